@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The PTX front end, seen from outside: the syntax tree and the two calls that
+ * make it.
+ *
+ *   mr_ptx_parse()   text -> tree: every name resolved, every scope flattened
+ *   mr_ptx_verify()  tree -> yes or no: types, widths, spaces, versions
+ *
+ * Read it from the bottom: a module owns functions and variables, a function
+ * owns registers, instructions and labels, an instruction owns operands.
+ * Enumerations of types, opcodes and modifiers are in ptx_enums.h; the table of
+ * opcodes is ptx_ops.def.
+ *
+ * Everything in a tree lives in the module's arena, is freed whole by
+ * mr_ptx_module_destroy(), and is read-only after mr_ptx_verify(): any number
+ * of threads may then read it. Names are NUL-terminated and interned: within
+ * one module two equal names are one pointer.
+ */
+#ifndef MR_PTX_PTX_H
+#define MR_PTX_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx/ptx_diag.h"
+#include "ptx/ptx_enums.h"
+
+struct mr_ptx_function;
+struct mr_ptx_arena;
+
+/* No register, no label, no instruction. */
+#define MR_PTX_NONE UINT32_MAX
+
+/*
+ * One place in a variable's initial bytes that holds an address. The value to
+ * store is (address of var or func + addend), turned into a generic address
+ * first when `generic` is set (addresses in Millrace are generic anyway), then
+ * shifted right by `shift` bits and cut to `width` bytes.
+ * mask(0xFF0000, sym) gives shift 16, width 1.
+ */
+struct mr_ptx_reloc {
+    uint64_t offset;                   /* byte offset in the variable */
+    const struct mr_ptx_var *var;      /* either this ... */
+    const struct mr_ptx_function *func; /* ... or this is set */
+    int64_t addend;
+    uint8_t width; /* bytes stored: 1, 2, 4 or 8 */
+    uint8_t shift; /* bits */
+    bool generic;
+};
+
+/* A variable, a kernel or function parameter, or a return parameter. */
+struct mr_ptx_var {
+    const char *name; /* "_" for unnamed parameters of prototypes */
+    enum mr_ptx_space space;
+    enum mr_ptx_type type; /* element type */
+    enum mr_ptx_linkage linkage;
+    uint8_t vector;       /* lanes of one element: 1, 2, 4 or 8 */
+    bool is_array;        /* declared with [] */
+    bool incomplete;      /* extern x[]: size decided elsewhere (dynamic shared) */
+    bool is_managed;      /* .attribute(.managed) */
+    bool is_pointer;      /* parameter declared with .ptr */
+    bool is_input;        /* input parameter of its function */
+    bool is_return;       /* return parameter of its function */
+    uint32_t pointer_align;          /* .ptr .align N; 0 = not said */
+    enum mr_ptx_space pointer_space; /* .ptr .global ...; GENERIC = not said */
+    uint32_t align;       /* bytes, a power of two, never 0 */
+    uint32_t element_size; /* bytes of one element, vector included */
+    uint64_t size;        /* bytes, 0 if incomplete */
+    uint32_t ndims;       /* 0 for a scalar */
+    const uint64_t *dims; /* elements per dimension; dims[0] is 0 if incomplete */
+    const uint8_t *init;  /* NULL = all zero; else `init_size` bytes, rest zero */
+    uint64_t init_size;
+    const struct mr_ptx_reloc *relocs;
+    uint32_t reloc_count;
+    uint32_t index;       /* place in the owner's list (params, returns, vars) */
+    uint32_t reg;         /* parameter declared as .reg: its register; else NONE */
+    const struct mr_ptx_function *owner; /* NULL at module scope */
+    uint32_t line, column;
+};
+
+/*
+ * One operand. Which members hold something depends on `kind`; the others are
+ * zero. A register operand of a .v2/.v4 register is presented as a VECTOR.
+ */
+struct mr_ptx_operand {
+    uint8_t kind;      /* enum mr_ptx_operand_kind */
+    uint8_t special;   /* SPECIAL: enum mr_ptx_special */
+    uint8_t component; /* SPECIAL: 0 x, 1 y, 2 z, 3 w; ENVREG etc.: the number */
+    uint8_t count;     /* VECTOR: number of elements */
+    bool negated;      /* REG of type pred written as !p; -reg never occurs */
+    uint8_t type;      /* REG: enum mr_ptx_type as declared; PARAM-like: var's type */
+    uint32_t reg;      /* REG, REG_ADDRESS, PAIR's first (NONE for a sink) */
+    uint32_t reg2;     /* PAIR's second (NONE for a sink) */
+    uint32_t label;    /* LABEL: index into function->labels;
+                          TABLE: index into function->tables */
+    int64_t value;     /* IMM_INT; IMM_FLOAT: bits of the double (or of the float,
+                          see is_single); *_ADDRESS, SYMBOL: byte offset */
+    bool is_single;    /* IMM_FLOAT: written as 0f: value holds 32 bits */
+    bool is_unsigned;  /* IMM_INT: has U suffix or does not fit in 63 bits */
+    const struct mr_ptx_var *var;         /* SYMBOL, SYMBOL_ADDRESS */
+    const struct mr_ptx_function *func;   /* FUNCTION */
+    const struct mr_ptx_operand *elements; /* VECTOR: `count` operands of kind
+                                              REG, IMM_INT, IMM_FLOAT or SINK */
+    uint32_t column;
+};
+
+/* A .callprototype, or the shape of any function seen from a call. */
+struct mr_ptx_prototype {
+    const char *name; /* label it was declared under */
+    struct mr_ptx_var *const *returns;
+    uint32_t return_count;
+    struct mr_ptx_var *const *params;
+    uint32_t param_count;
+    bool noreturn;
+    uint32_t line;
+};
+
+/* What only a call instruction has. Arguments are operands of kind SYMBOL (a
+ * .param variable), REG or immediate; SINK for `_`. */
+struct mr_ptx_call {
+    const struct mr_ptx_function *callee; /* NULL: through a register */
+    uint32_t callee_reg;                  /* NONE for a direct call */
+    const struct mr_ptx_operand *returns;
+    uint32_t return_count;
+    const struct mr_ptx_operand *args;
+    uint32_t arg_count;
+    const struct mr_ptx_prototype *prototype; /* indirect only; or NULL ... */
+    uint32_t table;                           /* ... and then a .calltargets */
+};
+
+/*
+ * One instruction. Operands stand in the order written, destinations first
+ * (`dst_count` of them: 0 or 1; `d|p` is one operand of kind PAIR).
+ */
+struct mr_ptx_inst {
+    uint16_t op;             /* enum mr_ptx_op */
+    uint8_t dst_count;
+    uint8_t operand_count;   /* destinations included */
+    uint8_t type_count;
+    uint8_t type[3];         /* enum mr_ptx_type, in the order written */
+    uint32_t guard;          /* predicate register of @p, NONE = always */
+    bool guard_negated;      /* @!p */
+    uint8_t vector;          /* .v2 .v4 .v8: lanes; 1 without */
+    uint8_t rounding;        /* enum mr_ptx_rounding */
+    uint8_t cmp;             /* enum mr_ptx_cmp */
+    uint8_t boolop;          /* enum mr_ptx_boolop: set, setp, lop3, bar.red */
+    uint8_t mode;            /* enum mr_ptx_mode: .lo .hi .wide .up .ballot ... */
+    uint8_t mode2;           /* second of that kind: shf.l.wrap, bar.red.popc */
+    uint8_t space;           /* enum mr_ptx_space; GENERIC without */
+    uint8_t cache;           /* enum mr_ptx_cache: .ca .cg .nc ... */
+    uint8_t semantics;       /* enum mr_ptx_sem: .volatile .relaxed ... */
+    uint8_t scope;           /* enum mr_ptx_scope */
+    uint8_t atom;            /* enum mr_ptx_atom: operation of atom, red, redux */
+    uint32_t flags;          /* MR_PTX_FLAG_* */
+    const struct mr_ptx_operand *operands;
+    const struct mr_ptx_call *call; /* op CALL only */
+    const char *name;        /* op UNSUPPORTED only: full mnemonic as written */
+    uint32_t line, column;   /* place in the text, from 1 */
+    uint32_t loc_file, loc_line; /* last .loc before it; 0 = none */
+};
+
+/* A register. Names are for messages. */
+struct mr_ptx_reg {
+    const char *name;
+    uint8_t type; /* enum mr_ptx_type */
+    uint32_t line;
+};
+
+/* A branch target. `inst` is the instruction that it stands before;
+ * function->inst_count means the end of the body. */
+struct mr_ptx_label {
+    const char *name;
+    uint32_t inst;
+    uint32_t line, column;
+};
+
+/* .branchtargets (labels) or .calltargets (functions). */
+struct mr_ptx_table {
+    const char *name;
+    const uint32_t *labels; /* label indices, or NULL */
+    const struct mr_ptx_function *const *functions; /* or NULL */
+    uint32_t count;
+    uint32_t line;
+};
+
+/* A kernel or a device function; without a body a declaration. */
+struct mr_ptx_function {
+    const char *name;
+    const struct mr_ptx_module *module;
+    uint32_t index; /* in module->functions */
+    enum mr_ptx_linkage linkage;
+    bool is_entry;
+    bool has_body;
+    bool noreturn;
+    bool address_taken; /* by mov, an initialiser or .calltargets */
+    const struct mr_ptx_function *alias_of; /* .alias: this name stands for that */
+    struct mr_ptx_var *const *returns; /* device functions only */
+    uint32_t return_count;
+    struct mr_ptx_var *const *params;
+    uint32_t param_count;
+    uint64_t param_size; /* bytes of the parameter block, kernels; offsets below */
+    const uint32_t *param_offsets; /* per input parameter, C struct layout */
+    struct mr_ptx_var *const *vars; /* .local .shared .param .global .const inside */
+    uint32_t var_count;
+    const struct mr_ptx_reg *regs; /* only registers that are used somewhere */
+    uint32_t reg_count;
+    const struct mr_ptx_inst *insts;
+    uint32_t inst_count;
+    const struct mr_ptx_label *labels;
+    uint32_t label_count;
+    const struct mr_ptx_table *tables;
+    uint32_t table_count;
+    uint32_t maxntid[3], reqntid[3]; /* 0 = not given; given = all three at least 1 */
+    uint32_t minnctapersm, maxnctapersm, maxnreg; /* 0 = not given */
+    uint32_t reqnctapercluster[3], maxclusterrank; /* 0 = not given */
+    bool explicitcluster;
+    uint32_t line, column;
+};
+
+struct mr_ptx_module {
+    struct mr_ptx_arena *arena;
+    uint32_t version_major, version_minor;
+    uint32_t target_sm;     /* 80 for sm_80 */
+    char target_suffix;     /* 'a' or 'f' (sm_90a), or 0 */
+    bool target_debug;
+    bool target_map_f64;    /* map_f64_to_f32 */
+    uint32_t address_size;  /* 32 or 64 bits */
+    struct mr_ptx_var *const *vars; /* module scope */
+    uint32_t var_count;
+    struct mr_ptx_function *const *functions;
+    uint32_t function_count;
+    const char *const *files; /* .file N "name": files[N], NULL holes */
+    uint32_t file_count;
+    uint64_t text_length;
+};
+
+/*
+ * Parses `length` bytes of PTX (a NUL ends the text early). Returns a tree that
+ * the caller frees, or NULL after putting at least one error in `diag`; a text
+ * with errors gives no tree. `diag` may be NULL. `text` need not outlive the
+ * call. Any thread; bounded in time and memory by the length of the text.
+ */
+struct mr_ptx_module *mr_ptx_parse(const char *text, size_t length,
+                                   struct mr_ptx_diag *diag);
+
+/*
+ * Checks what the grammar does not: operand types and widths, spaces, versions,
+ * calls against signatures, and that code generation knows every instruction.
+ * False after at least one error in `diag`, which may be NULL.
+ */
+bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag);
+
+/* Frees a tree; NULL is allowed. */
+void mr_ptx_module_destroy(struct mr_ptx_module *module);
+
+/* The function or variable of that name at module scope, or NULL. */
+const struct mr_ptx_function *mr_ptx_function_find(
+    const struct mr_ptx_module *module, const char *name);
+const struct mr_ptx_var *mr_ptx_var_find(const struct mr_ptx_module *module,
+                                         const char *name);
+
+#endif
