@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exported wrappers, the refusing stubs and the linker's version script."""
+
+from .text import GENERATED, wrap_call
+
+PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
+/* {generated}
+ *
+ * Every ELF symbol of libcuda. A wrapper looks at the driver's state and jumps to the
+ * hand-written mr_<SYMBOL>; a function that is not implemented checks what hardware
+ * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+#include <cudaProfiler.h>
+
+#include "api/interop_types.h"
+#include "api/state.h"
+#include "api/stub.h"
+#include "api_impl.h"
+
+#define MR_EXPORT __attribute__((visibility("default")))
+
+/* The interop functions have no public prototype here. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+"""
+
+STATE_CHECK = ["    if (__builtin_expect(!mr_driver_ready(), 0)) {",
+               "        return mr_driver_refuse();", "    }"]
+
+
+def _arguments(symbol, per_thread, before):
+    """The call's arguments; appends statements that have to run before to `before`."""
+    args = []
+    for param in symbol.params:
+        if per_thread and param.is_stream:
+            args.append(f"{param.name} == NULL ? CU_STREAM_PER_THREAD : {param.name}")
+        elif per_thread and param.type == "const CUlaunchConfig *":
+            before += ["    CUlaunchConfig mr_config;",
+                       f"    if ({param.name} != NULL && {param.name}->hStream == NULL) {{",
+                       f"        mr_config = *{param.name};",
+                       "        mr_config.hStream = CU_STREAM_PER_THREAD;",
+                       f"        {param.name} = &mr_config;", "    }"]
+            args.append(param.name)
+        else:
+            args.append(param.name)
+    if symbol.default_stream:
+        args.append("CU_STREAM_PER_THREAD" if per_thread else "CU_STREAM_LEGACY")
+    return args
+
+
+def _wrapper_body(symbol, per_thread):
+    before = []
+    args = _arguments(symbol, per_thread, before)
+    body = list(STATE_CHECK) if symbol.function.needs_init else []
+    body += before
+    call = wrap_call(f"    return mr_{symbol.impl.elf}", args) if args else \
+        f"    return mr_{symbol.impl.elf}()"
+    return body + [call + ";"]
+
+
+def _stub_body(symbol):
+    function = symbol.function
+    body = list(STATE_CHECK) if function.needs_init else []
+    checks = []
+    if function.needs_context:
+        checks.append("mr_stub_check_context()")
+    for param in symbol.params:
+        if param.handle_kind == "MR_STUB_DEVICE":
+            checks.append(f"mr_stub_check_handle((const void *)(intptr_t){param.name}, MR_STUB_DEVICE)")
+        elif param.handle_kind:
+            checks.append(f"mr_stub_check_handle({param.name}, {param.handle_kind})")
+    if checks:
+        body.append("    CUresult mr_status;")
+        for check in checks:
+            body += [f"    mr_status = {check};", "    if (mr_status != CUDA_SUCCESS) {",
+                     "        return mr_status;", "    }"]
+    checked = {p.name for p in symbol.params if p.handle_kind}
+    body += [f"    (void){p.name};" for p in symbol.params if p.name not in checked]
+    body.append(f"    return mr_stub_refuse(\"{symbol.elf}\");")
+    return body
+
+
+def emit_exports(functions):
+    """exports.c."""
+    out = [PROLOGUE.format(generated=GENERATED)]
+    for function in functions:
+        for symbol in function.symbols:
+            forms = [(symbol.elf, False)]
+            if symbol.per_thread:
+                forms.append((symbol.per_thread_elf, True))
+            for elf, per_thread in forms:
+                head = wrap_call(f"MR_EXPORT CUresult CUDAAPI {elf}", symbol.params)
+                body = _wrapper_body(symbol, per_thread) if symbol.implemented else _stub_body(symbol)
+                out.append("\n".join([head, "{"] + body + ["}", ""]))
+    return "\n".join(out)
+
+
+def exported_names(functions):
+    """Every ELF name, sorted."""
+    names = []
+    for function in functions:
+        for symbol in function.symbols:
+            names += [n for n in (symbol.elf, symbol.per_thread_elf) if n]
+    return sorted(names)
+
+
+def emit_map(functions):
+    """libcuda.map: exactly the table's symbols are global."""
+    lines = [f"# {GENERATED}", "{", "  global:"]
+    lines += [f"    {name};" for name in exported_names(functions)]
+    lines += ["  local:", "    *;", "};"]
+    return "\n".join(lines) + "\n"
+
+
+def emit_names(functions):
+    """exports.txt: one ELF name per line, for the tests."""
+    return "\n".join(exported_names(functions)) + "\n"

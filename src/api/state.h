@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of the driver as a whole. Every exported wrapper reads it first, so reading is one
+ * load and a predicted branch. cuInit moves it to ready, the process's end to ended; it never
+ * moves back. */
+#ifndef MR_API_STATE_H
+#define MR_API_STATE_H
+
+#include <cuda.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum mr_driver_state_value {
+    MR_DRIVER_NEW,   /* cuInit has not succeeded yet */
+    MR_DRIVER_READY, /* every call is open */
+    MR_DRIVER_ENDED, /* the process is ending: objects are gone */
+};
+
+/* Written by cuInit and by the process's end, both under the initialisation lock; read by any
+ * thread without a lock. The store of MR_DRIVER_READY releases all that cuInit set up. */
+extern _Atomic int mr_driver_state __attribute__((visibility("hidden")));
+
+static inline bool mr_driver_ready(void)
+{
+    return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_READY;
+}
+
+/* The status for a call that arrives when the driver is not ready: NOT_INITIALIZED before cuInit,
+ * DEINITIALIZED once the process is ending. */
+CUresult mr_driver_refuse(void);
+
+#endif
