@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The log: formats a line into a buffer on the stack and writes it in one go, so that lines of several threads never mix. */
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+
+enum mr_log_level mr_log_threshold = MR_LOG_WARN;
+static int log_fd = STDERR_FILENO;
+
+static const char *const level_names[] = { "off", "error", "warn", "info", "debug" };
+
+void mr_log_setup(void)
+{
+    const char *wanted = mr_setting_text(MR_SETTING_LOG);
+    for (int level = MR_LOG_OFF; level <= MR_LOG_DEBUG; level++)
+        if (strcmp(wanted, level_names[level]) == 0)
+            mr_log_threshold = (enum mr_log_level)level;
+    const char *path = mr_setting_text(MR_SETTING_LOG_FILE);
+    if (*path && log_fd == STDERR_FILENO) {
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (fd >= 0)
+            log_fd = fd;
+        else
+            mr_log(MR_LOG_WARN, "cannot open MILLRACE_LOG_FILE '%s'; logging to standard error", path);
+    }
+}
+
+void mr_log(enum mr_log_level level, const char *format, ...)
+{
+    if (!mr_log_enabled(level))
+        return;
+    char line[2048];
+    int length = snprintf(line, sizeof line, "millrace: %s: ", level_names[level]);
+    va_list arguments;
+    va_start(arguments, format);
+    int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
+    va_end(arguments);
+    if (added > 0)
+        length += added;
+    if (length > (int)sizeof line - 2)
+        length = (int)sizeof line - 2;
+    line[length++] = '\n';
+    for (int done = 0; done < length;) {
+        ssize_t wrote = write(log_fd, line + done, (size_t)(length - done));
+        if (wrote <= 0)
+            return;
+        done += (int)wrote;
+    }
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings: every MILLRACE_* environment variable in one table (settings.def), read once.
+ *
+ * `millrace env` and docs/settings.md are made from the same table. A value that can't be understood is reported
+ * with a warning that names the variable and what it may hold, and the default is used. */
+#ifndef MR_BASE_SETTINGS_H
+#define MR_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mr_setting {
+#define MR_SETTING(id, name, kind, initial, help) MR_SETTING_##id,
+#include "base/settings.def"
+#undef MR_SETTING
+    MR_SETTING_COUNT
+};
+
+enum mr_setting_kind { MR_SETTING_TEXT, MR_SETTING_NUMBER, MR_SETTING_BYTES, MR_SETTING_SWITCH };
+
+struct mr_setting_row {
+    const char *name;    /* the environment variable */
+    enum mr_setting_kind kind;
+    const char *initial; /* the default, as text; "" means: chosen by the driver */
+    const char *help;    /* one sentence */
+};
+
+/* The table's row. */
+const struct mr_setting_row *mr_setting_describe(enum mr_setting setting);
+
+/* The environment's text, or the default's. Never NULL; valid until the process ends or the variable changes. */
+const char *mr_setting_text(enum mr_setting setting);
+
+/* A number, or a size in bytes (suffixes K, M, G, T are powers of 1024); `fallback` when unset and the default is empty. */
+uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback);
+
+/* A switch: 1/0, on/off, yes/no, true/false. */
+bool mr_setting_on(enum mr_setting setting);
+
+#endif

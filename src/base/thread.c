@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The futex lock's slow paths, and the futex calls themselves.
+ *
+ * The lock is the three-state mutex of Drepper's "Futexes are tricky": a waiter marks the word 2 before it sleeps, and
+ * the holder that finds 2 when it lets go wakes one. A waiter spins a little first, since sections are short. */
+#define _GNU_SOURCE
+#include "base/thread.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void mr_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
+{
+    struct timespec limit = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
+}
+
+void mr_futex_wake(_Atomic uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+}
+
+void mr_lock_slow(mr_lock *lock)
+{
+    for (int spin = 0; spin < 100; spin++) {
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && mr_lock_try(lock))
+            return;
+        mr_pause();
+    }
+    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
+        mr_futex_wait(&lock->word, 2, UINT64_MAX);
+}
+
+void mr_unlock_slow(mr_lock *lock)
+{
+    mr_futex_wake(&lock->word, 1);
+}
+
+unsigned mr_cpu_count(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (unsigned)online : 1;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands: what a stream queues. One tagged union that owns deep copies of everything it needs.
+ *
+ * Exceptions to deep copies, with the reason: `host.data` (the manual gives it to the callee untouched), device and pinned memory
+ * (named by address, as on hardware), pageable host memory of a synchronous call (the caller waits). */
+#ifndef MR_COMMAND_COMMAND_H
+#define MR_COMMAND_COMMAND_H
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+
+struct mr_launch;
+
+enum mr_command_kind {
+    MR_COMMAND_COPY,
+    MR_COMMAND_FILL,
+    MR_COMMAND_LAUNCH,
+    MR_COMMAND_HOST,      /* cuLaunchHostFunc */
+    MR_COMMAND_CALLBACK,  /* cuStreamAddCallback: gets the stream and its status */
+    MR_COMMAND_RECORD,    /* completes a mark */
+    MR_COMMAND_WAIT,      /* holds the stream until a mark completes */
+    MR_COMMAND_RELEASE,   /* runs a function of the driver itself in stream order (deferred frees) */
+};
+
+/* A box of bytes, up to three dimensions; a linear copy has height = depth = 1. Pitches and slices are in bytes. Ranges never wrap: checked by the caller. */
+struct mr_copy {
+    void *destination;
+    const void *source;
+    size_t width, height, depth;
+    size_t destination_pitch, source_pitch;
+    size_t destination_slice, source_slice;
+    bool owns_source;     /* the source is a staged copy made with mr_alloc; freed with the command */
+};
+
+/* `width` elements of `element` bytes (1, 2 or 4) in each of `height` rows. */
+struct mr_fill {
+    void *destination;
+    size_t pitch, width, height;
+    uint32_t value;
+    uint8_t element;
+};
+
+struct mr_command {
+    struct mr_command *next;
+    enum mr_command_kind kind;
+    uint64_t sequence;            /* order of submission over all streams; set by the stream */
+    struct mr_mark *mark;         /* completed when the command is; NULL if nobody asked; counted */
+    union {
+        struct mr_copy copy;
+        struct mr_fill fill;
+        struct mr_launch *launch; /* owned */
+        struct { CUhostFn function; void *data; } host;
+        struct { CUstreamCallback function; void *data; CUstream stream; } callback;
+        struct { bool timed; } record;
+        struct { struct mr_mark *on; struct mr_waiter waiter; } wait; /* `on` counted */
+        struct { void (*function)(void *data); void *data; } release;
+    };
+};
+
+/* Records come from a per-thread cache. Zeroed apart from kind. NULL when memory is short. */
+struct mr_command *mr_command_new(enum mr_command_kind kind) __attribute__((warn_unused_result));
+
+/* Frees the command and what it owns (mark reference, launch, staged source). */
+void mr_command_free(struct mr_command *command);
+
+/* "kernel launch", "copy", … for the log. */
+const char *mr_command_name(enum mr_command_kind kind);
+
+#endif

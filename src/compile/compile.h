@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From PTX to machine code: what the rest of the driver sees of it.
+ *
+ * mr_program: a loaded image (parsed, verified, laid out). mr_code: one entry's machine code, specialised for a class of block shapes; made on demand, kept
+ * in memory with the program and on disk in the cache. This header has no LLVM in it. */
+#ifndef MR_COMPILE_COMPILE_H
+#define MR_COMPILE_COMPILE_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi.h"
+
+struct mr_program;
+
+/* How an image is loaded. Logs: `error_log`/`info_log` may be NULL; text is cut to the room, always NUL-terminated; *_used gets bytes written (with NUL). */
+struct mr_program_options {
+    int capability;              /* of the device, 10 * major + minor: chooses among a container's images, %-version checks */
+    unsigned optimisation;       /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL */
+    bool debug, line_info, verbose;
+    char *error_log; size_t error_room, error_used;
+    char *info_log; size_t info_room, info_used;
+};
+
+/* Loads an image. `size` is (size_t)-1 when unknown (NUL-terminated PTX, or a container that states its size). One reference in *out.
+ * Errors: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_SOURCE,
+ * CUDA_ERROR_OUT_OF_MEMORY. Everything that cannot be compiled is refused here, not at the launch. */
+CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+void mr_program_hold(struct mr_program *program);
+void mr_program_drop(struct mr_program *program);
+
+/* Symbols: module-scope variables (.global, .const) and device functions. Index order is fixed: block->symbols uses it. */
+struct mr_symbol {
+    const char *name;
+    enum { MR_SYMBOL_VARIABLE, MR_SYMBOL_FUNCTION } what;
+    size_t size, alignment;      /* of a variable */
+    const void *initial;         /* `size` bytes, or NULL for zero */
+    bool visible, constant, managed;
+    unsigned relocation_count;   /* initial bytes that hold addresses */
+    const struct mr_symbol_relocation { size_t offset; unsigned width; unsigned symbol; int64_t addend; } *relocations;
+};
+size_t mr_program_symbol_count(const struct mr_program *program);
+const struct mr_symbol *mr_program_symbol(const struct mr_program *program, size_t index);
+
+/* Entries (kernels). */
+struct mr_entry {
+    const char *name;
+    size_t param_count;
+    const struct mr_param { size_t offset, size; } *params;
+    size_t param_bytes;
+    size_t static_shared;        /* bytes, upper bound of the static part; dynamic memory begins at dynamic_offset */
+    size_t dynamic_offset;
+    size_t constant_bytes;       /* user-visible CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES */
+    size_t local_bytes;          /* per thread */
+    unsigned registers;          /* an estimate: CU_FUNC_ATTRIBUTE_NUM_REGS */
+    unsigned max_threads;        /* from .maxntid/.reqntid, else 1024 */
+    unsigned required[3];        /* .reqntid, zeros if none */
+    unsigned ptx_version;        /* e.g. 75 */
+    unsigned binary_version;     /* capability */
+};
+size_t mr_program_entry_count(const struct mr_program *program);
+const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index);
+
+/* Machine code for a launch with this block shape. First call for a class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no
+ * lock. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code generation itself fails (logged). */
+struct mr_code {
+    mr_kernel_function *function;
+    unsigned flags;              /* MR_CODE_* */
+    size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
+    const uintptr_t *functions;  /* addresses of device functions by symbol index (0 for variables): merged into module->symbols by the launch */
+};
+CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out) __attribute__((warn_unused_result));
+
+#endif

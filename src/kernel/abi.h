@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ABI between generated code and the engine. Both sides include this file; the code generator reads offsets with offsetof.
+ *
+ * A kernel compiles to one function that runs a run of consecutive warps of one block:
+ *
+ *     void kernel(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
+ *
+ * A warp is 32 lanes. Lane l of warp w is the thread with linear number 32 * w + l; lanes at or past block->threads do not exist.
+ * The function keeps registers as SIMD values over the 32 lanes. It may be called with several warps only if the kernel has neither barriers
+ * nor waiting loops (MR_CODE_COOPERATIVE clear); otherwise once per warp, each on a stack of its own (fiber), and the runtime functions
+ * below may switch to another warp of the block before they return. All state of a warp is on its stack.
+ *
+ * Generated code has no external symbols: it reaches the runtime through block->runtime, module variables and function addresses through block->symbols
+ * so that an object file can be cached on disk and loaded anywhere. (64-bit hosts only.) */
+#ifndef MR_KERNEL_ABI_H
+#define MR_KERNEL_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MR_WARP_LANES 32u
+#define MR_ABI_VERSION 1   /* part of the disk cache's key; raise it with every change here */
+
+struct mr_block;
+
+/* Runtime services, called with the C calling convention. `mask` has a bit per active lane. Vectors of lanes are passed by pointer to 32 elements. */
+struct mr_runtime {
+    /* bar.sync / barrier.sync and .red: waits until `threads` threads (0: all of the block that have not exited) have arrived at barrier `id` (0..15).
+     * `op`: 0 sync, 1 red.popc, 2 red.and, 3 red.or; `pred` the lanes whose predicate is true. Returns the reduction (popc count, or 0/1). */
+    uint32_t (*barrier_sync)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred);
+    /* bar.arrive: arrives without waiting. */
+    void (*barrier_arrive)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask);
+    /* Lanes leave the kernel before its end (exit/ret in part of the warp is reported when the warp function returns: mask = all). Called only in cooperative kernels. */
+    void (*lanes_exit)(struct mr_block *block, uint32_t mask);
+    /* Called from loops that may wait for another warp, block or stream, every few hundred rounds, and by nanosleep. Lets others run. */
+    void (*yield)(struct mr_block *block);
+    /* Ends the launch with a fault: enum mr_trap. Does not return. `pc_line` is the PTX line or 0. */
+    void (*trap)(struct mr_block *block, uint32_t kind, uint32_t pc_line) __attribute__((noreturn));
+    /* vprintf for each active lane: format[l] and arguments[l] are generic addresses; result[l] gets the return value. */
+    void (*print)(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result);
+    /* malloc and free for each active lane. */
+    void (*allocate)(struct mr_block *block, uint32_t mask, const uint64_t *size, uint64_t *result);
+    void (*release)(struct mr_block *block, uint32_t mask, const uint64_t *pointer);
+    /* __assertfail: message, file, line, function name, of the lowest active lane. Does not return. */
+    void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function) __attribute__((noreturn));
+    /* Nanoseconds of the global timer, and a cycle-like counter. */
+    uint64_t (*global_timer)(void);
+    uint64_t (*clock64)(void);
+    /* nanosleep of about `ns` nanoseconds (others run meanwhile). */
+    void (*nanosleep)(struct mr_block *block, uint32_t ns);
+};
+
+enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK };
+
+/* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, never writes, but `exit` bookkeeping. */
+struct mr_block {
+    const struct mr_runtime *runtime;
+    const unsigned char *params;        /* the kernel's parameter block, 16-byte aligned */
+    unsigned char *shared;              /* shared window: static variables first, then dynamic memory; 256-byte aligned. .shared addresses are offsets into it */
+    const uintptr_t *symbols;           /* address of each module variable and function, by the program's symbol index */
+    uint32_t ntid[3], nctaid[3], ctaid[3];
+    uint32_t threads;                   /* ntid[0]*ntid[1]*ntid[2] */
+    uint32_t warps;                     /* (threads + 31) / 32 */
+    uint32_t shared_size;               /* static + dynamic bytes */
+    uint32_t dynamic_shared_size;
+    uint32_t dynamic_shared_offset;     /* where dynamic shared memory begins (after the static part, aligned to 16 at least) */
+    uint32_t worker;                    /* %smid: number of the executing worker */
+    uint64_t grid_id;                   /* %gridid */
+    void *engine;                       /* the executor's own record */
+};
+
+/* Flags of compiled code. */
+enum {
+    MR_CODE_COOPERATIVE = 1u << 0,      /* needs a stack per warp: has barriers or loops that may wait for other warps */
+    MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
+};
+
+typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
+
+#endif

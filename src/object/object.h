@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The header that every object behind a handle starts with, and the registry that tells live handles from stale ones.
+ *
+ * A handle is not a pointer: it packs a slot number, the slot's generation and the object's kind. Looking one up reads the
+ * slot, compares the generation, and takes no lock. Object memory is type-stable: a slot's memory is recycled for objects
+ * of the same kind only and never given back, so a thread that races with a destroy reads a valid (perhaps recycled)
+ * object; operations that matter re-check `mr_object_is(handle)` under the object's own lock.
+ *
+ * Reference counts: creation gives one reference to the handle. mr_object_retire ends the handle (lookups fail from then
+ * on); the object itself lives until the last reference is dropped, when its kind's `finish` function runs. */
+#ifndef MR_OBJECT_OBJECT_H
+#define MR_OBJECT_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mr_kind {
+    MR_KIND_CONTEXT = 1,
+    MR_KIND_STREAM,
+    MR_KIND_EVENT,
+    MR_KIND_MODULE,
+    MR_KIND_FUNCTION,
+    MR_KIND_LIBRARY,
+    MR_KIND_KERNEL,
+    MR_KIND_LINK,
+    MR_KIND_GRAPH,
+    MR_KIND_GRAPH_EXEC,
+    MR_KIND_GRAPH_NODE,
+    MR_KIND_POOL,
+    MR_KIND_ARRAY,
+    MR_KIND_TEXTURE,
+    MR_KIND_SURFACE,
+    MR_KIND_COUNT
+};
+
+struct mr_object {
+    uint8_t kind;                 /* enum mr_kind */
+    _Atomic uint32_t references;
+    uint64_t handle;              /* what the program holds; 0 once retired */
+    struct mr_object *next_free;  /* registry's own */
+};
+
+/* A new object of `kind` whose record has `size` bytes (the same for every call with that kind), zeroed past the header, with one
+ * reference and a live handle. `finish` runs once, when the last reference goes, on whatever thread drops it; it frees what the
+ * record owns but not the record. NULL when memory is short. The handle is published at once: fill in the record before
+ * giving it to the program. */
+void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)) __attribute__((warn_unused_result));
+
+/* The live object behind a handle, or NULL if the handle is null, foreign, of another kind, or was destroyed. Lock-free. No reference is taken. */
+void *mr_object_find(const void *handle, enum mr_kind kind);
+
+/* As mr_object_find, with a reference taken (safe against a concurrent last drop). Pair with mr_object_drop. */
+void *mr_object_acquire(const void *handle, enum mr_kind kind);
+
+/* The kind of a live handle, or 0. */
+enum mr_kind mr_object_kind(const void *handle);
+
+/* Ends the handle; the first caller gets true and inherits the handle's reference (drop it), later ones false. */
+bool mr_object_retire(void *object);
+
+void mr_object_hold(void *object);
+void mr_object_drop(void *object);
+
+/* The handle to give to the program, as its opaque pointer. */
+static inline void *mr_object_handle(const void *object)
+{
+    return (void *)(uintptr_t)((const struct mr_object *)object)->handle;
+}
+
+/* Calls `visit` for every live object of a kind (tests and `millrace info`); not for hot paths. */
+void mr_object_each(enum mr_kind kind, void (*visit)(void *object, void *data), void *data);
+
+#endif

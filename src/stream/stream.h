@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams: first in, first out queues of commands; waits between them; the default-stream rules.
+ *
+ * API code resolves a handle, builds a command and submits it. The stream owns the command from then on, whatever the outcome.
+ * (Driver API manual, Stream Management; Stream synchronization behavior.) */
+#ifndef MR_STREAM_STREAM_H
+#define MR_STREAM_STREAM_H
+
+#include <cuda.h>
+#include <stdbool.h>
+
+#include "command/command.h"
+#include "object/context.h"
+
+struct mr_stream;
+
+/* The stream behind a handle, for a call on the current context: CU_STREAM_LEGACY and 0 are the current context's legacy stream,
+ * CU_STREAM_PER_THREAD the calling thread's own stream in the current context (made on first use). Other handles may belong to another
+ * context. Errors: those of mr_context_require; CUDA_ERROR_INVALID_HANDLE for a stale or foreign handle (and CUDA_ERROR_CONTEXT_IS_DESTROYED where hardware says so).
+ * No reference is taken: valid until the program destroys the stream. */
+CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out) __attribute__((warn_unused_result));
+
+/* The context that the stream belongs to; borrowed. */
+struct mr_context *mr_stream_context(struct mr_stream *stream);
+
+/* Puts the command at the end of the stream. On an idle stream, short commands (records, waits on complete marks, small copies and fills) are done
+ * on the calling thread before this returns. Takes ownership always; on failure the command is freed and nothing was queued.
+ * Returns the context's sticky error if it has one. */
+CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
+
+/* Submits, then waits for this command to be complete (the calling thread helps). Returns the command's status. For synchronous calls. */
+CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
+
+/* Waits until everything in the stream is done (the calling thread helps). The sticky error if there is one. */
+CUresult mr_stream_synchronize(struct mr_stream *stream) __attribute__((warn_unused_result));
+
+/* Waits for all streams of a context, including work on the legacy stream. */
+CUresult mr_context_synchronize(struct mr_context *context) __attribute__((warn_unused_result));
+
+/* Waits for a mark; the thread helps with the stream that will complete it, then spins, yields or sleeps as `event_flags` and the context's scheduling flags ask. */
+CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags) __attribute__((warn_unused_result));
+
+/* A context's legacy stream: made when the context is, ended when the context goes (after its work is done or abandoned). False when memory is short. */
+bool mr_context_streams_init(struct mr_context *context) __attribute__((warn_unused_result));
+/* Ends all streams of the context: waits for running commands, retires every handle. */
+void mr_context_streams_end(struct mr_context *context);
+
+#endif
