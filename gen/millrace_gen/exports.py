@@ -90,7 +90,7 @@ def emit_exports(functions):
                 forms.append((symbol.per_thread_elf, True))
             for elf, per_thread in forms:
                 head = wrap_call(f"MR_EXPORT CUresult CUDAAPI {elf}", symbol.params)
-                body = _wrapper_body(symbol, per_thread) if symbol.implemented else _stub_body(symbol)
+                body = _wrapper_body(symbol, per_thread) if symbol.has_body else _stub_body(symbol)
                 out.append("\n".join([head, "{"] + body + ["}", ""]))
     return "\n".join(out)
 

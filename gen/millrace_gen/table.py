@@ -84,6 +84,7 @@ class Symbol:
     per_thread: str | None
     per_thread_since: int
     implemented: bool
+    refuses: bool
     same_as: str | None
     target: "Symbol | None" = None
 
@@ -99,6 +100,11 @@ class Symbol:
     @property
     def params_text(self):
         return ", ".join(p.text for p in self.params) or "void"
+
+    @property
+    def has_body(self):
+        """True where a hand-written body is called, be it one that refuses."""
+        return self.implemented or self.refuses
 
     @property
     def impl(self):
@@ -131,7 +137,7 @@ class Function:
 FUNCTION_KEYS = {"name", "statuses", "needs_init", "needs_context", "header",
                  "deprecated", "current", "also", "symbol"}
 SYMBOL_KEYS = {"elf", "since", "params", "per_thread", "per_thread_since",
-               "implemented", "same_as"}
+               "implemented", "refuses", "same_as"}
 
 
 def _load_symbol(function, row, where):
@@ -148,7 +154,7 @@ def _load_symbol(function, row, where):
         raise TableError(f"{where}: {elf}: same_as takes 'implemented' from its target")
     return Symbol(function, elf, row["since"], params, per_thread,
                   row.get("per_thread_since", max(7000, row["since"])),
-                  row.get("implemented", False), same_as)
+                  row.get("implemented", False), row.get("refuses", False), same_as)
 
 
 def _load_function(row, family, section, where):
@@ -198,6 +204,7 @@ def _check(functions):
                 raise TableError(f"{symbol.elf}: same_as has another signature")
             symbol.target = target
             symbol.implemented = target.implemented
+            symbol.refuses = target.refuses
 
 
 def load(folder):

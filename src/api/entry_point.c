@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Entry points by name: cuGetProcAddress in both versions, and cuGetExportTable.
+ *
+ * A program that asks for "cuMemAlloc" at CUDA version 2000 expects another binary interface than
+ * one that asks at 3020, so a look-up answers with the newest version that is not newer than the
+ * caller's. The table is generated (proc_table.c) and holds suffixed names as well, each standing
+ * for itself. Everything here works before cuInit. */
+#include <cuda.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "api/proc_table.h"
+#include "api_impl.h"
+#include "base/log.h"
+
+/* The entry called `name`, or NULL. */
+static const struct mr_proc_entry *entry_find(const char *name)
+{
+    unsigned low = 0, high = mr_proc_entry_count;
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        int order = strcmp(mr_proc_entries[middle].name, name);
+        if (order == 0) {
+            return &mr_proc_entries[middle];
+        }
+        if (order < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+/* The newest version of `entry` for a caller of CUDA `version`, or NULL if all are newer. */
+static void (*entry_address(const struct mr_proc_entry *entry, int version, bool per_thread))(void)
+{
+    for (unsigned i = entry->count; i-- > 0;) {
+        const struct mr_proc_version *row = &mr_proc_versions[entry->first + i];
+        if (row->since > version) {
+            continue;
+        }
+        bool has_form = row->per_thread != NULL && row->per_thread_since <= version;
+        return per_thread && has_form ? row->per_thread : row->address;
+    }
+    return NULL;
+}
+
+/* One look-up. `result` says how it ended; the address is NULL unless it succeeded. */
+static void (*entry_look_up(const char *name, int version, cuuint64_t flags,
+                            CUdriverProcAddressQueryResult *result))(void)
+{
+    const struct mr_proc_entry *entry = entry_find(name);
+    if (entry == NULL) {
+        *result = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+        return NULL;
+    }
+    bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
+    void (*address)(void) = entry_address(entry, version, per_thread);
+    *result = address != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
+                              : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    return address;
+}
+
+/* The arguments that both versions check. */
+static CUresult arguments_check(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+    const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
+                             CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    if (symbol == NULL || pfn == NULL) {
+        mr_log(MR_LOG_INFO, "cuGetProcAddress: a null pointer for the name or the result");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if ((flags & ~known) != 0 || flags == known) {
+        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s: flags 0x%llx", symbol, (unsigned long long)flags);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (version > CUDA_VERSION) {
+        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s: version %d is newer than the driver's %d", symbol,
+               version, CUDA_VERSION);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                CUdriverProcAddressQueryResult *symbolStatus)
+{
+    CUresult status = arguments_check(symbol, pfn, cudaVersion, flags);
+    if (status != CUDA_SUCCESS) {
+        return status;
+    }
+    CUdriverProcAddressQueryResult result;
+    void (*address)(void) = entry_look_up(symbol, cudaVersion, flags, &result);
+    *pfn = (void *)address;
+    if (symbolStatus != NULL) {
+        *symbolStatus = result;
+    }
+    if (address == NULL) {
+        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s at version %d: %s", symbol, cudaVersion,
+               result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
+                                                              : "the function is newer");
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
+{
+    return mr_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+}
+
+/* The tables behind this call are a private matter between NVIDIA's own libraries, so no table
+ * exists here whatever the identifier. */
+CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
+{
+    if (ppExportTable == NULL || pExportTableId == NULL) {
+        mr_log(MR_LOG_INFO, "cuGetExportTable: a null pointer");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    *ppExportTable = NULL;
+    mr_log(MR_LOG_INFO, "cuGetExportTable is not supported");
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
