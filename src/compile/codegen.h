@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The code generator, seen from the driver: one entry point of a verified
+ * module in, one relocatable object out.
+ *
+ * It lives in a library of its own (libmillrace-compile.so) because it brings
+ * LLVM with it: the driver opens that library when it has to compile and looks
+ * up the one symbol MR_CODEGEN_SYMBOL, a `const struct mr_codegen_api`. The
+ * library keeps no state that a caller can see, reads no settings and writes no
+ * log: what went wrong comes back as text. Everything in it may be called from
+ * any number of threads at a time.
+ *
+ * mr_codegen_check() is different: it needs no LLVM, is part of the driver, and
+ * says at load time whether mr_codegen_api.emit will manage.
+ */
+#ifndef MR_COMPILE_CODEGEN_H
+#define MR_COMPILE_CODEGEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compile/layout.h"
+#include "kernel/abi.h"
+#include "ptx/ptx.h"
+
+#define MR_CODEGEN_VERSION 1u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
+#define MR_CODEGEN_SYMBOL "mr_codegen"
+
+/* What is assumed about the blocks of a launch. More assumptions give faster code. */
+enum {
+    /* blockDim.y == blockDim.z == 1, or blockDim.x is a multiple of 32: every warp lies in one row. */
+    MR_SHAPE_LINEAR = 1u << 0,
+    /* The number of threads of a block is a multiple of 32. */
+    MR_SHAPE_FULL = 1u << 1,
+    MR_SHAPE_COUNT = 4
+};
+
+/* The strongest class that a block shape allows; also an index below MR_SHAPE_COUNT. */
+static inline unsigned mr_shape_class(const unsigned block[3])
+{
+    bool linear = block[0] % 32 == 0 || (block[1] == 1 && block[2] == 1);
+    bool full = ((uint64_t)block[0] * block[1] * block[2]) % 32 == 0;
+    return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u);
+}
+
+struct mr_codegen_request {
+    const struct mr_ptx_module *module; /* verified, and accepted by mr_codegen_check() */
+    const struct mr_layout *layout;     /* of that module */
+    uint32_t entry;                     /* index into layout->entries */
+    unsigned shape;                     /* MR_SHAPE_* */
+    unsigned optimisation;              /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; 0 is for debugging the generator */
+    const char *cpu;                    /* LLVM's name of the processor, NULL = this one */
+    const char *features;               /* LLVM's feature string, NULL = this processor's */
+    bool want_ir, want_assembly;        /* fill ir_text, ir_optimised and assembly (for MILLRACE_DUMP) */
+};
+
+struct mr_codegen_result {
+    unsigned char *object; /* ELF relocatable, position independent, without undefined symbols */
+    size_t object_size;
+    const char *symbol;    /* name of the mr_kernel_function in it: always MR_KERNEL_SYMBOL */
+    unsigned flags;        /* MR_CODE_* */
+    size_t stack_bytes;    /* of one warp, recursion and calls through pointers counted once */
+    char *ir_text, *ir_optimised, *assembly; /* NULL unless asked for */
+    char *error;           /* text of what went wrong, or NULL */
+};
+
+#define MR_KERNEL_SYMBOL "mr_kernel"
+
+struct mr_codegen_api {
+    unsigned version, abi; /* MR_CODEGEN_VERSION, MR_ABI_VERSION */
+    /* True with an object in *result, or false with an error text (NULL if memory is short). Either way the caller releases *result. */
+    bool (*emit)(const struct mr_codegen_request *request, struct mr_codegen_result *result);
+    void (*release)(struct mr_codegen_result *result);
+};
+
+/* Refuses what code generation cannot do exactly: an error per instruction in `diag` (may be NULL). True if all of it can be compiled. */
+bool mr_codegen_check(const struct mr_ptx_module *module, struct mr_ptx_diag *diag);
+
+#endif
