@@ -83,31 +83,45 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
-                                CUdriverProcAddressQueryResult *symbolStatus)
+/* The part that both versions share. `result` is written if and only if the status is success. */
+static CUresult proc_address_get(const char *symbol, void **pfn, int version, cuuint64_t flags,
+                                 CUdriverProcAddressQueryResult *result)
 {
-    CUresult status = arguments_check(symbol, pfn, cudaVersion, flags);
+    CUresult status = arguments_check(symbol, pfn, version, flags);
     if (status != CUDA_SUCCESS) {
         return status;
     }
-    CUdriverProcAddressQueryResult result;
-    void (*address)(void) = entry_look_up(symbol, cudaVersion, flags, &result);
-    *pfn = (void *)address;
-    if (symbolStatus != NULL) {
-        *symbolStatus = result;
-    }
+    void (*address)(void) = entry_look_up(symbol, version, flags, result);
     if (address == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s at version %d: %s", symbol, cudaVersion,
-               result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
-                                                              : "the function is newer");
-        return CUDA_ERROR_NOT_FOUND;
+        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s at version %d: %s", symbol, version,
+               *result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
+                                                               : "the function is newer");
     }
+    *pfn = (void *)address;
     return CUDA_SUCCESS;
 }
 
+/* CUDA 12: a name that leads nowhere is no error; the null pointer and the result say so. */
+CUresult mr_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                                CUdriverProcAddressQueryResult *symbolStatus)
+{
+    CUdriverProcAddressQueryResult result;
+    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &result);
+    if (status == CUDA_SUCCESS && symbolStatus != NULL) {
+        *symbolStatus = result;
+    }
+    return status;
+}
+
+/* CUDA 11: with no place for a result, the status has to say it. */
 CUresult mr_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
-    return mr_cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+    CUdriverProcAddressQueryResult result;
+    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &result);
+    if (status == CUDA_SUCCESS && result != CU_GET_PROC_ADDRESS_SUCCESS) {
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    return status;
 }
 
 /* The tables behind this call are a private matter between NVIDIA's own libraries, so no table
