@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA C++ that kernel sources see when clang 19 compiles them for Millrace.
+ *
+ * The nvcc shim and the examples' build include this file before the first line of a kernel source, in place of NVIDIA's
+ * headers. It holds the language's keywords, built-in variables, vector types, synchronisation, warp functions, atomics and the
+ * mathematics that a PTX instruction does exactly. The transcendental functions are not here yet: a source that calls
+ * one gets clang's "undeclared identifier" with its own line, and the shim's hint.
+ *
+ * Order: keywords, vector types, built-in variables, synchronisation, warps, atomics, mathematics, the rest. */
+#ifndef MILLRACE_DEVICE_H
+#define MILLRACE_DEVICE_H
+
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __host__ __attribute__((host))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __noinline__ __attribute__((noinline))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __restrict __restrict__
+#define __grid_constant__
+
+/* What every function of this file is. */
+#define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
+
+typedef __SIZE_TYPE__ size_t;
+typedef __PTRDIFF_TYPE__ ptrdiff_t;
+#ifndef NULL
+#define NULL __null
+#endif
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long int64_t;
+typedef unsigned long uint64_t;
+typedef unsigned long uintptr_t;
+typedef long intptr_t;
+
+/* Vector types: char1 … double4 with their make functions. */
+#define MR_VECTOR(name, type, align2, align4)                                                             \
+    struct name##1 { type x; };                                                                           \
+    struct __attribute__((aligned(align2))) name##2 { type x, y; };                                       \
+    struct name##3 { type x, y, z; };                                                                     \
+    struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };                                 \
+    static __attribute__((host, device, unused)) inline name##1 make_##name##1(type x) { return {x}; }    \
+    static __attribute__((host, device, unused)) inline name##2 make_##name##2(type x, type y) { return {x, y}; } \
+    static __attribute__((host, device, unused)) inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
+    static __attribute__((host, device, unused)) inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
+MR_VECTOR(char, signed char, 2, 4)
+MR_VECTOR(uchar, unsigned char, 2, 4)
+MR_VECTOR(short, short, 4, 8)
+MR_VECTOR(ushort, unsigned short, 4, 8)
+MR_VECTOR(int, int, 8, 16)
+MR_VECTOR(uint, unsigned int, 8, 16)
+MR_VECTOR(long, long, 16, 16)
+MR_VECTOR(ulong, unsigned long, 16, 16)
+MR_VECTOR(longlong, long long, 16, 16)
+MR_VECTOR(ulonglong, unsigned long long, 16, 16)
+MR_VECTOR(float, float, 8, 16)
+MR_VECTOR(double, double, 16, 16)
+#undef MR_VECTOR
+
+struct dim3 {
+    unsigned int x, y, z;
+    __attribute__((host, device)) constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1)
+        : x(vx), y(vy), z(vz) {}
+    __attribute__((host, device)) constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    __attribute__((host, device)) constexpr operator uint3() const { return {x, y, z}; }
+};
+
+/* Built-in variables: each member reads a special register. */
+#define MR_SREG(member, sreg)                                                                 \
+    __declspec(property(get = mr_get_##member)) unsigned int member;                          \
+    static __attribute__((device, always_inline)) inline unsigned int mr_get_##member() { return __nvvm_read_ptx_sreg_##sreg(); }
+#define MR_BUILTIN(name, sreg, as)                                                            \
+    struct mr_builtin_##name {                                                                \
+        MR_SREG(x, sreg##_x) MR_SREG(y, sreg##_y) MR_SREG(z, sreg##_z)                        \
+        __attribute__((device, always_inline)) operator as() const { return as{x, y, z}; }    \
+    };                                                                                        \
+    extern const __attribute__((device, weak)) mr_builtin_##name name;
+MR_BUILTIN(threadIdx, tid, uint3)
+MR_BUILTIN(blockIdx, ctaid, uint3)
+MR_BUILTIN(blockDim, ntid, dim3)
+MR_BUILTIN(gridDim, nctaid, dim3)
+#undef MR_BUILTIN
+#undef MR_SREG
+constexpr int warpSize = 32;
+
+/* Synchronisation. */
+/* __syncthreads is a builtin of clang itself. */
+MR_DEVICE int __syncthreads_count(int p) { return __nvvm_bar0_popc(p); }
+MR_DEVICE int __syncthreads_and(int p) { return __nvvm_bar0_and(p); }
+MR_DEVICE int __syncthreads_or(int p) { return __nvvm_bar0_or(p); }
+MR_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+MR_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
+MR_DEVICE void __threadfence() { __nvvm_membar_gl(); }
+MR_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+
+/* Warps. */
+MR_DEVICE unsigned int __activemask() { unsigned int m; __asm__ volatile("activemask.b32 %0;" : "=r"(m)); return m; }
+MR_DEVICE int __all_sync(unsigned int mask, int p) { return __nvvm_vote_all_sync(mask, p); }
+MR_DEVICE int __any_sync(unsigned int mask, int p) { return __nvvm_vote_any_sync(mask, p); }
+MR_DEVICE int __uni_sync(unsigned int mask, int p) { return __nvvm_vote_uni_sync(mask, p); }
+MR_DEVICE unsigned int __ballot_sync(unsigned int mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
+
+/* A shuffle of any 4- or 8-byte type is one or two shuffles of 32 bits. `mr_width` packs the segment and clamp as shfl.sync takes them. */
+#define MR_SHUFFLE(name, mode, clamp)                                                                                  \
+    template <class T> MR_DEVICE T name(unsigned int mask, T value, int lane, int width = 32)                          \
+    {                                                                                                                  \
+        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");                                 \
+        int bound = ((32 - width) << 8) | (clamp);                                                                     \
+        int part[sizeof(T) / 4];                                                                                       \
+        __builtin_memcpy(part, &value, sizeof(T));                                                                     \
+        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                                   \
+            part[i] = __nvvm_shfl_sync_##mode##_i32(mask, part[i], lane, bound);                                       \
+        __builtin_memcpy(&value, part, sizeof(T));                                                                     \
+        return value;                                                                                                  \
+    }
+MR_SHUFFLE(__shfl_sync, idx, 0x1f)
+MR_SHUFFLE(__shfl_up_sync, up, 0)
+MR_SHUFFLE(__shfl_down_sync, down, 0x1f)
+MR_SHUFFLE(__shfl_xor_sync, bfly, 0x1f)
+#undef MR_SHUFFLE
+
+/* Atomics on global and shared memory; relaxed, device-wide. */
+#define MR_ATOMIC_FETCH(name, type, builtin) \
+    MR_DEVICE type name(type *address, type value) { return builtin(address, value, __ATOMIC_RELAXED); }
+#define MR_ATOMIC_INTEGER(type)                                       \
+    MR_ATOMIC_FETCH(atomicAdd, type, __atomic_fetch_add)              \
+    MR_ATOMIC_FETCH(atomicMin, type, __atomic_fetch_min)              \
+    MR_ATOMIC_FETCH(atomicMax, type, __atomic_fetch_max)              \
+    MR_ATOMIC_FETCH(atomicAnd, type, __atomic_fetch_and)              \
+    MR_ATOMIC_FETCH(atomicOr, type, __atomic_fetch_or)                \
+    MR_ATOMIC_FETCH(atomicXor, type, __atomic_fetch_xor)              \
+    MR_ATOMIC_FETCH(atomicExch, type, __atomic_exchange_n)            \
+    MR_DEVICE type atomicCAS(type *address, type compare, type value) \
+    {                                                                 \
+        __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        return compare;                                               \
+    }
+MR_ATOMIC_INTEGER(int)
+MR_ATOMIC_INTEGER(unsigned int)
+MR_ATOMIC_INTEGER(unsigned long long)
+MR_ATOMIC_FETCH(atomicMin, long long, __atomic_fetch_min)
+MR_ATOMIC_FETCH(atomicMax, long long, __atomic_fetch_max)
+MR_ATOMIC_FETCH(atomicAnd, long long, __atomic_fetch_and)
+MR_ATOMIC_FETCH(atomicOr, long long, __atomic_fetch_or)
+MR_ATOMIC_FETCH(atomicXor, long long, __atomic_fetch_xor)
+#undef MR_ATOMIC_FETCH
+#undef MR_ATOMIC_INTEGER
+MR_DEVICE int atomicSub(int *a, int v) { return __atomic_fetch_sub(a, v, __ATOMIC_RELAXED); }
+MR_DEVICE unsigned int atomicSub(unsigned int *a, unsigned int v) { return __atomic_fetch_sub(a, v, __ATOMIC_RELAXED); }
+MR_DEVICE float atomicAdd(float *a, float v) { return __nvvm_atom_add_gen_f(a, v); }
+MR_DEVICE double atomicAdd(double *a, double v) { return __nvvm_atom_add_gen_d(a, v); }
+MR_DEVICE float atomicExch(float *a, float v) { return __builtin_bit_cast(float, atomicExch((unsigned int *)a, __builtin_bit_cast(unsigned int, v))); }
+MR_DEVICE unsigned int atomicInc(unsigned int *a, unsigned int v) { return __nvvm_atom_inc_gen_ui(a, v); }
+MR_DEVICE unsigned int atomicDec(unsigned int *a, unsigned int v) { return __nvvm_atom_dec_gen_ui(a, v); }
+
+/* Mathematics that one instruction does. */
+MR_DEVICE float fabsf(float x) { return __builtin_fabsf(x); }
+MR_DEVICE double fabs(double x) { return __builtin_fabs(x); }
+MR_DEVICE float fabs(float x) { return __builtin_fabsf(x); }
+MR_DEVICE float sqrtf(float x) { return __nvvm_sqrt_rn_f(x); }
+MR_DEVICE double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+MR_DEVICE float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
+MR_DEVICE float rsqrtf(float x) { return __nvvm_rsqrt_approx_f(x); }
+MR_DEVICE float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+MR_DEVICE double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
+MR_DEVICE float fma(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+MR_DEVICE float fminf(float x, float y) { return __nvvm_fmin_f(x, y); }
+MR_DEVICE float fmaxf(float x, float y) { return __nvvm_fmax_f(x, y); }
+MR_DEVICE double fmin(double x, double y) { return __nvvm_fmin_d(x, y); }
+MR_DEVICE double fmax(double x, double y) { return __nvvm_fmax_d(x, y); }
+MR_DEVICE float floorf(float x) { return __nvvm_floor_f(x); }
+MR_DEVICE float ceilf(float x) { return __nvvm_ceil_f(x); }
+MR_DEVICE float truncf(float x) { return __nvvm_trunc_f(x); }
+MR_DEVICE float rintf(float x) { return __nvvm_round_f(x); }
+MR_DEVICE double floor(double x) { return __nvvm_floor_d(x); }
+MR_DEVICE double ceil(double x) { return __nvvm_ceil_d(x); }
+MR_DEVICE double trunc(double x) { return __nvvm_trunc_d(x); }
+MR_DEVICE double rint(double x) { return __nvvm_round_d(x); }
+MR_DEVICE float copysignf(float x, float y) { return __builtin_copysignf(x, y); }
+MR_DEVICE double copysign(double x, double y) { return __builtin_copysign(x, y); }
+MR_DEVICE float __fadd_rn(float x, float y) { return __nvvm_add_rn_f(x, y); }
+MR_DEVICE float __fmul_rn(float x, float y) { return __nvvm_mul_rn_f(x, y); }
+MR_DEVICE float __fdiv_rn(float x, float y) { return __nvvm_div_rn_f(x, y); }
+MR_DEVICE float __fmaf_rn(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+MR_DEVICE float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889634f); }
+MR_DEVICE float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471805599453f; }
+MR_DEVICE float __sinf(float x) { return __nvvm_sin_approx_f(x); }
+MR_DEVICE float __cosf(float x) { return __nvvm_cos_approx_f(x); }
+MR_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+MR_DEVICE unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
+MR_DEVICE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+MR_DEVICE float __uint_as_float(unsigned int x) { return __builtin_bit_cast(float, x); }
+MR_DEVICE long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+MR_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+MR_DEVICE int abs(int x) { return x < 0 ? -x : x; }
+#define MR_MIN_MAX(type)                                             \
+    MR_DEVICE type min(type x, type y) { return y < x ? y : x; }     \
+    MR_DEVICE type max(type x, type y) { return x < y ? y : x; }
+MR_MIN_MAX(int)
+MR_MIN_MAX(unsigned int)
+MR_MIN_MAX(long)
+MR_MIN_MAX(unsigned long)
+MR_MIN_MAX(long long)
+MR_MIN_MAX(unsigned long long)
+#undef MR_MIN_MAX
+MR_DEVICE float min(float x, float y) { return __nvvm_fmin_f(x, y); }
+MR_DEVICE float max(float x, float y) { return __nvvm_fmax_f(x, y); }
+MR_DEVICE double min(double x, double y) { return __nvvm_fmin_d(x, y); }
+MR_DEVICE double max(double x, double y) { return __nvvm_fmax_d(x, y); }
+MR_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
+MR_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+MR_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+MR_DEVICE int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+MR_DEVICE int __ffs(int x) { return __builtin_ffs(x); }
+MR_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
+MR_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
+MR_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
+MR_DEVICE unsigned int __umulhi(unsigned int x, unsigned int y) { return (unsigned int)(((unsigned long long)x * y) >> 32); }
+MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
+
+/* The rest. */
+template <class T> MR_DEVICE T __ldg(const T *address) { return *address; }
+MR_DEVICE long long clock64() { return (long long)__nvvm_read_ptx_sreg_clock64(); }
+MR_DEVICE int clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
+MR_DEVICE void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
+MR_DEVICE void __trap() { __asm__ volatile("trap;"); }
+extern "C" __attribute__((device)) int vprintf(const char *format, const char *arguments);
+extern "C" __attribute__((device)) int printf(const char *format, ...);
+extern "C" __attribute__((device)) void *malloc(size_t size);
+extern "C" __attribute__((device)) void free(void *pointer);
+extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
+    const char *function, size_t character_size);
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
+#endif
+
+#endif

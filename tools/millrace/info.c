@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* millrace info: what a program would find here. Asks the driver through its public interface, so the answer is the one that
+ * programs get; the document is built once as JSON and printed as such or as text. */
+#include <cjson/cJSON.h>
+#include <cuda.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "millrace.h"
+
+static const struct {
+    const char *name;
+    CUdevice_attribute attribute;
+} attributes[] = {
+    { "compute_capability_major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
+    { "compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
+    { "multiprocessors", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT },
+    { "clock_rate_khz", CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+    { "warp_size", CU_DEVICE_ATTRIBUTE_WARP_SIZE },
+    { "max_threads_per_block", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
+    { "max_grid_x", CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X },
+    { "shared_memory_per_block", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK },
+    { "shared_memory_per_block_optin", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN },
+};
+
+static void add_device(cJSON *devices, int ordinal)
+{
+    CUdevice device;
+    char name[256] = "";
+    size_t bytes = 0;
+    if (cuDeviceGet(&device, ordinal) != CUDA_SUCCESS)
+        return;
+    cuDeviceGetName(name, sizeof name, device);
+    cuDeviceTotalMem(&bytes, device);
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddNumberToObject(entry, "ordinal", ordinal);
+    cJSON_AddStringToObject(entry, "name", name);
+    cJSON_AddNumberToObject(entry, "total_memory", (double)bytes);
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        int value = 0;
+        if (cuDeviceGetAttribute(&value, attributes[i].attribute, device) == CUDA_SUCCESS)
+            cJSON_AddNumberToObject(entry, attributes[i].name, value);
+    }
+    cJSON_AddItemToArray(devices, entry);
+}
+
+/* The folder of compiled kernels, by the rules of the settings table. */
+static void cache_folder(char *out, size_t room)
+{
+    const char *named = mr_setting_text(MR_SETTING_CACHE_DIR), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (*named)
+        snprintf(out, room, "%s", named);
+    else if (xdg && *xdg == '/')
+        snprintf(out, room, "%s/millrace", xdg);
+    else
+        snprintf(out, room, "%s/.cache/millrace", home ? home : "");
+}
+
+/* Files below a folder, one level of subfolders included: number and bytes. */
+static void measure_folder(int parent, const char *path, int depth, double *files, double *bytes)
+{
+    int fd = openat(parent, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        struct stat status;
+        if (entry->d_name[0] == '.' || fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISDIR(status.st_mode) && depth > 0)
+            measure_folder(fd, entry->d_name, depth - 1, files, bytes);
+        if (S_ISREG(status.st_mode)) {
+            *files += 1;
+            *bytes += (double)status.st_size;
+        }
+    }
+    closedir(folder);
+}
+
+static cJSON *collect(const struct tool_paths *paths)
+{
+    cJSON *root = cJSON_CreateObject();
+    char folder[PATH_MAX];
+    double files = 0, bytes = 0;
+    int version = 0, count = 0;
+    cJSON_AddStringToObject(root, "version", MR_VERSION);
+    if (cuDriverGetVersion(&version) == CUDA_SUCCESS)
+        cJSON_AddNumberToObject(root, "driver_version", version);
+    cJSON_AddStringToObject(root, "libraries", paths->libraries);
+    cJSON_AddStringToObject(root, "shims", paths->shims);
+    cJSON *devices = cJSON_AddArrayToObject(root, "devices");
+    if (cuDeviceGetCount(&count) == CUDA_SUCCESS)
+        for (int i = 0; i < count; i++)
+            add_device(devices, i);
+    cJSON *cache = cJSON_AddObjectToObject(root, "cache");
+    cache_folder(folder, sizeof folder);
+    measure_folder(AT_FDCWD, folder, 1, &files, &bytes);
+    cJSON_AddBoolToObject(cache, "on", mr_setting_on(MR_SETTING_CACHE));
+    cJSON_AddStringToObject(cache, "folder", folder);
+    cJSON_AddNumberToObject(cache, "files", files);
+    cJSON_AddNumberToObject(cache, "bytes", bytes);
+    cJSON *settings = cJSON_AddObjectToObject(root, "settings");
+    for (int i = 0; i < MR_SETTING_COUNT; i++)
+        cJSON_AddStringToObject(settings, mr_setting_describe((enum mr_setting)i)->name, mr_setting_text((enum mr_setting)i));
+    return root;
+}
+
+/* The document as indented lines: objects and arrays open a level, everything else is "name: value". */
+static void print_text(const cJSON *item, int depth)
+{
+    for (const cJSON *child = item->child; child; child = child->next) {
+        const char *name = child->string ? child->string : "-";
+        if (cJSON_IsObject(child) || cJSON_IsArray(child)) {
+            printf("%*s%s\n", depth * 2, "", child->string ? name : "device");
+            print_text(child, depth + 1);
+        } else if (cJSON_IsString(child)) {
+            printf("%*s%-32s %s\n", depth * 2, "", name, *child->valuestring ? child->valuestring : "(chosen by the driver)");
+        } else if (cJSON_IsBool(child)) {
+            printf("%*s%-32s %s\n", depth * 2, "", name, cJSON_IsTrue(child) ? "yes" : "no");
+        } else {
+            printf("%*s%-32s %.0f\n", depth * 2, "", name, child->valuedouble);
+        }
+    }
+}
+
+int tool_info(int argc, char **argv)
+{
+    bool json = false;
+    struct tool_paths paths;
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            json = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            puts("Usage: millrace info [--json]\n\nShows the devices and their limits, where libraries and shims are, the cache of "
+                 "compiled kernels\nand the settings in force. --json prints the same as one JSON document.");
+            return 0;
+        } else {
+            return tool_bad_argument("info", argv[i]);
+        }
+    }
+    if (!tool_find_paths(&paths))
+        return 1;
+    CUresult status = cuInit(0);
+    if (status != CUDA_SUCCESS) {
+        const char *name = "unknown status";
+        cuGetErrorName(status, &name);
+        fprintf(stderr, "millrace info: the driver does not start: %s; MILLRACE_LOG=info says more\n", name);
+        return 1;
+    }
+    cJSON *root = collect(&paths);
+    if (json) {
+        char *text = cJSON_Print(root);
+        puts(text ? text : "{}");
+        free(text);
+    } else {
+        print_text(root, 0);
+    }
+    cJSON_Delete(root);
+    return 0;
+}

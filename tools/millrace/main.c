@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The millrace command: picks the subcommand; --help and --version. */
+#include <stdio.h>
+#include <string.h>
+
+#include "millrace.h"
+
+static const char usage[] =
+    "Usage: millrace COMMAND [ARGUMENTS]\n"
+    "\n"
+    "Runs programs written for CUDA on a machine that has no GPU.\n"
+    "\n"
+    "  run [--] PROGRAM [ARGUMENTS]  run a program with Millrace in place of NVIDIA's driver\n"
+    "  info [--json]                 show the devices, their limits, the cache and the settings in force\n"
+    "  env                           list the settings: environment variables, defaults, what they do\n"
+    "\n"
+    "  --version                     print the version\n"
+    "  --help                        print this text; `millrace COMMAND --help` says more of a command\n"
+    "\n"
+    "Example: millrace run -- python3 program.py\n";
+
+int tool_bad_argument(const char *command, const char *argument)
+{
+    fprintf(stderr, "millrace %s: '%s' is not understood; see 'millrace %s --help'\n", command, argument, command);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*function)(int argc, char **argv);
+    } commands[] = { { "run", tool_run }, { "info", tool_info }, { "env", tool_env } };
+
+    if (argc < 2) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("millrace " MR_VERSION " (CUDA driver API 13.0)");
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].function(argc - 2, argv + 2);
+    fprintf(stderr, "millrace: '%s' is no command; there are run, info and env (see 'millrace --help')\n", argv[1]);
+    return 2;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The millrace command: one function per subcommand, and where the command finds its own files. */
+#ifndef MILLRACE_TOOL_H
+#define MILLRACE_TOOL_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+/* Each gets the arguments after its own name and returns the exit status: 0, 1 for a failure, 2 for arguments it can't use. */
+int tool_run(int argc, char **argv);
+int tool_info(int argc, char **argv);
+int tool_env(int argc, char **argv);
+
+/* Where the build or the installation keeps things: absolute paths. */
+struct tool_paths {
+    char libraries[PATH_MAX];   /* libcuda.so.1 */
+    char shims[PATH_MAX];       /* nvcc */
+};
+
+/* Finds both beside the running command; prints what is missing and returns false if they are not there. */
+bool tool_find_paths(struct tool_paths *paths);
+
+/* Says on standard error that `argument` of `millrace command` is not understood, and how to get help. Returns 2. */
+int tool_bad_argument(const char *command, const char *argument);
+
+#endif

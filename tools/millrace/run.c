@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH, and
+ * takes the command's place (exec), so that its exit status and signals are its own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "millrace.h"
+
+static const char usage[] =
+    "Usage: millrace run [--] PROGRAM [ARGUMENTS]\n"
+    "\n"
+    "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and the nvcc shim first in PATH.\n"
+    "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
+    "\n"
+    "Examples:\n"
+    "  millrace run -- ./vector_add\n"
+    "  MILLRACE_LOG=info millrace run -- python3 program.py\n";
+
+/* Puts `folder` before what the variable holds. */
+static bool prepend(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    if (!before || !*before)
+        return setenv(variable, folder, 1) == 0;
+    size_t size = strlen(folder) + strlen(before) + 2;
+    char *joined = malloc(size);
+    if (!joined)
+        return false;
+    snprintf(joined, size, "%s:%s", folder, before);
+    bool done = setenv(variable, joined, 1) == 0;
+    free(joined);
+    return done;
+}
+
+int tool_run(int argc, char **argv)
+{
+    struct tool_paths paths;
+    if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if (argc > 0 && strcmp(argv[0], "--") == 0) {
+        argc--;
+        argv++;
+    } else if (argc > 0 && argv[0][0] == '-') {
+        return tool_bad_argument("run", argv[0]);
+    }
+    if (argc == 0) {
+        fputs("millrace run: name the program to run, as in 'millrace run -- ./program'\n", stderr);
+        return 2;
+    }
+    if (!tool_find_paths(&paths))
+        return 1;
+    if (!prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims)) {
+        fputs("millrace run: out of memory\n", stderr);
+        return 1;
+    }
+    execvp(argv[0], argv);
+    int reason = errno;
+    fprintf(stderr, "millrace run: cannot start '%s': %s\n", argv[0], strerror(reason));
+    return reason == ENOENT ? 127 : 126;
+}
