@@ -65,12 +65,6 @@ const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t
 
 /* Machine code for a launch with this block shape. First call for a class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no
  * lock. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code generation itself fails (logged). */
-struct mr_code {
-    mr_kernel_function *function;
-    unsigned flags;              /* MR_CODE_* */
-    size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
-    const uintptr_t *functions;  /* addresses of device functions by symbol index (0 for variables): merged into module->symbols by the launch */
-};
 CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out) __attribute__((warn_unused_result));
 
 #endif

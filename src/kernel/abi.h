@@ -77,4 +77,11 @@ enum {
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
 
+/* Machine code of one kernel for a class of block shapes; made by mr_program_code, lives as long as its program. */
+struct mr_code {
+    mr_kernel_function *function;
+    unsigned flags;              /* MR_CODE_* */
+    size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
+};
+
 #endif
