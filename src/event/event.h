@@ -5,7 +5,11 @@
  * for is a mark: an event's recording, a stream's latest command, a synchronous copy. An event holds a reference to the mark of
  * its latest recording; re-recording swaps the mark and leaves earlier waiters alone. (Driver API manual, Event Management.)
  *
- * Waiters are pushed on the mark without a lock; completion takes the whole list and notifies each, on the completing thread. */
+ * Waiters are pushed on the mark without a lock; completion takes the whole list and notifies each, on the completing thread.
+ *
+ * Most recordings are complete when they are made (the stream is idle). Those need no mark: an event's `stamp` alone says that it is
+ * complete and when, in one word that is read and written without a lock. A pending recording's mark is folded into the stamp by whoever
+ * first looks at the event after the mark completed. */
 #ifndef MR_EVENT_EVENT_H
 #define MR_EVENT_EVENT_H
 
@@ -27,9 +31,12 @@ struct mr_waiter {
     void (*notify)(struct mr_waiter *waiter);
 };
 
+enum { MR_MARK_PENDING = 0, MR_MARK_DONE = 1, MR_MARK_SLEEPERS = 2 };
+
 struct mr_mark {
+    void *link[2];                      /* the pool's */
     _Atomic uint32_t references;
-    _Atomic uint32_t done;              /* 0 pending, 1 complete, 2 pending with sleeping threads; futex word */
+    _Atomic uint32_t done;              /* MR_MARK_*; MR_MARK_SLEEPERS is pending with sleeping threads; futex word */
     int status;                         /* CUresult, valid when complete */
     uint64_t timestamp;                 /* mr_clock_ns at completion, 0 if the event has no timing */
     _Atomic(struct mr_waiter *) waiters;
@@ -43,24 +50,51 @@ void mr_mark_drop(struct mr_mark *mark);
 
 static inline bool mr_mark_is_done(struct mr_mark *mark)
 {
-    return atomic_load_explicit(&mark->done, memory_order_acquire) == 1;
+    return atomic_load_explicit(&mark->done, memory_order_acquire) == MR_MARK_DONE;
 }
 
-/* Completes the mark: stores status and timestamp, wakes sleeping threads, notifies waiters. Exactly once per mark. */
+/* Completes the mark: stores status and timestamp, wakes sleeping threads, notifies waiters. Exactly once per mark; the caller
+ * holds a reference. */
 void mr_mark_complete(struct mr_mark *mark, CUresult status, uint64_t timestamp);
 
 /* Registers a waiter. False if the mark is already complete: the waiter is then not registered and will not be notified. */
-bool mr_mark_watch(struct mr_mark *mark, struct mr_waiter *waiter);
+bool mr_mark_watch(struct mr_mark *mark, struct mr_waiter *waiter) __attribute__((warn_unused_result));
+
+/* Sleeps until the mark is complete or about `timeout_ns` have passed; may return early. */
+void mr_mark_sleep(struct mr_mark *mark, uint64_t timeout_ns);
+
+/* An event's stamp when it has no timestamp to hold. */
+enum { MR_STAMP_NONE = 0, MR_STAMP_PENDING = 1, MR_STAMP_UNTIMED = 2 };
 
 struct mr_event {
     struct mr_object object;
     struct mr_context *context;         /* counted */
     unsigned flags;                     /* CU_EVENT_* */
-    mr_lock lock;                       /* guards `mark` */
-    struct mr_mark *mark;               /* latest recording, NULL if never recorded; counted */
+    _Atomic uint64_t stamp;             /* MR_STAMP_NONE: never recorded; MR_STAMP_PENDING: look at the mark; else complete: the timestamp,
+                                           or MR_STAMP_UNTIMED */
+    mr_lock lock;                       /* guards `mark`, and the stamp's changes to and from MR_STAMP_PENDING */
+    struct mr_mark *mark;               /* latest pending recording; counted */
 };
 
-/* A reference to the event's current mark, or NULL if it was never recorded. */
-struct mr_mark *mr_event_mark(struct mr_event *event);
+/* A new event with a live handle; NULL when memory is short. */
+struct mr_event *mr_event_new(struct mr_context *context, unsigned flags) __attribute__((warn_unused_result));
+
+/* The event's stamp as of now: a mark that has completed is folded in first. Nanoseconds when there is nothing pending. */
+uint64_t mr_event_settle_slow(struct mr_event *event);
+
+static inline uint64_t mr_event_stamp(struct mr_event *event)
+{
+    uint64_t stamp = atomic_load_explicit(&event->stamp, memory_order_acquire);
+    return __builtin_expect(stamp != MR_STAMP_PENDING, 1) ? stamp : mr_event_settle_slow(event);
+}
+
+/* Makes the event complete, with a stamp of MR_STAMP_UNTIMED or later. */
+void mr_event_set_stamp(struct mr_event *event, uint64_t stamp);
+
+/* Makes `mark` the event's latest recording; takes over one reference. */
+void mr_event_set_mark(struct mr_event *event, struct mr_mark *mark);
+
+/* A reference to the event's pending mark, or NULL if there is nothing to wait for (complete, or never recorded). */
+struct mr_mark *mr_event_mark(struct mr_event *event) __attribute__((warn_unused_result));
 
 #endif

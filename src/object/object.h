@@ -37,8 +37,9 @@ enum mr_kind {
 struct mr_object {
     uint8_t kind;                 /* enum mr_kind */
     _Atomic uint32_t references;
-    uint64_t handle;              /* what the program holds; 0 once retired */
-    struct mr_object *next_free;  /* registry's own */
+    uint32_t slot, generation;    /* registry's own */
+    _Atomic uint64_t handle;      /* what the program holds; 0 once retired */
+    void *link[2];                /* registry's own: chains of free records */
 };
 
 /* A new object of `kind` whose record has `size` bytes (the same for every call with that kind), zeroed past the header, with one
@@ -62,10 +63,14 @@ bool mr_object_retire(void *object);
 void mr_object_hold(void *object);
 void mr_object_drop(void *object);
 
+/* Takes a reference if the object still has one; for records that are reached through a borrowed pointer and may have ended. The record
+ * may by then be another object of its kind: look again at what matters once the reference is held. */
+bool mr_object_try_hold(void *object) __attribute__((warn_unused_result));
+
 /* The handle to give to the program, as its opaque pointer. */
 static inline void *mr_object_handle(const void *object)
 {
-    return (void *)(uintptr_t)((const struct mr_object *)object)->handle;
+    return (void *)(uintptr_t)atomic_load_explicit(&((struct mr_object *)(uintptr_t)object)->handle, memory_order_relaxed);
 }
 
 /* Calls `visit` for every live object of a kind (tests and `millrace info`); not for hot paths. */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a command: where its record comes from, and what goes with it when it ends. */
+#include "command/command.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+#include "kernel/launch.h"
+
+static struct mr_pool commands = { .place = MR_POOL_COMMANDS, .size = sizeof(struct mr_command), .link = 0 };
+
+struct mr_command *mr_command_new(enum mr_command_kind kind)
+{
+    struct mr_command *command = mr_pool_get(&commands);
+    if (!command)
+        return NULL;
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+void mr_command_free(struct mr_command *command)
+{
+    switch (command->kind) {
+    case MR_COMMAND_COPY:
+        if (command->copy.owns_source)
+            mr_free((void *)(uintptr_t)command->copy.source);
+        break;
+    case MR_COMMAND_LAUNCH:
+        if (command->launch)
+            mr_launch_free(command->launch);
+        break;
+    case MR_COMMAND_WAIT:
+        if (command->wait.on)
+            mr_mark_drop(command->wait.on);
+        break;
+    case MR_COMMAND_FILL:
+    case MR_COMMAND_HOST:
+    case MR_COMMAND_CALLBACK:
+    case MR_COMMAND_RECORD:
+    case MR_COMMAND_RELEASE:
+        break;
+    }
+    if (command->mark)
+        mr_mark_drop(command->mark);
+    mr_pool_put(&commands, command);
+}
+
+const char *mr_command_name(enum mr_command_kind kind)
+{
+    static const char *const names[] = {
+        [MR_COMMAND_COPY] = "copy",
+        [MR_COMMAND_FILL] = "fill",
+        [MR_COMMAND_LAUNCH] = "kernel launch",
+        [MR_COMMAND_HOST] = "host function",
+        [MR_COMMAND_CALLBACK] = "stream callback",
+        [MR_COMMAND_RECORD] = "event record",
+        [MR_COMMAND_WAIT] = "event wait",
+        [MR_COMMAND_RELEASE] = "deferred release",
+    };
+    return names[kind];
+}

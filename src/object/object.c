@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registry of objects.
+ *
+ * Each kind has a table of records in chunks that double in size: chunk k holds records FIRST * (2^k - 1) up to FIRST * (2^(k+1) - 1). A slot
+ * number finds its record with one shift and one load, no chunk ever moves, and none is given back, so a lookup needs no lock: it
+ * computes where the record is and compares the whole handle with the one that the record has now.
+ *
+ * A handle, from the low bits up: 4 bits kind, 22 bits slot, 21 bits generation (never 0). It is below 2^47, never aligned like a pointer to a record, and
+ * greater than any of the special values that the API gives to stream handles. A slot's generation changes with each object; free slots wait
+ * in the pool's batches, so a handle's value comes back only after two million objects in one slot. */
+#include "object/object.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/pool.h"
+
+#define FIRST_BITS 6u                   /* 64 records in the first chunk */
+#define CHUNKS 17u
+#define SLOT_BITS 22u
+#define GENERATION_BITS 21u
+#define KIND_BITS 4u
+
+_Static_assert(MR_KIND_COUNT <= (1 << KIND_BITS), "a kind must fit its bits of a handle");
+
+struct kind_table {
+    struct mr_pool pool;                /* first: refill gets the table from it */
+    size_t stride;
+    void (*finish)(void *object);
+    uint32_t used;                      /* slots handed out so far; under pool.lock */
+    _Atomic(char *) chunks[CHUNKS];
+};
+
+static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH]);
+
+static struct kind_table tables[MR_KIND_COUNT];
+static _Atomic uint32_t ready[MR_KIND_COUNT];   /* the table's constant part is set; 2 while it is being set */
+
+static unsigned chunk_of(uint32_t slot, uint32_t *first)
+{
+    unsigned chunk = 31u - (unsigned)__builtin_clz((slot >> FIRST_BITS) + 1);
+    *first = ((1u << chunk) - 1) << FIRST_BITS;
+    return chunk;
+}
+
+/* The record of a slot, or NULL if there has never been one. */
+static struct mr_object *record_of(struct kind_table *table, uint32_t slot)
+{
+    uint32_t first;
+    unsigned number = chunk_of(slot, &first);
+    char *chunk = number < CHUNKS ? atomic_load_explicit(&table->chunks[number], memory_order_acquire) : NULL;
+    return chunk ? (struct mr_object *)(void *)(chunk + (size_t)(slot - first) * table->stride) : NULL;
+}
+
+/* New slots for the pool: cuts records off the last chunk, makes the next chunk when that is used up. */
+static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH])
+{
+    struct kind_table *table = (struct kind_table *)pool;
+    unsigned count = 0;
+    while (count < MR_POOL_BATCH && table->used < (1u << SLOT_BITS)) {
+        uint32_t first;
+        unsigned number = chunk_of(table->used, &first);
+        if (number >= CHUNKS)
+            break;
+        if (table->used == first && !atomic_load_explicit(&table->chunks[number], memory_order_relaxed)) {
+            char *chunk = mr_calloc(1, table->stride << (FIRST_BITS + number));
+            if (!chunk)
+                break;
+            atomic_store_explicit(&table->chunks[number], chunk, memory_order_release);
+        }
+        struct mr_object *object = record_of(table, table->used);
+        object->kind = (uint8_t)(table - tables);
+        object->slot = table->used++;
+        records[count++] = object;
+    }
+    return count;
+}
+
+static void prepare(enum mr_kind kind, size_t size, void (*finish)(void *object))
+{
+    uint32_t state = 0;
+    if (atomic_compare_exchange_strong(&ready[kind], &state, 2)) {
+        struct kind_table *table = &tables[kind];
+        table->stride = (size + 63) & ~(size_t)63;
+        table->finish = finish;
+        table->pool = (struct mr_pool){ .place = MR_POOL_OBJECTS + (enum mr_pool_place)kind, .size = table->stride,
+            .link = offsetof(struct mr_object, link), .refill = refill };
+        atomic_store_explicit(&ready[kind], 1, memory_order_release);
+        return;
+    }
+    while (atomic_load_explicit(&ready[kind], memory_order_acquire) != 1)
+        mr_pause();
+}
+
+void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object))
+{
+    struct kind_table *table = &tables[kind];
+    if (__builtin_expect(atomic_load_explicit(&ready[kind], memory_order_acquire) != 1, 0))
+        prepare(kind, size, finish);
+    struct mr_object *object = mr_pool_get(&table->pool);
+    if (!object)
+        return NULL;
+    memset((char *)object + sizeof *object, 0, size - sizeof *object);
+    object->generation = (object->generation + 1) & ((1u << GENERATION_BITS) - 1);
+    if (object->generation == 0)
+        object->generation = 1;
+    atomic_store_explicit(&object->references, 1, memory_order_relaxed);
+    uint64_t handle = ((uint64_t)object->generation << (SLOT_BITS + KIND_BITS)) | ((uint64_t)object->slot << KIND_BITS) | (uint64_t)kind;
+    atomic_store_explicit(&object->handle, handle, memory_order_release);
+    return object;
+}
+
+void *mr_object_find(const void *handle, enum mr_kind kind)
+{
+    uint64_t value = (uint64_t)(uintptr_t)handle;
+    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind || atomic_load_explicit(&ready[kind], memory_order_acquire) != 1)
+        return NULL;
+    struct mr_object *object = record_of(&tables[kind], (uint32_t)(value >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
+    if (!object || atomic_load_explicit(&object->handle, memory_order_acquire) != value)
+        return NULL;
+    return object;
+}
+
+void *mr_object_acquire(const void *handle, enum mr_kind kind)
+{
+    struct mr_object *object = mr_object_find(handle, kind);
+    if (!object || !mr_object_try_hold(object))
+        return NULL;
+    if (atomic_load_explicit(&object->handle, memory_order_acquire) == (uint64_t)(uintptr_t)handle)
+        return object;
+    mr_object_drop(object);
+    return NULL;
+}
+
+enum mr_kind mr_object_kind(const void *handle)
+{
+    unsigned kind = (unsigned)((uintptr_t)handle & ((1u << KIND_BITS) - 1));
+    if (kind == 0 || kind >= MR_KIND_COUNT || !mr_object_find(handle, (enum mr_kind)kind))
+        return (enum mr_kind)0;
+    return (enum mr_kind)kind;
+}
+
+bool mr_object_retire(void *object)
+{
+    return atomic_exchange_explicit(&((struct mr_object *)object)->handle, 0, memory_order_acq_rel) != 0;
+}
+
+void mr_object_hold(void *object)
+{
+    atomic_fetch_add_explicit(&((struct mr_object *)object)->references, 1, memory_order_relaxed);
+}
+
+bool mr_object_try_hold(void *object)
+{
+    _Atomic uint32_t *references = &((struct mr_object *)object)->references;
+    uint32_t count = atomic_load_explicit(references, memory_order_relaxed);
+    while (count != 0)
+        if (atomic_compare_exchange_weak_explicit(references, &count, count + 1, memory_order_acquire, memory_order_relaxed))
+            return true;
+    return false;
+}
+
+void mr_object_drop(void *data)
+{
+    struct mr_object *object = data;
+    if (atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) != 1)
+        return;
+    struct kind_table *table = &tables[object->kind];
+    atomic_store_explicit(&object->handle, 0, memory_order_release);
+    if (table->finish)
+        table->finish(object);
+    mr_pool_put(&table->pool, object);
+}
+
+void mr_object_each(enum mr_kind kind, void (*visit)(void *object, void *data), void *data)
+{
+    struct kind_table *table = &tables[kind];
+    if (atomic_load_explicit(&ready[kind], memory_order_acquire) != 1)
+        return;
+    mr_lock_take(&table->pool.lock);
+    uint32_t used = table->used;
+    mr_lock_drop(&table->pool.lock);
+    for (uint32_t slot = 0; slot < used; slot++) {
+        struct mr_object *object = record_of(table, slot);
+        uint64_t handle = atomic_load_explicit(&object->handle, memory_order_acquire);
+        if (handle && (object = mr_object_acquire((void *)(uintptr_t)handle, kind))) {
+            visit(object, data);
+            mr_object_drop(object);
+        }
+    }
+}
