@@ -16,6 +16,7 @@ from millrace_gen import coverage, errors, exports, header, proc_table, table
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
     "cudaProfiler.h": lambda f, e, inc: header.emit_profiler_h(f, inc),
+    "cudaTypedefs.h": lambda f, e, inc: header.emit_typedefs_h(f, inc),
     "api_impl.h": lambda f, e, inc: header.emit_api_impl_h(f),
     "exports.c": lambda f, e, inc: exports.emit_exports(f),
     "exports.txt": lambda f, e, inc: exports.emit_names(f),

@@ -81,6 +81,36 @@ def emit_profiler_h(functions, include_dir):
     return template.replace("@PROTOTYPES@", _prototypes(mine))
 
 
+def _typedefs(functions):
+    """PFN_<name>_v<since> for every version, and PFN_<name> for the newest."""
+    lines = []
+    for function in functions:
+        for symbol in function.symbols:
+            forms = [(symbol.since, "")]
+            if symbol.per_thread:
+                forms.append((symbol.per_thread_since, "_" + symbol.per_thread))
+            for since, suffix in forms:
+                lines.append(wrap_call(
+                    f"typedef CUresult (CUDAAPI *PFN_{function.name}_v{since}{suffix})",
+                    symbol.params) + ";")
+    lines += ["", "#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)"]
+    per_thread = [f.symbols[-1] for f in functions if f.symbols[-1].per_thread]
+    lines += [f"#define PFN_{s.function.name} PFN_{s.function.name}_v{s.per_thread_since}_{s.per_thread}"
+              for s in per_thread]
+    lines += ["#else"]
+    lines += [f"#define PFN_{s.function.name} PFN_{s.function.name}_v{s.since}" for s in per_thread]
+    lines += ["#endif"]
+    lines += [f"#define PFN_{f.name} PFN_{f.name}_v{f.symbols[-1].since}"
+              for f in functions if not f.symbols[-1].per_thread]
+    return "\n".join(lines)
+
+
+def emit_typedefs_h(functions, include_dir):
+    """The text of cudaTypedefs.h."""
+    template = (Path(include_dir) / "cudaTypedefs.h.in").read_text()
+    return template.replace("@TYPEDEFS@", _typedefs([f for f in functions if f.header == "cuda.h"]))
+
+
 def emit_api_impl_h(functions):
     """Prototypes of the hand-written mr_<SYMBOL>, and of nothing else."""
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED}",

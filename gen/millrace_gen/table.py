@@ -69,8 +69,16 @@ class Param:
         return self.type == "CUstream"
 
     @property
-    def is_output(self):
-        return "*" in self.type and not self.type.startswith("const")
+    def kind(self):
+        """'stream', 'handle', 'out', 'in', 'flags' or 'value'. A pointer to non-const is an
+        output unless it is plain memory or text that the callee reads."""
+        if self.is_stream:
+            return "stream"
+        if self.handle_kind:
+            return "handle"
+        if "*" in self.type:
+            return "in" if self.type.startswith("const") else "out"
+        return "flags" if self.name.lower().endswith("flags") else "value"
 
 
 @dataclass

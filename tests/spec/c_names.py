@@ -79,6 +79,7 @@ class Names:
         self.macros = macros(compiler, folder, header)
         self.enumerators, self.typedefs, self.functions = [], [], {}
         self.fields = {}
+        self.pointers = []  # PFN_ types
         for item in declarations(text):
             self._read(item)
 
@@ -92,6 +93,8 @@ class Names:
             return
         pointer = re.search(r"\( ?\*(\w+)\) ?\([^{}]*\)$", item)
         name = pointer[1] if pointer else re.search(r"(\w+)$", item)[1]
+        if name.startswith("PFN_cu"):
+            self.pointers.append(name)
         if not re.match(r"(CU|cu|cl_)", name):
             return
         self.typedefs.append(name)

@@ -18,7 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from c_names import Names
+sys.dont_write_bytecode = True
+from c_names import Names  # noqa: E402
 
 SKIP = 77
 
@@ -107,6 +108,11 @@ def compare(compiler, ours_folder, theirs_folder):
         for line in changed:
             print(f"signature ({' '.join(defines) or 'plain'}): {line}")
         status |= bool(lost or changed)
+    pointers = [Names(compiler, folder, "cudaTypedefs.h", ("__CUDA_API_VERSION_INTERNAL",)).pointers
+                for folder in (ours_folder, theirs_folder)]
+    for name in sorted(set(pointers[1]) - set(pointers[0])):
+        print(f"missing: function pointer type {name}")
+        status = 1
     ours, theirs = Names(compiler, ours_folder), Names(compiler, theirs_folder)
     with tempfile.TemporaryDirectory() as work:
         source = Path(work) / "probe.c"

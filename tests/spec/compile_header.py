@@ -15,6 +15,7 @@ import sys
 PROGRAM = """
 #include <cuda.h>
 #include <cudaProfiler.h>
+#include <cudaTypedefs.h>
 int main(void)
 {
     CUdeviceptr address = 0;
@@ -25,6 +26,9 @@ int main(void)
     node.type = CU_GRAPH_NODE_TYPE_KERNEL;
     node.kernel.func = 0;
     (void)node;
+    PFN_cuMemAlloc_v3020 allocate = cuMemAlloc;
+    PFN_cuStreamQuery query = cuStreamQuery;
+    (void)allocate, (void)query;
     return cuMemAlloc(&address, size) + cuCtxCreate(&context, NULL, 0, 0) + cuMemcpyHtoD(address, "", 1) +
            cuEventElapsedTime(&time, 0, 0) + cuEventRecord(0, CU_STREAM_LEGACY) + cuCtxSynchronize() +
            cuGetProcAddress("cuInit", 0, CUDA_VERSION, CU_GET_PROC_ADDRESS_DEFAULT, 0) + cuProfilerStop();

@@ -104,6 +104,14 @@ class Table(unittest.TestCase):
         self.assertEqual(current["cuMemAlloc"], "cuMemAlloc_v2")
 
 
+    def test_kinds_of_parameters(self):
+        kinds = {elf: [p.kind for p in self.symbols[elf].params] for elf in self.symbols}
+        self.assertEqual(kinds["cuEventCreate"], ["out", "flags"])
+        self.assertEqual(kinds["cuStreamWaitEvent"], ["stream", "handle", "flags"])
+        self.assertEqual(kinds["cuModuleGetFunction"], ["out", "handle", "in"])
+        self.assertEqual(kinds["cuMemcpyHtoD_v2"], ["value", "in", "value"])
+
+
 class Mistakes(unittest.TestCase):
     """A contradiction is refused with the name of its row."""
 
