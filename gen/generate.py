@@ -33,10 +33,10 @@ def main(argv):
     spec_dir, include_dir, kind, output = argv[1:]
     try:
         functions = table.load(spec_dir)
-        rows = table.load_errors(spec_dir)
+        text = KINDS[kind](functions, table.load_errors(spec_dir), include_dir)
     except table.TableError as error:
         sys.exit(f"spec: {error}")
-    Path(output).write_text(KINDS[kind](functions, rows, include_dir))
+    Path(output).write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exported wrappers, the refusing stubs and the linker's version script."""
 
+from .table import TableError
 from .text import GENERATED, wrap_call
 
 PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
@@ -31,9 +32,11 @@ STATE_CHECK = ["    if (__builtin_expect(!mr_driver_ready(), 0)) {",
 def _arguments(symbol, per_thread, before):
     """The call's arguments; appends statements that have to run before to `before`."""
     args = []
+    mapped = False
     for param in symbol.params:
         if per_thread and param.is_stream:
             args.append(f"{param.name} == NULL ? CU_STREAM_PER_THREAD : {param.name}")
+            mapped = True
         elif per_thread and param.type == "const CUlaunchConfig *":
             before += ["    CUlaunchConfig mr_config;",
                        f"    if ({param.name} != NULL && {param.name}->hStream == NULL) {{",
@@ -41,10 +44,14 @@ def _arguments(symbol, per_thread, before):
                        "        mr_config.hStream = CU_STREAM_PER_THREAD;",
                        f"        {param.name} = &mr_config;", "    }"]
             args.append(param.name)
+            mapped = True
         else:
             args.append(param.name)
     if symbol.default_stream:
         args.append("CU_STREAM_PER_THREAD" if per_thread else "CU_STREAM_LEGACY")
+        mapped = True
+    if per_thread and not mapped:
+        raise TableError(f"{symbol.elf}: its per-thread form has no stream that could be mapped")
     return args
 
 

@@ -166,6 +166,10 @@ class Output(unittest.TestCase):
         text = exports.emit_exports(load(GOOD.replace("CUstream hStream", "const CUlaunchConfig *config")))
         self.assertIn("mr_config.hStream = CU_STREAM_PER_THREAD;", text)
 
+    def test_per_thread_form_needs_a_stream(self):
+        with self.assertRaisesRegex(table.TableError, "no stream"):
+            exports.emit_exports(load(GOOD.replace("CUstream hStream", "int stream")))
+
     def test_look_up_table_is_sorted(self):
         names = [line.split('"')[1] for line in
                  proc_table.emit_proc_table(table.load(ROOT / "spec")).splitlines()
