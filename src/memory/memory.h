@@ -2,8 +2,12 @@
 /* The device address space: one reserved range per process in which device, pinned and managed allocations are placed, the table
  * that finds the allocation of any inner pointer, and registered host ranges.
  *
- * Device pointers are host pointers, so a copy is a copy. Every allocation is aligned to 256 bytes at least and followed by
- * a hole of at least a page, so that a wild access faults. A lookup takes no lock on the hot path. */
+ * Device pointers are host pointers, so a copy is a copy. Every allocation is aligned to 256 bytes at least, and as a rule has
+ * pages of its own with a hole of at least a page before and after it, so that a wild access faults. The exception: the kernel
+ * limits how many separate mappings a process has, so a program that holds many thousands of allocations gets further small ones
+ * packed side by side (pack.c). A lookup takes no lock.
+ *
+ * Every function may be called from any thread. How the address space is divided is told in space.h. */
 #ifndef MR_MEMORY_MEMORY_H
 #define MR_MEMORY_MEMORY_H
 
@@ -15,13 +19,20 @@
 struct mr_context;
 struct mr_device;
 
-enum mr_memory_kind { MR_MEMORY_DEVICE = 1, MR_MEMORY_PINNED, MR_MEMORY_MANAGED, MR_MEMORY_REGISTERED, MR_MEMORY_MODULE /* module globals */ };
+enum mr_memory_kind {
+    MR_MEMORY_DEVICE = 1,
+    MR_MEMORY_PINNED,
+    MR_MEMORY_MANAGED,
+    MR_MEMORY_REGISTERED,
+    MR_MEMORY_MODULE /* module globals */
+};
 
 /* What is known of an allocation; a copy, not a live record. */
 struct mr_allocation {
     enum mr_memory_kind kind;
     uintptr_t base;
     size_t size;                /* as asked for, bytes */
+    size_t mapped;              /* bytes that are accessible from `base` on; at least `size` */
     unsigned flags;             /* CU_MEMHOSTALLOC_*, CU_MEMHOSTREGISTER_*, CU_MEM_ATTACH_* */
     uint64_t id;                /* unique over the process: CU_POINTER_ATTRIBUTE_BUFFER_ID */
     struct mr_context *context; /* borrowed */
@@ -29,31 +40,52 @@ struct mr_allocation {
     bool sync_memops;           /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
 };
 
-/* Once per process, at cuInit. False when address space cannot be reserved. */
+/* Once per process, at cuInit, after the devices are known; a second call does nothing. False when address space cannot be reserved. */
 bool mr_memory_init(void);
 
-/* Allocates `size` > 0 bytes for a context. CUDA_ERROR_OUT_OF_MEMORY beyond the device's memory or when the host has none. Contents are undefined
- * for the program (fresh pages are zero, reused ones are not). */
-CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out);
+/* Allocates `size` > 0 bytes for a context. CUDA_ERROR_OUT_OF_MEMORY beyond the device's memory (for pinned memory: beyond the
+ * machine's) or when the host has none. Contents are undefined for the program (fresh pages are zero, reused ones are not). */
+CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+    __attribute__((warn_unused_result));
+
+/* As mr_memory_allocate, at an address below 4 GiB, for the entry points of CUDA before 3.2. About a gigabyte in all. */
+CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+    __attribute__((warn_unused_result));
 
 /* Frees the allocation that starts at `base`, of that kind. CUDA_ERROR_INVALID_VALUE if there is none. The caller has seen to outstanding work. */
 CUresult mr_memory_release(uintptr_t base, enum mr_memory_kind kind);
 
-/* Registers a host range; CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if it overlaps one. */
-CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags);
-CUresult mr_memory_unregister(struct mr_context *context, void *start);
+/* Registers a host range. CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if it overlaps a known one; CUDA_ERROR_INVALID_VALUE if it is
+ * empty, wraps, or is not mapped in this process. */
+CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags) __attribute__((warn_unused_result));
 
-/* The allocation that contains `address`; false if none. */
+/* Ends the registration that starts at `start`; CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED if there is none. */
+CUresult mr_memory_unregister(void *start);
+
+/* The allocation or registration that contains `address`; false if none. Lock-free unless host ranges are registered. */
 bool mr_memory_find(uintptr_t address, struct mr_allocation *out);
 
 /* True if the driver knows the address (device, pinned, managed or registered): then copies to or from it are asynchronous. Pageable memory is false.
  * A few nanoseconds. */
 bool mr_memory_is_known(uintptr_t address);
 
+/* Sets CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of the allocation that contains the address; false if there is none (registrations have no such attribute). */
+bool mr_memory_set_sync_memops(uintptr_t address, bool on);
+
 /* Frees everything that a context owns (context destruction). */
 void mr_memory_release_context(struct mr_context *context);
 
-/* Is the address inside the driver's reserved range (so that a fault there is a kernel's or a program's wild access to device memory)? */
+/* Is the address inside the driver's reserved range (so that a fault there is a kernel's or a program's wild access to device memory)? Lock-free, async-signal-safe. */
 bool mr_memory_is_reserved(uintptr_t address);
+
+/* Gives memory that is kept for reuse back to the system. For tests, and for a program under pressure. */
+void mr_memory_trim(void);
+
+/* Tests and `millrace info`: bytes kept for reuse, live allocations, and those among them that share pages with others. */
+struct mr_memory_statistics { size_t cached, live, packed; };
+void mr_memory_statistics_get(struct mr_memory_statistics *out);
+
+/* Tests only: how many separate mappings may exist before allocations of at most 64 KiB are packed. */
+void mr_memory_pack_after(size_t chunks);
 
 #endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Allocations: totals, records, and finding the record of an address.
+ *
+ * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in, and stops
+ * being one when the record's size goes back to zero. Readers copy a record between two looks at its version, so that a lookup
+ * that races with a free sees the allocation as it was, or none. */
+#include "memory/memory.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "memory/space.h"
+#include "object/context.h"
+
+#define PACK_SMALL ((size_t)64 << 10)     /* packed when there are many mappings */
+#define PACK_MIDDLE ((size_t)16 << 20)    /* packed when there are very many */
+#define PACK_MIDDLE_CHUNKS 24000u
+#define CACHE_MOST ((size_t)2 << 30)
+#define LOW_SIZE ((size_t)1 << 30)
+#define LOW_LIMIT ((uintptr_t)1 << 32)
+
+static struct mr_zone main_zone, low_zone;
+static _Atomic bool main_ready, low_ready;
+
+/* Under mr_memory_lock. */
+static size_t machine_memory;     /* bytes of the machine: the limit of pinned memory */
+static size_t pinned_used;
+static size_t device_used;        /* of all devices */
+static size_t device_total;
+static size_t cache_limit;
+static size_t pack_chunks = 8192;
+static size_t live, packed;
+
+static _Atomic uint64_t last_id;
+
+uint64_t mr_memory_next_id(void)
+{
+    return atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+}
+
+static bool is_device_kind(enum mr_memory_kind kind)
+{
+    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE;
+}
+
+bool mr_memory_init(void)
+{
+    bool ready = true;
+    mr_lock_take(&mr_memory_lock);
+    if (!atomic_load_explicit(&main_ready, memory_order_relaxed)) {
+        long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+        machine_memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 32;
+        for (int i = 0; i < mr_device_count(); i++)
+            device_total += mr_device_get(i)->total_memory;
+        if (!device_total)
+            device_total = machine_memory;
+        cache_limit = device_total / 8 < CACHE_MOST ? device_total / 8 : CACHE_MOST;
+        /* Strides round up to powers of two, and a stride's space is not reused for another: be generous. */
+        size_t size = (size_t)1 << 36, wanted = device_total > ((size_t)1 << 40) ? (size_t)1 << 45 : device_total * 32;
+        while (size < wanted && size < (size_t)1 << 45)
+            size *= 2;
+        while (size >= (size_t)1 << 30 && !mr_zone_init(&main_zone, size, 0))
+            size /= 2;
+        ready = size >= (size_t)1 << 30;
+        atomic_store_explicit(&main_ready, ready, memory_order_release);
+    }
+    mr_lock_drop(&mr_memory_lock);
+    if (!ready)
+        mr_log(MR_LOG_ERROR, "no address space for device memory: is there a limit (ulimit -v)?");
+    return ready;
+}
+
+static bool zone_has(struct mr_zone *zone, _Atomic bool *ready, uintptr_t address)
+{
+    return atomic_load_explicit(ready, memory_order_acquire) && address - zone->base < zone->end - zone->base;
+}
+
+static struct mr_zone *zone_of(uintptr_t address)
+{
+    if (zone_has(&main_zone, &main_ready, address))
+        return &main_zone;
+    return zone_has(&low_zone, &low_ready, address) ? &low_zone : NULL;
+}
+
+bool mr_memory_is_reserved(uintptr_t address)
+{
+    return zone_of(address) != NULL;
+}
+
+/* Where the record of an address is, if the address belongs to an allocation at all. */
+static struct mr_record *record_at(uintptr_t address, struct mr_slab **in)
+{
+    struct mr_zone *zone = zone_of(address);
+    struct mr_chunk *chunk = zone ? mr_chunk_at(zone, address) : NULL;
+    *in = NULL;
+    if (!chunk)
+        return NULL;
+    struct mr_slab *slab = atomic_load_explicit(&chunk->slab, memory_order_acquire);
+    if (!slab)
+        return &chunk->record;
+    size_t slot = atomic_load_explicit(&slab->slot, memory_order_relaxed);
+    size_t index = (address - chunk->base) / slot;
+    *in = slab;
+    return index < MR_SLAB_SLOTS ? &slab->records[index] : NULL;
+}
+
+#define LOAD(field) atomic_load_explicit(&record->field, memory_order_relaxed)
+#define STORE(field, value) atomic_store_explicit(&record->field, value, memory_order_relaxed)
+
+/* A consistent copy of a record; false if it holds no allocation. */
+static bool record_read(struct mr_record *record, struct mr_allocation *out)
+{
+    uint32_t before, after;
+    do {
+        before = atomic_load_explicit(&record->version, memory_order_acquire);
+        out->kind = (enum mr_memory_kind)LOAD(kind);
+        out->base = LOAD(base);
+        out->size = LOAD(size);
+        out->mapped = LOAD(mapped);
+        out->flags = LOAD(flags);
+        out->id = LOAD(id);
+        out->context = LOAD(context);
+        out->device = LOAD(device);
+        out->sync_memops = LOAD(sync_memops) != 0;
+        atomic_thread_fence(memory_order_acquire);
+        after = LOAD(version);
+        if (before & 1)
+            mr_pause();
+    } while (before != after || (before & 1));
+    return out->size != 0;
+}
+
+/* Fills a record, or with a NULL value empties it. Lock held. */
+static void record_write(struct mr_record *record, const struct mr_allocation *value)
+{
+    static const struct mr_allocation nothing;
+    const struct mr_allocation *from = value ? value : &nothing;
+    uint32_t version = LOAD(version);
+    STORE(version, version + 1);
+    atomic_thread_fence(memory_order_release);
+    STORE(kind, (uint32_t)from->kind);
+    STORE(base, from->base);
+    STORE(size, from->size);
+    STORE(mapped, from->mapped);
+    STORE(flags, from->flags);
+    STORE(id, from->id);
+    STORE(context, from->context);
+    STORE(device, from->device);
+    STORE(sync_memops, from->sync_memops);
+    atomic_store_explicit(&record->version, version + 2, memory_order_release);
+}
+
+/* Takes `bytes` from the device's or the machine's total. Lock held. */
+static bool charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
+{
+    if (!is_device_kind(kind)) {
+        if (bytes > machine_memory - pinned_used)
+            return false;
+        pinned_used += bytes;
+        return true;
+    }
+    size_t used = atomic_load_explicit(&device->used_memory, memory_order_relaxed);
+    if (used > device->total_memory || bytes > device->total_memory - used)
+        return false;
+    atomic_store_explicit(&device->used_memory, used + bytes, memory_order_relaxed);
+    device_used += bytes;
+    return true;
+}
+
+static void refund(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
+{
+    if (!is_device_kind(kind)) {
+        pinned_used -= bytes;
+        return;
+    }
+    atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
+    device_used -= bytes;
+}
+
+/* Keeps what is cached, together with what is in use, below both limits. Lock held. */
+static void hold_cache_down(void)
+{
+    size_t room = device_total > device_used ? device_total - device_used : 0;
+    size_t target = room < cache_limit ? room : cache_limit;
+    if (mr_memory_cached_bytes > target)
+        mr_chunks_trim(target);
+}
+
+/* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
+static struct mr_record *space_take(struct mr_zone *zone, size_t size, uintptr_t *base, size_t *mapped)
+{
+    struct mr_record *record;
+    bool many = mr_memory_chunks >= pack_chunks && size <= PACK_SMALL;
+    bool very_many = mr_memory_chunks >= PACK_MIDDLE_CHUNKS && size <= PACK_MIDDLE;
+    if (!many && !very_many) {
+        size_t bytes = (size + mr_page_size - 1) & ~(mr_page_size - 1);
+        struct mr_chunk *chunk = mr_chunk_take(zone, bytes);
+        if (!chunk && mr_memory_cached_bytes) {
+            mr_chunks_trim(0);
+            chunk = mr_chunk_take(zone, bytes);
+        }
+        if (chunk) {
+            *base = chunk->base;
+            *mapped = bytes;
+            return &chunk->record;
+        }
+    }
+    if (size <= PACK_MIDDLE && mr_slab_take(zone, size, &record, base, mapped)) {
+        packed++;
+        return record;
+    }
+    return NULL;
+}
+
+/* The record no longer holds an allocation; its space is free. Lock held. */
+static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
+{
+    struct mr_slab *slab;
+    record_at(base, &slab);
+    record_write(record, NULL);
+    if (slab) {
+        packed--;
+        mr_slab_give(slab, record);
+    } else {
+        mr_chunk_give(MR_CONTAINER(record, struct mr_chunk, record), mapped <= cache_limit / 2);
+        hold_cache_down();
+    }
+}
+
+static CUresult allocate(struct mr_zone *zone, struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
+    uintptr_t *out)
+{
+    size_t rounded = (size + mr_page_size - 1) & ~(mr_page_size - 1);
+    struct mr_allocation value = { .kind = kind, .size = size, .flags = flags, .context = context, .device = context->device };
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_take(&mr_memory_lock);
+    if (!size) {
+        status = CUDA_ERROR_INVALID_VALUE;
+    } else if (rounded >= size && charge(context->device, kind, rounded)) {
+        struct mr_record *record = space_take(zone, size, &value.base, &value.mapped);
+        if (!record) {
+            refund(context->device, kind, rounded);
+        } else {
+            if (value.mapped < rounded)
+                refund(context->device, kind, rounded - value.mapped);
+            else if (value.mapped > rounded && !charge(context->device, kind, value.mapped - rounded))
+                value.mapped = rounded;
+            value.id = mr_memory_next_id();
+            record_write(record, &value);
+            mr_list_append(&context->allocations, &record->link);
+            live++;
+            if (mr_memory_cached_bytes)
+                hold_cache_down();
+            *out = value.base;
+            status = CUDA_SUCCESS;
+        }
+    }
+    mr_lock_drop(&mr_memory_lock);
+    return status;
+}
+
+CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+{
+    return allocate(&main_zone, context, kind, size, flags, out);
+}
+
+CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+{
+    bool ready;
+    mr_lock_take(&mr_memory_lock);
+    ready = atomic_load_explicit(&low_ready, memory_order_relaxed);
+    for (size_t space = LOW_SIZE; !ready && space >= LOW_SIZE / 16; space /= 2)
+        ready = mr_zone_init(&low_zone, space, LOW_LIMIT);
+    atomic_store_explicit(&low_ready, ready, memory_order_release);
+    mr_lock_drop(&mr_memory_lock);
+    return ready ? allocate(&low_zone, context, kind, size, flags, out) : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Lock held. */
+static void release(struct mr_record *record, const struct mr_allocation *what)
+{
+    mr_list_remove(&record->link);
+    refund(what->device, what->kind, what->mapped);
+    live--;
+    space_give(record, what->base, what->mapped);
+}
+
+CUresult mr_memory_release(uintptr_t base, enum mr_memory_kind kind)
+{
+    struct mr_allocation found;
+    struct mr_slab *slab;
+    CUresult status = CUDA_ERROR_INVALID_VALUE;
+    mr_lock_take(&mr_memory_lock);
+    struct mr_record *record = record_at(base, &slab);
+    if (record && record_read(record, &found) && found.base == base && found.kind == kind) {
+        release(record, &found);
+        status = CUDA_SUCCESS;
+    }
+    mr_lock_drop(&mr_memory_lock);
+    return status;
+}
+
+void mr_memory_release_context(struct mr_context *context)
+{
+    mr_registered_release_context(context);
+    mr_lock_take(&mr_memory_lock);
+    while (!mr_list_empty(&context->allocations)) {
+        struct mr_record *record = MR_CONTAINER(context->allocations.next, struct mr_record, link);
+        struct mr_allocation found;
+        record_read(record, &found);
+        release(record, &found);
+    }
+    mr_lock_drop(&mr_memory_lock);
+}
+
+bool mr_memory_find(uintptr_t address, struct mr_allocation *out)
+{
+    if (!mr_memory_is_reserved(address))
+        return mr_registered_any() && mr_registered_find(address, out);
+    struct mr_slab *slab;
+    struct mr_record *record = record_at(address, &slab);
+    return record && record_read(record, out) && address - out->base < out->size;
+}
+
+bool mr_memory_is_known(uintptr_t address)
+{
+    struct mr_slab *slab;
+    if (!mr_memory_is_reserved(address)) {
+        struct mr_allocation found;
+        return mr_registered_any() && mr_registered_find(address, &found);
+    }
+    struct mr_record *record = record_at(address, &slab);
+    return record && address - LOAD(base) < LOAD(size);
+}
+
+bool mr_memory_set_sync_memops(uintptr_t address, bool on)
+{
+    struct mr_allocation found;
+    struct mr_slab *slab;
+    bool done = false;
+    mr_lock_take(&mr_memory_lock);
+    struct mr_record *record = record_at(address, &slab);
+    if (record && record_read(record, &found) && address - found.base < found.size) {
+        STORE(sync_memops, on);
+        done = true;
+    }
+    mr_lock_drop(&mr_memory_lock);
+    return done;
+}
+
+bool mr_memory_touches_space(uintptr_t start, size_t size)
+{
+    struct mr_zone *zones[] = { &main_zone, &low_zone };
+    _Atomic bool *ready[] = { &main_ready, &low_ready };
+    for (int i = 0; i < 2; i++)
+        if (atomic_load_explicit(ready[i], memory_order_acquire) && start < zones[i]->end && zones[i]->base - start < size)
+            return true;
+    return zone_of(start) != NULL;
+}
+
+void mr_memory_trim(void)
+{
+    mr_lock_take(&mr_memory_lock);
+    mr_chunks_trim(0);
+    mr_lock_drop(&mr_memory_lock);
+}
+
+void mr_memory_statistics_get(struct mr_memory_statistics *out)
+{
+    mr_lock_take(&mr_memory_lock);
+    *out = (struct mr_memory_statistics){ mr_memory_cached_bytes, live, packed };
+    mr_lock_drop(&mr_memory_lock);
+}
+
+void mr_memory_pack_after(size_t chunks)
+{
+    mr_lock_take(&mr_memory_lock);
+    pack_chunks = chunks;
+    mr_lock_drop(&mr_memory_lock);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registered host memory: ranges of the program's own memory that the device may use.
+ *
+ * The device is the host's processor, so registering changes nothing about the pages: it is a promise of the program that is
+ * remembered, because copies to and from registered memory are asynchronous and pointer attributes tell of it. Ranges are kept
+ * sorted in one array. Programs register few ranges, so lookups share a lock, and skip it when nothing is registered. */
+#include "memory/space.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "object/context.h"
+
+/* Under `lock`, sorted by base, without overlaps. */
+static struct mr_allocation *ranges;
+static size_t room;
+static _Atomic size_t count;
+static mr_lock lock;
+
+bool mr_registered_any(void)
+{
+    return atomic_load_explicit(&count, memory_order_acquire) != 0;
+}
+
+/* Index of the first range that ends after `address`. */
+static size_t position(uintptr_t address)
+{
+    size_t low = 0, high = atomic_load_explicit(&count, memory_order_relaxed);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (ranges[middle].base + ranges[middle].size <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool mr_registered_find(uintptr_t address, struct mr_allocation *out)
+{
+    mr_lock_take(&lock);
+    size_t at = position(address);
+    bool found = at < atomic_load_explicit(&count, memory_order_relaxed) && ranges[at].base <= address;
+    if (found)
+        *out = ranges[at];
+    mr_lock_drop(&lock);
+    return found;
+}
+
+/* Does every page of the range exist? */
+static bool is_mapped(uintptr_t start, size_t size)
+{
+    unsigned char seen[4096];
+    uintptr_t page = start & ~(uintptr_t)(mr_page_size - 1), end = start + size;
+    while (page < end) {
+        size_t bytes = end - page;
+        if (bytes > sizeof seen * mr_page_size)
+            bytes = sizeof seen * mr_page_size;
+        if (mincore((void *)page, bytes, seen) != 0 && errno == ENOMEM)
+            return false;
+        page += bytes;
+    }
+    return true;
+}
+
+CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags)
+{
+    uintptr_t base = (uintptr_t)start, end;
+    if (!base || !size || __builtin_add_overflow(base, size, &end))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (mr_memory_touches_space(base, size))
+        return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    if (!is_mapped(base, size))
+        return CUDA_ERROR_INVALID_VALUE;
+    CUresult status = CUDA_SUCCESS;
+    mr_lock_take(&lock);
+    size_t old = atomic_load_explicit(&count, memory_order_relaxed), at = position(base);
+    if (at < old && ranges[at].base < end) {
+        status = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    } else if (!mr_array_reserve((void **)&ranges, &room, old + 1, sizeof *ranges)) {
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    } else {
+        memmove(ranges + at + 1, ranges + at, (old - at) * sizeof *ranges);
+        ranges[at] = (struct mr_allocation){ .kind = MR_MEMORY_REGISTERED, .base = base, .size = size, .mapped = size,
+            .flags = flags, .id = mr_memory_next_id(), .context = context, .device = context->device };
+        atomic_store_explicit(&count, old + 1, memory_order_release);
+    }
+    mr_lock_drop(&lock);
+    return status;
+}
+
+/* Lock held. */
+static void remove_at(size_t at)
+{
+    size_t left = atomic_load_explicit(&count, memory_order_relaxed) - 1;
+    memmove(ranges + at, ranges + at + 1, (left - at) * sizeof *ranges);
+    atomic_store_explicit(&count, left, memory_order_release);
+    if (!left) {
+        mr_free(ranges);
+        ranges = NULL;
+        room = 0;
+    }
+}
+
+CUresult mr_memory_unregister(void *start)
+{
+    CUresult status = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    mr_lock_take(&lock);
+    size_t at = position((uintptr_t)start);
+    if (at < atomic_load_explicit(&count, memory_order_relaxed) && ranges[at].base == (uintptr_t)start) {
+        remove_at(at);
+        status = CUDA_SUCCESS;
+    }
+    mr_lock_drop(&lock);
+    return status;
+}
+
+void mr_registered_release_context(struct mr_context *context)
+{
+    mr_lock_take(&lock);
+    for (size_t i = atomic_load_explicit(&count, memory_order_relaxed); i-- > 0;)
+        if (ranges[i].context == context)
+            remove_at(i);
+    mr_lock_drop(&lock);
+}

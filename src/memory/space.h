@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the reserved address space is divided; private to src/memory.
+ *
+ * A zone is one reservation, cut into superblocks of equal size. A superblock holds chunks of one stride (a power of two), or is
+ * part of a run of superblocks that make up one large chunk. A chunk's accessible pages start at its base and end at least a page
+ * before its stride does: that page is the hole between neighbours. Virtual space is cheap, so strides are generous and the
+ * chunk of an address is found by a division: superblock by shift, chunk by shift, no search.
+ *
+ * The table has one word per superblock: the address of its chunk records with the stride's logarithm in the low six bits. Readers
+ * take no lock. Chunk records and slabs are never returned to the system, so a reader that races with a free reads an old
+ * record, and the record's version tells it so.
+ *
+ * Lock: mr_memory_lock guards everything but lookups. */
+#ifndef MR_MEMORY_SPACE_H
+#define MR_MEMORY_SPACE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/thread.h"
+#include "memory/memory.h"
+
+#define MR_HUGE ((size_t)2 << 20)
+#define MR_STRIDE_MIN 13u            /* 8 KiB: a page and its hole */
+#define MR_STRIDE_RUN 63u            /* chunk that spans whole superblocks */
+#define MR_STRIDES 64u
+#define MR_SLAB_SLOTS 64u
+
+/* One allocation. Readers copy the fields and check `version`: odd while a writer is at work. `size` is 0 when there is no allocation. */
+struct mr_record {
+    _Atomic uint32_t version;
+    _Atomic uint32_t kind;
+    _Atomic uint32_t flags;
+    _Atomic uint32_t sync_memops;
+    _Atomic uintptr_t base;
+    _Atomic size_t size, mapped;
+    _Atomic uint64_t id;
+    _Atomic(struct mr_context *) context;
+    _Atomic(struct mr_device *) device;
+    struct mr_list link;             /* in context->allocations */
+};
+
+struct mr_slab;
+struct mr_zone;
+
+/* A piece of address space with pages of its own. */
+struct mr_chunk {
+    struct mr_record record;         /* unused when the chunk is a slab */
+    _Atomic(struct mr_slab *) slab;
+    struct mr_zone *zone;
+    uintptr_t base;
+    size_t mapped;                   /* accessible bytes from base on */
+    unsigned stride;                 /* logarithm, or MR_STRIDE_RUN */
+    uint32_t run;                    /* superblocks of a run */
+    struct mr_list same;             /* with chunks of its stride: cached or empty */
+    struct mr_list age;              /* cached chunks by time of release */
+};
+
+/* A chunk cut into MR_SLAB_SLOTS equal slots without holes. */
+struct mr_slab {
+    struct mr_chunk *chunk;
+    _Atomic size_t slot;             /* bytes, a multiple of 256 */
+    uint64_t used;                   /* a bit per slot */
+    struct mr_list link;             /* with slabs of its slot size that have room */
+    struct mr_record records[MR_SLAB_SLOTS];
+};
+
+struct mr_zone {
+    uintptr_t base, end;
+    unsigned shift;                  /* logarithm of the superblock size */
+    size_t count;                    /* superblocks; number 0 is never used: the hole before the first */
+    _Atomic uintptr_t *table;
+    uint8_t *taken;                  /* by superblock */
+    size_t first_free;               /* no free superblock before this one */
+    struct mr_list cached[MR_STRIDES];
+    struct mr_list empty[MR_STRIDES];
+    struct mr_list spare;            /* chunk records of ended runs */
+    struct mr_chunk *fresh[MR_STRIDES];   /* chunks of the newest superblock that were never used */
+    size_t fresh_left[MR_STRIDES];
+};
+
+extern mr_lock mr_memory_lock;
+extern size_t mr_page_size;              /* the system's; set by mr_zone_init */
+extern struct mr_list mr_memory_cached;  /* by age, oldest first */
+extern size_t mr_memory_cached_bytes;
+extern size_t mr_memory_chunks;          /* chunks with pages, cached ones included */
+
+/* Reserves address space and sets up the zone; `limit` 0 means anywhere, else below that address. False when there is none. */
+bool mr_zone_init(struct mr_zone *zone, size_t size, uintptr_t limit);
+
+/* A chunk with exactly `bytes` accessible bytes (a multiple of mr_page_size), or NULL. Lock held. */
+struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes) __attribute__((warn_unused_result));
+
+/* Keeps the chunk for reuse, or returns its pages at once. Lock held. */
+void mr_chunk_give(struct mr_chunk *chunk, bool keep);
+
+/* Returns the pages of kept chunks, oldest first, until at most `target` bytes are kept. Lock held. */
+void mr_chunks_trim(size_t target);
+
+/* The chunk whose stride covers the address, or NULL. Lock-free. */
+static inline struct mr_chunk *mr_chunk_at(const struct mr_zone *zone, uintptr_t address)
+{
+    uintptr_t offset = address - zone->base;
+    uintptr_t word = atomic_load_explicit(&zone->table[offset >> zone->shift], memory_order_acquire);
+    if (!word)
+        return NULL;
+    unsigned stride = word & 63;
+    size_t index = stride == MR_STRIDE_RUN ? 0 : (offset & (((uintptr_t)1 << zone->shift) - 1)) >> stride;
+    return (struct mr_chunk *)(word & ~(uintptr_t)63) + index;
+}
+
+/* Slabs (pack.c). A free slot for `size` bytes; its record and address. False when memory is short. Lock held. */
+bool mr_slab_take(struct mr_zone *zone, size_t size, struct mr_record **record, uintptr_t *address, size_t *slot)
+    __attribute__((warn_unused_result));
+void mr_slab_give(struct mr_slab *slab, struct mr_record *record);
+
+/* Registered host ranges (registered.c). */
+bool mr_registered_find(uintptr_t address, struct mr_allocation *out);
+bool mr_registered_any(void);
+void mr_registered_release_context(struct mr_context *context);
+
+/* The next value of mr_allocation.id. */
+uint64_t mr_memory_next_id(void);
+
+/* True if any allocation touches [start, start + size). */
+bool mr_memory_touches_space(uintptr_t start, size_t size);
+
+#endif
