@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin face on Meson: each target is one line of work. See README.md.
+
+BUILD := build
+PREFIX ?= /usr/local
+# Tools of Debian's own come first, so that a Python or compiler elsewhere does not get in the way.
+export PATH := /usr/bin:/bin:$(PATH)
+
+.PHONY: all setup build demo test test-clients bench check install clean
+all: build
+
+setup:
+	@scripts/setup.sh build
+
+$(BUILD)/build.ninja: | setup
+	@echo "millrace: configuring"
+	@meson setup $(BUILD) >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+build: $(BUILD)/build.ninja
+	@echo "millrace: building"
+	@ninja -C $(BUILD) --quiet
+
+demo: build
+	@python3 scripts/demo.py $(BUILD)
+
+test: build
+	@python3 scripts/run_tests.py $(BUILD)
+
+test-clients: build
+	@scripts/setup.sh build clients
+	@clients/run-all.sh $(BUILD)
+
+bench: build
+	@scripts/setup.sh build bench
+	@python3 bench/run.py $(BUILD)
+
+# What CI runs beside `make test`: other compilers, sanitizers, layers.
+check:
+	@scripts/setup.sh build ci
+	@scripts/check.sh
+
+install: build
+	@meson configure $(BUILD) --prefix=$(abspath $(PREFIX)) && meson install -C $(BUILD) --quiet && echo "millrace: installed under $(PREFIX)"
+
+clean:
+	@rm -rf $(BUILD) $(BUILD)-*
