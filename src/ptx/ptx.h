@@ -233,7 +233,8 @@ struct mr_ptx_module {
     uint32_t function_count;
     const char *const *files; /* .file N "name": files[N], NULL holes */
     uint32_t file_count;
-    uint64_t text_length;
+    const char *text;       /* copy of the text, NUL-terminated, for messages */
+    size_t text_length;
 };
 
 /*

@@ -31,7 +31,8 @@ struct mr_ptx_diag {
     bool bad_version;   /* an error was: .version newer than what is known */
     bool out_of_memory; /* an allocation failed: the text may be incomplete */
     const char *source; /* text that lines are shown from; NULL = no source lines.
-                           Set by mr_ptx_parse() for its own duration. */
+                           Set by mr_ptx_parse() and mr_ptx_verify() for their
+                           own duration; others may set it to module->text. */
     size_t source_length;
 };
 
@@ -41,7 +42,8 @@ void mr_ptx_diag_init(struct mr_ptx_diag *diag);
 /* Frees the text and leaves `diag` ready for use again. */
 void mr_ptx_diag_clear(struct mr_ptx_diag *diag);
 
-/* Adds a message with its place (line 0: no place). `diag` may be NULL. */
+/* Adds a message with its place (line 0: no place) and writes it to Millrace's
+ * log at level info. `diag` may be NULL: then the log alone. */
 void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column,
                        const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -160,7 +160,7 @@ enum mr_ptx_mode {
     MR_PTX_MODE_NONE,
     /* mul, mad, dp2a */
     MR_PTX_MODE_LO, MR_PTX_MODE_HI, MR_PTX_MODE_WIDE,
-    /* shf direction; shf, bmsk, szext mode (szext, bmsk: in mode) */
+    /* shf: direction in mode; shf, bmsk, szext: CLAMP or WRAP in mode2 */
     MR_PTX_MODE_LEFT, MR_PTX_MODE_RIGHT, MR_PTX_MODE_CLAMP, MR_PTX_MODE_WRAP,
     /* shfl */
     MR_PTX_MODE_UP, MR_PTX_MODE_DOWN, MR_PTX_MODE_BFLY, MR_PTX_MODE_IDX,

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Tables that parser and verifier share: families of modifiers, the words of
+ * each, what an opcode takes. For src/ptx only; a tree's readers need none of it.
+ */
+#ifndef MR_PTX_TABLES_H
+#define MR_PTX_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ptx/ptx.h"
+
+/* Families of modifiers, as ptx_ops.def names them. */
+#define M_ROUND     (UINT64_C(1) << 0)
+#define M_FTZ       (UINT64_C(1) << 1)
+#define M_SAT       (UINT64_C(1) << 2)
+#define M_CC        (UINT64_C(1) << 3)
+#define M_HALF      (UINT64_C(1) << 4)  /* .lo .hi .wide of a product */
+#define M_RELU      (UINT64_C(1) << 5)
+#define M_OOB       (UINT64_C(1) << 6)
+#define M_APPROX    (UINT64_C(1) << 7)  /* .approx .full */
+#define M_NAN       (UINT64_C(1) << 8)  /* .NaN */
+#define M_XORSIGN   (UINT64_C(1) << 9)
+#define M_ABS       (UINT64_C(1) << 10)
+#define M_TESTP     (UINT64_C(1) << 11)
+#define M_SHIFTAMT  (UINT64_C(1) << 12)
+#define M_SHFMODE   (UINT64_C(1) << 13) /* .clamp .wrap */
+#define M_SHFDIR    (UINT64_C(1) << 14) /* .l .r */
+#define M_BOOL      (UINT64_C(1) << 15) /* .and .or .xor */
+#define M_PRMT      (UINT64_C(1) << 16)
+#define M_CMP       (UINT64_C(1) << 17)
+#define M_SPACE     (UINT64_C(1) << 18)
+#define M_TO        (UINT64_C(1) << 19)
+#define M_SATFINITE (UINT64_C(1) << 20)
+#define M_PACK      (UINT64_C(1) << 21)
+#define M_SCALED    (UINT64_C(1) << 22)
+#define M_SEM       (UINT64_C(1) << 23)
+#define M_SCOPE     (UINT64_C(1) << 24)
+#define M_CACHE     (UINT64_C(1) << 25)
+#define M_EVICT     (UINT64_C(1) << 26) /* hints of no meaning here */
+#define M_VEC       (UINT64_C(1) << 27)
+#define M_UNIFIED   (UINT64_C(1) << 28)
+#define M_HINT      (UINT64_C(1) << 29) /* .L2::cache_hint */
+#define M_LEVEL     (UINT64_C(1) << 30)
+#define M_ATOM      (UINT64_C(1) << 31)
+#define M_NOFTZ     (UINT64_C(1) << 32)
+#define M_SYNC      (UINT64_C(1) << 33)
+#define M_SHFL      (UINT64_C(1) << 34)
+#define M_VOTE      (UINT64_C(1) << 35)
+#define M_BARRIER   (UINT64_C(1) << 36)
+#define M_ALIGNED   (UINT64_C(1) << 37)
+#define M_PROXY     (UINT64_C(1) << 38)
+#define M_UNI       (UINT64_C(1) << 39)
+#define M_IDX       (UINT64_C(1) << 40) /* brx.idx */
+#define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
+
+/* The member of struct mr_ptx_inst that a modifier sets. */
+enum mr_ptx_field {
+    MR_PTX_FIELD_NOTHING, /* accepted, without a trace */
+    MR_PTX_FIELD_ROUNDING,
+    MR_PTX_FIELD_CMP,
+    MR_PTX_FIELD_BOOLOP,
+    MR_PTX_FIELD_MODE,
+    MR_PTX_FIELD_MODE2,
+    MR_PTX_FIELD_SPACE,
+    MR_PTX_FIELD_CACHE,
+    MR_PTX_FIELD_SEM,
+    MR_PTX_FIELD_SCOPE,
+    MR_PTX_FIELD_ATOM,
+    MR_PTX_FIELD_VECTOR,
+    MR_PTX_FIELD_FLAG
+};
+
+struct mr_ptx_modifier {
+    const char *word;
+    uint64_t family;
+    uint8_t field; /* enum mr_ptx_field */
+    uint32_t value;
+};
+
+struct mr_ptx_op_info {
+    const char *name;
+    uint64_t modifiers;
+    const char *types;
+    const char *operands;
+    bool supported;
+};
+
+/* Row of an opcode; `op` is a valid opcode. */
+const struct mr_ptx_op_info *mr_ptx_op_info(enum mr_ptx_op op);
+
+/* Names without rows, NULL-terminated. */
+extern const char *const mr_ptx_known_ops[];
+
+/* What `word` means for an instruction that takes `families`; NULL if nothing. */
+const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length,
+                                                   uint64_t families);
+
+/* Whether any instruction has a modifier of that name. */
+bool mr_ptx_modifier_is_known(const char *word, size_t length);
+
+/* TYPE_NONE, SPACE_GENERIC if the word is none. */
+enum mr_ptx_type mr_ptx_type_find(const char *word, size_t length);
+enum mr_ptx_space mr_ptx_space_find(const char *word, size_t length);
+
+/* Special register by its name without '%'. The number of %envreg5 or %pm3 goes
+ * to *number. SPECIAL_NONE if there is none of that name. */
+enum mr_ptx_special mr_ptx_special_find(const char *name, size_t length, uint32_t *number);
+
+/* 'V', 'W', 'L', 'P' or 'N' as in MR_PTX_SPECIALS. */
+char mr_ptx_special_kind(enum mr_ptx_special special);
+
+/* Bit set (bit n = enum mr_ptx_type n) of a group of type letters. */
+uint64_t mr_ptx_type_letter_set(char letter);
+
+/* The modifier table must be sorted: checked by a test. */
+bool mr_ptx_tables_are_sorted(void);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The names of PTX: types, spaces, opcodes, special registers and modifiers, and
+ * the lookups over them. Tables only; nothing here knows what a name does.
+ *
+ * Modifiers are sorted by word (as strcmp sorts); a word that several families
+ * have stands several times in a row, and the instruction's families choose.
+ */
+#include "ptx/ptx_tables.h"
+
+#include <string.h>
+
+static const struct mr_ptx_op_info op_table[MR_PTX_OP_COUNT] = {
+    [MR_PTX_OP_UNSUPPORTED] = {"?", 0, "", "", false},
+#define PTX_OP(id, name, mods, types, operands, supported) \
+    [MR_PTX_OP_##id] = {name, mods, types, operands, supported},
+#include "ptx/ptx_ops.def"
+};
+
+const char *const mr_ptx_known_ops[] = {
+#define PTX_KNOWN(name) name,
+#include "ptx/ptx_ops.def"
+    NULL,
+};
+
+struct type_info {
+    const char *name;
+    uint8_t bits;
+    char cls;
+};
+
+#define CLASS_B 'B'
+#define CLASS_U 'U'
+#define CLASS_S 'S'
+#define CLASS_F 'F'
+#define CLASS_P 'P'
+#define CLASS_X 'X'
+#define CLASS_O 'O'
+
+static const struct type_info type_table[MR_PTX_TYPE_COUNT] = {
+    [MR_PTX_TYPE_NONE] = {"none", 0, 0},
+#define X(id, name, bits, cls) [MR_PTX_TYPE_##id] = {name, bits, CLASS_##cls},
+    MR_PTX_TYPES(X)
+#undef X
+};
+
+static const char *const space_table[MR_PTX_SPACE_COUNT] = {
+    [MR_PTX_SPACE_GENERIC] = "generic",
+    [MR_PTX_SPACE_REG] = "reg",
+    [MR_PTX_SPACE_SREG] = "sreg",
+    [MR_PTX_SPACE_CONST] = "const",
+    [MR_PTX_SPACE_GLOBAL] = "global",
+    [MR_PTX_SPACE_LOCAL] = "local",
+    [MR_PTX_SPACE_PARAM] = "param",
+    [MR_PTX_SPACE_PARAM_ENTRY] = "param::entry",
+    [MR_PTX_SPACE_PARAM_FUNC] = "param::func",
+    [MR_PTX_SPACE_SHARED] = "shared",
+    [MR_PTX_SPACE_SHARED_CLUSTER] = "shared::cluster",
+    [MR_PTX_SPACE_TEX] = "tex",
+};
+
+struct special_info {
+    const char *name;
+    char kind;
+};
+
+#define KIND_V 'V'
+#define KIND_W 'W'
+#define KIND_L 'L'
+#define KIND_P 'P'
+#define KIND_N 'N'
+
+static const struct special_info special_table[MR_PTX_SPECIAL_COUNT] = {
+    [MR_PTX_SPECIAL_NONE] = {"none", 0},
+#define X(id, name, kind) [MR_PTX_SPECIAL_##id] = {name, KIND_##kind},
+    MR_PTX_SPECIALS(X)
+#undef X
+};
+
+#define ROUND(word, id) {word, M_ROUND, MR_PTX_FIELD_ROUNDING, MR_PTX_ROUND_##id}
+#define CMP(word, id) {word, M_CMP, MR_PTX_FIELD_CMP, MR_PTX_CMP_##id}
+#define BOOLOP(word, id) {word, M_BOOL, MR_PTX_FIELD_BOOLOP, MR_PTX_BOOL_##id}
+#define MODE(word, family, id) {word, family, MR_PTX_FIELD_MODE, MR_PTX_MODE_##id}
+#define MODE2(word, family, id) {word, family, MR_PTX_FIELD_MODE2, MR_PTX_MODE_##id}
+#define SPACE(word, id) {word, M_SPACE, MR_PTX_FIELD_SPACE, MR_PTX_SPACE_##id}
+#define CACHE(word, id) {word, M_CACHE, MR_PTX_FIELD_CACHE, MR_PTX_CACHE_##id}
+#define SEM(word, id) {word, M_SEM, MR_PTX_FIELD_SEM, MR_PTX_SEM_##id}
+#define SCOPE(word, id) {word, M_SCOPE, MR_PTX_FIELD_SCOPE, MR_PTX_SCOPE_##id}
+#define ATOM(word, id) {word, M_ATOM, MR_PTX_FIELD_ATOM, MR_PTX_ATOM_##id}
+#define FLAG(word, family, id) {word, family, MR_PTX_FIELD_FLAG, MR_PTX_FLAG_##id}
+#define HINT(word) {word, M_EVICT, MR_PTX_FIELD_NOTHING, 0}
+#define WORD(word, family) {word, family, MR_PTX_FIELD_NOTHING, 0}
+
+static const struct mr_ptx_modifier modifiers[] = {
+    MODE("L1", M_LEVEL, L1),
+    HINT("L1::evict_first"),
+    HINT("L1::evict_last"),
+    HINT("L1::evict_normal"),
+    HINT("L1::evict_unchanged"),
+    HINT("L1::no_allocate"),
+    MODE("L2", M_LEVEL, L2),
+    HINT("L2::128B"),
+    HINT("L2::256B"),
+    HINT("L2::64B"),
+    FLAG("L2::cache_hint", M_HINT, CACHE_HINT),
+    HINT("L2::evict_first"),
+    HINT("L2::evict_last"),
+    HINT("L2::evict_normal"),
+    FLAG("NaN", M_NAN, NAN),
+    FLAG("abs", M_ABS, ABS),
+    SEM("acq_rel", ACQ_REL),
+    SEM("acquire", ACQUIRE),
+    ATOM("add", ADD),
+    MODE("alias", M_PROXY, PROXY_ALIAS),
+    FLAG("aligned", M_ALIGNED, ALIGNED),
+    MODE("all", M_VOTE, ALL),
+    ATOM("and", AND),
+    BOOLOP("and", AND),
+    MODE("any", M_VOTE, ANY),
+    FLAG("approx", M_APPROX, APPROX),
+    MODE("arrive", M_BARRIER, ARRIVE),
+    MODE("async", M_PROXY, PROXY_OTHER),
+    MODE("async::generic", M_PROXY, PROXY_OTHER),
+    MODE("b4e", M_PRMT, B4E),
+    MODE("ballot", M_VOTE, BALLOT),
+    MODE("bfly", M_SHFL, BFLY),
+    CACHE("ca", CA),
+    ATOM("cas", CAS),
+    FLAG("cc", M_CC, CC),
+    CACHE("cg", CG),
+    MODE2("clamp", M_SHFMODE, CLAMP),
+    SCOPE("cluster", CLUSTER),
+    SPACE("const", CONST),
+    CACHE("cs", CS),
+    SCOPE("cta", CTA),
+    CACHE("cv", CV),
+    ATOM("dec", DEC),
+    MODE("down", M_SHFL, DOWN),
+    MODE("ecl", M_PRMT, ECL),
+    MODE("ecr", M_PRMT, ECR),
+    CMP("eq", EQ),
+    CMP("equ", EQU),
+    ATOM("exch", EXCH),
+    MODE("f4e", M_PRMT, F4E),
+    MODE("finite", M_TESTP, FINITE),
+    FLAG("ftz", M_FTZ, FTZ),
+    FLAG("full", M_APPROX, FULL),
+    CMP("ge", GE),
+    CMP("geu", GEU),
+    SCOPE("gl", GPU),
+    SPACE("global", GLOBAL),
+    SCOPE("gpu", GPU),
+    CMP("gt", GT),
+    CMP("gtu", GTU),
+    CMP("hi", HI),
+    MODE("hi", M_HALF, HI),
+    CMP("hs", HS),
+    WORD("idx", M_IDX),
+    MODE("idx", M_SHFL, IDX),
+    ATOM("inc", INC),
+    MODE("infinite", M_TESTP, INFINITE),
+    MODE("l", M_SHFDIR, LEFT),
+    CMP("le", LE),
+    CMP("leu", LEU),
+    CMP("lo", LO),
+    MODE("lo", M_HALF, LO),
+    SPACE("local", LOCAL),
+    CMP("ls", LS),
+    CMP("lt", LT),
+    CMP("ltu", LTU),
+    CACHE("lu", LU),
+    WORD("mask", M_MASK),
+    ATOM("max", MAX),
+    MODE("mbarrier_init", M_PROXY, MBARRIER_INIT),
+    ATOM("min", MIN),
+    SEM("mmio", MMIO),
+    CMP("nan", NAN),
+    CACHE("nc", NC),
+    CMP("ne", NE),
+    CMP("neu", NEU),
+    FLAG("noftz", M_NOFTZ, NOFTZ),
+    MODE("normal", M_TESTP, NORMAL),
+    MODE("notanumber", M_TESTP, NOTANUMBER),
+    CMP("num", NUM),
+    MODE("number", M_TESTP, NUMBER),
+    FLAG("oob", M_OOB, OOB),
+    ATOM("or", OR),
+    BOOLOP("or", OR),
+    FLAG("pack", M_PACK, PACK),
+    SPACE("param", PARAM),
+    SPACE("param::entry", PARAM_ENTRY),
+    SPACE("param::func", PARAM_FUNC),
+    MODE2("popc", M_BARRIER, POPC),
+    WORD("proxy", M_PROXY),
+    MODE("r", M_SHFDIR, RIGHT),
+    MODE("rc16", M_PRMT, RC16),
+    MODE("rc8", M_PRMT, RC8),
+    MODE("red", M_BARRIER, RED),
+    SEM("relaxed", RELAXED),
+    SEM("release", RELEASE),
+    FLAG("relu", M_RELU, RELU),
+    ROUND("rm", RM),
+    ROUND("rmi", RMI),
+    ROUND("rn", RN),
+    ROUND("rna", RNA),
+    ROUND("rni", RNI),
+    ROUND("rp", RP),
+    ROUND("rpi", RPI),
+    ROUND("rs", RS),
+    ROUND("rz", RZ),
+    ROUND("rzi", RZI),
+    FLAG("sat", M_SAT, SAT),
+    FLAG("satfinite", M_SATFINITE, SATFINITE),
+    SEM("sc", SC),
+    FLAG("scaled::n2::ue8m0", M_SCALED, SCALED),
+    SPACE("shared", SHARED),
+    SPACE("shared::cluster", SHARED_CLUSTER),
+    SPACE("shared::cta", SHARED),
+    FLAG("shiftamt", M_SHIFTAMT, SHIFTAMT),
+    MODE("subnormal", M_TESTP, SUBNORMAL),
+    MODE("sync", M_BARRIER, SYNC),
+    FLAG("sync", M_SYNC, SYNC),
+    WORD("sync_restrict::shared::cluster", M_PROXY),
+    WORD("sync_restrict::shared::cta", M_PROXY),
+    SCOPE("sys", SYS),
+    MODE("tensormap::generic", M_PROXY, PROXY_OTHER),
+    FLAG("to", M_TO, TO),
+    FLAG("uni", M_UNI, UNI),
+    MODE("uni", M_VOTE, UNI),
+    FLAG("unified", M_UNIFIED, UNIFIED),
+    MODE("up", M_SHFL, UP),
+    {"v2", M_VEC, MR_PTX_FIELD_VECTOR, 2},
+    {"v4", M_VEC, MR_PTX_FIELD_VECTOR, 4},
+    {"v8", M_VEC, MR_PTX_FIELD_VECTOR, 8},
+    SEM("volatile", VOLATILE),
+    MODE("wait", M_BARRIER, WAIT),
+    MODE2("warp", M_BARRIER, WARP_SYNC),
+    CACHE("wb", WB),
+    SEM("weak", WEAK),
+    MODE("wide", M_HALF, WIDE),
+    MODE2("wrap", M_SHFMODE, WRAP),
+    CACHE("wt", WT),
+    ATOM("xor", XOR),
+    BOOLOP("xor", XOR),
+    FLAG("xorsign", M_XORSIGN, XORSIGN),
+};
+
+#define MODIFIER_COUNT (sizeof modifiers / sizeof modifiers[0])
+
+/* As strcmp, for a word that is not terminated. */
+static int word_compare(const char *word, size_t length, const char *name)
+{
+    int order = strncmp(word, name, length);
+    return order != 0 ? order : -(int)(unsigned char)name[length];
+}
+
+static size_t modifier_first(const char *word, size_t length)
+{
+    size_t low = 0, high = MODIFIER_COUNT;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (word_compare(word, length, modifiers[middle].word) > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length,
+                                                   uint64_t families)
+{
+    for (size_t i = modifier_first(word, length); i < MODIFIER_COUNT; i++) {
+        if (word_compare(word, length, modifiers[i].word) != 0)
+            break;
+        if (modifiers[i].family & families)
+            return &modifiers[i];
+    }
+    return NULL;
+}
+
+bool mr_ptx_modifier_is_known(const char *word, size_t length)
+{
+    return mr_ptx_modifier_find(word, length, UINT64_MAX) != NULL;
+}
+
+bool mr_ptx_tables_are_sorted(void)
+{
+    for (size_t i = 1; i < MODIFIER_COUNT; i++)
+        if (strcmp(modifiers[i - 1].word, modifiers[i].word) > 0)
+            return false;
+    return true;
+}
+
+const struct mr_ptx_op_info *mr_ptx_op_info(enum mr_ptx_op op)
+{
+    return &op_table[op];
+}
+
+const char *mr_ptx_op_name(enum mr_ptx_op op)
+{
+    return op_table[op].name;
+}
+
+bool mr_ptx_op_is_supported(enum mr_ptx_op op)
+{
+    return op_table[op].supported;
+}
+
+unsigned mr_ptx_type_bits(enum mr_ptx_type type)
+{
+    return type_table[type].bits;
+}
+
+unsigned mr_ptx_type_bytes(enum mr_ptx_type type)
+{
+    return (type_table[type].bits + 7u) / 8u;
+}
+
+char mr_ptx_type_class(enum mr_ptx_type type)
+{
+    return type_table[type].cls;
+}
+
+const char *mr_ptx_type_name(enum mr_ptx_type type)
+{
+    return type_table[type].name;
+}
+
+const char *mr_ptx_space_name(enum mr_ptx_space space)
+{
+    return space_table[space];
+}
+
+const char *mr_ptx_special_name(enum mr_ptx_special special)
+{
+    return special_table[special].name;
+}
+
+char mr_ptx_special_kind(enum mr_ptx_special special)
+{
+    return special_table[special].kind;
+}
+
+enum mr_ptx_type mr_ptx_type_find(const char *word, size_t length)
+{
+    for (int i = MR_PTX_TYPE_NONE + 1; i < MR_PTX_TYPE_COUNT; i++)
+        if (word[0] == type_table[i].name[0] && word_compare(word, length, type_table[i].name) == 0)
+            return (enum mr_ptx_type)i;
+    return MR_PTX_TYPE_NONE;
+}
+
+enum mr_ptx_space mr_ptx_space_find(const char *word, size_t length)
+{
+    for (int i = MR_PTX_SPACE_GENERIC + 1; i < MR_PTX_SPACE_COUNT; i++)
+        if (word_compare(word, length, space_table[i]) == 0)
+            return (enum mr_ptx_space)i;
+    return word_compare(word, length, "shared::cta") == 0 ? MR_PTX_SPACE_SHARED
+                                                          : MR_PTX_SPACE_GENERIC;
+}
+
+/* The decimal number in all of `text`, or UINT32_MAX. */
+static uint32_t small_number(const char *text, size_t length)
+{
+    uint32_t value = 0;
+    if (length == 0 || length > 3)
+        return UINT32_MAX;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return UINT32_MAX;
+        value = value * 10 + (uint32_t)(text[i] - '0');
+    }
+    return value;
+}
+
+enum mr_ptx_special mr_ptx_special_find(const char *name, size_t length, uint32_t *number)
+{
+    *number = 0;
+    for (int i = MR_PTX_SPECIAL_NONE + 1; i < MR_PTX_SPECIAL_COUNT; i++) {
+        const char *own = special_table[i].name;
+        if (name[0] != own[0])
+            continue;
+        if (special_table[i].kind != 'N') {
+            if (word_compare(name, length, own) == 0)
+                return (enum mr_ptx_special)i;
+            continue;
+        }
+        size_t prefix = strlen(i == MR_PTX_SPECIAL_PM64 ? "pm" : own);
+        size_t suffix = i == MR_PTX_SPECIAL_PM64 ? 3 : 0;
+        if (length <= prefix + suffix || strncmp(name, own, prefix) != 0)
+            continue;
+        if (suffix && strncmp(name + length - suffix, "_64", suffix) != 0)
+            continue;
+        uint32_t value = small_number(name + prefix, length - prefix - suffix);
+        uint32_t limit = i == MR_PTX_SPECIAL_ENVREG ? 32 : i == MR_PTX_SPECIAL_RESERVED_SMEM_OFFSET ? 2 : 8;
+        if (value < limit) {
+            *number = value;
+            return (enum mr_ptx_special)i;
+        }
+    }
+    return MR_PTX_SPECIAL_NONE;
+}
+
+#define T(id) (UINT64_C(1) << MR_PTX_TYPE_##id)
+
+uint64_t mr_ptx_type_letter_set(char letter)
+{
+    switch (letter) {
+    case 'i': return T(U16) | T(U32) | T(U64) | T(S16) | T(S32) | T(S64);
+    case 'w': return T(U32) | T(S32);
+    case 'q': return T(U64) | T(S64);
+    case 'u': return T(U32);
+    case 'U': return T(U64);
+    case 'o': return T(B8) | T(U8) | T(S8);
+    case 'b': return T(B16) | T(B32) | T(B64);
+    case 'x': return T(B32);
+    case 'y': return T(B64);
+    case 'Q': return T(B128);
+    case 'f': return T(F32) | T(F64);
+    case 's': return T(F32);
+    case 'd': return T(F64);
+    case 'p': return T(PRED);
+    case 'h': return T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+    case 'k': return T(F16) | T(BF16);
+    case 'v': return T(U16X2) | T(S16X2);
+    case '2': return T(F32X2);
+    case 't':
+        return T(TF32) | T(E4M3) | T(E5M2) | T(E4M3X2) | T(E5M2X2) | T(E2M1X2) | T(E2M3X2) |
+               T(E3M2X2) | T(UE8M0X2) | T(U4) | T(S4) | T(U2) | T(S2);
+    default: return 0;
+    }
+}
