@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The default streams: the legacy one's implicit order with blocking streams,
+ * the per-thread one, and streams that take no part in it.
+ */
+#include "gold.h"
+
+#include <pthread.h>
+
+/* Says whether work put into LATER while EARLIER is kept busy has to wait. */
+static void order(CUstream earlier, CUstream later)
+{
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    CUevent done = gold_event(CU_EVENT_DISABLE_TIMING);
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(earlier);
+    gold_store(later, word, 8);
+    NEED(cuEventRecord(done, later));
+    say_if("waits", gold_wait_event(done, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+    say_int(gold_word(word));
+}
+
+CASE(default_stream, legacy_waits_for_blocking)
+{
+    order(gold_stream(0), NULL);
+}
+
+CASE(default_stream, legacy_does_not_wait_for_non_blocking)
+{
+    order(gold_stream(CU_STREAM_NON_BLOCKING), NULL);
+}
+
+CASE(default_stream, blocking_waits_for_legacy)
+{
+    order(NULL, gold_stream(0));
+}
+
+CASE(default_stream, non_blocking_does_not_wait_for_legacy)
+{
+    order(NULL, gold_stream(CU_STREAM_NON_BLOCKING));
+}
+
+CASE(default_stream, legacy_handle_is_zero)
+{
+    order(CU_STREAM_LEGACY, gold_stream(0));
+}
+
+CASE(default_stream, legacy_handle_waits_for_blocking)
+{
+    order(gold_stream(0), CU_STREAM_LEGACY);
+}
+
+CASE(default_stream, legacy_waits_for_per_thread)
+{
+    order(CU_STREAM_PER_THREAD, NULL);
+}
+
+CASE(default_stream, per_thread_waits_for_legacy)
+{
+    order(NULL, CU_STREAM_PER_THREAD);
+}
+
+CASE(default_stream, per_thread_and_blocking_are_independent)
+{
+    order(CU_STREAM_PER_THREAD, gold_stream(0));
+}
+
+CASE(default_stream, blocking_and_per_thread_are_independent)
+{
+    order(gold_stream(0), CU_STREAM_PER_THREAD);
+}
+
+CASE(default_stream, blocking_streams_are_independent)
+{
+    order(gold_stream(0), gold_stream(0));
+}
+
+CASE(default_stream, blocking_created_after_legacy_work)
+{
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(NULL);
+    CUstream stream = gold_stream(0);
+    gold_store(stream, word, 8);
+    say_if("waits", gold_wait_stream(stream, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+}
+
+/* blocking A, then legacy, then blocking B: B waits for the legacy work and so for A. */
+CASE(default_stream, legacy_is_a_barrier)
+{
+    CUstream a = gold_stream(0), b = gold_stream(0);
+    CUdeviceptr words = gold_alloc_words(2, 0);
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(a);
+    gold_store(NULL, words, 1);
+    gold_store(b, words + 4, 2);
+    say_if("b_waits", gold_wait_stream(b, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuStreamSynchronize(b));
+    say(cuStreamQuery(NULL));
+    say_int(gold_word(words));
+}
+
+CASE(default_stream, query_of_legacy_sees_blocking_work)
+{
+    CUstream stream = gold_stream(0);
+    struct gold_gate gate = gold_gate_close(stream);
+    say(cuStreamQuery(NULL));
+    gold_gate_open(gate);
+    say(cuStreamSynchronize(stream));
+    say(cuStreamQuery(NULL));
+}
+
+CASE(default_stream, synchronize_of_legacy_waits_for_blocking)
+{
+    CUstream stream = gold_stream(0);
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    for (int i = 0; i < 200; i++)
+        gold_add(stream, word, 1);
+    say(cuStreamSynchronize(NULL));
+    say(cuStreamQuery(stream));
+}
+
+CASE(default_stream, event_in_legacy_waits_for_blocking)
+{
+    CUstream stream = gold_stream(0);
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    struct gold_gate gate = gold_gate_close(stream);
+    NEED(cuEventRecord(event, NULL));
+    say_if("waits", gold_wait_event(event, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuEventSynchronize(event));
+}
+
+CASE(default_stream, event_in_blocking_waits_for_legacy)
+{
+    CUstream stream = gold_stream(0);
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    struct gold_gate gate = gold_gate_close(NULL);
+    NEED(cuEventRecord(event, stream));
+    say_if("waits", gold_wait_event(event, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuEventSynchronize(event));
+}
+
+CASE(default_stream, wait_in_legacy_holds_blocking)
+{
+    CUstream other = gold_stream(CU_STREAM_NON_BLOCKING), blocking = gold_stream(0);
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(other);
+    NEED(cuEventRecord(event, other));
+    say(cuStreamWaitEvent(NULL, event, 0));
+    gold_store(blocking, word, 3);
+    say_if("waits", gold_wait_stream(blocking, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuStreamSynchronize(blocking));
+}
+
+CASE(default_stream, synchronous_copy_waits_for_blocking)
+{
+    CUstream stream = gold_stream(0);
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    for (int i = 0; i < 500; i++)
+        gold_add(stream, word, 1);
+    unsigned value = 0;
+    say(cuMemcpyDtoH(&value, word, 4));
+    say_int(value);
+}
+
+/* ---- per-thread streams of two threads ---- */
+
+struct there {
+    CUcontext context;
+    CUdeviceptr word;
+    CUresult status;
+    bool waits;
+    unsigned long long id;
+};
+
+static void *other_thread(void *data)
+{
+    struct there *there = data;
+    unsigned value = 6;
+    void *params[] = {&there->word, &value};
+    there->status = cuCtxSetCurrent(there->context);
+    if (there->status == CUDA_SUCCESS)
+        there->status = cuStreamGetId(CU_STREAM_PER_THREAD, &there->id);
+    CUfunction store;
+    if (there->status == CUDA_SUCCESS)
+        there->status = cuModuleGetFunction(&store, gold_module(), "store");
+    if (there->status == CUDA_SUCCESS)
+        there->status = gold_launch(store, 1, CU_STREAM_PER_THREAD, params);
+    if (there->status == CUDA_SUCCESS) {
+        there->status = gold_wait_stream(CU_STREAM_PER_THREAD, 2000);
+        there->waits = there->status == CUDA_ERROR_NOT_READY;
+    }
+    return NULL;
+}
+
+CASE(default_stream, per_thread_differs_by_thread)
+{
+    struct there there = {.context = gold_context(), .word = gold_alloc_words(1, 0)};
+    unsigned long long here = 0;
+    NEED(cuStreamGetId(CU_STREAM_PER_THREAD, &here));
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(CU_STREAM_PER_THREAD);
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, other_thread, &there))
+        gold_stop("pthread_create");
+    pthread_join(thread, NULL);
+    gold_gate_open(gate);
+    NEED(cuCtxSynchronize());
+    say(there.status);
+    say_if("waits", there.waits);
+    say_if("ids_differ", there.id != here);
+    say_int(gold_word(there.word));
+}
+
+/* ---- the symbols with their own default stream ---- */
+
+CUresult CUDAAPI cuLaunchKernel_ptsz(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                     unsigned bz, unsigned shared, CUstream stream, void **params, void **extra);
+CUresult CUDAAPI cuStreamQuery_ptsz(CUstream stream);
+CUresult CUDAAPI cuStreamSynchronize_ptsz(CUstream stream);
+CUresult CUDAAPI cuStreamGetId_ptsz(CUstream stream, unsigned long long *id);
+CUresult CUDAAPI cuMemcpyDtoH_v2_ptds(void *to, CUdeviceptr from, size_t size);
+CUresult CUDAAPI cuMemsetD32_v2_ptds(CUdeviceptr to, unsigned value, size_t count);
+CUresult CUDAAPI cuEventRecord_ptsz(CUevent event, CUstream stream);
+
+CASE(default_stream, ptsz_zero_is_per_thread)
+{
+    unsigned long long zero = 0, per_thread = 0, legacy = 1, plain = 1;
+    say(cuStreamGetId_ptsz(NULL, &zero));
+    say(cuStreamGetId(CU_STREAM_PER_THREAD, &per_thread));
+    say(cuStreamGetId_ptsz(CU_STREAM_LEGACY, &legacy));
+    say(cuStreamGetId(NULL, &plain));
+    say_if("zero_is_per_thread", zero == per_thread);
+    say_if("legacy_is_legacy", legacy == plain);
+}
+
+CASE(default_stream, ptsz_launch_and_query)
+{
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    unsigned value = 5;
+    void *params[] = {&word, &value};
+    CUfunction store = gold_function("store");
+    struct gold_gate gate = gold_gate_close(CU_STREAM_PER_THREAD);
+    say(cuLaunchKernel_ptsz(store, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    say(cuStreamQuery_ptsz(NULL));
+    gold_gate_open(gate);
+    say(cuStreamSynchronize_ptsz(NULL));
+    say_int(gold_word(word));
+}
+
+CASE(default_stream, ptds_copy_ignores_other_blocking)
+{
+    CUstream stream = gold_stream(0);
+    CUdeviceptr word = gold_alloc_words(1, 7);
+    unsigned value = 0;
+    struct gold_gate gate = gold_gate_close(stream);
+    say(cuMemcpyDtoH_v2_ptds(&value, word, 4));
+    say_int(value);
+    say(cuStreamQuery(stream));
+    gold_gate_open(gate);
+    say(cuStreamSynchronize(stream));
+}
+
+CASE(default_stream, ptds_fill_orders_with_per_thread)
+{
+    CUdeviceptr word = gold_alloc_words(1, 7);
+    say(cuMemsetD32_v2_ptds(word, 9, 1));
+    gold_add(CU_STREAM_PER_THREAD, word, 1);
+    say(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    say_int(gold_word(word));
+}
+
+CASE(default_stream, ptsz_record)
+{
+    CUevent event = gold_event(0);
+    struct gold_gate gate = gold_gate_close(CU_STREAM_PER_THREAD);
+    say(cuEventRecord_ptsz(event, NULL));
+    say(cuEventQuery(event));
+    gold_gate_open(gate);
+    say(cuEventSynchronize(event));
+}
