@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's state and what a call hears that comes too early or too late; and the refusal of
- * functions that are not implemented. */
+/* The driver's state and what a call hears that comes too early or too late.
+ *
+ * A process that was forked after cuInit has none of the driver's threads, so every call there is answered as before
+ * cuInit, and cuInit itself refuses: what hardware does as well. */
 #include "api/state.h"
 
-#include "api/stub.h"
+#include <pthread.h>
+
 #include "base/log.h"
 
 _Atomic int mr_driver_state = MR_DRIVER_NEW;
 
 CUresult mr_driver_refuse(void)
 {
-    if (atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_ENDED) {
+    switch (atomic_load_explicit(&mr_driver_state, memory_order_acquire)) {
+    case MR_DRIVER_ENDED:
         return CUDA_ERROR_DEINITIALIZED;
+    case MR_DRIVER_FORKED:
+        mr_log(MR_LOG_INFO, "a process forked after cuInit cannot use the driver");
+        return CUDA_ERROR_NOT_INITIALIZED;
+    default:
+        mr_log(MR_LOG_INFO, "a call came before cuInit");
+        return CUDA_ERROR_NOT_INITIALIZED;
     }
-    mr_log(MR_LOG_INFO, "a call came before cuInit");
-    return CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult mr_stub_refuse(const char *name)
+static void after_fork_in_child(void)
 {
-    mr_log(MR_LOG_INFO, "%s is not supported", name);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    int ready = MR_DRIVER_READY;
+    atomic_compare_exchange_strong(&mr_driver_state, &ready, MR_DRIVER_FORKED);
+}
+
+bool mr_driver_watch_fork(void)
+{
+    return pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+}
+
+/* Calls that other libraries make from their own destructors, after this one, are refused. */
+__attribute__((destructor)) static void end_of_process(void)
+{
+    atomic_store_explicit(&mr_driver_state, MR_DRIVER_ENDED, memory_order_release);
 }

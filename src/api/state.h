@@ -13,6 +13,7 @@ enum mr_driver_state_value {
     MR_DRIVER_NEW,   /* cuInit has not succeeded yet */
     MR_DRIVER_READY, /* every call is open */
     MR_DRIVER_ENDED, /* the process is ending: objects are gone */
+    MR_DRIVER_FORKED, /* the child of a process that had called cuInit: nothing works */
 };
 
 /* Written by cuInit and by the process's end, both under the initialisation lock; read by any
@@ -27,5 +28,8 @@ static inline bool mr_driver_ready(void)
 /* The status for a call that arrives when the driver is not ready: NOT_INITIALIZED before cuInit,
  * DEINITIALIZED once the process is ending. */
 CUresult mr_driver_refuse(void);
+
+/* Arranges that a forked child finds the driver in MR_DRIVER_FORKED. False when memory is short. Called once, by cuInit. */
+bool mr_driver_watch_fork(void);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices and contexts.
+/* Contexts.
  *
  * A context owns streams, events, modules and allocations, and carries the sticky error that a fault leaves behind.
  * The current context is a per-thread stack (context_stack.c). A destroyed context's handle is retired at once; its record
- * lives until the last object that refers to it is gone. */
+ * lives until the last object or stack entry that refers to it is gone. */
 #ifndef MR_OBJECT_CONTEXT_H
 #define MR_OBJECT_CONTEXT_H
 
@@ -14,36 +14,29 @@
 
 #include "base/list.h"
 #include "base/thread.h"
+#include "object/device.h"
 #include "object/object.h"
 
 struct mr_stream;
 
-#define MR_DEVICE_LIMIT 16
-
-struct mr_device {
-    int ordinal;
-    char name[128];
-    uint8_t uuid[16];
-    int capability_major, capability_minor;
-    size_t total_memory;               /* bytes; enforced by the memory layer */
-    _Atomic size_t used_memory;        /* bytes */
-    struct mr_context *primary;        /* under lock; NULL when inactive */
-    unsigned primary_references;       /* under lock */
-    unsigned primary_flags;            /* under lock */
-    mr_lock lock;
-};
+/* Stream priorities: lower numbers go first. */
+#define MR_PRIORITY_LEAST 0
+#define MR_PRIORITY_GREATEST (-5)
 
 struct mr_context {
     struct mr_object object;
+    CUcontext handle;                  /* as given out; stays when object.handle is retired */
     struct mr_device *device;
-    unsigned flags;                    /* CU_CTX_* as given */
+    unsigned flags;                    /* CU_CTX_* as given; cuCtxSetFlags changes it under `lock` */
     unsigned long long id;             /* cuCtxGetId */
     unsigned api_version;
     bool is_primary;
     _Atomic bool destroyed;
     _Atomic int error;                 /* CUresult; sticky: once set by a fault, every later call that checks gets it */
-    size_t limits[16];                 /* by CUlimit */
-    int cache_config, shared_config;
+    _Atomic size_t limits[16];         /* by CUlimit */
+    _Atomic int cache_config;          /* CUfunc_cache, a hint */
+    unsigned usage;                    /* cuCtxAttach's count, under `lock` */
+    unsigned slot;                     /* small number that no other live context has; libraries index by it */
 
     /* Streams: order_lock guards the lists; see stream/stream.h for the default-stream rules. */
     mr_lock order_lock;
@@ -56,17 +49,59 @@ struct mr_context {
     struct mr_list allocations;        /* owned by the memory layer */
 };
 
-/* The devices; count and records are fixed by driver initialisation. NULL if `ordinal` is out of range. */
-int mr_device_count(void);
-struct mr_device *mr_device_get(int ordinal);
+/* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first context.
+ * `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream.
+ * Called on the thread that creates or destroys, with no lock held. */
+struct mr_context_hooks {
+    bool (*begin)(struct mr_context *context);
+    void (*end)(struct mr_context *context);
+};
+void mr_context_set_hooks(const struct mr_context_hooks *hooks);
+
+/* A context on `device`, current nowhere. NULL when memory is short. mr_context_destroy ends it. */
+struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool is_primary) __attribute__((warn_unused_result));
+
+/* Ends a context: retires the handle, waits for its work, ends streams, unloads modules, frees its memory. Other threads that have it current
+ * get CUDA_ERROR_CONTEXT_IS_DESTROYED from then on. False if it was destroyed already (by another thread). */
+bool mr_context_destroy(struct mr_context *context);
+
+/* True if `flags` is a set of context flags that can be had: one scheduling policy at most, no unknown bits. */
+bool mr_context_flags_valid(unsigned flags);
+
+/* The stack of the calling thread. Entries hold references. mr_context_push is false when memory is short; mr_context_pop returns the context
+ * that was on top with its reference handed to the caller, or NULL. mr_context_replace puts `context` in the place of the top
+ * (or pushes it on an empty stack); NULL pops. */
+bool mr_context_push(struct mr_context *context) __attribute__((warn_unused_result));
+struct mr_context *mr_context_pop(void);
+bool mr_context_replace(struct mr_context *context) __attribute__((warn_unused_result));
+
+/* The calling thread's current context, and whether the thread runs a host function of a stream (set by the engine around the call).
+ * Small enough for static thread-local storage: an access is one instruction. */
+#define MR_THREAD_LOCAL extern _Thread_local __attribute__((tls_model("initial-exec"), visibility("hidden")))
+MR_THREAD_LOCAL struct mr_context *mr_thread_context;
+MR_THREAD_LOCAL bool mr_in_host_function;
 
 /* The calling thread's current context: NULL if none. A current context that was destroyed stays current until popped; callers check
- * with mr_context_require. Lock-free, a few nanoseconds. */
-struct mr_context *mr_context_current(void);
+ * with mr_context_require. */
+static inline struct mr_context *mr_context_current(void)
+{
+    return mr_thread_context;
+}
 
 /* The current context in *out and CUDA_SUCCESS; CUDA_ERROR_INVALID_CONTEXT if none; CUDA_ERROR_CONTEXT_IS_DESTROYED if it was destroyed;
- * the sticky error if the context has one. What nearly every entry point calls first. */
-CUresult mr_context_require(struct mr_context **out) __attribute__((warn_unused_result));
+ * the sticky error if the context has one; CUDA_ERROR_NOT_PERMITTED inside a host function. What nearly every entry point calls first. */
+CUresult mr_context_require_slow(struct mr_context **out) __attribute__((warn_unused_result));
+
+__attribute__((warn_unused_result)) static inline CUresult mr_context_require(struct mr_context **out)
+{
+    struct mr_context *context = mr_thread_context;
+    if (__builtin_expect(context != NULL && !atomic_load_explicit(&context->destroyed, memory_order_acquire) &&
+                             atomic_load_explicit(&context->error, memory_order_acquire) == CUDA_SUCCESS, 1)) {
+        *out = context;
+        return CUDA_SUCCESS;
+    }
+    return mr_context_require_slow(out);
+}
 
 /* Sets the sticky error; the first one wins. Any thread. */
 void mr_context_fail(struct mr_context *context, CUresult error);
@@ -76,5 +111,9 @@ static inline CUresult mr_context_error(struct mr_context *context)
 {
     return (CUresult)atomic_load_explicit(&context->error, memory_order_acquire);
 }
+
+/* The live context behind a handle for a call that names one: NULL means the current context. CUDA_ERROR_INVALID_CONTEXT for a handle that is
+ * none; CUDA_ERROR_CONTEXT_IS_DESTROYED for one that was destroyed while it is still current to the calling thread. No reference is taken. */
+CUresult mr_context_resolve(CUcontext handle, struct mr_context **out) __attribute__((warn_unused_result));
 
 #endif

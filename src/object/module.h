@@ -1,70 +1,134 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules, libraries, functions and kernels.
  *
- * A program (struct mr_program) is one loaded PTX image: parsed and verified once, with its global variables' layout. A module is a program in a
- * context with its globals allocated there. A library is a program without a context; it makes a module in each context on first use. A CUkernel is a
- * function of a library; a launch through a CUkernel resolves it to the current context's CUfunction. */
+ * A program (struct mr_program, compile/compile.h) is one loaded image: parsed and verified once, with its global variables' layout. A module is
+ * a program in a context, with its variables allocated there. A library is a program without a context; it makes a module in each context
+ * on first use. A CUkernel is a function of a library; a launch through it finds the current context's function.
+ *
+ * Lifetimes: the program's handle on a module or library is one reference; a queued launch holds another on its module, so code and
+ * variables last until the launch is done, however early the module is unloaded. Functions and kernels end with their owner. */
 #ifndef MR_OBJECT_MODULE_H
 #define MR_OBJECT_MODULE_H
 
 #include <cuda.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/list.h"
 #include "base/thread.h"
+#include "compile/compile.h"
+#include "object/device.h"
 #include "object/object.h"
 
 struct mr_context;
-struct mr_program;   /* compile/compile.h */
-
-struct mr_global {
-    const char *name;          /* borrowed from the program */
-    uintptr_t address;
-    size_t size;
-};
 
 struct mr_module {
     struct mr_object object;
     struct mr_context *context;      /* counted */
-    struct mr_program *program;      /* counted by the program's own count */
-    uintptr_t *symbols;              /* address of each of the program's symbols, by symbol index; what kernels read through mr_block.symbols */
-    struct mr_global *globals;       /* variables that cuModuleGetGlobal can find */
-    size_t global_count;
+    struct mr_program *program;      /* counted */
+    struct mr_library *library;      /* counted; NULL for cuModuleLoad* */
+    uintptr_t *symbols;              /* address of each variable, by the program's symbol index; what kernels read through mr_block.symbols */
+    size_t symbol_count;
     struct mr_function **functions;  /* by entry index; made on first request, under `lock` */
+    size_t function_count;
     mr_lock lock;
-    struct mr_library *library;      /* NULL for cuModuleLoad* */
-    struct mr_list link;             /* in context->modules */
-    unsigned loading_mode;
+    struct mr_list link;             /* in context->modules, under context->lock */
+};
+
+/* What cuFuncSetAttribute and cuKernelSetAttribute can change. */
+struct mr_function_settings {
+    _Atomic int dynamic_shared;      /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES; -1: the default */
+    _Atomic int carveout;            /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT; a hint */
+    _Atomic int cluster_policy, non_portable_cluster;
+    _Atomic int cache_config;        /* CUfunc_cache; a hint */
+};
+
+/* The launch state of the interface before CUDA 4.0, where a function remembers its arguments. Under module->lock. */
+struct mr_old_launch {
+    unsigned block[3], shared, param_size;
+    unsigned char *params;           /* `room` bytes */
+    size_t room;
 };
 
 struct mr_function {
     struct mr_object object;
     struct mr_module *module;        /* borrowed: functions end with their module */
+    void *module_handle;             /* to acquire the module without trusting `module` */
     unsigned entry;                  /* index of the entry in the program */
-    int dynamic_shared_limit;        /* CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES */
-    int carveout, cache_config, shared_config;
+    const struct mr_entry *info;     /* the program's */
     struct mr_kernel *kernel;        /* the CUkernel it came from, or NULL */
-    /* Old launch interface (cuFuncSetBlockShape, cuParamSet*, cuFuncSetSharedSize), guarded by module->lock. */
-    unsigned old_block[3], old_shared, old_param_size;
-    unsigned char *old_params;
+    struct mr_function_settings settings;
+    struct mr_old_launch old;
 };
 
-struct mr_library {
-    struct mr_object object;
-    struct mr_program *program;
-    mr_lock lock;
-    struct mr_module *modules[64];   /* per context slot, made on first use; see library.c */
-    size_t module_count;
-    struct mr_kernel **kernels;
+/* A kernel's functions by context slot. Grown by replacement; old tables stay until the library ends, since readers take no lock. */
+struct mr_kernel_table {
+    struct mr_kernel_table *older;
+    size_t room;
+    _Atomic(struct mr_function *) functions[];
 };
 
 struct mr_kernel {
     struct mr_object object;
-    struct mr_library *library;      /* borrowed */
+    struct mr_library *library;      /* borrowed: kernels end with their library */
     unsigned entry;
-    int attributes[32];              /* set with cuKernelSetAttribute; -1 = not set */
+    const struct mr_entry *info;
+    _Atomic(struct mr_kernel_table *) table;
+    struct mr_function_settings settings[MR_DEVICE_LIMIT];
 };
+
+struct mr_library {
+    struct mr_object object;
+    struct mr_program *program;      /* counted */
+    mr_lock lock;                    /* guards what follows; taken before a context's or module's lock */
+    struct mr_module **modules;      /* by context slot; NULL where not loaded */
+    size_t module_room;
+    struct mr_kernel **kernels;      /* by entry index; made on first request */
+    size_t kernel_count;
+};
+
+/* A module of `program` in `context`: variables are allocated and filled. The module takes a reference of its own on all three arguments
+ * (`library` may be NULL). CUDA_ERROR_OUT_OF_MEMORY; CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+    __attribute__((warn_unused_result));
+
+/* Ends the handles of the module and its functions; memory goes with the last launch. False if it was unloaded already. */
+bool mr_module_unload(struct mr_module *module);
+
+/* Unloads every module of a context (context destruction). */
+void mr_modules_unload_all(struct mr_context *context);
+
+/* The index of an entry or of a program-visible variable by name, or (size_t)-1. */
+size_t mr_program_find_entry(const struct mr_program *program, const char *name);
+size_t mr_program_find_variable(const struct mr_program *program, const char *name);
+
+/* The function of an entry, made on first request; NULL when memory is short. */
+struct mr_function *mr_module_function(struct mr_module *module, size_t entry) __attribute__((warn_unused_result));
+
+/* A library of `program`; takes a reference of its own. NULL when memory is short. */
+struct mr_library *mr_library_new(struct mr_program *program) __attribute__((warn_unused_result));
+
+/* Ends the library, its kernels, and its modules in every context. False if it was unloaded already. */
+bool mr_library_unload(struct mr_library *library);
+
+/* The kernel of an entry, made on first request; NULL when memory is short. */
+struct mr_kernel *mr_library_kernel(struct mr_library *library, size_t entry) __attribute__((warn_unused_result));
+
+/* The library's module in a context, loaded on first use. No reference is taken. Errors as mr_module_new. */
+CUresult mr_library_module(struct mr_library *library, struct mr_context *context, struct mr_module **out)
+    __attribute__((warn_unused_result));
+
+/* A kernel's function in a context, made on first use; a few nanoseconds and no lock later on. */
+CUresult mr_kernel_function_in(struct mr_kernel *kernel, struct mr_context *context, struct mr_function **out)
+    __attribute__((warn_unused_result));
+
+/* Forgets a module that is being unloaded; called by mr_module_unload. */
+void mr_library_forget(struct mr_library *library, struct mr_module *module);
+
+/* Default settings, and a copy from a kernel's to a function's. */
+void mr_function_settings_reset(struct mr_function_settings *settings);
+void mr_function_settings_copy(struct mr_function_settings *to, struct mr_function_settings *from);
 
 #endif

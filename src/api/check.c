@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared checks' slow sides. */
+#include "api/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "object/device.h"
+
+CUresult mr_bad_value(const char *entry, const char *format, ...)
+{
+    if (mr_log_enabled(MR_LOG_INFO)) {
+        char text[512];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        mr_log(MR_LOG_INFO, "%s: %s", entry, text);
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult mr_bad_handle(const char *entry, const char *what, const void *handle)
+{
+    mr_log(MR_LOG_INFO, "%s: %p is not a live %s", entry, handle, what);
+    return CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device **out)
+{
+    *out = mr_device_get(ordinal);
+    if (*out)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "%s: there is no device %d", entry, ordinal);
+    return CUDA_ERROR_INVALID_DEVICE;
+}

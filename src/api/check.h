@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small checks that entry points share. Each logs what was wrong at level info and returns the documented status. */
+#ifndef MR_API_CHECK_H
+#define MR_API_CHECK_H
+
+#include <cuda.h>
+
+struct mr_device;
+
+/* Logs "<entry>: <message>" and returns CUDA_ERROR_INVALID_VALUE. */
+CUresult mr_bad_value(const char *entry, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* Logs "<entry>: <what> <handle> is not live" and returns CUDA_ERROR_INVALID_HANDLE. */
+CUresult mr_bad_handle(const char *entry, const char *what, const void *handle) __attribute__((cold));
+
+/* The device with an ordinal, or CUDA_ERROR_INVALID_DEVICE. */
+CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device **out) __attribute__((warn_unused_result));
+
+#endif

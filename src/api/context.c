@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: creation in all ABI versions, the thread's stack, and what can be read from a context (driver API manual, Context Management).
+ * Limits and other settings are in limits.c. */
+#include "api_impl.h"
+
+#include "api/check.h"
+#include "base/log.h"
+#include "event/event.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
+{
+    struct mr_device *device;
+    if (!pctx)
+        return mr_bad_value("cuCtxCreate", "pctx is NULL");
+    if (!mr_context_flags_valid(flags))
+        return mr_bad_value("cuCtxCreate", "flags %#x are not a set of CU_CTX_*", flags);
+    CUresult status = mr_device_require("cuCtxCreate", dev, &device);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    struct mr_context *context = mr_context_new(device, flags, false);
+    if (!context)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!mr_context_push(context)) {
+        mr_context_destroy(context);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *pctx = context->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    return create(pctx, flags, dev);
+}
+
+/* Execution affinity is not offered (cuDeviceGetExecAffinitySupport says so), so only the empty list is right. */
+static CUresult check_affinity(const CUexecAffinityParam *params, int count)
+{
+    if (count < 0 || (count > 0 && !params))
+        return mr_bad_value("cuCtxCreate", "%d affinity parameters at %p", count, (const void *)params);
+    if (count == 0)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "cuCtxCreate: execution affinity is not supported");
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+}
+
+CUresult mr_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
+{
+    CUresult status = check_affinity(paramsArray, numParams);
+    return status == CUDA_SUCCESS ? create(pctx, flags, dev) : status;
+}
+
+CUresult mr_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
+{
+    if (ctxCreateParams) {
+        if (ctxCreateParams->execAffinityParams && ctxCreateParams->cigParams)
+            return mr_bad_value("cuCtxCreate", "affinity and shared graphics parameters exclude each other");
+        if (ctxCreateParams->cigParams) {
+            mr_log(MR_LOG_INFO, "cuCtxCreate: sharing with graphics is not supported");
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+        CUresult status = check_affinity(ctxCreateParams->execAffinityParams, ctxCreateParams->numExecAffinityParams);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    return create(pctx, flags, dev);
+}
+
+/* A context that is on top of the calling thread's stack is popped as well; elsewhere it stays, and is reported as destroyed. */
+static CUresult destroy(struct mr_context *context)
+{
+    bool on_top = mr_context_current() == context;
+    if (!mr_context_destroy(context))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (on_top)
+        mr_object_drop(mr_context_pop());
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxDestroy_v2(CUcontext ctx)
+{
+    if (!ctx)
+        return mr_bad_value("cuCtxDestroy", "ctx is NULL");
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    struct mr_context *context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
+    if (!context) {
+        mr_log(MR_LOG_INFO, "cuCtxDestroy: %p is not a live context", (void *)ctx);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    CUresult status;
+    if (context->is_primary) {
+        mr_log(MR_LOG_INFO, "cuCtxDestroy: a primary context ends with cuDevicePrimaryCtxRelease");
+        status = CUDA_ERROR_INVALID_CONTEXT;
+    } else {
+        status = destroy(context);
+    }
+    mr_object_drop(context);
+    return status;
+}
+
+CUresult mr_cuCtxPushCurrent_v2(CUcontext ctx)
+{
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    struct mr_context *context = ctx ? mr_object_acquire(ctx, MR_KIND_CONTEXT) : NULL;
+    if (!context) {
+        mr_log(MR_LOG_INFO, "cuCtxPushCurrent: %p is not a live context", (void *)ctx);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    bool pushed = mr_context_push(context);
+    mr_object_drop(context);
+    return pushed ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult mr_cuCtxPopCurrent_v2(CUcontext *pctx)
+{
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    struct mr_context *context = mr_context_pop();
+    if (!context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (pctx)
+        *pctx = context->handle;
+    mr_object_drop(context);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxSetCurrent(CUcontext ctx)
+{
+    struct mr_context *context = NULL;
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    if (ctx) {
+        context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
+        if (!context) {
+            mr_log(MR_LOG_INFO, "cuCtxSetCurrent: %p is not a live context", (void *)ctx);
+            return CUDA_ERROR_INVALID_CONTEXT;
+        }
+    }
+    bool done = mr_context_replace(context);
+    if (context)
+        mr_object_drop(context);
+    return done ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult mr_cuCtxGetCurrent(CUcontext *pctx)
+{
+    struct mr_context *context = mr_context_current();
+    if (!pctx)
+        return mr_bad_value("cuCtxGetCurrent", "pctx is NULL");
+    *pctx = context ? context->handle : NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxGetDevice(CUdevice *device)
+{
+    struct mr_context *context = mr_context_current();
+    if (!device)
+        return mr_bad_value("cuCtxGetDevice", "device is NULL");
+    if (!context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (atomic_load_explicit(&context->destroyed, memory_order_acquire))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *device = context->device->ordinal;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    struct mr_context *context;
+    if (!device)
+        return mr_bad_value("cuCtxGetDevice", "device is NULL");
+    CUresult status = mr_context_resolve(ctx, &context);
+    if (status == CUDA_SUCCESS)
+        *device = context->device->ordinal;
+    return status;
+}
+
+CUresult mr_cuCtxGetFlags(unsigned int *flags)
+{
+    struct mr_context *context;
+    if (!flags)
+        return mr_bad_value("cuCtxGetFlags", "flags is NULL");
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_lock_take(&context->lock);
+    *flags = context->flags;
+    mr_lock_drop(&context->lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxSetFlags(unsigned int flags)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!mr_context_flags_valid(flags))
+        return mr_bad_value("cuCtxSetFlags", "flags %#x are not a set of CU_CTX_*", flags);
+    mr_lock_take(&context->lock);
+    context->flags = flags;
+    mr_lock_drop(&context->lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
+{
+    struct mr_context *context;
+    if (!ctxId)
+        return mr_bad_value("cuCtxGetId", "ctxId is NULL");
+    CUresult status = mr_context_resolve(ctx, &context);
+    if (status == CUDA_SUCCESS)
+        *ctxId = context->id;
+    return status;
+}
+
+CUresult mr_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
+{
+    struct mr_context *context;
+    if (!version)
+        return mr_bad_value("cuCtxGetApiVersion", "version is NULL");
+    CUresult status = mr_context_resolve(ctx, &context);
+    if (status == CUDA_SUCCESS)
+        *version = context->api_version;
+    return status;
+}
+
+CUresult mr_cuCtxSynchronize(void)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    return status == CUDA_SUCCESS ? mr_context_synchronize(context) : status;
+}
+
+CUresult mr_cuCtxSynchronize_v2(CUcontext ctx)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_resolve(ctx, &context);
+    return status == CUDA_SUCCESS ? mr_context_synchronize(context) : status;
+}
+
+CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)
+{
+    struct mr_context *context;
+    if (!pExecAffinity || (int)type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX)
+        return mr_bad_value("cuCtxGetExecAffinity", "pExecAffinity is NULL or type %d is unknown", (int)type);
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_log(MR_LOG_INFO, "cuCtxGetExecAffinity: execution affinity is not supported");
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+}
+
+/* The usage count of the interface before CUDA 4.0: creation counts 1, the last detach destroys. */
+CUresult mr_cuCtxAttach(CUcontext *pctx, unsigned int flags)
+{
+    struct mr_context *context;
+    if (!pctx || flags != 0)
+        return mr_bad_value("cuCtxAttach", "pctx is NULL or flags %#x are not 0", flags);
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_lock_take(&context->lock);
+    context->usage++;
+    mr_lock_drop(&context->lock);
+    *pctx = context->handle;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuCtxDetach(CUcontext ctx)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_resolve(ctx, &context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (context != mr_context_current() || context->is_primary) {
+        mr_log(MR_LOG_INFO, "cuCtxDetach: the context is not the thread's current one, or is a primary context");
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    mr_lock_take(&context->lock);
+    bool last = --context->usage == 0;
+    mr_lock_drop(&context->lock);
+    return last ? destroy(context) : CUDA_SUCCESS;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Initialisation and version (driver API manual, Initialization and Version Management). */
+#include "api_impl.h"
+
+#include "api/state.h"
+#include "api/wiring.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "memory/memory.h"
+#include "object/device.h"
+
+static mr_lock init_lock;
+
+CUresult mr_cuInit(unsigned int Flags)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (Flags != 0) {
+        mr_log(MR_LOG_INFO, "cuInit: flags must be 0, not %#x", Flags);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (mr_driver_ready())
+        return CUDA_SUCCESS;
+    mr_lock_take(&init_lock);
+    int state = atomic_load_explicit(&mr_driver_state, memory_order_acquire);
+    if (state != MR_DRIVER_NEW) {
+        status = state == MR_DRIVER_READY ? CUDA_SUCCESS : mr_driver_refuse();
+        goto done;
+    }
+    mr_log_setup();
+    mr_wiring_setup();
+    mr_devices_setup();
+    if (!mr_memory_init()) {
+        mr_log(MR_LOG_ERROR, "cuInit: no address space for device memory");
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+        goto done;
+    }
+    static bool watching; /* a failed memory set-up may be tried again */
+    if (!watching && !(watching = mr_driver_watch_fork())) {
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+        goto done;
+    }
+    atomic_store_explicit(&mr_driver_state, MR_DRIVER_READY, memory_order_release);
+done:
+    mr_lock_drop(&init_lock);
+    return status;
+}
+
+CUresult mr_cuDriverGetVersion(int *driverVersion)
+{
+    if (!driverVersion)
+        return CUDA_ERROR_INVALID_VALUE;
+    *driverVersion = CUDA_VERSION;
+    return CUDA_SUCCESS;
+}

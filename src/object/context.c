@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a context: creation with its default limits, the sticky error, and the order in which everything goes at the end:
+ * work first, then streams, then modules, then memory. */
+#include "object/context.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "memory/memory.h"
+#include "object/module.h"
+
+static struct mr_context_hooks hooks;
+
+static mr_lock slots_lock;
+static uint64_t *slots;              /* bit set: taken. Under slots_lock */
+static size_t slot_words;
+
+static _Atomic unsigned long long next_id = 1;
+
+void mr_context_set_hooks(const struct mr_context_hooks *wanted)
+{
+    hooks = *wanted;
+}
+
+/* The smallest free slot number, or -1 when memory is short. */
+static long take_slot(void)
+{
+    long slot = -1;
+    mr_lock_take(&slots_lock);
+    for (size_t word = 0; word < slot_words && slot < 0; word++)
+        if (~slots[word])
+            slot = (long)(word * 64 + (size_t)__builtin_ctzll(~slots[word]));
+    if (slot < 0) {
+        size_t room = slot_words, old = slot_words;
+        if (mr_array_reserve((void **)&slots, &room, old + 1, sizeof *slots)) {
+            memset(slots + old, 0, (room - old) * sizeof *slots);
+            slot_words = room;
+            slot = (long)(old * 64);
+        }
+    }
+    if (slot >= 0)
+        slots[slot / 64] |= UINT64_C(1) << (slot % 64);
+    mr_lock_drop(&slots_lock);
+    return slot;
+}
+
+static void give_slot(unsigned slot)
+{
+    mr_lock_take(&slots_lock);
+    slots[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
+    mr_lock_drop(&slots_lock);
+}
+
+bool mr_context_flags_valid(unsigned flags)
+{
+    unsigned policy = flags & CU_CTX_SCHED_MASK;
+    return (flags & ~(unsigned)CU_CTX_FLAGS_MASK) == 0 && (policy & (policy - 1)) == 0;
+}
+
+static void context_finish(void *object)
+{
+    struct mr_context *context = object;
+    give_slot(context->slot);
+}
+
+struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool is_primary)
+{
+    static const size_t initial_limits[CU_LIMIT_MAX] = {
+        [CU_LIMIT_STACK_SIZE] = 1024,
+        [CU_LIMIT_PRINTF_FIFO_SIZE] = 7232 * 1024,
+        [CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20,
+        [CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2,
+        [CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048,
+        [CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64,
+    };
+    long slot = take_slot();
+    if (slot < 0)
+        return NULL;
+    struct mr_context *context = mr_object_new(MR_KIND_CONTEXT, sizeof *context, context_finish);
+    if (!context) {
+        give_slot((unsigned)slot);
+        return NULL;
+    }
+    context->handle = mr_object_handle(context);
+    context->device = device;
+    context->flags = flags;
+    context->id = atomic_fetch_add(&next_id, 1);
+    context->api_version = 3020;
+    context->is_primary = is_primary;
+    context->usage = 1;
+    context->slot = (unsigned)slot;
+    for (int i = 0; i < CU_LIMIT_MAX; i++)
+        atomic_store_explicit(&context->limits[i], initial_limits[i], memory_order_relaxed);
+    mr_list_init(&context->streams);
+    mr_list_init(&context->busy_blocking);
+    mr_list_init(&context->modules);
+    mr_list_init(&context->allocations);
+    if (hooks.begin && !hooks.begin(context)) {
+        if (mr_object_retire(context))
+            mr_object_drop(context);
+        return NULL;
+    }
+    return context;
+}
+
+bool mr_context_destroy(struct mr_context *context)
+{
+    if (!mr_object_retire(context))
+        return false;
+    atomic_store_explicit(&context->destroyed, true, memory_order_release);
+    if (hooks.end)
+        hooks.end(context);
+    mr_modules_unload_all(context);
+    mr_memory_release_context(context);
+    mr_object_drop(context);
+    return true;
+}
+
+void mr_context_fail(struct mr_context *context, CUresult error)
+{
+    int none = CUDA_SUCCESS;
+    if (atomic_compare_exchange_strong_explicit(&context->error, &none, (int)error, memory_order_acq_rel, memory_order_acquire))
+        mr_log(MR_LOG_INFO, "context %llu failed with status %d; every later call on it gets this status", context->id, (int)error);
+}
+
+CUresult mr_context_require_slow(struct mr_context **out)
+{
+    struct mr_context *context = mr_thread_context;
+    if (mr_in_host_function) {
+        mr_log(MR_LOG_INFO, "a host function called the driver, which is not permitted");
+        return CUDA_ERROR_NOT_PERMITTED;
+    }
+    if (!context)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    if (atomic_load_explicit(&context->destroyed, memory_order_acquire))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *out = context;
+    return mr_context_error(context);
+}
+
+CUresult mr_context_resolve(CUcontext handle, struct mr_context **out)
+{
+    if (!handle)
+        return mr_context_require(out);
+    if (mr_in_host_function)
+        return mr_context_require_slow(out);
+    struct mr_context *context = mr_object_find(handle, MR_KIND_CONTEXT);
+    if (!context) {
+        mr_log(MR_LOG_INFO, "%p is not a live context", (void *)handle);
+        bool current = mr_thread_context && mr_thread_context->handle == handle;
+        return current ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *out = context;
+    return mr_context_error(context);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device records: names, identities, sizes.
+ *
+ * Everything is read from the machine once. What a GPU has and a CPU has not (shared memory, multiprocessors) follows the table of
+ * compute capabilities, because programs size their launches by it. */
+#include "object/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/settings.h"
+
+#define KIB 1024u
+
+/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications). Rising order. */
+static const struct mr_capability capabilities[] = {
+    { 5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32 },
+    { 7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32 },
+    { 7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32 },
+    { 7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16 },
+    { 8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32 },
+    { 8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16 },
+    { 8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16 },
+    { 8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24 },
+    { 9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32 },
+};
+
+static struct mr_device devices[MR_DEVICE_LIMIT];
+static int device_count;
+
+int mr_device_count(void)
+{
+    return device_count;
+}
+
+struct mr_device *mr_device_get(int ordinal)
+{
+    return ordinal >= 0 && ordinal < device_count ? &devices[ordinal] : NULL;
+}
+
+static const struct mr_capability *find_capability(unsigned major, unsigned minor)
+{
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++)
+        if (capabilities[i].major == major && capabilities[i].minor == minor)
+            return &capabilities[i];
+    return NULL;
+}
+
+static const struct mr_capability *chosen_capability(void)
+{
+    unsigned major, minor;
+    char rest;
+    const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
+    if (sscanf(text, "%u.%u%c", &major, &minor, &rest) == 2) {
+        const struct mr_capability *found = find_capability(major, minor);
+        if (found)
+            return found;
+    }
+    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is not a compute capability from 5.0 to 9.0; 8.0 is used", text);
+    return find_capability(8, 0);
+}
+
+/* The first line of a file without its newline; false if the file can't be read. */
+static bool read_line(const char *path, char *line, size_t room)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool got = fgets(line, (int)room, file) != NULL;
+    fclose(file);
+    if (got)
+        line[strcspn(line, "\n")] = 0;
+    return got;
+}
+
+/* The text after the colon of the first line of /proc/cpuinfo that begins with `key`. */
+static bool read_cpuinfo(const char *key, char *value, size_t room)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    if (!file)
+        return false;
+    char line[512];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, key, strlen(key)) != 0 || !colon)
+            continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(value, room, "%.*s", (int)strcspn(colon, "\n"), colon);
+        found = *value != 0;
+    }
+    fclose(file);
+    return found;
+}
+
+/* What clock64 counts: the time stamp counter where there is one, else nanoseconds (kernel/runtime.c). */
+static int read_clock_khz(void)
+{
+    char text[64];
+    double mhz = 0;
+    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text, sizeof text))
+        mhz = atof(text) / 1000;
+    else if (read_cpuinfo("cpu MHz", text, sizeof text))
+        mhz = atof(text);
+    return mhz >= 100 && mhz < 100000 ? (int)(mhz * 1000) : 1000000;
+}
+
+/* Physical memory, or what the control group leaves of it. */
+static size_t machine_memory(void)
+{
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    char text[64], *end;
+    if (read_line("/sys/fs/cgroup/memory.max", text, sizeof text)) {
+        unsigned long long limit = strtoull(text, &end, 10);
+        if (end != text && limit > 0 && limit < bytes)
+            bytes = (size_t)limit;
+    }
+    return bytes;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* Stable over processes and reboots: made from the machine's own identity and the ordinal. Marked as a version 8 UUID, the kind that is
+ * free for any scheme (RFC 9562). */
+static void make_uuid(struct mr_device *device)
+{
+    char text[128];
+    if (!read_line("/etc/machine-id", text, sizeof text) && gethostname(text, sizeof text) != 0)
+        strcpy(text, "millrace");
+    text[sizeof text - 1] = 0;
+    uint64_t low = mix((uint64_t)device->ordinal), high = mix(low);
+    for (const char *c = text; *c; c++) {
+        low = mix(low ^ (uint8_t)*c);
+        high = mix(high + (uint8_t)*c);
+    }
+    memcpy(device->uuid, &low, 8);
+    memcpy(device->uuid + 8, &high, 8);
+    device->uuid[6] = (uint8_t)((device->uuid[6] & 0x0f) | 0x80);
+    device->uuid[8] = (uint8_t)((device->uuid[8] & 0x3f) | 0x80);
+}
+
+void mr_devices_setup(void)
+{
+    uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
+    if (wanted < 1 || wanted > MR_DEVICE_LIMIT) {
+        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)wanted, MR_DEVICE_LIMIT);
+        wanted = 1;
+    }
+    char model[96] = "CPU";
+    if (!read_cpuinfo("model name", model, sizeof model))
+        read_cpuinfo("Model", model, sizeof model);
+    const struct mr_capability *capability = chosen_capability();
+    int clock_khz = read_clock_khz();
+    size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, machine_memory() / 4 * 3);
+    for (int i = 0; i < (int)wanted; i++) {
+        struct mr_device *device = &devices[i];
+        device->ordinal = i;
+        snprintf(device->name, sizeof device->name, "Millrace (%s)", model);
+        make_uuid(device);
+        device->capability = capability;
+        device->capability_major = capability->major;
+        device->capability_minor = capability->minor;
+        device->multiprocessors = (int)mr_cpu_count();
+        device->clock_khz = clock_khz;
+        device->total_memory = memory;
+    }
+    device_count = (int)wanted;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules: a program's variables in a context, and its functions.
+ *
+ * Each variable is an allocation of its own, so that a kernel that runs past the end of one hits a hole. Pointers inside initial values
+ * are filled in once all variables have addresses. */
+#include "object/module.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "compile/layout.h"
+#include "memory/memory.h"
+#include "object/context.h"
+
+static enum mr_memory_kind symbol_kind(const struct mr_symbol *symbol)
+{
+    return symbol->managed ? MR_MEMORY_MANAGED : MR_MEMORY_MODULE;
+}
+
+/* Runs when the last launch is done, on whatever thread that was. */
+static void module_finish(void *object)
+{
+    struct mr_module *module = object;
+    for (size_t i = 0; i < module->function_count && module->functions; i++)
+        if (module->functions[i])
+            mr_object_drop(module->functions[i]);
+    for (size_t i = 0; i < module->symbol_count && module->symbols; i++) {
+        const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
+        if (symbol->what == MR_SYMBOL_VARIABLE && module->symbols[i] &&
+            mr_memory_release(module->symbols[i], symbol_kind(symbol)) != CUDA_SUCCESS)
+            mr_log(MR_LOG_DEBUG, "variable '%s' was freed with its context", symbol->name);
+    }
+    mr_free(module->functions);
+    mr_free(module->symbols);
+    if (module->library)
+        mr_object_drop(module->library);
+    mr_program_drop(module->program);
+    mr_object_drop(module->context);
+}
+
+static CUresult allocate_variables(struct mr_module *module)
+{
+    for (size_t i = 0; i < module->symbol_count; i++) {
+        const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
+        if (symbol->what != MR_SYMBOL_VARIABLE)
+            continue;
+        size_t size = symbol->size ? symbol->size : 1;
+        unsigned flags = symbol->managed ? CU_MEM_ATTACH_GLOBAL : 0;
+        CUresult status = mr_memory_allocate(module->context, symbol_kind(symbol), size, flags, &module->symbols[i]);
+        if (status != CUDA_SUCCESS) {
+            mr_log(MR_LOG_INFO, "no memory for the variable '%s' of %zu bytes", symbol->name, size);
+            module->symbols[i] = 0;
+            return status;
+        }
+        if (symbol->initial)
+            memcpy((void *)module->symbols[i], symbol->initial, symbol->size);
+        else
+            memset((void *)module->symbols[i], 0, size);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* The address that a relocation stores. Functions have no address that a program could use, but a number (compile/layout.h). */
+static uint64_t symbol_value(const struct mr_module *module, unsigned index)
+{
+    if (mr_program_symbol(module->program, index)->what == MR_SYMBOL_FUNCTION)
+        return MR_FUNCTION_TAG + index;
+    return module->symbols[index];
+}
+
+static void relocate_variables(struct mr_module *module)
+{
+    for (size_t i = 0; i < module->symbol_count; i++) {
+        const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
+        if (symbol->what != MR_SYMBOL_VARIABLE)
+            continue;
+        for (unsigned r = 0; r < symbol->relocation_count; r++) {
+            const struct mr_symbol_relocation *relocation = &symbol->relocations[r];
+            uint64_t value = symbol_value(module, relocation->symbol) + (uint64_t)relocation->addend;
+            if (relocation->width <= sizeof value && relocation->offset + relocation->width <= symbol->size)
+                memcpy((char *)module->symbols[i] + relocation->offset, &value, relocation->width);
+        }
+    }
+}
+
+CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+{
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
+    struct mr_module *module = mr_object_new(MR_KIND_MODULE, sizeof *module, module_finish);
+    if (!module)
+        return status;
+    mr_object_hold(context);
+    module->context = context;
+    mr_program_hold(program);
+    module->program = program;
+    if (library)
+        mr_object_hold(library);
+    module->library = library;
+    mr_list_init(&module->link);
+    module->symbol_count = mr_program_symbol_count(program);
+    module->function_count = mr_program_entry_count(program);
+    module->symbols = mr_calloc(module->symbol_count, sizeof *module->symbols);
+    module->functions = mr_calloc(module->function_count, sizeof *module->functions);
+    if (!module->symbols || !module->functions)
+        goto failed;
+    status = allocate_variables(module);
+    if (status != CUDA_SUCCESS)
+        goto failed;
+    relocate_variables(module);
+
+    mr_lock_take(&context->lock);
+    bool alive = !atomic_load_explicit(&context->destroyed, memory_order_acquire);
+    if (alive)
+        mr_list_append(&context->modules, &module->link);
+    mr_lock_drop(&context->lock);
+    if (!alive) {
+        status = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+        goto failed;
+    }
+    *out = module;
+    return CUDA_SUCCESS;
+
+failed:
+    if (mr_object_retire(module))
+        mr_object_drop(module);
+    return status;
+}
+
+bool mr_module_unload(struct mr_module *module)
+{
+    if (!mr_object_retire(module))
+        return false;
+    mr_lock_take(&module->context->lock);
+    mr_list_remove(&module->link);
+    mr_lock_drop(&module->context->lock);
+    if (module->library)
+        mr_library_forget(module->library, module);
+    mr_lock_take(&module->lock);
+    for (size_t i = 0; i < module->function_count; i++)
+        if (module->functions[i])
+            mr_object_retire(module->functions[i]); /* the array keeps the handle's reference */
+    mr_lock_drop(&module->lock);
+    mr_object_drop(module);
+    return true;
+}
+
+void mr_modules_unload_all(struct mr_context *context)
+{
+    for (;;) {
+        struct mr_module *module = NULL;
+        mr_lock_take(&context->lock);
+        if (!mr_list_empty(&context->modules)) {
+            module = MR_CONTAINER(context->modules.next, struct mr_module, link);
+            mr_object_hold(module);
+            mr_list_remove(&module->link);
+        }
+        mr_lock_drop(&context->lock);
+        if (!module)
+            return;
+        mr_module_unload(module);
+        mr_object_drop(module);
+    }
+}
+
+size_t mr_program_find_entry(const struct mr_program *program, const char *name)
+{
+    size_t count = mr_program_entry_count(program);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(mr_program_entry(program, i)->name, name) == 0)
+            return i;
+    return (size_t)-1;
+}
+
+size_t mr_program_find_variable(const struct mr_program *program, const char *name)
+{
+    size_t count = mr_program_symbol_count(program);
+    for (size_t i = 0; i < count; i++) {
+        const struct mr_symbol *symbol = mr_program_symbol(program, i);
+        if (symbol->what == MR_SYMBOL_VARIABLE && symbol->visible && strcmp(symbol->name, name) == 0)
+            return i;
+    }
+    return (size_t)-1;
+}
+
+static void function_finish(void *object)
+{
+    struct mr_function *function = object;
+    mr_free(function->old.params);
+}
+
+void mr_function_settings_reset(struct mr_function_settings *settings)
+{
+    atomic_store_explicit(&settings->dynamic_shared, -1, memory_order_relaxed);
+    atomic_store_explicit(&settings->carveout, CU_SHAREDMEM_CARVEOUT_DEFAULT, memory_order_relaxed);
+    atomic_store_explicit(&settings->cluster_policy, CU_CLUSTER_SCHEDULING_POLICY_DEFAULT, memory_order_relaxed);
+    atomic_store_explicit(&settings->non_portable_cluster, 0, memory_order_relaxed);
+    atomic_store_explicit(&settings->cache_config, CU_FUNC_CACHE_PREFER_NONE, memory_order_relaxed);
+}
+
+void mr_function_settings_copy(struct mr_function_settings *to, struct mr_function_settings *from)
+{
+    to->dynamic_shared = atomic_load_explicit(&from->dynamic_shared, memory_order_relaxed);
+    to->carveout = atomic_load_explicit(&from->carveout, memory_order_relaxed);
+    to->cluster_policy = atomic_load_explicit(&from->cluster_policy, memory_order_relaxed);
+    to->non_portable_cluster = atomic_load_explicit(&from->non_portable_cluster, memory_order_relaxed);
+    to->cache_config = atomic_load_explicit(&from->cache_config, memory_order_relaxed);
+}
+
+struct mr_function *mr_module_function(struct mr_module *module, size_t entry)
+{
+    mr_lock_take(&module->lock);
+    struct mr_function *function = module->functions[entry];
+    if (!function) {
+        function = mr_object_new(MR_KIND_FUNCTION, sizeof *function, function_finish);
+        if (function) {
+            function->module = module;
+            function->module_handle = mr_object_handle(module);
+            function->entry = (unsigned)entry;
+            function->info = mr_program_entry(module->program, entry);
+            mr_function_settings_reset(&function->settings);
+            module->functions[entry] = function;
+        }
+    }
+    mr_lock_drop(&module->lock);
+    return function;
+}
