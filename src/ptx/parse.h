@@ -241,6 +241,9 @@ bool mr_ptx_parse_value(struct parser *parser, struct value *value);
 /* The same, refusing floats. */
 bool mr_ptx_parse_integer(struct parser *parser, uint64_t *value, bool *is_unsigned);
 
+/* The number in "%r<100>": an expression that ends before '>', up to 32 bits. */
+bool mr_ptx_parse_count(struct parser *parser, uint64_t *value);
+
 /* An integer from `least` to `most`; `what` is for the message. */
 bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most,
                           uint64_t *value);

@@ -282,6 +282,20 @@ bool mr_ptx_parse_integer(struct parser *parser, uint64_t *value, bool *is_unsig
     return true;
 }
 
+bool mr_ptx_parse_count(struct parser *parser, uint64_t *value)
+{
+    struct mr_ptx_token token = parser->token;
+    struct value result;
+    parser->expr_depth = 0;
+    if (!parse_binary(parser, &result, strength('+')))
+        return false;
+    bool negative = result.kind == VALUE_SIGNED && (int64_t)result.bits < 0;
+    if (is_float(&result) || negative || result.bits > UINT32_MAX)
+        return mr_ptx_error_at(parser, token.line, token.column, "expected a number of registers");
+    *value = result.bits;
+    return true;
+}
+
 bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most,
                           uint64_t *value)
 {

@@ -137,8 +137,7 @@ static bool parse_type(struct parser *parser, struct declaration *declaration)
 static bool parse_range(struct parser *parser, struct atom *prefix, const struct declaration *declaration)
 {
     uint64_t count;
-    if (!mr_ptx_parse_bounded(parser, "number of registers", 0, UINT32_MAX, &count) ||
-        !mr_ptx_expect(parser, '>', "'>'"))
+    if (!mr_ptx_parse_count(parser, &count) || !mr_ptx_expect(parser, '>', "'>'"))
         return false;
     return mr_ptx_bind_range(parser, prefix, (uint32_t)count, (uint8_t)declaration->type, declaration->vector);
 }
