@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the benchmarks share. Every program prints lines of `name value`; run.py puts them side by side. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <cuda.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define CHECK(call)                                                                   \
+    do {                                                                              \
+        CUresult bench_status = (call);                                               \
+        if (bench_status != CUDA_SUCCESS) {                                           \
+            fprintf(stderr, "%s:%d: %s gave %d\n", __FILE__, __LINE__, #call, (int)bench_status); \
+            exit(1);                                                                  \
+        }                                                                             \
+    } while (0)
+
+static inline double bench_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int bench_ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Nanoseconds of one round of `body`, the median of `samples` stretches of `rounds` rounds each, after one stretch that is not counted. `after` runs
+ * between the stretches, outside of the clock (may be NULL). */
+static inline double bench_median_ns(void (*body)(void *), void (*after)(void *), void *data, int rounds, int samples)
+{
+    double taken[64];
+    if (samples > 64)
+        samples = 64;
+    for (int sample = -1; sample < samples; sample++) {
+        double begin = bench_seconds();
+        for (int round = 0; round < rounds; round++)
+            body(data);
+        double end = bench_seconds();
+        if (sample >= 0)
+            taken[sample] = (end - begin) * 1e9 / rounds;
+        if (after)
+            after(data);
+    }
+    qsort(taken, (size_t)samples, sizeof *taken, bench_ascending);
+    return taken[samples / 2];
+}
+
+/* A module with a kernel `empty` that takes nothing. */
+static const char bench_empty_ptx[] =
+    ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry empty()\n{\n ret;\n}\n";
+
+#endif

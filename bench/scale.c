@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What things weigh and how costs grow: bytes of the process per event, stream, queued command and context; nanoseconds of a record, a wait
+ * and a launch while 1 to 10,000 streams exist. */
+#include <pthread.h>
+#include <string.h>
+
+#include "bench.h"
+
+static CUstream streams[10000];
+static CUevent events[10000];
+static CUfunction empty;
+
+/* Resident bytes of this process. */
+static double resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+    if (!file || fscanf(file, "%*s %ld", &pages) != 1)
+        exit(1);
+    fclose(file);
+    return (double)pages * 4096.0;
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void CUDA_CB hold(void *data)
+{
+    (void)data;
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+}
+
+static void weigh(CUdevice device)
+{
+    enum { COUNT = 10000, CONTEXTS = 20 };
+    double before = resident();
+    for (int i = 0; i < COUNT; i++) {
+        CHECK(cuEventCreate(&events[i], CU_EVENT_DEFAULT));
+        CHECK(cuEventRecord(events[i], NULL));
+    }
+    printf("bytes_event %.0f\n", (resident() - before) / COUNT);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(cuEventDestroy(events[i]));
+
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    pthread_mutex_lock(&gate);
+    CHECK(cuLaunchHostFunc(stream, hold, NULL));
+    before = resident();
+    for (int i = 0; i < 100000; i++)
+        CHECK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    printf("bytes_queued_launch %.0f\n", (resident() - before) / 100000);
+    pthread_mutex_unlock(&gate);
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuStreamDestroy(stream));
+
+    before = resident();
+    for (int i = 0; i < COUNT; i++)
+        CHECK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
+    printf("bytes_stream %.0f\n", (resident() - before) / COUNT);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(cuStreamDestroy(streams[i]));
+
+    CUcontext contexts[CONTEXTS];
+    before = resident();
+    for (int i = 0; i < CONTEXTS; i++) {
+#if CUDA_VERSION >= 13000
+        CHECK(cuCtxCreate(&contexts[i], NULL, 0, device));
+#else
+        CHECK(cuCtxCreate(&contexts[i], 0, device));
+#endif
+    }
+    printf("bytes_context %.0f\n", (resident() - before) / CONTEXTS);
+    for (int i = 0; i < CONTEXTS; i++)
+        CHECK(cuCtxDestroy(contexts[i]));
+}
+
+/* One record, one wait and one launch on each of `count` streams in turn, `rounds` times over; the mean cost of each. */
+static void grow(int count)
+{
+    int rounds = 20000 / count + 1;
+    double record = 0, wait = 0, launch = 0;
+    for (int i = 0; i < count; i++) {
+        CHECK(cuStreamCreate(&streams[i], i % 2 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
+        CHECK(cuEventCreate(&events[i], CU_EVENT_DISABLE_TIMING));
+    }
+    for (int round = 0; round < rounds; round++) {
+        double begin = bench_seconds();
+        for (int i = 0; i < count; i++)
+            CHECK(cuEventRecord(events[i], streams[i]));
+        double recorded = bench_seconds();
+        for (int i = 0; i < count; i++)
+            CHECK(cuStreamWaitEvent(streams[i], events[(i + 1) % count], 0));
+        double waited = bench_seconds();
+        for (int i = 0; i < count; i++)
+            CHECK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, streams[i], NULL, NULL));
+        double launched = bench_seconds();
+        record += recorded - begin;
+        wait += waited - recorded;
+        launch += launched - waited;
+        CHECK(cuCtxSynchronize());
+    }
+    double calls = (double)rounds * count / 1e9;
+    printf("record_%d %.1f\nwait_%d %.1f\nlaunch_%d %.1f\n", count, record / calls, count, wait / calls, count, launch / calls);
+    for (int i = 0; i < count; i++) {
+        CHECK(cuStreamDestroy(streams[i]));
+        CHECK(cuEventDestroy(events[i]));
+    }
+}
+
+int main(void)
+{
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuModuleLoadData(&module, bench_empty_ptx));
+    CHECK(cuModuleGetFunction(&empty, module, "empty"));
+    CHECK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
+    CHECK(cuCtxSynchronize());
+    weigh(device);
+    for (int count = 1; count <= 10000; count *= 10)
+        grow(count);
+    CHECK(cuDevicePrimaryCtxRelease(device));
+    return 0;
+}
