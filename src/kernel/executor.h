@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The executor: what one host thread needs to run blocks of kernels, and what a block's warps share while they run. Private to src/kernel.
+ *
+ * Every thread that runs a launch (a worker, or a program's thread that helps) has one executor, made at its first launch and freed when the
+ * thread ends: fibers with guarded stacks, a shared memory window with holes around it, the barriers of the block at hand, and a place
+ * where a fault is noted. No lock is needed: only the owning thread touches it.
+ *
+ * Generated code always runs on fiber stacks, never on the thread's own: then any fault is left by switching back to `home`. */
+#ifndef MR_KERNEL_EXECUTOR_H
+#define MR_KERNEL_EXECUTOR_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/abi.h"
+#include "kernel/fiber.h"
+#include "kernel/launch.h"
+
+#define MR_WARPS_MAX 32u        /* 1,024 threads a block */
+#define MR_BARRIERS 16u
+
+struct mr_executor;
+
+struct mr_warp {
+    struct mr_fiber fiber;
+    struct mr_executor *executor;
+    uint32_t live;              /* lanes that exist and have not left the kernel */
+    uint32_t reduction;         /* result of the barrier that this warp waited at */
+};
+
+/* One of a block's numbered barriers, in its present phase. */
+struct mr_barrier {
+    uint32_t arrived;           /* threads counted so far */
+    uint32_t expected;          /* threads asked for; 0: all that have not exited */
+    uint32_t waiting;           /* a bit per warp that is stopped here */
+    uint32_t true_count;        /* arrived threads whose predicate holds, for .popc */
+    bool all_true, any_true;    /* .and, .or */
+    uint8_t operation;          /* of the waiting warps: as mr_runtime.barrier_sync's `op` */
+};
+
+/* How a launch went wrong: first the raw facts, noted where the fault was; report_fault turns them into a status and a log line. */
+struct mr_fault {
+    CUresult status;            /* CUDA_SUCCESS: none */
+    int signal;                 /* 0: not a signal */
+    int code;                   /* si_code */
+    uintptr_t address;          /* si_addr */
+    uint32_t line;              /* PTX line, or 0 */
+    bool quiet;                 /* somebody else's fault ended this run; nothing to report */
+    const char *what;           /* a few words, static text */
+};
+
+struct mr_executor {
+    struct mr_block block;
+    mr_kernel_function *function;
+    struct mr_launch *launch;
+    uint64_t remaining;         /* blocks still to start in this run */
+    bool direct;                /* whole blocks are called on warps[0]'s fiber */
+    bool track;                 /* the kernel may use barriers: keep the warps' records */
+    volatile int in_kernel;     /* nonzero while the thread is on a fiber: read by the signal handler */
+
+    uint32_t runnable;          /* a bit per warp that can go on */
+    uint32_t unfinished;        /* warps that have not returned */
+    uint32_t current;           /* the warp that runs */
+    uint32_t live_threads;      /* of the block: neither exited nor returned */
+    uint32_t idle_yields;       /* yields since something last moved on */
+    uint32_t barriers_used;     /* a bit per barrier whose record is not fresh */
+    struct mr_barrier barriers[MR_BARRIERS];
+
+    struct mr_fault fault;
+    struct mr_fiber home;       /* the thread's own stack while fibers run */
+
+    unsigned char *stacks;      /* one mapping: guard, stack, guard, stack, …, guard */
+    size_t stacks_bytes;        /* of the mapping */
+    size_t stack_bytes;         /* of one stack */
+    unsigned stack_count;
+    unsigned prepared;          /* fibers that are ready to run */
+
+    unsigned char *shared_map;  /* hole, window, hole */
+    size_t shared_map_bytes;
+    unsigned char *shared_end;  /* end of the window: the launch's shared memory is placed right before it */
+    size_t shared_room;
+
+    void *signal_stack;         /* NULL if the thread had one of its own */
+    uint64_t handlers_checked;  /* clock ticks of the latest check that ours are in place */
+    struct mr_warp warps[MR_WARPS_MAX];
+};
+
+/* The calling thread's executor, or NULL before its first launch. Initial-exec, so that reading it in a signal handler never allocates. */
+extern _Thread_local struct mr_executor *mr_executor_self __attribute__((tls_model("initial-exec")));
+
+/* The calling thread's executor, made on first use; NULL when memory is short. */
+struct mr_executor *mr_executor_get(void) __attribute__((warn_unused_result));
+
+/* Sees to `count` fibers with stacks of at least `stack_bytes`, and a shared window of `shared_bytes`. False when memory is short. */
+bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, size_t shared_bytes) __attribute__((warn_unused_result));
+
+/* True if the address is inside the guard of one of the executor's stacks. Safe in a signal handler. */
+bool mr_executor_is_guard(const struct mr_executor *executor, uintptr_t address);
+
+/* What every warp fiber runs; see run_block.c. `data` is its struct mr_warp. */
+void mr_warp_main(void *data);
+
+/* Notes a fault (the first one counts) and leaves the fiber for the runner. Called on a fiber. */
+void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what) __attribute__((noreturn));
+
+/* Lets another warp of the block go on, if one can; true if so. */
+bool mr_executor_yield(struct mr_executor *executor);
+
+/* The services that generated code reaches through mr_block.runtime. */
+extern const struct mr_runtime mr_runtime_table;
+
+/* barrier.c: the barrier services. */
+uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred);
+void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask);
+void mr_barrier_lanes_exit(struct mr_block *block, uint32_t mask);
+
+/* Takes `count` threads of the current warp out of the block: barriers no longer expect them. */
+void mr_barrier_threads_left(struct mr_executor *executor, uint32_t count);
+
+/* Stops the current warp until somebody sets its bit in `runnable`; a deadlock ends the launch. */
+void mr_executor_block(struct mr_executor *executor);
+
+/* print.c: the print service. */
+void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running the blocks of a launch on the calling thread.
+ *
+ * Direct mode, for kernels whose warps never wait for each other and for blocks of one warp: one fiber calls the kernel's function for block after
+ * block. Otherwise a fiber per warp, taken in turn: a warp runs until it waits at a barrier, yields or returns, and then switches straight
+ * to the next warp that can go on. The warp that finishes a block last starts the next one, so that `home` sees only the run's end.
+ *
+ * A fault anywhere leaves the fibers for good; they are prepared anew before the next launch. */
+#include "kernel/executor.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "compile/compile.h"
+#include "kernel/fault.h"
+#include "object/context.h"
+
+/* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
+#define STACK_MARGIN (96u << 10)
+
+void (*mr_engine_note_waiting)(void);
+
+static inline uint32_t first_bits(uint32_t count)
+{
+    return count >= 32 ? UINT32_MAX : (1u << count) - 1;
+}
+
+/* Fresh records for the block at hand. */
+static void begin_block(struct mr_executor *executor)
+{
+    struct mr_block *block = &executor->block;
+    uint32_t warps = block->warps;
+    for (uint32_t i = 0; i + 1 < warps; i++)
+        executor->warps[i].live = UINT32_MAX;
+    executor->warps[warps - 1].live = first_bits(block->threads - (warps - 1) * MR_WARP_LANES);
+    executor->live_threads = block->threads;
+    executor->unfinished = executor->direct ? 1 : warps;
+    executor->runnable = executor->direct ? 1 : first_bits(warps);
+    executor->current = 0;
+    executor->idle_yields = 0;
+    if (executor->barriers_used) {
+        memset(executor->barriers, 0, sizeof executor->barriers);
+        executor->barriers_used = 0;
+    }
+}
+
+/* The next block's index, x fastest; false when the run is over or its context has failed meanwhile. */
+static bool next_block(struct mr_executor *executor)
+{
+    struct mr_block *block = &executor->block;
+    if (--executor->remaining == 0)
+        return false;
+    if (mr_context_error(executor->launch->context) != CUDA_SUCCESS) {
+        executor->fault = (struct mr_fault){ .status = mr_context_error(executor->launch->context), .quiet = true };
+        return false;
+    }
+    if (++block->ctaid[0] == block->nctaid[0]) {
+        block->ctaid[0] = 0;
+        if (++block->ctaid[1] == block->nctaid[1]) {
+            block->ctaid[1] = 0;
+            block->ctaid[2]++;
+        }
+    }
+    return true;
+}
+
+static void run_direct(struct mr_executor *executor)
+{
+    do {
+        if (executor->track)
+            begin_block(executor);
+        executor->function(&executor->block, 0, executor->block.warps);
+    } while (next_block(executor));
+}
+
+/* Goes on with the next runnable warp after the current one. False if there is none. */
+static bool switch_warp(struct mr_executor *executor)
+{
+    uint32_t self = executor->current, runnable = executor->runnable;
+    if (!runnable)
+        return false;
+    uint32_t after = runnable & ~((2u << self) - 1);
+    uint32_t next = (uint32_t)__builtin_ctz(after ? after : runnable);
+    if (next == self)
+        return true;
+    executor->current = next;
+    mr_fiber_switch(&executor->warps[self].fiber, &executor->warps[next].fiber);
+    return true;
+}
+
+/* The current warp has returned from the kernel. Comes back when there is a block to run for it. */
+static void finish_warp(struct mr_executor *executor)
+{
+    uint32_t self = executor->current;
+    executor->runnable &= ~(1u << self);
+    executor->unfinished--;
+    executor->idle_yields = 0;
+    mr_barrier_threads_left(executor, (uint32_t)__builtin_popcount(executor->warps[self].live));
+    executor->warps[self].live = 0;
+    if (executor->unfinished) {
+        if (!switch_warp(executor))
+            mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "deadlock: every warp that is left waits at a barrier");
+        return;
+    }
+    if (next_block(executor)) {
+        begin_block(executor);
+        executor->current = self;
+        return;
+    }
+    mr_fiber_switch(&executor->warps[self].fiber, &executor->home);
+}
+
+void mr_warp_main(void *data)
+{
+    struct mr_warp *warp = data;
+    struct mr_executor *executor = warp->executor;
+    uint32_t index = (uint32_t)(warp - executor->warps);
+    for (;;) {
+        if (executor->direct) {
+            run_direct(executor);
+            mr_fiber_switch(&warp->fiber, &executor->home);
+        } else {
+            executor->function(&executor->block, index, index + 1);
+            finish_warp(executor);
+        }
+    }
+}
+
+void mr_executor_block(struct mr_executor *executor)
+{
+    uint32_t bit = 1u << executor->current;
+    executor->runnable &= ~bit;
+    executor->idle_yields = 0;
+    if (!switch_warp(executor))
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, executor->direct || executor->unfinished == 1 ?
+            "deadlock: a barrier waits for threads that cannot come" : "deadlock: every warp that is left waits at a barrier");
+}
+
+bool mr_executor_yield(struct mr_executor *executor)
+{
+    struct mr_context *context = executor->launch->context;
+    if (mr_context_error(context) != CUDA_SUCCESS) {
+        executor->fault = (struct mr_fault){ .status = mr_context_error(context), .quiet = true };
+        mr_fiber_abandon(&executor->home);
+    }
+    /* After a round in which nobody did anything but yield, the block waits for something outside. */
+    if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
+        executor->idle_yields = 0;
+        if (mr_engine_note_waiting)
+            mr_engine_note_waiting();
+        sched_yield();
+    }
+    uint32_t self = executor->current;
+    switch_warp(executor);
+    return executor->runnable != 1u << self;
+}
+
+void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what)
+{
+    executor->fault = (struct mr_fault){ .status = status, .line = line, .what = what };
+    mr_fiber_abandon(&executor->home);
+}
+
+/* On the thread's own stack again: says what happened, and marks the context. */
+static CUresult end_with_fault(struct mr_executor *executor)
+{
+    struct mr_launch *launch = executor->launch;
+    struct mr_fault *fault = &executor->fault;
+    const uint32_t *at = executor->block.ctaid;
+    executor->prepared = 0;
+    if (fault->quiet)
+        return fault->status;
+    char warp[32] = "", place[96] = "";
+    if (!executor->direct)
+        snprintf(warp, sizeof warp, ", warp %u", executor->current);
+    if (fault->signal)
+        snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
+    else if (fault->line)
+        snprintf(place, sizeof place, " (line %u of the PTX)", fault->line);
+    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s; the context is unusable from now on", launch->name ? launch->name : "?",
+        at[0], at[1], at[2], warp, fault->what, place);
+    mr_context_fail(launch->context, fault->status);
+    return fault->status;
+}
+
+/* The block record for the launch's block number `first`. */
+static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker)
+{
+    struct mr_block *block = &executor->block;
+    block->params = launch->params;
+    block->symbols = launch->symbols;
+    block->shared_size = launch->shared_size;
+    block->shared = executor->shared_end - ((launch->shared_size + 255u) & ~255u);
+    block->dynamic_shared_size = launch->dynamic_shared;
+    block->dynamic_shared_offset = launch->dynamic_offset;
+    for (int i = 0; i < 3; i++) {
+        block->ntid[i] = launch->block[i];
+        block->nctaid[i] = launch->grid[i];
+    }
+    block->threads = launch->block[0] * launch->block[1] * launch->block[2];
+    block->warps = (block->threads + MR_WARP_LANES - 1) / MR_WARP_LANES;
+    uint64_t rows = first / launch->grid[0];
+    block->ctaid[0] = (uint32_t)(first % launch->grid[0]);
+    block->ctaid[1] = (uint32_t)(rows % launch->grid[1]);
+    block->ctaid[2] = (uint32_t)(rows / launch->grid[1]);
+    block->worker = worker;
+    block->grid_id = launch->id;
+}
+
+/* Stacks by the code's estimate; recursion and variable frames by the context's limit, which counts bytes per thread. */
+static size_t stack_need(const struct mr_launch *launch)
+{
+    size_t limit = atomic_load_explicit(&launch->context->limits[CU_LIMIT_STACK_SIZE], memory_order_relaxed);
+    if (limit > 1u << 20)
+        limit = 1u << 20;
+    return launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
+}
+
+CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, unsigned worker)
+{
+    struct mr_executor *executor = mr_executor_get();
+    if (!executor)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (first >= end)
+        return CUDA_SUCCESS;
+    if (executor->in_kernel) {
+        mr_log(MR_LOG_ERROR, "a launch was started from inside a kernel's runtime call");
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (threads == 0 || threads > (uint64_t)MR_WARPS_MAX * MR_WARP_LANES)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint32_t warps = (uint32_t)((threads + MR_WARP_LANES - 1) / MR_WARP_LANES);
+    executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
+    executor->direct = !executor->track || warps == 1;
+    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_need(launch), launch->shared_size + 256u))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    mr_fault_thread_check(executor);
+
+    executor->function = launch->code->function;
+    executor->launch = launch;
+    executor->remaining = end - first;
+    executor->fault.status = CUDA_SUCCESS;
+    executor->fault.quiet = false;
+    fill_block(executor, launch, first, worker);
+    begin_block(executor);
+
+    executor->in_kernel = 1;
+    mr_fiber_switch(&executor->home, &executor->warps[0].fiber);
+    executor->in_kernel = 0;
+
+    CUresult status = CUDA_SUCCESS;
+    if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))
+        status = end_with_fault(executor);
+    executor->launch = NULL;
+    return status;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The services that generated code calls through mr_block.runtime: thin functions over the executor, the heap and the clock.
+ *
+ * All of them run on a fiber, with the thread marked as inside a kernel: a fault while they read what the kernel gave them ends the launch like any
+ * other. Therefore none touches a kernel's memory while it holds a lock. */
+#include "kernel/executor.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "kernel/heap.h"
+#include "object/context.h"
+
+/* Shorter sleeps spin; the hardware's own limit on a sleep is a millisecond. */
+#define SLEEP_SPIN_NS 20000u
+#define SLEEP_MAX_NS 1000000u
+
+static void yield(struct mr_block *block)
+{
+    mr_executor_yield(block->engine);
+}
+
+static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind, uint32_t pc_line)
+{
+    struct mr_executor *executor = block->engine;
+    switch (kind) {
+    case MR_TRAP_BAD_CALL:
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_ADDRESS, pc_line, "call through a bad function pointer");
+    case MR_TRAP_UNREACHABLE:
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "the end of a function that must not return");
+    case MR_TRAP_BREAKPOINT:
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "breakpoint");
+    case MR_TRAP_ASSERT:
+        mr_executor_fault(executor, CUDA_ERROR_ASSERT, pc_line, "assertion failed");
+    case MR_TRAP_STACK:
+        mr_executor_fault(executor, CUDA_ERROR_HARDWARE_STACK_ERROR, pc_line, "stack overflow");
+    default:
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "trap");
+    }
+}
+
+static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size, uint64_t *result)
+{
+    struct mr_executor *executor = block->engine;
+    struct mr_heap *heap = mr_heap_get(executor->launch->context);
+    if (heap) {
+        mr_heap_allocate(heap, mask, size, result);
+        return;
+    }
+    for (; mask; mask &= mask - 1)
+        result[__builtin_ctz(mask)] = 0;
+}
+
+static void release(struct mr_block *block, uint32_t mask, const uint64_t *pointer)
+{
+    struct mr_executor *executor = block->engine;
+    struct mr_heap *heap = mr_heap_get(executor->launch->context);
+    if (heap && !mr_heap_release(heap, mask, pointer))
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "free() of a pointer that malloc() has not given, or twice");
+}
+
+/* Copies a kernel's string; a null pointer reads as "?". */
+static void copy_text(char *to, size_t room, const char *from)
+{
+    size_t length = 0;
+    if (!from)
+        from = "?";
+    while (length + 1 < room && from[length])
+        length++;
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function)
+{
+    struct mr_executor *executor = block->engine;
+    char text[1024], where[256], name[256], whole[2048];
+    copy_text(text, sizeof text, message);
+    copy_text(where, sizeof where, file);
+    copy_text(name, sizeof name, function);
+    int length = snprintf(whole, sizeof whole, "%s:%u: %s: block: [%u,%u,%u], Assertion `%s` failed.\n", where, line, name, block->ctaid[0],
+        block->ctaid[1], block->ctaid[2], text);
+    if (length >= (int)sizeof whole)
+        length = (int)sizeof whole - 1;
+    if (write(STDERR_FILENO, whole, (size_t)length) < 0)
+        mr_log(MR_LOG_INFO, "the message of a failed assertion could not be written");
+    mr_executor_fault(executor, CUDA_ERROR_ASSERT, line, "assertion failed");
+}
+
+static uint64_t cycles(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#else
+    return mr_clock_ns();
+#endif
+}
+
+/* Other warps go on meanwhile; with none, the thread sleeps once the rest is long enough for that. */
+static void sleep_ns(struct mr_block *block, uint32_t ns)
+{
+    if (ns > SLEEP_MAX_NS)
+        ns = SLEEP_MAX_NS;
+    uint64_t end = mr_clock_ns() + ns;
+    for (;;) {
+        bool others = mr_executor_yield(block->engine);
+        uint64_t now = mr_clock_ns();
+        if (now >= end)
+            return;
+        if (!others && end - now > SLEEP_SPIN_NS) {
+            struct timespec rest = { 0, (long)(end - now) };
+            nanosleep(&rest, NULL);
+        }
+    }
+}
+
+const struct mr_runtime mr_runtime_table = {
+    .barrier_sync = mr_barrier_sync,
+    .barrier_arrive = mr_barrier_arrive,
+    .lanes_exit = mr_barrier_lanes_exit,
+    .yield = yield,
+    .trap = trap,
+    .print = mr_print_lanes,
+    .allocate = allocate,
+    .release = release,
+    .assert_fail = assert_fail,
+    .global_timer = mr_clock_ns,
+    .clock64 = cycles,
+    .nanosleep = sleep_ns,
+};
