@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches (driver API manual, Execution Control).
+ *
+ * The path from cuLaunchKernel to the stream takes no lock: handles are looked up without one, machine code comes from a table of the
+ * program, and the launch record, which holds a copy of the parameters, from a per-thread cache. What can be wrong with a launch is checked
+ * here, in the order in which hardware reports it; what goes wrong while it runs is the engine's. */
+#include "api/execution.h"
+
+#include <string.h>
+
+#include "api/check.h"
+#include "api/function.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "command/command.h"
+#include "kernel/launch.h"
+#include "object/context.h"
+#include "object/module.h"
+#include "stream/stream.h"
+
+/* Why a shape is wrong, for the log; the status is the same for all of them. */
+__attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_request *request, const struct mr_entry *info)
+{
+    const unsigned *grid = request->grid, *block = request->block;
+    return mr_bad_value(request->entry,
+                        "kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
+                        "a grid 1 to %ux%ux%u blocks",
+                        info->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X,
+                        MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "",
+                        MR_MAX_GRID_X, MR_MAX_GRID_Y, MR_MAX_GRID_Z);
+}
+
+static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3], const struct mr_entry *info)
+{
+    /* One subtraction turns "1 to limit" into one comparison. */
+    if (grid[0] - 1 >= MR_MAX_GRID_X || grid[1] - 1 >= MR_MAX_GRID_Y || grid[2] - 1 >= MR_MAX_GRID_Z)
+        return false;
+    if (block[0] - 1 >= MR_MAX_BLOCK_X || block[1] - 1 >= MR_MAX_BLOCK_Y || block[2] - 1 >= MR_MAX_BLOCK_Z)
+        return false;
+    if (block[0] * block[1] * block[2] > info->max_threads)
+        return false;
+    return info->required[0] == 0 ||
+           (block[0] == info->required[0] && block[1] == info->required[1] && block[2] == info->required[2]);
+}
+
+/* Copies the parameters into the launch from whichever form they came in. */
+static CUresult copy_params(const struct mr_launch_request *request, const struct mr_entry *info, unsigned char *to)
+{
+    if (info->param_count == 0)
+        return CUDA_SUCCESS;
+    if (request->params) {
+        for (size_t i = 0; i < info->param_count; i++) {
+            const struct mr_param *param = &info->params[i];
+            const void *from = request->params[i];
+            if (__builtin_expect(!from, 0))
+                return mr_bad_value(request->entry, "kernel '%s': the pointer to parameter %zu is NULL", info->name, i);
+            /* Sizes that are nearly all there is, as single moves. */
+            if (param->size == 8)
+                memcpy(to + param->offset, from, 8);
+            else if (param->size == 4)
+                memcpy(to + param->offset, from, 4);
+            else
+                memcpy(to + param->offset, from, param->size);
+        }
+        return CUDA_SUCCESS;
+    }
+    const struct mr_param *last = &info->params[info->param_count - 1];
+    if (!request->buffer || request->buffer_size < last->offset + last->size)
+        return mr_bad_value(request->entry, "kernel '%s' takes %zu bytes of parameters, and %zu were passed", info->name,
+                            info->param_bytes, request->buffer ? request->buffer_size : 0);
+    memcpy(to, request->buffer, request->buffer_size < info->param_bytes ? request->buffer_size : info->param_bytes);
+    return CUDA_SUCCESS;
+}
+
+/* A reference to the function's module, for the launch. The function was found without a lock, so its module may be going just now. */
+static struct mr_module *hold_module(struct mr_function *function)
+{
+    void *handle = mr_object_handle(function);
+    struct mr_module *module = mr_object_acquire(function->module_handle, MR_KIND_MODULE);
+    if (module && (!handle || mr_object_find(handle, MR_KIND_FUNCTION) != function)) {
+        mr_object_drop(module);
+        module = NULL;
+    }
+    return module;
+}
+
+/* Checks the request against the function and fills in the launch, which has the module already. */
+static CUresult prepare(const struct mr_launch_request *request, struct mr_function *function, struct mr_launch *launch)
+{
+    const struct mr_entry *info = function->info;
+    if (__builtin_expect(!shape_is_valid(request->grid, request->block, info), 0))
+        return refuse_shape(request, info);
+    unsigned limit = mr_function_dynamic_limit(info, &function->settings);
+    if (__builtin_expect(request->shared > limit, 0))
+        return mr_bad_value(request->entry, "kernel '%s': %u bytes of dynamic shared memory; %u are allowed beside %zu static ones",
+                            info->name, request->shared, limit, info->static_shared);
+    CUresult status = copy_params(request, info, launch->params);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_program_code(launch->module->program, function->entry, request->block, &launch->code);
+    if (__builtin_expect(status != CUDA_SUCCESS, 0)) {
+        mr_log(MR_LOG_INFO, "%s: kernel '%s' has no machine code: status %d", request->entry, info->name, (int)status);
+        return status;
+    }
+    launch->name = info->name;
+    launch->symbols = launch->module->symbols;
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = request->grid[i];
+        launch->block[i] = request->block[i];
+    }
+    launch->dynamic_shared = request->shared;
+    launch->dynamic_offset = (uint32_t)info->dynamic_offset;
+    launch->shared_size = (uint32_t)(request->shared ? info->dynamic_offset + request->shared : info->static_shared);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_execute(const struct mr_launch_request *request)
+{
+    struct mr_context *context;
+    struct mr_stream *stream;
+    struct mr_function *function;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_stream_resolve(request->stream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as well. */
+    context = mr_stream_context(stream);
+    status = mr_function_find(request->entry, request->function, context, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_module *module = hold_module(function);
+    if (!module)
+        return mr_bad_handle(request->entry, "function", request->function);
+    if (module->context != context) {
+        mr_object_drop(module);
+        mr_log(MR_LOG_INFO, "%s: function and stream belong to different contexts", request->entry);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    struct mr_launch *launch = mr_launch_new(function->info->param_bytes);
+    if (!launch) {
+        mr_object_drop(module);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    launch->module = module;
+    launch->context = context;
+    status = prepare(request, function, launch);
+    if (status != CUDA_SUCCESS)
+        goto failed;
+    struct mr_command *command = mr_command_new(MR_COMMAND_LAUNCH);
+    if (!command) {
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+        goto failed;
+    }
+    command->launch = launch;
+    return mr_stream_submit(stream, command);
+
+failed:
+    mr_launch_free(launch);
+    return status;
+}
+
+/* The `extra` array: pairs of key and value up to CU_LAUNCH_PARAM_END. */
+static CUresult read_extra(struct mr_launch_request *request, void **extra)
+{
+    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            request->buffer = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
+            request->buffer_size = *(const size_t *)extra[1];
+        else
+            return mr_bad_value(request->entry, "%p is no key of the extra array", extra[0]);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult execute_with(struct mr_launch_request *request, void **extra)
+{
+    if (extra) {
+        if (request->params)
+            return mr_bad_value(request->entry, "kernelParams and extra exclude each other");
+        CUresult status = read_extra(request, extra);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    return mr_execute(request);
+}
+
+CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
+                           CUstream hStream, void **kernelParams, void **extra)
+{
+    struct mr_launch_request request = {
+        .entry = "cuLaunchKernel",
+        .function = f,
+        .stream = hStream,
+        .grid = { gridDimX, gridDimY, gridDimZ },
+        .block = { blockDimX, blockDimY, blockDimZ },
+        .shared = sharedMemBytes,
+        .params = kernelParams,
+    };
+    return execute_with(&request, extra);
+}
+
+static bool is_one_block(unsigned x, unsigned y, unsigned z)
+{
+    return x <= 1 && y <= 1 && z <= 1;
+}
+
+__attribute__((cold)) static CUresult refuse_attribute(int id, const char *what)
+{
+    mr_log(MR_LOG_INFO, "cuLaunchKernelEx: %s (attribute %d)", what, id);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* Attributes that permit something (overlap with the kernel before, a cache window, a domain for fences) or state a preference are met by doing the
+ * ordinary thing. Those that demand something are refused unless they demand the ordinary thing. */
+static CUresult check_attribute(const CUlaunchAttribute *attribute)
+{
+    const CUlaunchAttributeValue *value = &attribute->value;
+    switch ((int)attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        return value->cooperative ? refuse_attribute(attribute->id, "cooperative launches are not supported") : CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return is_one_block(value->clusterDim.x, value->clusterDim.y, value->clusterDim.z)
+                   ? CUDA_SUCCESS
+                   : refuse_attribute(attribute->id, "clusters of blocks are not supported");
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+        return refuse_attribute(attribute->id, "events in the middle of a launch are not supported");
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+        return value->deviceUpdatableKernelNode.deviceUpdatable
+                   ? refuse_attribute(attribute->id, "device-updatable nodes are not supported")
+                   : CUDA_SUCCESS;
+    default:
+        return mr_bad_value("cuLaunchKernelEx", "a launch has no attribute %d", (int)attribute->id);
+    }
+}
+
+CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+{
+    if (!config || (config->numAttrs > 0 && !config->attrs))
+        return mr_bad_value("cuLaunchKernelEx", "config or its attributes are NULL");
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        CUresult status = check_attribute(&config->attrs[i]);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    struct mr_launch_request request = {
+        .entry = "cuLaunchKernelEx",
+        .function = f,
+        .stream = config->hStream,
+        .grid = { config->gridDimX, config->gridDimY, config->gridDimZ },
+        .block = { config->blockDimX, config->blockDimY, config->blockDimZ },
+        .shared = config->sharedMemBytes,
+        .params = kernelParams,
+    };
+    return execute_with(&request, extra);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launch interface before CUDA 4.0: a function remembers block shape, shared memory and parameters until it is launched.
+ * (Driver API manual, Execution Control [DEPRECATED].) The remembered state is guarded by the module's lock; a launch works on a copy. */
+#include "api_impl.h"
+
+#include <string.h>
+
+#include "api/check.h"
+#include "api/execution.h"
+#include "api/function.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    return status == CUDA_SUCCESS ? mr_function_find(entry, handle, context, out) : status;
+}
+
+CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
+{
+    struct mr_function *function;
+    CUresult status = find("cuFuncSetBlockShape", hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z)
+        return mr_bad_value("cuFuncSetBlockShape", "no block is %dx%dx%d", x, y, z);
+    mr_lock_take(&function->module->lock);
+    function->old.block[0] = (unsigned)x;
+    function->old.block[1] = (unsigned)y;
+    function->old.block[2] = (unsigned)z;
+    mr_lock_drop(&function->module->lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
+{
+    struct mr_function *function;
+    CUresult status = find("cuFuncSetSharedSize", hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_lock_take(&function->module->lock);
+    function->old.shared = bytes;
+    mr_lock_drop(&function->module->lock);
+    return CUDA_SUCCESS;
+}
+
+/* Makes room for `size` bytes of parameters, zeroed; the module's lock is held. */
+static bool reserve(struct mr_function *function, size_t size)
+{
+    size_t old = function->old.room;
+    if (!mr_array_reserve((void **)&function->old.params, &function->old.room, size, 1))
+        return false;
+    memset(function->old.params + old, 0, function->old.room - old);
+    return true;
+}
+
+CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
+{
+    struct mr_function *function;
+    CUresult status = find("cuParamSetSize", hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (numbytes > MR_PARAM_BYTES_LIMIT)
+        return mr_bad_value("cuParamSetSize", "%u bytes are more than %u", numbytes, MR_PARAM_BYTES_LIMIT);
+    mr_lock_take(&function->module->lock);
+    if (reserve(function, numbytes))
+        function->old.param_size = numbytes;
+    else
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_drop(&function->module->lock);
+    return status;
+}
+
+static CUresult set(const char *entry, CUfunction hfunc, int offset, const void *from, size_t size)
+{
+    struct mr_function *function;
+    CUresult status = find(entry, hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT)
+        return mr_bad_value(entry, "%zu bytes at offset %d from %p", size, offset, from);
+    mr_lock_take(&function->module->lock);
+    if (reserve(function, (size_t)offset + size))
+        memcpy(function->old.params + offset, from, size);
+    else
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_drop(&function->module->lock);
+    return status;
+}
+
+CUresult mr_cuParamSeti(CUfunction hfunc, int offset, unsigned int value)
+{
+    return set("cuParamSeti", hfunc, offset, &value, sizeof value);
+}
+
+CUresult mr_cuParamSetf(CUfunction hfunc, int offset, float value)
+{
+    return set("cuParamSetf", hfunc, offset, &value, sizeof value);
+}
+
+CUresult mr_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes)
+{
+    return set("cuParamSetv", hfunc, offset, ptr, numbytes);
+}
+
+static CUresult launch(const char *entry, CUfunction hfunc, int width, int height, CUstream stream)
+{
+    struct mr_function *function;
+    CUresult status = find(entry, hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (width < 1 || height < 1)
+        return mr_bad_value(entry, "no grid is %dx%d", width, height);
+    struct mr_launch_request request = {
+        .entry = entry,
+        .function = hfunc,
+        .stream = stream,
+        .grid = { (unsigned)width, (unsigned)height, 1 },
+    };
+    mr_lock_take(&function->module->lock);
+    memcpy(request.block, function->old.block, sizeof request.block);
+    request.shared = function->old.shared;
+    request.buffer_size = function->old.param_size;
+    void *copy = mr_memdup(function->old.params, request.buffer_size);
+    mr_lock_drop(&function->module->lock);
+    if (!copy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    request.buffer = copy;
+    status = mr_execute(&request);
+    mr_free(copy);
+    return status;
+}
+
+CUresult mr_cuLaunch(CUfunction f)
+{
+    return launch("cuLaunch", f, 1, 1, NULL);
+}
+
+CUresult mr_cuLaunchGrid(CUfunction f, int grid_width, int grid_height)
+{
+    return launch("cuLaunchGrid", f, grid_width, grid_height, NULL);
+}
+
+CUresult mr_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream)
+{
+    return launch("cuLaunchGridAsync", f, grid_width, grid_height, hStream);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What functions and kernels share on the API's side: finding them, their attributes, their launch limits. */
+#ifndef MR_API_FUNCTION_H
+#define MR_API_FUNCTION_H
+
+#include <cuda.h>
+
+#include "object/context.h"
+#include "object/module.h"
+
+/* The function behind a CUfunction, or behind a CUkernel cast to one: the kernel's function in `context`, made on first use.
+ * CUDA_ERROR_INVALID_HANDLE, or the errors of loading the kernel's library into the context. No reference is taken. */
+CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_context *context, struct mr_function **out)
+    __attribute__((warn_unused_result));
+
+/* Most bytes of dynamic shared memory that a launch may ask for now. */
+static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, struct mr_function_settings *settings)
+{
+    int asked = atomic_load_explicit(&settings->dynamic_shared, memory_order_relaxed);
+    if (asked >= 0)
+        return (unsigned)asked;
+    return info->static_shared < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - (unsigned)info->static_shared : 0;
+}
+
+/* CU_FUNC_ATTRIBUTE_* of a function with these settings. CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set. */
+CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+                                   CUfunction_attribute attribute, int *value) __attribute__((warn_unused_result));
+CUresult mr_function_attribute_set(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+                                   const struct mr_device *device, CUfunction_attribute attribute, int value)
+    __attribute__((warn_unused_result));
+
+/* Offset and size of a parameter; `size` may be NULL. CUDA_ERROR_INVALID_VALUE past the last one. */
+CUresult mr_function_param(const char *entry, const struct mr_entry *info, size_t index, size_t *offset, size_t *size)
+    __attribute__((warn_unused_result));
+
+#endif

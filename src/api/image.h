@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading an image for modules and libraries: the CU_JIT_* options, files, the log buffers. */
+#ifndef MR_API_IMAGE_H
+#define MR_API_IMAGE_H
+
+#include <cuda.h>
+#include <stddef.h>
+
+struct mr_device;
+struct mr_program;
+
+/* The options of one load as the program passed them. */
+struct mr_image_options {
+    unsigned count;
+    CUjit_option *names;
+    void **values;       /* sizes, wall time and thread count are written back here */
+};
+
+/* Loads the image at `image` (`size` bytes, or (size_t)-1 if unknown) for `device`, and writes back what the options ask for, whether the load succeeds or
+ * not. `entry` names the API function for the log. One reference in *out. CUDA_ERROR_INVALID_VALUE for options that do not exist or contradict
+ * each other, CUDA_ERROR_NOT_SUPPORTED for those that cannot be honoured, and the statuses of mr_program_load. */
+CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
+                       const struct mr_image_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+
+/* As mr_image_load, from a file. CUDA_ERROR_FILE_NOT_FOUND if it cannot be read. */
+CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,
+                            const struct mr_image_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries (driver API manual, Library Management): images that are loaded without a context. */
+#include "api_impl.h"
+
+#include "api/check.h"
+#include "api/image.h"
+#include "base/log.h"
+#include "memory/memory.h"
+#include "object/context.h"
+#include "object/module.h"
+#include "stream/stream.h"
+
+/* `from_file`: the promise to preserve the image says nothing about a file and is an error there. */
+static CUresult check_options(const char *entry, const CUlibraryOption *options, void *const *values, unsigned count, bool from_file)
+{
+    if (count > 0 && (!options || !values))
+        return mr_bad_value(entry, "%u library options, but no arrays of them", count);
+    for (unsigned i = 0; i < count; i++) {
+        switch ((int)options[i]) {
+        case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
+            mr_log(MR_LOG_INFO, "%s: tables of universal functions are not supported", entry);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        case CU_LIBRARY_BINARY_IS_PRESERVED: /* allows the driver not to copy the image; it copies what it needs anyhow */
+            if (from_file)
+                return mr_bad_value(entry, "CU_LIBRARY_BINARY_IS_PRESERVED is for images in memory");
+            break;
+        default:
+            return mr_bad_value(entry, "there is no library option %d", (int)options[i]);
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+/* A library needs no context; without one it is compiled for the first device. All devices have one compute capability. */
+static const struct mr_device *target_device(void)
+{
+    const struct mr_context *context = mr_context_current();
+    return context ? context->device : mr_device_get(0);
+}
+
+static CUresult finish_load(struct mr_program *program, CUlibrary *out)
+{
+    struct mr_library *library = mr_library_new(program);
+    mr_program_drop(program);
+    if (!library)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = mr_object_handle(library);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues,
+                              unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                              unsigned int numLibraryOptions)
+{
+    static const char entry[] = "cuLibraryLoadData";
+    struct mr_program *program;
+    if (!library)
+        return mr_bad_value(entry, "library is NULL");
+    CUresult status = check_options(entry, libraryOptions, libraryOptionValues, numLibraryOptions, false);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };
+    status = mr_image_load(entry, target_device(), code, (size_t)-1, &options, &program);
+    return status == CUDA_SUCCESS ? finish_load(program, library) : status;
+}
+
+CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues,
+                                  unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
+                                  unsigned int numLibraryOptions)
+{
+    static const char entry[] = "cuLibraryLoadFromFile";
+    struct mr_program *program;
+    if (!library)
+        return mr_bad_value(entry, "library is NULL");
+    CUresult status = check_options(entry, libraryOptions, libraryOptionValues, numLibraryOptions, true);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };
+    status = mr_image_load_file(entry, target_device(), fileName, &options, &program);
+    return status == CUDA_SUCCESS ? finish_load(program, library) : status;
+}
+
+static CUresult find_library(const char *entry, CUlibrary handle, struct mr_library **out)
+{
+    *out = mr_object_find(handle, MR_KIND_LIBRARY);
+    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "library", handle);
+}
+
+static void wait_for_context(void *object, void *data)
+{
+    struct mr_context *context = object;
+    struct mr_library *library = data;
+    mr_lock_take(&library->lock);
+    bool loaded = context->slot < library->module_room && library->modules[context->slot];
+    mr_lock_drop(&library->lock);
+    if (loaded && mr_context_synchronize(context) != CUDA_SUCCESS)
+        mr_log(MR_LOG_DEBUG, "cuLibraryUnload: context %llu has failed before", context->id);
+}
+
+/* As for modules: copies to variables end before the variables go. */
+CUresult mr_cuLibraryUnload(CUlibrary library)
+{
+    struct mr_library *found;
+    CUresult status = find_library("cuLibraryUnload", library, &found);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (mr_program_symbol_count(found->program) > 0)
+        mr_object_each(MR_KIND_CONTEXT, wait_for_context, found);
+    return mr_library_unload(found) ? CUDA_SUCCESS : mr_bad_handle("cuLibraryUnload", "library", library);
+}
+
+CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    struct mr_library *found;
+    if (!pKernel || !name)
+        return mr_bad_value("cuLibraryGetKernel", "pKernel or name is NULL");
+    CUresult status = find_library("cuLibraryGetKernel", library, &found);
+    if (status != CUDA_SUCCESS)
+        return status;
+    size_t entry = mr_program_find_entry(found->program, name);
+    if (entry == (size_t)-1) {
+        mr_log(MR_LOG_INFO, "cuLibraryGetKernel: the library has no kernel '%s'", name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    struct mr_kernel *kernel = mr_library_kernel(found, entry);
+    if (!kernel)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *pKernel = mr_object_handle(kernel);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+{
+    struct mr_library *library;
+    if (!count)
+        return mr_bad_value("cuLibraryGetKernelCount", "count is NULL");
+    CUresult status = find_library("cuLibraryGetKernelCount", lib, &library);
+    if (status == CUDA_SUCCESS)
+        *count = (unsigned)library->kernel_count;
+    return status;
+}
+
+CUresult mr_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
+{
+    struct mr_library *library;
+    if (!kernels || numKernels == 0)
+        return mr_bad_value("cuLibraryEnumerateKernels", "no room for a kernel");
+    CUresult status = find_library("cuLibraryEnumerateKernels", lib, &library);
+    for (size_t i = 0; status == CUDA_SUCCESS && i < numKernels && i < library->kernel_count; i++) {
+        struct mr_kernel *kernel = mr_library_kernel(library, i);
+        if (!kernel)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        kernels[i] = mr_object_handle(kernel);
+    }
+    return status;
+}
+
+/* The library's module in the current context, loaded there if it is not yet. */
+static CUresult current_module(const char *entry, CUlibrary handle, struct mr_module **out)
+{
+    struct mr_context *context;
+    struct mr_library *library;
+    CUresult status = mr_context_require(&context);
+    if (status == CUDA_SUCCESS)
+        status = find_library(entry, handle, &library);
+    return status == CUDA_SUCCESS ? mr_library_module(library, context, out) : status;
+}
+
+CUresult mr_cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
+{
+    struct mr_module *module;
+    if (!pMod)
+        return mr_bad_value("cuLibraryGetModule", "pMod is NULL");
+    CUresult status = current_module("cuLibraryGetModule", library, &module);
+    if (status == CUDA_SUCCESS)
+        *pMod = mr_object_handle(module);
+    return status;
+}
+
+static CUresult find_variable(const char *entry, CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name, bool managed)
+{
+    struct mr_module *module;
+    if (!name || (!dptr && !bytes))
+        return mr_bad_value(entry, "name or both outputs are NULL");
+    CUresult status = current_module(entry, library, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    size_t index = mr_program_find_variable(module->program, name);
+    if (index == (size_t)-1 || (managed && !mr_program_symbol(module->program, index)->managed)) {
+        mr_log(MR_LOG_INFO, "%s: the library has no such variable '%s'", entry, name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    if (dptr)
+        *dptr = module->symbols[index];
+    if (bytes)
+        *bytes = mr_program_symbol(module->program, index)->size;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    return find_variable("cuLibraryGetGlobal", dptr, bytes, library, name, false);
+}
+
+CUresult mr_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    return find_variable("cuLibraryGetManaged", dptr, bytes, library, name, true);
+}
+
+/* The device says that functions have no addresses that host and device share, so no library has one. */
+CUresult mr_cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const char *symbol)
+{
+    struct mr_library *found;
+    if (!fptr || !symbol)
+        return mr_bad_value("cuLibraryGetUnifiedFunction", "fptr or symbol is NULL");
+    CUresult status = find_library("cuLibraryGetUnifiedFunction", library, &found);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_log(MR_LOG_INFO, "cuLibraryGetUnifiedFunction: there is no unified function '%s'", symbol);
+    return CUDA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules (driver API manual, Module Management): load an image into the current context, find functions and variables in it. */
+#include "api_impl.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "api/image.h"
+#include "base/log.h"
+#include "object/context.h"
+#include "object/module.h"
+#include "stream/stream.h"
+
+/* Makes a module of a loaded program, whose reference it takes over. */
+static CUresult finish_load(struct mr_context *context, struct mr_program *program, CUmodule *out)
+{
+    struct mr_module *module;
+    CUresult status = mr_module_new(context, program, NULL, &module);
+    mr_program_drop(program);
+    if (status == CUDA_SUCCESS)
+        *out = mr_object_handle(module);
+    return status;
+}
+
+static CUresult load_data(const char *entry, CUmodule *out, const void *image, const struct mr_image_options *options)
+{
+    struct mr_context *context;
+    struct mr_program *program;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!out)
+        return mr_bad_value(entry, "module is NULL");
+    status = mr_image_load(entry, context->device, image, (size_t)-1, options, &program);
+    return status == CUDA_SUCCESS ? finish_load(context, program, out) : status;
+}
+
+CUresult mr_cuModuleLoad(CUmodule *module, const char *fname)
+{
+    struct mr_context *context;
+    struct mr_program *program;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!module)
+        return mr_bad_value("cuModuleLoad", "module is NULL");
+    status = mr_image_load_file("cuModuleLoad", context->device, fname, &(struct mr_image_options){ 0 }, &program);
+    return status == CUDA_SUCCESS ? finish_load(context, program, module) : status;
+}
+
+CUresult mr_cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return load_data("cuModuleLoadData", module, image, &(struct mr_image_options){ 0 });
+}
+
+CUresult mr_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
+                               void **optionValues)
+{
+    return load_data("cuModuleLoadDataEx", module, image, &(struct mr_image_options){ numOptions, options, optionValues });
+}
+
+CUresult mr_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return load_data("cuModuleLoadFatBinary", module, fatCubin, &(struct mr_image_options){ 0 });
+}
+
+/* The live module behind a handle, for a call that needs a current context. */
+static CUresult find_module(const char *entry, CUmodule handle, struct mr_module **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *out = mr_object_find(handle, MR_KIND_MODULE);
+    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "module", handle);
+}
+
+/* Copies to and from the module's variables may be pending, so their memory goes only after the context's work. */
+CUresult mr_cuModuleUnload(CUmodule hmod)
+{
+    struct mr_module *module;
+    CUresult status = find_module("cuModuleUnload", hmod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (module->library) {
+        mr_log(MR_LOG_INFO, "cuModuleUnload: the module belongs to a library and ends with it");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (mr_program_symbol_count(module->program) > 0)
+        status = mr_context_synchronize(module->context);
+    if (!mr_module_unload(module))
+        return mr_bad_handle("cuModuleUnload", "module", hmod);
+    return status;
+}
+
+CUresult mr_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    const char *wanted = getenv("CUDA_MODULE_LOADING");
+    if (!mode)
+        return mr_bad_value("cuModuleGetLoadingMode", "mode is NULL");
+    *mode = wanted && strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
+{
+    struct mr_module *module;
+    if (!hfunc || !name)
+        return mr_bad_value("cuModuleGetFunction", "hfunc or name is NULL");
+    CUresult status = find_module("cuModuleGetFunction", hmod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    size_t entry = mr_program_find_entry(module->program, name);
+    if (entry == (size_t)-1) {
+        mr_log(MR_LOG_INFO, "cuModuleGetFunction: the module has no kernel '%s'", name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    struct mr_function *function = mr_module_function(module, entry);
+    if (!function)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *hfunc = mr_object_handle(function);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+{
+    struct mr_module *module;
+    if (!count)
+        return mr_bad_value("cuModuleGetFunctionCount", "count is NULL");
+    CUresult status = find_module("cuModuleGetFunctionCount", mod, &module);
+    if (status == CUDA_SUCCESS)
+        *count = (unsigned)module->function_count;
+    return status;
+}
+
+CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
+{
+    struct mr_module *module;
+    if (!functions || numFunctions == 0)
+        return mr_bad_value("cuModuleEnumerateFunctions", "no room for a function");
+    CUresult status = find_module("cuModuleEnumerateFunctions", mod, &module);
+    for (size_t i = 0; status == CUDA_SUCCESS && i < numFunctions && i < module->function_count; i++) {
+        struct mr_function *function = mr_module_function(module, i);
+        if (!function)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        functions[i] = mr_object_handle(function);
+    }
+    return status;
+}
+
+CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    struct mr_module *module;
+    if (!name)
+        return mr_bad_value("cuModuleGetGlobal", "name is NULL");
+    CUresult status = find_module("cuModuleGetGlobal", hmod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    size_t index = mr_program_find_variable(module->program, name);
+    if (index == (size_t)-1) {
+        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    if (dptr)
+        *dptr = module->symbols[index];
+    if (bytes)
+        *bytes = mr_program_symbol(module->program, index)->size;
+    return CUDA_SUCCESS;
+}
+
+/* The interface before CUDA 3.2, whose device pointers have 32 bits: what lies higher cannot be told. */
+CUresult mr_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodule hmod, const char *name)
+{
+    CUdeviceptr address;
+    size_t size;
+    CUresult status = mr_cuModuleGetGlobal_v2(&address, &size, hmod, name);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (address > UINT_MAX || size > UINT_MAX) {
+        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the variable '%s' lies above 4 GiB; use cuModuleGetGlobal_v2", name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (dptr)
+        *dptr = (CUdeviceptr_v1)address;
+    if (bytes)
+        *bytes = (unsigned)size;
+    return CUDA_SUCCESS;
+}
+
+/* Texture and surface references need .texref and .surfref variables, with which no image loads: so there is never one of any name. */
+static CUresult no_reference(const char *entry, const void *out, CUmodule hmod, const char *name)
+{
+    struct mr_module *module;
+    if (!out || !name)
+        return mr_bad_value(entry, "an argument is NULL");
+    CUresult status = find_module(entry, hmod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_log(MR_LOG_INFO, "%s: the module has no reference '%s'", entry, name);
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult mr_cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
+{
+    return no_reference("cuModuleGetTexRef", pTexRef, hmod, name);
+}
+
+CUresult mr_cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name)
+{
+    return no_reference("cuModuleGetSurfRef", pSurfRef, hmod, name);
+}

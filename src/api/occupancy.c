@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Occupancy (driver API manual, Occupancy): how many blocks fit on a multiprocessor, from the same numbers that the device's attributes
+ * report: threads, blocks, shared memory and registers of a multiprocessor.
+ *
+ * A CPU's processor runs one block at a time; the answers are those of a GPU of this compute capability, because programs turn them into grid and block
+ * sizes, and those come out as they would on one. */
+#include "api_impl.h"
+
+#include "api/check.h"
+#include "api/function.h"
+#include "base/log.h"
+
+#define WARP 32u
+#define REGISTER_UNIT 256u      /* registers are given to a warp in multiples of this */
+#define SHARED_UNIT 128u        /* bytes: shared memory is given to a block in multiples of this */
+
+static unsigned round_up(unsigned value, unsigned unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does. */
+static unsigned blocks_per_sm(const struct mr_function *function, unsigned threads, size_t dynamic)
+{
+    const struct mr_entry *info = function->info;
+    const struct mr_capability *sm = function->module->context->device->capability;
+    if (threads > info->max_threads)
+        return 0;
+    unsigned warps = (threads + WARP - 1) / WARP;
+    unsigned blocks = least(sm->blocks_per_sm, sm->threads_per_sm / WARP / warps);
+    if (info->registers) {
+        unsigned each = round_up(info->registers * WARP, REGISTER_UNIT);
+        blocks = least(blocks, MR_REGISTERS_PER_SM / each / warps);
+    }
+    size_t shared = info->static_shared + dynamic;
+    if (shared > sm->shared_optin)
+        return 0;
+    unsigned each = round_up((unsigned)shared + sm->shared_reserved, SHARED_UNIT);
+    return each ? least(blocks, sm->shared_per_sm / each) : blocks;
+}
+
+/* The function of a call that answers about the current context. */
+static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    return status == CUDA_SUCCESS ? mr_function_find(entry, handle, context, out) : status;
+}
+
+CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
+                                                                 size_t dynamicSMemSize, unsigned int flags)
+{
+    static const char entry[] = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
+    struct mr_function *function;
+    if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
+        return mr_bad_value(entry, "numBlocks %p, a block of %d threads, flags %#x", (void *)numBlocks, blockSize, flags);
+    CUresult status = find(entry, func, &function);
+    if (status == CUDA_SUCCESS)
+        *numBlocks = (int)blocks_per_sm(function, (unsigned)blockSize, dynamicSMemSize);
+    return status;
+}
+
+CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+{
+    return mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize,
+                                                                   CU_OCCUPANCY_DEFAULT);
+}
+
+/* Tries every whole number of warps from the largest down, so that of equal occupancies the largest block wins. */
+CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
+                                                      CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+                                                      int blockSizeLimit, unsigned int flags)
+{
+    static const char entry[] = "cuOccupancyMaxPotentialBlockSize";
+    struct mr_function *function;
+    if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
+        return mr_bad_value(entry, "an output is NULL, flags %#x or the limit %d are wrong", flags, blockSizeLimit);
+    CUresult status = find(entry, func, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    unsigned limit = function->info->max_threads;
+    if (blockSizeLimit > 0)
+        limit = least(limit, (unsigned)blockSizeLimit);
+    unsigned best_threads = 0, best_blocks = 0;
+    for (unsigned threads = round_up(limit, WARP); threads > 0; threads -= WARP) {
+        unsigned tried = least(threads, limit);
+        size_t dynamic = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize((int)tried) : dynamicSMemSize;
+        unsigned blocks = blocks_per_sm(function, tried, dynamic);
+        if (blocks * tried > best_blocks * best_threads) {
+            best_threads = tried;
+            best_blocks = blocks;
+        }
+    }
+    *minGridSize = (int)best_blocks * function->module->context->device->multiprocessors;
+    *blockSize = (int)best_threads;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func,
+                                             CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
+                                             int blockSizeLimit)
+{
+    return mr_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                                        blockSizeLimit, CU_OCCUPANCY_DEFAULT);
+}
+
+CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize)
+{
+    static const char entry[] = "cuOccupancyAvailableDynamicSMemPerBlock";
+    struct mr_function *function;
+    if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
+        return mr_bad_value(entry, "the output is NULL, or %d blocks of %d threads", numBlocks, blockSize);
+    CUresult status = find(entry, func, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (blocks_per_sm(function, (unsigned)blockSize, 0) < (unsigned)numBlocks)
+        return mr_bad_value(entry, "%d blocks of %d threads do not fit on a multiprocessor", numBlocks, blockSize);
+    const struct mr_capability *sm = function->module->context->device->capability;
+    unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
+    unsigned share = sm->shared_per_sm / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
+    unsigned free_bytes = share > taken ? share - taken : 0;
+    *dynamicSmemSize = least(free_bytes, sm->shared_optin - (unsigned)function->info->static_shared);
+    return CUDA_SUCCESS;
+}
+
+/* Clusters are not supported, so no number of them fits; the configuration is checked all the same. */
+static CUresult cluster_query(const char *entry, int *out, CUfunction func, const CUlaunchConfig *config)
+{
+    struct mr_function *function;
+    if (!out || !config)
+        return mr_bad_value(entry, "the output or config is NULL");
+    CUresult status = find(entry, func, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    mr_log(MR_LOG_INFO, "%s: clusters of blocks are not supported", entry);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult mr_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
+{
+    return cluster_query("cuOccupancyMaxPotentialClusterSize", clusterSize, func, config);
+}
+
+CUresult mr_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
+{
+    return cluster_query("cuOccupancyMaxActiveClusters", numClusters, func, config);
+}
