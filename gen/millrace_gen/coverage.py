@@ -18,6 +18,7 @@ def emit_coverage(functions):
     sections = {}
     for function in functions:
         sections.setdefault(function.section, []).append(function)
+    sections = dict(sorted(sections.items()))
     for section, members in sections.items():
         ok = sum(1 for f in members if f.symbols[-1].implemented)
         lines.append(f"| {section} | {len(members)} | {ok} | {len(members) - ok} |")
