@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "memory/advice.h"
 #include "memory/space.h"
 #include "object/context.h"
 
@@ -281,6 +282,8 @@ CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind 
 static void release(struct mr_record *record, const struct mr_allocation *what)
 {
     mr_list_remove(&record->link);
+    if (what->kind == MR_MEMORY_MANAGED)
+        mr_advice_forget(what->base, what->mapped);
     refund(what->device, what->kind, what->mapped);
     live--;
     space_give(record, what->base, what->mapped);

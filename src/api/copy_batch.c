@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches of copies: each is submitted in turn, so that they are ordered more strictly than the manual asks.
+ *
+ * An operand that is refused ends the batch; the copies before it are in the stream then, and the forms of CUDA 12.8 say
+ * which one it was. Mistakes in the batch itself are found before anything is submitted. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/check.h"
+#include "api/transfer.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+/* What both kinds of batch demand of the call as a whole. */
+static CUresult check_batch(const char *name, CUstream handle, size_t count)
+{
+    struct mr_stream *stream;
+    CUresult status = mr_stream_resolve(handle, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (handle == NULL || handle == CU_STREAM_LEGACY)
+        return mr_bad_value(name, "a batch needs a stream other than the legacy default stream");
+    return count ? CUDA_SUCCESS : mr_bad_value(name, "the batch is empty");
+}
+
+static bool order_is_known(CUmemcpySrcAccessOrder order)
+{
+    return order == CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ||
+           order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+static enum mr_transfer_mode mode_of(CUmemcpySrcAccessOrder order)
+{
+    return order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL ? MR_TRANSFER_ASYNC : MR_TRANSFER_STREAM_ORDER;
+}
+
+/* Attributes hold from their index on; the first index is 0 and they rise. */
+static CUresult check_attributes(const char *name, const CUmemcpyAttributes *attrs, const size_t *indices, size_t attr_count, size_t count)
+{
+    if (!attrs || !indices || !attr_count || attr_count > count)
+        return mr_bad_value(name, "%zu attributes do not suit %zu copies", attr_count, count);
+    for (size_t i = 0; i < attr_count; i++) {
+        if (i == 0 ? indices[0] != 0 : indices[i] <= indices[i - 1] || indices[i] >= count)
+            return mr_bad_value(name, "the index %zu of attribute %zu is out of order", indices[i], i);
+        if (!order_is_known(attrs[i].srcAccessOrder) || attrs[i].flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE)
+            return mr_bad_value(name, "attribute %zu has access order %d and flags %#x", i, (int)attrs[i].srcAccessOrder, attrs[i].flags);
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult linear_batch(const CUdeviceptr *dsts, const CUdeviceptr *srcs, const size_t *sizes, size_t count,
+    const CUmemcpyAttributes *attrs, const size_t *indices, size_t attr_count, size_t *fail, CUstream stream)
+{
+    static const char name[] = "cuMemcpyBatchAsync";
+    *fail = SIZE_MAX;
+    CUresult status = check_batch(name, stream, count);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!dsts || !srcs || !sizes)
+        return mr_bad_value(name, "a list of operands is null");
+    status = check_attributes(name, attrs, indices, attr_count, count);
+    for (size_t i = 0, attr = 0; status == CUDA_SUCCESS && i < count; i++) {
+        struct mr_side to = { .address = (uintptr_t)dsts[i], .kind = MR_SIDE_UNIFIED };
+        struct mr_side from = { .address = (uintptr_t)srcs[i], .kind = MR_SIDE_UNIFIED };
+        if (attr + 1 < attr_count && indices[attr + 1] == i)
+            attr++;
+        status = mr_transfer_copy(name, &to, &from, sizes[i], 1, 1, stream, mode_of(attrs[attr].srcAccessOrder));
+        if (status != CUDA_SUCCESS)
+            *fail = i;
+    }
+    return status;
+}
+
+CUresult mr_cuMemcpyBatchAsync_v2(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
+    size_t *attrsIdxs, size_t numAttrs, CUstream hStream)
+{
+    size_t fail;
+    return linear_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, &fail, hStream);
+}
+
+CUresult mr_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs,
+    size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream)
+{
+    size_t fail;
+    CUresult status = linear_batch(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, &fail, hStream);
+    if (failIdx && status != CUDA_SUCCESS)
+        *failIdx = fail;
+    return status;
+}
+
+/* A row length or layer height of 0 means: as long as the copied box. */
+static CUresult box_side(const char *name, const CUmemcpy3DOperand *operand, const CUextent3D *extent, struct mr_side *out)
+{
+    if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+        mr_log(MR_LOG_INFO, "%s: an operand is an array, which is not supported", name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
+        return mr_bad_value(name, "an operand has the unknown type %d", (int)operand->type);
+    size_t height = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
+    *out = (struct mr_side){ .address = (uintptr_t)operand->op.ptr.ptr, .kind = MR_SIDE_UNIFIED,
+        .pitch = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width };
+    if (out->pitch < extent->width || height < extent->height || __builtin_mul_overflow(out->pitch, height, &out->slice))
+        return mr_bad_value(name, "%zu x %zu bytes do not fit in rows of %zu bytes, %zu a layer", extent->width, extent->height, out->pitch,
+            height);
+    return CUDA_SUCCESS;
+}
+
+static CUresult box_batch(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops, unsigned long long flags, size_t *fail, CUstream stream)
+{
+    static const char name[] = "cuMemcpy3DBatchAsync";
+    *fail = SIZE_MAX;
+    CUresult status = check_batch(name, stream, count);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!ops || flags)
+        return mr_bad_value(name, "the list of copies is null, or flags %#llx are not 0", flags);
+    for (size_t i = 0; i < count; i++)
+        if (!order_is_known(ops[i].srcAccessOrder) || ops[i].flags & ~(unsigned)CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE)
+            return mr_bad_value(name, "copy %zu has access order %d and flags %#x", i, (int)ops[i].srcAccessOrder, ops[i].flags);
+    for (size_t i = 0; status == CUDA_SUCCESS && i < count; i++) {
+        struct mr_side to, from;
+        status = box_side(name, &ops[i].dst, &ops[i].extent, &to);
+        if (status == CUDA_SUCCESS)
+            status = box_side(name, &ops[i].src, &ops[i].extent, &from);
+        if (status == CUDA_SUCCESS)
+            status = mr_transfer_copy(name, &to, &from, ops[i].extent.width, ops[i].extent.height, ops[i].extent.depth, stream,
+                mode_of(ops[i].srcAccessOrder));
+        if (status != CUDA_SUCCESS)
+            *fail = i;
+    }
+    return status;
+}
+
+CUresult mr_cuMemcpy3DBatchAsync_v2(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, unsigned long long flags, CUstream hStream)
+{
+    size_t fail;
+    return box_batch(numOps, opList, flags, &fail, hStream);
+}
+
+CUresult mr_cuMemcpy3DBatchAsync(size_t numOps, CUDA_MEMCPY3D_BATCH_OP *opList, size_t *failIdx, unsigned long long flags, CUstream hStream)
+{
+    size_t fail;
+    CUresult status = box_batch(numOps, opList, flags, &fail, hStream);
+    if (failIdx && status != CUDA_SUCCESS)
+        *failIdx = fail;
+    return status;
+}

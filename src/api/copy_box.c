@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two- and three-dimensional copies, between contexts too.
+ *
+ * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through copy_box. There are no arrays yet, so an operand
+ * that names one is refused. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "api/check.h"
+#include "api/transfer.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "memory/memory.h"
+#include "object/context.h"
+
+/* One operand of a descriptor. */
+struct operand {
+    const char *role;
+    CUmemorytype type;
+    const void *host;
+    CUdeviceptr device;
+    size_t x, y, z, pitch, height;
+};
+
+/* base + z * slice + y * pitch + x, false if that wraps. */
+static bool first_byte(uintptr_t base, const struct operand *from, size_t slice, uintptr_t *out)
+{
+    size_t rows, slices, offset;
+    return !__builtin_mul_overflow(from->y, from->pitch, &rows) && !__builtin_mul_overflow(from->z, slice, &slices) &&
+           !__builtin_add_overflow(rows, slices, &offset) && !__builtin_add_overflow(offset, from->x, &offset) &&
+           !__builtin_add_overflow(base, offset, out);
+}
+
+/* The offsets of a descriptor stay within the allocation that its address names. */
+static bool same_allocation(uintptr_t base, uintptr_t first)
+{
+    struct mr_allocation one, two;
+    if (base == first || !mr_memory_find(base, &one))
+        return true;
+    return mr_memory_find(first, &two) && one.id == two.id;
+}
+
+/* Checks the shape of an operand and fills *side. */
+static CUresult side_of(const char *name, const struct operand *from, size_t width, size_t height, size_t depth, struct mr_side *side)
+{
+    uintptr_t base;
+    size_t row, rows;
+    switch (from->type) {
+    case CU_MEMORYTYPE_HOST:
+        side->kind = MR_SIDE_HOST;
+        base = (uintptr_t)from->host;
+        break;
+    case CU_MEMORYTYPE_DEVICE:
+        side->kind = MR_SIDE_DEVICE;
+        base = (uintptr_t)from->device;
+        break;
+    case CU_MEMORYTYPE_UNIFIED:
+        side->kind = MR_SIDE_UNIFIED;
+        base = (uintptr_t)from->device;
+        break;
+    case CU_MEMORYTYPE_ARRAY:
+        mr_log(MR_LOG_INFO, "%s: the %s is an array, which is not supported", name, from->role);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        return mr_bad_value(name, "the %s has the unknown memory type %d", from->role, (int)from->type);
+    }
+    if (from->pitch > INT_MAX)
+        return mr_bad_value(name, "the %s's pitch of %zu bytes is above the device's limit", from->role, from->pitch);
+    if (height > 1 || depth > 1 || from->pitch) {
+        if (__builtin_add_overflow(from->x, width, &row) || row > from->pitch)
+            return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width,
+                from->x, from->pitch);
+    }
+    if (depth > 1 && (__builtin_add_overflow(from->y, height, &rows) || rows > from->height))
+        return mr_bad_value(name, "the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
+            from->height);
+    side->pitch = from->pitch;
+    if (__builtin_mul_overflow(from->pitch, from->height, &side->slice) || !first_byte(base, from, side->slice, &side->address) ||
+        !same_allocation(base, side->address))
+        return mr_bad_value(name, "the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y, from->z);
+    if (!base)
+        side->address = 0;
+    return CUDA_SUCCESS;
+}
+
+static CUresult copy_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
+{
+    struct mr_context *context;
+    struct mr_side to, from;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY, box->srcZ,
+        box->srcPitch, box->srcHeight };
+    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
+        box->dstZ, box->dstPitch, box->dstHeight };
+    if (box->srcLOD || box->dstLOD)
+        return mr_bad_value(name, "a level of detail is not 0");
+    status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, &from);
+    if (status == CUDA_SUCCESS)
+        status = side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, &to);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return mr_transfer_copy(name, &to, &from, box->WidthInBytes, box->Height, box->Depth, stream, mode);
+}
+
+/* A null descriptor: the context's own status comes first. */
+static CUresult no_descriptor(const char *name)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    return status != CUDA_SUCCESS ? status : mr_bad_value(name, "the descriptor is null");
+}
+
+/* The fields that all descriptors share, one to one. */
+#define TAKE_PLANE(to, from)                    \
+    (to).srcXInBytes = (from)->srcXInBytes,     \
+    (to).srcY = (from)->srcY,                   \
+    (to).srcMemoryType = (from)->srcMemoryType, \
+    (to).srcHost = (from)->srcHost,             \
+    (to).srcDevice = (from)->srcDevice,         \
+    (to).srcPitch = (from)->srcPitch,           \
+    (to).dstXInBytes = (from)->dstXInBytes,     \
+    (to).dstY = (from)->dstY,                   \
+    (to).dstMemoryType = (from)->dstMemoryType, \
+    (to).dstHost = (from)->dstHost,             \
+    (to).dstDevice = (from)->dstDevice,         \
+    (to).dstPitch = (from)->dstPitch,           \
+    (to).WidthInBytes = (from)->WidthInBytes,   \
+    (to).Height = (from)->Height
+
+#define TAKE_SPACE(to, from)            \
+    (to).srcZ = (from)->srcZ,           \
+    (to).srcLOD = (from)->srcLOD,       \
+    (to).srcHeight = (from)->srcHeight, \
+    (to).dstZ = (from)->dstZ,           \
+    (to).dstLOD = (from)->dstLOD,       \
+    (to).dstHeight = (from)->dstHeight, \
+    (to).Depth = (from)->Depth
+
+static CUresult copy_2d(const char *name, const CUDA_MEMCPY2D *plane, CUstream stream, enum mr_transfer_mode mode)
+{
+    if (!plane)
+        return no_descriptor(name);
+    CUDA_MEMCPY3D box = { .Depth = 1 };
+    TAKE_PLANE(box, plane);
+    return copy_box(name, &box, stream, mode);
+}
+
+static CUresult copy_2d_old(const char *name, const CUDA_MEMCPY2D_v1 *plane, CUstream stream, enum mr_transfer_mode mode)
+{
+    if (!plane)
+        return no_descriptor(name);
+    CUDA_MEMCPY3D box = { .Depth = 1 };
+    TAKE_PLANE(box, plane);
+    return copy_box(name, &box, stream, mode);
+}
+
+static CUresult copy_3d_old(const char *name, const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum mr_transfer_mode mode)
+{
+    if (!old)
+        return no_descriptor(name);
+    CUDA_MEMCPY3D box = { 0 };
+    TAKE_PLANE(box, old);
+    TAKE_SPACE(box, old);
+    return copy_box(name, &box, stream, mode);
+}
+
+static CUresult copy_peer(const char *name, const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum mr_transfer_mode mode)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (!peer)
+        return no_descriptor(name);
+    if (peer->srcMemoryType == CU_MEMORYTYPE_DEVICE)
+        status = mr_transfer_check_context(name, peer->srcContext);
+    if (status == CUDA_SUCCESS && peer->dstMemoryType == CU_MEMORYTYPE_DEVICE)
+        status = mr_transfer_check_context(name, peer->dstContext);
+    if (status != CUDA_SUCCESS)
+        return status;
+    CUDA_MEMCPY3D box = { 0 };
+    TAKE_PLANE(box, peer);
+    TAKE_SPACE(box, peer);
+    return copy_box(name, &box, stream, mode);
+}
+
+CUresult mr_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)
+{
+    return copy_2d("cuMemcpy2D", pCopy, mr_default, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)
+{
+    return copy_2d("cuMemcpy2DUnaligned", pCopy, mr_default, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return copy_2d("cuMemcpy2DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+}
+
+CUresult mr_cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy)
+{
+    return copy_2d_old("cuMemcpy2D", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy)
+{
+    return copy_2d_old("cuMemcpy2DUnaligned", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
+{
+    return copy_2d_old("cuMemcpy2DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+}
+
+CUresult mr_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream mr_default)
+{
+    return pCopy ? copy_box("cuMemcpy3D", pCopy, mr_default, MR_TRANSFER_SYNC) : no_descriptor("cuMemcpy3D");
+}
+
+CUresult mr_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return pCopy ? copy_box("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC) : no_descriptor("cuMemcpy3DAsync");
+}
+
+CUresult mr_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)
+{
+    return copy_3d_old("cuMemcpy3D", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
+{
+    return copy_3d_old("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+}
+
+CUresult mr_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream mr_default)
+{
+    return copy_peer("cuMemcpy3DPeer", pCopy, mr_default, MR_TRANSFER_SYNC);
+}
+
+CUresult mr_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
+{
+    return copy_peer("cuMemcpy3DPeerAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Device and managed memory: allocate, free, how much there is, which allocation an address is in.
+ *
+ * The forms of CUDA before 3.2 have 32-bit device addresses, so their allocations are placed below 4 GiB. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <limits.h>
+
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "memory/memory.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+#define PITCH_STEP ((size_t)512)
+
+typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out);
+
+static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!out)
+        return mr_bad_value(name, "the place for the address is null");
+    if (!size)
+        return mr_bad_value(name, "the size is 0");
+    status = how(context, kind, size, flags, out);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY)
+        mr_log(MR_LOG_INFO, "%s: %zu bytes are not to be had (%zu of %zu in use)", name, size,
+            atomic_load_explicit(&context->device->used_memory, memory_order_relaxed), context->device->total_memory);
+    return status;
+}
+
+CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+{
+    uintptr_t address;
+    CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate, dptr ? &address : NULL);
+    if (status == CUDA_SUCCESS)
+        *dptr = address;
+    return status;
+}
+
+CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
+{
+    uintptr_t address;
+    CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate_low, dptr ? &address : NULL);
+    if (status == CUDA_SUCCESS)
+        *dptr = (CUdeviceptr_v1)address;
+    return status;
+}
+
+/* Pitched allocation; `out` and `pitch` are written on success only. */
+static CUresult allocate_pitch(size_t width, size_t height, unsigned element, allocator how, uintptr_t *out, size_t *pitch)
+{
+    static const char name[] = "cuMemAllocPitch";
+    struct mr_context *context;
+    size_t row, total;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!out || !pitch)
+        return mr_bad_value(name, "the place for the address or the pitch is null");
+    if (element != 4 && element != 8 && element != 16)
+        return mr_bad_value(name, "the element size is %u bytes; it may be 4, 8 or 16", element);
+    if (!width || !height)
+        return mr_bad_value(name, "%zu x %zu bytes are none", width, height);
+    if (__builtin_add_overflow(width, PITCH_STEP - 1, &row) || __builtin_mul_overflow(row & ~(PITCH_STEP - 1), height, &total)) {
+        mr_log(MR_LOG_INFO, "%s: %zu x %zu bytes do not fit in memory", name, width, height);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    status = allocate(name, MR_MEMORY_DEVICE, total, 0, how, out);
+    if (status == CUDA_SUCCESS)
+        *pitch = row & ~(PITCH_STEP - 1);
+    return status;
+}
+
+CUresult mr_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
+{
+    uintptr_t address;
+    CUresult status = allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate, dptr ? &address : NULL, pPitch);
+    if (status == CUDA_SUCCESS)
+        *dptr = address;
+    return status;
+}
+
+CUresult mr_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height,
+    unsigned int ElementSizeBytes)
+{
+    uintptr_t address;
+    size_t pitch;
+    CUresult status = allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate_low, dptr ? &address : NULL,
+        pPitch ? &pitch : NULL);
+    if (status == CUDA_SUCCESS) {
+        *dptr = (CUdeviceptr_v1)address;
+        *pPitch = (unsigned)pitch;
+    }
+    return status;
+}
+
+CUresult mr_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    uintptr_t address;
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
+        return mr_bad_value("cuMemAllocManaged", "flags are %#x; they may be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST", flags);
+    status = allocate("cuMemAllocManaged", MR_MEMORY_MANAGED, bytesize, flags, mr_memory_allocate, dptr ? &address : NULL);
+    if (status == CUDA_SUCCESS)
+        *dptr = address;
+    return status;
+}
+
+/* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware does. */
+CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!mr_memory_find((uintptr_t)dptr, &found))
+        return mr_bad_value("cuMemFree", "%#llx is in no live allocation", (unsigned long long)dptr);
+    if (found.base != dptr)
+        return mr_bad_value("cuMemFree", "%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
+            (unsigned long long)(dptr - found.base), (size_t)found.base);
+    if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)
+        return mr_bad_value("cuMemFree", "%#llx is %s", (unsigned long long)dptr,
+            found.kind == MR_MEMORY_MODULE ? "a module's variable" : "host memory");
+    status = mr_context_synchronize(found.context);
+    return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
+}
+
+CUresult mr_cuMemFree(CUdeviceptr_v1 dptr)
+{
+    return mr_cuMemFree_v2(dptr);
+}
+
+CUresult mr_cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!free || !total)
+        return mr_bad_value("cuMemGetInfo", "a place for the result is null");
+    size_t used = atomic_load_explicit(&context->device->used_memory, memory_order_relaxed);
+    *total = context->device->total_memory;
+    *free = *total > used ? *total - used : 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuMemGetInfo(unsigned int *free, unsigned int *total)
+{
+    size_t free_bytes, total_bytes;
+    CUresult status = mr_cuMemGetInfo_v2(free ? &free_bytes : NULL, total ? &total_bytes : NULL);
+    if (status == CUDA_SUCCESS) {
+        *free = free_bytes < UINT_MAX ? (unsigned)free_bytes : UINT_MAX;
+        *total = total_bytes < UINT_MAX ? (unsigned)total_bytes : UINT_MAX;
+    }
+    return status;
+}
+
+/* Either result may be unwanted. */
+CUresult mr_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!mr_memory_find((uintptr_t)dptr, &found)) {
+        mr_log(MR_LOG_INFO, "cuMemGetAddressRange: %#llx is in no live allocation", (unsigned long long)dptr);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    if (pbase)
+        *pbase = found.base;
+    if (psize)
+        *psize = found.size;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUdeviceptr_v1 dptr)
+{
+    CUdeviceptr base;
+    size_t size;
+    CUresult status = mr_cuMemGetAddressRange_v2(&base, &size, dptr);
+    if (status == CUDA_SUCCESS && pbase)
+        *pbase = (CUdeviceptr_v1)base;
+    if (status == CUDA_SUCCESS && psize)
+        *psize = (unsigned)size;
+    return status;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pinned and registered host memory. The device reads and writes it at the host's own addresses, so the device pointer of
+ * either is the pointer itself, with or without CU_MEMHOSTALLOC_DEVICEMAP. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "memory/memory.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+#define HOST_ALLOC_FLAGS (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
+#define REGISTER_FLAGS \
+    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
+
+static CUresult allocate(const char *name, void **pp, size_t size, unsigned flags)
+{
+    struct mr_context *context;
+    uintptr_t address;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pp)
+        return mr_bad_value(name, "the place for the address is null");
+    if (!size)
+        return mr_bad_value(name, "the size is 0");
+    if (flags & ~(unsigned)HOST_ALLOC_FLAGS)
+        return mr_bad_value(name, "flags %#x are not known", flags & ~(unsigned)HOST_ALLOC_FLAGS);
+    status = mr_memory_allocate(context, MR_MEMORY_PINNED, size, flags, &address);
+    if (status == CUDA_SUCCESS)
+        *pp = (void *)address;
+    else
+        mr_log(MR_LOG_INFO, "%s: %zu bytes of host memory are not to be had", name, size);
+    return status;
+}
+
+CUresult mr_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    return allocate("cuMemHostAlloc", pp, bytesize, Flags);
+}
+
+CUresult mr_cuMemAllocHost_v2(void **pp, size_t bytesize)
+{
+    return allocate("cuMemAllocHost", pp, bytesize, 0);
+}
+
+CUresult mr_cuMemAllocHost(void **pp, unsigned int bytesize)
+{
+    return allocate("cuMemAllocHost", pp, bytesize, 0);
+}
+
+CUresult mr_cuMemFreeHost(void *p)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_PINNED || found.base != (uintptr_t)p)
+        return mr_bad_value("cuMemFreeHost", "%p is not the start of pinned memory", p);
+    status = mr_context_synchronize(found.context);
+    return status == CUDA_SUCCESS ? mr_memory_release(found.base, MR_MEMORY_PINNED) : status;
+}
+
+/* Finds pinned or registered memory. */
+static bool find_host(void *p, struct mr_allocation *found)
+{
+    return mr_memory_find((uintptr_t)p, found) && (found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED);
+}
+
+CUresult mr_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pdptr)
+        return mr_bad_value("cuMemHostGetDevicePointer", "the place for the address is null");
+    if (Flags)
+        return mr_bad_value("cuMemHostGetDevicePointer", "flags are %#x; they must be 0", Flags);
+    if (!find_host(p, &found))
+        return mr_bad_value("cuMemHostGetDevicePointer", "%p is neither pinned nor registered", p);
+    *pdptr = (CUdeviceptr)(uintptr_t)p;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned int Flags)
+{
+    CUdeviceptr address;
+    CUresult status = mr_cuMemHostGetDevicePointer_v2(pdptr ? &address : NULL, p, Flags);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (address > UINT32_MAX)
+        return mr_bad_value("cuMemHostGetDevicePointer", "%p does not fit in the 32 bits of this old entry point", p);
+    *pdptr = (CUdeviceptr_v1)address;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuMemHostGetFlags(unsigned int *pFlags, void *p)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pFlags)
+        return mr_bad_value("cuMemHostGetFlags", "the place for the flags is null");
+    if (!find_host(p, &found))
+        return mr_bad_value("cuMemHostGetFlags", "%p is neither pinned nor registered", p);
+    *pFlags = found.flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (Flags & ~(unsigned)REGISTER_FLAGS)
+        return mr_bad_value("cuMemHostRegister", "flags %#x are not known", Flags & ~(unsigned)REGISTER_FLAGS);
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) {
+        mr_log(MR_LOG_INFO, "cuMemHostRegister: device memory of other hardware cannot be registered");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    status = mr_memory_register(context, p, bytesize, Flags);
+    if (status == CUDA_ERROR_INVALID_VALUE)
+        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty or not mapped", bytesize, p);
+    if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
+        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p overlap memory that is pinned or registered", bytesize, p);
+    return status;
+}
+
+CUresult mr_cuMemHostUnregister(void *p)
+{
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!p)
+        return mr_bad_value("cuMemHostUnregister", "the address is null");
+    if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_REGISTERED || found.base != (uintptr_t)p) {
+        mr_log(MR_LOG_INFO, "cuMemHostUnregister: %p is not the start of registered memory", p);
+        return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    }
+    status = mr_context_synchronize(found.context);
+    return status == CUDA_SUCCESS ? mr_memory_unregister(p) : status;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of an address: one attribute at a time, where an address that the driver does not know is an error, or several,
+ * where such an address gives each attribute's value for "nothing". */
+#define __CUDA_API_VERSION_INTERNAL
+#include <cuda.h>
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "memory/memory.h"
+#include "object/context.h"
+
+#define PUT(type, value) (*(type *)data = (type)(value), CUDA_SUCCESS)
+
+/* Boolean attributes have the size of a C bool. */
+static CUresult put_flag(void *data, bool value)
+{
+    return PUT(bool, value);
+}
+
+static bool is_host(const struct mr_allocation *found)
+{
+    return found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED;
+}
+
+/* Writes one attribute. `found` is NULL for an unknown address: the value is then the one that means nothing. */
+static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address, const struct mr_allocation *found, void *data)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        return PUT(CUcontext, found ? found->context->handle : NULL);
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        return PUT(unsigned, !found ? 0 : is_host(found) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        return PUT(CUdeviceptr, found ? address : 0);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (found && !is_host(found) && found->kind != MR_MEMORY_MANAGED)
+            return mr_bad_value("cuPointerGetAttribute", "%#llx is device memory, which has no host pointer", (unsigned long long)address);
+        return PUT(void *, found ? (uintptr_t)address : 0);
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+        return put_flag(data, found && found->sync_memops);
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID:
+        return PUT(unsigned long long, found ? found->id : 0);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        return put_flag(data, found && found->kind == MR_MEMORY_MANAGED);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return PUT(int, found ? found->device->ordinal : CU_DEVICE_INVALID);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        return PUT(CUdeviceptr, found ? found->base : 0);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        return PUT(size_t, found ? found->size : 0);
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        return put_flag(data, found != NULL);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+        return PUT(unsigned long long, 0);
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
+        return put_flag(data, false);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+        return PUT(unsigned, found ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+        return PUT(CUmemoryPool, NULL);
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
+        return PUT(size_t, found ? found->mapped : 0);
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
+        return PUT(CUdeviceptr, found ? found->base : 0);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
+        mr_log(MR_LOG_INFO, "cuPointerGetAttribute: tokens for other hardware's direct access are not supported");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return mr_bad_value("cuPointerGetAttribute", "there is no attribute %d", (int)attribute);
+}
+
+static bool attribute_is_known(CUpointer_attribute attribute)
+{
+    return attribute >= CU_POINTER_ATTRIBUTE_CONTEXT && attribute <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE;
+}
+
+CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    static const char name[] = "cuPointerGetAttribute";
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!data)
+        return mr_bad_value(name, "the place for the value is null");
+    if (!attribute_is_known(attribute))
+        return mr_bad_value(name, "there is no attribute %d", (int)attribute);
+    if (!mr_memory_find((uintptr_t)ptr, &found))
+        return mr_bad_value(name, "%#llx is in no live allocation and not registered", (unsigned long long)ptr);
+    return put_attribute(attribute, ptr, &found, data);
+}
+
+CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
+{
+    static const char name[] = "cuPointerGetAttributes";
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!numAttributes || !attributes || !data)
+        return mr_bad_value(name, "there are no attributes, or a list is null");
+    for (unsigned i = 0; i < numAttributes; i++) {
+        if (!data[i])
+            return mr_bad_value(name, "the place for value %u is null", i);
+        if (!attribute_is_known(attributes[i]))
+            return mr_bad_value(name, "there is no attribute %d", (int)attributes[i]);
+    }
+    bool known = mr_memory_find((uintptr_t)ptr, &found);
+    for (unsigned i = 0; i < numAttributes && status == CUDA_SUCCESS; i++) {
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER && known && !is_host(&found) && found.kind != MR_MEMORY_MANAGED)
+            *(void **)data[i] = NULL;
+        else
+            status = put_attribute(attributes[i], ptr, known ? &found : NULL, data[i]);
+    }
+    return status;
+}
+
+CUresult mr_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+    static const char name[] = "cuPointerSetAttribute";
+    struct mr_context *context;
+    struct mr_allocation found;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!value)
+        return mr_bad_value(name, "the value is null");
+    if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
+        return mr_bad_value(name, "attribute %d cannot be set", (int)attribute);
+    if (!mr_memory_find((uintptr_t)ptr, &found) || is_host(&found))
+        return mr_bad_value(name, "%#llx is not device memory", (unsigned long long)ptr);
+    /* Programs pass an int or a bool: the first byte tells either. */
+    if (!mr_memory_set_sync_memops((uintptr_t)ptr, *(const unsigned char *)value != 0))
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}

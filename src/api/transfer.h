@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one way from a copy or fill entry point to a command in a stream.
+ *
+ * Every form (linear, two- and three-dimensional, peer, batched; synchronous or not) describes its operands as sides and ends in
+ * mr_transfer_copy or mr_transfer_fill, which check the ranges, decide what the calling thread has to wait for, and submit.
+ * (Driver API manual, "API synchronization behavior".) */
+#ifndef MR_API_TRANSFER_H
+#define MR_API_TRANSFER_H
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the program says an address is. The addresses are unified, so this only tells whether pageable memory is allowed. */
+enum mr_side_kind { MR_SIDE_HOST, MR_SIDE_DEVICE, MR_SIDE_UNIFIED };
+
+/* One operand: the address of its first byte, and the distances in bytes between rows and between slices. */
+struct mr_side {
+    uintptr_t address;
+    enum mr_side_kind kind;
+    size_t pitch, slice;
+};
+
+/* How the call stands to the calling thread. */
+enum mr_transfer_mode {
+    MR_TRANSFER_SYNC,         /* complete on return, but for copies within device memory */
+    MR_TRANSFER_ASYNC,        /* on return, pageable sources have been read and pageable destinations written */
+    MR_TRANSFER_STREAM_ORDER, /* pageable memory too is used in stream order: the program promised to leave it alone */
+};
+
+/* Copies `depth` slices of `height` rows of `width` bytes. Nothing to do is a success once context and stream are known to be good.
+ * CUDA_ERROR_INVALID_VALUE for a null operand, a range that wraps or leaves its allocation, and pageable memory where device memory
+ * belongs; the log says which. `name` is the entry point's, for the log. */
+CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+    size_t depth, CUstream stream, enum mr_transfer_mode mode);
+
+/* Fills `height` rows of `width` elements of `element` bytes. */
+CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
+    size_t height, CUstream stream, enum mr_transfer_mode mode);
+
+/* The context a peer copy names: CUDA_ERROR_INVALID_CONTEXT unless it is a live one. */
+CUresult mr_transfer_check_context(const char *name, CUcontext context);
+
+#endif
