@@ -105,9 +105,11 @@ CUresult mr_cuCtxDestroy_v2(CUcontext ctx)
 
 CUresult mr_cuCtxPushCurrent_v2(CUcontext ctx)
 {
+    if (!ctx)
+        return mr_bad_value("cuCtxPushCurrent", "ctx is NULL");
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
-    struct mr_context *context = ctx ? mr_object_acquire(ctx, MR_KIND_CONTEXT) : NULL;
+    struct mr_context *context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
     if (!context) {
         mr_log(MR_LOG_INFO, "cuCtxPushCurrent: %p is not a live context", (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -203,8 +205,9 @@ CUresult mr_cuCtxSetFlags(unsigned int flags)
         return status;
     if (!mr_context_flags_valid(flags))
         return mr_bad_value("cuCtxSetFlags", "flags %#x are not a set of CU_CTX_*", flags);
+    /* Host mapping is decided at creation: the bit is ignored here, as hardware does. */
     mr_lock_take(&context->lock);
-    context->flags = flags;
+    context->flags = (flags & ~(unsigned)CU_CTX_MAP_HOST) | (context->flags & CU_CTX_MAP_HOST);
     mr_lock_drop(&context->lock);
     return CUDA_SUCCESS;
 }

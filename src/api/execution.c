@@ -43,6 +43,23 @@ static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3
            (block[0] == info->required[0] && block[1] == info->required[1] && block[2] == info->required[2]);
 }
 
+/* Parameters in one buffer. A C struct may be padded at its end. Hardware takes a buffer that is too short, if not empty, and one
+ * that is too long exhausts its resources. What is missing is zero here. */
+static CUresult copy_buffer(const struct mr_launch_request *request, const struct mr_entry *info, unsigned char *to)
+{
+    size_t size = request->buffer_size;
+    if (!request->buffer || size == 0)
+        return mr_bad_value(request->entry, "kernel '%s' takes %zu bytes of parameters, and none were passed", info->name,
+                            info->param_bytes);
+    if (size != info->param_bytes)
+        mr_log(MR_LOG_INFO, "%s: kernel '%s' takes %zu bytes of parameters, and %zu were passed", request->entry, info->name,
+               info->param_bytes, size);
+    if (size > ((info->param_bytes + 7) & ~(size_t)7))
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    memcpy(to, request->buffer, size < info->param_bytes ? size : info->param_bytes);
+    return CUDA_SUCCESS;
+}
+
 /* Copies the parameters into the launch from whichever form they came in. */
 static CUresult copy_params(const struct mr_launch_request *request, const struct mr_entry *info, unsigned char *to)
 {
@@ -64,12 +81,7 @@ static CUresult copy_params(const struct mr_launch_request *request, const struc
         }
         return CUDA_SUCCESS;
     }
-    const struct mr_param *last = &info->params[info->param_count - 1];
-    if (!request->buffer || request->buffer_size < last->offset + last->size)
-        return mr_bad_value(request->entry, "kernel '%s' takes %zu bytes of parameters, and %zu were passed", info->name,
-                            info->param_bytes, request->buffer ? request->buffer_size : 0);
-    memcpy(to, request->buffer, request->buffer_size < info->param_bytes ? request->buffer_size : info->param_bytes);
-    return CUDA_SUCCESS;
+    return copy_buffer(request, info, to);
 }
 
 /* A reference to the function's module, for the launch. The function was found without a lock, so its module may be going just now. */

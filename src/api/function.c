@@ -21,7 +21,10 @@ CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *inf
                                    CUfunction_attribute attribute, int *value)
 {
     switch ((int)attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)info->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+        /* A .reqntid binds launches, but hardware does not show it here. */
+        *value = (int)(info->required[0] ? MR_MAX_BLOCK_THREADS : info->max_threads);
+        break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->constant_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;

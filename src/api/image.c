@@ -51,9 +51,7 @@ static CUresult read_option(const char *entry, struct request *request, int opti
         program->error_room = number(value);
         break;
     case CU_JIT_OPTIMIZATION_LEVEL:
-        if (number(value) > 4)
-            return mr_bad_value(entry, "optimisation level %u is above 4", number(value));
-        program->optimisation = number(value);
+        program->optimisation = number(value) < 4 ? number(value) : 4;
         break;
     case CU_JIT_GENERATE_DEBUG_INFO: program->debug = number(value) != 0; break;
     case CU_JIT_GENERATE_LINE_INFO: program->line_info = number(value) != 0; break;
@@ -175,15 +173,20 @@ static char *read_file(const char *path, size_t *size, CUresult *status)
         if (got == 0)
             break;
     }
-    if (ferror(file))
+    if (ferror(file)) {
+        if (errno == EISDIR) /* odd, but what hardware answers */
+            *status = CUDA_ERROR_OUT_OF_MEMORY;
         goto failed;
+    }
     fclose(file);
     data[used] = 0;
     *size = used;
     return data;
-failed:
+failed:;
+    int error = errno;
     fclose(file);
     mr_free(data);
+    errno = error;
     return NULL;
 }
 
@@ -192,8 +195,8 @@ CUresult mr_image_load_file(const char *entry, const struct mr_device *device, c
 {
     size_t size = 0;
     CUresult status;
-    if (!path)
-        return mr_bad_value(entry, "the file name is NULL");
+    if (!path || !*path)
+        return mr_bad_value(entry, "there is no file name");
     char *data = read_file(path, &size, &status);
     if (!data) {
         mr_log(MR_LOG_INFO, "%s: cannot read '%s': %s", entry, path, strerror(errno));

@@ -112,8 +112,8 @@ CUresult mr_cuLibraryUnload(CUlibrary library)
 CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
     struct mr_library *found;
-    if (!pKernel || !name)
-        return mr_bad_value("cuLibraryGetKernel", "pKernel or name is NULL");
+    if (!pKernel || !name || !*name)
+        return mr_bad_value("cuLibraryGetKernel", "pKernel is NULL or there is no name");
     CUresult status = find_library("cuLibraryGetKernel", library, &found);
     if (status != CUDA_SUCCESS)
         return status;
@@ -143,8 +143,8 @@ CUresult mr_cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
 CUresult mr_cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
 {
     struct mr_library *library;
-    if (!kernels || numKernels == 0)
-        return mr_bad_value("cuLibraryEnumerateKernels", "no room for a kernel");
+    if (!kernels)
+        return mr_bad_value("cuLibraryEnumerateKernels", "kernels is NULL");
     CUresult status = find_library("cuLibraryEnumerateKernels", lib, &library);
     for (size_t i = 0; status == CUDA_SUCCESS && i < numKernels && i < library->kernel_count; i++) {
         struct mr_kernel *kernel = mr_library_kernel(library, i);

@@ -107,8 +107,8 @@ CUresult mr_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
     struct mr_module *module;
-    if (!hfunc || !name)
-        return mr_bad_value("cuModuleGetFunction", "hfunc or name is NULL");
+    if (!hfunc || !name || !*name)
+        return mr_bad_value("cuModuleGetFunction", "hfunc is NULL or there is no name");
     CUresult status = find_module("cuModuleGetFunction", hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
@@ -138,8 +138,8 @@ CUresult mr_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
     struct mr_module *module;
-    if (!functions || numFunctions == 0)
-        return mr_bad_value("cuModuleEnumerateFunctions", "no room for a function");
+    if (!functions)
+        return mr_bad_value("cuModuleEnumerateFunctions", "functions is NULL");
     CUresult status = find_module("cuModuleEnumerateFunctions", mod, &module);
     for (size_t i = 0; status == CUDA_SUCCESS && i < numFunctions && i < module->function_count; i++) {
         struct mr_function *function = mr_module_function(module, i);
@@ -153,13 +153,15 @@ CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFu
 CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
 {
     struct mr_module *module;
-    if (!name)
-        return mr_bad_value("cuModuleGetGlobal", "name is NULL");
+    if (!name || (!dptr && !bytes))
+        return mr_bad_value("cuModuleGetGlobal", "name or both outputs are NULL");
     CUresult status = find_module("cuModuleGetGlobal", hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     size_t index = mr_program_find_variable(module->program, name);
     if (index == (size_t)-1) {
+        if (mr_program_find_entry(module->program, name) != (size_t)-1)
+            return mr_bad_value("cuModuleGetGlobal", "'%s' is a kernel", name);
         mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }

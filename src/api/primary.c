@@ -21,7 +21,7 @@ CUresult mr_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
         return CUDA_ERROR_NOT_PERMITTED;
     mr_lock_take(&device->lock);
     if (!device->primary)
-        device->primary = mr_context_new(device, device->primary_flags, true);
+        device->primary = mr_context_new(device, device->primary_flags | CU_CTX_MAP_HOST, true);
     if (device->primary) {
         device->primary_references++;
         *pctx = device->primary->handle;
@@ -62,7 +62,7 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     return status;
 }
 
-/* The new flags also go to the context that is active now. */
+/* A primary context always maps host memory, which its own flags show and the device's do not. The new flags also go to the context that is active now. */
 CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
     struct mr_device *device;
@@ -75,7 +75,7 @@ CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     device->primary_flags = flags;
     if (device->primary) {
         mr_lock_take(&device->primary->lock);
-        device->primary->flags = flags;
+        device->primary->flags = flags | CU_CTX_MAP_HOST;
         mr_lock_drop(&device->primary->lock);
     }
     mr_lock_drop(&device->lock);
@@ -97,7 +97,8 @@ CUresult mr_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *a
     return CUDA_SUCCESS;
 }
 
-/* Everything in the context goes, whoever has retained it; the flags return to 0. */
+/* Everything in the context goes, whoever has retained it, and the flags return to 0. Retains stay to be released, and the next one makes
+ * a new context. */
 CUresult mr_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     struct mr_device *device;
@@ -109,7 +110,6 @@ CUresult mr_cuDevicePrimaryCtxReset_v2(CUdevice dev)
     mr_lock_take(&device->lock);
     struct mr_context *ended = device->primary;
     device->primary = NULL;
-    device->primary_references = 0;
     device->primary_flags = 0;
     mr_lock_drop(&device->lock);
     end_primary(ended);

@@ -68,7 +68,7 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
 {
     static const size_t initial_limits[CU_LIMIT_MAX] = {
         [CU_LIMIT_STACK_SIZE] = 1024,
-        [CU_LIMIT_PRINTF_FIFO_SIZE] = 7232 * 1024,
+        [CU_LIMIT_PRINTF_FIFO_SIZE] = 8448 * 1024,
         [CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20,
         [CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2,
         [CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048,

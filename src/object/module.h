@@ -100,7 +100,7 @@ bool mr_module_unload(struct mr_module *module);
 /* Unloads every module of a context (context destruction). */
 void mr_modules_unload_all(struct mr_context *context);
 
-/* The index of an entry or of a program-visible variable by name, or (size_t)-1. */
+/* The index of an entry or of a variable by name, or (size_t)-1. Variables without .visible are found too (hardware finds them), after those with it. */
 size_t mr_program_find_entry(const struct mr_program *program, const char *name);
 size_t mr_program_find_variable(const struct mr_program *program, const char *name);
 
