@@ -55,7 +55,7 @@ struct mr_command {
         struct { CUhostFn function; void *data; } host;
         struct { CUstreamCallback function; void *data; CUstream stream; } callback;
         struct { bool timed; } record;
-        struct { struct mr_mark *on; struct mr_waiter waiter; } wait; /* `on` counted */
+        struct { struct mr_mark *on; struct mr_waiter waiter; struct mr_stream *stream; } wait; /* `on` counted; `stream`: where it waits, set by it */
         struct { void (*function)(void *data); void *data; } release;
     };
 };

@@ -25,7 +25,7 @@
 struct mr_mark;
 
 /* One registration on a mark. The owner keeps the record alive until `notify` has run. `notify` is called exactly once, on the
- * completing thread, with no lock of the mark held; it must not block. */
+ * completing thread, with no lock of the mark held but perhaps that of the stream that completed it: it must not block and takes no lock. */
 struct mr_waiter {
     struct mr_waiter *next;
     void (*notify)(struct mr_waiter *waiter);

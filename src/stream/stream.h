@@ -16,20 +16,45 @@ struct mr_stream;
 
 /* The stream behind a handle, for a call on the current context: CU_STREAM_LEGACY and 0 are the current context's legacy stream,
  * CU_STREAM_PER_THREAD the calling thread's own stream in the current context (made on first use). Other handles may belong to another
- * context. Errors: those of mr_context_require; CUDA_ERROR_INVALID_HANDLE for a stale or foreign handle (and CUDA_ERROR_CONTEXT_IS_DESTROYED where hardware says so).
+ * context. Errors: those of mr_context_require; CUDA_ERROR_INVALID_HANDLE for a stale or foreign handle.
  * No reference is taken: valid until the program destroys the stream. */
 CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out) __attribute__((warn_unused_result));
 
 /* The context that the stream belongs to; borrowed. */
 struct mr_context *mr_stream_context(struct mr_stream *stream);
 
+/* A stream with a live handle; priority is clamped to the range. NULL when memory is short. */
+struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int priority) __attribute__((warn_unused_result));
+
+/* Ends the handle; what is queued still runs, and the record goes when it is done. Never waits. False if it was destroyed before. */
+bool mr_stream_destroy(struct mr_stream *stream);
+
+/* What the API shows of a stream. `sync_policy` is a CUsynchronizationPolicy. */
+unsigned mr_stream_flags(const struct mr_stream *stream);
+int mr_stream_priority(const struct mr_stream *stream);
+uint64_t mr_stream_id(const struct mr_stream *stream);
+int mr_stream_sync_policy(struct mr_stream *stream);
+void mr_stream_set_sync_policy(struct mr_stream *stream, int policy);
+/* For work submitted from now on. */
+void mr_stream_set_priority(struct mr_stream *stream, int priority);
+bool mr_stream_is_default(const struct mr_stream *stream);
+
 /* Puts the command at the end of the stream. On an idle stream, short commands (records, waits on complete marks, small copies and fills) are done
  * on the calling thread before this returns. Takes ownership always; on failure the command is freed and nothing was queued.
- * Returns the context's sticky error if it has one. */
+ * Returns the context's sticky error if it has one, or the command's own failure if it was done at once. */
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 
 /* Submits, then waits for this command to be complete (the calling thread helps). Returns the command's status. For synchronous calls. */
 CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
+
+/* Records the event: complete at once if the stream has nothing pending. */
+CUresult mr_stream_record(struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
+
+/* Holds later work of the stream until the event's latest recording is complete. */
+CUresult mr_stream_wait_event(struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
+
+/* True if everything in the stream is done, by the default-stream rules: for the legacy stream also the work on the context's blocking streams. */
+bool mr_stream_is_done(struct mr_stream *stream);
 
 /* Waits until everything in the stream is done (the calling thread helps). The sticky error if there is one. */
 CUresult mr_stream_synchronize(struct mr_stream *stream) __attribute__((warn_unused_result));

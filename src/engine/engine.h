@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine: threads that run what is ready.
+ *
+ * A stream with work at its head hands the engine a struct mr_task (ready); a worker takes the task with the lowest key, oldest work first
+ * within a priority, and calls its `run`. A thread that waits may take one particular task instead (helping). A launch of many blocks is opened
+ * as a struct mr_grid, from which every worker that finds it claims chunks of blocks.
+ *
+ * Workers are as many as the processors while work flows. A thread that runs something that only waits (mr_engine_note_waiting), and a worker that has
+ * not come free for long (the monitor), are made up for by extra workers, so that independent streams always make progress.
+ *
+ * The engine knows no streams: a task and a grid carry the functions that it calls. docs/locking.md says which locks are held when. */
+#ifndef MR_ENGINE_ENGINE_H
+#define MR_ENGINE_ENGINE_H
+
+#include <cuda.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "command/command.h"
+
+struct mr_launch;
+
+#define MR_ENGINE_KEY_NONE UINT64_MAX
+#define MR_PRIORITY_LEAST 0
+#define MR_PRIORITY_GREATEST (-5)
+
+/* What a task is sorted by: priority first, then order of submission. Lower runs first. */
+static inline uint64_t mr_engine_key(int priority, uint64_t sequence)
+{
+    return ((uint64_t)(priority - MR_PRIORITY_GREATEST) << 56) | sequence;
+}
+
+/* Something ready to run. Its owner keeps it in place while it is queued; fields are guarded by the engine's lock. */
+struct mr_task {
+    void (*run)(struct mr_task *task);   /* called on a worker, no lock held, once for each time that the task was queued and taken */
+    uint64_t key;
+    uint32_t place;                      /* in the heap, from 1; 0: not queued */
+};
+
+/* Makes room for one more task, so that queueing never fails. False when memory is short. Pair with mr_engine_task_end. */
+bool mr_engine_task_begin(void) __attribute__((warn_unused_result));
+void mr_engine_task_end(void);
+
+/* The next number in the order of submission. */
+uint64_t mr_engine_sequence(void);
+
+/* Whom queued work makes the engine call: counts of sleepers to wake and workers to start, and whether to wake the monitor. Decided under the
+ * engine's lock, carried out with mr_call_make once the caller has let go of its locks. Must not be lost. */
+struct mr_call { uint8_t ring, spawn, arm; };
+void mr_call_make_slow(struct mr_call call);
+
+static inline void mr_call_make(struct mr_call call)
+{
+    if (__builtin_expect((call.ring | call.spawn | call.arm) != 0, 0))
+        mr_call_make_slow(call);
+}
+
+static inline struct mr_call mr_call_both(struct mr_call one, struct mr_call two)
+{
+    return (struct mr_call){ (uint8_t)(one.ring + two.ring), (uint8_t)(one.spawn + two.spawn), (uint8_t)(one.arm | two.arm) };
+}
+
+/* Queues a task. The caller may hold the task's own lock; it makes the call afterwards. */
+struct mr_call mr_engine_push(struct mr_task *task, uint64_t key) __attribute__((warn_unused_result));
+
+/* Takes the task out of the queue for the caller to run; false if it isn't there (any more). */
+bool mr_engine_take(struct mr_task *task);
+
+/* True if something is queued that goes before `key`. One load. */
+bool mr_engine_has_older(uint64_t key);
+
+/* A launch in progress. Embedded in its stream. */
+struct mr_grid {
+    void (*resume)(struct mr_grid *grid); /* called by the last thread to leave, if that isn't the one that began it; no lock held */
+    struct mr_launch *launch;
+    uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
+    _Atomic uint64_t next;                /* first block that nobody has claimed */
+    _Atomic uint32_t inside;              /* threads that claim or run blocks */
+    _Atomic int status;                   /* CUresult; the first fault */
+    _Atomic bool open;                    /* changed under the engine's lock: others may come in */
+    bool hot;                             /* under the engine's lock: workers look for it */
+    struct mr_list link;                  /* under the engine's lock */
+};
+
+/* Runs the launch on the calling thread and on whoever joins. True when it is complete: *status holds the outcome. False when other
+ * threads are still inside: the last of them calls grid->resume, and the outcome is in grid->status. */
+bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status) __attribute__((warn_unused_result));
+
+/* Helps with a grid: joins if it is open, runs blocks until none are left. False if there was nothing to join. */
+bool mr_grid_join(struct mr_grid *grid);
+
+/* Runs a command that is neither a launch nor a record nor a wait. Faults come back as the status; host functions see mr_in_host_function set.
+ * `status` is what a callback is told. */
+CUresult mr_command_execute(struct mr_command *command, CUresult status) __attribute__((warn_unused_result));
+
+/* True on the engine's own threads, where host functions may run. */
+bool mr_engine_on_worker(void);
+
+/* Numbers for tests and benchmarks: workers alive, workers beyond the usual number started so far. */
+struct mr_engine_numbers { unsigned workers, base, extra_started; };
+struct mr_engine_numbers mr_engine_look(void);
+
+#endif

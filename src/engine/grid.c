@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a launch: how its blocks are shared out.
+ *
+ * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is remembered in a small table; a
+ * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
+ * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS. The grid is closed by the first thread that finds no block left;
+ * the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
+ *
+ * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time and
+ * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits. */
+#include "base/clock.h"
+#include "engine/workers.h"
+#include "kernel/launch.h"
+
+#define SHARE_NS 20000u
+#define CHUNK_NS 40000u
+#define ESTIMATES 256u
+#define SCALE 16u                        /* estimates are in 1/16 ns a block */
+
+/* What a block takes, by code and block size; read and written without a lock, since a wrong value only costs time. */
+static struct { _Atomic uint64_t key; _Atomic uint32_t cost; } estimates[ESTIMATES];
+
+static uint64_t estimate_key(const struct mr_launch *launch)
+{
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return ((uint64_t)(uintptr_t)launch->code + threads * 0x9e3779b97f4a7c15u) | 1;
+}
+
+static unsigned estimate_place(uint64_t key)
+{
+    return (unsigned)((key * 0x9e3779b97f4a7c15u) >> 56) % ESTIMATES;
+}
+
+/* 1/16 ns a block, or 0 if nothing is known. */
+static uint64_t estimate_get(uint64_t key)
+{
+    unsigned place = estimate_place(key);
+    if (atomic_load_explicit(&estimates[place].key, memory_order_relaxed) != key)
+        return 0;
+    return atomic_load_explicit(&estimates[place].cost, memory_order_relaxed);
+}
+
+static void estimate_put(uint64_t key, uint64_t ns, uint64_t blocks)
+{
+    uint64_t cost = ns * SCALE / blocks + 1;
+    uint64_t before = estimate_get(key);
+    unsigned place = estimate_place(key);
+    if (before)
+        cost = (before * 3 + cost) / 4;
+    if (cost > UINT32_MAX)
+        cost = UINT32_MAX;
+    atomic_store_explicit(&estimates[place].cost, (uint32_t)cost, memory_order_relaxed);
+    atomic_store_explicit(&estimates[place].key, key, memory_order_relaxed);
+}
+
+static CUresult run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, struct mr_runner *self)
+{
+    CUresult status = mr_launch_run_blocks(launch, first, end, self ? self->number : 2 * MR_WORKERS_LIMIT);
+    if (self && self->noted)
+        mr_runner_settle(self);
+    return status;
+}
+
+/* The whole launch on this thread. */
+static CUresult run_alone(struct mr_launch *launch, uint64_t total, uint64_t key, struct mr_runner *self)
+{
+    if (total == 1)
+        return run_blocks(launch, 0, 1, self);
+    uint64_t begin = mr_clock_ns();
+    CUresult status = run_blocks(launch, 0, total, self);
+    estimate_put(key, mr_clock_ns() - begin, total);
+    return status;
+}
+
+struct mr_grid *mr_grid_best(void)
+{
+    struct mr_grid *best = NULL;
+    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
+        struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
+        if (grid->hot && (!best || grid->key < best->key) &&
+            atomic_load_explicit(&grid->next, memory_order_relaxed) < grid->total)
+            best = grid;
+    }
+    return best;
+}
+
+void mr_grid_heat(struct mr_grid *grid)
+{
+    if (grid->hot)
+        return;
+    grid->hot = true;
+    mr_engine.hot_grids++;
+    mr_engine_publish();
+}
+
+/* No block is left to claim: nobody needs to come in any more. */
+static void close_grid(struct mr_grid *grid)
+{
+    if (!atomic_load_explicit(&grid->open, memory_order_relaxed))
+        return;
+    mr_lock_take(&mr_engine.lock);
+    if (atomic_load_explicit(&grid->open, memory_order_relaxed)) {
+        atomic_store_explicit(&grid->open, false, memory_order_relaxed);
+        mr_list_remove(&grid->link);
+        if (grid->hot) {
+            grid->hot = false;
+            mr_engine.hot_grids--;
+        }
+        mr_engine_publish();
+    }
+    mr_lock_drop(&mr_engine.lock);
+}
+
+/* Claims and runs chunks until none is left. `grain` adapts to what chunks take. */
+static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
+{
+    bool fixed = (grid->launch->code->flags & MR_CODE_WAITS) != 0;
+    uint64_t grain = grid->grain, key = estimate_key(grid->launch);
+    struct mr_grid *outer = self ? self->grid : NULL;
+    if (self)
+        self->grid = grid;
+    for (;;) {
+        uint64_t first = atomic_fetch_add_explicit(&grid->next, grain, memory_order_relaxed);
+        if (first >= grid->total)
+            break;
+        uint64_t end = grid->total - first < grain ? grid->total : first + grain;
+        uint64_t begin = mr_clock_ns();
+        CUresult status = run_blocks(grid->launch, first, end, self);
+        uint64_t took = mr_clock_ns() - begin;
+        if (status != CUDA_SUCCESS) {
+            int none = CUDA_SUCCESS;
+            atomic_compare_exchange_strong(&grid->status, &none, (int)status);
+            atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+            break;
+        }
+        estimate_put(key, took, end - first);
+        if (!fixed) {
+            uint64_t left = grid->total - end, most = left / (2 * mr_engine.base) + 1;
+            grain = took ? CHUNK_NS * (end - first) / took : most;
+            grain = grain < 1 ? 1 : grain > most ? most : grain;
+        }
+    }
+    if (self)
+        self->grid = outer;
+    close_grid(grid);
+}
+
+/* Leaves the grid; true for the last one. */
+static bool leave(struct mr_grid *grid)
+{
+    return atomic_fetch_sub_explicit(&grid->inside, 1, memory_order_acq_rel) == 1;
+}
+
+bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status)
+{
+    uint64_t total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    struct mr_runner *self = mr_runner_self();
+    bool waits = (launch->code->flags & MR_CODE_WAITS) != 0;
+    uint64_t about = estimate_key(launch), cost = estimate_get(about);
+    bool small = cost != 0 && total < UINT32_MAX && cost * total < (uint64_t)SHARE_NS * SCALE;
+    if (total == 1 || (!waits && (small || mr_engine.base == 1))) {
+        *status = run_alone(launch, total, about, self);
+        return true;
+    }
+    grid->launch = launch;
+    grid->key = key;
+    grid->total = total;
+    grid->grain = waits || cost == 0 ? 1 : (uint64_t)CHUNK_NS * SCALE / cost;
+    if (grid->grain > total / (2 * mr_engine.base) + 1)
+        grid->grain = total / (2 * mr_engine.base) + 1;
+    if (grid->grain < 1)
+        grid->grain = 1;
+    atomic_store_explicit(&grid->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
+    grid->hot = false;
+    struct mr_call call = { 0 };
+    mr_lock_take(&mr_engine.lock);
+    mr_list_append(&mr_engine.grids, &grid->link);
+    atomic_store_explicit(&grid->open, true, memory_order_relaxed);
+    if (!small) {
+        mr_grid_heat(grid);
+        call = mr_engine_call();
+    }
+    mr_lock_drop(&mr_engine.lock);
+    mr_call_make(call);
+    run_chunks(grid, self);
+    if (!leave(grid))
+        return false;
+    *status = (CUresult)atomic_load(&grid->status);
+    return true;
+}
+
+void mr_grid_work(struct mr_grid *grid, struct mr_runner *self)
+{
+    run_chunks(grid, self);
+    if (leave(grid))
+        grid->resume(grid);
+}
+
+bool mr_grid_join(struct mr_grid *grid)
+{
+    if (!atomic_load_explicit(&grid->open, memory_order_relaxed))
+        return false;
+    mr_lock_take(&mr_engine.lock);
+    bool open = atomic_load_explicit(&grid->open, memory_order_relaxed) && grid->hot;
+    if (open)
+        atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
+    mr_lock_drop(&mr_engine.lock);
+    if (open)
+        mr_grid_work(grid, mr_runner_self());
+    return open;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The monitor: sees to it that ready work doesn't wait behind commands that don't end.
+ *
+ * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready and no worker has taken
+ * anything up for two milliseconds, it starts one more worker, and waits twice as long before the next one, up to a limit. If workers are known to
+ * be waiting or inside host functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "engine/workers.h"
+
+#define TICK_NS 1000000u
+#define STALL_TICKS 2u
+#define STALL_TICKS_MOST 64u
+#define CALM_TICKS 50u
+
+struct watch { uint64_t takes; unsigned stalled, patience, calm; };
+
+/* One look. Lock held. */
+static struct mr_call look(struct watch *watch)
+{
+    struct mr_call call = { 0 };
+    uint64_t takes = mr_engine.takes;
+    if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
+        watch->stalled = 0;
+        watch->patience = STALL_TICKS;
+        if (++watch->calm >= CALM_TICKS)
+            mr_engine.monitor_armed = false;
+        return call;
+    }
+    watch->calm = 0;
+    if (takes != watch->takes) {
+        watch->takes = takes;
+        watch->stalled = 0;
+        watch->patience = STALL_TICKS;
+        return call;
+    }
+    bool idle_processors = mr_engine.waiting + mr_engine.in_host > 0;
+    if (++watch->stalled < (idle_processors ? STALL_TICKS : watch->patience))
+        return call;
+    watch->stalled = 0;
+    if (watch->patience < STALL_TICKS_MOST)
+        watch->patience *= 2;
+    if (mr_engine.sleeping > 0) {
+        mr_engine.woken++;
+        atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
+        call.ring = 1;
+    } else if (mr_engine.workers < MR_WORKERS_LIMIT) {
+        mr_engine.workers++;
+        mr_engine.woken++;
+        mr_engine.extra_started++;
+        call.spawn = 1;
+    }
+    return call;
+}
+
+static void *monitor_main(void *data)
+{
+    struct watch watch = { .patience = STALL_TICKS };
+    (void)data;
+    pthread_setname_np(pthread_self(), "millrace-watch");
+    while (!atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
+        uint32_t heard = atomic_load_explicit(&mr_engine.monitor_bell, memory_order_relaxed);
+        mr_lock_take(&mr_engine.lock);
+        struct mr_call call = look(&watch);
+        bool armed = mr_engine.monitor_armed;
+        mr_lock_drop(&mr_engine.lock);
+        mr_call_make(call);
+        if (!armed)
+            watch.calm = 0;
+        mr_futex_wait(&mr_engine.monitor_bell, heard, armed ? TICK_NS : UINT64_MAX);
+    }
+    return NULL;
+}
+
+void mr_monitor_arm(void)
+{
+    mr_lock_take(&mr_engine.lock);
+    bool make = !mr_engine.monitor_made;
+    mr_engine.monitor_made = true;
+    mr_lock_drop(&mr_engine.lock);
+    if (!make) {
+        atomic_fetch_add_explicit(&mr_engine.monitor_bell, 1, memory_order_relaxed);
+        mr_futex_wake(&mr_engine.monitor_bell, 1);
+        return;
+    }
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, monitor_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    mr_log(MR_LOG_WARN, "cannot start the monitor thread (errno %d); kernels that wait for each other may not make progress", error);
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.monitor_made = mr_engine.monitor_armed = false;
+    mr_lock_drop(&mr_engine.lock);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers: how many there are, how they look for work, how they sleep and are woken.
+ *
+ * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if nobody polls and nobody is
+ * on the way; a worker that takes something up while more is ready passes the call on. So a burst of work wakes one thread after
+ * the other, and a single stream of small commands wakes nobody.
+ *
+ * When nobody can be woken and the workers are all busy, the monitor is told to watch. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "engine/workers.h"
+#include "kernel/launch.h"
+
+#define POLL_NS 40000u                 /* how long an idle worker polls before it sleeps */
+#define EXTRA_IDLE_NS 100000000u       /* how long an extra worker sleeps before it ends */
+
+static _Thread_local struct mr_runner *runner_self __attribute__((tls_model("initial-exec")));
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool key_made;
+
+/* A runner number that nobody has; the last one is shared if all are taken. Lock held. */
+static unsigned take_number(void)
+{
+    for (unsigned word = 0; word < sizeof mr_engine.numbers / sizeof *mr_engine.numbers; word++) {
+        if (~mr_engine.numbers[word]) {
+            unsigned bit = (unsigned)__builtin_ctzll(~mr_engine.numbers[word]);
+            mr_engine.numbers[word] |= UINT64_C(1) << bit;
+            return word * 64 + bit;
+        }
+    }
+    return 2 * MR_WORKERS_LIMIT;
+}
+
+static void end_of_runner(void *data)
+{
+    struct mr_runner *self = data;
+    runner_self = NULL;
+    mr_lock_take(&mr_engine.lock);
+    if (self->number < 2 * MR_WORKERS_LIMIT)
+        mr_engine.numbers[self->number / 64] &= ~(UINT64_C(1) << (self->number % 64));
+    mr_lock_drop(&mr_engine.lock);
+    mr_free(self);
+}
+
+static void make_key(void)
+{
+    key_made = pthread_key_create(&key, end_of_runner) == 0;
+}
+
+struct mr_runner *mr_runner_self(void)
+{
+    if (__builtin_expect(runner_self != NULL, 1))
+        return runner_self;
+    pthread_once(&key_once, make_key);
+    struct mr_runner *self = key_made ? mr_calloc(1, sizeof *self) : NULL;
+    if (!self)
+        return NULL;
+    mr_lock_take(&mr_engine.lock);
+    self->number = take_number();
+    mr_lock_drop(&mr_engine.lock);
+    if (pthread_setspecific(key, self) != 0) {
+        end_of_runner(self);
+        return NULL;
+    }
+    return runner_self = self;
+}
+
+bool mr_engine_on_worker(void)
+{
+    return runner_self && runner_self->is_worker;
+}
+
+/* How many workers there should be now: one for each processor, and one more for each that only waits. Lock held. */
+static unsigned wanted_workers(void)
+{
+    unsigned wanted = mr_engine.base + mr_engine.waiting;
+    return wanted < MR_WORKERS_LIMIT ? wanted : MR_WORKERS_LIMIT;
+}
+
+static void set_base(void)
+{
+    unsigned cpus = mr_cpu_count();
+    uint64_t wanted = mr_setting_number(MR_SETTING_WORKERS, cpus);
+    mr_engine.base = wanted < 1 ? 1 : wanted > MR_WORKERS_LIMIT ? MR_WORKERS_LIMIT : (unsigned)wanted;
+    mr_engine_note_waiting = mr_engine_takeover;
+}
+
+struct mr_call mr_engine_call(void)
+{
+    struct mr_call call = { 0 };
+    if (__builtin_expect(mr_engine.base == 0, 0))
+        set_base();
+    if (mr_engine.spinning + mr_engine.woken > 0)
+        return call;
+    if (mr_engine.sleeping > 0) {
+        mr_engine.woken++;
+        atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
+        call.ring = 1;
+    } else if (mr_engine.workers < wanted_workers()) {
+        mr_engine.workers++;
+        mr_engine.woken++;
+        call.spawn = 1;
+    } else if (!mr_engine.monitor_armed) {
+        mr_engine.monitor_armed = true;
+        call.arm = 1;
+    }
+    return call;
+}
+
+void mr_call_make_slow(struct mr_call call)
+{
+    if (call.ring)
+        mr_futex_wake(&mr_engine.bell, call.ring);
+    for (; call.spawn; call.spawn--)
+        mr_worker_start();
+    if (call.arm)
+        mr_monitor_arm();
+}
+
+/* Polls for work with the lock let go. */
+static void poll(void)
+{
+    mr_engine.spinning++;
+    mr_lock_drop(&mr_engine.lock);
+    if (mr_engine.base > 1) {
+        uint64_t end = mr_clock_ns() + POLL_NS;
+        do {
+            for (int round = 0; round < 32 && !atomic_load_explicit(&mr_engine.ready, memory_order_relaxed); round++)
+                mr_pause();
+        } while (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed) && mr_clock_ns() < end);
+    } else {
+        sched_yield();
+    }
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.spinning--;
+}
+
+/* Sleeps until called, with the lock let go. False if the worker is one too many and shall end. */
+static bool rest(void)
+{
+    bool extra = mr_engine.workers > mr_engine.base;
+    uint32_t heard = atomic_load_explicit(&mr_engine.bell, memory_order_relaxed);
+    mr_engine.sleeping++;
+    mr_lock_drop(&mr_engine.lock);
+    mr_futex_wait(&mr_engine.bell, heard, extra ? EXTRA_IDLE_NS : UINT64_MAX);
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.sleeping--;
+    if (mr_engine.woken > 0) {
+        mr_engine.woken--;
+        return true;
+    }
+    return !(extra && mr_engine.workers > mr_engine.base &&
+             atomic_load_explicit(&mr_engine.bell, memory_order_relaxed) == heard);
+}
+
+static void *worker_main(void *data)
+{
+    struct mr_runner *self = mr_runner_self();
+    (void)data;
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.woken--;
+    if (self) {
+        self->is_worker = true;
+        char name[16];
+        snprintf(name, sizeof name, "millrace-%u", self->number);
+        pthread_setname_np(pthread_self(), name);
+    }
+    while (self && !atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
+        struct mr_task *task;
+        struct mr_grid *grid;
+        if (mr_engine_pick(&task, &grid)) {
+            struct mr_call call = { 0 };
+            if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
+                call = mr_engine_call();
+            mr_lock_drop(&mr_engine.lock);
+            mr_call_make(call);
+            if (task)
+                task->run(task);
+            else
+                mr_grid_work(grid, self);
+            mr_lock_take(&mr_engine.lock);
+            continue;
+        }
+        poll();
+        if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed) && !rest())
+            break;
+    }
+    mr_engine.workers--;
+    mr_lock_drop(&mr_engine.lock);
+    return NULL;
+}
+
+void mr_worker_start(void)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    for (unsigned i = 0; i < 5; i++)
+        sigdelset(&all, (int[]){ SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP }[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, worker_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        pthread_detach(thread);
+        return;
+    }
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.workers--;
+    mr_engine.woken--;
+    unsigned left = mr_engine.workers;
+    mr_lock_drop(&mr_engine.lock);
+    mr_log(left ? MR_LOG_INFO : MR_LOG_WARN, "cannot start a worker thread (errno %d); %u are running", error, left);
+}
+
+void mr_engine_takeover(void)
+{
+    struct mr_runner *self = runner_self;
+    if (!self || self->noted)
+        return;
+    self->noted = true;
+    struct mr_call call = { 0 };
+    mr_lock_take(&mr_engine.lock);
+    if (self->is_worker)
+        mr_engine.waiting++;
+    if (self->grid && atomic_load_explicit(&self->grid->open, memory_order_relaxed))
+        mr_grid_heat(self->grid);
+    if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
+        call = mr_engine_call();
+    mr_lock_drop(&mr_engine.lock);
+    mr_call_make(call);
+}
+
+void mr_runner_settle(struct mr_runner *self)
+{
+    self->noted = false;
+    if (!self->is_worker)
+        return;
+    mr_lock_take(&mr_engine.lock);
+    mr_engine.waiting--;
+    mr_lock_drop(&mr_engine.lock);
+}
+
+struct mr_engine_numbers mr_engine_look(void)
+{
+    mr_lock_take(&mr_engine.lock);
+    struct mr_engine_numbers numbers = { mr_engine.workers, mr_engine.base, mr_engine.extra_started };
+    mr_lock_drop(&mr_engine.lock);
+    return numbers;
+}
+
+/* The process ends: no worker takes up anything new. Nobody is waited for: what runs is cut off with the process. */
+__attribute__((destructor)) static void end_of_process(void)
+{
+    atomic_store(&mr_engine.stop, true);
+    atomic_fetch_add(&mr_engine.bell, 1);
+    mr_futex_wake(&mr_engine.bell, INT_MAX);
+}

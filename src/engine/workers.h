@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the engine's files share: its state, its threads' records, and who looks for work. Private to src/engine. */
+#ifndef MR_ENGINE_WORKERS_H
+#define MR_ENGINE_WORKERS_H
+
+#include "base/thread.h"
+#include "engine/engine.h"
+
+#define MR_WORKERS_LIMIT 512u
+
+/* A thread that runs commands: a worker, or a program's thread that helps. */
+struct mr_runner {
+    unsigned number;          /* small, unique among runners alive */
+    bool is_worker;
+    bool noted;               /* counted in engine.waiting: what it runs only waits */
+    struct mr_grid *grid;     /* the grid whose block it runs, or NULL */
+};
+
+struct mr_engine {
+    mr_lock lock;                      /* guards all that isn't atomic */
+    struct mr_task **heap;             /* 1-based binary heap by key */
+    size_t heap_room;
+    uint32_t heap_count;
+    size_t tasks;                      /* that may be queued */
+    struct mr_list grids;              /* open grids */
+    unsigned hot_grids;                /* of them, those that workers look for */
+    _Atomic uint32_t ready;            /* heap_count + hot_grids, for threads that poll */
+    _Atomic uint64_t top_key;          /* of the heap, or MR_ENGINE_KEY_NONE */
+
+    unsigned base;                     /* workers while work flows; 0 before the first use */
+    unsigned workers, spinning, sleeping;
+    unsigned woken;                    /* sleepers told to wake that haven't looked yet */
+    unsigned waiting;                  /* workers whose work only waits */
+    unsigned in_host;                  /* workers inside a host function */
+    unsigned extra_started;
+    _Atomic uint32_t bell;             /* futex of sleeping workers */
+    uint64_t takes;                    /* tasks and grids that workers have taken up */
+    _Atomic bool stop;                 /* the process ends */
+
+    bool monitor_made, monitor_armed;
+    _Atomic uint32_t monitor_bell;     /* futex of the resting monitor */
+
+    uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
+};
+
+extern struct mr_engine mr_engine;
+
+/* With the lock held: decides who shall look at ready work, if nobody does already. */
+struct mr_call mr_engine_call(void);
+
+/* Recomputes the polled words. Lock held. */
+void mr_engine_publish(void);
+
+/* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted. Lock held. */
+bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid);
+
+/* The calling thread's record, made on first use; NULL when memory is short. */
+struct mr_runner *mr_runner_self(void);
+
+/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the grid's other blocks, get another thread. */
+void mr_engine_takeover(void);
+/* Takes that back when the command or chunk has ended; only if self->noted. */
+void mr_runner_settle(struct mr_runner *self);
+
+/* Grids, lock held: the open hot grid with unclaimed blocks that goes first, or NULL. */
+struct mr_grid *mr_grid_best(void);
+/* Makes an open grid one that workers look for. Lock held. */
+void mr_grid_heat(struct mr_grid *grid);
+/* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No lock held. */
+void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
+
+/* Starts the thread that watches for stalled work (monitor.c). Lock not held. */
+void mr_monitor_arm(void);
+
+/* Starts a worker that was counted under the lock (workers.c). Lock not held. */
+void mr_worker_start(void);
+
+#endif

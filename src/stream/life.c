@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How streams begin and end, and which stream a handle means.
+ *
+ * A stream's record lives as long as its handle, then until its work is done. The legacy stream lives as long as its context. A thread's own
+ * default stream in a context is made when the thread first asks for it, and ends with the thread or the context, whichever is first: the
+ * thread remembers handles, not records, so a stream that went with its context is simply not found any more. */
+#include <pthread.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "stream/stream_private.h"
+
+static _Atomic uint64_t next_id = 1;
+
+static void stream_finish(void *object)
+{
+    struct mr_stream *stream = object;
+    struct mr_context *context = stream->context;
+    mr_lock_take(&context->order_lock);
+    mr_stream_unlist(stream);
+    if (!stream->is_legacy)
+        mr_list_remove(&stream->link);
+    mr_lock_drop(&context->order_lock);
+    if (stream->order_mark)
+        mr_mark_drop(stream->order_mark);
+    mr_engine_task_end();
+    mr_object_drop(context);
+}
+
+static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, int priority, bool is_legacy)
+{
+    if (!mr_engine_task_begin())
+        return NULL;
+    struct mr_stream *stream = mr_object_new(MR_KIND_STREAM, sizeof *stream, stream_finish);
+    if (!stream) {
+        mr_engine_task_end();
+        return NULL;
+    }
+    mr_object_hold(context);
+    stream->context = context;
+    stream->flags = flags;
+    stream->priority = priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
+    stream->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+    stream->is_legacy = is_legacy;
+    atomic_store_explicit(&stream->sync_policy, CU_SYNC_POLICY_AUTO, memory_order_relaxed);
+    stream->task.run = mr_stream_task_run;
+    stream->grid.resume = mr_stream_grid_resume;
+    mr_list_init(&stream->link);
+    mr_list_init(&stream->busy_link);
+    mr_list_init(&stream->busy_free);
+    mr_list_init(&stream->grid.link);
+    if (!is_legacy) {
+        mr_lock_take(&context->order_lock);
+        mr_list_append(&context->streams, &stream->link);
+        mr_lock_drop(&context->order_lock);
+    }
+    return stream;
+}
+
+struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int priority)
+{
+    return stream_new(context, flags, priority, false);
+}
+
+bool mr_stream_destroy(struct mr_stream *stream)
+{
+    if (!mr_object_retire(stream))
+        return false;
+    mr_lock_take(&stream->lock);
+    stream->ended = true;
+    mr_stream_leave(stream, (struct mr_call){ 0 }, false);
+    return true;
+}
+
+struct mr_context *mr_stream_context(struct mr_stream *stream) { return stream->context; }
+unsigned mr_stream_flags(const struct mr_stream *stream) { return stream->flags; }
+uint64_t mr_stream_id(const struct mr_stream *stream) { return stream->id; }
+bool mr_stream_is_default(const struct mr_stream *stream) { return stream->is_legacy || stream->is_per_thread; }
+
+int mr_stream_priority(const struct mr_stream *stream)
+{
+    return stream->priority;
+}
+
+void mr_stream_set_priority(struct mr_stream *stream, int priority)
+{
+    mr_lock_take(&stream->lock);
+    stream->priority = priority;
+    mr_lock_drop(&stream->lock);
+}
+
+int mr_stream_sync_policy(struct mr_stream *stream)
+{
+    return atomic_load_explicit(&stream->sync_policy, memory_order_relaxed);
+}
+
+void mr_stream_set_sync_policy(struct mr_stream *stream, int policy)
+{
+    atomic_store_explicit(&stream->sync_policy, policy, memory_order_relaxed);
+}
+
+/* The calling thread's own default streams: the context's number and the stream's handle. */
+struct own_stream { unsigned long long context; CUstream handle; };
+struct own_streams { size_t count, room; struct own_stream *entries; };
+
+static _Thread_local struct own_streams *own __attribute__((tls_model("initial-exec")));
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool key_made;
+
+static void end_of_thread(void *data)
+{
+    struct own_streams *mine = data;
+    own = NULL;
+    for (size_t i = 0; i < mine->count; i++) {
+        struct mr_stream *stream = mr_object_acquire(mine->entries[i].handle, MR_KIND_STREAM);
+        if (stream) {
+            (void)mr_stream_destroy(stream);
+            mr_object_drop(stream);
+        }
+    }
+    mr_free(mine->entries);
+    mr_free(mine);
+}
+
+static void make_key(void)
+{
+    key_made = pthread_key_create(&key, end_of_thread) == 0;
+}
+
+/* The thread's list with room for one more entry; stale entries make room first. NULL when memory is short. */
+static struct own_streams *provide_own(void)
+{
+    pthread_once(&key_once, make_key);
+    if (!own) {
+        struct own_streams *made = key_made ? mr_calloc(1, sizeof *made) : NULL;
+        if (!made || pthread_setspecific(key, made) != 0) {
+            mr_free(made);
+            return NULL;
+        }
+        own = made;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < own->count; i++)
+        if (mr_object_find(own->entries[i].handle, MR_KIND_STREAM))
+            own->entries[kept++] = own->entries[i];
+    own->count = kept;
+    if (!mr_array_reserve((void **)&own->entries, &own->room, own->count + 1, sizeof *own->entries))
+        return NULL;
+    return own;
+}
+
+static CUresult per_thread_stream(struct mr_context *context, struct mr_stream **out)
+{
+    for (size_t i = 0; own && i < own->count; i++) {
+        if (own->entries[i].context == context->id) {
+            *out = mr_object_find(own->entries[i].handle, MR_KIND_STREAM);
+            if (*out)
+                return CUDA_SUCCESS;
+        }
+    }
+    struct own_streams *mine = provide_own();
+    struct mr_stream *stream = mine ? stream_new(context, CU_STREAM_DEFAULT, 0, false) : NULL;
+    if (!stream)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    stream->is_per_thread = true;
+    mine->entries[mine->count++] = (struct own_stream){ context->id, mr_object_handle(stream) };
+    *out = stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+        return status;
+    if ((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD) {
+        struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);
+        if (__builtin_expect(stream != NULL, 1)) {
+            *out = stream;
+            return CUDA_SUCCESS;
+        }
+        mr_log(MR_LOG_INFO, "%p is not a live stream", (void *)handle);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (handle == CU_STREAM_PER_THREAD)
+        return per_thread_stream(context, out);
+    *out = context->legacy;
+    return CUDA_SUCCESS;
+}
+
+bool mr_context_streams_init(struct mr_context *context)
+{
+    context->legacy = stream_new(context, CU_STREAM_DEFAULT, 0, true);
+    return context->legacy != NULL;
+}
+
+/* A reference to a stream of the context whose handle is still live, or NULL. */
+static struct mr_stream *any_live_stream(struct mr_context *context)
+{
+    struct mr_stream *found = NULL;
+    mr_lock_take(&context->order_lock);
+    for (struct mr_list *link = context->streams.next; link != &context->streams && !found; link = link->next) {
+        struct mr_stream *stream = MR_CONTAINER(link, struct mr_stream, link);
+        if (mr_object_handle(stream) && mr_object_try_hold(stream))
+            found = stream;
+    }
+    mr_lock_drop(&context->order_lock);
+    return found;
+}
+
+void mr_context_streams_end(struct mr_context *context)
+{
+    struct mr_stream *stream;
+    mr_context_drain(context);
+    while ((stream = any_live_stream(context))) {
+        (void)mr_stream_destroy(stream);
+        mr_object_drop(stream);
+    }
+    (void)mr_stream_destroy(context->legacy);
+}

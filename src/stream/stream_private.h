@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stream's record and what the stream layer's files share.
+ *
+ * life.c     creation, destruction, default streams, resolving handles
+ * queue.c    the queue: submitting, running, going on when a mark completes
+ * order.c    what the legacy default stream and the blocking streams owe each other
+ * wait.c     threads that wait, and help meanwhile
+ *
+ * A stream's state says who may touch the head of its queue:
+ *   IDLE     nothing queued, nobody runs
+ *   READY    the head is work; the task is in the engine's queue, or a thread has just taken it from there
+ *   RUNNING  one thread owns the head (or a grid does, until its last thread leaves)
+ *   BLOCKED  the head waits for a mark, whose completion will move the stream on
+ * It changes under the stream's lock only; reading it without the lock answers "was it idle at some moment during this call".
+ *
+ * Lock order: context->order_lock, legacy stream's lock, other streams' locks, engine's lock (docs/locking.md). */
+#ifndef MR_STREAM_PRIVATE_H
+#define MR_STREAM_PRIVATE_H
+
+#include <cuda.h>
+
+#include "engine/engine.h"
+#include "stream/stream.h"
+
+enum mr_stream_state { MR_STREAM_IDLE, MR_STREAM_READY, MR_STREAM_RUNNING, MR_STREAM_BLOCKED };
+
+struct mr_stream {
+    struct mr_object object;
+    struct mr_context *context;        /* counted */
+    unsigned flags;                    /* CU_STREAM_NON_BLOCKING or 0 */
+    int priority;
+    uint64_t id;                       /* cuStreamGetId */
+    bool is_legacy, is_per_thread;
+    _Atomic int sync_policy;           /* CUsynchronizationPolicy */
+    struct mr_list link;               /* in context->streams, under order_lock */
+
+    mr_lock lock;                      /* guards what follows, but for atomics that are read without it */
+    _Atomic int state;                 /* enum mr_stream_state */
+    struct mr_command *head, *tail;    /* queued commands, oldest first */
+    struct mr_command *running;        /* taken off the queue by the owner */
+    uint64_t submitted;                /* commands that were put in, ever */
+    _Atomic uint64_t completed;        /* of those, how many are done */
+    _Atomic uint32_t pulse;            /* futex of sleeping threads: moves when `completed` does */
+    unsigned sleepers;                 /* threads that sleep on it */
+    bool ended;                        /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
+
+    struct mr_task task;
+    struct mr_grid grid;
+    struct mr_stream *next_released;   /* in a thread's list of streams to move on (queue.c) */
+
+    /* Default-stream rules; see order.c. */
+    bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
+    struct mr_list busy_link;          /* under order_lock */
+    bool captured;                     /* the legacy stream already waits for all that is queued here */
+    uint64_t legacy_seen;              /* this stream already waits for the legacy stream's work up to this count */
+
+    /* The legacy stream only. */
+    _Atomic uint32_t gate;             /* 1: blocking streams must look at the legacy stream before they take work */
+    _Atomic uint32_t listed_blocking, listed_free;  /* lengths of the two lists; changed under order_lock */
+    struct mr_list busy_free;          /* non-blocking streams that may have work; under order_lock */
+    uint64_t work;                     /* count of the legacy stream's own submissions */
+    uint64_t order_work;               /* order_mark stands for the work up to this count */
+    struct mr_mark *order_mark;        /* completes when that work has; counted */
+};
+
+static inline bool mr_stream_idle(struct mr_stream *stream)
+{
+    return atomic_load_explicit(&stream->state, memory_order_acquire) == MR_STREAM_IDLE;
+}
+
+static inline bool mr_stream_blocking(const struct mr_stream *stream)
+{
+    return !(stream->flags & CU_STREAM_NON_BLOCKING);
+}
+
+/* What is left to do when all locks are dropped: `inlined` says that the command is the caller's to run (mr_stream_run_inline). */
+struct mr_put { bool inlined; struct mr_call call; };
+
+/* Puts a command in the stream; lock held. Records and waits may end here and now. */
+struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
+
+/* Drops the stream's lock and does what must follow: wakes sleeping threads, makes the call, gives up the last reference of a destroyed
+ * stream, moves on the streams that waited for marks completed meanwhile (unless the caller holds other locks: `nested`; it then
+ * calls mr_stream_drain_released later). */
+void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested);
+
+/* Runs a command that mr_stream_put left to the caller. Returns its own status. No lock held. */
+CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
+
+/* The task's and the grid's functions. */
+void mr_stream_task_run(struct mr_task *task);
+void mr_stream_grid_resume(struct mr_grid *grid);
+
+/* Puts a command in with the default-stream rules, and does it if it is to be done inline (then *status is its outcome). On failure nothing was queued,
+ * and the command is still the caller's. */
+CUresult mr_stream_order(struct mr_stream *stream, struct mr_command *command, CUresult *status) __attribute__((warn_unused_result));
+
+/* True if nothing that the stream's work depends on by the default-stream rules is pending: a record made now is complete now. No lock. */
+bool mr_stream_quiet(struct mr_stream *stream);
+
+/* Takes the stream out of the busy lists; order_lock held. */
+void mr_stream_unlist(struct mr_stream *stream);
+
+/* Moves on the streams whose mark completed on this thread. Called with no lock held. */
+void mr_stream_drain_released(void);
+
+/* Helping: runs commands of `stream` on the calling thread for as long as `enough(data)` is false and the head may run here. True if anything
+ * was run. No lock held. */
+bool mr_stream_help(struct mr_stream *stream, bool (*enough)(void *data), void *data);
+
+/* Waits until no work of the context is left, even if it has failed. */
+void mr_context_drain(struct mr_context *context);
+
+#endif

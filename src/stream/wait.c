@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that wait: for a mark, for a stream, for a context.
+ *
+ * A waiting thread first looks whether it can do what it waits for itself: it takes the stream that will complete the mark out of the engine's
+ * queue and runs its commands, one at a time, until the wait is over; if that stream itself waits for another, it goes there. It never runs
+ * anything else, for that might not end before the thread goes on. If somebody else is at work it joins the launch, or waits in
+ * the way that the event, the stream or the context asks for. (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.) */
+#include <sched.h>
+
+#include "base/clock.h"
+#include "object/context.h"
+#include "stream/stream_private.h"
+
+#define SPIN_NS 20000u
+#define SLEEP_NS 20000000u      /* then it looks again whether it can help, or the context has failed */
+#define HOPS 64
+
+enum policy { POLICY_AUTO, POLICY_SPIN, POLICY_YIELD, POLICY_SLEEP };
+
+struct wait {
+    struct mr_mark *mark;       /* what for: a mark, if not NULL; */
+    struct mr_stream *stream;   /* else `ticket` commands of a stream */
+    uint64_t ticket;
+    struct mr_mark *hop;        /* on the way there: the mark that a stream in between is blocked on */
+    bool stubborn;              /* go on although the context has failed */
+};
+
+static bool is_over(struct wait *wait)
+{
+    if (wait->mark)
+        return mr_mark_is_done(wait->mark);
+    return atomic_load_explicit(&wait->stream->completed, memory_order_acquire) >= wait->ticket;
+}
+
+static bool enough(void *data)
+{
+    struct wait *wait = data;
+    return is_over(wait) || (wait->hop && mr_mark_is_done(wait->hop));
+}
+
+/* The stream that has to complete a pending mark, with a reference; NULL if the mark is complete (then the stream may be gone). */
+static struct mr_stream *stream_of(struct mr_mark *mark)
+{
+    struct mr_stream *stream = mark->stream;
+    if (!stream || !mr_object_try_hold(stream))
+        return NULL;
+    if (!mr_mark_is_done(mark))
+        return stream;
+    mr_object_drop(stream);
+    return NULL;
+}
+
+/* The mark that the stream is blocked on, with a reference; NULL if it isn't blocked. */
+static struct mr_mark *blocked_on(struct mr_stream *stream)
+{
+    struct mr_mark *mark = NULL;
+    mr_lock_take(&stream->lock);
+    if (atomic_load_explicit(&stream->state, memory_order_relaxed) == MR_STREAM_BLOCKED) {
+        mark = stream->head->wait.on;
+        mr_mark_hold(mark);
+    }
+    mr_lock_drop(&stream->lock);
+    return mark;
+}
+
+/* Tries to get on with it; true if anything was run. */
+static bool help(struct wait *wait)
+{
+    struct mr_stream *stream;
+    bool ran = false;
+    if (wait->mark) {
+        stream = stream_of(wait->mark);
+    } else {
+        stream = wait->stream;
+        mr_object_hold(stream);
+    }
+    for (int hop = 0; stream && hop < HOPS; hop++) {
+        int state = atomic_load_explicit(&stream->state, memory_order_acquire);
+        if (state != MR_STREAM_BLOCKED) {
+            if (state == MR_STREAM_READY ||
+                (state == MR_STREAM_RUNNING && atomic_load_explicit(&stream->grid.open, memory_order_relaxed)))
+                ran = mr_stream_help(stream, enough, wait);
+            break;
+        }
+        struct mr_mark *mark = blocked_on(stream);
+        if (!mark)
+            continue;
+        mr_object_drop(stream);
+        if (wait->hop)
+            mr_mark_drop(wait->hop);
+        wait->hop = mark;
+        stream = stream_of(mark);
+    }
+    if (stream)
+        mr_object_drop(stream);
+    if (wait->hop)
+        mr_mark_drop(wait->hop);
+    wait->hop = NULL;
+    return ran;
+}
+
+static enum policy choose_policy(const struct mr_context *context, unsigned event_flags, int sync_policy)
+{
+    if (event_flags & CU_EVENT_BLOCKING_SYNC)
+        return POLICY_SLEEP;
+    switch (sync_policy) {
+    case CU_SYNC_POLICY_SPIN: return POLICY_SPIN;
+    case CU_SYNC_POLICY_YIELD: return POLICY_YIELD;
+    case CU_SYNC_POLICY_BLOCKING_SYNC: return POLICY_SLEEP;
+    default: break;
+    }
+    switch (context->flags & CU_CTX_SCHED_MASK) {
+    case CU_CTX_SCHED_SPIN: return POLICY_SPIN;
+    case CU_CTX_SCHED_YIELD: return POLICY_YIELD;
+    case CU_CTX_SCHED_BLOCKING_SYNC: return POLICY_SLEEP;
+    default: return POLICY_AUTO;
+    }
+}
+
+static void sleep_on(struct wait *wait)
+{
+    if (wait->mark) {
+        mr_mark_sleep(wait->mark, SLEEP_NS);
+        return;
+    }
+    struct mr_stream *stream = wait->stream;
+    mr_lock_take(&stream->lock);
+    if (!is_over(wait)) {
+        uint32_t heard = atomic_load_explicit(&stream->pulse, memory_order_relaxed);
+        stream->sleepers++;
+        mr_lock_drop(&stream->lock);
+        mr_futex_wait(&stream->pulse, heard, SLEEP_NS);
+        mr_lock_take(&stream->lock);
+        stream->sleepers--;
+    }
+    mr_lock_drop(&stream->lock);
+}
+
+/* The wait itself. The context's sticky error ends it early, unless the wait is stubborn. */
+static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
+{
+    uint64_t since = 0;
+    while (!is_over(wait) && (wait->stubborn || mr_context_error(context) == CUDA_SUCCESS)) {
+        if (help(wait)) {
+            since = 0;
+            continue;
+        }
+        if (policy == POLICY_SLEEP) {
+            sleep_on(wait);
+        } else if (policy == POLICY_YIELD) {
+            sched_yield();
+        } else {
+            for (int i = 0; i < 16 && !is_over(wait); i++)
+                mr_pause();
+            uint64_t now = policy == POLICY_AUTO ? mr_clock_ns() : 0;
+            if (since == 0)
+                since = now;
+            else if (policy == POLICY_AUTO && now - since > SPIN_NS)
+                sleep_on(wait);
+        }
+    }
+}
+
+CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags)
+{
+    if (!mr_mark_is_done(mark)) {
+        struct wait wait = { .mark = mark };
+        wait_for(&wait, context, choose_policy(context, event_flags, CU_SYNC_POLICY_AUTO));
+    }
+    return mr_context_error(context);
+}
+
+static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stubborn)
+{
+    struct mr_context *context = stream->context;
+    struct wait wait = { .stream = stream, .ticket = ticket, .stubborn = stubborn };
+    if (!is_over(&wait)) {
+        mr_object_hold(stream);
+        wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
+        mr_object_drop(stream);
+    }
+    return mr_context_error(context);
+}
+
+CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command)
+{
+    CUresult status = mr_context_error(stream->context), outcome = CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS)
+        status = mr_stream_order(stream, command, &outcome);
+    if (status == CUDA_SUCCESS)
+        return outcome;
+    mr_command_free(command);
+    return status;
+}
+
+CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *command)
+{
+    struct mr_context *context = stream->context;
+    if (!command->mark && !(command->mark = mr_mark_new())) {
+        mr_command_free(command);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    struct mr_mark *mark = command->mark;
+    mark->stream = stream;
+    mr_mark_hold(mark);
+    CUresult status = mr_stream_submit(stream, command);
+    if (status == CUDA_SUCCESS)
+        status = mr_mark_wait(mark, context, 0);
+    if (status == CUDA_SUCCESS)
+        status = (CUresult)mark->status;
+    mr_mark_drop(mark);
+    return status;
+}
+
+CUresult mr_stream_record(struct mr_stream *stream, struct mr_event *event)
+{
+    bool timed = !(event->flags & CU_EVENT_DISABLE_TIMING);
+    if (__builtin_expect(mr_stream_quiet(stream), 1)) {
+        mr_event_set_stamp(event, timed ? mr_clock_ns() : MR_STAMP_UNTIMED);
+        return mr_context_error(stream->context);
+    }
+    struct mr_command *command = mr_command_new(MR_COMMAND_RECORD);
+    struct mr_mark *mark = mr_mark_new();
+    if (!command || !mark) {
+        if (command)
+            mr_command_free(command);
+        if (mark)
+            mr_mark_drop(mark);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    command->record.timed = timed;
+    command->mark = mark;
+    mark->stream = stream;
+    mr_mark_hold(mark);
+    CUresult status = mr_stream_submit(stream, command);
+    if (status == CUDA_SUCCESS)
+        mr_event_set_mark(event, mark);
+    else
+        mr_mark_drop(mark);
+    return status;
+}
+
+CUresult mr_stream_wait_event(struct mr_stream *stream, struct mr_event *event)
+{
+    struct mr_mark *mark = mr_event_mark(event);
+    if (!mark)
+        return mr_context_error(stream->context);
+    struct mr_command *command = mark->stream == stream ? NULL : mr_command_new(MR_COMMAND_WAIT);
+    if (!command) {
+        bool own = mark->stream == stream;
+        mr_mark_drop(mark);
+        return own ? mr_context_error(stream->context) : CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    command->wait.on = mark;
+    return mr_stream_submit(stream, command);
+}
+
+/* A stream that may still have work submitted before `limit`, with a reference, and what to wait for; NULL if there is none. Idle streams are taken
+ * off the list on the way. order_lock held. */
+static struct mr_stream *find_busy(struct mr_list *list, uint64_t limit, uint64_t *ticket)
+{
+    struct mr_stream *found = NULL;
+    for (struct mr_list *link = list->next, *next; link != list && !found; link = next) {
+        struct mr_stream *stream = MR_CONTAINER(link, struct mr_stream, busy_link);
+        next = link->next;
+        mr_lock_take(&stream->lock);
+        struct mr_command *oldest = stream->running ? stream->running : stream->head;
+        if (mr_stream_idle(stream)) {
+            mr_stream_unlist(stream);
+        } else if ((!oldest || oldest->sequence < limit) && mr_object_try_hold(stream)) {
+            *ticket = stream->submitted;
+            found = stream;
+        }
+        mr_lock_drop(&stream->lock);
+    }
+    return found;
+}
+
+bool mr_stream_is_done(struct mr_stream *stream)
+{
+    bool idle = mr_stream_idle(stream);
+    if (!idle) {
+        mr_lock_take(&stream->lock);
+        idle = mr_stream_idle(stream);
+        mr_lock_drop(&stream->lock);
+    }
+    if (!stream->is_legacy || !idle || atomic_load_explicit(&stream->listed_blocking, memory_order_acquire) == 0)
+        return idle;
+    uint64_t ticket;
+    struct mr_context *context = stream->context;
+    mr_lock_take(&context->order_lock);
+    struct mr_stream *busy = find_busy(&context->busy_blocking, UINT64_MAX, &ticket);
+    mr_lock_drop(&context->order_lock);
+    if (busy)
+        mr_object_drop(busy);
+    return !busy;
+}
+
+/* Waits for all work submitted before `limit` on the listed streams. */
+static CUresult drain_lists(struct mr_context *context, bool also_free, bool stubborn)
+{
+    uint64_t limit = mr_engine_sequence(), ticket;
+    for (;;) {
+        mr_lock_take(&context->order_lock);
+        struct mr_stream *stream = find_busy(&context->busy_blocking, limit, &ticket);
+        if (!stream && also_free)
+            stream = find_busy(&context->legacy->busy_free, limit, &ticket);
+        mr_lock_drop(&context->order_lock);
+        if (!stream)
+            return mr_context_error(context);
+        CUresult status = wait_ticket(stream, ticket, stubborn);
+        mr_object_drop(stream);
+        if (status != CUDA_SUCCESS && !stubborn)
+            return status;
+    }
+}
+
+/* Waits for what the stream itself has now. */
+static CUresult drain_queue(struct mr_stream *stream, bool stubborn)
+{
+    mr_lock_take(&stream->lock);
+    uint64_t ticket = stream->submitted;
+    mr_lock_drop(&stream->lock);
+    return wait_ticket(stream, ticket, stubborn);
+}
+
+CUresult mr_stream_synchronize(struct mr_stream *stream)
+{
+    if (!mr_stream_idle(stream)) {
+        CUresult status = drain_queue(stream, false);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    if (stream->is_legacy && atomic_load_explicit(&stream->listed_blocking, memory_order_acquire) != 0)
+        return drain_lists(stream->context, false, false);
+    return mr_context_error(stream->context);
+}
+
+static CUresult synchronize(struct mr_context *context, bool stubborn)
+{
+    struct mr_stream *legacy = context->legacy;
+    if (!mr_stream_idle(legacy)) {
+        CUresult status = drain_queue(legacy, stubborn);
+        if (status != CUDA_SUCCESS && !stubborn)
+            return status;
+    }
+    if (atomic_load_explicit(&legacy->listed_blocking, memory_order_acquire) != 0 ||
+        atomic_load_explicit(&legacy->listed_free, memory_order_acquire) != 0)
+        return drain_lists(context, true, stubborn);
+    return mr_context_error(context);
+}
+
+CUresult mr_context_synchronize(struct mr_context *context)
+{
+    return synchronize(context, false);
+}
+
+void mr_context_drain(struct mr_context *context)
+{
+    (void)synchronize(context, true);
+}
