@@ -524,6 +524,8 @@ static bool parse_rest(struct parser *parser, struct mr_ptx_function *fresh)
         return mr_ptx_error_at(parser, token.line, token.column, "extern function '%s' has a body", atom->name);
     if (!mr_ptx_expect(parser, '{', "'{' or ';'"))
         return false;
+    if (!mr_ptx_scope_enter(parser)) /* what a body declares hides parameters */
+        return false;
     bool good = parse_statements(parser);
     finish_body(parser, function);
     return good;

@@ -93,7 +93,7 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
         most += *letter != '?';
     struct mr_ptx_operand *operands = mr_ptx_new(parser, most + 1, sizeof *operands);
     inst->operands = operands;
-    inst->dst_count = *info->operands && strchr("dDucPQRSv", *info->operands) != NULL;
+    inst->dst_count = *info->operands && strchr("dDucnPQRSv", *info->operands) != NULL;
     for (const char *letter = info->operands; *letter; letter++) {
         if (letter[0] == '?')
             continue;

@@ -50,6 +50,7 @@ static bool parse_reg(struct parser *parser, const struct binding *binding, stru
     struct mr_ptx_operand *elements = mr_ptx_new(parser, binding->count, sizeof *elements);
     for (uint8_t i = 0; i < binding->count; i++) {
         set_reg(parser, &elements[i], binding->reg + i);
+        elements[i].line = operand->line;
         elements[i].column = operand->column;
     }
     operand->kind = MR_PTX_OPERAND_VECTOR;
@@ -170,6 +171,7 @@ static bool is_name(const struct mr_ptx_token *token, const char *name)
 /* A register, symbol, special register, `_` or constant. */
 static bool parse_simple(struct parser *parser, struct mr_ptx_operand *operand)
 {
+    operand->line = parser->token.line;
     operand->column = parser->token.column;
     operand->reg = operand->reg2 = MR_PTX_NONE;
     if (!mr_ptx_is(parser, MR_PTX_TOKEN_NAME) || is_name(&parser->token, "WARP_SZ"))
@@ -229,6 +231,7 @@ static bool parse_pair(struct parser *parser, struct mr_ptx_operand *operand)
 
 bool mr_ptx_parse_operand(struct parser *parser, struct mr_ptx_operand *operand)
 {
+    operand->line = parser->token.line;
     operand->column = parser->token.column;
     operand->reg = operand->reg2 = MR_PTX_NONE;
     if (mr_ptx_accept(parser, '['))
@@ -254,6 +257,7 @@ bool mr_ptx_parse_operand(struct parser *parser, struct mr_ptx_operand *operand)
 
 bool mr_ptx_parse_target(struct parser *parser, struct mr_ptx_operand *operand, bool is_table)
 {
+    operand->line = parser->token.line;
     operand->column = parser->token.column;
     operand->reg = operand->reg2 = MR_PTX_NONE;
     if (!mr_ptx_is(parser, MR_PTX_TOKEN_NAME))

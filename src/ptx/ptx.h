@@ -89,7 +89,7 @@ struct mr_ptx_operand {
     uint8_t special;   /* SPECIAL: enum mr_ptx_special */
     uint8_t component; /* SPECIAL: 0 x, 1 y, 2 z, 3 w; ENVREG etc.: the number */
     uint8_t count;     /* VECTOR: number of elements */
-    bool negated;      /* REG of type pred written as !p; -reg never occurs */
+    bool negated;      /* REG or SPECIAL of type pred written as !p */
     uint8_t type;      /* REG: enum mr_ptx_type as declared; PARAM-like: var's type */
     uint32_t reg;      /* REG, REG_ADDRESS, PAIR's first (NONE for a sink) */
     uint32_t reg2;     /* PAIR's second (NONE for a sink) */
@@ -103,7 +103,7 @@ struct mr_ptx_operand {
     const struct mr_ptx_function *func;   /* FUNCTION */
     const struct mr_ptx_operand *elements; /* VECTOR: `count` operands of kind
                                               REG, IMM_INT, IMM_FLOAT or SINK */
-    uint32_t column;
+    uint32_t line, column;
 };
 
 /* A .callprototype, or the shape of any function seen from a call. */

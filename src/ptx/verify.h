@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The verifier's own state and the calls between its files. For src/ptx only.
+ *
+ *   verify.c          modules, functions, calls
+ *   verify_inst.c     what each opcode asks of its types and modifiers
+ *   verify_memory.c   the same for loads, stores, atomics and conversions
+ *   verify_operand.c  operands against the letters of ptx_ops.def
+ *
+ * A check returns false after it has reported an error; the rest of the
+ * instruction is then left alone, and the next one is looked at.
+ */
+#ifndef MR_PTX_VERIFY_H
+#define MR_PTX_VERIFY_H
+
+#include "ptx/ptx.h"
+#include "ptx/ptx_tables.h"
+
+struct verifier {
+    const struct mr_ptx_module *module;
+    const struct mr_ptx_function *function;
+    const struct mr_ptx_inst *inst;
+    struct mr_ptx_diag *diag;
+    uint32_t errors;
+};
+
+/* Reports an error at the instruction, or at an operand of it; returns false. */
+bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool mr_ptx_verify_operand_error(struct verifier *verifier, const struct mr_ptx_operand *operand,
+                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* As an error, and marks the log: this is a gap of Millrace, not of the text. */
+bool mr_ptx_verify_unsupported(struct verifier *verifier, const char *what);
+
+/* Whether the module's target and version are at least these. */
+bool mr_ptx_verify_is_sm(const struct verifier *verifier, uint32_t sm);
+bool mr_ptx_verify_is_version(const struct verifier *verifier, uint32_t major, uint32_t minor);
+
+/* --- verify_inst.c, verify_memory.c --------------------------------------- */
+
+bool mr_ptx_verify_inst(struct verifier *verifier);
+
+/* ld, ldu, st, atom, red, cvt, cvta, mov, prefetch and their kin. */
+bool mr_ptx_verify_memory_inst(struct verifier *verifier);
+
+/* --- verify_operand.c ------------------------------------------------------- */
+
+/* Checks the operands of the instruction against the letters of its row. */
+bool mr_ptx_verify_operands(struct verifier *verifier);
+
+/* Whether a register of type `reg` can stand for `type`; `relaxed`: or a wider one. */
+bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool relaxed);
+
+/* Operand as a source of `type`. */
+bool mr_ptx_verify_source(struct verifier *verifier, const struct mr_ptx_operand *operand,
+                          enum mr_ptx_type type, bool relaxed);
+
+bool mr_ptx_verify_dest(struct verifier *verifier, const struct mr_ptx_operand *operand,
+                        enum mr_ptx_type type, bool relaxed);
+
+#endif

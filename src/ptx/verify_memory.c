@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What loads, stores, atomics, moves and conversions ask of their types and
+ * modifiers.
+ */
+#include <string.h>
+
+#include "ptx/verify.h"
+
+#define T(id) (UINT64_C(1) << MR_PTX_TYPE_##id)
+
+static enum mr_ptx_type type_of(const struct mr_ptx_inst *inst, int index)
+{
+    return (enum mr_ptx_type)inst->type[index];
+}
+
+static const char *op_name(const struct mr_ptx_inst *inst)
+{
+    return mr_ptx_op_name((enum mr_ptx_op)inst->op);
+}
+
+static bool wrong_space(struct verifier *verifier)
+{
+    return mr_ptx_verify_error(verifier, "space '.%s' is not allowed for '%s'",
+                               mr_ptx_space_name((enum mr_ptx_space)verifier->inst->space), op_name(verifier->inst));
+}
+
+/* --- ld and st --------------------------------------------------------------- */
+
+/* .relaxed and .acquire need a scope, the others have none. */
+static bool check_ordering(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    uint8_t sem = inst->semantics, wrong = inst->op == MR_PTX_OP_LD ? MR_PTX_SEM_RELEASE : MR_PTX_SEM_ACQUIRE;
+    bool scoped = sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_RELEASE ||
+                  sem == MR_PTX_SEM_MMIO;
+    if (sem == wrong || sem == MR_PTX_SEM_ACQ_REL || sem == MR_PTX_SEM_SC)
+        return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
+    if (scoped != (inst->scope != MR_PTX_SCOPE_NONE))
+        return mr_ptx_verify_error(verifier, scoped ? "'%s' with this ordering needs a scope"
+                                                    : "'%s' with a scope needs an ordering", op_name(inst));
+    if (inst->cache != MR_PTX_CACHE_NONE && sem != MR_PTX_SEM_NONE && sem != MR_PTX_SEM_WEAK)
+        return mr_ptx_verify_error(verifier, "'%s' has an ordering and a cache operator", op_name(inst));
+    return true;
+}
+
+/* A cache operator of loads only, or of stores only. */
+static bool check_cache(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool load_only = inst->cache == MR_PTX_CACHE_CA || inst->cache == MR_PTX_CACHE_LU ||
+                     inst->cache == MR_PTX_CACHE_CV || inst->cache == MR_PTX_CACHE_NC;
+    bool store_only = inst->cache == MR_PTX_CACHE_WB || inst->cache == MR_PTX_CACHE_WT;
+    if (inst->op == MR_PTX_OP_LD ? store_only : load_only)
+        return mr_ptx_verify_error(verifier, "this cache operator is not allowed for '%s'", op_name(inst));
+    if (inst->cache == MR_PTX_CACHE_NC && inst->space != MR_PTX_SPACE_GLOBAL)
+        return mr_ptx_verify_error(verifier, "'.nc' needs space '.global'");
+    return true;
+}
+
+/* What may be at the end of an address in the parameter space. */
+static bool check_param_store(struct verifier *verifier, const struct mr_ptx_operand *address)
+{
+    bool input = address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && address->var->is_input;
+    if (input || (verifier->function->is_entry && address->kind == MR_PTX_OPERAND_REG_ADDRESS))
+        return mr_ptx_verify_operand_error(verifier, address, "input parameters cannot be written");
+    return true;
+}
+
+static bool check_access(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool store = inst->op == MR_PTX_OP_ST;
+    enum mr_ptx_type type = type_of(inst, 0);
+    if (type == MR_PTX_TYPE_B128)
+        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
+    if (mr_ptx_type_bits(type) * inst->vector > 128)
+        return mr_ptx_verify_unsupported(verifier, "a memory access of more than 128 bits");
+    if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
+        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
+    if (store && inst->space == MR_PTX_SPACE_CONST)
+        return wrong_space(verifier);
+    if (inst->op == MR_PTX_OP_LDU && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)
+        return wrong_space(verifier);
+    if (store && inst->space == MR_PTX_SPACE_PARAM && !check_param_store(verifier, &inst->operands[0]))
+        return false;
+    bool policy = inst->operand_count == 3;
+    if (policy != ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0))
+        return mr_ptx_verify_error(verifier, "'.L2::cache_hint' and a policy go together");
+    return check_ordering(verifier) && check_cache(verifier);
+}
+
+/* --- atom and red ------------------------------------------------------------ */
+
+static uint64_t atom_types(const struct mr_ptx_inst *inst)
+{
+    uint64_t halves = T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+    switch (inst->atom) {
+    case MR_PTX_ATOM_AND: case MR_PTX_ATOM_OR: case MR_PTX_ATOM_XOR: return T(B32) | T(B64);
+    case MR_PTX_ATOM_EXCH: return T(B32) | T(B64);
+    case MR_PTX_ATOM_CAS: return T(B16) | T(B32) | T(B64);
+    case MR_PTX_ATOM_ADD: return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | halves;
+    case MR_PTX_ATOM_INC: case MR_PTX_ATOM_DEC: return T(U32);
+    case MR_PTX_ATOM_MIN: case MR_PTX_ATOM_MAX: return T(U32) | T(S32) | T(U64) | T(S64);
+    default: return 0;
+    }
+}
+
+static bool check_atom(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    enum mr_ptx_type type = type_of(inst, 0);
+    bool red = inst->op == MR_PTX_OP_RED;
+    if (inst->atom == MR_PTX_ATOM_NONE)
+        return mr_ptx_verify_error(verifier, "'%s' needs an operation", op_name(inst));
+    if (red && (inst->atom == MR_PTX_ATOM_EXCH || inst->atom == MR_PTX_ATOM_CAS))
+        return mr_ptx_verify_error(verifier, "this operation is not allowed for 'red'");
+    if (inst->vector > 1)
+        return mr_ptx_verify_unsupported(verifier, "an atomic operation on a vector");
+    if (type == MR_PTX_TYPE_B128)
+        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
+    if (!(atom_types(inst) >> type & 1))
+        return mr_ptx_verify_error(verifier, "type '.%s' is not allowed for this operation of '%s'",
+                                   mr_ptx_type_name(type), op_name(inst));
+    bool half = mr_ptx_type_class(type) == 'F' && type != MR_PTX_TYPE_F32 && type != MR_PTX_TYPE_F64;
+    if (half != ((inst->flags & MR_PTX_FLAG_NOFTZ) != 0))
+        return mr_ptx_verify_error(verifier, half ? "'%s' of type '.%s' needs '.noftz'"
+                                                  : "'.noftz' is not allowed for '%s' of type '.%s'",
+                                   op_name(inst), mr_ptx_type_name(type));
+    if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
+        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
+    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL &&
+        inst->space != MR_PTX_SPACE_SHARED)
+        return wrong_space(verifier);
+    uint8_t sem = inst->semantics;
+    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_MMIO || sem == MR_PTX_SEM_SC ||
+        (red && (sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_ACQ_REL)))
+        return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
+    unsigned wanted = (red ? 2u : 3u) + (inst->atom == MR_PTX_ATOM_CAS) +
+                      ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0);
+    if (inst->operand_count != wanted)
+        return mr_ptx_verify_error(verifier, "this operation of '%s' has %u operands", op_name(inst), wanted);
+    return true;
+}
+
+/* --- mov and cvta -------------------------------------------------------------- */
+
+/* Elements of a packing mov: equally wide, together as wide as the type. */
+static bool check_packing(struct verifier *verifier, const struct mr_ptx_operand *vector, bool is_dest)
+{
+    enum mr_ptx_type type = type_of(verifier->inst, 0);
+    unsigned bits = mr_ptx_type_bits(type) / vector->count;
+    enum mr_ptx_type element = bits == 8    ? MR_PTX_TYPE_B8
+                               : bits == 16 ? MR_PTX_TYPE_B16
+                               : bits == 32 ? MR_PTX_TYPE_B32
+                               : bits == 64 ? MR_PTX_TYPE_B64
+                                            : MR_PTX_TYPE_NONE;
+    if (mr_ptx_type_class(type) != 'B')
+        return mr_ptx_verify_error(verifier, "a mov that packs or unpacks needs an untyped type, as in .b64");
+    if (element == MR_PTX_TYPE_NONE || bits * vector->count != mr_ptx_type_bits(type))
+        return mr_ptx_verify_operand_error(verifier, vector, "%u elements do not fill type '.%s'", vector->count,
+                                           mr_ptx_type_name(type));
+    for (uint8_t i = 0; i < vector->count; i++) {
+        const struct mr_ptx_operand *item = &vector->elements[i];
+        if (is_dest && item->kind == MR_PTX_OPERAND_SINK)
+            continue;
+        if (!(is_dest ? mr_ptx_verify_dest(verifier, item, element, false)
+                      : mr_ptx_verify_source(verifier, item, element, false)))
+            return false;
+    }
+    return true;
+}
+
+/* An address as a value: in 64 bits, or 32 where the space is small. */
+static bool check_address_value(struct verifier *verifier, const struct mr_ptx_operand *operand)
+{
+    enum mr_ptx_type type = type_of(verifier->inst, 0);
+    unsigned bits = mr_ptx_type_bits(type);
+    char cls = mr_ptx_type_class(type);
+    bool small = operand->kind == MR_PTX_OPERAND_SYMBOL && operand->var->space != MR_PTX_SPACE_GLOBAL;
+    if (cls == 'F' || cls == 'P' || (bits != 64 && !(bits == 32 && small)))
+        return mr_ptx_verify_operand_error(verifier, operand, "an address does not fit in type '.%s'",
+                                           mr_ptx_type_name(type));
+    if (operand->kind == MR_PTX_OPERAND_SYMBOL && operand->var->reg != MR_PTX_NONE)
+        return mr_ptx_verify_operand_error(verifier, operand, "'%s' has no address", operand->var->name);
+    return true;
+}
+
+static bool check_mov(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *dest = &inst->operands[0], *source = &inst->operands[1];
+    enum mr_ptx_type type = type_of(inst, 0);
+    if (type == MR_PTX_TYPE_B128)
+        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
+    if (dest->kind == MR_PTX_OPERAND_VECTOR)
+        return check_packing(verifier, dest, true) && mr_ptx_verify_source(verifier, source, type, false);
+    if (!mr_ptx_verify_dest(verifier, dest, type, false))
+        return false;
+    switch (source->kind) {
+    case MR_PTX_OPERAND_VECTOR: return check_packing(verifier, source, false);
+    case MR_PTX_OPERAND_SYMBOL:
+    case MR_PTX_OPERAND_FUNCTION: return check_address_value(verifier, source);
+    default: return mr_ptx_verify_source(verifier, source, type, false);
+    }
+}
+
+static bool check_cvta(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *source = &inst->operands[1];
+    enum mr_ptx_type type = type_of(inst, 0);
+    if (type != MR_PTX_TYPE_U64)
+        return mr_ptx_verify_unsupported(verifier, "32-bit generic addresses");
+    switch (inst->space) {
+    case MR_PTX_SPACE_GENERIC:
+        return mr_ptx_verify_error(verifier, "'cvta' needs a space");
+    case MR_PTX_SPACE_SHARED_CLUSTER:
+        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
+    case MR_PTX_SPACE_CONST: case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_LOCAL: case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_PARAM: case MR_PTX_SPACE_PARAM_ENTRY:
+        break;
+    default:
+        return wrong_space(verifier);
+    }
+    if (!mr_ptx_verify_dest(verifier, &inst->operands[0], type, false))
+        return false;
+    if (source->kind != MR_PTX_OPERAND_SYMBOL)
+        return mr_ptx_verify_source(verifier, source, type, false);
+    enum mr_ptx_space space = inst->space == MR_PTX_SPACE_PARAM_ENTRY ? MR_PTX_SPACE_PARAM : (enum mr_ptx_space)inst->space;
+    if ((inst->flags & MR_PTX_FLAG_TO) || source->var->space != space)
+        return mr_ptx_verify_operand_error(verifier, source, "'%s' is in space '.%s'", source->var->name,
+                                           mr_ptx_space_name(source->var->space));
+    return true;
+}
+
+/* --- cvt ----------------------------------------------------------------------- */
+
+static bool is_f16_pair(enum mr_ptx_type type)
+{
+    return type == MR_PTX_TYPE_F16X2 || type == MR_PTX_TYPE_BF16X2;
+}
+
+/* How a conversion rounds. */
+enum need { NEED_NOTHING, NEED_FLOAT, NEED_INTEGER, MAY_INTEGER };
+
+static enum need rounding_need(enum mr_ptx_type to, enum mr_ptx_type from)
+{
+    bool to_float = mr_ptx_type_class(to) == 'F', from_float = mr_ptx_type_class(from) == 'F';
+    unsigned to_bits = mr_ptx_type_bits(to), from_bits = mr_ptx_type_bits(from);
+    if (!from_float)
+        return to_float ? NEED_FLOAT : NEED_NOTHING;
+    if (!to_float)
+        return NEED_INTEGER;
+    if (is_f16_pair(to))
+        return NEED_FLOAT;
+    if (to == from)
+        return MAY_INTEGER;
+    return to_bits <= from_bits ? NEED_FLOAT : NEED_NOTHING; /* f16 and bf16 differ */
+}
+
+static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, enum mr_ptx_type from)
+{
+    uint8_t rounding = verifier->inst->rounding;
+    bool none = rounding == MR_PTX_ROUND_NONE, integer = rounding >= MR_PTX_ROUND_RNI;
+    bool good = false;
+    if (rounding == MR_PTX_ROUND_RNA || rounding == MR_PTX_ROUND_RS)
+        return mr_ptx_verify_unsupported(verifier, rounding == MR_PTX_ROUND_RNA ? "'.rna'" : "'.rs'");
+    switch (rounding_need(to, from)) {
+    case NEED_NOTHING: good = none; break;
+    case NEED_FLOAT: good = !none && !integer; break;
+    case NEED_INTEGER: good = integer; break;
+    case MAY_INTEGER: good = none || integer; break;
+    }
+    if (!good)
+        return mr_ptx_verify_error(verifier, none ? "conversion from '.%s' to '.%s' needs a rounding"
+                                                  : "this rounding is not allowed from '.%s' to '.%s'",
+                                   mr_ptx_type_name(from), mr_ptx_type_name(to));
+    bool directed = rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP;
+    bool bf16 = to == MR_PTX_TYPE_BF16 || to == MR_PTX_TYPE_BF16X2 || to == MR_PTX_TYPE_F16X2;
+    if (directed && bf16 && mr_ptx_type_class(from) == 'F')
+        return mr_ptx_verify_error(verifier, "this rounding is not allowed from '.%s' to '.%s'",
+                                   mr_ptx_type_name(from), mr_ptx_type_name(to));
+    return true;
+}
+
+static bool check_cvt(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    enum mr_ptx_type to = type_of(inst, 0), from = type_of(inst, 1);
+    if (inst->flags & (MR_PTX_FLAG_PACK | MR_PTX_FLAG_SCALED))
+        return mr_ptx_verify_unsupported(verifier, "cvt.pack");
+    if (inst->type_count != 2)
+        return mr_ptx_verify_error(verifier, "'cvt' has two types");
+    if (mr_ptx_type_class(to) == 'X' || mr_ptx_type_class(from) == 'X' || to == MR_PTX_TYPE_F32X2)
+        return mr_ptx_verify_unsupported(verifier, "a conversion with this format");
+    if (mr_ptx_type_class(to) == 'B' || mr_ptx_type_class(from) == 'B' || is_f16_pair(from) ||
+        from == MR_PTX_TYPE_F32X2 || (is_f16_pair(to) && from != MR_PTX_TYPE_F32))
+        return mr_ptx_verify_error(verifier, "there is no conversion from '.%s' to '.%s'", mr_ptx_type_name(from),
+                                   mr_ptx_type_name(to));
+    if (inst->operand_count != (is_f16_pair(to) ? 3 : 2))
+        return mr_ptx_verify_error(verifier, "wrong number of operands for 'cvt'");
+    if (!check_cvt_rounding(verifier, to, from))
+        return false;
+    bool has_f32 = to == MR_PTX_TYPE_F32 || from == MR_PTX_TYPE_F32;
+    if ((inst->flags & MR_PTX_FLAG_FTZ) && !has_f32)
+        return mr_ptx_verify_error(verifier, "'.ftz' needs a conversion from or to '.f32'");
+    bool to_half = to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16 || is_f16_pair(to);
+    if ((inst->flags & MR_PTX_FLAG_RELU) && !(to_half && from == MR_PTX_TYPE_F32))
+        return mr_ptx_verify_error(verifier, "'.relu' needs a conversion from '.f32' to a half");
+    if (inst->flags & MR_PTX_FLAG_SATFINITE)
+        return mr_ptx_verify_unsupported(verifier, "'.satfinite'");
+    return true;
+}
+
+/* --- The rest ------------------------------------------------------------------ */
+
+static bool check_isspacep(struct verifier *verifier)
+{
+    switch (verifier->inst->space) {
+    case MR_PTX_SPACE_CONST: case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_LOCAL: case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_SHARED_CLUSTER: case MR_PTX_SPACE_PARAM: case MR_PTX_SPACE_PARAM_ENTRY:
+        return true;
+    case MR_PTX_SPACE_GENERIC:
+        return mr_ptx_verify_error(verifier, "'isspacep' needs a space");
+    default:
+        return wrong_space(verifier);
+    }
+}
+
+/* prefetch, discard, applypriority: global, local or generic memory. */
+static bool check_prefetch(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL &&
+        inst->space != MR_PTX_SPACE_LOCAL &&
+        !(inst->op == MR_PTX_OP_PREFETCH && (inst->space == MR_PTX_SPACE_CONST || inst->space == MR_PTX_SPACE_PARAM)))
+        return wrong_space(verifier);
+    if (inst->op == MR_PTX_OP_DISCARD || inst->op == MR_PTX_OP_APPLYPRIORITY) {
+        const struct mr_ptx_operand *size = &inst->operands[1];
+        if (size->kind != MR_PTX_OPERAND_IMM_INT || size->value != 128)
+            return mr_ptx_verify_operand_error(verifier, size, "the size of '%s' must be 128", op_name(inst));
+    }
+    return true;
+}
+
+bool mr_ptx_verify_memory_inst(struct verifier *verifier)
+{
+    switch (verifier->inst->op) {
+    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: return check_access(verifier);
+    case MR_PTX_OP_ATOM: case MR_PTX_OP_RED: return check_atom(verifier);
+    case MR_PTX_OP_MOV: return check_mov(verifier);
+    case MR_PTX_OP_CVTA: return check_cvta(verifier);
+    case MR_PTX_OP_CVT: return check_cvt(verifier);
+    case MR_PTX_OP_ISSPACEP: return check_isspacep(verifier);
+    case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_DISCARD:
+    case MR_PTX_OP_APPLYPRIORITY: return check_prefetch(verifier);
+    default: return true;
+    }
+}
