@@ -169,25 +169,34 @@ static CUresult per_thread_stream(struct mr_context *context, struct mr_stream *
     return CUDA_SUCCESS;
 }
 
-CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)
+CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
 {
+    if (__builtin_expect((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD, 1)) {
+        struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);
+        if (__builtin_expect(stream == NULL, 0)) {
+            mr_log(MR_LOG_INFO, "%p is not a live stream", (void *)handle);
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+        *out = stream;
+        return mr_context_error(stream->context);
+    }
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
-    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+    if (status != CUDA_SUCCESS)
         return status;
-    if ((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD) {
-        struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);
-        if (__builtin_expect(stream != NULL, 1)) {
-            *out = stream;
-            return CUDA_SUCCESS;
-        }
-        mr_log(MR_LOG_INFO, "%p is not a live stream", (void *)handle);
-        return CUDA_ERROR_INVALID_HANDLE;
-    }
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread_stream(context, out);
     *out = context->legacy;
     return CUDA_SUCCESS;
+}
+
+CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)
+{
+    if (__builtin_expect(mr_in_host_function, 0)) {
+        mr_log(MR_LOG_INFO, "a host function called the driver, which is not permitted");
+        return CUDA_ERROR_NOT_PERMITTED;
+    }
+    return mr_stream_find(handle, out);
 }
 
 bool mr_context_streams_init(struct mr_context *context)

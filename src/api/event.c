@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events: the nine functions of the manual's section (driver API manual, Event Management).
+ *
+ * An event belongs to the context that was current when it was made, and works whatever is current later. Recording needs a stream of the same
+ * context. What an event is made of is in src/event; what recording does to a stream in src/stream. */
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "event/event.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+#define EVENT_FLAGS ((unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
+
+/* The event behind a handle. CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED or the sticky error of its context. */
+static inline CUresult find_event(const char *entry, CUevent handle, struct mr_event **out)
+{
+    struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
+    *out = event;
+    if (__builtin_expect(!event, 0))
+        return mr_bad_handle(entry, "event", handle);
+    if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0)) {
+        mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
+    return mr_context_error(event->context);
+}
+
+CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!phEvent)
+        return mr_bad_value("cuEventCreate", "phEvent is NULL");
+    if (Flags & ~EVENT_FLAGS)
+        return mr_bad_value("cuEventCreate", "flags %#x are not a set of CU_EVENT_*", Flags);
+    if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
+        return mr_bad_value("cuEventCreate", "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING");
+    struct mr_event *event = mr_event_new(context, Flags);
+    if (!event)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *phEvent = mr_object_handle(event);
+    return CUDA_SUCCESS;
+}
+
+/* An event may be destroyed at any time: pending recordings and waits for them go on without it. */
+CUresult mr_cuEventDestroy_v2(CUevent hEvent)
+{
+    struct mr_event *event;
+    CUresult status = find_event("cuEventDestroy", hEvent, &event);
+    if (status == CUDA_ERROR_INVALID_HANDLE)
+        return status;
+    if (!mr_object_retire(event))
+        return mr_bad_handle("cuEventDestroy", "event", hEvent);
+    mr_object_drop(event);
+    return status == CUDA_ERROR_CONTEXT_IS_DESTROYED ? status : CUDA_SUCCESS;
+}
+
+/* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
+CUresult mr_cuEventQuery(CUevent hEvent)
+{
+    struct mr_event *event;
+    CUresult status = find_event("cuEventQuery", hEvent, &event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return mr_event_stamp(event) == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+CUresult mr_cuEventSynchronize(CUevent hEvent)
+{
+    struct mr_event *event;
+    CUresult status = find_event("cuEventSynchronize", hEvent, &event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_mark *mark = mr_event_mark(event);
+    if (__builtin_expect(!mark, 1))
+        return CUDA_SUCCESS;
+    if (mr_in_host_function) {
+        mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
+        status = CUDA_ERROR_NOT_PERMITTED;
+    } else {
+        struct mr_context *context = event->context;
+        mr_object_hold(context);
+        status = mr_mark_wait(mark, context, event->flags);
+        mr_object_drop(context);
+    }
+    mr_mark_drop(mark);
+    return status;
+}
+
+static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
+{
+    struct mr_event *event;
+    struct mr_stream *stream;
+    CUresult status = find_event(entry, hEvent, &event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (__builtin_expect(mr_stream_context(stream) != event->context, 0)) {
+        mr_log(MR_LOG_INFO, "%s: event %p and stream %p belong to different contexts", entry, (void *)hEvent, (void *)hStream);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    return mr_stream_record(stream, event);
+}
+
+CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return record("cuEventRecord", hEvent, hStream);
+}
+
+/* CU_EVENT_RECORD_EXTERNAL means something in a captured stream only; as on hardware, it is refused elsewhere. */
+CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    struct mr_event *event;
+    CUresult status = find_event("cuEventRecordWithFlags", hEvent, &event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
+        return mr_bad_value("cuEventRecordWithFlags", "flags %#x are not CU_EVENT_RECORD_*", flags);
+    if (flags & CU_EVENT_RECORD_EXTERNAL) {
+        mr_log(MR_LOG_INFO, "cuEventRecordWithFlags: CU_EVENT_RECORD_EXTERNAL outside of a capture");
+        return CUDA_ERROR_ILLEGAL_STATE;
+    }
+    return record("cuEventRecordWithFlags", hEvent, hStream);
+}
+
+/* The stamps of both events; CUDA_ERROR_INVALID_HANDLE for an event without timing or never recorded, CUDA_ERROR_NOT_READY for one that is pending. */
+static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (events[i]->flags & CU_EVENT_DISABLE_TIMING) {
+            mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+        stamps[i] = mr_event_stamp(events[i]);
+        if (stamps[i] == MR_STAMP_NONE) {
+            mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
+            return CUDA_ERROR_INVALID_HANDLE;
+        }
+    }
+    return stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+/* Milliseconds from one event to the other, to the nanosecond as far as a float can hold it. Hardware answers INVALID_HANDLE to
+ * a NULL result as well. */
+CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    struct mr_event *events[2];
+    uint64_t stamps[2];
+    CUresult status = find_event("cuEventElapsedTime", hStart, &events[0]);
+    if (status == CUDA_SUCCESS)
+        status = find_event("cuEventElapsedTime", hEnd, &events[1]);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pMilliseconds || events[0]->context != events[1]->context) {
+        mr_log(MR_LOG_INFO, "cuEventElapsedTime: %s", pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    status = read_stamps(events, stamps);
+    if (status == CUDA_SUCCESS)
+        *pMilliseconds = (float)((double)(int64_t)(stamps[1] - stamps[0]) * 1e-6);
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams: creation, waiting, functions of the host in stream order (driver API manual, Stream Management).
+ * Attributes and other things to ask a stream are in stream_attribute.c. */
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "event/event.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+static CUresult create(const char *entry, CUstream *out, unsigned flags, int priority)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!out)
+        return mr_bad_value(entry, "phStream is NULL");
+    if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
+        return mr_bad_value(entry, "flags %#x are not CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING", flags);
+    struct mr_stream *stream = mr_stream_new(context, flags, priority);
+    if (!stream)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = mr_object_handle(stream);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return create("cuStreamCreate", phStream, Flags, 0);
+}
+
+/* A priority outside of the range is moved to its nearer end. */
+CUresult mr_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    return create("cuStreamCreateWithPriority", phStream, flags, priority);
+}
+
+/* Returns at once; the stream's work still ends, and then its resources go. A default stream cannot be destroyed. */
+CUresult mr_cuStreamDestroy_v2(CUstream hStream)
+{
+    struct mr_stream *stream = mr_object_find(hStream, MR_KIND_STREAM);
+    if (mr_in_host_function)
+        return CUDA_ERROR_NOT_PERMITTED;
+    if (!stream || mr_stream_is_default(stream) || !mr_stream_destroy(stream))
+        return mr_bad_handle("cuStreamDestroy", "stream that can be destroyed", hStream);
+    return CUDA_SUCCESS;
+}
+
+/* Allowed inside host functions, as on hardware. */
+CUresult mr_cuStreamQuery(CUstream hStream)
+{
+    struct mr_stream *stream;
+    CUresult status = mr_stream_find(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return mr_stream_is_done(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+CUresult mr_cuStreamSynchronize(CUstream hStream)
+{
+    struct mr_stream *stream;
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    return status == CUDA_SUCCESS ? mr_stream_synchronize(stream) : status;
+}
+
+CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    struct mr_stream *stream;
+    struct mr_event *event = mr_object_find(hEvent, MR_KIND_EVENT);
+    if (!event)
+        return mr_bad_handle("cuStreamWaitEvent", "event", hEvent);
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (__builtin_expect(Flags != CU_EVENT_WAIT_DEFAULT, 0)) {
+        if (Flags != CU_EVENT_WAIT_EXTERNAL)
+            return mr_bad_value("cuStreamWaitEvent", "flags %#x are not CU_EVENT_WAIT_*", Flags);
+        mr_log(MR_LOG_INFO, "cuStreamWaitEvent: CU_EVENT_WAIT_EXTERNAL outside of a capture");
+        return CUDA_ERROR_ILLEGAL_STATE;
+    }
+    if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return mr_stream_wait_event(stream, event);
+}
+
+CUresult mr_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
+{
+    struct mr_stream *stream;
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!fn)
+        return mr_bad_value("cuLaunchHostFunc", "fn is NULL");
+    struct mr_command *command = mr_command_new(MR_COMMAND_HOST);
+    if (!command)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    command->host.function = fn;
+    command->host.data = userData;
+    return mr_stream_submit(stream, command);
+}
+
+/* The callback gets the stream as the caller named it, and the status of the context when its turn comes. */
+CUresult mr_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned int flags)
+{
+    struct mr_stream *stream;
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!callback)
+        return mr_bad_value("cuStreamAddCallback", "callback is NULL");
+    if (flags)
+        return mr_bad_value("cuStreamAddCallback", "flags are %#x and must be 0", flags);
+    struct mr_command *command = mr_command_new(MR_COMMAND_CALLBACK);
+    if (!command)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    command->callback.function = callback;
+    command->callback.data = userData;
+    command->callback.stream = hStream;
+    return mr_stream_submit(stream, command);
+}

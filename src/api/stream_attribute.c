@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What can be asked of a stream, its attributes, and whether it is being captured (driver API manual, Stream Management).
+ *
+ * Streams are never captured in this version, so the capture queries have one truthful answer. Attributes that say something about caches or memory
+ * domains that this device doesn't have are read as their defaults, and set only to those. */
+#include <string.h>
+
+#include "api/check.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "object/context.h"
+#include "object/device.h"
+#include "stream/stream.h"
+
+/* Resolves the stream and checks a result pointer. */
+static CUresult look_at(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+{
+    CUresult status = mr_stream_resolve(handle, out);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return result ? CUDA_SUCCESS : mr_bad_value(entry, "the pointer for the result is NULL");
+}
+
+CUresult mr_cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetPriority", hStream, priority, &stream);
+    if (status == CUDA_SUCCESS)
+        *priority = mr_stream_priority(stream);
+    return status;
+}
+
+CUresult mr_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetFlags", hStream, flags, &stream);
+    if (status == CUDA_SUCCESS)
+        *flags = mr_stream_flags(stream);
+    return status;
+}
+
+CUresult mr_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetId", hStream, streamId, &stream);
+    if (status == CUDA_SUCCESS)
+        *streamId = mr_stream_id(stream);
+    return status;
+}
+
+CUresult mr_cuStreamGetDevice(CUstream hStream, CUdevice *device)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetDevice", hStream, device, &stream);
+    if (status == CUDA_SUCCESS)
+        *device = mr_stream_context(stream)->device->ordinal;
+    return status;
+}
+
+CUresult mr_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetCtx", hStream, pctx, &stream);
+    if (status == CUDA_SUCCESS)
+        *pctx = mr_stream_context(stream)->handle;
+    return status;
+}
+
+/* No stream belongs to a green context here. */
+CUresult mr_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGreenCtx)
+{
+    CUresult status = mr_cuStreamGetCtx(hStream, pCtx);
+    if (status == CUDA_SUCCESS && pGreenCtx)
+        *pGreenCtx = NULL;
+    return status;
+}
+
+/* ---- attributes ---- */
+
+CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetAttribute", hStream, value, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        value->syncPolicy = (CUsynchronizationPolicy)mr_stream_sync_policy(stream);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        value->priority = mr_stream_priority(stream);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        memset(&value->accessPolicyWindow, 0, sizeof value->accessPolicyWindow);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        value->memSyncDomainMap.default_ = 0;
+        value->memSyncDomainMap.remote = 0;
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        value->memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
+        return CUDA_SUCCESS;
+    default:
+        return mr_bad_value("cuStreamGetAttribute", "attribute %d is none of a stream", (int)attr);
+    }
+}
+
+static CUresult set_priority(struct mr_stream *stream, int priority)
+{
+    if (mr_stream_is_default(stream) || priority < MR_PRIORITY_GREATEST || priority > MR_PRIORITY_LEAST)
+        return mr_bad_value("cuStreamSetAttribute", "priority %d for %s stream", priority,
+                            mr_stream_is_default(stream) ? "a default" : "this");
+    mr_stream_set_priority(stream, priority);
+    return CUDA_SUCCESS;
+}
+
+/* A value that names the only state there is. */
+static CUresult set_default_only(bool is_default, const char *what)
+{
+    if (is_default)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "cuStreamSetAttribute: %s is not supported", what);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamSetAttribute", hStream, param, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    switch ((int)attr) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        if (param->syncPolicy < CU_SYNC_POLICY_AUTO || param->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
+            return mr_bad_value("cuStreamSetAttribute", "there is no synchronization policy %d", (int)param->syncPolicy);
+        mr_stream_set_sync_policy(stream, (int)param->syncPolicy);
+        return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return set_priority(stream, param->priority);
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+        return set_default_only(param->accessPolicyWindow.num_bytes == 0, "an access policy window");
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        return set_default_only(param->memSyncDomainMap.default_ == 0 && param->memSyncDomainMap.remote == 0, "a second memory domain");
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+        return set_default_only(param->memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT, "a second memory domain");
+    default:
+        return mr_bad_value("cuStreamSetAttribute", "attribute %d is none of a stream", (int)attr);
+    }
+}
+
+CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
+{
+    struct mr_stream *to, *from;
+    CUresult status = mr_stream_resolve(dstStream, &to);
+    if (status == CUDA_SUCCESS)
+        status = mr_stream_resolve(srcStream, &from);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (mr_stream_context(to) != mr_stream_context(from))
+        return mr_bad_value("cuStreamCopyAttributes", "the streams belong to different contexts");
+    mr_stream_set_sync_policy(to, mr_stream_sync_policy(from));
+    if (!mr_stream_is_default(to))
+        mr_stream_set_priority(to, mr_stream_priority(from));
+    return CUDA_SUCCESS;
+}
+
+/* ---- capture ---- */
+
+CUresult mr_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamIsCapturing", hStream, captureStatus, &stream);
+    if (status == CUDA_SUCCESS)
+        *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
+    return status;
+}
+
+/* Apart from the status, results are set for a stream that is being captured only. */
+CUresult mr_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
+{
+    (void)id_out;
+    struct mr_stream *stream;
+    CUresult status = look_at("cuStreamGetCaptureInfo", hStream, captureStatus_out, &stream);
+    if (status == CUDA_SUCCESS)
+        *captureStatus_out = CU_STREAM_CAPTURE_STATUS_NONE;
+    return status;
+}
+
+CUresult mr_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
+                                      const CUgraphNode **dependencies_out, size_t *numDependencies_out)
+{
+    (void)graph_out, (void)dependencies_out, (void)numDependencies_out;
+    return mr_cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out);
+}
+
+CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
+                                      const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
+{
+    (void)graph_out, (void)dependencies_out, (void)edgeData_out, (void)numDependencies_out;
+    return mr_cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out);
+}
