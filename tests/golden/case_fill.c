@@ -134,7 +134,9 @@ CASE(fill, past_the_end)
     say(cuMemsetD2D8(address, 4096, 1, 4096, 1025));
 }
 
-CASE(fill, huge_count)
+CASE(fill, huge_count,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver lets the size wrap around and fills nothing or little")
 {
     CUdeviceptr address = zeroes();
     say(cuMemsetD8(address, 1, SIZE_MAX));
