@@ -39,7 +39,7 @@ struct mr_symbol {
     const void *initial;         /* `size` bytes, or NULL for zero */
     bool visible, constant, managed;
     unsigned relocation_count;   /* initial bytes that hold addresses */
-    const struct mr_symbol_relocation { size_t offset; unsigned width; unsigned symbol; int64_t addend; } *relocations;
+    const struct mr_symbol_relocation { size_t offset; unsigned width, shift; unsigned symbol; int64_t addend; } *relocations; /* stores (address + addend) >> shift */
 };
 size_t mr_program_symbol_count(const struct mr_program *program);
 const struct mr_symbol *mr_program_symbol(const struct mr_program *program, size_t index);

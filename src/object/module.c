@@ -77,7 +77,7 @@ static void relocate_variables(struct mr_module *module)
             continue;
         for (unsigned r = 0; r < symbol->relocation_count; r++) {
             const struct mr_symbol_relocation *relocation = &symbol->relocations[r];
-            uint64_t value = symbol_value(module, relocation->symbol) + (uint64_t)relocation->addend;
+            uint64_t value = (symbol_value(module, relocation->symbol) + (uint64_t)relocation->addend) >> relocation->shift;
             if (relocation->width <= sizeof value && relocation->offset + relocation->width <= symbol->size)
                 memcpy((char *)module->symbols[i] + relocation->offset, &value, relocation->width);
         }

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The disk cache. A file is a header, then the object; the checksum covers both. See cache.h for the rules of the folder.
+ *
+ * A file's modification time says when it was last of use: it is renewed on a hit if it is older than an hour. When this process has written so much
+ * that the limit may be passed, the folder is listed and the oldest files go until four fifths of the limit are left. Two processes that do
+ * so at once remove the same files; a file that vanishes under a reader is a miss. */
+#include "compile/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#include <xxhash.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "base/thread.h"
+#include "kernel/abi.h"
+
+#define CACHE_MAGIC 0x314b524du   /* "MRK1" */
+#define CACHE_SUFFIX ".mrk"
+#define ENTRY_MAX (256u << 20)
+#define PATH_ROOM 4096
+
+struct file_header {
+    uint32_t magic, header_bytes;
+    struct mr_cache_key key;      /* a renamed file must not pass for another */
+    struct mr_cache_key checksum; /* of the whole file with this field zero */
+    uint64_t object_bytes, stack_bytes;
+    uint32_t flags, abi;
+};
+
+static mr_lock folder_lock;
+static bool folder_known, folder_good;
+static char folder[PATH_ROOM - 64];
+static _Atomic uint64_t bytes_estimated;  /* in the folder; 0: not counted yet */
+static _Atomic uint64_t temporary_number;
+
+/* Hashing. */
+
+bool mr_cache_hash_begin(struct mr_cache_hash *hash)
+{
+    XXH3_state_t *state = XXH3_createState();
+    hash->state = state;
+    return state && XXH3_128bits_reset(state) == XXH_OK;
+}
+
+void mr_cache_hash_add(struct mr_cache_hash *hash, const void *data, size_t size)
+{
+    uint64_t length = size;
+    XXH3_128bits_update(hash->state, &length, sizeof length);
+    if (size)
+        XXH3_128bits_update(hash->state, data, size);
+}
+
+void mr_cache_hash_text(struct mr_cache_hash *hash, const char *text)
+{
+    mr_cache_hash_add(hash, text, strlen(text));
+}
+
+struct mr_cache_key mr_cache_hash_end(struct mr_cache_hash *hash)
+{
+    XXH128_hash_t value = XXH3_128bits_digest(hash->state);
+    XXH3_freeState(hash->state);
+    hash->state = NULL;
+    return (struct mr_cache_key){ value.low64, value.high64 };
+}
+
+struct mr_cache_key mr_cache_hash_of(const void *data, size_t size)
+{
+    XXH128_hash_t value = XXH3_128bits(data, size);
+    return (struct mr_cache_key){ value.low64, value.high64 };
+}
+
+void mr_cache_hash_processor(struct mr_cache_hash *hash)
+{
+    struct utsname machine;
+    if (uname(&machine) == 0)
+        mr_cache_hash_text(hash, machine.machine);
+    unsigned long words[2] = { getauxval(AT_HWCAP), getauxval(AT_HWCAP2) };
+    mr_cache_hash_add(hash, words, sizeof words);
+#if defined(__x86_64__)
+    static const unsigned leaves[][2] = { { 0, 0 }, { 1, 0 }, { 7, 0 }, { 7, 1 }, { 0xd, 1 }, { 0x80000001, 0 } };
+    for (size_t i = 0; i < sizeof leaves / sizeof leaves[0]; i++) {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        if (!__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d))
+            continue;
+        unsigned facts[4] = { a, b, c, d };
+        if (leaves[i][0] == 1)
+            facts[1] = 0;                /* holds the number of the core that we happen to run on */
+        if (leaves[i][0] == 0xd)
+            facts[1] = facts[2] = facts[3] = 0;   /* sizes of what is enabled at present */
+        mr_cache_hash_add(hash, facts, sizeof facts);
+    }
+#endif
+}
+
+/* The folder. */
+
+static bool make_folders(const char *path)
+{
+    char part[sizeof folder];
+    size_t length = strlen(path);
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        memcpy(part, path, i);
+        part[i] = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST)
+            return false;
+    }
+    return true;
+}
+
+static bool choose_folder(void)
+{
+    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length;
+    if (!mr_setting_on(MR_SETTING_CACHE))
+        return false;
+    if (*wanted)
+        length = snprintf(folder, sizeof folder, "%s", wanted);
+    else if (base && *base == '/')
+        length = snprintf(folder, sizeof folder, "%s/millrace", base);
+    else if (home && *home == '/')
+        length = snprintf(folder, sizeof folder, "%s/.cache/millrace", home);
+    else {
+        mr_log(MR_LOG_INFO, "no folder for the kernel cache: neither MILLRACE_CACHE_DIR nor HOME is set");
+        return false;
+    }
+    struct stat facts;
+    if (length < 0 || (size_t)length >= sizeof folder || !make_folders(folder) || stat(folder, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        mr_log(MR_LOG_INFO, "the kernel cache is off: cannot use the folder '%.200s'", folder);
+        return false;
+    }
+    if (facts.st_uid != geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH))) {
+        mr_log(MR_LOG_WARN, "the kernel cache is off: others may write to '%.200s'", folder);
+        return false;
+    }
+    return true;
+}
+
+const char *mr_cache_folder(void)
+{
+    mr_lock_take(&folder_lock);
+    if (!folder_known) {
+        folder_good = choose_folder();
+        folder_known = true;
+    }
+    bool good = folder_good;
+    mr_lock_drop(&folder_lock);
+    return good ? folder : NULL;
+}
+
+void mr_cache_reset(void)
+{
+    mr_lock_take(&folder_lock);
+    folder_known = false;
+    mr_lock_drop(&folder_lock);
+    atomic_store(&bytes_estimated, 0);
+}
+
+static bool entry_path(char path[PATH_ROOM], struct mr_cache_key key)
+{
+    const char *in = mr_cache_folder();
+    return in && snprintf(path, PATH_ROOM, "%s/%016llx%016llx" CACHE_SUFFIX, in, (unsigned long long)key.high, (unsigned long long)key.low) < PATH_ROOM;
+}
+
+/* Entries. */
+
+static struct mr_cache_key checksum_of(const unsigned char *file, size_t size)
+{
+    struct file_header header;
+    memcpy(&header, file, sizeof header);
+    header.checksum = (struct mr_cache_key){ 0, 0 };
+    struct mr_cache_key parts[2] = { mr_cache_hash_of(&header, sizeof header), mr_cache_hash_of(file + sizeof header, size - sizeof header) };
+    return mr_cache_hash_of(parts, sizeof parts);
+}
+
+static bool same_key(struct mr_cache_key a, struct mr_cache_key b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+static bool check_entry(const unsigned char *file, size_t size, struct mr_cache_key key, struct mr_cache_entry *entry)
+{
+    struct file_header header;
+    memcpy(&header, file, sizeof header);
+    if (header.magic != CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION || !same_key(header.key, key) ||
+        header.object_bytes != size - sizeof header || !same_key(header.checksum, checksum_of(file, size)))
+        return false;
+    entry->flags = header.flags;
+    entry->stack_bytes = header.stack_bytes;
+    entry->object = file + sizeof header;
+    entry->object_size = header.object_bytes;
+    return true;
+}
+
+/* The whole file, or NULL. Also tells its age. */
+static unsigned char *read_file(const char *path, size_t *size, time_t *modified)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    struct stat facts;
+    unsigned char *file = NULL;
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < (off_t)sizeof(struct file_header) || facts.st_size > (off_t)ENTRY_MAX)
+        goto done;
+    *size = (size_t)facts.st_size;
+    *modified = facts.st_mtime;
+    file = mr_alloc(*size);
+    for (size_t have = 0; file && have < *size;) {
+        ssize_t got = read(fd, file + have, *size - have);
+        if (got <= 0) {
+            mr_free(file);
+            file = NULL;
+        } else
+            have += (size_t)got;
+    }
+done:
+    close(fd);
+    return file;
+}
+
+bool mr_cache_find(struct mr_cache_key key, struct mr_cache_entry *entry)
+{
+    char path[PATH_ROOM];
+    size_t size = 0;
+    time_t modified = 0;
+    *entry = (struct mr_cache_entry){ .file = NULL };
+    if (!entry_path(path, key))
+        return false;
+    unsigned char *file = read_file(path, &size, &modified);
+    if (!file)
+        return false;
+    if (!check_entry(file, size, key, entry)) {
+        mr_log(MR_LOG_INFO, "removing a damaged entry of the kernel cache: %s", path);
+        unlink(path);
+        mr_free(file);
+        return false;
+    }
+    if (time(NULL) - modified > 3600)
+        utimensat(AT_FDCWD, path, NULL, 0);
+    entry->file = file;
+    return true;
+}
+
+void mr_cache_release(struct mr_cache_entry *entry)
+{
+    mr_free(entry->file);
+    *entry = (struct mr_cache_entry){ .file = NULL };
+}
+
+/* Removing what is old. */
+
+struct listed { char name[64]; off_t size; struct timespec modified; };
+
+static int by_age(const void *a, const void *b)
+{
+    const struct listed *first = a, *second = b;
+    if (first->modified.tv_sec != second->modified.tv_sec)
+        return first->modified.tv_sec < second->modified.tv_sec ? -1 : 1;
+    return (first->modified.tv_nsec > second->modified.tv_nsec) - (first->modified.tv_nsec < second->modified.tv_nsec);
+}
+
+/* Only files that look like ours; a temporary file that is a day old was left by a process that died. */
+static bool is_ours(const char *name, const struct stat *facts, bool *stale)
+{
+    size_t length = strlen(name);
+    *stale = strncmp(name, "tmp-", 4) == 0 && time(NULL) - facts->st_mtime > 86400;
+    return S_ISREG(facts->st_mode) && length < sizeof ((struct listed *)0)->name &&
+        (*stale || (length == 32 + strlen(CACHE_SUFFIX) && strcmp(name + 32, CACHE_SUFFIX) == 0));
+}
+
+/* Lists the folder, oldest first; returns the bytes in it. */
+static uint64_t list_folder(int folder_fd, struct listed **list, size_t *count)
+{
+    uint64_t total = 0;
+    size_t capacity = 0;
+    *list = NULL;
+    *count = 0;
+    int listing = dup(folder_fd);
+    DIR *entries = listing >= 0 ? fdopendir(listing) : NULL;
+    if (!entries) {
+        if (listing >= 0)
+            close(listing);
+        return 0;
+    }
+    for (struct dirent *one; (one = readdir(entries));) {
+        struct stat facts;
+        bool stale;
+        if (fstatat(folder_fd, one->d_name, &facts, AT_SYMLINK_NOFOLLOW) != 0 || !is_ours(one->d_name, &facts, &stale))
+            continue;
+        if (stale) {
+            unlinkat(folder_fd, one->d_name, 0);
+            continue;
+        }
+        total += (uint64_t)facts.st_size;
+        if (!mr_array_reserve((void **)list, &capacity, *count + 1, sizeof **list))
+            continue;
+        struct listed *next = &(*list)[(*count)++];
+        snprintf(next->name, sizeof next->name, "%s", one->d_name);
+        next->size = facts.st_size;
+        next->modified = facts.st_mtim;
+    }
+    closedir(entries);
+    if (*count)
+        qsort(*list, *count, sizeof **list, by_age);
+    return total;
+}
+
+static void keep_to_limit(const char *in, uint64_t added)
+{
+    uint64_t limit = mr_setting_number(MR_SETTING_CACHE_SIZE, 1u << 30);
+    uint64_t before = atomic_load(&bytes_estimated);
+    if (before && before + added <= limit) {
+        atomic_fetch_add(&bytes_estimated, added);
+        return;
+    }
+    int fd = open(in, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct listed *list;
+    size_t count, removed = 0;
+    uint64_t total = list_folder(fd, &list, &count);
+    if (total > limit)
+        for (; removed < count && total > limit / 5 * 4; removed++) {
+            unlinkat(fd, list[removed].name, 0);
+            total -= (uint64_t)list[removed].size;
+        }
+    if (removed)
+        mr_log(MR_LOG_INFO, "removed the %zu oldest of %zu entries of the kernel cache", removed, count);
+    atomic_store(&bytes_estimated, total ? total : 1);
+    mr_free(list);
+    close(fd);
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t wrote = write(fd, (const char *)data + done, size - done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        done += (size_t)wrote;
+    }
+    return true;
+}
+
+void mr_cache_store(struct mr_cache_key key, const struct mr_cache_entry *entry)
+{
+    char path[PATH_ROOM], temporary[PATH_ROOM];
+    size_t size = sizeof(struct file_header) + entry->object_size;
+    if (!entry_path(path, key) || size > ENTRY_MAX)
+        return;
+    const char *in = mr_cache_folder();
+    if (snprintf(temporary, sizeof temporary, "%s/tmp-%ld-%llx-%llu", in, (long)getpid(), (unsigned long long)mr_clock_ns(),
+        (unsigned long long)atomic_fetch_add(&temporary_number, 1)) >= PATH_ROOM)
+        return;
+    unsigned char *file = mr_calloc(1, size);
+    if (!file)
+        return;
+    struct file_header header;
+    memset(&header, 0, sizeof header);
+    header.magic = CACHE_MAGIC;
+    header.header_bytes = sizeof header;
+    header.key = key;
+    header.object_bytes = entry->object_size;
+    header.stack_bytes = entry->stack_bytes;
+    header.flags = entry->flags;
+    header.abi = MR_ABI_VERSION;
+    memcpy(file, &header, sizeof header);
+    memcpy(file + sizeof header, entry->object, entry->object_size);
+    header.checksum = checksum_of(file, size);
+    memcpy(file, &header, sizeof header);
+
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool good = fd >= 0 && write_all(fd, file, size);
+    if (fd >= 0 && close(fd) != 0)
+        good = false;
+    if (good && rename(temporary, path) == 0)
+        keep_to_limit(in, size);
+    else {
+        mr_log(MR_LOG_INFO, "cannot write to the kernel cache '%s': %s", in, strerror(errno));
+        if (fd >= 0)
+            unlink(temporary);
+    }
+    mr_free(file);
+}

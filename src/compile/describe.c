@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the rest of the driver sees of a program: its symbols and entries, copied out of the syntax tree and the layout. Names, initial bytes and
+ * parameter offsets stay in the tree's arena. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "compile/program.h"
+
+/* Initial bytes for the whole variable; the tree holds those up to the last that was written. */
+static bool describe_initial(struct mr_symbol *symbol, const struct mr_ptx_var *var)
+{
+    if (!var->init || var->init_size == 0)
+        return true;
+    unsigned char *bytes = mr_calloc(1, symbol->size);
+    if (!bytes)
+        return false;
+    memcpy(bytes, var->init, var->init_size < symbol->size ? var->init_size : symbol->size);
+    symbol->initial = bytes;
+    return true;
+}
+
+static bool describe_relocations(const struct mr_program *program, struct mr_symbol *symbol, const struct mr_ptx_var *var)
+{
+    if (var->reloc_count == 0)
+        return true;
+    struct mr_symbol_relocation *relocations = mr_calloc(var->reloc_count, sizeof *relocations);
+    if (!relocations)
+        return false;
+    symbol->relocations = relocations;
+    for (uint32_t i = 0; i < var->reloc_count; i++) {
+        const struct mr_ptx_reloc *from = &var->relocs[i];
+        uint32_t index = mr_layout_symbol(&program->layout, from->var ? (const void *)from->var : (const void *)from->func);
+        if (index == MR_LAYOUT_NONE || from->offset > symbol->size || from->width > symbol->size - from->offset)
+            continue;
+        relocations[symbol->relocation_count++] = (struct mr_symbol_relocation){ .offset = from->offset, .width = from->width,
+            .shift = from->shift, .symbol = index, .addend = from->addend };
+    }
+    return true;
+}
+
+static bool describe_symbol(const struct mr_program *program, size_t index)
+{
+    const struct mr_layout_symbol *from = &program->layout.symbols[index];
+    struct mr_symbol *symbol = &program->symbols[index];
+    if (from->func) {
+        symbol->name = from->func->name;
+        symbol->what = MR_SYMBOL_FUNCTION;
+        symbol->visible = from->func->linkage == MR_PTX_LINKAGE_VISIBLE;
+        return true;
+    }
+    const struct mr_ptx_var *var = from->var;
+    symbol->name = var->name;
+    symbol->what = MR_SYMBOL_VARIABLE;
+    symbol->size = (size_t)var->size;
+    symbol->alignment = var->align;
+    /* Hardware finds variables without .visible as well, but not those inside functions. */
+    symbol->visible = var->owner == NULL;
+    symbol->constant = var->space == MR_PTX_SPACE_CONST;
+    symbol->managed = var->is_managed;
+    return describe_initial(symbol, var) && describe_relocations(program, symbol, var);
+}
+
+/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number. */
+static unsigned estimate_registers(const struct mr_ptx_function *function)
+{
+    uint32_t words = 0;
+    for (uint32_t i = 0; i < function->reg_count; i++) {
+        unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)function->regs[i].type);
+        words += bits > 64 ? 4 : bits > 32 ? 2 : bits > 1 ? 1 : 0;
+    }
+    unsigned estimate = 8 + words / 4;
+    return estimate > 255 ? 255 : estimate;
+}
+
+static size_t constant_bytes(const struct mr_ptx_module *module)
+{
+    size_t total = 0;
+    for (uint32_t i = 0; i < module->var_count; i++)
+        if (module->vars[i]->space == MR_PTX_SPACE_CONST)
+            total = (total + module->vars[i]->align - 1) / module->vars[i]->align * module->vars[i]->align + (size_t)module->vars[i]->size;
+    return total;
+}
+
+static bool describe_entry(struct mr_program *program, size_t index, int capability)
+{
+    const struct mr_layout_entry *from = &program->layout.entries[index];
+    const struct mr_ptx_function *function = from->func;
+    struct mr_entry *entry = &program->entries[index];
+    struct mr_param *params = mr_calloc(function->param_count, sizeof *params);
+    if (!params)
+        return false;
+    for (uint32_t i = 0; i < function->param_count; i++)
+        params[i] = (struct mr_param){ .offset = function->param_offsets[i], .size = (size_t)function->params[i]->size };
+    entry->name = function->name;
+    entry->param_count = function->param_count;
+    entry->params = params;
+    entry->param_bytes = (size_t)function->param_size;
+    entry->static_shared = (size_t)from->static_shared;
+    entry->dynamic_offset = (size_t)from->dynamic_offset;
+    entry->constant_bytes = constant_bytes(program->module);
+    entry->local_bytes = (size_t)from->local_bytes;
+    entry->registers = estimate_registers(function);
+    entry->max_threads = 1024;
+    if (function->maxntid[0]) {
+        uint64_t most = (uint64_t)function->maxntid[0] * function->maxntid[1] * function->maxntid[2];
+        entry->max_threads = most < 1024 ? (unsigned)most : 1024;
+    }
+    for (int i = 0; i < 3; i++)
+        entry->required[i] = function->reqntid[i];
+    entry->ptx_version = program->module->target_sm;
+    entry->binary_version = (unsigned)capability;
+    return true;
+}
+
+bool mr_program_describe(struct mr_program *program, int capability)
+{
+    program->symbols = mr_calloc(program->layout.symbol_count, sizeof *program->symbols);
+    program->entries = mr_calloc(program->layout.entry_count, sizeof *program->entries);
+    program->code = mr_calloc(program->layout.entry_count, sizeof *program->code);
+    if (!program->symbols || !program->entries || !program->code)
+        return false;
+    for (size_t i = 0; i < program->layout.symbol_count; i++)
+        if (!describe_symbol(program, i))
+            return false;
+    for (size_t i = 0; i < program->layout.entry_count; i++)
+        if (!describe_entry(program, i, capability))
+            return false;
+    return true;
+}
+
+void mr_program_forget(struct mr_program *program)
+{
+    for (size_t i = 0; i < program->layout.symbol_count && program->symbols; i++) {
+        mr_free((void *)program->symbols[i].initial);
+        mr_free((void *)program->symbols[i].relocations);
+    }
+    for (size_t i = 0; i < program->layout.entry_count && program->entries; i++)
+        mr_free((void *)program->entries[i].params);
+    mr_free(program->symbols);
+    mr_free(program->entries);
+    mr_free(program->code);
+}
+
+size_t mr_program_symbol_count(const struct mr_program *program)
+{
+    return program->layout.symbol_count;
+}
+
+const struct mr_symbol *mr_program_symbol(const struct mr_program *program, size_t index)
+{
+    return &program->symbols[index];
+}
+
+size_t mr_program_entry_count(const struct mr_program *program)
+{
+    return program->layout.entry_count;
+}
+
+const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index)
+{
+    return &program->entries[index];
+}

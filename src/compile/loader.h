@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loader for the relocatable objects that the code generator makes and the disk cache keeps.
+ *
+ * It knows just what position-independent code without undefined symbols needs, and checks every number in the file before it uses it: the cache
+ * folder belongs to the user, and whoever writes there must be able to break no more than the kernel that is loaded. */
+#ifndef MR_COMPILE_LOADER_H
+#define MR_COMPILE_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* An object in memory: code pages that can't be written, data pages that can't be executed. */
+struct mr_loaded {
+    void *map;
+    size_t bytes;
+    void *symbol;    /* address of the symbol that was asked for */
+};
+
+/* Loads the ELF relocatable object of `size` bytes and finds the function `symbol` in it. False with a text of what is wrong with it in `why` (cut to
+ * `room`, NUL-terminated). `object` may be unaligned and is not kept. Any thread. */
+bool mr_loader_load(const void *object, size_t size, const char *symbol, struct mr_loaded *out, char *why, size_t room)
+    __attribute__((warn_unused_result));
+
+/* Unmaps it. Nothing may run in it any more. */
+void mr_loader_unload(struct mr_loaded *loaded);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: loading an image, and machine code on demand.
+ *
+ * Loading does everything that can fail because of the image: the container is opened, the PTX parsed, verified, checked against what code generation
+ * can do, and laid out. Machine code is made at the first launch with a class of block shapes: from the disk cache if it is there (a file is read and
+ * relocated), else by the code generation library. (Driver API manual, Module Management: cuModuleLoadDataEx and its statuses.) */
+#include "compile/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "compile/compiler.h"
+#include "ptx/container.h"
+
+#define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
+
+/* Puts a text into a log of the caller's, cut to its room. */
+static void give_log(char *log, size_t room, size_t *used, const char *text)
+{
+    *used = 0;
+    if (!log || room == 0)
+        return;
+    size_t length = strlen(text);
+    if (length >= room)
+        length = room - 1;
+    memcpy(log, text, length);
+    log[length] = '\0';
+    *used = length + 1;
+}
+
+void mr_program_dump(const struct mr_program *program, const char *name, const char *suffix, const char *text, size_t length)
+{
+    const char *in = mr_setting_text(MR_SETTING_DUMP);
+    char path[4096];
+    if (!*in || !text)
+        return;
+    mkdir(in, 0777);
+    int need = snprintf(path, sizeof path, "%s/%016llx%s%.200s.%s", in, (unsigned long long)program->text.high, *name ? "-" : "", name, suffix);
+    FILE *file = need > 0 && (size_t)need < sizeof path ? fopen(path, "we") : NULL;
+    if (!file || fwrite(text, 1, length, file) != length)
+        mr_log(MR_LOG_WARN, "cannot write '%s'", path);
+    if (file)
+        fclose(file);
+}
+
+static CUresult status_of(const struct mr_ptx_diag *diag)
+{
+    if (diag->out_of_memory)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    return diag->bad_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
+}
+
+/* Static shared memory that no launch could provide. */
+static bool check_limits(const struct mr_program *program, struct mr_ptx_diag *diag)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < program->layout.entry_count; i++) {
+        const struct mr_layout_entry *entry = &program->layout.entries[i];
+        if (entry->static_shared <= STATIC_SHARED_MAX)
+            continue;
+        mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
+            entry->func->name, (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
+        good = false;
+    }
+    return good;
+}
+
+static bool check_target(const struct mr_ptx_module *module, int capability, struct mr_ptx_diag *diag)
+{
+    if (module->target_sm <= (uint32_t)capability)
+        return true;
+    mr_ptx_diag_error(diag, 0, 0, "the module is for sm_%u and the device is sm_%d", module->target_sm, capability);
+    return false;
+}
+
+/* From text to a program that is ready but for machine code. */
+static CUresult build_program(struct mr_program *program, const char *text, size_t length, const struct mr_program_options *options,
+    struct mr_ptx_diag *diag)
+{
+    program->module = mr_ptx_parse(text, length, diag);
+    if (!program->module)
+        return status_of(diag);
+    /* The verifier and the checks that follow show source lines as well. */
+    diag->source = text;
+    diag->source_length = length;
+    bool good = mr_ptx_verify(program->module, diag) && check_target(program->module, options->capability, diag) &&
+        mr_codegen_check(program->module, diag);
+    if (good && !mr_layout_build(program->module, &program->layout))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    good = good && check_limits(program, diag);
+    diag->source = NULL;
+    if (!good)
+        return status_of(diag);
+    return mr_program_describe(program, options->capability) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void free_program(struct mr_program *program)
+{
+    for (size_t i = 0; i < program->layout.entry_count && program->code; i++)
+        for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
+            struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
+            if (variant)
+                mr_loader_unload(&variant->loaded);
+            mr_free(variant);
+        }
+    mr_program_forget(program);
+    mr_layout_clear(&program->layout);
+    mr_ptx_module_destroy(program->module);
+    mr_free(program);
+}
+
+static CUresult load_text(const char *text, size_t length, struct mr_program_options *options, struct mr_program **out)
+{
+    struct mr_ptx_diag diag;
+    struct mr_program *program = mr_calloc(1, sizeof *program);
+    if (!program)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    atomic_store(&program->references, 1);
+    program->optimisation = options->optimisation;
+    program->text = mr_cache_hash_of(text, length);
+    mr_ptx_diag_init(&diag);
+    mr_program_dump(program, "", "ptx", text, length);
+    CUresult status = build_program(program, text, length, options, &diag);
+    if (status == CUDA_SUCCESS && program->layout.entry_count > 0 && !mr_compiler_present())
+        status = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    if (status != CUDA_SUCCESS) {
+        give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
+        mr_log(MR_LOG_INFO, "PTX refused: %s", status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
+        free_program(program);
+    } else {
+        give_log(options->info_log, options->info_room, &options->info_used, mr_ptx_diag_text(&diag));
+        *out = program;
+    }
+    mr_ptx_diag_clear(&diag);
+    return status;
+}
+
+CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out)
+{
+    struct mr_ptx_text ptx;
+    options->error_used = options->info_used = 0;
+    switch (mr_ptx_container_read(image, size, (uint32_t)options->capability, &ptx)) {
+    case MR_PTX_CONTAINER_OK: break;
+    case MR_PTX_CONTAINER_NO_MEMORY:
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    case MR_PTX_CONTAINER_NO_BINARY:
+        give_log(options->error_log, options->error_room, &options->error_used, "error: the image has no PTX that suits this device\n");
+        return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    default:
+        give_log(options->error_log, options->error_room, &options->error_used, "error: the image is neither PTX nor a fat binary\n");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    CUresult status = load_text(ptx.text, ptx.length, options, out);
+    mr_ptx_text_free(&ptx);
+    return status;
+}
+
+void mr_program_hold(struct mr_program *program)
+{
+    atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
+}
+
+void mr_program_drop(struct mr_program *program)
+{
+    if (program && atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1)
+        free_program(program);
+}
+
+/* Machine code. */
+
+/* Everything that the code of one entry and shape depends on. */
+static bool variant_key(const struct mr_program *program, size_t entry, unsigned shape, struct mr_cache_key *key)
+{
+    struct mr_cache_hash hash;
+    unsigned facts[] = { MR_ABI_VERSION, MR_CODEGEN_VERSION, shape, program->optimisation };
+    if (!mr_cache_hash_begin(&hash))
+        return false;
+    mr_cache_hash_text(&hash, MR_VERSION);
+    mr_cache_hash_text(&hash, mr_compiler_identity());
+    mr_cache_hash_add(&hash, facts, sizeof facts);
+    mr_cache_hash_add(&hash, &program->text, sizeof program->text);
+    mr_cache_hash_text(&hash, program->entries[entry].name);
+    mr_cache_hash_text(&hash, mr_setting_text(MR_SETTING_CPU));
+    mr_cache_hash_text(&hash, mr_setting_text(MR_SETTING_CPU_FEATURES));
+    mr_cache_hash_processor(&hash);
+    *key = mr_cache_hash_end(&hash);
+    return true;
+}
+
+static CUresult load_variant(const struct mr_cache_entry *from, struct mr_variant *variant)
+{
+    char why[200] = "";
+    if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
+        mr_log(MR_LOG_ERROR, "compiled code cannot be loaded: %s", why);
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
+    variant->code.flags = from->flags;
+    variant->code.stack_bytes = from->stack_bytes;
+    return CUDA_SUCCESS;
+}
+
+static void dump_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_codegen_result *result)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%.200s-%u", program->entries[entry].name, shape);
+    if (result->ir_text)
+        mr_program_dump(program, name, "ll", result->ir_text, strlen(result->ir_text));
+    if (result->ir_optimised)
+        mr_program_dump(program, name, "opt.ll", result->ir_optimised, strlen(result->ir_optimised));
+    if (result->assembly)
+        mr_program_dump(program, name, "s", result->assembly, strlen(result->assembly));
+}
+
+/* Generates the code. The object goes to the cache if `key` is given. */
+static CUresult compile_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
+    struct mr_variant *variant)
+{
+    const struct mr_codegen_api *compiler = mr_compiler_open();
+    if (!compiler)
+        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
+    bool dump = *mr_setting_text(MR_SETTING_DUMP) != '\0';
+    struct mr_codegen_request request = { .module = program->module, .layout = &program->layout, .entry = (uint32_t)entry, .shape = shape,
+        .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = dump,
+        .want_assembly = dump };
+    struct mr_codegen_result result = { .object = NULL };
+    uint64_t start = mr_clock_ns();
+    CUresult status;
+    if (compiler->emit(&request, &result)) {
+        struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
+        status = load_variant(&made, variant);
+        if (status == CUDA_SUCCESS && key)
+            mr_cache_store(*key, &made);
+        dump_variant(program, entry, shape, &result);
+        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u in %llu µs", program->entries[entry].name, shape,
+            (unsigned long long)(mr_clock_ns() - start) / 1000);
+    } else {
+        status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
+        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", program->entries[entry].name, result.error ? result.error : "out of memory");
+    }
+    compiler->release(&result);
+    return status;
+}
+
+static CUresult make_variant(const struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+{
+    struct mr_cache_key key;
+    struct mr_cache_entry found;
+    bool cached = mr_cache_folder() && variant_key(program, entry, shape, &key);
+    if (cached && !*mr_setting_text(MR_SETTING_DUMP) && mr_cache_find(key, &found)) {
+        CUresult status = load_variant(&found, variant);
+        mr_cache_release(&found);
+        if (status == CUDA_SUCCESS)
+            return status;
+        /* Whole but unusable: compile anew, which replaces it. */
+    }
+    return compile_variant(program, entry, shape, cached ? &key : NULL, variant);
+}
+
+static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
+{
+    _Atomic(struct mr_variant *) *place = &program->code[entry].variants[shape];
+    CUresult status = CUDA_SUCCESS;
+    mr_lock_take(&program->lock);
+    struct mr_variant *variant = atomic_load_explicit(place, memory_order_acquire);
+    if (!variant) {
+        variant = mr_calloc(1, sizeof *variant);
+        status = variant ? make_variant(program, entry, shape, variant) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (status == CUDA_SUCCESS)
+            atomic_store_explicit(place, variant, memory_order_release);
+        else {
+            mr_free(variant);
+            variant = NULL;
+        }
+    }
+    mr_lock_drop(&program->lock);
+    *out = variant;
+    return status;
+}
+
+CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
+{
+    unsigned shape = mr_shape_class(block);
+    if (entry >= program->layout.entry_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct mr_variant *variant = atomic_load_explicit(&program->code[entry].variants[shape], memory_order_acquire);
+    if (__builtin_expect(!variant, 0)) {
+        CUresult status = add_variant(program, entry, shape, &variant);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    *out = &variant->code;
+    return CUDA_SUCCESS;
+}
