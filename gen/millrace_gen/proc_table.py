@@ -21,36 +21,21 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 """
 
 
-def _versions(function, by_elf):
-    """[(since, elf, per-thread elf, per-thread since)] of one name, rising."""
-    rows = [(s.since, s) for s in function.symbols]
-    rows += [(e["since"], by_elf[e["elf"]]) for e in function.also]
-    rows.sort(key=lambda row: row[0])
-    return rows
-
-
 def emit_proc_table(functions):
     """proc_table.c."""
-    by_elf = {s.elf: s for f in functions for s in f.symbols}
     hidden = [s for f in functions if f.header == "none" for s in f.symbols]
     declarations = "\n".join(
         f"CUresult CUDAAPI {elf}({s.params_text});"
         for s in hidden for elf in (s.elf, s.per_thread_elf) if elf)
-    names = {}
-    for function in functions:
-        names[function.name] = _versions(function, by_elf)
-    # A name that already carries a suffix finds that symbol and no other.
-    for elf, symbol in by_elf.items():
-        if elf not in names:
-            names[elf] = [(symbol.since, symbol)]
+    names = {f.name: f.symbols for f in functions}
     out = [PROLOGUE.format(generated=GENERATED, declarations=declarations)]
     versions, entries = [], []
     for name in sorted(names):
         first = len(versions)
-        for since, symbol in names[name]:
+        for symbol in names[name]:
             per_thread = symbol.per_thread_elf
             versions.append(
-                f"    {{{since}, MR_FN({symbol.elf}), "
+                f"    {{{symbol.since}, MR_FN({symbol.elf}), "
                 + (f"{symbol.per_thread_since}, MR_FN({per_thread})}}," if per_thread
                    else "0, NULL},"))
         entries.append(f"    {{\"{name}\", {first}, {len(versions) - first}}},")

@@ -133,7 +133,6 @@ class Function:
     header: str
     deprecated: bool
     current: str | None
-    also: list
     symbols: list = field(default_factory=list)
 
     @property
@@ -143,7 +142,7 @@ class Function:
 
 
 FUNCTION_KEYS = {"name", "statuses", "needs_init", "needs_context", "header",
-                 "deprecated", "current", "also", "symbol"}
+                 "deprecated", "current", "symbol"}
 SYMBOL_KEYS = {"elf", "since", "params", "per_thread", "per_thread_since",
                "implemented", "refuses", "same_as"}
 
@@ -174,7 +173,7 @@ def _load_function(row, family, section, where):
                         row.get("needs_init", True),
                         row.get("needs_context", "INVALID_CONTEXT" in statuses),
                         row.get("header", "cuda.h"), row.get("deprecated", False),
-                        row.get("current"), row.get("also", []))
+                        row.get("current"))
     function.symbols = [_load_symbol(function, s, where) for s in row["symbol"]]
     return function
 
@@ -199,9 +198,6 @@ def _check(functions):
     for function in functions:
         if function.current and function.current not in symbols:
             raise TableError(f"{function.name}: current = {function.current} does not exist")
-        for extra in function.also:
-            if extra["elf"] not in symbols:
-                raise TableError(f"{function.name}: also = {extra['elf']} does not exist")
         for symbol in function.symbols:
             if not symbol.same_as:
                 continue

@@ -3,8 +3,10 @@
  *
  * A program that asks for "cuMemAlloc" at CUDA version 2000 expects another binary interface than
  * one that asks at 3020, so a look-up answers with the newest version that is not newer than the
- * caller's. The table is generated (proc_table.c) and holds suffixed names as well, each standing
- * for itself. Everything here works before cuInit. */
+ * caller's. The table is generated (proc_table.c). What the manual leaves open follows hardware:
+ * names with a suffix are not found, and where a function has forms for per-thread streams, a
+ * caller who asks for those gets nothing from before they existed. All of this works before
+ * cuInit. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <string.h>
@@ -32,16 +34,33 @@ static const struct mr_proc_entry *entry_find(const char *name)
     return NULL;
 }
 
-/* The newest version of `entry` for a caller of CUDA `version`, or NULL if all are newer. */
+/* True if a function has forms for per-thread streams. */
+static bool entry_has_per_thread(const struct mr_proc_entry *entry)
+{
+    for (unsigned i = 0; i < entry->count; i++) {
+        if (mr_proc_versions[entry->first + i].per_thread != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The newest version of `entry` for a caller of CUDA `version`, or NULL if all are newer. A
+ * negative version stands for the newest. */
 static void (*entry_address(const struct mr_proc_entry *entry, int version, bool per_thread))(void)
 {
+    if (version < 0) {
+        version = CUDA_VERSION;
+    }
+    per_thread = per_thread && entry_has_per_thread(entry);
     for (unsigned i = entry->count; i-- > 0;) {
         const struct mr_proc_version *row = &mr_proc_versions[entry->first + i];
-        if (row->since > version) {
-            continue;
+        if (per_thread && row->per_thread != NULL && row->per_thread_since <= version) {
+            return row->per_thread;
         }
-        bool has_form = row->per_thread != NULL && row->per_thread_since <= version;
-        return per_thread && has_form ? row->per_thread : row->address;
+        if (!per_thread && row->since <= version) {
+            return row->address;
+        }
     }
     return NULL;
 }
@@ -83,9 +102,10 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
     return CUDA_SUCCESS;
 }
 
-/* The part that both versions share. `result` is written if and only if the status is success. */
+/* The part that both versions share. `found` and `result` are written if and only if the status is
+ * success. */
 static CUresult proc_address_get(const char *symbol, void **pfn, int version, cuuint64_t flags,
-                                 CUdriverProcAddressQueryResult *result)
+                                 void **found, CUdriverProcAddressQueryResult *result)
 {
     CUresult status = arguments_check(symbol, pfn, version, flags);
     if (status != CUDA_SUCCESS) {
@@ -97,7 +117,7 @@ static CUresult proc_address_get(const char *symbol, void **pfn, int version, cu
                *result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
                                                                : "the function is newer");
     }
-    *pfn = (void *)address;
+    *found = (void *)address;
     return CUDA_SUCCESS;
 }
 
@@ -105,27 +125,37 @@ static CUresult proc_address_get(const char *symbol, void **pfn, int version, cu
 CUresult mr_cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                                 CUdriverProcAddressQueryResult *symbolStatus)
 {
+    void *found;
     CUdriverProcAddressQueryResult result;
-    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &result);
-    if (status == CUDA_SUCCESS && symbolStatus != NULL) {
+    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &found, &result);
+    if (status != CUDA_SUCCESS) {
+        return status;
+    }
+    *pfn = found;
+    if (symbolStatus != NULL) {
         *symbolStatus = result;
     }
-    return status;
+    return CUDA_SUCCESS;
 }
 
-/* CUDA 11: with no place for a result, the status has to say it. */
+/* CUDA 11: with no place for a result, the status has to say it, and the pointer stays as it was. */
 CUresult mr_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
+    void *found;
     CUdriverProcAddressQueryResult result;
-    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &result);
-    if (status == CUDA_SUCCESS && result != CU_GET_PROC_ADDRESS_SUCCESS) {
+    CUresult status = proc_address_get(symbol, pfn, cudaVersion, flags, &found, &result);
+    if (status != CUDA_SUCCESS) {
+        return status;
+    }
+    if (result != CU_GET_PROC_ADDRESS_SUCCESS) {
         return CUDA_ERROR_NOT_FOUND;
     }
-    return status;
+    *pfn = found;
+    return CUDA_SUCCESS;
 }
 
-/* The tables behind this call are a private matter between NVIDIA's own libraries, so no table
- * exists here whatever the identifier. */
+/* The tables behind this call are a private matter between NVIDIA's own libraries. None exists
+ * here, so every identifier is answered as hardware answers one that it does not know. */
 CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (ppExportTable == NULL || pExportTableId == NULL) {
@@ -133,6 +163,6 @@ CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTa
         return CUDA_ERROR_INVALID_VALUE;
     }
     *ppExportTable = NULL;
-    mr_log(MR_LOG_INFO, "cuGetExportTable is not supported");
-    return CUDA_ERROR_NOT_SUPPORTED;
+    mr_log(MR_LOG_INFO, "cuGetExportTable: no private table exists here");
+    return CUDA_ERROR_INVALID_VALUE;
 }
