@@ -2,7 +2,8 @@
 /* Two- and three-dimensional copies, between contexts too.
  *
  * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through copy_box. There are no arrays yet, so an operand
- * that names one is refused. */
+ * that names one is refused. Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without
+ * gaps. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -26,10 +27,10 @@ struct operand {
 };
 
 /* base + z * slice + y * pitch + x, false if that wraps. */
-static bool first_byte(uintptr_t base, const struct operand *from, size_t slice, uintptr_t *out)
+static bool first_byte(uintptr_t base, const struct operand *from, size_t pitch, size_t slice, uintptr_t *out)
 {
     size_t rows, slices, offset;
-    return !__builtin_mul_overflow(from->y, from->pitch, &rows) && !__builtin_mul_overflow(from->z, slice, &slices) &&
+    return !__builtin_mul_overflow(from->y, pitch, &rows) && !__builtin_mul_overflow(from->z, slice, &slices) &&
            !__builtin_add_overflow(rows, slices, &offset) && !__builtin_add_overflow(offset, from->x, &offset) &&
            !__builtin_add_overflow(base, offset, out);
 }
@@ -47,7 +48,7 @@ static bool same_allocation(uintptr_t base, uintptr_t first)
 static CUresult side_of(const char *name, const struct operand *from, size_t width, size_t height, size_t depth, struct mr_side *side)
 {
     uintptr_t base;
-    size_t row, rows;
+    size_t row, rows, slice = 0;
     switch (from->type) {
     case CU_MEMORYTYPE_HOST:
         side->kind = MR_SIDE_HOST;
@@ -67,18 +68,22 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
     default:
         return mr_bad_value(name, "the %s has the unknown memory type %d", from->role, (int)from->type);
     }
-    if (from->pitch > INT_MAX)
-        return mr_bad_value(name, "the %s's pitch of %zu bytes is above the device's limit", from->role, from->pitch);
-    if (height > 1 || depth > 1 || from->pitch) {
-        if (__builtin_add_overflow(from->x, width, &row) || row > from->pitch)
-            return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width,
-                from->x, from->pitch);
-    }
+    if (__builtin_add_overflow(from->x, width, &row))
+        return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on wrap", from->role, width, from->x);
+    size_t pitch = from->pitch ? from->pitch : row;
+    if (row > pitch)
+        return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width, from->x,
+            pitch);
+    if ((height > 1 || depth > 1) && pitch > INT_MAX)
+        return mr_bad_value(name, "the %s's pitch of %zu bytes is above the device's limit", from->role, pitch);
     if (depth > 1 && (__builtin_add_overflow(from->y, height, &rows) || rows > from->height))
         return mr_bad_value(name, "the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
             from->height);
-    side->pitch = from->pitch;
-    if (__builtin_mul_overflow(from->pitch, from->height, &side->slice) || !first_byte(base, from, side->slice, &side->address) ||
+    side->pitch = pitch;
+    if ((depth > 1 || from->z) && __builtin_mul_overflow(pitch, from->height, &slice))
+        return mr_bad_value(name, "the %s's slices of %zu rows of %zu bytes wrap", from->role, from->height, pitch);
+    side->slice = slice;
+    if (!first_byte(base, from, pitch, slice, &side->address) ||
         !same_allocation(base, side->address))
         return mr_bad_value(name, "the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y, from->z);
     if (!base)
@@ -97,8 +102,6 @@ static CUresult copy_box(const char *name, const CUDA_MEMCPY3D *box, CUstream st
         box->srcPitch, box->srcHeight };
     const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
         box->dstZ, box->dstPitch, box->dstHeight };
-    if (box->srcLOD || box->dstLOD)
-        return mr_bad_value(name, "a level of detail is not 0");
     status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, &from);
     if (status == CUDA_SUCCESS)
         status = side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, &to);
@@ -134,10 +137,8 @@ static CUresult no_descriptor(const char *name)
 
 #define TAKE_SPACE(to, from)            \
     (to).srcZ = (from)->srcZ,           \
-    (to).srcLOD = (from)->srcLOD,       \
     (to).srcHeight = (from)->srcHeight, \
     (to).dstZ = (from)->dstZ,           \
-    (to).dstLOD = (from)->dstLOD,       \
     (to).dstHeight = (from)->dstHeight, \
     (to).Depth = (from)->Depth
 

@@ -15,6 +15,7 @@
 #include "stream/stream.h"
 
 #define PITCH_STEP ((size_t)512)
+#define NOT_WRITTEN UINTPTR_MAX   /* an address that no allocation has */
 
 typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out);
 
@@ -26,6 +27,7 @@ static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size
         return status;
     if (!out)
         return mr_bad_value(name, "the place for the address is null");
+    *out = 0;   /* hardware clears the result of a failed call */
     if (!size)
         return mr_bad_value(name, "the size is 0");
     status = how(context, kind, size, flags, out);
@@ -37,18 +39,18 @@ static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size
 
 CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
-    uintptr_t address;
+    uintptr_t address = NOT_WRITTEN;
     CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate, dptr ? &address : NULL);
-    if (status == CUDA_SUCCESS)
+    if (address != NOT_WRITTEN)
         *dptr = address;
     return status;
 }
 
 CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
-    uintptr_t address;
+    uintptr_t address = NOT_WRITTEN;
     CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate_low, dptr ? &address : NULL);
-    if (status == CUDA_SUCCESS)
+    if (address != NOT_WRITTEN)
         *dptr = (CUdeviceptr_v1)address;
     return status;
 }
@@ -68,13 +70,16 @@ static CUresult allocate_pitch(size_t width, size_t height, unsigned element, al
         return mr_bad_value(name, "the element size is %u bytes; it may be 4, 8 or 16", element);
     if (!width || !height)
         return mr_bad_value(name, "%zu x %zu bytes are none", width, height);
-    if (__builtin_add_overflow(width, PITCH_STEP - 1, &row) || __builtin_mul_overflow(row & ~(PITCH_STEP - 1), height, &total)) {
+    if (width > INT_MAX - PITCH_STEP)
+        return mr_bad_value(name, "rows of %zu bytes are above the device's limit", width);
+    row = (width + PITCH_STEP - 1) & ~(PITCH_STEP - 1);
+    if (__builtin_mul_overflow(row, height, &total)) {
         mr_log(MR_LOG_INFO, "%s: %zu x %zu bytes do not fit in memory", name, width, height);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     status = allocate(name, MR_MEMORY_DEVICE, total, 0, how, out);
     if (status == CUDA_SUCCESS)
-        *pitch = row & ~(PITCH_STEP - 1);
+        *pitch = row;
     return status;
 }
 
@@ -116,14 +121,16 @@ CUresult mr_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int f
     return status;
 }
 
-/* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware does. */
+/* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware does. That context
+ * need not be current. */
 CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
 {
     struct mr_context *context;
     struct mr_allocation found;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
+    if (mr_in_host_function)
+        return mr_context_require_slow(&context);
+    if (!dptr)
+        return CUDA_SUCCESS;
     if (!mr_memory_find((uintptr_t)dptr, &found))
         return mr_bad_value("cuMemFree", "%#llx is in no live allocation", (unsigned long long)dptr);
     if (found.base != dptr)
@@ -132,7 +139,7 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)
         return mr_bad_value("cuMemFree", "%#llx is %s", (unsigned long long)dptr,
             found.kind == MR_MEMORY_MODULE ? "a module's variable" : "host memory");
-    status = mr_context_synchronize(found.context);
+    CUresult status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
 }
 
@@ -141,28 +148,29 @@ CUresult mr_cuMemFree(CUdeviceptr_v1 dptr)
     return mr_cuMemFree_v2(dptr);
 }
 
+/* Either result may be unwanted. */
 CUresult mr_cuMemGetInfo_v2(size_t *free, size_t *total)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!free || !total)
-        return mr_bad_value("cuMemGetInfo", "a place for the result is null");
-    size_t used = atomic_load_explicit(&context->device->used_memory, memory_order_relaxed);
-    *total = context->device->total_memory;
-    *free = *total > used ? *total - used : 0;
+    size_t all = context->device->total_memory, used = atomic_load_explicit(&context->device->used_memory, memory_order_relaxed);
+    if (total)
+        *total = all;
+    if (free)
+        *free = all > used ? all - used : 0;
     return CUDA_SUCCESS;
 }
 
 CUresult mr_cuMemGetInfo(unsigned int *free, unsigned int *total)
 {
     size_t free_bytes, total_bytes;
-    CUresult status = mr_cuMemGetInfo_v2(free ? &free_bytes : NULL, total ? &total_bytes : NULL);
-    if (status == CUDA_SUCCESS) {
+    CUresult status = mr_cuMemGetInfo_v2(&free_bytes, &total_bytes);
+    if (status == CUDA_SUCCESS && free)
         *free = free_bytes < UINT_MAX ? (unsigned)free_bytes : UINT_MAX;
+    if (status == CUDA_SUCCESS && total)
         *total = total_bytes < UINT_MAX ? (unsigned)total_bytes : UINT_MAX;
-    }
     return status;
 }
 

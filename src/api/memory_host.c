@@ -24,10 +24,14 @@ static CUresult allocate(const char *name, void **pp, size_t size, unsigned flag
         return status;
     if (!pp)
         return mr_bad_value(name, "the place for the address is null");
-    if (!size)
-        return mr_bad_value(name, "the size is 0");
     if (flags & ~(unsigned)HOST_ALLOC_FLAGS)
         return mr_bad_value(name, "flags %#x are not known", flags & ~(unsigned)HOST_ALLOC_FLAGS);
+    if (!size) {
+        *pp = NULL;   /* nothing, which cuMemFreeHost takes back */
+        return CUDA_SUCCESS;
+    }
+    /* All pinned memory is mapped, and portable unless it is write-combined: so says hardware in cuMemHostGetFlags. */
+    flags |= CU_MEMHOSTALLOC_DEVICEMAP | (flags & CU_MEMHOSTALLOC_WRITECOMBINED ? 0 : CU_MEMHOSTALLOC_PORTABLE);
     status = mr_memory_allocate(context, MR_MEMORY_PINNED, size, flags, &address);
     if (status == CUDA_SUCCESS)
         *pp = (void *)address;
@@ -51,16 +55,18 @@ CUresult mr_cuMemAllocHost(void **pp, unsigned int bytesize)
     return allocate("cuMemAllocHost", pp, bytesize, 0);
 }
 
+/* As for cuMemFree, no context need be current. */
 CUresult mr_cuMemFreeHost(void *p)
 {
     struct mr_context *context;
     struct mr_allocation found;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
+    if (mr_in_host_function)
+        return mr_context_require_slow(&context);
+    if (!p)
+        return CUDA_SUCCESS;
     if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_PINNED || found.base != (uintptr_t)p)
         return mr_bad_value("cuMemFreeHost", "%p is not the start of pinned memory", p);
-    status = mr_context_synchronize(found.context);
+    CUresult status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release(found.base, MR_MEMORY_PINNED) : status;
 }
 
@@ -126,11 +132,11 @@ CUresult mr_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
         mr_log(MR_LOG_INFO, "cuMemHostRegister: device memory of other hardware cannot be registered");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    status = mr_memory_register(context, p, bytesize, Flags);
+    status = mr_memory_register(context, p, bytesize, Flags | CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (status == CUDA_ERROR_INVALID_VALUE)
-        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty or not mapped", bytesize, p);
+        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty, not mapped, or the driver's own", bytesize, p);
     if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
-        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p overlap memory that is pinned or registered", bytesize, p);
+        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p overlap registered memory", bytesize, p);
     return status;
 }
 
@@ -143,8 +149,11 @@ CUresult mr_cuMemHostUnregister(void *p)
         return status;
     if (!p)
         return mr_bad_value("cuMemHostUnregister", "the address is null");
-    if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_REGISTERED || found.base != (uintptr_t)p) {
-        mr_log(MR_LOG_INFO, "cuMemHostUnregister: %p is not the start of registered memory", p);
+    bool known = mr_memory_find((uintptr_t)p, &found);
+    if (known && (found.kind != MR_MEMORY_REGISTERED || found.base != (uintptr_t)p))
+        return mr_bad_value("cuMemHostUnregister", "%p is not where a registration starts", p);
+    if (!known) {
+        mr_log(MR_LOG_INFO, "cuMemHostUnregister: %p is not registered", p);
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
     status = mr_context_synchronize(found.context);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of an address: one attribute at a time, where an address that the driver does not know is an error, or several,
- * where such an address gives each attribute's value for "nothing". */
+ * where such an address gives each attribute's value for "nothing". No context need be current. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -84,11 +84,7 @@ static bool attribute_is_known(CUpointer_attribute attribute)
 CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     static const char name[] = "cuPointerGetAttribute";
-    struct mr_context *context;
     struct mr_allocation found;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
     if (!data)
         return mr_bad_value(name, "the place for the value is null");
     if (!attribute_is_known(attribute))
@@ -101,11 +97,8 @@ CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUd
 CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
 {
     static const char name[] = "cuPointerGetAttributes";
-    struct mr_context *context;
     struct mr_allocation found;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
+    CUresult status = CUDA_SUCCESS;
     if (!numAttributes || !attributes || !data)
         return mr_bad_value(name, "there are no attributes, or a list is null");
     for (unsigned i = 0; i < numAttributes; i++) {
@@ -127,11 +120,7 @@ CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribu
 CUresult mr_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
     static const char name[] = "cuPointerSetAttribute";
-    struct mr_context *context;
     struct mr_allocation found;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
     if (!value)
         return mr_bad_value(name, "the value is null");
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)

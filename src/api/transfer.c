@@ -170,7 +170,7 @@ CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, u
 
 CUresult mr_transfer_check_context(const char *name, CUcontext context)
 {
-    if (mr_object_find(context, MR_KIND_CONTEXT))
+    if (!context || mr_object_find(context, MR_KIND_CONTEXT))
         return CUDA_SUCCESS;
     mr_log(MR_LOG_INFO, "%s: %p is not a live context", name, (void *)context);
     return CUDA_ERROR_INVALID_CONTEXT;

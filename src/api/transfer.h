@@ -38,7 +38,7 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
 CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
     size_t height, CUstream stream, enum mr_transfer_mode mode);
 
-/* The context a peer copy names: CUDA_ERROR_INVALID_CONTEXT unless it is a live one. */
+/* The context a peer copy names: CUDA_ERROR_INVALID_CONTEXT unless it is a live one, or NULL, which hardware takes as the current one. */
 CUresult mr_transfer_check_context(const char *name, CUcontext context);
 
 #endif

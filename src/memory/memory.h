@@ -55,8 +55,8 @@ CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind 
 /* Frees the allocation that starts at `base`, of that kind. CUDA_ERROR_INVALID_VALUE if there is none. The caller has seen to outstanding work. */
 CUresult mr_memory_release(uintptr_t base, enum mr_memory_kind kind);
 
-/* Registers a host range. CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if it overlaps a known one; CUDA_ERROR_INVALID_VALUE if it is
- * empty, wraps, or is not mapped in this process. */
+/* Registers a host range. CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED if it overlaps a registered one; CUDA_ERROR_INVALID_VALUE if it is
+ * empty, wraps, is not mapped in this process, or is memory that the driver allocated. */
 CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags) __attribute__((warn_unused_result));
 
 /* Ends the registration that starts at `start`; CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED if there is none. */

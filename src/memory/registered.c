@@ -71,9 +71,7 @@ CUresult mr_memory_register(struct mr_context *context, void *start, size_t size
     uintptr_t base = (uintptr_t)start, end;
     if (!base || !size || __builtin_add_overflow(base, size, &end))
         return CUDA_ERROR_INVALID_VALUE;
-    if (mr_memory_touches_space(base, size))
-        return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-    if (!is_mapped(base, size))
+    if (mr_memory_touches_space(base, size) || !is_mapped(base, size))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&lock);

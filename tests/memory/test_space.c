@@ -369,7 +369,7 @@ static void test_registered(void **state)
     assert_int_equal(mr_memory_register(&first, host, 0, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(mr_memory_register(&first, host, SIZE_MAX, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(mr_memory_register(&first, (void *)(uintptr_t)4096, 4096, 0), CUDA_ERROR_INVALID_VALUE);
-    assert_int_equal(mr_memory_register(&first, (void *)device, 100, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    assert_int_equal(mr_memory_register(&first, (void *)device, 100, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(mr_memory_register(&first, host + 1000, 1000, 2), CUDA_SUCCESS);
     assert_int_equal(mr_memory_register(&first, host + 3000, 1000, 0), CUDA_SUCCESS);
     assert_int_equal(mr_memory_register(&first, host, 1001, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);

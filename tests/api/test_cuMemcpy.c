@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linear copies: every direction, synchronous or not, what the calling thread may rely on afterwards, and bad operands. */
+#include "memory_support.h"
+
+enum { SMALL = 1000, LARGE = 1 << 20 };
+
+static void test_there_and_back(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 1, 3, 4096, SMALL, LARGE + 1 };
+    for (int i = 0; i < 5; i++) {
+        size_t size = sizes[i];
+        char *out = malloc(size), *in = malloc(size);
+        CUdeviceptr one = device_bytes(size), two = device_bytes(size);
+        pattern_put(out, size, (unsigned)i);
+        memset(in, 0, size);
+        OK(cuMemcpyHtoD(one, out, size));
+        OK(cuMemcpyDtoD(two, one, size));
+        OK(cuMemcpyDtoH(in, two, size));
+        assert_true(pattern_is(in, size, (unsigned)i));
+        memset(in, 0, size);
+        OK(cuMemsetD8(two, 0, size));
+        OK(cuMemcpy(two, ADDRESS(out), size));
+        OK(cuMemcpy(one, two, size));
+        OK(cuMemcpy(ADDRESS(in), one, size));
+        assert_true(pattern_is(in, size, (unsigned)i));
+        memset(in, 0, size);
+        OK(cuMemcpy(ADDRESS(in), ADDRESS(out), size));
+        assert_true(pattern_is(in, size, (unsigned)i));
+        OK(cuMemFree(one));
+        OK(cuMemFree(two));
+        free(out);
+        free(in);
+    }
+}
+
+/* Pinned memory is used in stream order, after the call has returned. */
+static void test_pinned_is_asynchronous(void **state)
+{
+    (void)state;
+    struct gate gate;
+    CUstream stream;
+    char *out, *in;
+    CUdeviceptr device = device_bytes(LARGE);
+    OK(cuMemHostAlloc((void **)&out, LARGE, 0));
+    OK(cuMemHostAlloc((void **)&in, LARGE, 0));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    memset(in, 0, LARGE);
+    memset(out, 0, LARGE);
+    gate_put(&gate, stream);
+    OK(cuMemcpyHtoDAsync(device, out, LARGE, stream));
+    OK(cuMemcpyDtoHAsync(in, device, LARGE, stream));
+    FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    pattern_put(out, LARGE, 1);
+    assert_int_equal(in[LARGE / 2], 0);
+    gate_open(&gate);
+    OK(cuStreamSynchronize(stream));
+    assert_true(pattern_is(in, LARGE, 1));
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(device));
+    OK(cuMemFreeHost(out));
+    OK(cuMemFreeHost(in));
+}
+
+/* A small pageable source is free on return although the stream is held up. */
+static void test_pageable_source(void **state)
+{
+    (void)state;
+    struct gate gate;
+    CUstream stream;
+    char bytes[SMALL];
+    CUdeviceptr device = device_bytes(SMALL);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    gate_put(&gate, stream);
+    pattern_put(bytes, SMALL, 2);
+    OK(cuMemcpyHtoDAsync(device, bytes, SMALL, stream));
+    FAILS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
+    memset(bytes, 0, SMALL);
+    gate_open(&gate);
+    OK(cuStreamSynchronize(stream));
+    OK(cuMemcpyDtoH(bytes, device, SMALL));
+    assert_true(pattern_is(bytes, SMALL, 2));
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(device));
+}
+
+static void test_pageable_large(void **state)
+{
+    (void)state;
+    CUstream stream;
+    char *out = malloc(LARGE), *in = calloc(1, LARGE);
+    CUdeviceptr device = device_bytes(LARGE);
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    pattern_put(out, LARGE, 3);
+    OK(cuMemcpyHtoDAsync(device, out, LARGE, stream));
+    memset(out, 0, LARGE);
+    OK(cuMemcpyDtoHAsync(in, device, LARGE, stream));
+    assert_true(pattern_is(in, LARGE, 3));
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(device));
+    free(out);
+    free(in);
+}
+
+/* A synchronous copy is ordered after earlier work of blocking streams. */
+static void test_default_stream_order(void **state)
+{
+    (void)state;
+    CUstream stream;
+    int in = 0;
+    CUdeviceptr device = device_bytes(LARGE);
+    OK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+    OK(cuMemsetD8(device, 0, LARGE));
+    for (int i = 1; i <= 100; i++) {
+        OK(cuMemsetD32Async(device, (unsigned)i, LARGE / 4, stream));
+        OK(cuMemcpyDtoH(&in, device + LARGE - 4, 4));
+        assert_int_equal(in, i);
+    }
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(device));
+}
+
+static void test_sync_memops(void **state)
+{
+    (void)state;
+    CUstream stream;
+    unsigned on = 1;
+    int *pinned;
+    CUdeviceptr device = device_bytes(LARGE);
+    OK(cuMemAllocHost((void **)&pinned, LARGE));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuPointerSetAttribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
+    OK(cuMemsetD32Async(device, 77, LARGE / 4, stream));
+    OK(cuStreamQuery(stream));
+    OK(cuMemcpyDtoHAsync(pinned, device, LARGE, stream));
+    assert_int_equal(pinned[LARGE / 4 - 1], 77);
+    OK(cuStreamDestroy(stream));
+    OK(cuMemFree(device));
+    OK(cuMemFreeHost(pinned));
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    char bytes[SMALL], in[SMALL];
+    CUdeviceptr device = device_bytes(SMALL);
+    pattern_put(bytes, SMALL, 4);
+    OK(cuMemcpyHtoD(device, bytes, SMALL));
+    OK(cuMemcpyDtoD(device + 10, device, SMALL - 10));
+    OK(cuMemcpyDtoH(in, device, SMALL));
+    memmove(bytes + 10, bytes, SMALL - 10);
+    assert_memory_equal(bytes, in, SMALL);
+    OK(cuMemFree(device));
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    OK(cuMemcpyHtoD(0, NULL, 0));
+    OK(cuMemcpyDtoH(NULL, 0, 0));
+    OK(cuMemcpyDtoD(0, 0, 0));
+    OK(cuMemcpy(0, 0, 0));
+    OK(cuMemcpyHtoDAsync(0, NULL, 0, NULL));
+    OK(cuMemcpyDtoHAsync(NULL, 0, 0, CU_STREAM_PER_THREAD));
+}
+
+static void test_bad_operands(void **state)
+{
+    (void)state;
+    char local[64] = { 0 };
+    CUdeviceptr device = device_bytes(64), other = device_bytes(64);
+    FAILS(cuMemcpyHtoD(0, local, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(device, NULL, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoH(NULL, device, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoH(local, 0, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoD(0, device, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoD(device, 0, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(device, local, 65), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(device + 32, local, 33), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(device + 64, local, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoD(device - 1, local, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoH(local, device, SIZE_MAX), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyDtoD(other, device, 65), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoDAsync(device, local, 65, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpyHtoDAsync(device, local, 16, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuMemFree(other));
+    FAILS(cuMemcpyDtoD(device, other, 16), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemcpy(ADDRESS(local), other, 16), CUDA_ERROR_INVALID_VALUE);
+    OK(cuMemFree(device));
+}
+
+static void test_peer(void **state)
+{
+    (void)state;
+    char out[SMALL], in[SMALL];
+    CUdeviceptr one = device_bytes(SMALL), two = device_bytes(SMALL);
+    pattern_put(out, SMALL, 5);
+    OK(cuMemcpyHtoD(one, out, SMALL));
+    OK(cuMemcpyPeer(two, the_context, one, the_context, SMALL));
+    OK(cuMemcpyPeerAsync(one, the_context, two, the_context, SMALL, CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    OK(cuMemcpyDtoH(in, one, SMALL));
+    assert_true(pattern_is(in, SMALL, 5));
+    FAILS(cuMemcpyPeer(two, (CUcontext)(uintptr_t)0x55, one, the_context, 4), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuMemFree(one));
+    OK(cuMemFree(two));
+}
+
+static void test_without_context(void **state)
+{
+    (void)state;
+    char local[16] = { 0 };
+    CUdeviceptr device = device_bytes(16);
+    OK(cuCtxSetCurrent(NULL));
+    FAILS(cuMemcpyHtoD(device, local, 16), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuMemcpyDtoHAsync(local, device, 16, NULL), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuMemsetD8(device, 0, 16), CUDA_ERROR_INVALID_CONTEXT);
+    OK(cuCtxSetCurrent(the_context));
+    OK(cuMemFree(device));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_pinned_is_asynchronous), cmocka_unit_test(test_pageable_source),
+        cmocka_unit_test(test_pageable_large), cmocka_unit_test(test_default_stream_order), cmocka_unit_test(test_sync_memops),
+        cmocka_unit_test(test_overlap), cmocka_unit_test(test_nothing), cmocka_unit_test(test_bad_operands), cmocka_unit_test(test_peer),
+        cmocka_unit_test(test_without_context),
+    };
+    return cmocka_run_group_tests(tests, support_begin, support_end);
+}
