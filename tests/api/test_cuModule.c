@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modules: loading in every way, functions, variables, unloading, wrong input. */
+#include "api_support.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define PTX PTX_HEAD PTX_COUNTER PTX_STORE PTX_EMPTY
+
+static void load_and_unload(void **state)
+{
+    CUmodule module = load_module(PTX), again;
+    (void)state;
+    OK(cuModuleUnload(module));
+    FAILS(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuModuleLoadDataEx(&again, PTX, 0, NULL, NULL));
+    OK(cuModuleUnload(again));
+    OK(cuModuleLoadFatBinary(&again, PTX));
+    OK(cuModuleUnload(again));
+}
+
+static void load_from_a_file(void **state)
+{
+    char path[] = "/tmp/millrace-test-XXXXXX";
+    CUmodule module;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, PTX, sizeof PTX - 1), sizeof PTX - 1);
+    close(fd);
+    CUresult status = cuModuleLoad(&module, path);
+    unlink(path);
+    assert_int_equal(status, CUDA_SUCCESS);
+    get_function(module, "empty");
+    OK(cuModuleUnload(module));
+    FAILS(cuModuleLoad(&module, "/nowhere/nothing.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+    FAILS(cuModuleLoad(&module, ""), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoad(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoad(NULL, path), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoad(&module, "/tmp"), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void wrong_images(void **state)
+{
+    static const char *const texts[] = { "", "hello", "\177ELF", ".target sm_75\n", PTX_HEAD "nonsense\n" };
+    CUmodule module = WILD(CUmodule);
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char room[256] = ""; /* a loader may read on past a short text */
+        strcpy(room, texts[i]);
+        CUresult status = cuModuleLoadData(&module, room);
+        assert_true(status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_INVALID_PTX || status == CUDA_ERROR_NO_BINARY_FOR_GPU);
+    }
+    FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadData(NULL, PTX), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadFatBinary(&module, NULL), CUDA_ERROR_INVALID_VALUE);
+    assert_ptr_equal(module, WILD(CUmodule));
+    FAILS(cuModuleUnload(NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuModuleUnload(WILD(CUmodule)), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void functions(void **state)
+{
+    CUmodule module = load_module(PTX);
+    CUfunction one = get_function(module, "empty"), other[8] = { NULL }, function;
+    unsigned count = 0;
+    (void)state;
+    assert_ptr_equal(get_function(module, "empty"), one);
+    FAILS(cuModuleGetFunction(&function, module, "missing"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetFunction(&function, module, "counter"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetFunction(&function, module, ""), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetFunction(&function, module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetFunction(NULL, module, "empty"), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetFunction(&function, NULL, "empty"), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuModuleGetFunctionCount(&count, module));
+    assert_int_equal(count, 3);
+    FAILS(cuModuleGetFunctionCount(NULL, module), CUDA_ERROR_INVALID_VALUE);
+    OK(cuModuleEnumerateFunctions(other, 2, module));
+    assert_non_null(other[1]);
+    assert_null(other[2]);
+    OK(cuModuleEnumerateFunctions(other, 8, module));
+    assert_non_null(other[2]);
+    assert_null(other[3]);
+    OK(cuModuleEnumerateFunctions(other, 0, module));
+    FAILS(cuModuleEnumerateFunctions(NULL, 2, module), CUDA_ERROR_INVALID_VALUE);
+    OK(cuModuleUnload(module));
+    FAILS(cuModuleGetFunction(&function, module, "empty"), CUDA_ERROR_INVALID_HANDLE);
+}
+
+static void variables(void **state)
+{
+    CUmodule module = load_module(PTX), twin = load_module(PTX);
+    CUdeviceptr address = 0, twin_address = 0;
+    size_t size = 0;
+    (void)state;
+    OK(cuModuleGetGlobal(&address, &size, module, "counter"));
+    assert_int_equal(size, 4);
+    assert_int_equal(read_word(address), 7);
+    OK(cuModuleGetGlobal(&twin_address, NULL, twin, "counter"));
+    assert_int_not_equal(address, twin_address);
+    OK(cuModuleGetGlobal(NULL, &size, module, "hidden"));
+    assert_int_equal(size, 12);
+    OK(cuLaunchKernel(get_function(module, "increase"), 3, 1, 1, 50, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(read_word(address), 157);
+    assert_int_equal(read_word(twin_address), 7);
+    FAILS(cuModuleGetGlobal(NULL, NULL, module, "counter"), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetGlobal(&address, &size, module, "missing"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetGlobal(&address, &size, module, "empty"), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetGlobal(&address, &size, module, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetGlobal(&address, &size, NULL, "counter"), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuModuleUnload(module));
+    OK(cuModuleUnload(twin));
+}
+
+static void references_do_not_exist(void **state)
+{
+    CUmodule module = load_module(PTX);
+    CUtexref texture;
+    CUsurfref surface;
+    (void)state;
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    FAILS(cuModuleGetTexRef(&texture, module, "counter"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetSurfRef(&surface, module, "counter"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetTexRef(NULL, module, "counter"), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleGetTexRef(&texture, WILD(CUmodule), "counter"), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuModuleUnload(module));
+}
+
+static void the_context_owns_them(void **state)
+{
+    CUcontext other;
+    CUfunction function;
+    (void)state;
+    CUmodule outside = load_module(PTX);
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    CUmodule module = load_module(PTX);
+    OK(cuModuleGetFunction(&function, outside, "empty")); /* named by its handle, whatever is current */
+    OK(cuCtxDestroy(other));
+    FAILS(cuModuleGetFunction(&function, module, "empty"), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuModuleUnload(outside));
+}
+
+static void loading_mode(void **state)
+{
+    CUmoduleLoadingMode mode;
+    (void)state;
+    OK(cuModuleGetLoadingMode(&mode));
+    assert_int_equal(mode, CU_MODULE_LAZY_LOADING);
+    FAILS(cuModuleGetLoadingMode(NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_CONTEXT(load_and_unload),         TEST_IN_CONTEXT(load_from_a_file),      TEST_IN_CONTEXT(wrong_images),
+        TEST_IN_CONTEXT(functions),               TEST_IN_CONTEXT(variables),             TEST_IN_CONTEXT(references_do_not_exist),
+        TEST_IN_CONTEXT(the_context_owns_them),   TEST_IN_CONTEXT(loading_mode),
+    };
+    return cmocka_run_group_tests_name("cuModule", tests, NULL, NULL);
+}

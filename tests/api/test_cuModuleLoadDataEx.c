@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The just-in-time compiler's options: logs, sizes that are written back, what is accepted and what is not. */
+#include "api_support.h"
+
+#define BROKEN PTX_HEAD ".visible .entry broken()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n"
+
+static void logs_end_and_sizes_come_back(void **state)
+{
+    char info[256], error[1024];
+    CUjit_option names[] = { CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+                             CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { info, (void *)sizeof info, error, (void *)sizeof error };
+    CUmodule module;
+    (void)state;
+    memset(info, 'x', sizeof info);
+    memset(error, 'x', sizeof error);
+    OK(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 4, names, values));
+    assert_non_null(memchr(info, 0, sizeof info));
+    assert_non_null(memchr(error, 0, sizeof error));
+    assert_true((uintptr_t)values[1] == strlen(info) || (uintptr_t)values[1] == strlen(info) + 1);
+    OK(cuModuleUnload(module));
+
+    values[1] = (void *)sizeof info;
+    values[3] = (void *)sizeof error;
+    FAILS(cuModuleLoadDataEx(&module, BROKEN, 4, names, values), CUDA_ERROR_INVALID_PTX);
+    assert_non_null(strstr(error, "6")); /* the line */
+    assert_non_null(strstr(error, "frobnicate"));
+    assert_true((uintptr_t)values[3] == strlen(error) || (uintptr_t)values[3] == strlen(error) + 1);
+}
+
+static void every_size_of_log_is_respected(void **state)
+{
+    char log[64];
+    CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER };
+    CUmodule module;
+    (void)state;
+    for (size_t room = 0; room < 40; room++) {
+        void *values[] = { (void *)room, log };
+        memset(log, 'x', sizeof log);
+        FAILS(cuModuleLoadDataEx(&module, BROKEN, 2, names, values), CUDA_ERROR_INVALID_PTX);
+        for (size_t i = room; i < sizeof log; i++)
+            assert_int_equal(log[i], 'x');
+        if (room)
+            assert_non_null(memchr(log, 0, room));
+    }
+}
+
+static void a_size_without_a_buffer_is_harmless(void **state)
+{
+    CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { (void *)100, (void *)100 };
+    CUmodule module;
+    (void)state;
+    FAILS(cuModuleLoadDataEx(&module, BROKEN, 2, names, values), CUDA_ERROR_INVALID_PTX);
+}
+
+static void hints_are_accepted(void **state)
+{
+    static const struct { CUjit_option name; uintptr_t value; } rows[] = {
+        { CU_JIT_MAX_REGISTERS, 32 },      { CU_JIT_THREADS_PER_BLOCK, 128 }, { CU_JIT_OPTIMIZATION_LEVEL, 2 },
+        { CU_JIT_OPTIMIZATION_LEVEL, 9 },  { CU_JIT_TARGET_FROM_CUCONTEXT, 0 }, { CU_JIT_TARGET, CU_TARGET_COMPUTE_80 },
+        { CU_JIT_FALLBACK_STRATEGY, 0 },   { CU_JIT_GENERATE_DEBUG_INFO, 1 }, { CU_JIT_LOG_VERBOSE, 1 },
+        { CU_JIT_GENERATE_LINE_INFO, 1 },  { CU_JIT_CACHE_MODE, 1 },          { CU_JIT_FAST_COMPILE, 1 },
+        { CU_JIT_MIN_CTA_PER_SM, 2 },      { CU_JIT_SPLIT_COMPILE, 0 },
+    };
+    CUmodule module;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CUjit_option name = rows[i].name;
+        void *value = (void *)rows[i].value;
+        OK(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &name, &value));
+        OK(cuModuleUnload(module));
+    }
+}
+
+static void the_wall_time_is_a_float(void **state)
+{
+    CUjit_option name = CU_JIT_WALL_TIME;
+    void *value = NULL;
+    CUmodule module;
+    float milliseconds;
+    (void)state;
+    OK(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &name, &value));
+    memcpy(&milliseconds, &value, sizeof milliseconds);
+    assert_true(milliseconds > 0 && milliseconds < 1e6f);
+    OK(cuModuleUnload(module));
+}
+
+static void wrong_options(void **state)
+{
+    CUjit_option unknown = (CUjit_option)999, level = CU_JIT_OPTIMIZATION_LEVEL, strategy = CU_JIT_FALLBACK_STRATEGY,
+                 names = CU_JIT_GLOBAL_SYMBOL_NAMES;
+    void *value = (void *)77;
+    CUmodule module;
+    (void)state;
+    FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &unknown, &value), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &strategy, &value), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &names, &value), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, NULL, &value), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &level, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_IN_CONTEXT(logs_end_and_sizes_come_back),
+        TEST_IN_CONTEXT(every_size_of_log_is_respected),
+        TEST_IN_CONTEXT(a_size_without_a_buffer_is_harmless),
+        TEST_IN_CONTEXT(hints_are_accepted),
+        TEST_IN_CONTEXT(the_wall_time_is_a_float),
+        TEST_IN_CONTEXT(wrong_options),
+    };
+    return cmocka_run_group_tests_name("cuModuleLoadDataEx", tests, NULL, NULL);
+}
