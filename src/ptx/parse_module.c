@@ -92,6 +92,10 @@ void mr_ptx_advance(struct parser *parser)
         if (parser->token.kind != MR_PTX_TOKEN_ERROR)
             return;
         mr_ptx_error(parser, "%s", parser->token.message);
+        if (parser->token.length > 0 && parser->token.text[0] >= '0' && parser->token.text[0] <= '9') {
+            parser->token.kind = MR_PTX_TOKEN_INT; /* one error is enough for it */
+            return;
+        }
     }
 }
 

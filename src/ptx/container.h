@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The container reader: from the bytes that a program hands to cuModuleLoadData
+ * and its kin to PTX text. Four forms are known: PTX text, a fat binary, the
+ * wrapper struct that points to one, and ELF (machine code, which is refused).
+ */
+#ifndef MR_PTX_CONTAINER_H
+#define MR_PTX_CONTAINER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The size of an image whose size nobody knows: text then ends at its NUL, and
+ * a fat binary where its own header says. */
+#define MR_PTX_SIZE_UNKNOWN SIZE_MAX
+
+enum mr_ptx_container_status {
+    MR_PTX_CONTAINER_OK,
+    MR_PTX_CONTAINER_NO_BINARY, /* well-formed, but no PTX that fits: only machine
+                                   code, or PTX for newer devices */
+    MR_PTX_CONTAINER_INVALID,   /* none of the known forms, or damaged */
+    MR_PTX_CONTAINER_NO_MEMORY
+};
+
+enum mr_ptx_image_kind {
+    MR_PTX_IMAGE_UNKNOWN,
+    MR_PTX_IMAGE_TEXT,
+    MR_PTX_IMAGE_ELF,
+    MR_PTX_IMAGE_FATBIN,
+    MR_PTX_IMAGE_WRAPPER
+};
+
+/* PTX text out of an image. `text` need not end in a NUL. */
+struct mr_ptx_text {
+    const char *text; /* into the image, or into `owned` */
+    size_t length;
+    void *owned;      /* decompressed text, or NULL */
+};
+
+/* What the first bytes say. Reads at most 4 bytes and never past a NUL of text. */
+enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
+
+/*
+ * Finds the PTX in `image` that suits `capability` best (80 for 8.0): the newest
+ * target that is not newer than the device. Plain text is given as it is, its
+ * target is not looked at. On OK, free *out with mr_ptx_text_free() when the
+ * image is no longer needed; otherwise *out is all zero. The reason of a refusal
+ * goes to the log at level info. Any thread.
+ *
+ * Nothing is read beyond `size` bytes of the image, nor beyond the size in a fat
+ * binary's header. A wrapper's pointer to its fat binary is trusted, as it has
+ * to be: it is an address in the calling program.
+ */
+enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size,
+                                                   uint32_t capability,
+                                                   struct mr_ptx_text *out);
+
+/* NULL is allowed, and so is a second call. */
+void mr_ptx_text_free(struct mr_ptx_text *text);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The verifier, statement by statement: every line of verify_cases.def is put in
+ * a kernel of its own and must be accepted or refused as the line says; a
+ * refusal must name the line that the statement stands in. Then what concerns
+ * whole modules.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ptx/ptx.h"
+
+#define YES true
+#define NO false
+
+#define HEAD                                                                             \
+    ".version 8.8\n.target sm_90\n.address_size 64\n"                                   \
+    ".global .u32 gv;\n.shared .u32 sv;\n.global .u64 gq[4];\n"                         \
+    ".func (.param .b32 ro) fu (.param .b32 pi) { st.param.b32 [ro], 1; ret; }\n"        \
+    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<4>;"               \
+    " .reg .u16 us<4>; .reg .f16 hf<4>; .reg .b32 r<8>; .reg .u32 u<4>; .reg .s32 s<4>;" \
+    " .reg .f32 f<8>; .reg .b64 rd<8>; .reg .u64 ud<4>; .reg .f64 d<8>; .reg .b128 q<3>;" \
+    " .local .u32 lv[4]; .param .b32 pa; .param .b32 pb; .param .b64 pc; .reg .v2 .f32 vv;\n"
+#define STATEMENT_LINE 9
+
+static const struct {
+    bool accepted;
+    const char *statement;
+} cases[] = {
+#define CASE(accepted, statement) {accepted, statement},
+#include "verify_cases.def"
+#undef CASE
+};
+
+/* Parses and verifies; true if both pass. */
+static bool check(const char *text, struct mr_ptx_diag *diag)
+{
+    struct mr_ptx_module *module = mr_ptx_parse(text, strlen(text), diag);
+    bool good = module && mr_ptx_verify(module, diag);
+    mr_ptx_module_destroy(module);
+    return good;
+}
+
+static void test_statements(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[2048];
+        struct mr_ptx_diag diag;
+        snprintf(text, sizeof text, "%s%s\n}\n", HEAD, cases[i].statement);
+        mr_ptx_diag_init(&diag);
+        bool accepted = check(text, &diag);
+        if (accepted != cases[i].accepted ||
+            (!accepted && diag.first_error_line != STATEMENT_LINE)) {
+            print_error("%s was %s: %s\n", cases[i].statement, accepted ? "accepted" : "refused",
+                        mr_ptx_diag_text(&diag));
+            wrong++;
+        }
+        mr_ptx_diag_clear(&diag);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void expect_error(const char *text, uint32_t line, const char *part)
+{
+    struct mr_ptx_diag diag;
+    mr_ptx_diag_init(&diag);
+    bool accepted = check(text, &diag);
+    if (accepted || diag.first_error_line != line || !strstr(mr_ptx_diag_text(&diag), part))
+        fail_msg("expected '%s' in line %u, got: %s", part, line, mr_ptx_diag_text(&diag));
+    mr_ptx_diag_clear(&diag);
+}
+
+#define MODULE ".version 7.0\n.target sm_80\n.address_size 64\n"
+
+static void test_modules(void **state)
+{
+    (void)state;
+    expect_error(MODULE ".extern .func f ();\n.entry k() { call f, (); }\n", 5, "defined nowhere");
+    expect_error(MODULE ".extern .global .u32 g;\n", 4, "defined nowhere");
+    expect_error(MODULE ".const .b8 a[60000];\n.const .b8 b[60000];\n", 5, "constant variables");
+    expect_error(MODULE ".entry k(.param .b8 a[5000]) { ret; }\n", 4, "parameters of 'k'");
+    expect_error(MODULE ".entry k(.reg .u32 a) { ret; }\n", 4, "space '.param'");
+    expect_error(MODULE ".entry k() { ret; }\n.entry l() { call k, (); }\n", 5, "is a kernel");
+    expect_error(MODULE ".entry k() .maxntid 1 .reqntid 1 { ret; }\n", 4, "exclude");
+    expect_error(MODULE ".global .texref t;\n", 4, "not supported");
+    expect_error(MODULE ".entry k(.param .u64 a) { st.param.u64 [a], 1; }\n", 4, "cannot be written");
+}
+
+static void test_runtime_functions(void **state)
+{
+    (void)state;
+    struct mr_ptx_diag diag;
+    mr_ptx_diag_init(&diag);
+    assert_true(check(MODULE
+                      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+                      ".entry k() { .param .b64 a, b; .param .b32 r;\n call.uni (r), vprintf, (a, b); ret; }\n",
+                      &diag));
+    mr_ptx_diag_clear(&diag);
+}
+
+/* A gap of Millrace is told from a fault of the text. */
+static void test_unsupported(void **state)
+{
+    (void)state;
+    struct mr_ptx_diag diag;
+    mr_ptx_diag_init(&diag);
+    assert_false(check(MODULE ".entry k() {\n  wgmma.fence.sync.aligned;\n}\n", &diag));
+    assert_true(diag.unsupported);
+    assert_string_equal(mr_ptx_diag_text(&diag),
+                        "error: line 5, column 3: unsupported instruction 'wgmma.fence.sync.aligned'\n"
+                        "      wgmma.fence.sync.aligned;\n"
+                        "      ^\n");
+    mr_ptx_diag_clear(&diag);
+    assert_false(check(MODULE ".entry k() { nonsense.u32; }\n", &diag));
+    assert_false(diag.unsupported);
+    mr_ptx_diag_clear(&diag);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_runtime_functions),
+        cmocka_unit_test(test_unsupported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
