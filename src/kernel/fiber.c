@@ -30,6 +30,7 @@
 #ifdef MR_ASAN
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *saved, const void **old_bottom, size_t *old_size);
+void __asan_unpoison_memory_region(const volatile void *start, size_t size);
 #endif
 #ifdef MR_TSAN
 void *__tsan_get_current_fiber(void);
@@ -102,10 +103,17 @@ static void fiber_describe(struct mr_fiber *fiber, void *stack_low, size_t stack
     fiber->data = data;
     fiber->stack_low = stack_low;
     fiber->stack_size = stack_size;
+#ifdef MR_ASAN
+    /* Frames that were abandoned left their red zones behind. */
+    __asan_unpoison_memory_region(stack_low, stack_size);
+#endif
 #ifdef MR_TSAN
     fiber->sanitizer = __tsan_create_fiber(0);
 #endif
 }
+
+/* For the functions between the end of a fiber's AddressSanitizer record and the switch: they may not keep their locals in it. */
+#define UNTRACKED __attribute__((no_sanitize_address))
 
 #ifndef MR_FIBER_UCONTEXT
 
@@ -188,13 +196,13 @@ void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
     announce_arrive(from);
 }
 
-void mr_fiber_abandon(struct mr_fiber *to)
+UNTRACKED void mr_fiber_abandon(struct mr_fiber *to)
 {
     announce_leave(NULL, to);
     mr_fiber_load_stack(to->stack_pointer);
 }
 
-void mr_fiber_abandon_in_signal(struct mr_fiber *to, void *context)
+UNTRACKED void mr_fiber_abandon_in_signal(struct mr_fiber *to, void *context)
 {
     ucontext_t *interrupted = context;
     announce_leave(NULL, to);
@@ -230,14 +238,14 @@ void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
     announce_arrive(from);
 }
 
-void mr_fiber_abandon(struct mr_fiber *to)
+UNTRACKED void mr_fiber_abandon(struct mr_fiber *to)
 {
     announce_leave(NULL, to);
     setcontext(&to->context);
     abort();
 }
 
-void mr_fiber_abandon_in_signal(struct mr_fiber *to, void *context)
+UNTRACKED void mr_fiber_abandon_in_signal(struct mr_fiber *to, void *context)
 {
     const ucontext_t *interrupted = context;
     to->context.uc_sigmask = interrupted->uc_sigmask;
