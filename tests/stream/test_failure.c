@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a failed context does to its streams, and what every failing allocation does to a call. */
+#include "support.h"
+
+#include "base/memory.h"
+
+static _Atomic int host_calls, callback_calls, callback_status;
+
+static void CUDA_CB count_host(void *data)
+{
+    (void)data;
+    atomic_fetch_add(&host_calls, 1);
+}
+
+static void CUDA_CB note_callback(CUstream stream, CUresult status, void *data)
+{
+    (void)stream, (void)data;
+    atomic_store(&callback_status, (int)status);
+    atomic_fetch_add(&callback_calls, 1);
+}
+
+static void kernel_fail(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    (void)first_warp, (void)end_warp;
+    mr_context_fail(kernel_data(block), CUDA_ERROR_LAUNCH_FAILED);
+}
+
+static const struct mr_code code_fail = { .function = kernel_fail, .stack_bytes = 16384 };
+
+/* Commands behind a fault are not carried out: marks complete, callbacks hear of it, host functions aren't called; other contexts go on. */
+static void test_rest_is_drained(void **state)
+{
+    (void)state;
+    CUcontext context;
+    struct gate gate = { 0 };
+    _Atomic int count = 0;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    CUstream stream = new_stream(0), second = new_stream(0);
+    CUevent event = new_event(0);
+    atomic_store(&callback_calls, 0);
+    gate_put(&gate, stream);
+    OK(launch(stream, &code_fail, 1, mr_context_current()));
+    OK(launch(stream, &code_count, 1, &count));
+    OK(cuLaunchHostFunc(stream, count_host, NULL));
+    OK(cuStreamAddCallback(stream, note_callback, NULL, 0));
+    OK(cuEventRecord(event, stream));
+    OK(cuStreamWaitEvent(second, event, 0));
+    OK(launch(second, &code_count, 1, &count));
+    gate_open(&gate);
+    FAILS(cuEventSynchronize(event), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamSynchronize(stream), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamSynchronize(second), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamQuery(second), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuEventQuery(event), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuEventRecord(event, stream), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamCreate(&second, 0), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(launch(NULL, &code_count, 1, &count), CUDA_ERROR_LAUNCH_FAILED);
+    (void)cuCtxDestroy(context);
+    assert_int_equal(count, 0);
+    assert_int_equal(host_calls, 0);
+    assert_int_equal(callback_calls, 1);
+    assert_int_equal(callback_status, CUDA_ERROR_LAUNCH_FAILED);
+
+    OK(cuCtxSetCurrent(the_context));
+    OK(launch(NULL, &code_count, 1, &count));
+    OK(cuStreamSynchronize(NULL));
+    assert_int_equal(count, 1);
+}
+
+/* A thread that sleeps for work that never ends gets the code when the context fails elsewhere. */
+static void *wait_for_stream(void *data)
+{
+    return (void *)(uintptr_t)cuStreamSynchronize(data);
+}
+
+static void test_waiting_threads_hear_of_it(void **state)
+{
+    (void)state;
+    CUcontext context;
+    struct gate gate = { 0 };
+    pthread_t thread;
+    void *result;
+    OK(cuCtxCreate_v2(&context, CU_CTX_SCHED_BLOCKING_SYNC, 0));
+    CUstream stuck = new_stream(CU_STREAM_NON_BLOCKING), failing = new_stream(CU_STREAM_NON_BLOCKING);
+    gate_put(&gate, stuck);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_stream, stuck), 0);
+    OK(launch(failing, &code_fail, 1, mr_context_current()));
+    FAILS(cuStreamSynchronize(failing), CUDA_ERROR_LAUNCH_FAILED);
+    pthread_join(thread, &result);
+    assert_int_equal((uintptr_t)result, CUDA_ERROR_LAUNCH_FAILED);
+    gate_open(&gate);
+    (void)cuCtxDestroy(context);
+    OK(cuCtxSetCurrent(the_context));
+}
+
+/* One session with streams, events and every kind of command, each step allowed to run out of memory. */
+static CUresult session(_Atomic int *count)
+{
+    CUstream stream = NULL, second = NULL;
+    CUevent event = NULL;
+    struct gate gate = { 0 };
+    CUresult status = cuStreamCreate(&stream, 0);
+    if (status == CUDA_SUCCESS)
+        status = cuStreamCreateWithPriority(&second, CU_STREAM_NON_BLOCKING, -1);
+    if (status == CUDA_SUCCESS)
+        status = cuEventCreate(&event, 0);
+    if (status == CUDA_SUCCESS)
+        status = cuLaunchHostFunc(stream, gate_wait, &gate);
+    if (status == CUDA_SUCCESS)
+        status = cuEventRecord(event, stream);
+    if (status == CUDA_SUCCESS)
+        status = cuStreamWaitEvent(second, event, 0);
+    if (status == CUDA_SUCCESS)
+        status = launch(second, &code_count, 1, count);
+    if (status == CUDA_SUCCESS)
+        status = cuEventRecord(event, NULL);
+    if (status == CUDA_SUCCESS)
+        status = cuStreamAddCallback(CU_STREAM_PER_THREAD, note_callback, NULL, 0);
+    gate_open(&gate);
+    CUresult end = cuCtxSynchronize();
+    if (event)
+        OK(cuEventDestroy(event));
+    if (second)
+        OK(cuStreamDestroy(second));
+    if (stream)
+        OK(cuStreamDestroy(stream));
+    return status == CUDA_SUCCESS ? end : status;
+}
+
+static void *session_thread(void *data)
+{
+    CUresult status = cuCtxSetCurrent(the_context);
+    return (void *)(uintptr_t)(status == CUDA_SUCCESS ? session(data) : status);
+}
+
+/* A fresh thread has empty caches, so its calls do allocate. */
+static void test_memory_short(void **state)
+{
+    (void)state;
+    int refused = 0;
+    for (int n = 1; n < 20; n++) {
+        pthread_t thread;
+        void *result;
+        _Atomic int count = 0;
+        assert_int_equal(pthread_create(&thread, NULL, session_thread, &count), 0);
+        mr_alloc_fail_after((uint64_t)n);
+        pthread_join(thread, &result);
+        mr_alloc_fail_after(0);
+        CUresult status = (CUresult)(uintptr_t)result;
+        assert_true(status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY);
+        refused += status == CUDA_ERROR_OUT_OF_MEMORY;
+        if (status == CUDA_SUCCESS)
+            assert_int_equal(count, 1);
+    }
+    (void)refused;
+    _Atomic int count = 0;
+    OK(session(&count));
+    assert_int_equal(count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rest_is_drained),
+        cmocka_unit_test(test_waiting_threads_hear_of_it),
+        cmocka_unit_test(test_memory_short),
+    };
+    return cmocka_run_group_tests(tests, support_begin, support_end);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registry: what a handle finds, when it stops finding it, and that lookups hold while other threads create and destroy. */
+#include "support.h"
+
+#include "base/memory.h"
+#include "object/object.h"
+
+struct thing { struct mr_object object; uint64_t value; };
+
+static _Atomic int finished;
+
+static void thing_finish(void *object)
+{
+    (void)object;
+    atomic_fetch_add(&finished, 1);
+}
+
+static struct thing *thing_new(void)
+{
+    return mr_object_new(MR_KIND_POOL, sizeof(struct thing), thing_finish);
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    struct thing *thing = thing_new();
+    void *handle = mr_object_handle(thing);
+    assert_ptr_equal(mr_object_find(handle, MR_KIND_POOL), thing);
+    assert_null(mr_object_find(handle, MR_KIND_ARRAY));
+    assert_null(mr_object_find(NULL, MR_KIND_POOL));
+    assert_null(mr_object_find(thing, MR_KIND_POOL));
+    assert_null(mr_object_find((void *)(uintptr_t)0xdead0000beefu, MR_KIND_POOL));
+    assert_null(mr_object_find((void *)UINTPTR_MAX, MR_KIND_POOL));
+    assert_int_equal(mr_object_kind(handle), MR_KIND_POOL);
+    assert_int_equal(mr_object_kind(thing), 0);
+    assert_true((uintptr_t)handle > 2 && (uintptr_t)handle < (UINT64_C(1) << 47));
+    int before = atomic_load(&finished);
+    assert_true(mr_object_retire(thing));
+    assert_false(mr_object_retire(thing));
+    assert_null(mr_object_find(handle, MR_KIND_POOL));
+    assert_int_equal(atomic_load(&finished), before);
+    mr_object_drop(thing);
+    assert_int_equal(atomic_load(&finished), before + 1);
+}
+
+static void test_lives_until_last_reference(void **state)
+{
+    (void)state;
+    struct thing *thing = thing_new();
+    void *handle = mr_object_handle(thing);
+    int before = atomic_load(&finished);
+    assert_ptr_equal(mr_object_acquire(handle, MR_KIND_POOL), thing);
+    assert_true(mr_object_retire(thing));
+    mr_object_drop(thing);
+    assert_null(mr_object_acquire(handle, MR_KIND_POOL));
+    assert_int_equal(atomic_load(&finished), before);
+    mr_object_drop(thing);
+    assert_int_equal(atomic_load(&finished), before + 1);
+    assert_false(mr_object_try_hold(thing));
+}
+
+static void test_many_handles_differ(void **state)
+{
+    (void)state;
+    enum { MANY = 5000 };
+    static struct thing *things[MANY];
+    static void *old[MANY];
+    for (int i = 0; i < MANY; i++) {
+        assert_non_null(things[i] = thing_new());
+        assert_int_equal(things[i]->value, 0);
+        things[i]->value = (uint64_t)i;
+        old[i] = mr_object_handle(things[i]);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(((struct thing *)mr_object_find(old[i], MR_KIND_POOL))->value, i);
+    for (int i = 0; i < MANY; i++) {
+        assert_true(mr_object_retire(things[i]));
+        mr_object_drop(things[i]);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_non_null(things[i] = thing_new());
+    for (int i = 0; i < MANY; i++) {
+        assert_null(mr_object_find(old[i], MR_KIND_POOL));
+        assert_true(mr_object_retire(things[i]));
+        mr_object_drop(things[i]);
+    }
+}
+
+static void count_visit(void *object, void *data)
+{
+    (void)object;
+    ++*(int *)data;
+}
+
+static void test_each(void **state)
+{
+    (void)state;
+    int before = 0, after = 0;
+    mr_object_each(MR_KIND_POOL, count_visit, &before);
+    struct thing *one = thing_new(), *two = thing_new();
+    mr_object_each(MR_KIND_POOL, count_visit, &after);
+    assert_int_equal(after, before + 2);
+    assert_true(mr_object_retire(one) && mr_object_retire(two));
+    mr_object_drop(one);
+    mr_object_drop(two);
+}
+
+/* One thread makes and ends objects and shows their handles; others acquire what they see. */
+static _Atomic(void *) shown;
+static _Atomic bool stop;
+
+static void *looker(void *data)
+{
+    uintptr_t found = 0;
+    (void)data;
+    while (!atomic_load(&stop)) {
+        struct thing *thing = mr_object_acquire(atomic_load(&shown), MR_KIND_POOL);
+        if (thing) {
+            found++;
+            mr_object_drop(thing);
+        }
+    }
+    return (void *)found;
+}
+
+static void test_races(void **state)
+{
+    (void)state;
+    pthread_t threads[2];
+    int before = atomic_load(&finished);
+    atomic_store(&stop, false);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, looker, NULL), 0);
+    for (int i = 0; i < 3000; i++) {
+        struct thing *thing = thing_new();
+        atomic_store(&shown, mr_object_handle(thing));
+        if (i % 64 == 0)
+            sched_yield();
+        assert_true(mr_object_retire(thing));
+        mr_object_drop(thing);
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(atomic_load(&finished), before + 3000);
+}
+
+static void test_memory_short(void **state)
+{
+    (void)state;
+    /* A kind that nothing else uses, so that its first object needs a chunk. */
+    mr_alloc_fail_after(1);
+    assert_null(mr_object_new(MR_KIND_SURFACE, sizeof(struct thing), NULL));
+    mr_alloc_fail_after(0);
+    struct thing *thing = mr_object_new(MR_KIND_SURFACE, sizeof *thing, NULL);
+    assert_non_null(thing);
+    assert_true(mr_object_retire(thing));
+    mr_object_drop(thing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_lives_until_last_reference),
+        cmocka_unit_test(test_many_handles_differ),
+        cmocka_unit_test(test_each),
+        cmocka_unit_test(test_races),
+        cmocka_unit_test(test_memory_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
