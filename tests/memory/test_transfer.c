@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -103,12 +104,52 @@ static void test_fills(void **state)
     }
 }
 
+/* Runs long enough to bypass the caches, at odd addresses. */
+static void test_long(void **state)
+{
+    (void)state;
+    const size_t room = ((size_t)40 << 20) + 256;
+    unsigned char *one = malloc(room), *two = malloc(room);
+    assert_true(one && two);
+    for (unsigned shift = 0; shift < 70; shift += 23) {
+        const size_t size = room - 150 + shift;
+        for (size_t i = 0; i < room; i++)
+            one[i] = (unsigned char)(i * 7 + i / 1000);
+        memset(two, 0, room);
+        mr_copy_execute(&(struct mr_copy){ .destination = two + shift, .source = one + 5, .width = size, .height = 1, .depth = 1 });
+        assert_memory_equal(two + shift, one + 5, size);
+        assert_int_equal(two[shift + size], 0);
+        memmove(one + 40, one, size);
+        memcpy(two, one, room);
+        memmove(one + 10, one + 40, size);
+        mr_copy_execute(&(struct mr_copy){ .destination = two + 10, .source = two + 40, .width = size, .height = 1, .depth = 1 });
+        assert_memory_equal(one, two, room);
+
+        const uint32_t value = 0x12345678;
+        const size_t start = shift & ~3u, count = (room - 128) / 4 - shift;
+        mr_fill_execute(&(struct mr_fill){ .destination = two + start, .pitch = count * 4, .width = count, .height = 1, .value = value,
+            .element = 4 });
+        memcpy(two + start + count * 4, &(uint32_t){ 0 }, 4);
+        for (size_t i = 0; i < count; i++)
+            if (memcmp(two + start + i * 4, &value, 4) != 0)
+                fail_msg("element %zu", i);
+        mr_fill_execute(&(struct mr_fill){ .destination = two + start + 2, .pitch = count * 4, .width = count * 2, .height = 1,
+            .value = 0xabcd, .element = 2 });
+        for (size_t i = 0; i < count * 2; i++)
+            if (two[start + 2 + i * 2] != 0xcd || two[start + 3 + i * 2] != 0xab)
+                fail_msg("half word %zu", i);
+    }
+    free(one);
+    free(two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_boxes),
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_fills),
+        cmocka_unit_test(test_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Moving and storing long runs of bytes: what memmove and memset do, with stores that bypass the caches where the run is longer than
+ * caches are, and with patterns of four bytes. */
+#ifndef MR_ENGINE_BULK_H
+#define MR_ENGINE_BULK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As memmove. */
+void mr_bulk_copy(void *to, const void *from, size_t size);
+
+/* Stores the bytes of `pattern`, in the machine's order, over and over from `to` on; the last ones may be cut short. `to` has any alignment. */
+void mr_bulk_fill(void *to, uint32_t pattern, size_t size);
+
+#endif
