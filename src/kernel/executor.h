@@ -58,6 +58,7 @@ struct mr_executor {
     uint64_t remaining;         /* blocks still to start in this run */
     bool direct;                /* whole blocks are called on warps[0]'s fiber */
     bool track;                 /* the kernel may use barriers: keep the warps' records */
+    bool printed;               /* something went to stdout and has to be flushed */
     volatile int in_kernel;     /* nonzero while the thread is on a fiber: read by the signal handler */
 
     uint32_t runnable;          /* a bit per warp that can go on */

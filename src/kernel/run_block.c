@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "compile/compile.h"
 #include "kernel/fault.h"
 #include "object/context.h"
 
@@ -254,6 +253,10 @@ CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t
     CUresult status = CUDA_SUCCESS;
     if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))
         status = end_with_fault(executor);
+    if (__builtin_expect(executor->printed, 0)) {
+        executor->printed = false;
+        fflush(stdout);
+    }
     executor->launch = NULL;
     return status;
 }
