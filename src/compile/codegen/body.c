@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A function's frame: the prologue with its slots and hoisted loads, the loop
+ * over warps (kernels), the start of a warp, then each block's instructions.
+ */
+#include "compile/codegen/cg.h"
+
+#include "base/memory.h"
+
+LLVMTypeRef cg_state_type(const struct cg_unit *unit)
+{
+    LLVMTypeRef fields[2] = {unit->i32, unit->i32}; /* number of the warp; lanes that have exited the kernel */
+    return LLVMStructTypeInContext(unit->context, fields, 2, false);
+}
+
+LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func)
+{
+    if (func->is_entry) {
+        LLVMTypeRef kernel[3] = {unit->ptr, unit->i32, unit->i32};
+        return LLVMFunctionType(unit->void_type, kernel, 3, false);
+    }
+    /* block, state, mask, then a pointer to 32 lanes of each parameter and each return value */
+    unsigned count = 3 + func->param_count + func->return_count;
+    LLVMTypeRef *types = mr_calloc(count, sizeof *types);
+    if (!types)
+        return NULL;
+    for (unsigned i = 0; i < count; i++)
+        types[i] = i == 2 ? unit->i32 : unit->ptr;
+    LLVMTypeRef type = LLVMFunctionType(unit->void_type, types, count, false);
+    mr_free(types);
+    return type;
+}
+
+LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var)
+{
+    uint32_t index = var->index;
+    if (var->is_input)
+        index += g->func->var_count;
+    else if (var->is_return)
+        index += g->func->var_count + g->func->param_count;
+    return &g->var_slots[index];
+}
+
+static void hoist_fields(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    g->runtime = cg_block_field(g, offsetof(struct mr_block, runtime), unit->ptr, "runtime");
+    g->params = cg_block_field(g, offsetof(struct mr_block, params), unit->ptr, "params");
+    g->symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
+    g->shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
+    g->threads = cg_block_field(g, offsetof(struct mr_block, threads), unit->i32, "threads");
+    for (unsigned i = 0; i < 3; i++) {
+        g->ntid[i] = cg_block_field(g, offsetof(struct mr_block, ntid) + 4 * i, unit->i32, "ntid");
+        g->ctaid[i] = cg_block_field(g, offsetof(struct mr_block, ctaid) + 4 * i, unit->i32, "ctaid");
+        g->nctaid[i] = cg_block_field(g, offsetof(struct mr_block, nctaid) + 4 * i, unit->i32, "nctaid");
+    }
+}
+
+static void make_register_slots(struct cg *g)
+{
+    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
+        LLVMTypeRef type = r + 1 == g->flow.reg_count ? g->unit->i1 : cg_reg_type(g, g->func->regs[r].type);
+        struct mr_class c = mr_flow_register_class(&g->flow, r);
+        if (c.kind == MR_CLASS_VARYING)
+            type = cg_vector_type(type, CG_LANES);
+        g->slots[r] = cg_slot(g, type, "");
+        if (c.wrap)
+            g->breaks[r] = cg_slot(g, g->unit->i32, "");
+    }
+}
+
+static void make_variable_slots(struct cg *g)
+{
+    for (uint32_t i = 0; i < g->func->var_count; i++) {
+        const struct mr_ptx_var *var = g->func->vars[i];
+        if (!mr_flow_is_per_lane(var) || var->reg != MR_PTX_NONE)
+            continue;
+        uint64_t bytes = mr_flow_lane_stride(var) * CG_LANES;
+        bool scalar = var->space == MR_PTX_SPACE_PARAM && !var->is_array && var->vector <= 1;
+        if (scalar)
+            bytes = var->size * CG_LANES;
+        LLVMTypeRef type = scalar ? cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), CG_LANES)
+                                  : LLVMArrayType2(g->unit->i8, bytes);
+        LLVMValueRef slot = cg_slot(g, type, var->name);
+        LLVMSetAlignment(slot, var->align > 64 ? var->align : 64);
+        g->var_slots[i] = slot;
+        g->frame += bytes;
+    }
+    if (g->func->is_entry)
+        return;
+    for (uint32_t i = 0; i < g->func->param_count + g->func->return_count; i++)
+        g->var_slots[g->func->var_count + i] = LLVMGetParam(g->fn, 3 + i);
+}
+
+static void make_parking(struct cg *g)
+{
+    uint32_t count = g->flow.block_count;
+    if (g->flow.dispatched) {
+        g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->i32, count), "parked");
+        g->current = cg_slot(g, g->unit->i32, "current");
+        g->frame += 4ull * count;
+    }
+    for (uint32_t b = 0; b < count; b++) {
+        g->entries[b] = cg_new_block(g, "block");
+        if (!g->flow.dispatched)
+            g->parked[b] = cg_slot(g, g->unit->i32, "parked");
+    }
+}
+
+/* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. */
+static void clear_warp(struct cg *g)
+{
+    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
+        LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->slots[r])), g->slots[r]);
+        if (g->breaks[r])
+            LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, CG_LANES, false), g->breaks[r]);
+    }
+    if (g->flow.dispatched) {
+        LLVMBuildMemSet(g->b, g->parked_array, LLVMConstInt(g->unit->i8, 0, false),
+                        LLVMConstInt(g->unit->i64, 4ull * g->flow.block_count, false), 4);
+        return;
+    }
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, 0, false), g->parked[b]);
+}
+
+/* tid from the number of the warp: see MR_SHAPE_LINEAR. */
+static void find_thread(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef first = LLVMBuildShl(b, g->warp, LLVMConstInt(unit->i32, 5, false), "first");
+    if (unit->request->shape & MR_SHAPE_LINEAR) {
+        LLVMValueRef row = LLVMBuildUDiv(b, first, g->ntid[0], "");
+        g->tid[0] = LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->ntid[0], ""), "tid.x");
+        g->tid[2] = LLVMBuildUDiv(b, row, g->ntid[1], "tid.z");
+        g->tid[1] = LLVMBuildSub(b, row, LLVMBuildMul(b, g->tid[2], g->ntid[1], ""), "tid.y");
+        return;
+    }
+    /* Small numbers: the quotient of floats, half a step in, never rounds to the wrong side. */
+    g->lanes = CG_LANES;
+    LLVMValueRef n = LLVMBuildAdd(b, cg_splat(g, first), cg_lane_numbers(g, unit->i32, 1), "");
+    LLVMTypeRef floats = cg_type(g, unit->f32), ints = cg_type(g, unit->i32);
+    for (unsigned axis = 0; axis < 2; axis++) {
+        LLVMValueRef size = cg_splat(g, g->ntid[axis]);
+        LLVMValueRef half = LLVMBuildFAdd(b, LLVMBuildSIToFP(b, n, floats, ""), cg_real(g, unit->f32, 0.5), "");
+        LLVMValueRef quotient = LLVMBuildFDiv(b, half, LLVMBuildSIToFP(b, size, floats, ""), "");
+        LLVMValueRef row = LLVMBuildFPToSI(b, quotient, ints, "");
+        g->tid[axis] = LLVMBuildSub(b, n, LLVMBuildMul(b, row, size, ""), "tid");
+        n = row;
+    }
+    g->tid[2] = n;
+}
+
+/* Lanes of the warp that exist. */
+static LLVMValueRef first_mask(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    if (unit->request->shape & MR_SHAPE_FULL)
+        return LLVMConstAllOnes(unit->i32);
+    LLVMValueRef first = LLVMBuildShl(g->b, g->warp, LLVMConstInt(unit->i32, 5, false), "");
+    LLVMValueRef left = LLVMBuildSub(g->b, g->threads, first, "");
+    LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntUGE, left, LLVMConstInt(unit->i32, CG_LANES, false), "");
+    LLVMValueRef shift = LLVMBuildAnd(g->b, left, LLVMConstInt(unit->i32, CG_LANES - 1, false), "");
+    LLVMValueRef bits = LLVMBuildShl(g->b, LLVMConstInt(unit->i32, 1, false), shift, "");
+    bits = LLVMBuildSub(g->b, bits, LLVMConstInt(unit->i32, 1, false), "");
+    return LLVMBuildSelect(g->b, full, LLVMConstAllOnes(unit->i32), bits, "alive");
+}
+
+/* Parks the function's lanes in front of its first block. */
+static void start(struct cg *g, LLVMValueRef mask)
+{
+    LLVMValueRef place = LLVMConstInt(g->unit->i32, 0, false);
+    LLVMValueRef slot = g->flow.dispatched
+        ? LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "") : g->parked[0];
+    LLVMBuildStore(g->b, mask, slot);
+    LLVMBuildBr(g->b, g->entries[0]);
+}
+
+static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *warp)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMValueRef first = LLVMGetParam(g->fn, 1);
+    g->state = cg_slot(g, cg_state_type(unit), "state");
+    *loop = cg_new_block(g, "warp");
+    LLVMPositionBuilderAtEnd(g->b, *loop);
+    *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
+    LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
+    LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
+                   LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
+    find_thread(g);
+    clear_warp(g);
+    start(g, first_mask(g));
+}
+
+static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
+{
+    g->state = LLVMGetParam(g->fn, 1);
+    *loop = cg_new_block(g, "start");
+    LLVMPositionBuilderAtEnd(g->b, *loop);
+    g->warp = LLVMBuildLoad2(g->b, g->unit->i32,
+                             LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 0, ""), "warp");
+    find_thread(g);
+    clear_warp(g);
+    for (uint32_t i = 0; i < g->func->param_count; i++) {
+        const struct mr_ptx_var *var = g->func->params[i];
+        if (var->reg == MR_PTX_NONE)
+            continue;
+        LLVMTypeRef type = cg_vector_type(cg_reg_type(g, var->type), CG_LANES);
+        LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, type, *cg_var_slot(g, var), ""), g->slots[var->reg]);
+    }
+    start(g, LLVMGetParam(g->fn, 2));
+}
+
+static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef done = cg_new_block(g, "done");
+    LLVMPositionBuilderAtEnd(g->b, g->finish);
+    LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, 1, false), "");
+    LLVMAddIncoming(warp, &next, &g->finish, 1);
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
+    LLVMBuildCondBr(g->b, more, loop, done);
+    LLVMPositionBuilderAtEnd(g->b, done);
+    LLVMBuildRetVoid(g->b);
+}
+
+/* The guard of the instruction at hand, and the lanes that it leaves. */
+static void begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    g->inst = inst;
+    g->scratch_used = 0;
+    g->guard = NULL;
+    g->guard_varies = false;
+    g->exec = g->mask;
+    g->exec_vector = g->mask_vector;
+    if (!inst || inst->guard == MR_PTX_NONE)
+        return;
+    g->guard_varies = mr_flow_register_class(&g->flow, inst->guard).kind == MR_CLASS_VARYING;
+    g->lanes = g->guard_varies ? CG_LANES : 1;
+    g->guard = cg_read(g, inst->guard);
+    if (inst->guard_negated)
+        g->guard = LLVMBuildNot(g->b, g->guard, "");
+    g->exec = LLVMBuildAnd(g->b, g->mask, cg_mask_bits(g, g->guard), "");
+    g->exec_vector = cg_mask_vector(g, g->exec);
+}
+
+static bool has_effects(const struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
+    case MR_PTX_OP_CALL: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_TRAP:
+    case MR_PTX_OP_BRKPT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+{
+    if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
+        return;
+    bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
+        || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
+        || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
+        || cg_emit_call(g, inst);
+    if (!done)
+        cg_fail(g->unit, inst, "code generation does not know it");
+}
+
+void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    begin_instruction(g, inst);
+    struct mr_class c = inst->dst_count || inst->call || (inst->flags & MR_PTX_FLAG_CC)
+        ? mr_flow_result_class(&g->flow, inst) : (struct mr_class){MR_CLASS_VARYING, 0, 0};
+    g->lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : CG_LANES;
+    if (!g->guard || !has_effects(inst)) {
+        emit_family(g, inst, c);
+        return;
+    }
+    LLVMBasicBlockRef some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
+    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->exec, LLVMConstInt(g->unit->i32, 0, false), "");
+    LLVMBuildCondBr(g->b, any, some, on);
+    LLVMPositionBuilderAtEnd(g->b, some);
+    emit_family(g, inst, c);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
+static void emit_block(struct cg *g, uint32_t index)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[index];
+    LLVMPositionBuilderAtEnd(g->b, g->entries[index]);
+    g->at = index;
+    LLVMValueRef slot = g->flow.dispatched ? NULL : g->parked[index];
+    if (!slot) {
+        LLVMValueRef place = LLVMConstInt(g->unit->i32, index, false);
+        slot = LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "");
+    }
+    g->mask = LLVMBuildLoad2(g->b, g->unit->i32, slot, "mask");
+    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, 0, false), slot);
+    g->mask_vector = cg_mask_vector(g, g->mask);
+    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
+        if (!block->last || i + 1 < block->end)
+            cg_emit_instruction(g, &g->func->insts[i]);
+    begin_instruction(g, block->last);
+    cg_emit_block_end(g);
+}
+
+static bool allocate(struct cg *g)
+{
+    size_t regs = g->flow.reg_count, blocks = g->flow.block_count;
+    size_t vars = (size_t)g->func->var_count + g->func->param_count + g->func->return_count;
+    g->slots = mr_calloc(regs, sizeof *g->slots);
+    g->breaks = mr_calloc(regs, sizeof *g->breaks);
+    g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
+    g->parked = mr_calloc(blocks, sizeof *g->parked);
+    g->entries = mr_calloc(blocks, sizeof *g->entries);
+    return g->slots && g->breaks && g->var_slots && g->parked && g->entries;
+}
+
+static void emit_all(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef loop;
+    LLVMValueRef warp = NULL;
+    g->b = LLVMCreateBuilderInContext(unit->context);
+    g->prologue = cg_new_block(g, "prologue");
+    g->finish = cg_new_block(g, "finish");
+    LLVMPositionBuilderAtEnd(g->b, g->prologue);
+    g->prologue_end = LLVMBuildUnreachable(g->b);
+    g->block = LLVMGetParam(g->fn, 0);
+    hoist_fields(g);
+    make_register_slots(g);
+    make_variable_slots(g);
+    make_parking(g);
+    if (g->func->is_entry)
+        start_kernel(g, &loop, &warp);
+    else
+        start_device_function(g, &loop);
+    if (g->flow.dispatched)
+        g->dispatcher = cg_new_block(g, "dispatcher");
+    for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
+        emit_block(g, b);
+    if (!unit->error[0]) {
+        if (g->flow.dispatched)
+            cg_emit_dispatcher(g);
+        if (g->func->is_entry) {
+            end_kernel(g, loop, warp);
+        } else {
+            LLVMPositionBuilderAtEnd(g->b, g->finish);
+            LLVMBuildRetVoid(g->b);
+        }
+        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMBuildBr(g->b, loop);
+        LLVMInstructionEraseFromParent(g->prologue_end);
+    }
+    LLVMDisposeBuilder(g->b);
+}
+
+bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
+{
+    struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
+    bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
+    if (good)
+        emit_all(&g);
+    else
+        cg_fail(unit, NULL, "memory is short");
+    unit->frame_bytes += g.frame;
+    mr_free(g.slots);
+    mr_free(g.breaks);
+    mr_free(g.var_slots);
+    mr_free(g.parked);
+    mr_free(g.entries);
+    mr_flow_clear(&g.flow);
+    return good && !unit->error[0];
+}

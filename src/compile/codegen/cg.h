@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the files that make LLVM IR share.
+ *
+ * A PTX register lives in one or two stack slots, which LLVM's promotion pass
+ * turns into values: a scalar (UNIFORM), base and break (AFFINE) or a vector of
+ * 32 lanes (VARYING). An instruction is emitted once for either form: `lanes` is
+ * 1 when its result is uniform and 32 otherwise, and the helpers here give
+ * types, constants and operands in that form, so that the same call builds
+ * `fadd float` or `fadd <32 x float>`.
+ *
+ * Two masks of 32 bits matter. `mask` has the lanes that run the block and is
+ * never empty; `exec` is what is left of it under the instruction's guard. Only
+ * what can be seen from outside (memory, runtime calls) looks at them at once;
+ * arithmetic runs in all lanes, and cg_write() keeps old values where they are
+ * still wanted (see flow.h).
+ *
+ *   unit.c          one object: module, functions, entry into the library
+ *   body.c          prologue, blocks, one instruction after the other
+ *   value.c         operands, results, classes, constants
+ *   control.c       what happens at the end of a block
+ *   emit_*.c        instructions by family; each returns false for what it does not know
+ *   math.c          functions that hardware approximates
+ *   rounding.c      arithmetic that is rounded in a given direction
+ *   optimise.c      LLVM's passes; object.c  the object file
+ */
+#ifndef MR_COMPILE_CODEGEN_CG_H
+#define MR_COMPILE_CODEGEN_CG_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compile/codegen.h"
+#include "compile/codegen/flow.h"
+
+#define CG_LANES 32u
+#define CG_SCRATCH 8
+
+/* One object being made. */
+struct cg_unit {
+    const struct mr_codegen_request *request;
+    const struct mr_layout_entry *entry;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMTargetMachineRef machine;
+    LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, f32, f64, ptr;
+    LLVMValueRef *callees; /* by function->index; NULL = not reachable */
+    struct mr_flow_facts *facts;
+    unsigned flags;        /* MR_CODE_* */
+    bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
+    uint64_t frame_bytes;  /* largest sum of stack slots of a function */
+    char error[256];       /* empty as long as all is well */
+};
+
+/* One function being emitted. */
+struct cg {
+    struct cg_unit *unit;
+    const struct mr_ptx_function *func;
+    struct mr_flow flow;
+    LLVMBuilderRef b;
+    LLVMValueRef fn;
+    LLVMBasicBlockRef prologue; /* slots; ends with a jump that is added last */
+    LLVMValueRef prologue_end;  /* slots and hoisted loads go before it */
+    /* Hoisted into the prologue. */
+    LLVMValueRef block, runtime, params, shared, symbols, threads, ntid[3], ctaid[3], nctaid[3];
+    LLVMValueRef state;         /* {i32 warp, i32 exited}: see cg_state */
+    LLVMValueRef warp;          /* number of the warp, i32 */
+    LLVMValueRef tid[3];        /* scalar base if linear, else vectors */
+    LLVMValueRef *slots, *breaks; /* per register */
+    LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
+    LLVMValueRef *parked;       /* per block: slot of its mask */
+    LLVMValueRef parked_array, current; /* dispatched: all masks, and the block that ran last */
+    LLVMBasicBlockRef *entries; /* per block */
+    LLVMBasicBlockRef finish, dispatcher;
+    LLVMValueRef rounds;        /* slot: rounds of waiting loops */
+    struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
+    unsigned scratch_used;
+    uint64_t frame;             /* bytes of slots that stay in memory */
+    /* The instruction at hand. */
+    const struct mr_ptx_inst *inst;
+    uint32_t at;                /* its block */
+    unsigned lanes;             /* 1 or 32 */
+    LLVMValueRef mask, mask_vector;
+    LLVMValueRef exec, exec_vector;
+    LLVMValueRef guard;         /* the guard as a value of its own class, NULL without */
+    bool guard_varies;
+};
+
+/* A value of class UNIFORM or AFFINE: lane l holds base + stride * l (+ wrap from lane brk on). brk may be NULL if there is no wrap. */
+struct cg_affine {
+    struct mr_class c;
+    LLVMValueRef base, brk;
+};
+
+/* value.c: types and constants in the form of the present instruction */
+LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count);
+LLVMTypeRef cg_type(const struct cg *g, LLVMTypeRef element);
+LLVMTypeRef cg_element(LLVMValueRef value);
+LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type);
+LLVMTypeRef cg_int_type(const struct cg *g, unsigned bits);
+LLVMValueRef cg_int(const struct cg *g, LLVMTypeRef element, uint64_t value);
+LLVMValueRef cg_real(const struct cg *g, LLVMTypeRef element, double value);
+LLVMValueRef cg_splat(const struct cg *g, LLVMValueRef scalar);
+LLVMValueRef cg_lane_numbers(const struct cg *g, LLVMTypeRef element, int64_t stride);
+LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef element);
+/* Zero- or sign-extends or truncates an integer to `element`, in the value's own form. */
+LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
+unsigned cg_bits(LLVMTypeRef type);
+LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part);
+
+/* value.c: a call of an intrinsic overloaded on the given types (in the form of `lanes` already). */
+LLVMValueRef cg_intrinsic(const struct cg *g, const char *name, LLVMTypeRef *types, unsigned type_count,
+                          LLVMValueRef *args, unsigned arg_count);
+LLVMValueRef cg_unary(const struct cg *g, const char *name, LLVMValueRef a);
+LLVMValueRef cg_binary(const struct cg *g, const char *name, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef cg_fma(const struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+LLVMValueRef cg_select(const struct cg *g, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b);
+
+/* value.c: operands as values of `element`: bits reinterpreted, wider registers cut. */
+LLVMValueRef cg_read(struct cg *g, uint32_t reg);
+LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMTypeRef element);
+LLVMValueRef cg_predicate(struct cg *g, const struct mr_ptx_operand *operand);
+bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out);
+LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *value);
+LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_signed);
+
+/* value.c: results. `value` may be a scalar or a vector; a scalar is spread if the register holds a vector. */
+void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value);
+void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value, bool is_signed);
+void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value);
+void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *value);
+
+/* value.c: stack slots in the prologue */
+LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
+LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element);
+LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name);
+void cg_mark_invariant(struct cg *g, LLVMValueRef load);
+
+/* value.c: masks */
+LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate);  /* <32 x i1> or i1 -> i32, scalar i1 gives 0 or ~0 */
+LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits);     /* i32 -> <32 x i1> */
+
+/* A loop over the lanes of a mask that is not empty: the builder is left in its body with *lane; cg_lane_loop_end() leaves
+ * it behind the loop. */
+struct cg_lane_loop {
+    LLVMBasicBlockRef body;
+    LLVMValueRef rest, lane;
+};
+void cg_lane_loop_begin(struct cg *g, LLVMValueRef mask, struct cg_lane_loop *loop);
+void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop);
+LLVMBasicBlockRef cg_new_block(struct cg *g, const char *name);
+
+/* address.c: where an operand points, as a generic address */
+struct cg_address {
+    struct mr_class c;         /* UNIFORM, AFFINE or VARYING */
+    LLVMValueRef base, brk;    /* i64, i32 */
+    LLVMValueRef vector;       /* <32 x i64> */
+};
+void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out);
+LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
+LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var); /* i64, base of lane 0 */
+LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address);
+
+/* body.c, control.c, unit.c */
+LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func);
+LLVMTypeRef cg_state_type(const struct cg_unit *unit);
+bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
+void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
+void cg_emit_block_end(struct cg *g);
+void cg_emit_dispatcher(struct cg *g);
+LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
+void cg_emit_trap(struct cg *g, unsigned kind);
+void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what);
+LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var);
+LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *affine);
+
+/* Instruction families. False: not one of mine. */
+bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_half(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_compare(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_move(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
+
+/* Helpers that families share. */
+LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal f32 -> signed zero */
+LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value);          /* to [0, 1], NaN -> 0 */
+LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 -> f32 */
+LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */
+LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);
+LLVMValueRef cg_float_to_bfloat(struct cg *g, LLVMValueRef value);
+LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value);     /* f64 -> f32 rounded to odd */
+LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value);
+LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan);
+/* An operation ("fadd", "fma", "fptrunc", ...) under a rounding direction other than nearest, exactly. */
+LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result,
+                        LLVMValueRef *args, unsigned count);
+/* math.c; f32, in the present form */
+LLVMValueRef cg_sin(struct cg *g, LLVMValueRef x, bool cosine);
+LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);
+LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x);
+LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x);
+
+/* optimise.c, object.c */
+bool cg_optimise(struct cg_unit *unit);
+bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
+LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
+
+#endif

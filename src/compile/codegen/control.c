@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What happens when a block ends: its lanes are parked in front of their
+ * successors, then the first block in scan order that has lanes goes on.
+ *
+ * If the branch is uniform and nothing can be pending, that comes down to a
+ * store and a load of the same mask with a jump between, which LLVM removes.
+ */
+#include "compile/codegen/cg.h"
+
+#include "base/memory.h"
+
+static LLVMValueRef zero32(struct cg *g)
+{
+    return LLVMConstInt(g->unit->i32, 0, false);
+}
+
+static LLVMValueRef parked_slot(struct cg *g, uint32_t block)
+{
+    if (!g->flow.dispatched)
+        return g->parked[block];
+    LLVMValueRef place = LLVMConstInt(g->unit->i32, block, false);
+    return LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "");
+}
+
+static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
+{
+    LLVMValueRef slot = parked_slot(g, block);
+    if (!first || mr_bit_get(g->flow.blocks[g->at].pend, block))
+        lanes = LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""), lanes, "");
+    LLVMBuildStore(g->b, lanes, slot);
+}
+
+/* Jumps to the first block of the list that has lanes; to the end of the function if none has. */
+static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struct mr_flow_exit way)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool sure = way.certain && ((way.target_count == 1 && list[i] == way.targets[0]) || i + 1 == count);
+        if (sure) {
+            LLVMBuildBr(g->b, g->entries[list[i]]);
+            return;
+        }
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->i32, parked_slot(g, list[i]), "");
+        LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), "");
+        LLVMBasicBlockRef other = cg_new_block(g, "next");
+        LLVMBuildCondBr(g->b, any, g->entries[list[i]], other);
+        LLVMPositionBuilderAtEnd(g->b, other);
+    }
+    LLVMBuildBr(g->b, g->finish);
+}
+
+/* Goes on with what is pending after `way`, the lanes being parked already. */
+static void dispatch(struct cg *g, struct mr_flow_exit way)
+{
+    if (g->flow.dispatched) {
+        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->at, false), g->current);
+        LLVMBuildBr(g->b, g->dispatcher);
+        return;
+    }
+    size_t words = mr_bit_words(g->flow.block_count);
+    mr_word *set = mr_calloc(words, sizeof *set);
+    uint32_t *list = mr_calloc((size_t)g->flow.block_count * 2, sizeof *list);
+    if (!set || !list) {
+        cg_fail(g->unit, NULL, "memory is short");
+        LLVMBuildUnreachable(g->b);
+    } else {
+        for (size_t w = 0; w < words; w++)
+            set[w] = g->flow.blocks[g->at].pend[w];
+        for (uint32_t i = 0; i < way.target_count; i++)
+            mr_bit_set(set, way.targets[i]);
+        uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->at), outer = 0;
+        if (waiting != MR_FLOW_NONE)
+            for (uint32_t b = 0; b < g->flow.block_count; b++)
+                outer += mr_bit_get(set, b) && (b < g->flow.loops[waiting].first || b >= g->flow.loops[waiting].end);
+        if (outer && g->rounds) {
+            /* Every now and then those outside the loop go first: they may be whom it waits for. */
+            LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
+            LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
+            LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
+            LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), ""), turn, usual);
+            LLVMPositionBuilderAtEnd(g->b, turn);
+            uint32_t count = mr_flow_scan(&g->flow, g->at, set, true, list);
+            jump_first(g, list, count, way);
+            LLVMPositionBuilderAtEnd(g->b, usual);
+        }
+        uint32_t count = mr_flow_scan(&g->flow, g->at, set, false, list);
+        jump_first(g, list, count, way);
+    }
+    mr_free(set);
+    mr_free(list);
+}
+
+/* Counts a round of a waiting loop, and lets other warps run every 256 rounds. */
+static void count_round(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->at);
+    bool latch = false;
+    for (uint32_t s = 0; waiting != MR_FLOW_NONE && s < g->flow.blocks[g->at].succ_count; s++) {
+        uint32_t target = g->flow.blocks[g->at].succs[s];
+        latch |= target <= g->at && target >= g->flow.loops[waiting].first;
+    }
+    if (!latch && !(waiting != MR_FLOW_NONE && g->flow.dispatched))
+        return;
+    unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
+    if (!g->rounds) {
+        g->rounds = cg_slot(g, unit->i32, "rounds");
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMBuildStore(g->b, zero32(g), g->rounds);
+        LLVMPositionBuilderAtEnd(g->b, here);
+    }
+    LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->rounds, "");
+    rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");
+    LLVMBuildStore(g->b, rounds, g->rounds);
+    LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(unit->i32, 255, false), "");
+    LLVMBasicBlockRef yield = cg_new_block(g, "yield"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, zero32(g), ""), yield, on);
+    LLVMPositionBuilderAtEnd(g->b, yield);
+    cg_runtime_call(g, offsetof(struct mr_runtime, yield), unit->void_type, NULL, 0);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
+/* Lanes leave the kernel here: by exit anywhere, by ret in the kernel itself. */
+static void leave(struct cg *g, LLVMValueRef lanes, bool is_exit)
+{
+    struct cg_unit *unit = g->unit;
+    bool kernel = g->func->is_entry, partial = g->flow.dispatched || !kernel;
+    if (!kernel && !is_exit)
+        return;
+    for (size_t w = 0; w < mr_bit_words(g->flow.block_count); w++)
+        partial |= g->flow.blocks[g->at].pend[w] != 0;
+    partial |= g->flow.blocks[g->at].end_kind == MR_END_SOME_EXIT;
+    if (!kernel) {
+        LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, "");
+        LLVMValueRef old = LLVMBuildLoad2(g->b, unit->i32, place, "");
+        LLVMBuildStore(g->b, LLVMBuildOr(g->b, old, lanes, ""), place);
+    }
+    if (partial && unit->facts[unit->entry->func->index].barriers)
+        cg_runtime_call(g, offsetof(struct mr_runtime, lanes_exit), unit->void_type, &lanes, 1);
+}
+
+/* A register that is a return parameter goes to the caller's memory. */
+static void store_return_registers(struct cg *g)
+{
+    for (uint32_t i = 0; i < g->func->return_count; i++) {
+        const struct mr_ptx_var *var = g->func->returns[i];
+        if (var->reg == MR_PTX_NONE)
+            continue;
+        LLVMValueRef slot = *cg_var_slot(g, var), value = cg_read(g, var->reg);
+        LLVMTypeRef type = cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), CG_LANES);
+        value = cg_resize(g, value, LLVMGetElementType(type), false);
+        LLVMValueRef old = LLVMBuildLoad2(g->b, type, slot, "");
+        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, value, old, ""), slot);
+    }
+}
+
+static LLVMValueRef guard_bits(struct cg *g)
+{
+    return cg_mask_bits(g, g->guard);
+}
+
+/* One way for uniform ends, a part of the lanes each for divergent ones. */
+static void end_branch(struct cg *g, const struct mr_flow_block *block)
+{
+    struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
+    if (mr_flow_diverges(&g->flow, block)) {
+        LLVMValueRef bits = guard_bits(g);
+        LLVMValueRef taken = LLVMBuildAnd(g->b, g->mask, bits, "");
+        LLVMValueRef passed = LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, bits, ""), "");
+        park(g, block->succs[0], taken, true);
+        park(g, block->succs[1], passed, block->succs[1] != block->succs[0]);
+        dispatch(g, way);
+        return;
+    }
+    LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
+    LLVMBuildCondBr(g->b, g->guard, yes, no);
+    LLVMPositionBuilderAtEnd(g->b, yes);
+    park(g, block->succs[0], g->mask, true);
+    dispatch(g, way);
+    LLVMPositionBuilderAtEnd(g->b, no);
+    park(g, block->succs[1], g->mask, true);
+    dispatch(g, mr_flow_exit_get(&g->flow, block, 1));
+}
+
+/* brx.idx by an index that is the same for all lanes. */
+static void end_table_uniform(struct cg *g, const struct mr_flow_block *block, uint32_t count)
+{
+    LLVMValueRef index = cg_source(g, &block->last->operands[0], g->unit->i32);
+    LLVMBasicBlockRef bad = cg_new_block(g, "bad");
+    LLVMValueRef jump = LLVMBuildSwitch(g->b, index, bad, count);
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMBasicBlockRef arm = cg_new_block(g, "arm");
+        LLVMAddCase(jump, LLVMConstInt(g->unit->i32, i, false), arm);
+        LLVMPositionBuilderAtEnd(g->b, arm);
+        park(g, block->succs[i], g->mask, true);
+        dispatch(g, (struct mr_flow_exit){&block->succs[i], 1, true});
+    }
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    cg_emit_trap(g, MR_TRAP_UNREACHABLE);
+    LLVMBuildUnreachable(g->b);
+}
+
+static void end_table(struct cg *g, const struct mr_flow_block *block)
+{
+    struct cg_unit *unit = g->unit;
+    bool guarded = block->last->guard != MR_PTX_NONE;
+    uint32_t count = block->succ_count - guarded;
+    bool diverges = mr_flow_diverges(&g->flow, block);
+    g->lanes = diverges ? CG_LANES : 1;
+    if (guarded && !diverges) {
+        LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
+        LLVMBuildCondBr(g->b, g->guard, yes, no);
+        LLVMPositionBuilderAtEnd(g->b, no);
+        park(g, block->succs[count], g->mask, true);
+        dispatch(g, (struct mr_flow_exit){&block->succs[count], 1, true});
+        LLVMPositionBuilderAtEnd(g->b, yes);
+    }
+    if (!diverges) {
+        end_table_uniform(g, block, count);
+        return;
+    }
+    LLVMValueRef index = cg_source(g, &block->last->operands[0], unit->i32);
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef here = LLVMBuildICmp(g->b, LLVMIntEQ, index, cg_int(g, unit->i32, i), "");
+        LLVMValueRef lanes = LLVMBuildAnd(g->b, g->exec, cg_mask_bits(g, here), "");
+        park(g, block->succs[i], lanes, false);
+    }
+    if (guarded)
+        park(g, block->succs[count], LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, g->exec, ""), ""), false);
+    /* An index past the table is undefined: such lanes end here. */
+    struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
+    way.certain = false;
+    dispatch(g, way);
+}
+
+static void end_some_exit(struct cg *g, const struct mr_flow_block *block)
+{
+    bool is_exit = block->last->op == MR_PTX_OP_EXIT;
+    struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
+    if (mr_flow_diverges(&g->flow, block)) {
+        store_return_registers(g);
+        leave(g, g->exec, is_exit);
+        park(g, block->succs[0], LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, g->exec, ""), ""), true);
+        dispatch(g, way);
+        return;
+    }
+    LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
+    LLVMBuildCondBr(g->b, g->guard, yes, no);
+    LLVMPositionBuilderAtEnd(g->b, yes);
+    store_return_registers(g);
+    leave(g, g->mask, is_exit);
+    dispatch(g, mr_flow_exit_get(&g->flow, block, 1));
+    LLVMPositionBuilderAtEnd(g->b, no);
+    park(g, block->succs[0], g->mask, true);
+    dispatch(g, way);
+}
+
+void cg_emit_block_end(struct cg *g)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    bool is_exit = block->last && block->last->op == MR_PTX_OP_EXIT;
+    count_round(g);
+    g->lanes = CG_LANES;
+    switch (block->end_kind) {
+    case MR_END_FALL: {
+        LLVMValueRef lanes = g->mask;
+        if (block->may_vanish) {
+            LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 1, "");
+            LLVMValueRef gone = LLVMBuildLoad2(g->b, g->unit->i32, place, "");
+            lanes = LLVMBuildAnd(g->b, lanes, LLVMBuildNot(g->b, gone, ""), "");
+        }
+        park(g, block->succs[0], lanes, true);
+        dispatch(g, mr_flow_exit_get(&g->flow, block, 0));
+        break;
+    }
+    case MR_END_BRANCH:
+        end_branch(g, block);
+        break;
+    case MR_END_TABLE:
+        end_table(g, block);
+        break;
+    case MR_END_EXIT:
+        store_return_registers(g);
+        leave(g, g->mask, is_exit);
+        dispatch(g, mr_flow_exit_get(&g->flow, block, 0));
+        break;
+    case MR_END_SOME_EXIT:
+        end_some_exit(g, block);
+        break;
+    case MR_END_TRAP:
+        cg_emit_trap(g, MR_TRAP_TRAP);
+        LLVMBuildUnreachable(g->b);
+        break;
+    }
+}
+
+/* Large functions: looks for the next block with lanes from the one that ran last, around the ring. */
+void cg_emit_dispatcher(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef look = cg_new_block(g, "look"), more = cg_new_block(g, "more"), go = cg_new_block(g, "go");
+    LLVMValueRef count = LLVMConstInt(unit->i32, g->flow.block_count, false), one = LLVMConstInt(unit->i32, 1, false);
+    LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
+    LLVMValueRef start = LLVMBuildLoad2(g->b, unit->i32, g->current, "");
+    LLVMBuildBr(g->b, look);
+    LLVMPositionBuilderAtEnd(g->b, look);
+    LLVMValueRef last = LLVMBuildPhi(g->b, unit->i32, ""), seen = LLVMBuildPhi(g->b, unit->i32, "");
+    LLVMValueRef next = LLVMBuildAdd(g->b, last, one, ""), looked = LLVMBuildAdd(g->b, seen, one, "");
+    LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, next, count, "");
+    next = LLVMBuildSelect(g->b, past, zero32(g), next, "");
+    LLVMValueRef slot = LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &next, 1, "");
+    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->i32, slot, "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), ""), go, more);
+    LLVMPositionBuilderAtEnd(g->b, more);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, looked, count, ""), g->finish, look);
+    LLVMValueRef lasts[2] = {start, next}, seens[2] = {zero32(g), looked};
+    LLVMBasicBlockRef from[2] = {g->dispatcher, more};
+    LLVMAddIncoming(last, lasts, from, 2);
+    LLVMAddIncoming(seen, seens, from, 2);
+    LLVMPositionBuilderAtEnd(g->b, go);
+    LLVMValueRef jump = LLVMBuildSwitch(g->b, next, g->finish, g->flow.block_count);
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        LLVMAddCase(jump, LLVMConstInt(unit->i32, b, false), g->entries[b]);
+}

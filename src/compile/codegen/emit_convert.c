@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * cvt: between integers, between floats, and from one to the other. A float that
+ * an integer can't hold becomes the nearest one that it can; NaN becomes 0, but
+ * 0x80... where 64 bits are involved on either side.
+ */
+#include "compile/codegen/cg.h"
+
+#include <math.h>
+
+static bool is_float(unsigned type)
+{
+    return mr_ptx_type_class(type) == 'F';
+}
+
+static bool is_signed(unsigned type)
+{
+    return mr_ptx_type_class(type) == 'S';
+}
+
+/* The source as f32 or f64; halves are widened exactly. */
+static LLVMValueRef float_source(struct cg *g, const struct mr_ptx_operand *operand, unsigned type, bool flush)
+{
+    switch (type) {
+    case MR_PTX_TYPE_F16:
+        return cg_half_to_float(g, cg_source(g, operand, g->unit->i16));
+    case MR_PTX_TYPE_BF16:
+        return cg_bfloat_to_float(g, cg_source(g, operand, g->unit->i16));
+    case MR_PTX_TYPE_F64:
+        return cg_source(g, operand, g->unit->f64);
+    default: {
+        LLVMValueRef value = cg_source(g, operand, g->unit->f32);
+        return flush ? cg_flush(g, value) : value;
+    }
+    }
+}
+
+static bool directed(unsigned rounding)
+{
+    return rounding == MR_PTX_ROUND_RZ || rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP;
+}
+
+/* To an integer, still a float. */
+static LLVMValueRef round_to_integer(struct cg *g, LLVMValueRef value, unsigned rounding)
+{
+    switch (rounding) {
+    case MR_PTX_ROUND_RNI: return cg_unary(g, "llvm.roundeven", value);
+    case MR_PTX_ROUND_RZI: return cg_unary(g, "llvm.trunc", value);
+    case MR_PTX_ROUND_RMI: return cg_unary(g, "llvm.floor", value);
+    case MR_PTX_ROUND_RPI: return cg_unary(g, "llvm.ceil", value);
+    default: return value;
+    }
+}
+
+/* f32 or f64 to the 16 bits of a half or a bfloat. */
+static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type, unsigned rounding, uint32_t flags)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    if (cg_element(value) == g->unit->f64)
+        value = cg_double_to_odd(g, value);
+    if (flags & MR_PTX_FLAG_SAT)
+        value = cg_saturate(g, value);
+    if (flags & MR_PTX_FLAG_RELU) {
+        LLVMValueRef positive = LLVMBuildFCmp(g->b, LLVMRealUGT, value, cg_real(g, g->unit->f32, 0.0), "");
+        value = cg_select(g, positive, value, cg_real(g, g->unit->f32, 0.0));
+    }
+    if (flags & MR_PTX_FLAG_SATFINITE) {
+        double limit = type == MR_PTX_TYPE_F16 ? 65504.0 : 0x1.fep127;
+        LLVMValueRef most = cg_real(g, g->unit->f32, limit), least = cg_real(g, g->unit->f32, -limit);
+        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOGT, value, most, ""), most, value);
+        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOLT, value, least, ""), least, value);
+    }
+    if (type == MR_PTX_TYPE_F16) {
+        if (!directed(rounding))
+            return cg_float_to_half(g, value);
+        LLVMValueRef half = cg_rounded(g, "fptrunc", rounding, cg_type(g, g->unit->f16), &value, 1);
+        return cg_cast_bits(g, half, g->unit->i16);
+    }
+    if (!directed(rounding))
+        return cg_float_to_bfloat(g, value);
+    LLVMValueRef bits = cg_cast_bits(g, value, i32);
+    LLVMValueRef high = cg_resize(g, LLVMBuildLShr(g->b, bits, cg_int(g, i32, 16), ""), g->unit->i16, false);
+    return cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, 0x7fff), high);
+}
+
+/* .tf32: ten bits of mantissa, to nearest; ties away from zero (.rna) or to even (.rn). */
+static LLVMValueRef to_tf32(struct cg *g, LLVMValueRef value, unsigned rounding)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    LLVMValueRef bits = cg_cast_bits(g, value, i32), add = cg_int(g, i32, 0x1000);
+    if (rounding == MR_PTX_ROUND_RN) {
+        LLVMValueRef odd = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i32, 13), ""), cg_int(g, i32, 1), "");
+        add = LLVMBuildAdd(g->b, odd, cg_int(g, i32, 0xfff), "");
+    } else if (rounding == MR_PTX_ROUND_RZ) {
+        add = cg_int(g, i32, 0);
+    }
+    LLVMValueRef rounded = LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, bits, add, ""), cg_int(g, i32, 0xffffe000), "");
+    LLVMValueRef size = cg_unary(g, "llvm.fabs", value);
+    LLVMValueRef finite = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, g->unit->f32, (double)INFINITY), "");
+    return cg_select(g, finite, rounded, bits);
+}
+
+/* Both operands into one register of 32 bits; the first goes to the upper half. */
+static void emit_pair(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned half = inst->type[0] == MR_PTX_TYPE_F16X2 ? MR_PTX_TYPE_F16 : MR_PTX_TYPE_BF16;
+    LLVMValueRef r = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef value = float_source(g, &inst->operands[1 + i], MR_PTX_TYPE_F32, inst->flags & MR_PTX_FLAG_FTZ);
+        LLVMValueRef bits = cg_resize(g, narrow_float(g, value, half, inst->rounding, inst->flags), g->unit->i32, false);
+        r = r ? LLVMBuildOr(g->b, r, bits, "") : LLVMBuildShl(g->b, bits, cg_int(g, g->unit->i32, 16), "");
+    }
+    cg_write(g, &inst->operands[0], r);
+}
+
+static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned to = inst->type[0], from = inst->type[1];
+    bool flush = inst->flags & MR_PTX_FLAG_FTZ;
+    LLVMValueRef value = float_source(g, &inst->operands[1], from, flush);
+    value = round_to_integer(g, value, inst->rounding);
+    if (to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16) {
+        LLVMValueRef bits = from == to && inst->rounding < MR_PTX_ROUND_RNI && !inst->flags
+            ? cg_source(g, &inst->operands[1], g->unit->i16)
+            : narrow_float(g, value, to, inst->rounding, inst->flags);
+        cg_write(g, &inst->operands[0], bits);
+        return;
+    }
+    if (to == MR_PTX_TYPE_F64 && cg_element(value) != g->unit->f64)
+        value = LLVMBuildFPExt(g->b, value, cg_type(g, g->unit->f64), "");
+    if (to == MR_PTX_TYPE_F32 && cg_element(value) == g->unit->f64) {
+        value = directed(inst->rounding)
+            ? cg_rounded(g, "fptrunc", inst->rounding, cg_type(g, g->unit->f32), &value, 1)
+            : LLVMBuildFPTrunc(g->b, value, cg_type(g, g->unit->f32), "");
+    }
+    if (flush && to == MR_PTX_TYPE_F32)
+        value = cg_flush(g, value);
+    if (inst->flags & MR_PTX_FLAG_SAT)
+        value = cg_saturate(g, value);
+    cg_write(g, &inst->operands[0], value);
+}
+
+static void float_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned to = inst->type[0], from = inst->type[1], bits = mr_ptx_type_bits(to);
+    LLVMValueRef value = float_source(g, &inst->operands[1], from, inst->flags & MR_PTX_FLAG_FTZ);
+    value = round_to_integer(g, value, inst->rounding);
+    LLVMTypeRef type = cg_int_type(g, bits), types[2] = {cg_type(g, type), LLVMTypeOf(value)};
+    LLVMValueRef r = cg_intrinsic(g, is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &value, 1);
+    if (from == MR_PTX_TYPE_F64 || bits == 64)
+        r = cg_select(g, cg_is_nan(g, value), cg_int(g, type, UINT64_C(1) << (bits - 1)), r);
+    cg_write_extended(g, &inst->operands[0], r, is_signed(to));
+}
+
+static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned to = inst->type[0], from = inst->type[1];
+    bool sign = is_signed(from), half = to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16;
+    LLVMValueRef value = cg_source(g, &inst->operands[1], cg_int_type(g, mr_ptx_type_bits(from)));
+    if (cg_bits(cg_element(value)) < 32)
+        value = cg_resize(g, value, g->unit->i32, sign);
+    LLVMTypeRef type = to == MR_PTX_TYPE_F64 ? g->unit->f64 : g->unit->f32;
+    if (half) {
+        /* 64 bits don't fit a double: the bits that fall off go into the last one. Then odd rounding to f32. */
+        type = g->unit->f64;
+        if (cg_bits(cg_element(value)) == 64) {
+            LLVMValueRef low = LLVMBuildAnd(g->b, value, cg_int(g, g->unit->i64, 0xffff), "");
+            LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, low, cg_int(g, g->unit->i64, 0), "");
+            LLVMValueRef big = LLVMBuildSub(g->b, value, low, "");
+            big = LLVMBuildOr(g->b, big, cg_select(g, any, cg_int(g, g->unit->i64, 0x1000), cg_int(g, g->unit->i64, 0)), "");
+            LLVMValueRef shifted = sign ? LLVMBuildAShr(g->b, value, cg_int(g, g->unit->i64, 48), "")
+                                        : LLVMBuildLShr(g->b, value, cg_int(g, g->unit->i64, 48), "");
+            LLVMValueRef small = LLVMBuildICmp(g->b, LLVMIntEQ, shifted, cg_int(g, g->unit->i64, 0), "");
+            if (sign)
+                small = LLVMBuildOr(g->b, small, LLVMBuildICmp(g->b, LLVMIntEQ, shifted,
+                                    cg_int(g, g->unit->i64, UINT64_MAX), ""), "");
+            value = cg_select(g, small, value, big);
+        }
+    }
+    LLVMValueRef r;
+    if (!half && directed(inst->rounding))
+        r = cg_rounded(g, sign ? "sitofp" : "uitofp", inst->rounding, cg_type(g, type), &value, 1);
+    else
+        r = sign ? LLVMBuildSIToFP(g->b, value, cg_type(g, type), "") : LLVMBuildUIToFP(g->b, value, cg_type(g, type), "");
+    if (half)
+        r = narrow_float(g, r, to, inst->rounding, inst->flags);
+    else if (inst->flags & MR_PTX_FLAG_SAT)
+        r = cg_saturate(g, r);
+    cg_write(g, &inst->operands[0], r);
+}
+
+/* Cuts to the range of `to`; value is of type `from`. */
+static LLVMValueRef clamp_integer(struct cg *g, LLVMValueRef value, unsigned from, unsigned to)
+{
+    LLVMTypeRef type = cg_element(value);
+    unsigned from_bits = cg_bits(type), to_bits = mr_ptx_type_bits(to);
+    if (!is_signed(from)) {
+        if (is_signed(to) ? to_bits <= from_bits : to_bits < from_bits) {
+            uint64_t most = (UINT64_C(1) << (to_bits - (is_signed(to) ? 1 : 0))) - 1;
+            value = cg_binary(g, "llvm.umin", value, cg_int(g, type, most));
+        }
+        return value;
+    }
+    if (!is_signed(to)) {
+        value = cg_binary(g, "llvm.smax", value, cg_int(g, type, 0));
+        if (to_bits < from_bits)
+            value = cg_binary(g, "llvm.smin", value, cg_int(g, type, (UINT64_C(1) << to_bits) - 1));
+        return value;
+    }
+    if (to_bits < from_bits) {
+        int64_t most = (INT64_C(1) << (to_bits - 1)) - 1;
+        value = cg_binary(g, "llvm.smin", value, cg_int(g, type, (uint64_t)most));
+        value = cg_binary(g, "llvm.smax", value, cg_int(g, type, (uint64_t)(-most - 1)));
+    }
+    return value;
+}
+
+static void integer_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    unsigned to = inst->type[0], from = inst->type[1];
+    LLVMValueRef value = cg_source(g, &inst->operands[1], cg_int_type(g, mr_ptx_type_bits(from)));
+    if (inst->flags & MR_PTX_FLAG_SAT)
+        value = clamp_integer(g, value, from, to);
+    value = cg_resize(g, value, cg_int_type(g, mr_ptx_type_bits(to)), is_signed(from));
+    cg_write_extended(g, &inst->operands[0], value, is_signed(to));
+}
+
+/* cvt.pack.sat: two numbers cut to 16 bits fill a register; cut to 8 bits they fill its lower half below the lower half of c. */
+static void emit_pack(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    unsigned bits = mr_ptx_type_bits(inst->type[0]);
+    LLVMValueRef parts[2];
+    for (unsigned i = 0; i < 2; i++) {
+        parts[i] = clamp_integer(g, cg_source(g, &inst->operands[1 + i], i32), inst->type[1], inst->type[0]);
+        parts[i] = LLVMBuildAnd(g->b, parts[i], cg_int(g, i32, (UINT64_C(1) << bits) - 1), "");
+    }
+    LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildShl(g->b, parts[0], cg_int(g, i32, bits), ""), parts[1], "");
+    if (inst->operand_count > 3 && bits == 8) {
+        LLVMValueRef c = LLVMBuildShl(g->b, cg_source(g, &inst->operands[3], i32), cg_int(g, i32, 16), "");
+        r = LLVMBuildOr(g->b, r, c, "");
+    }
+    cg_write(g, &inst->operands[0], r);
+}
+
+bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (inst->op != MR_PTX_OP_CVT)
+        return false;
+    unsigned to = inst->type[0], from = inst->type[1];
+    if (inst->flags & MR_PTX_FLAG_PACK)
+        emit_pack(g, inst);
+    else if (to == MR_PTX_TYPE_F16X2 || to == MR_PTX_TYPE_BF16X2)
+        emit_pair(g, inst);
+    else if (to == MR_PTX_TYPE_TF32)
+        cg_write(g, &inst->operands[0], to_tf32(g, cg_source(g, &inst->operands[1], g->unit->f32), inst->rounding));
+    else if (is_float(to))
+        is_float(from) ? float_to_float(g, inst) : integer_to_float(g, inst);
+    else
+        is_float(from) ? float_to_integer(g, inst) : integer_to_integer(g, inst);
+    return true;
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Loads and stores. What an access becomes depends on how its address varies:
+ *
+ *   the same for all lanes     one scalar access
+ *   stepping by its own size   one vector access under the mask (pairs and
+ *                              quads of elements are loaded whole and shuffled)
+ *   anything else              a gather or scatter, or a loop over the lanes
+ *                              where the processor has none of that width
+ *
+ * A stepping address that was widened from 32 bits steps only if no lane
+ * overflowed on the way; that is tested when the code runs, and the other way
+ * is taken if one did.
+ *
+ * Anything stronger than a weak access is fenced off from the compiler's own
+ * reordering; acquire and release get the processor's fence too. A uniform
+ * access is volatile then, so that each round of a polling loop looks again.
+ */
+#include "compile/codegen/cg.h"
+
+struct access {
+    const struct mr_ptx_inst *inst;
+    LLVMTypeRef element; /* in memory */
+    unsigned bytes;      /* of one element */
+    unsigned count;      /* elements per lane */
+    struct cg_address address;
+    bool strong, constant;
+    LLVMValueRef values[8]; /* a component each; loads: results */
+};
+
+static bool is_strong(const struct mr_ptx_inst *inst)
+{
+    return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
+        || inst->cache == MR_PTX_CACHE_CV;
+}
+
+static void compiler_fence(struct cg *g)
+{
+    LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
+}
+
+static LLVMValueRef offset_pointer(struct cg *g, LLVMValueRef address, uint64_t offset)
+{
+    if (offset)
+        address = LLVMBuildAdd(g->b, address, LLVMConstInt(g->unit->i64, offset, false), "");
+    return cg_pointer(g, address);
+}
+
+static LLVMValueRef splat_offset(struct cg *g, LLVMValueRef vector, uint64_t offset)
+{
+    if (!offset)
+        return vector;
+    return LLVMBuildAdd(g->b, vector, cg_splat(g, LLVMConstInt(g->unit->i64, offset, false)), "");
+}
+
+static void load_uniform(struct cg *g, struct access *a)
+{
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef pointer = offset_pointer(g, a->address.base, (uint64_t)i * a->bytes);
+        a->values[i] = LLVMBuildLoad2(g->b, a->element, pointer, "");
+        LLVMSetAlignment(a->values[i], a->bytes);
+        LLVMSetVolatile(a->values[i], a->strong);
+        if (a->constant)
+            cg_mark_invariant(g, a->values[i]);
+    }
+}
+
+/* The mask with every lane repeated for each of its elements. */
+static LLVMValueRef wide_mask(struct cg *g, unsigned count)
+{
+    if (count == 1)
+        return g->exec_vector;
+    LLVMValueRef lanes[CG_LANES * 8];
+    for (unsigned i = 0; i < CG_LANES * count; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, i / count, false);
+    return LLVMBuildShuffleVector(g->b, g->exec_vector, LLVMGetPoison(LLVMTypeOf(g->exec_vector)),
+                                  LLVMConstVector(lanes, CG_LANES * count), "");
+}
+
+static void load_contiguous(struct cg *g, struct access *a)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, CG_LANES * a->count), types[2] = {type, g->unit->ptr};
+    LLVMValueRef args[4] = {cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
+                            wide_mask(g, a->count), LLVMGetPoison(type)};
+    LLVMValueRef all = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = a->count == 1 ? all : cg_shuffle_parts(g, all, a->count, i);
+}
+
+static bool has_gather(const struct cg *g, const struct access *a)
+{
+    return g->unit->wide && a->bytes >= 4;
+}
+
+static LLVMValueRef lane_pointer(struct cg *g, LLVMValueRef slot, LLVMTypeRef element, LLVMValueRef lane)
+{
+    return LLVMBuildGEP2(g->b, element, slot, &lane, 1, "");
+}
+
+static void load_scattered(struct cg *g, struct access *a)
+{
+    LLVMValueRef addresses = cg_address_vector(g, &a->address);
+    LLVMTypeRef type = LLVMVectorType(a->element, CG_LANES);
+    if (has_gather(g, a)) {
+        LLVMTypeRef types[2] = {type, LLVMVectorType(g->unit->ptr, CG_LANES)};
+        for (unsigned i = 0; i < a->count; i++) {
+            LLVMValueRef args[4] = {cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
+                                    LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector, LLVMGetPoison(type)};
+            a->values[i] = cg_intrinsic(g, "llvm.masked.gather", types, 2, args, 4);
+        }
+        return;
+    }
+    LLVMValueRef from = cg_scratch(g, g->unit->i64), to[8];
+    LLVMBuildStore(g->b, addresses, from);
+    for (unsigned i = 0; i < a->count; i++)
+        to[i] = cg_scratch(g, a->element);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef address = LLVMBuildLoad2(g->b, g->unit->i64, lane_pointer(g, from, g->unit->i64, loop.lane), "");
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, offset_pointer(g, address, (uint64_t)i * a->bytes), "");
+        LLVMSetAlignment(value, a->bytes);
+        LLVMBuildStore(g->b, value, lane_pointer(g, to[i], a->element, loop.lane));
+    }
+    cg_lane_loop_end(g, &loop);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = LLVMBuildLoad2(g->b, type, to[i], "");
+}
+
+static void store_uniform(struct cg *g, struct access *a)
+{
+    /* All lanes write to one place and any may win: the last one does. */
+    LLVMTypeRef type = g->unit->i32;
+    LLVMValueRef zeros = cg_intrinsic(g, "llvm.ctlz", &type, 1,
+                                      (LLVMValueRef[]){g->exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    LLVMValueRef last = LLVMBuildSub(g->b, LLVMConstInt(type, 31, false), zeros, "");
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef value = a->values[i];
+        if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
+            value = LLVMBuildExtractElement(g->b, value, last, "");
+        LLVMValueRef store = LLVMBuildStore(g->b, value, offset_pointer(g, a->address.base, (uint64_t)i * a->bytes));
+        LLVMSetAlignment(store, a->bytes);
+        LLVMSetVolatile(store, a->strong);
+    }
+}
+
+/* a0 b0 a1 b1 ... from the components. */
+static LLVMValueRef interleave(struct cg *g, struct access *a)
+{
+    if (a->count == 1)
+        return a->values[0];
+    LLVMValueRef lanes[CG_LANES * 8], all = a->values[0];
+    unsigned have = 1;
+    /* Concatenate by doubling, then permute. */
+    LLVMValueRef parts[8] = {NULL};
+    for (unsigned i = 0; i < a->count; i++)
+        parts[i] = a->values[i];
+    for (have = a->count; have > 1; have /= 2) {
+        unsigned size = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
+        for (unsigned i = 0; i < 2 * size; i++)
+            lanes[i] = LLVMConstInt(g->unit->i32, i, false);
+        for (unsigned i = 0; i < have / 2; i++)
+            parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
+    }
+    all = parts[0];
+    for (unsigned i = 0; i < CG_LANES * a->count; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * CG_LANES + i / a->count, false);
+    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, CG_LANES * a->count), "");
+}
+
+static void store_contiguous(struct cg *g, struct access *a)
+{
+    LLVMTypeRef types[2] = {LLVMVectorType(a->element, CG_LANES * a->count), g->unit->ptr};
+    LLVMValueRef args[4] = {interleave(g, a), cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
+                            wide_mask(g, a->count)};
+    cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
+}
+
+static void store_scattered(struct cg *g, struct access *a)
+{
+    LLVMValueRef addresses = cg_address_vector(g, &a->address);
+    if (has_gather(g, a)) {
+        LLVMTypeRef types[2] = {LLVMVectorType(a->element, CG_LANES), LLVMVectorType(g->unit->ptr, CG_LANES)};
+        for (unsigned i = 0; i < a->count; i++) {
+            LLVMValueRef args[4] = {a->values[i], cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
+                                    LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector};
+            cg_intrinsic(g, "llvm.masked.scatter", types, 2, args, 4);
+        }
+        return;
+    }
+    LLVMValueRef to = cg_scratch(g, g->unit->i64), from[8];
+    LLVMBuildStore(g->b, addresses, to);
+    for (unsigned i = 0; i < a->count; i++) {
+        from[i] = cg_scratch(g, a->element);
+        LLVMBuildStore(g->b, a->values[i], from[i]);
+    }
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef address = LLVMBuildLoad2(g->b, g->unit->i64, lane_pointer(g, to, g->unit->i64, loop.lane), "");
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, lane_pointer(g, from[i], a->element, loop.lane), "");
+        LLVMValueRef store = LLVMBuildStore(g->b, value, offset_pointer(g, address, (uint64_t)i * a->bytes));
+        LLVMSetAlignment(store, a->bytes);
+    }
+    cg_lane_loop_end(g, &loop);
+}
+
+typedef void access_way(struct cg *g, struct access *a);
+
+/* The steady way if no lane is past the break, else lane by lane. */
+static void either_way(struct cg *g, struct access *a, bool is_load, access_way *steady, access_way *scattered)
+{
+    if (!a->address.c.wrap) {
+        steady(g, a);
+        return;
+    }
+    LLVMBasicBlockRef fast = cg_new_block(g, "steady"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMValueRef whole = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk, LLVMConstInt(g->unit->i32, CG_LANES, false), "");
+    LLVMBuildCondBr(g->b, whole, fast, slow);
+    LLVMPositionBuilderAtEnd(g->b, fast);
+    struct access other = *a;
+    steady(g, a);
+    fast = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, slow);
+    scattered(g, &other);
+    slow = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    for (unsigned i = 0; is_load && i < a->count; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(a->values[i]), "");
+        LLVMAddIncoming(phi, (LLVMValueRef[]){a->values[i], other.values[i]}, (LLVMBasicBlockRef[]){fast, slow}, 2);
+        a->values[i] = phi;
+    }
+}
+
+static bool is_contiguous(const struct access *a)
+{
+    return a->address.c.kind == MR_CLASS_AFFINE && a->address.c.stride == (int64_t)a->bytes * a->count;
+}
+
+static void do_load(struct cg *g, struct access *a)
+{
+    if (a->address.c.kind == MR_CLASS_UNIFORM)
+        load_uniform(g, a);
+    else if (is_contiguous(a))
+        either_way(g, a, true, load_contiguous, load_scattered);
+    else
+        load_scattered(g, a);
+}
+
+static void do_store(struct cg *g, struct access *a)
+{
+    if (a->address.c.kind == MR_CLASS_UNIFORM) {
+        store_uniform(g, a);
+        return;
+    }
+    for (unsigned i = 0; i < a->count; i++)
+        if (LLVMGetTypeKind(LLVMTypeOf(a->values[i])) != LLVMVectorTypeKind)
+            a->values[i] = cg_splat(g, a->values[i]);
+    if (is_contiguous(a))
+        either_way(g, a, false, store_contiguous, store_scattered);
+    else
+        store_scattered(g, a);
+}
+
+static const struct mr_ptx_operand *component(const struct mr_ptx_operand *operand, unsigned index)
+{
+    return operand->kind == MR_PTX_OPERAND_VECTOR ? &operand->elements[index] : operand;
+}
+
+/* A scalar parameter of a function or call is 32 lanes of one number, not memory with a stride. */
+static bool is_lane_parameter(struct cg *g, const struct mr_ptx_operand *address)
+{
+    if (address->kind != MR_PTX_OPERAND_SYMBOL_ADDRESS)
+        return false;
+    const struct mr_ptx_var *var = address->var;
+    (void)g;
+    return var->space == MR_PTX_SPACE_PARAM && mr_flow_is_per_lane(var) && !var->is_array && var->vector <= 1;
+}
+
+static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address, bool is_load)
+{
+    const struct mr_ptx_var *var = address->var;
+    unsigned whole = (unsigned)var->size * 8, bits = mr_ptx_type_bits(inst->type[0]);
+    unsigned count = inst->vector ? inst->vector : 1;
+    LLVMTypeRef type = cg_int_type(g, whole), part = cg_int_type(g, bits);
+    LLVMValueRef slot = *cg_var_slot(g, var);
+    g->lanes = CG_LANES;
+    LLVMValueRef all = LLVMBuildLoad2(g->b, LLVMVectorType(type, CG_LANES), slot, ""), old = all;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t shift = ((uint64_t)address->value + (uint64_t)i * (bits / 8)) * 8;
+        if (shift + bits > whole) {
+            cg_fail(g->unit, inst, "an access outside a parameter");
+            return;
+        }
+        if (is_load) {
+            LLVMValueRef value = shift ? LLVMBuildLShr(g->b, all, cg_int(g, type, shift), "") : all;
+            cg_write_extended(g, component(&inst->operands[0], i), cg_resize(g, value, part, false),
+                              mr_ptx_type_class(inst->type[0]) == 'S');
+            continue;
+        }
+        LLVMValueRef value = cg_resize(g, cg_source(g, component(&inst->operands[1], i), part), type, false);
+        if (bits == whole) {
+            all = value;
+            continue;
+        }
+        uint64_t hole = ~((bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1) << shift);
+        value = LLVMBuildShl(g->b, value, cg_int(g, type, shift), "");
+        all = LLVMBuildOr(g->b, LLVMBuildAnd(g->b, all, cg_int(g, type, hole), ""), value, "");
+    }
+    if (!is_load)
+        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, all, old, ""), slot);
+}
+
+static LLVMTypeRef memory_type(struct cg *g, unsigned type)
+{
+    if (type == MR_PTX_TYPE_F32)
+        return g->unit->f32;
+    return type == MR_PTX_TYPE_F64 ? g->unit->f64 : cg_int_type(g, mr_ptx_type_bytes(type) * 8);
+}
+
+static bool reads_constant(const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address)
+{
+    if (inst->space == MR_PTX_SPACE_CONST)
+        return true;
+    return inst->space == MR_PTX_SPACE_PARAM && address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS
+        && !mr_flow_is_per_lane(address->var);
+}
+
+static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
+{
+    if (!is_strong(inst))
+        return;
+    if (before ? inst->semantics == MR_PTX_SEM_RELEASE : inst->semantics == MR_PTX_SEM_ACQUIRE)
+        LLVMBuildFence(g->b, before ? LLVMAtomicOrderingRelease : LLVMAtomicOrderingAcquire, false, "");
+    else
+        compiler_fence(g);
+}
+
+/* 128 bits are two halves of 64. */
+static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load)
+{
+    struct access a = {.inst = inst, .element = g->unit->i64, .bytes = 8, .count = 2, .strong = is_strong(inst)};
+    LLVMTypeRef whole = cg_int_type(g, 128);
+    cg_address(g, &inst->operands[is_load ? 1 : 0], inst->space, &a.address);
+    if (is_load) {
+        do_load(g, &a);
+        LLVMValueRef high = cg_resize(g, a.values[1], whole, false);
+        unsigned lanes = g->lanes;
+        g->lanes = LLVMGetTypeKind(LLVMTypeOf(high)) == LLVMVectorTypeKind ? CG_LANES : 1;
+        high = LLVMBuildShl(g->b, high, cg_int(g, whole, 64), "");
+        cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, high, cg_resize(g, a.values[0], whole, false), ""));
+        g->lanes = lanes;
+        return;
+    }
+    g->lanes = CG_LANES;
+    LLVMValueRef value = cg_source(g, &inst->operands[1], whole);
+    a.values[0] = cg_resize(g, value, g->unit->i64, false);
+    a.values[1] = cg_resize(g, LLVMBuildLShr(g->b, value, cg_int(g, whole, 64), ""), g->unit->i64, false);
+    do_store(g, &a);
+}
+
+static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *address = &inst->operands[1];
+    if (is_lane_parameter(g, address)) {
+        lane_parameter(g, inst, address, true);
+        return;
+    }
+    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
+                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
+                       .constant = reads_constant(inst, address)};
+    cg_address(g, address, inst->space, &a.address);
+    do_load(g, &a);
+    bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
+    for (unsigned i = 0; i < a.count; i++) {
+        const struct mr_ptx_operand *to = component(&inst->operands[0], i);
+        if (to->kind != MR_PTX_OPERAND_SINK)
+            cg_write_extended(g, to, a.values[i], sign);
+    }
+}
+
+static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *address = &inst->operands[0];
+    if (is_lane_parameter(g, address)) {
+        lane_parameter(g, inst, address, false);
+        return;
+    }
+    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
+                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst)};
+    cg_address(g, address, inst->space, &a.address);
+    for (unsigned i = 0; i < a.count; i++) {
+        const struct mr_ptx_operand *from = component(&inst->operands[1], i);
+        g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : CG_LANES;
+        a.values[i] = cg_source(g, from, a.element);
+    }
+    g->lanes = CG_LANES;
+    do_store(g, &a);
+}
+
+bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    bool is_load = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU;
+    switch (inst->op) {
+    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST:
+        fence_for(g, inst, true);
+        if (inst->type[0] == MR_PTX_TYPE_B128)
+            emit_quad(g, inst, is_load);
+        else if (is_load)
+            emit_load(g, inst);
+        else
+            emit_store(g, inst);
+        fence_for(g, inst, false);
+        return true;
+    case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE:
+        LLVMBuildFence(g->b, inst->scope == MR_PTX_SCOPE_CTA && inst->semantics != MR_PTX_SEM_SC
+                       ? LLVMAtomicOrderingAcquireRelease : LLVMAtomicOrderingSequentiallyConsistent, false, "");
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What is known about a function before any code is made: its basic blocks in
+ * the order in which they will run, live registers, which registers are the
+ * same for all lanes, and which blocks may hold waiting lanes while another one
+ * runs. No LLVM here.
+ *
+ * The model behind it. A warp runs one block at a time with the lanes that are
+ * there; other lanes are *parked* in front of other blocks, each block having a
+ * mask of its parked lanes. When a block ends, its lanes are parked in front of
+ * their successors, and the next block is the first one in the *scan order* that
+ * holds any lane: later blocks of the innermost loop, then that loop from its
+ * head, then the same for the loop around it. So lanes wait for each other at
+ * the first place that all paths share, loops run until their last lane has left,
+ * and any graph works, reducible or not: order is only a matter of speed.
+ *
+ *   order.c       blocks, and their order: a weak topological order, in which
+ *                 every loop is a contiguous range that starts with its head
+ *   liveness.c    registers that are live where a block begins
+ *   uniformity.c  the class of each register: one scalar, base + lane * stride,
+ *                 or a vector
+ *   pending.c     pend(B): the blocks that may hold parked lanes while B runs
+ *   waits.c       loops that may wait for another thread
+ *
+ * A definition in B must keep the old value of lanes that are not running only
+ * if a parked lane may still read it: if the register is live into a block of
+ * pend(B). Such a register can't be a scalar either (its lanes have got different
+ * values by running at different times), and this may make more branches
+ * divergent; mr_flow_build() repeats the last two passes until nothing changes.
+ */
+#ifndef MR_COMPILE_CODEGEN_FLOW_H
+#define MR_COMPILE_CODEGEN_FLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compile/layout.h"
+#include "ptx/ptx.h"
+
+#define MR_FLOW_NONE UINT32_MAX
+
+/* Above this many blocks, or when the sets get out of hand, the scan order is not worked out
+ * statically and the blocks run from a dispatcher. */
+#define MR_FLOW_STATIC_BLOCKS 1500u
+#define MR_FLOW_STATIC_EDGES 24000u
+
+/* Sets of blocks and of registers: rows of 64-bit words. */
+typedef uint64_t mr_word;
+
+static inline bool mr_bit_get(const mr_word *set, uint32_t bit)
+{
+    return set[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline void mr_bit_set(mr_word *set, uint32_t bit)
+{
+    set[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+static inline void mr_bit_clear(mr_word *set, uint32_t bit)
+{
+    set[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+static inline size_t mr_bit_words(uint32_t bits)
+{
+    return ((size_t)bits + 63) / 64;
+}
+
+/* How a value depends on the lane. AFFINE: lane l holds base + stride * l, plus `wrap` from lane `brk` on, where base
+ * and brk are scalars known when the code runs. A value gets a wrap when a 32-bit AFFINE value is widened: the 32-bit
+ * sum may have overflowed at some lane. `wrap` is a multiple of 2^32. */
+enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_VARYING };
+
+struct mr_class {
+    enum mr_class_kind kind;
+    int64_t stride, wrap; /* AFFINE only, else 0 */
+};
+
+enum mr_end_kind {
+    MR_END_FALL,      /* to succs[0] */
+    MR_END_BRANCH,    /* guard: succs[0] if true, succs[1] if false */
+    MR_END_TABLE,     /* brx.idx: succs[i] for entry i; a guard's last successor is the next block */
+    MR_END_EXIT,      /* exit, ret, or the end of the body: lanes leave the function */
+    MR_END_SOME_EXIT, /* guarded exit or ret: succs[0] for the others */
+    MR_END_TRAP       /* does not come back */
+};
+
+struct mr_flow_block {
+    uint32_t first, end;    /* instructions; the last one is the terminator unless it falls through */
+    uint32_t *succs;        /* blocks, by position in the order */
+    uint32_t succ_count;
+    enum mr_end_kind end_kind;
+    const struct mr_ptx_inst *last; /* the terminator, NULL if it falls through */
+    bool may_vanish;        /* the block ends with a call in which lanes may exit the kernel */
+    uint32_t loop;          /* innermost loop, MR_FLOW_NONE if in none */
+    mr_word *live_in;       /* registers */
+    mr_word *pend;          /* blocks */
+    mr_word *parked;        /* registers live into a block of pend */
+};
+
+/* A strongly connected part: blocks [first, end) of the order, the head first. */
+struct mr_flow_loop {
+    uint32_t first, end;
+    uint32_t parent; /* MR_FLOW_NONE if outermost */
+    bool waits;      /* may wait for other threads */
+};
+
+/* What the passes must know about a callee. */
+struct mr_flow_facts {
+    bool may_exit;  /* lanes may leave the kernel in it */
+    bool polls;     /* loads or atomics in it may see another thread's progress */
+    bool waits;     /* has a loop that may wait */
+    bool barriers;  /* waits for other warps */
+};
+
+struct mr_flow {
+    const struct mr_ptx_function *func;
+    const struct mr_flow_facts *facts; /* by function->index, of all functions; borrowed */
+    unsigned shape;                    /* MR_SHAPE_* */
+    struct mr_flow_block *blocks;      /* in order */
+    uint32_t block_count;
+    struct mr_flow_loop *loops;
+    uint32_t loop_count;
+    uint32_t reg_count;   /* the function's registers and one for the carry flag, the last */
+    struct mr_class *classes;
+    mr_word *forced;      /* registers that must be vectors */
+    bool dispatched;      /* too large for static order: a dispatcher runs the blocks */
+    uint32_t *block_of;   /* private: block that starts at an instruction, before ordering */
+};
+
+/* The scan order: fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at
+ * when `block` ends; returns how many. With `outside`, blocks that are not in the innermost waiting loop come first. */
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, bool outside, uint32_t *list);
+
+/* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */
+struct mr_flow_exit {
+    const uint32_t *targets;
+    uint32_t target_count;
+    bool certain;
+};
+
+/* Ways of ending of a block given the present classes: `*count` of them; a divergent branch is one way with two targets. */
+uint32_t mr_flow_exit_count(const struct mr_flow *flow, const struct mr_flow_block *block);
+struct mr_flow_exit mr_flow_exit_get(const struct mr_flow *flow, const struct mr_flow_block *block, uint32_t index);
+
+/* Whether a branch on the terminator's guard (or table index) may split the lanes. */
+bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block);
+
+/* The innermost loop around `block` that waits, MR_FLOW_NONE if none. `is_latch`: an edge goes from it to that loop's head. */
+uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
+
+/* Calls visit(data, register, is_definition) for every register of an instruction, the carry flag included. */
+typedef void mr_flow_visit(void *data, uint32_t reg, bool is_definition);
+void mr_flow_registers(const struct mr_flow *flow, const struct mr_ptx_inst *inst, mr_flow_visit *visit, void *data);
+
+/* Class of an operand read as a source, and of what an instruction puts into its destinations. */
+struct mr_class mr_flow_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand);
+struct mr_class mr_flow_result_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst);
+struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg);
+
+/* Bytes between two lanes' copies of a .local or .param variable. */
+uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var);
+
+/* Whether each lane has its own copy: .local, and .param but for a kernel's own parameters. */
+bool mr_flow_is_per_lane(const struct mr_ptx_var *var);
+
+/* All passes over one function. False when memory is short (the flow is then empty). */
+bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, const struct mr_flow_facts *facts,
+                   unsigned shape) __attribute__((warn_unused_result));
+void mr_flow_clear(struct mr_flow *flow);
+
+/* Fills facts[func->index] for every function of the module that has a body. False when memory is short. */
+bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
+    __attribute__((warn_unused_result));
+
+/* The passes, in the order in which mr_flow_build() runs them. */
+bool mr_flow_order(struct mr_flow *flow) __attribute__((warn_unused_result));
+bool mr_flow_liveness(struct mr_flow *flow) __attribute__((warn_unused_result));
+bool mr_flow_waits(struct mr_flow *flow) __attribute__((warn_unused_result));
+bool mr_flow_classes(struct mr_flow *flow) __attribute__((warn_unused_result));
+bool mr_flow_pending(struct mr_flow *flow) __attribute__((warn_unused_result));
+
+#endif

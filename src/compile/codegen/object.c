@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The target machine, and the object file at the end. An object must not refer
+ * to anything outside itself; one that does (LLVM would have liked a library
+ * function) is refused here, since the loader could not place it.
+ */
+#include "compile/codegen/cg.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/Target.h>
+
+#include "base/memory.h"
+
+static pthread_once_t initialised = PTHREAD_ONCE_INIT;
+
+static void initialise(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+static bool has_feature(const char *features, const char *name)
+{
+    const char *place = strstr(features, name);
+    size_t length = strlen(name);
+    while (place && place[length] != ',' && place[length] != 0)
+        place = strstr(place + 1, name);
+    return place != NULL;
+}
+
+static LLVMCodeGenOptLevel level(const struct mr_codegen_request *request)
+{
+    switch (request->optimisation) {
+    case 0: return LLVMCodeGenLevelNone;
+    case 1: return LLVMCodeGenLevelLess;
+    default: return LLVMCodeGenLevelDefault;
+    }
+}
+
+LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit)
+{
+    pthread_once(&initialised, initialise);
+    const struct mr_codegen_request *request = unit->request;
+    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+    LLVMTargetRef target;
+    char *message = NULL;
+    LLVMTargetMachineRef machine = NULL;
+    const char *used_cpu = request->cpu ? request->cpu : cpu;
+    const char *used = request->features ? request->features : request->cpu ? "" : features;
+#if defined(__x86_64__)
+    if (!request->cpu && !request->features
+        && !(has_feature(features, "+fma") && has_feature(features, "+f16c") && has_feature(features, "+avx2"))) {
+        cg_fail(unit, NULL, "this processor has no AVX2, FMA or F16C, which kernels need");
+        goto out;
+    }
+#endif
+    unit->wide = has_feature(used, "+avx512f") && has_feature(used, "+avx512bw") && has_feature(used, "+avx512vl")
+        && has_feature(used, "+avx512dq");
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+        cg_fail(unit, NULL, message);
+        goto out;
+    }
+    machine = LLVMCreateTargetMachine(target, triple, used_cpu, used, level(request), LLVMRelocPIC, LLVMCodeModelSmall);
+    if (!machine) {
+        cg_fail(unit, NULL, "there is no code generator for this processor");
+        goto out;
+    }
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetModuleDataLayout(unit->module, layout);
+    LLVMDisposeTargetData(layout);
+    LLVMSetTarget(unit->module, triple);
+out:
+    LLVMDisposeMessage(message);
+    LLVMDisposeMessage(triple);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    return machine;
+}
+
+/* Looks for an undefined symbol; the file comes from LLVM, so its own offsets are right. */
+static bool stands_alone(struct cg_unit *unit, const unsigned char *bytes, size_t size)
+{
+    Elf64_Ehdr header;
+    if (size < sizeof header)
+        return false;
+    memcpy(&header, bytes, sizeof header);
+    for (unsigned s = 0; s < header.e_shnum; s++) {
+        Elf64_Shdr section, strings;
+        memcpy(&section, bytes + header.e_shoff + (size_t)s * header.e_shentsize, sizeof section);
+        if (section.sh_type != SHT_SYMTAB)
+            continue;
+        memcpy(&strings, bytes + header.e_shoff + (size_t)section.sh_link * header.e_shentsize, sizeof strings);
+        for (size_t at = sizeof(Elf64_Sym); at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, bytes + section.sh_offset + at, sizeof symbol);
+            if (symbol.st_shndx != SHN_UNDEF)
+                continue;
+            char text[160];
+            snprintf(text, sizeof text, "the code needs the function '%s'",
+                     (const char *)bytes + strings.sh_offset + symbol.st_name);
+            cg_fail(unit, NULL, text);
+            return false;
+        }
+    }
+    return true;
+}
+
+static char *assembly_text(struct cg_unit *unit)
+{
+    LLVMModuleRef copy = LLVMCloneModule(unit->module);
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL, *text = NULL;
+    if (!LLVMTargetMachineEmitToMemoryBuffer(unit->machine, copy, LLVMAssemblyFile, &message, &buffer)) {
+        size_t size = LLVMGetBufferSize(buffer);
+        text = mr_calloc(size + 1, 1);
+        if (text)
+            memcpy(text, LLVMGetBufferStart(buffer), size);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    LLVMDisposeMessage(message);
+    LLVMDisposeModule(copy);
+    return text;
+}
+
+bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result)
+{
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL;
+    if (unit->request->want_assembly)
+        result->assembly = assembly_text(unit);
+    if (LLVMTargetMachineEmitToMemoryBuffer(unit->machine, unit->module, LLVMObjectFile, &message, &buffer)) {
+        cg_fail(unit, NULL, message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    LLVMDisposeMessage(message);
+    result->object_size = LLVMGetBufferSize(buffer);
+    result->object = mr_memdup(LLVMGetBufferStart(buffer), result->object_size);
+    LLVMDisposeMemoryBuffer(buffer);
+    if (!result->object) {
+        cg_fail(unit, NULL, "memory is short");
+        return false;
+    }
+    /* Slots that stay in memory, and as much again for what is spilled in each function. */
+    result->stack_bytes = (size_t)unit->frame_bytes + 16384 + (size_t)unit->entry->reachable_count * 4096;
+    return stands_alone(unit, result->object, result->object_size);
+}

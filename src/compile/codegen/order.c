@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Cuts a function into basic blocks and puts them into a weak topological order
+ * (Bourdoncle, 1993): every strongly connected part is a contiguous range that
+ * begins with its head, and inside it the same holds without the head. An edge
+ * that goes backwards in the order leads to the head of a loop around it, or,
+ * in an irreducible graph, to somewhere inside one.
+ */
+#include "compile/codegen/flow.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_BRA: case MR_PTX_OP_BRX: case MR_PTX_OP_RET: case MR_PTX_OP_EXIT: case MR_PTX_OP_TRAP:
+        return inst->op != MR_PTX_OP_TRAP || inst->guard == MR_PTX_NONE;
+    case MR_PTX_OP_CALL:
+        if (!inst->call->callee)
+            return true; /* anything may be behind a pointer */
+        return flow->facts[mr_layout_resolve(inst->call->callee)->index].may_exit;
+    default:
+        return false;
+    }
+}
+
+/* Marks the first instruction of every block; the array has a place for the end of the body. */
+static void mark_leaders(const struct mr_flow *flow, bool *leader)
+{
+    const struct mr_ptx_function *func = flow->func;
+    leader[0] = true;
+    for (uint32_t i = 0; i < func->label_count; i++)
+        if (func->labels[i].inst <= func->inst_count)
+            leader[func->labels[i].inst] = true;
+    for (uint32_t i = 0; i < func->inst_count; i++)
+        if (ends_block(flow, &func->insts[i]))
+            leader[i + 1] = true;
+}
+
+static bool alloc_succs(struct mr_flow_block *block, uint32_t count)
+{
+    block->succs = mr_calloc(count ? count : 1, sizeof *block->succs);
+    block->succ_count = count;
+    return block->succs != NULL;
+}
+
+static bool link_table(struct mr_flow *flow, struct mr_flow_block *block, uint32_t next)
+{
+    const struct mr_ptx_inst *last = block->last;
+    const struct mr_ptx_table *table = &flow->func->tables[last->operands[1].label];
+    bool guarded = last->guard != MR_PTX_NONE;
+    if (!alloc_succs(block, table->count + guarded))
+        return false;
+    block->end_kind = MR_END_TABLE;
+    for (uint32_t i = 0; i < table->count; i++)
+        block->succs[i] = flow->block_of[flow->func->labels[table->labels[i]].inst];
+    if (guarded)
+        block->succs[table->count] = next;
+    return true;
+}
+
+/* Finds the terminator and the successors (as numbers before ordering). */
+static bool link_block(struct mr_flow *flow, struct mr_flow_block *block, uint32_t next)
+{
+    const struct mr_ptx_inst *last = block->end > block->first ? &flow->func->insts[block->end - 1] : NULL;
+    bool guarded = last && last->guard != MR_PTX_NONE;
+    block->last = last;
+    switch (last ? last->op : MR_PTX_OP_COUNT) {
+    case MR_PTX_OP_BRA:
+        block->end_kind = guarded ? MR_END_BRANCH : MR_END_FALL;
+        if (!alloc_succs(block, guarded ? 2 : 1))
+            return false;
+        block->succs[0] = flow->block_of[flow->func->labels[last->operands[0].label].inst];
+        if (guarded)
+            block->succs[1] = next;
+        return true;
+    case MR_PTX_OP_BRX:
+        return link_table(flow, block, next);
+    case MR_PTX_OP_RET: case MR_PTX_OP_EXIT:
+        block->end_kind = guarded ? MR_END_SOME_EXIT : MR_END_EXIT;
+        if (!alloc_succs(block, guarded ? 1 : 0))
+            return false;
+        if (guarded)
+            block->succs[0] = next;
+        return true;
+    case MR_PTX_OP_TRAP:
+        if (!guarded) {
+            block->end_kind = MR_END_TRAP;
+            return alloc_succs(block, 0);
+        }
+        break;
+    case MR_PTX_OP_CALL:
+        block->may_vanish = ends_block(flow, last);
+        break;
+    default:
+        break;
+    }
+    block->last = NULL;
+    block->end_kind = MR_END_FALL;
+    if (!alloc_succs(block, 1))
+        return false;
+    block->succs[0] = next;
+    return true;
+}
+
+/* One block per leader, in the order of the text, and an empty one for the end of the body. */
+static bool cut_blocks(struct mr_flow *flow)
+{
+    const struct mr_ptx_function *func = flow->func;
+    bool *leader = mr_calloc((size_t)func->inst_count + 2, sizeof *leader);
+    flow->block_of = mr_calloc((size_t)func->inst_count + 2, sizeof *flow->block_of);
+    if (!leader || !flow->block_of) {
+        mr_free(leader);
+        return false;
+    }
+    mark_leaders(flow, leader);
+    leader[func->inst_count] = true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= func->inst_count; i++)
+        count += leader[i];
+    flow->blocks = mr_calloc(count, sizeof *flow->blocks);
+    bool good = flow->blocks != NULL;
+    for (uint32_t i = 0; i <= func->inst_count && good; i++)
+        if (leader[i]) {
+            flow->block_of[i] = flow->block_count;
+            flow->blocks[flow->block_count++].first = i;
+        }
+    for (uint32_t b = 0; b < flow->block_count && good; b++) {
+        bool is_last = b + 1 == flow->block_count;
+        struct mr_flow_block *block = &flow->blocks[b];
+        block->loop = MR_FLOW_NONE;
+        block->end = is_last ? func->inst_count : flow->blocks[b + 1].first;
+        if (is_last) {
+            block->end_kind = MR_END_EXIT;
+            good = alloc_succs(block, 0);
+        } else {
+            good = link_block(flow, block, b + 1);
+        }
+    }
+    mr_free(leader);
+    return good;
+}
+
+struct sorter {
+    struct mr_flow *flow;
+    uint32_t *number;  /* depth-first number, 0 = not seen, UINT32_MAX = placed */
+    uint32_t *stack, *placed; /* placed: filled from the end */
+    uint32_t stack_count, position, counter;
+    uint32_t *loop_head;      /* per loop found, in order of completion */
+    uint32_t loop_room;
+};
+
+static uint32_t sorter_visit(struct sorter *sorter, uint32_t vertex);
+
+/* Everything in the strongly connected part of `head` but the head, then the head before it. */
+static void sorter_component(struct sorter *sorter, uint32_t head)
+{
+    uint32_t end = sorter->position;
+    const struct mr_flow_block *block = &sorter->flow->blocks[head];
+    for (uint32_t i = 0; i < block->succ_count; i++)
+        if (sorter->number[block->succs[i]] == 0)
+            sorter_visit(sorter, block->succs[i]);
+    sorter->placed[--sorter->position] = head;
+    struct mr_flow_loop *loop = &sorter->flow->loops[sorter->flow->loop_count++];
+    loop->first = sorter->position;
+    loop->end = end;
+    loop->parent = MR_FLOW_NONE;
+}
+
+static uint32_t sorter_visit(struct sorter *sorter, uint32_t vertex)
+{
+    const struct mr_flow_block *block = &sorter->flow->blocks[vertex];
+    sorter->stack[sorter->stack_count++] = vertex;
+    sorter->number[vertex] = ++sorter->counter;
+    uint32_t head = sorter->counter;
+    bool loops = false;
+    for (uint32_t i = 0; i < block->succ_count; i++) {
+        uint32_t next = block->succs[i];
+        uint32_t low = sorter->number[next] == 0 ? sorter_visit(sorter, next) : sorter->number[next];
+        if (low <= head) {
+            head = low;
+            loops = true;
+        }
+    }
+    if (head != sorter->number[vertex])
+        return head;
+    sorter->number[vertex] = UINT32_MAX;
+    uint32_t element = sorter->stack[--sorter->stack_count];
+    if (!loops) {
+        sorter->placed[--sorter->position] = vertex;
+        return head;
+    }
+    while (element != vertex) {
+        sorter->number[element] = 0;
+        element = sorter->stack[--sorter->stack_count];
+    }
+    sorter_component(sorter, vertex);
+    return head;
+}
+
+/* Large functions: reachable blocks in the order of the text. */
+static void sort_plainly(struct sorter *sorter)
+{
+    struct mr_flow *flow = sorter->flow;
+    sorter->stack[sorter->stack_count++] = 0;
+    sorter->number[0] = 1;
+    while (sorter->stack_count) {
+        const struct mr_flow_block *block = &flow->blocks[sorter->stack[--sorter->stack_count]];
+        for (uint32_t i = 0; i < block->succ_count; i++)
+            if (!sorter->number[block->succs[i]]) {
+                sorter->number[block->succs[i]] = 1;
+                sorter->stack[sorter->stack_count++] = block->succs[i];
+            }
+    }
+    for (uint32_t b = flow->block_count; b-- > 0;)
+        if (sorter->number[b])
+            sorter->placed[--sorter->position] = b;
+    struct mr_flow_loop *loop = &flow->loops[flow->loop_count++];
+    *loop = (struct mr_flow_loop){.first = sorter->position, .end = flow->block_count, .parent = MR_FLOW_NONE};
+}
+
+/* Moves the blocks into their order and drops those that nothing reaches. */
+static bool apply_order(struct mr_flow *flow, const struct sorter *sorter)
+{
+    uint32_t skipped = sorter->position, count = flow->block_count - skipped;
+    struct mr_flow_block *ordered = mr_calloc(count ? count : 1, sizeof *ordered);
+    uint32_t *position = mr_calloc(flow->block_count, sizeof *position);
+    if (!ordered || !position) {
+        mr_free(ordered);
+        mr_free(position);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        position[sorter->placed[skipped + i]] = i + 1;
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        struct mr_flow_block *block = &flow->blocks[b];
+        if (!position[b]) {
+            mr_free(block->succs);
+            continue;
+        }
+        for (uint32_t i = 0; i < block->succ_count; i++)
+            block->succs[i] = position[block->succs[i]] - 1;
+        ordered[position[b] - 1] = *block;
+    }
+    mr_free(flow->blocks);
+    mr_free(position);
+    flow->blocks = ordered;
+    flow->block_count = count;
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        flow->loops[l].first -= skipped;
+        flow->loops[l].end -= skipped;
+    }
+    return true;
+}
+
+/* Loops complete after the loops inside them, so the smallest loop around a block is the first that holds it. */
+static void nest_loops(struct mr_flow *flow)
+{
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        const struct mr_flow_loop *loop = &flow->loops[l];
+        for (uint32_t b = loop->first; b < loop->end; b++) {
+            uint32_t inner = flow->blocks[b].loop;
+            if (inner == MR_FLOW_NONE) {
+                flow->blocks[b].loop = l;
+                continue;
+            }
+            while (flow->loops[inner].parent != MR_FLOW_NONE && inner != l)
+                inner = flow->loops[inner].parent;
+            if (inner != l)
+                flow->loops[inner].parent = l;
+        }
+    }
+}
+
+bool mr_flow_order(struct mr_flow *flow)
+{
+    if (!cut_blocks(flow))
+        return false;
+    size_t room = flow->block_count;
+    struct sorter sorter = {.flow = flow, .position = flow->block_count};
+    sorter.number = mr_calloc(room, sizeof *sorter.number);
+    sorter.stack = mr_calloc(room, sizeof *sorter.stack);
+    sorter.placed = mr_calloc(room, sizeof *sorter.placed);
+    flow->loops = mr_calloc(room, sizeof *flow->loops);
+    bool good = sorter.number && sorter.stack && sorter.placed && flow->loops;
+    if (good) {
+        flow->dispatched = flow->block_count > MR_FLOW_STATIC_BLOCKS;
+        if (flow->dispatched)
+            sort_plainly(&sorter);
+        else
+            sorter_visit(&sorter, 0);
+        good = apply_order(flow, &sorter);
+    }
+    if (good)
+        nest_loops(flow);
+    mr_free(sorter.number);
+    mr_free(sorter.stack);
+    mr_free(sorter.placed);
+    return good;
+}

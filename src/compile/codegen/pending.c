@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * pend(B): blocks in front of which lanes may be parked while B runs. A forward
+ * data flow over the graph of what may run after what, which is wider than the
+ * function's own graph: at the end of B the first block in scan order that has
+ * lanes runs, and those after it in the list may have some too.
+ *
+ * mr_flow_build() is here as well: it repeats classes and pending sets until no
+ * register has to become a vector any more.
+ */
+#include "compile/codegen/flow.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block)
+{
+    uint32_t loop = flow->blocks[block].loop;
+    while (loop != MR_FLOW_NONE && !flow->loops[loop].waits)
+        loop = flow->loops[loop].parent;
+    return loop;
+}
+
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, bool outside, uint32_t *list)
+{
+    uint32_t count = 0, low = block, high = block;
+    uint32_t loop = flow->blocks[block].loop, waiting = mr_flow_waiting_loop(flow, block);
+    uint32_t skip_first = 0, skip_end = 0;
+    if (outside && waiting != MR_FLOW_NONE) {
+        skip_first = flow->loops[waiting].first;
+        skip_end = flow->loops[waiting].end;
+    }
+    /* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */
+    high = block + 1;
+    low = block + 1;
+    for (bool more = true; more;) {
+        uint32_t first = 0, end = flow->block_count;
+        more = loop != MR_FLOW_NONE;
+        if (more) {
+            first = flow->loops[loop].first;
+            end = flow->loops[loop].end;
+            loop = flow->loops[loop].parent;
+        }
+        for (uint32_t b = high; b < end; b++)
+            if (mr_bit_get(set, b) && !(b >= skip_first && b < skip_end))
+                list[count++] = b;
+        for (uint32_t b = first; b < low; b++)
+            if (mr_bit_get(set, b) && !(b >= skip_first && b < skip_end))
+                list[count++] = b;
+        high = end;
+        low = first;
+    }
+    for (uint32_t i = skip_first; i < skip_end; i++) {
+        uint32_t b = skip_first + (i - skip_first + (block + 1 - skip_first)) % (skip_end - skip_first);
+        if (mr_bit_get(set, b))
+            list[count++] = b;
+    }
+    return count;
+}
+
+bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block)
+{
+    const struct mr_ptx_inst *last = block->last;
+    if (!last)
+        return false;
+    if (last->guard != MR_PTX_NONE && mr_flow_register_class(flow, last->guard).kind == MR_CLASS_VARYING)
+        return true;
+    return block->end_kind == MR_END_TABLE
+        && mr_flow_operand_class(flow, &last->operands[0]).kind != MR_CLASS_UNIFORM;
+}
+
+uint32_t mr_flow_exit_count(const struct mr_flow *flow, const struct mr_flow_block *block)
+{
+    switch (block->end_kind) {
+    case MR_END_BRANCH: case MR_END_TABLE:
+        return mr_flow_diverges(flow, block) ? 1 : block->succ_count;
+    case MR_END_SOME_EXIT:
+        return mr_flow_diverges(flow, block) ? 1 : 2;
+    case MR_END_TRAP:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+struct mr_flow_exit mr_flow_exit_get(const struct mr_flow *flow, const struct mr_flow_block *block, uint32_t index)
+{
+    switch (block->end_kind) {
+    case MR_END_BRANCH: case MR_END_TABLE:
+        if (mr_flow_diverges(flow, block))
+            return (struct mr_flow_exit){block->succs, block->succ_count, true};
+        return (struct mr_flow_exit){&block->succs[index], 1, true};
+    case MR_END_SOME_EXIT:
+        if (mr_flow_diverges(flow, block))
+            return (struct mr_flow_exit){block->succs, 1, false};
+        return index == 0 ? (struct mr_flow_exit){block->succs, 1, true} : (struct mr_flow_exit){NULL, 0, false};
+    case MR_END_FALL:
+        return (struct mr_flow_exit){block->succs, 1, !block->may_vanish};
+    default:
+        return (struct mr_flow_exit){NULL, 0, false};
+    }
+}
+
+struct spread {
+    struct mr_flow *flow;
+    size_t words;
+    mr_word *set, *queued;
+    uint32_t *list;
+    bool changed;
+};
+
+/* Blocks from `from` on in the list may hold lanes when list[from - 1] runs. */
+static void spread_to(struct spread *spread, uint32_t count, uint32_t index)
+{
+    uint32_t target = spread->list[index];
+    mr_word *pend = spread->flow->blocks[target].pend;
+    bool grew = !mr_bit_get(spread->queued, target);
+    for (uint32_t i = index + 1; i < count; i++)
+        if (!mr_bit_get(pend, spread->list[i]) && spread->list[i] != target) {
+            mr_bit_set(pend, spread->list[i]);
+            grew = true;
+        }
+    if (grew) {
+        mr_bit_set(spread->queued, target);
+        spread->changed = true;
+    }
+}
+
+static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_exit way, bool outside)
+{
+    struct mr_flow *flow = spread->flow;
+    memcpy(spread->set, flow->blocks[block].pend, spread->words * sizeof(mr_word));
+    for (uint32_t i = 0; i < way.target_count; i++)
+        mr_bit_set(spread->set, way.targets[i]);
+    uint32_t count = mr_flow_scan(flow, block, spread->set, outside, spread->list);
+    for (uint32_t i = 0; i < count; i++) {
+        spread_to(spread, count, i);
+        if (way.certain && way.target_count == 1 && spread->list[i] == way.targets[0])
+            break;
+    }
+}
+
+/* False when the sets are too large to be worth their code. */
+static bool pend_fixpoint(struct spread *spread)
+{
+    struct mr_flow *flow = spread->flow;
+    memset(spread->queued, 0, spread->words * sizeof(mr_word));
+    mr_bit_set(spread->queued, 0);
+    for (spread->changed = true; spread->changed;) {
+        spread->changed = false;
+        size_t edges = 0;
+        for (uint32_t b = 0; b < flow->block_count; b++) {
+            if (!mr_bit_get(spread->queued, b))
+                continue; /* nothing has led here yet */
+            for (size_t w = 0; w < spread->words; w++)
+                edges += (size_t)__builtin_popcountll(flow->blocks[b].pend[w]);
+            uint32_t ways = mr_flow_exit_count(flow, &flow->blocks[b]);
+            for (uint32_t i = 0; i < ways; i++) {
+                struct mr_flow_exit way = mr_flow_exit_get(flow, &flow->blocks[b], i);
+                spread_exit(spread, b, way, false);
+                if (mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE)
+                    spread_exit(spread, b, way, true);
+            }
+        }
+        if (edges > MR_FLOW_STATIC_EDGES)
+            return false;
+    }
+    return true;
+}
+
+static void pend_everything(struct mr_flow *flow)
+{
+    size_t words = mr_bit_words(flow->block_count);
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        memset(flow->blocks[b].pend, 0, words * sizeof(mr_word));
+        for (uint32_t x = 0; x < flow->block_count; x++)
+            if (x != b)
+                mr_bit_set(flow->blocks[b].pend, x);
+    }
+}
+
+/* parked := registers that a parked lane may read. */
+static void find_parked(struct mr_flow *flow)
+{
+    size_t words = mr_bit_words(flow->reg_count);
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        struct mr_flow_block *block = &flow->blocks[b];
+        memset(block->parked, 0, words * sizeof(mr_word));
+        for (uint32_t x = 0; x < flow->block_count; x++)
+            if (mr_bit_get(block->pend, x))
+                for (size_t w = 0; w < words; w++)
+                    block->parked[w] |= flow->blocks[x].live_in[w];
+    }
+}
+
+/* A dispatched function has one set of parked registers for all its blocks: all that live anywhere. */
+static bool prepare_sets(struct mr_flow *flow)
+{
+    size_t block_words = mr_bit_words(flow->block_count), reg_words = mr_bit_words(flow->reg_count);
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        struct mr_flow_block *block = &flow->blocks[b];
+        block->pend = mr_calloc(block_words, sizeof(mr_word));
+        block->parked = mr_calloc(reg_words, sizeof(mr_word));
+        if (!block->pend || !block->parked)
+            return false;
+    }
+    return true;
+}
+
+bool mr_flow_pending(struct mr_flow *flow)
+{
+    if (!flow->blocks[0].pend && !prepare_sets(flow))
+        return false;
+    struct spread spread = {.flow = flow, .words = mr_bit_words(flow->block_count)};
+    spread.set = mr_calloc(spread.words, sizeof *spread.set);
+    spread.queued = mr_calloc(spread.words, sizeof *spread.queued);
+    spread.list = mr_calloc((size_t)flow->block_count * 2, sizeof *spread.list);
+    bool good = spread.set && spread.queued && spread.list;
+    if (good && !flow->dispatched) {
+        for (uint32_t b = 0; b < flow->block_count; b++)
+            memset(flow->blocks[b].pend, 0, spread.words * sizeof(mr_word));
+        flow->dispatched = !pend_fixpoint(&spread);
+    }
+    if (good && flow->dispatched)
+        pend_everything(flow);
+    if (good)
+        find_parked(flow);
+    mr_free(spread.set);
+    mr_free(spread.queued);
+    mr_free(spread.list);
+    return good;
+}
+
+struct demotion {
+    struct mr_flow *flow;
+    const struct mr_flow_block *block;
+    bool changed;
+};
+
+static void demotion_visit(void *data, uint32_t reg, bool is_definition)
+{
+    struct demotion *demotion = data;
+    struct mr_flow *flow = demotion->flow;
+    if (is_definition && mr_bit_get(demotion->block->parked, reg)
+        && flow->classes[reg].kind != MR_CLASS_VARYING) {
+        mr_bit_set(flow->forced, reg);
+        flow->classes[reg] = (struct mr_class){MR_CLASS_VARYING, 0, 0};
+        demotion->changed = true;
+    }
+}
+
+bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, const struct mr_flow_facts *facts,
+                   unsigned shape)
+{
+    memset(flow, 0, sizeof *flow);
+    flow->func = func;
+    flow->facts = facts;
+    flow->shape = shape;
+    flow->reg_count = func->reg_count + 1;
+    if (!mr_flow_order(flow) || !mr_flow_liveness(flow) || !mr_flow_waits(flow))
+        goto failed;
+    struct demotion demotion = {.flow = flow, .changed = true};
+    while (demotion.changed) {
+        demotion.changed = false;
+        if (!mr_flow_classes(flow) || !mr_flow_pending(flow))
+            goto failed;
+        for (uint32_t b = 0; b < flow->block_count; b++) {
+            demotion.block = &flow->blocks[b];
+            for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
+                mr_flow_registers(flow, &func->insts[i], demotion_visit, &demotion);
+        }
+    }
+    return true;
+failed:
+    mr_flow_clear(flow);
+    return false;
+}
+
+void mr_flow_clear(struct mr_flow *flow)
+{
+    for (uint32_t b = 0; flow->blocks && b < flow->block_count; b++) {
+        mr_free(flow->blocks[b].succs);
+        mr_free(flow->blocks[b].live_in);
+        mr_free(flow->blocks[b].pend);
+        mr_free(flow->blocks[b].parked);
+    }
+    mr_free(flow->blocks);
+    mr_free(flow->loops);
+    mr_free(flow->classes);
+    mr_free(flow->forced);
+    mr_free(flow->block_of);
+    memset(flow, 0, sizeof *flow);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One request from start to end: an LLVM context and module, a function for the
+ * kernel and for each function that it may call, passes, object. Nothing of it
+ * outlives the request, and no two requests share anything.
+ */
+#include "compile/codegen/cg.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what)
+{
+    if (unit->error[0])
+        return;
+    if (inst)
+        snprintf(unit->error, sizeof unit->error, "line %u: %s: %s", inst->line, mr_ptx_op_name(inst->op), what);
+    else
+        snprintf(unit->error, sizeof unit->error, "%s", what);
+}
+
+static void set_types(struct cg_unit *unit)
+{
+    LLVMContextRef context = unit->context;
+    unit->void_type = LLVMVoidTypeInContext(context);
+    unit->i1 = LLVMInt1TypeInContext(context);
+    unit->i8 = LLVMInt8TypeInContext(context);
+    unit->i16 = LLVMInt16TypeInContext(context);
+    unit->i32 = LLVMInt32TypeInContext(context);
+    unit->i64 = LLVMInt64TypeInContext(context);
+    unit->f16 = LLVMHalfTypeInContext(context);
+    unit->f32 = LLVMFloatTypeInContext(context);
+    unit->f64 = LLVMDoubleTypeInContext(context);
+    unit->ptr = LLVMPointerTypeInContext(context, 0);
+}
+
+static void add_attribute(struct cg_unit *unit, LLVMValueRef fn, const char *key, const char *value)
+{
+    LLVMAttributeRef attribute = LLVMCreateStringAttribute(unit->context, key, (unsigned)strlen(key), value,
+                                                           (unsigned)strlen(value));
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
+}
+
+static void add_flag(struct cg_unit *unit, LLVMValueRef fn, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->context, kind, 0));
+}
+
+/* Declares the kernel and everything that it may call. */
+static bool declare(struct cg_unit *unit)
+{
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
+        const struct mr_ptx_function *func = unit->entry->reachable[i];
+        LLVMTypeRef type = cg_function_type(unit, func);
+        if (!type)
+            return false;
+        const char *name = func == unit->entry->func ? MR_KERNEL_SYMBOL : func->name;
+        LLVMValueRef fn = LLVMAddFunction(unit->module, name, type);
+        if (func != unit->entry->func)
+            LLVMSetLinkage(fn, LLVMInternalLinkage);
+        add_attribute(unit, fn, "prefer-vector-width", "512");
+        add_attribute(unit, fn, "min-legal-vector-width", unit->wide ? "512" : "256");
+        add_attribute(unit, fn, "probe-stack", "inline-asm");
+        add_attribute(unit, fn, "no-builtins", "true");
+        add_flag(unit, fn, "nounwind");
+        unit->callees[func->index] = fn;
+    }
+    return true;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = text ? strlen(text) + 1 : 0;
+    return size ? mr_memdup(text, size) : NULL;
+}
+
+static char *print_module(const struct cg_unit *unit)
+{
+    char *text = LLVMPrintModuleToString(unit->module), *copy = copy_text(text);
+    LLVMDisposeMessage(text);
+    return copy;
+}
+
+static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
+{
+    if (!declare(unit)) {
+        cg_fail(unit, NULL, "memory is short");
+        return false;
+    }
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
+        if (!cg_emit_function(unit, unit->entry->reachable[i]))
+            return false;
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
+        const struct mr_flow_facts *facts = &unit->facts[unit->entry->reachable[i]->index];
+        if (facts->barriers)
+            unit->flags |= MR_CODE_COOPERATIVE;
+        if (facts->waits)
+            unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
+    }
+    if (unit->request->want_ir)
+        result->ir_text = print_module(unit);
+    if (!cg_optimise(unit))
+        return false;
+    if (unit->request->want_ir)
+        result->ir_optimised = print_module(unit);
+    return cg_object(unit, result);
+}
+
+static bool emit(const struct mr_codegen_request *request, struct mr_codegen_result *result)
+{
+    memset(result, 0, sizeof *result);
+    struct cg_unit unit = {.request = request, .entry = &request->layout->entries[request->entry]};
+    bool good = false;
+    unit.context = LLVMContextCreate();
+    unit.module = LLVMModuleCreateWithNameInContext(unit.entry->func->name, unit.context);
+    set_types(&unit);
+    unit.callees = mr_calloc(request->module->function_count, sizeof *unit.callees);
+    unit.facts = mr_calloc(request->module->function_count, sizeof *unit.facts);
+    if (!unit.callees || !unit.facts || !mr_flow_facts_find(request->module, unit.facts))
+        cg_fail(&unit, NULL, "memory is short");
+    else if ((unit.machine = cg_target_machine(&unit)) != NULL)
+        good = generate(&unit, result);
+    result->symbol = MR_KERNEL_SYMBOL;
+    result->flags = unit.flags;
+    if (!good)
+        result->error = copy_text(unit.error[0] ? unit.error : "code generation failed");
+    if (unit.machine)
+        LLVMDisposeTargetMachine(unit.machine);
+    LLVMDisposeModule(unit.module);
+    LLVMContextDispose(unit.context);
+    mr_free(unit.callees);
+    mr_free(unit.facts);
+    return good;
+}
+
+static void release(struct mr_codegen_result *result)
+{
+    mr_free(result->object);
+    mr_free(result->ir_text);
+    mr_free(result->ir_optimised);
+    mr_free(result->assembly);
+    mr_free(result->error);
+    memset(result, 0, sizeof *result);
+}
+
+/* The library's one symbol. */
+extern const struct mr_codegen_api mr_codegen;
+__attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = {
+    .version = MR_CODEGEN_VERSION,
+    .abi = MR_ABI_VERSION,
+    .emit = emit,
+    .release = release,
+};

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Loops that may wait for another thread, and what each function of a module
+ * may do that its callers must know.
+ *
+ * A loop may wait if whether it is left depends on something that another thread
+ * can change: a volatile, relaxed or acquiring load, the result of an atomic
+ * operation, any load in a loop that also has a fence, or a call of a function
+ * with one of these. Dependence is followed through registers without regard to
+ * order; once such a value is stored, every load counts. A loop that sleeps, or
+ * that has no way out, waits too. Waiting loops give way to other warps now and
+ * then; to call one waiting by mistake costs a little time, to miss one may hang.
+ */
+#include "compile/codegen/flow.h"
+
+#include "base/memory.h"
+
+static bool is_sync_load(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_LD && inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK
+        && inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
+}
+
+static bool is_fence(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_MEMBAR || inst->op == MR_PTX_OP_FENCE;
+}
+
+/* Whether the result of an instruction may show another thread's progress. */
+static bool is_source(const struct mr_flow_facts *facts, const struct mr_ptx_inst *inst)
+{
+    if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM)
+        return true;
+    if (inst->op == MR_PTX_OP_LD && (inst->cache == MR_PTX_CACHE_CV))
+        return true;
+    if (inst->op != MR_PTX_OP_CALL)
+        return false;
+    return !inst->call->callee || facts[mr_layout_resolve(inst->call->callee)->index].polls;
+}
+
+struct taint {
+    const struct mr_flow *flow;
+    mr_word *regs;
+    bool source, tainted, mark, changed;
+};
+
+static void taint_visit(void *data, uint32_t reg, bool is_definition)
+{
+    struct taint *taint = data;
+    if (!is_definition) {
+        taint->tainted |= mr_bit_get(taint->regs, reg);
+    } else if (taint->mark && !mr_bit_get(taint->regs, reg)) {
+        mr_bit_set(taint->regs, reg);
+        taint->changed = true;
+    }
+}
+
+/* Registers that depend on a source. Returns through *regs (words of reg_count). */
+static void taint_registers(const struct mr_flow *flow, mr_word *regs)
+{
+    struct taint taint = {.flow = flow, .regs = regs, .changed = true};
+    bool stored = false;
+    bool fences = false;
+    for (uint32_t i = 0; i < flow->func->inst_count; i++)
+        fences |= is_fence(&flow->func->insts[i]);
+    while (taint.changed) {
+        taint.changed = false;
+        for (uint32_t i = 0; i < flow->func->inst_count; i++) {
+            const struct mr_ptx_inst *inst = &flow->func->insts[i];
+            bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM
+                && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
+            taint.mark = false;
+            taint.tainted = is_source(flow->facts, inst) || (loads && stored)
+                || (loads && fences && inst->space != MR_PTX_SPACE_LOCAL);
+            mr_flow_registers(flow, inst, taint_visit, &taint);
+            if (!taint.tainted)
+                continue;
+            if (inst->op == MR_PTX_OP_ST && !stored)
+                stored = taint.changed = true;
+            taint.mark = true;
+            mr_flow_registers(flow, inst, taint_visit, &taint);
+        }
+    }
+}
+
+static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *loop, const mr_word *tainted)
+{
+    bool leaves = false;
+    for (uint32_t b = loop->first; b < loop->end; b++) {
+        const struct mr_flow_block *block = &flow->blocks[b];
+        for (uint32_t i = block->first; i < block->end; i++)
+            if (flow->func->insts[i].op == MR_PTX_OP_NANOSLEEP)
+                return true;
+        bool exits = block->end_kind == MR_END_EXIT || block->end_kind == MR_END_SOME_EXIT;
+        for (uint32_t s = 0; s < block->succ_count; s++)
+            exits |= block->succs[s] < loop->first || block->succs[s] >= loop->end;
+        leaves |= exits;
+        if (exits && block->last && block->last->guard != MR_PTX_NONE && mr_bit_get(tainted, block->last->guard))
+            return true;
+        if (exits && block->end_kind == MR_END_TABLE && block->last->operands[0].kind == MR_PTX_OPERAND_REG
+            && mr_bit_get(tainted, block->last->operands[0].reg))
+            return true;
+    }
+    return !leaves;
+}
+
+bool mr_flow_waits(struct mr_flow *flow)
+{
+    mr_word *tainted = mr_calloc(mr_bit_words(flow->reg_count), sizeof *tainted);
+    if (!tainted)
+        return false;
+    if (flow->loop_count)
+        taint_registers(flow, tainted);
+    for (uint32_t l = 0; l < flow->loop_count; l++)
+        flow->loops[l].waits = loop_waits(flow, &flow->loops[l], tainted);
+    mr_free(tainted);
+    return true;
+}
+
+/* A fact holds for a function if it holds for it alone or for anything that it calls. */
+static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_facts *all, bool *changed)
+{
+    struct mr_flow_facts facts = all[func->index];
+    for (uint32_t i = 0; i < func->inst_count; i++) {
+        const struct mr_ptx_inst *inst = &func->insts[i];
+        facts.may_exit |= inst->op == MR_PTX_OP_EXIT;
+        facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_fence(inst);
+        facts.barriers |= (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC)
+            || inst->op == MR_PTX_OP_BARRIER;
+        if (!inst->call)
+            continue;
+        const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee);
+        if (callee) {
+            facts.may_exit |= all[callee->index].may_exit;
+            facts.polls |= all[callee->index].polls;
+            facts.barriers |= all[callee->index].barriers;
+            continue;
+        }
+        facts.polls = true;
+        for (uint32_t f = 0; f < func->module->function_count; f++)
+            if (func->module->functions[f]->address_taken) {
+                uint32_t target = mr_layout_resolve(func->module->functions[f])->index;
+                facts.may_exit |= all[target].may_exit;
+                facts.barriers |= all[target].barriers;
+            }
+    }
+    struct mr_flow_facts *old = &all[func->index];
+    if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers) {
+        *old = facts;
+        *changed = true;
+    }
+}
+
+bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
+{
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t f = 0; f < module->function_count; f++)
+            if (module->functions[f]->has_body)
+                facts_of_body(module->functions[f], facts, &changed);
+    }
+    for (uint32_t f = 0; f < module->function_count; f++) {
+        struct mr_flow flow = {0};
+        if (!module->functions[f]->has_body)
+            continue;
+        flow.func = module->functions[f];
+        flow.facts = facts;
+        flow.reg_count = flow.func->reg_count + 1;
+        bool good = mr_flow_order(&flow) && mr_flow_waits(&flow);
+        for (uint32_t l = 0; l < flow.loop_count; l++)
+            facts[f].waits |= flow.loops[l].waits;
+        mr_flow_clear(&flow);
+        if (!good)
+            return false;
+    }
+    return true;
+}
