@@ -7,6 +7,7 @@
  *     read it before they return: up to STAGE_MOST bytes are set aside in a buffer of the driver, more is waited for;
  *   - copies between two pieces of host memory wait in any case;
  *   - an allocation with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes every operation on it wait.
+ * Pageable memory is touched at both ends first, so that a pointer to nothing is a bad value and not a fault in the context.
  * A thread that waits does the work itself if nothing is before it in the stream. */
 #include "api/transfer.h"
 
@@ -17,6 +18,7 @@
 #include "base/memory.h"
 #include "command/command.h"
 #include "engine/transfer.h"
+#include "kernel/fault.h"
 #include "memory/memory.h"
 #include "object/context.h"
 #include "stream/stream.h"
@@ -36,6 +38,22 @@ static bool box_extent(size_t width, size_t height, size_t depth, size_t pitch, 
     size_t rows, slices;
     return !__builtin_mul_overflow(height - 1, pitch, &rows) && !__builtin_mul_overflow(depth - 1, slice, &slices) &&
            !__builtin_add_overflow(rows, slices, out) && !__builtin_add_overflow(*out, width, out);
+}
+
+struct probe { const volatile char *first, *last; };
+
+static void probe_touch(void *data)
+{
+    const struct probe *probe = data;
+    (void)*probe->first;
+    (void)*probe->last;
+}
+
+/* Can the ends of a range of pageable memory be read? Pointers that lead nowhere are found out here, before they can fail the context. */
+static bool is_readable(uintptr_t address, size_t extent)
+{
+    struct probe probe = { (const volatile char *)address, (const volatile char *)address + extent - 1 };
+    return mr_fault_guard(probe_touch, &probe) == CUDA_SUCCESS;
 }
 
 /* Checks that `extent` bytes from `address` on are one operand; fills *out. */
@@ -61,26 +79,43 @@ static CUresult place_check(const char *name, const char *role, uintptr_t addres
         return mr_bad_value(name, "the %s at %#zx is not device memory", role, (size_t)address);
     if (__builtin_add_overflow(address, extent, &end))
         return mr_bad_value(name, "%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
+    if (!is_readable(address, extent))
+        return mr_bad_value(name, "%zu bytes of %s at %#zx are not mapped", extent, role, (size_t)address);
     *out = (struct place){ .pageable = true, .host = true };
     return CUDA_SUCCESS;
 }
 
-/* Puts a copy of the source, without gaps, in its place. False when memory is short: nothing has changed then. */
-static bool stage_source(struct mr_copy *copy)
+static void copy_touch(void *data)
+{
+    mr_copy_execute(data);
+}
+
+/* Puts a copy of the source, without gaps, in its place. CUDA_ERROR_OUT_OF_MEMORY when memory is short, CUDA_ERROR_INVALID_VALUE when the
+ * source cannot be read: nothing has changed then. */
+static CUresult stage_source(struct mr_copy *copy)
 {
     struct mr_copy pack = *copy;
     void *staged = mr_alloc(copy->width * copy->height * copy->depth);
     if (!staged)
-        return false;
+        return CUDA_ERROR_OUT_OF_MEMORY;
     pack.destination = staged;
     pack.destination_pitch = copy->width;
     pack.destination_slice = copy->width * copy->height;
-    mr_copy_execute(&pack);
+    if (mr_fault_guard(copy_touch, &pack) != CUDA_SUCCESS) {
+        mr_free(staged);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     copy->source = staged;
     copy->source_pitch = pack.destination_pitch;
     copy->source_slice = pack.destination_slice;
     copy->owns_source = true;
-    return true;
+    return CUDA_SUCCESS;
+}
+
+static bool is_small(const struct mr_copy *copy)
+{
+    return copy->width <= STAGE_MOST && copy->height <= STAGE_MOST && copy->depth <= STAGE_MOST &&
+           copy->width * copy->height * copy->depth <= STAGE_MOST;
 }
 
 /* Must the calling thread wait for the copy? */
@@ -131,9 +166,14 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
     copy->source_slice = from->slice;
     copy->owns_source = false;
     bool wait = copy_waits(&to_place, &from_place, mode);
-    if (!wait && from_place.pageable && mode != MR_TRANSFER_STREAM_ORDER)
-        wait = width > STAGE_MOST || height > STAGE_MOST || depth > STAGE_MOST || height * depth > STAGE_MOST / width ||
-               !stage_source(copy);
+    if (!wait && from_place.pageable && mode != MR_TRANSFER_STREAM_ORDER) {
+        status = is_small(copy) ? stage_source(copy) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (status == CUDA_ERROR_INVALID_VALUE) {
+            mr_command_free(command);
+            return mr_bad_value(name, "the source at %#zx cannot be read", (size_t)from->address);
+        }
+        wait = status != CUDA_SUCCESS;
+    }
     return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
 }
 

@@ -2,6 +2,8 @@
 /* Linear copies: every direction, synchronous or not, what the calling thread may rely on afterwards, and bad operands. */
 #include "memory_support.h"
 
+#include <sys/mman.h>
+
 enum { SMALL = 1000, LARGE = 1 << 20 };
 
 static void test_there_and_back(void **state)
@@ -189,6 +191,26 @@ static void test_bad_operands(void **state)
     OK(cuMemFree(device));
 }
 
+/* Pageable memory that is not there. Runs before cmocka's tests, each of which begins by putting cmocka's own handler of SIGSEGV in front of
+ * the driver's. */
+static bool unmapped_host_is_refused(void)
+{
+    void *state = NULL;
+    CUdeviceptr device;
+    char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (support_begin(&state) || pages == MAP_FAILED || munmap(pages + 4096, 4096) || cuMemAlloc(&device, 3 * 4096))
+        return false;
+    bool good = cuMemcpyHtoD(device, pages + 4096, 16) == CUDA_ERROR_INVALID_VALUE &&
+                cuMemcpyDtoH(pages + 4096, device, 16) == CUDA_ERROR_INVALID_VALUE &&
+                cuMemcpyHtoD(device, pages + 4000, 200) == CUDA_ERROR_INVALID_VALUE &&
+                cuMemcpyHtoDAsync(device, (void *)(uintptr_t)16, 16, NULL) == CUDA_ERROR_INVALID_VALUE &&
+                cuMemcpyHtoDAsync(device, pages, 3 * 4096, NULL) == CUDA_ERROR_INVALID_VALUE && /* the middle is missing */
+                cuMemcpyHtoD(device, pages, 4096) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS;
+    munmap(pages, 4096);
+    munmap(pages + 2 * 4096, 4096);
+    return cuMemFree(device) == CUDA_SUCCESS && support_end(&state) == 0 && good;
+}
+
 static void test_peer(void **state)
 {
     (void)state;
@@ -227,5 +249,9 @@ int main(void)
         cmocka_unit_test(test_overlap), cmocka_unit_test(test_nothing), cmocka_unit_test(test_bad_operands), cmocka_unit_test(test_peer),
         cmocka_unit_test(test_without_context),
     };
+    if (!unmapped_host_is_refused()) {
+        print_error("a copy with unmapped host memory was not refused\n");
+        return 1;
+    }
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }
