@@ -41,6 +41,7 @@ struct loading {
     size_t stubs_offset, data_offset, total;
     size_t page;
     unsigned char *map;
+    bool no_memory;
     char *why;
     size_t room;
 };
@@ -387,6 +388,7 @@ static bool map_and_fill(struct loading *loading, const char *symbol, void **add
     loading->map = mmap(NULL, loading->total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (loading->map == MAP_FAILED) {
         loading->map = NULL;
+        loading->no_memory = true;
         return refuse(loading, "no memory for %zu bytes of code", loading->total);
     }
     for (unsigned i = 1; i < loading->section_count; i++) {
@@ -412,7 +414,8 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
     if (good) {
         loading.offsets = mr_calloc(loading.section_count, sizeof *loading.offsets);
         loading.slots = mr_calloc(loading.symbol_count, sizeof *loading.slots);
-        good = (loading.offsets && loading.slots) || refuse(&loading, "out of memory");
+        loading.no_memory = !loading.offsets || !loading.slots;
+        good = !loading.no_memory || refuse(&loading, "out of memory");
     }
     good = good && place_sections(&loading) && map_and_fill(&loading, symbol, &out->symbol);
     mr_free(loading.offsets);
@@ -420,7 +423,7 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
     if (!good) {
         if (loading.map)
             munmap(loading.map, loading.total);
-        *out = (struct mr_loaded){ .map = NULL };
+        *out = (struct mr_loaded){ .no_memory = loading.no_memory };
         return false;
     }
     out->map = loading.map;

@@ -14,6 +14,7 @@ struct mr_loaded {
     void *map;
     size_t bytes;
     void *symbol;    /* address of the symbol that was asked for */
+    bool no_memory;  /* loading failed for want of memory, not because of the object */
 };
 
 /* Loads the ELF relocatable object of `size` bytes and finds the function `symbol` in it. False with a text of what is wrong with it in `why` (cut to

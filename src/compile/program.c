@@ -114,6 +114,23 @@ static void free_program(struct mr_program *program)
     mr_free(program);
 }
 
+/* PTX begins with its version, after white space and comments; text that doesn't is no image at all to hardware. */
+static bool begins_with_version(const char *text, size_t length)
+{
+    static const char word[] = ".version";
+    size_t at = 0;
+    for (;;) {
+        while (at < length && strchr(" \t\r\n\f\v", text[at]) && text[at])
+            at++;
+        if (length - at < 2 || text[at] != '/' || (text[at + 1] != '/' && text[at + 1] != '*'))
+            return length - at >= sizeof word - 1 && memcmp(text + at, word, sizeof word - 1) == 0;
+        const char *end = text[at + 1] == '/' ? memchr(text + at, '\n', length - at) : memmem(text + at + 2, length - at - 2, "*/", 2);
+        if (!end)
+            return false;
+        at = (size_t)(end - text) + (text[at + 1] == '/' ? 1 : 2);
+    }
+}
+
 static CUresult load_text(const char *text, size_t length, struct mr_program_options *options, struct mr_program **out)
 {
     struct mr_ptx_diag diag;
@@ -153,6 +170,12 @@ CUresult mr_program_load(const void *image, size_t size, struct mr_program_optio
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     default:
         give_log(options->error_log, options->error_room, &options->error_used, "error: the image is neither PTX nor a fat binary\n");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    if (!begins_with_version(ptx.text, ptx.length)) {
+        mr_log(MR_LOG_INFO, "image refused: it does not begin with .version");
+        give_log(options->error_log, options->error_room, &options->error_used, "error: the image does not begin with .version\n");
+        mr_ptx_text_free(&ptx);
         return CUDA_ERROR_INVALID_IMAGE;
     }
     CUresult status = load_text(ptx.text, ptx.length, options, out);
@@ -197,7 +220,7 @@ static CUresult load_variant(const struct mr_cache_entry *from, struct mr_varian
     char why[200] = "";
     if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
         mr_log(MR_LOG_ERROR, "compiled code cannot be loaded: %s", why);
-        return CUDA_ERROR_INVALID_IMAGE;
+        return variant->loaded.no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
     }
     memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
     variant->code.flags = from->flags;

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: what loading refuses and with which status and log, symbols and entries, code by block shape, and the disk cache behind it. The code
+ * generation library is the fake of this folder. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "compile/cache.h"
+#include "compile/codegen.h"
+#include "compile/compile.h"
+
+#define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
+#define EMPTY(name) ".visible .entry " name "() { ret; }\n"
+
+/* The fake can do everything. */
+bool mr_codegen_check(const struct mr_ptx_module *module, struct mr_ptx_diag *diag)
+{
+    (void)module;
+    (void)diag;
+    return true;
+}
+
+static char root[256], counter[300], dump[300];
+
+static int begin(void **unused)
+{
+    (void)unused;
+    const char *temporary = getenv("TMPDIR");
+    snprintf(root, sizeof root, "%.200s/millrace-program-XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(counter, sizeof counter, "%s/count", root);
+    snprintf(dump, sizeof dump, "%s/dump", root);
+    setenv("MILLRACE_CACHE_DIR", root, 1);
+    setenv("MILLRACE_CACHE", "on", 1);
+    setenv("MILLRACE_FAKE_COUNT", counter, 1);
+    unsetenv("MILLRACE_DUMP");
+    mr_cache_reset();
+    return 0;
+}
+
+/* Removes a folder's files, then the folder; returns how many there were. */
+static int clear(const char *folder)
+{
+    int count = 0;
+    char path[700];
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return 0;
+    for (struct dirent *one; (one = readdir(entries));) {
+        snprintf(path, sizeof path, "%s/%.255s", folder, one->d_name);
+        count += unlink(path) == 0;
+    }
+    closedir(entries);
+    rmdir(folder);
+    return count;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    clear(dump);
+    clear(root);
+    return 0;
+}
+
+/* How often the fake has generated code. */
+static long compiled(void)
+{
+    struct stat facts;
+    return stat(counter, &facts) == 0 ? (long)facts.st_size : 0;
+}
+
+static CUresult load(const char *text, char *log, size_t room, struct mr_program **out)
+{
+    struct mr_program_options options = { .capability = 80, .optimisation = 4, .error_log = log, .error_room = room };
+    CUresult status = mr_program_load(text, (size_t)-1, &options, out);
+    if (log)
+        assert_true(options.error_used <= room && (status == CUDA_SUCCESS || options.error_used == strlen(log) + 1));
+    return status;
+}
+
+static struct mr_program *loaded(const char *text)
+{
+    struct mr_program *program = NULL;
+    assert_int_equal(load(text, NULL, 0, &program), CUDA_SUCCESS);
+    return program;
+}
+
+static void refused(const char *text, CUresult expected, const char *words)
+{
+    char log[4096] = "", tiny[8];
+    struct mr_program *program = NULL;
+    assert_int_equal(load(text, log, sizeof log, &program), expected);
+    assert_null(program);
+    if (!strstr(log, words))
+        fail_msg("'%s' is not in: %s", words, log);
+    memset(tiny, 'x', sizeof tiny);
+    assert_int_equal(load(text, tiny, sizeof tiny, &program), expected);
+    assert_int_equal(tiny[sizeof tiny - 1], '\0');
+}
+
+static void bad_images_are_refused_with_a_reason(void **unused)
+{
+    (void)unused;
+    refused("", CUDA_ERROR_INVALID_IMAGE, "image");
+    refused("plain text", CUDA_ERROR_INVALID_IMAGE, "image");
+    refused(".target sm_75\n.address_size 64\n" EMPTY("k"), CUDA_ERROR_INVALID_IMAGE, "");
+    refused(".version 99.0\n.target sm_75\n.address_size 64\n" EMPTY("k"), CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "99");
+    refused(".version 7.0\n.address_size 64\n" EMPTY("k"), CUDA_ERROR_INVALID_PTX, "target");
+    refused(".version 8.0\n.target sm_90\n.address_size 64\n" EMPTY("k"), CUDA_ERROR_INVALID_PTX, "sm_90");
+    refused(HEAD ".visible .entry k()\n{\n    frobnicate.u32 %r1;\n}\n", CUDA_ERROR_INVALID_PTX, "line 6");
+    refused(HEAD ".visible .entry k()\n{\n    ret;\n", CUDA_ERROR_INVALID_PTX, "");
+    refused(HEAD ".visible .entry k()\n{\n    .shared .b8 much[50000];\n    ret;\n}\n", CUDA_ERROR_INVALID_PTX, "50000");
+}
+
+static void symbols_and_entries_are_described(void **unused)
+{
+    (void)unused;
+    struct mr_program *program = loaded(HEAD
+        ".visible .global .align 4 .u32 counter = 7;\n"
+        ".global .align 8 .u64 pointer[2] = {counter, 5};\n"
+        ".visible .const .align 4 .u32 constants[4] = {1, 2};\n"
+        ".func helper() { ret; }\n"
+        ".visible .entry first(.param .u64 target, .param .u8 a, .param .u32 b) .maxntid 64, 2, 1 {\n"
+        "    .shared .align 4 .b8 fixed[1000];\n    .reg .b32 %r<2>;\n    mov.u32 %r0, fixed;\n    st.shared.u32 [%r0], %r0;\n    ret;\n}\n"
+        ".visible .entry second() .reqntid 32 { ret; }\n");
+    assert_int_equal(mr_program_entry_count(program), 2);
+    const struct mr_entry *first = mr_program_entry(program, 0), *second = mr_program_entry(program, 1);
+    assert_string_equal(first->name, "first");
+    assert_int_equal(first->param_count, 3);
+    assert_int_equal(first->params[1].offset, 8);
+    assert_int_equal(first->params[2].offset, 12);
+    assert_int_equal(first->params[2].size, 4);
+    assert_int_equal(first->param_bytes, 16);
+    assert_int_equal(first->max_threads, 128);
+    assert_int_equal(first->static_shared, 1000);
+    assert_true(first->dynamic_offset >= 1000 && first->dynamic_offset % 16 == 0);
+    assert_int_equal(first->constant_bytes, 16);
+    assert_int_equal(first->ptx_version, 75);
+    assert_int_equal(first->binary_version, 80);
+    assert_int_equal(second->param_count, 0);
+    assert_int_equal(second->max_threads, 1024);
+    assert_int_equal(second->required[0], 32);
+    assert_true(mr_program_symbol_count(program) >= 3);
+    const struct mr_symbol *variable = mr_program_symbol(program, 0), *pointer = mr_program_symbol(program, 1), *constants = mr_program_symbol(program, 2);
+    assert_string_equal(variable->name, "counter");
+    assert_int_equal(variable->what, MR_SYMBOL_VARIABLE);
+    assert_int_equal(variable->size, 4);
+    assert_int_equal(*(const uint32_t *)variable->initial, 7);
+    assert_int_equal(pointer->size, 16);
+    assert_int_equal(pointer->relocation_count, 1);
+    assert_int_equal(pointer->relocations[0].symbol, 0);
+    assert_int_equal(pointer->relocations[0].width, 8);
+    assert_int_equal(((const uint64_t *)pointer->initial)[1], 5);
+    assert_true(constants->constant && constants->visible && constants->size == 16);
+    assert_int_equal(((const uint32_t *)constants->initial)[1], 2);
+    assert_int_equal(((const uint32_t *)constants->initial)[3], 0);
+    mr_program_drop(program);
+}
+
+static const struct mr_code *code_for(struct mr_program *program, unsigned x, unsigned y)
+{
+    const struct mr_code *code = NULL;
+    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){ x, y, 1 }, &code), CUDA_SUCCESS);
+    assert_non_null(code->function);
+    code->function(NULL, 0, 1);
+    assert_int_equal(code->flags, MR_CODE_WAITS);
+    assert_int_equal(code->stack_bytes, 16384);
+    return code;
+}
+
+static void code_is_made_once_per_class_of_shapes(void **unused)
+{
+    (void)unused;
+    struct mr_program *program = loaded(HEAD EMPTY("k"));
+    assert_int_equal(compiled(), 0);
+    const struct mr_code *full = code_for(program, 64, 1);
+    assert_ptr_equal(code_for(program, 256, 4), full);
+    assert_int_equal(compiled(), 1);
+    const struct mr_code *ragged = code_for(program, 33, 1);
+    assert_ptr_not_equal(ragged, full);
+    assert_ptr_equal(code_for(program, 5, 1), ragged);
+    assert_ptr_not_equal(code_for(program, 8, 4), code_for(program, 7, 3));
+    assert_int_equal(compiled(), 4);
+    const struct mr_code *code;
+    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){ 1, 1, 1 }, &code), CUDA_ERROR_INVALID_VALUE);
+    mr_program_drop(program);
+}
+
+static void the_next_load_takes_code_from_disk(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        struct mr_program *program = loaded(HEAD EMPTY("k"));
+        code_for(program, 32, 1);
+        assert_int_equal(compiled(), 1);
+        mr_program_drop(program);
+    }
+    struct mr_program *other = loaded(HEAD "\n" EMPTY("k"));
+    code_for(other, 32, 1);
+    assert_int_equal(compiled(), 2);
+    mr_program_drop(other);
+    setenv("MILLRACE_CPU_FEATURES", "+x", 1);
+    struct mr_program *features = loaded(HEAD EMPTY("k"));
+    code_for(features, 32, 1);
+    assert_int_equal(compiled(), 3);
+    mr_program_drop(features);
+    unsetenv("MILLRACE_CPU_FEATURES");
+}
+
+static void failures_of_code_generation_are_reported(void **unused)
+{
+    (void)unused;
+    const struct mr_code *code = NULL;
+    struct mr_program *program = loaded(HEAD EMPTY("refuse") EMPTY("damage"));
+    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_PTX);
+    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_IMAGE);
+    assert_null(code);
+    mr_program_drop(program);
+}
+
+static void dumps_are_written(void **unused)
+{
+    (void)unused;
+    setenv("MILLRACE_DUMP", dump, 1);
+    struct mr_program *program = loaded(HEAD EMPTY("k"));
+    code_for(program, 32, 1);
+    mr_program_drop(program);
+    unsetenv("MILLRACE_DUMP");
+    assert_int_equal(clear(dump), 2);
+}
+
+/* Each allocation in turn fails: the status says so, or the load has managed without; nothing is lost. */
+static void memory_shortage_anywhere(void **unused)
+{
+    (void)unused;
+    uint64_t before = mr_alloc_live();
+    for (uint64_t n = 1; n < 400; n++) {
+        struct mr_program *program = NULL;
+        const struct mr_code *code = NULL;
+        mr_alloc_fail_after(n);
+        CUresult status = load(HEAD ".global .u32 v[2] = {1, 2};\n.global .u64 p = v;\n" EMPTY("k"), NULL, 0, &program);
+        if (status == CUDA_SUCCESS) {
+            CUresult made = mr_program_code(program, 0, (unsigned[3]){ 32, 1, 1 }, &code);
+            assert_true(made == CUDA_SUCCESS || made == CUDA_ERROR_OUT_OF_MEMORY);
+            mr_program_drop(program);
+        } else
+            assert_int_equal(status, CUDA_ERROR_OUT_OF_MEMORY);
+        mr_alloc_fail_after(0);
+        assert_int_equal(mr_alloc_live(), before);
+    }
+}
+
+static void *race(void *data)
+{
+    const struct mr_code *code = NULL;
+    struct mr_program *program = data;
+    for (unsigned i = 1; i < 64; i++)
+        if (mr_program_code(program, 0, (unsigned[3]){ i, 1, 1 }, &code) != CUDA_SUCCESS)
+            return program;
+    return NULL;
+}
+
+static void threads_share_the_code(void **unused)
+{
+    (void)unused;
+    struct mr_program *program = loaded(HEAD EMPTY("k"));
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, race, program), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+    assert_int_equal(compiled(), 2);
+    mr_program_hold(program);
+    mr_program_drop(program);
+    mr_program_drop(program);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bad_images_are_refused_with_a_reason),
+        TEST(symbols_and_entries_are_described),
+        TEST(code_is_made_once_per_class_of_shapes),
+        TEST(the_next_load_takes_code_from_disk),
+        TEST(failures_of_code_generation_are_reported),
+        TEST(dumps_are_written),
+        TEST(memory_shortage_anywhere),
+        TEST(threads_share_the_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
