@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ struct mr_cache_key mr_cache_hash_of(const void *data, size_t size)
     return (struct mr_cache_key){ value.low64, value.high64 };
 }
 
-void mr_cache_hash_processor(struct mr_cache_hash *hash)
+static void collect_processor(struct mr_cache_hash *hash)
 {
     struct utsname machine;
     if (uname(&machine) == 0)
@@ -105,6 +106,25 @@ void mr_cache_hash_processor(struct mr_cache_hash *hash)
         mr_cache_hash_add(hash, facts, sizeof facts);
     }
 #endif
+}
+
+/* Asking the processor is slow under a hypervisor, so it is done once. */
+static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
+static struct mr_cache_key processor;
+
+static void identify_processor(void)
+{
+    struct mr_cache_hash hash;
+    if (!mr_cache_hash_begin(&hash))
+        return;
+    collect_processor(&hash);
+    processor = mr_cache_hash_end(&hash);
+}
+
+void mr_cache_hash_processor(struct mr_cache_hash *hash)
+{
+    pthread_once(&processor_once, identify_processor);
+    mr_cache_hash_add(hash, &processor, sizeof processor);
 }
 
 /* The folder. */
