@@ -34,7 +34,10 @@
 #define MR_PTX_VECTOR_MAX 8u
 #define MR_PTX_DIMS_MAX 16u
 #define MR_PTX_SIZE_MAX (UINT64_C(1) << 46) /* bytes of one variable */
-#define MR_PTX_INIT_MAX (UINT64_C(1) << 30) /* bytes of one initialiser */
+/* Bytes of all initial values of a module; more if the text is long, since every
+ * byte of the text can account for some. */
+#define MR_PTX_INIT_BASE (UINT64_C(1) << 26)
+#define MR_PTX_INIT_PER_BYTE 16u
 #define MR_PTX_TEXT_MAX ((size_t)1 << 30)
 
 struct atom;
@@ -134,6 +137,7 @@ struct parser {
     struct list targets, mentions;
     struct list scope_parents; /* uint32_t, by scope id */
     struct list params, relocs, operands; /* of what is being parsed */
+    uint64_t init_room; /* bytes allocated for initial values so far */
     uint32_t loc_file, loc_line;
     unsigned expr_depth;
 };

@@ -155,7 +155,7 @@ static bool apply_float(struct parser *parser, int operator, struct value *left,
     double a = mr_ptx_value_double(left), b = mr_ptx_value_double(right);
     switch (operator) {
     case '*': *left = (struct value){VALUE_DOUBLE, bits_of(a * b)}; return true;
-    case '/': *left = (struct value){VALUE_DOUBLE, bits_of(b == 0 ? double_of(UINT64_C(0x7ff8) << 48) : a / b)}; return true;
+    case '/': *left = (struct value){VALUE_DOUBLE, bits_of(a / b)}; return true;
     case '+': *left = (struct value){VALUE_DOUBLE, bits_of(a + b)}; return true;
     case '-': *left = (struct value){VALUE_DOUBLE, bits_of(a - b)}; return true;
     case '<': *left = (struct value){VALUE_SIGNED, a < b}; return true;
@@ -300,7 +300,7 @@ bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t leas
                           uint64_t *value)
 {
     struct mr_ptx_token token = parser->token;
-    bool is_unsigned;
+    bool is_unsigned = false;
     if (!mr_ptx_parse_integer(parser, value, &is_unsigned))
         return false;
     if ((!is_unsigned && (int64_t)*value < 0) || *value < least || *value > most)

@@ -125,11 +125,13 @@ static bool parse_branch_table(struct parser *parser, struct atom *name)
     do {
         struct mr_ptx_token token = parser->token;
         struct atom *atom = mr_ptx_expect_name(parser, "a label");
-        if (!atom)
-            return false;
-        if (mr_ptx_is(parser, '<'))
-            return mr_ptx_error_at(parser, token.line, token.column, "ranges of labels are not supported");
-        mr_ptx_mention(parser, atom);
+        if (!atom || mr_ptx_is(parser, '<')) {
+            parser->mentions.count = first; /* they have nowhere to go */
+            return atom && mr_ptx_error_at(parser, token.line, token.column, "ranges of labels are not supported");
+        }
+        struct mention *mention = mr_ptx_mention(parser, atom);
+        mention->line = token.line;
+        mention->column = token.column;
     } while (mr_ptx_accept(parser, ','));
     uint32_t count = (uint32_t)(parser->mentions.count - first);
     uint32_t *labels = mr_ptx_new(parser, count, sizeof *labels);

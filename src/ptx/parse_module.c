@@ -421,7 +421,7 @@ static void run(struct parser *parser)
         return;
     parser->module = mr_ptx_new(parser, 1, sizeof *parser->module);
     parser->module->arena = parser->arena;
-    parser->module->address_size = 32;
+    parser->module->address_size = 64; /* as NVIDIA's assembler does, if nothing is said */
     size_t length = (size_t)(parser->lexer.end - parser->lexer.at);
     char *text = mr_ptx_new(parser, 1, length + 1);
     memcpy(text, parser->lexer.at, length);

@@ -109,8 +109,10 @@ static bool parse_type(struct parser *parser, struct declaration *declaration)
             if (!parse_attribute(parser, declaration))
                 return false;
         } else if (mr_ptx_accept_dot(parser, "ptr")) {
-            if (declaration->space != MR_PTX_SPACE_PARAM || !parse_pointer(parser, declaration))
-                return declaration->space == MR_PTX_SPACE_PARAM ? false : mr_ptx_error(parser, ".ptr is for parameters");
+            if (declaration->space != MR_PTX_SPACE_PARAM)
+                return mr_ptx_error(parser, ".ptr is for parameters");
+            if (!parse_pointer(parser, declaration))
+                return false;
         } else if (length == 2 && text[0] == 'v' && (text[1] == '2' || text[1] == '4' || text[1] == '8')) {
             declaration->vector = (uint8_t)(text[1] - '0');
             mr_ptx_advance(parser);
@@ -198,12 +200,14 @@ static bool image_reserve(struct parser *parser, struct image *image, uint64_t o
     uint64_t end = offset + size;
     if (!image->var->incomplete && end > image->var->size)
         return mr_ptx_error(parser, "too many initial values for '%s'", image->var->name);
-    if (end > MR_PTX_INIT_MAX)
-        return mr_ptx_error(parser, "initial value of '%s' is too large", image->var->name);
     if (end > image->room) {
+        uint64_t most = MR_PTX_INIT_BASE + MR_PTX_INIT_PER_BYTE * (uint64_t)parser->module->text_length;
         uint64_t room = image->room ? image->room * 2 : 64;
         if (room < end)
             room = end;
+        parser->init_room += room;
+        if (room > most || parser->init_room > most)
+            return mr_ptx_error(parser, "initial value of '%s' is too large", image->var->name);
         uint8_t *bytes = mr_ptx_new(parser, 1, room);
         if (image->filled)
             memcpy(bytes, image->bytes, image->filled);

@@ -150,7 +150,8 @@ static bool check_indirect(struct verifier *verifier, const struct mr_ptx_call *
         return mr_ptx_verify_error(verifier, "'%s' is a table of branch targets", table->name);
     for (uint32_t i = 0; i < table->count; i++) {
         const struct mr_ptx_function *callee = table->functions[i];
-        if (!check_signature(verifier, call, callee->returns, callee->return_count, callee->params, callee->param_count))
+        if (!check_signature(verifier, call, callee->returns, callee->return_count, callee->params,
+                             callee->param_count))
             return false;
     }
     return true;
@@ -268,6 +269,8 @@ bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag)
         diag->source = module->text;
         diag->source_length = module->text_length;
     }
+    if (module->address_size != 64)
+        error_at(&verifier, 0, 0, "32-bit addresses are not supported: .address_size must be 64");
     check_vars(&verifier);
     for (uint32_t i = 0; i < module->function_count; i++)
         if (verifier.errors <= MR_PTX_DIAG_ERRORS_MAX)

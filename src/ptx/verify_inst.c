@@ -434,7 +434,8 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_LOP3: return check_lop3(verifier);
     case MR_PTX_OP_SHF: case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT: return check_funnel(verifier);
     case MR_PTX_OP_DP2A:
-        return inst->mode == MR_PTX_MODE_LO || inst->mode == MR_PTX_MODE_HI || need_modifier(verifier, "'.lo' or '.hi'");
+        return inst->mode == MR_PTX_MODE_LO || inst->mode == MR_PTX_MODE_HI ||
+               need_modifier(verifier, "'.lo' or '.hi'");
     case MR_PTX_OP_TESTP: return inst->mode != MR_PTX_MODE_NONE || need_modifier(verifier, "what to test");
     case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: return check_warp(verifier);
     case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return check_barrier(verifier);

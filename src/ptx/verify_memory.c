@@ -228,7 +228,9 @@ static bool check_cvta(struct verifier *verifier)
         return false;
     if (source->kind != MR_PTX_OPERAND_SYMBOL)
         return mr_ptx_verify_source(verifier, source, type, false);
-    enum mr_ptx_space space = inst->space == MR_PTX_SPACE_PARAM_ENTRY ? MR_PTX_SPACE_PARAM : (enum mr_ptx_space)inst->space;
+    enum mr_ptx_space space = (enum mr_ptx_space)inst->space;
+    if (space == MR_PTX_SPACE_PARAM_ENTRY)
+        space = MR_PTX_SPACE_PARAM;
     if ((inst->flags & MR_PTX_FLAG_TO) || source->var->space != space)
         return mr_ptx_verify_operand_error(verifier, source, "'%s' is in space '.%s'", source->var->name,
                                            mr_ptx_space_name(source->var->space));

@@ -250,7 +250,8 @@ static void read_toolkit(const char *folder, const char *option)
     struct builder builder;
     snprintf(path, sizeof path, "%s/out.fatbin", folder);
     snprintf(command, sizeof command,
-             "fatbinary -64 %s --create=%s --image3=kind=ptx,sm=80,file=%s/in.ptx >/dev/null 2>&1", option, path, folder);
+             "fatbinary -64 %s --create=%s --image3=kind=ptx,sm=80,file=%s/in.ptx >/dev/null 2>&1",
+             option, path, folder);
     assert_int_equal(system(command), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);

@@ -186,7 +186,8 @@ static void test_calls(void **state)
     (void)state;
     struct mr_ptx_module *module = parse(
         MODULE ".func (.param .b32 r) f (.param .b32 a, .param .align 8 .b8 b[16]);\n"
-               ".func (.param .b32 r) g (.param .b32 a) { .reg .b32 x; ld.param.b32 x, [a]; st.param.b32 [r], x; ret; }\n"
+               ".func (.param .b32 r) g (.param .b32 a)\n"
+               "{ .reg .b32 x; ld.param.b32 x, [a]; st.param.b32 [r], x; ret; }\n"
                ".entry k() {\n.reg .b64 t; .reg .b32 i;\n.param .b32 r, a; .param .align 8 .b8 b[16];\n"
                "call (r), f, (a, b);\n"
                "call.uni (i), g, (5);\n"
@@ -390,6 +391,7 @@ static void test_hostile(void **state)
     parse_repeated(MODULE ".global .u32 a = ", "1?", 100000);
     parse_repeated(MODULE ".global .u32 a = ", "1+", 100000);
     parse_repeated(MODULE ".global .u32 a = ", "{", 100000);
+    parse_repeated(MODULE ".global .b8 a[2][30000000] = {{1}, {1}}, ", "a[2][30000000] = {{1}, {1}}, ", 1000);
     parse_repeated(MODULE ".global .u32 a", "[1]", 100000);
     parse_repeated(MODULE ".global .u32 a", "9", 1000000);
     parse_repeated(MODULE, ".global ", 100000);

@@ -84,6 +84,7 @@ static void expect_error(const char *text, uint32_t line, const char *part)
 static void test_modules(void **state)
 {
     (void)state;
+    expect_error(".version 7.0\n.target sm_80\n.address_size 32\n.entry k() { ret; }\n", 0, "32-bit addresses");
     expect_error(MODULE ".extern .func f ();\n.entry k() { call f, (); }\n", 5, "defined nowhere");
     expect_error(MODULE ".extern .global .u32 g;\n", 4, "defined nowhere");
     expect_error(MODULE ".const .b8 a[60000];\n.const .b8 b[60000];\n", 5, "constant variables");
