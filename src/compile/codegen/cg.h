@@ -206,6 +206,8 @@ LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maxim
 /* An operation ("fadd", "fma", "fptrunc", ...) under a rounding direction other than nearest, exactly. */
 LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result,
                         LLVMValueRef *args, unsigned count);
+/* All lanes of a mask folded into one by an atomic operation on integers (redux, reductions into one place). */
+LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector);
 /* math.c; f32, in the present form */
 LLVMValueRef cg_sin(struct cg *g, LLVMValueRef x, bool cosine);
 LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);

@@ -6,6 +6,10 @@
  */
 #include "compile/codegen/cg.h"
 
+#include <string.h>
+
+#include "base/memory.h"
+
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count)
 {
     struct cg_unit *unit = g->unit;
@@ -28,11 +32,193 @@ void cg_emit_trap(struct cg *g, unsigned kind)
     cg_runtime_call(g, offsetof(struct mr_runtime, trap), unit->void_type, args, 2);
 }
 
+/* Where the 32 lanes of an argument are: a .param variable's own slot, or a new one for a register or number. */
+static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *operand, const struct mr_ptx_var *formal)
+{
+    if (operand->kind == MR_PTX_OPERAND_SYMBOL || operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS)
+        return *cg_var_slot(g, operand->var);
+    LLVMTypeRef type = cg_int_type(g, formal ? (unsigned)formal->size * 8 : 64);
+    LLVMValueRef slot = cg_slot(g, cg_vector_type(type, CG_LANES), "argument");
+    LLVMSetAlignment(slot, 64);
+    g->lanes = CG_LANES;
+    if (operand->kind != MR_PTX_OPERAND_SINK)
+        LLVMBuildStore(g->b, cg_source(g, operand, type), slot);
+    return slot;
+}
+
+struct call {
+    const struct mr_ptx_inst *inst;
+    LLVMValueRef *slots; /* arguments, then returns */
+    unsigned count;
+};
+
+static bool prepare(struct cg *g, const struct mr_ptx_inst *inst, struct call *call)
+{
+    const struct mr_ptx_call *c = inst->call;
+    struct mr_ptx_var *const *params = NULL, *const *returns = NULL;
+    uint32_t param_count = 0, return_count = 0;
+    if (c->callee) {
+        params = c->callee->params;
+        param_count = c->callee->param_count;
+        returns = c->callee->returns;
+        return_count = c->callee->return_count;
+    } else if (c->prototype) {
+        params = c->prototype->params;
+        param_count = c->prototype->param_count;
+        returns = c->prototype->returns;
+        return_count = c->prototype->return_count;
+    }
+    call->inst = inst;
+    call->count = c->arg_count + c->return_count;
+    call->slots = mr_calloc(call->count ? call->count : 1, sizeof *call->slots);
+    if (!call->slots) {
+        cg_fail(g->unit, inst, "memory is short");
+        return false;
+    }
+    for (uint32_t i = 0; i < c->arg_count; i++)
+        call->slots[i] = argument_slot(g, &c->args[i], i < param_count ? params[i] : NULL);
+    for (uint32_t i = 0; i < c->return_count; i++)
+        call->slots[c->arg_count + i] = argument_slot(g, &c->returns[i], i < return_count ? returns[i] : NULL);
+    return true;
+}
+
+/* Return values that go to registers. */
+static void take_returns(struct cg *g, const struct call *call)
+{
+    const struct mr_ptx_call *c = call->inst->call;
+    for (uint32_t i = 0; i < c->return_count; i++) {
+        if (c->returns[i].kind != MR_PTX_OPERAND_REG)
+            continue;
+        LLVMTypeRef type = cg_reg_type(g, c->returns[i].type);
+        g->lanes = CG_LANES;
+        cg_write(g, &c->returns[i], LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[c->arg_count + i], ""));
+    }
+}
+
+static void call_function(struct cg *g, const struct mr_ptx_function *callee, const struct call *call, LLVMValueRef mask)
+{
+    LLVMValueRef fn = g->unit->callees[callee->index], *args = mr_calloc(call->count + 3, sizeof *args);
+    if (!fn || !args) {
+        cg_fail(g->unit, call->inst, "memory is short");
+        mr_free(args);
+        return;
+    }
+    args[0] = g->block;
+    args[1] = g->state;
+    args[2] = mask;
+    for (unsigned i = 0; i < call->count; i++)
+        args[3 + i] = call->slots[i];
+    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, call->count + 3, "");
+    mr_free(args);
+}
+
+static bool fits(const struct mr_ptx_function *func, const struct mr_ptx_call *call)
+{
+    if (func->is_entry || !func->has_body || func->param_count != call->arg_count || func->return_count != call->return_count)
+        return false;
+    for (uint32_t i = 0; call->prototype && i < func->param_count; i++)
+        if (func->params[i]->size != call->prototype->params[i]->size)
+            return false;
+    for (uint32_t i = 0; call->prototype && i < func->return_count; i++)
+        if (func->returns[i]->size != call->prototype->returns[i]->size)
+            return false;
+    return true;
+}
+
+/* Lanes may hold different targets: each round takes the lowest lane's and serves all that agree with it. */
+static void call_indirectly(struct cg *g, const struct call *call)
+{
+    struct cg_unit *unit = g->unit;
+    const struct mr_ptx_call *c = call->inst->call;
+    const struct mr_ptx_operand target = {.kind = MR_PTX_OPERAND_REG, .reg = c->callee_reg,
+                                          .type = g->func->regs[c->callee_reg].type};
+    g->lanes = CG_LANES;
+    LLVMValueRef targets = cg_source(g, &target, unit->i64);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "round"), on = cg_new_block(g, "called");
+    LLVMBasicBlockRef done = cg_new_block(g, "all.called"), bad = cg_new_block(g, "bad.target");
+    LLVMBuildBr(g->b, round);
+    LLVMPositionBuilderAtEnd(g->b, round);
+    LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
+    LLVMTypeRef type = unit->i32;
+    LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){rest, LLVMConstInt(unit->i1, 1, false)}, 2);
+    LLVMValueRef mine = LLVMBuildExtractElement(g->b, targets, lane, "");
+    LLVMValueRef same = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntEQ, targets, cg_splat(g, mine), ""));
+    same = LLVMBuildAnd(g->b, same, rest, "");
+    LLVMValueRef jump = LLVMBuildSwitch(g->b, mine, bad, 8);
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
+        const struct mr_ptx_function *func = unit->entry->reachable[i];
+        if (!fits(func, c))
+            continue;
+        LLVMBasicBlockRef arm = cg_new_block(g, "target");
+        LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func), false), arm);
+        LLVMPositionBuilderAtEnd(g->b, arm);
+        call_function(g, func, call, same);
+        LLVMBuildBr(g->b, on);
+    }
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    cg_emit_trap(g, MR_TRAP_BAD_CALL);
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    LLVMValueRef left = LLVMBuildAnd(g->b, rest, LLVMBuildNot(g->b, same, ""), "");
+    LLVMAddIncoming(rest, (LLVMValueRef[]){g->exec, left}, (LLVMBasicBlockRef[]){before, on}, 2);
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntNE, left, LLVMConstInt(unit->i32, 0, false), "");
+    LLVMBuildCondBr(g->b, more, round, done);
+    LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+static LLVMValueRef lane_of(struct cg *g, LLVMValueRef slot, LLVMTypeRef type, LLVMValueRef lane)
+{
+    return LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, type, slot, &lane, 1, ""), "");
+}
+
+/* The functions that CUDA's device runtime provides; names and shapes are checked when the module is loaded. */
+static void call_service(struct cg *g, const char *name, const struct call *call)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMValueRef *slots = call->slots;
+    if (strcmp(name, "vprintf") == 0) {
+        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], slots[2]};
+        cg_runtime_call(g, offsetof(struct mr_runtime, print), unit->void_type, args, 4);
+    } else if (strcmp(name, "malloc") == 0) {
+        LLVMValueRef args[3] = {g->exec, slots[0], slots[1]};
+        cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 3);
+    } else if (strcmp(name, "free") == 0) {
+        LLVMValueRef args[2] = {g->exec, slots[0]};
+        cg_runtime_call(g, offsetof(struct mr_runtime, release), unit->void_type, args, 2);
+    } else if (strcmp(name, "__assertfail") == 0) {
+        LLVMTypeRef type = unit->i32;
+        LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
+                                         (LLVMValueRef[]){g->exec, LLVMConstInt(unit->i1, 1, false)}, 2);
+        LLVMValueRef args[4] = {cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)),
+                                cg_pointer(g, lane_of(g, slots[1], unit->i64, lane)),
+                                lane_of(g, slots[2], unit->i32, lane),
+                                cg_pointer(g, lane_of(g, slots[3], unit->i64, lane))};
+        cg_runtime_call(g, offsetof(struct mr_runtime, assert_fail), unit->void_type, args, 4);
+    } else {
+        cg_fail(unit, call->inst, "a function without a body");
+    }
+}
+
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst)
 {
+    struct call call;
+    const struct mr_ptx_function *callee;
     switch (inst->op) {
     case MR_PTX_OP_TRAP: case MR_PTX_OP_BRKPT:
         cg_emit_trap(g, inst->op == MR_PTX_OP_TRAP ? MR_TRAP_TRAP : MR_TRAP_BREAKPOINT);
+        return true;
+    case MR_PTX_OP_CALL:
+        if (!prepare(g, inst, &call))
+            return true;
+        callee = mr_layout_resolve(inst->call->callee);
+        if (!callee)
+            call_indirectly(g, &call);
+        else if (callee->has_body)
+            call_function(g, callee, &call, g->exec);
+        else
+            call_service(g, callee->name, &call);
+        take_returns(g, &call);
+        mr_free(call.slots);
         return true;
     default:
         return false;

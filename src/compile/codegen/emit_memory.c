@@ -98,6 +98,36 @@ static LLVMValueRef lane_pointer(struct cg *g, LLVMValueRef slot, LLVMTypeRef el
     return LLVMBuildGEP2(g->b, element, slot, &lane, 1, "");
 }
 
+/* The address of one lane of a stepping address: for the rare case that lanes overflowed, kept short. */
+static LLVMValueRef stepping_address(struct cg *g, const struct cg_address *address, LLVMValueRef lane)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef wide = LLVMBuildZExt(g->b, lane, i64, "");
+    LLVMValueRef step = LLVMBuildMul(g->b, wide, LLVMConstInt(i64, (uint64_t)address->c.stride, true), "");
+    LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, lane, address->brk, "");
+    LLVMValueRef wrap = LLVMBuildSelect(g->b, past, LLVMConstInt(i64, (uint64_t)address->c.wrap, true),
+                                        LLVMConstInt(i64, 0, false), "");
+    return LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, address->base, step, ""), wrap, "");
+}
+
+static void load_stepwise(struct cg *g, struct access *a)
+{
+    LLVMValueRef to[8];
+    for (unsigned i = 0; i < a->count; i++)
+        to[i] = cg_scratch(g, a->element);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef address = stepping_address(g, &a->address, loop.lane);
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, offset_pointer(g, address, (uint64_t)i * a->bytes), "");
+        LLVMSetAlignment(value, a->bytes);
+        LLVMBuildStore(g->b, value, lane_pointer(g, to[i], a->element, loop.lane));
+    }
+    cg_lane_loop_end(g, &loop);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = LLVMBuildLoad2(g->b, LLVMVectorType(a->element, CG_LANES), to[i], "");
+}
+
 static void load_scattered(struct cg *g, struct access *a)
 {
     LLVMValueRef addresses = cg_address_vector(g, &a->address);
@@ -177,6 +207,23 @@ static void store_contiguous(struct cg *g, struct access *a)
     cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
 }
 
+static void store_stepwise(struct cg *g, struct access *a)
+{
+    LLVMValueRef from[8];
+    for (unsigned i = 0; i < a->count; i++) {
+        from[i] = cg_scratch(g, a->element);
+        LLVMBuildStore(g->b, a->values[i], from[i]);
+    }
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef address = stepping_address(g, &a->address, loop.lane);
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, lane_pointer(g, from[i], a->element, loop.lane), "");
+        LLVMSetAlignment(LLVMBuildStore(g->b, value, offset_pointer(g, address, (uint64_t)i * a->bytes)), a->bytes);
+    }
+    cg_lane_loop_end(g, &loop);
+}
+
 static void store_scattered(struct cg *g, struct access *a)
 {
     LLVMValueRef addresses = cg_address_vector(g, &a->address);
@@ -245,7 +292,7 @@ static void do_load(struct cg *g, struct access *a)
     if (a->address.c.kind == MR_CLASS_UNIFORM)
         load_uniform(g, a);
     else if (is_contiguous(a))
-        either_way(g, a, true, load_contiguous, load_scattered);
+        either_way(g, a, true, load_contiguous, load_stepwise);
     else
         load_scattered(g, a);
 }
@@ -260,7 +307,7 @@ static void do_store(struct cg *g, struct access *a)
         if (LLVMGetTypeKind(LLVMTypeOf(a->values[i])) != LLVMVectorTypeKind)
             a->values[i] = cg_splat(g, a->values[i]);
     if (is_contiguous(a))
-        either_way(g, a, false, store_contiguous, store_scattered);
+        either_way(g, a, false, store_contiguous, store_stepwise);
     else
         store_scattered(g, a);
 }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * atom and red. Lanes take their turns in order, one atomic instruction each:
+ * two lanes may name the same place. Two cases are shortened: integer reductions
+ * into one place are folded over the lanes first, and .shared memory, which only
+ * this thread of the host touches, needs no locked instructions.
+ */
+#include "compile/codegen/cg.h"
+
+struct atomic {
+    const struct mr_ptx_inst *inst;
+    LLVMTypeRef type; /* integer of the operation's width */
+    unsigned bytes;
+    bool shared;
+    LLVMAtomicOrdering ordering;
+};
+
+static LLVMAtomicOrdering ordering_of(const struct mr_ptx_inst *inst)
+{
+    switch (inst->semantics) {
+    case MR_PTX_SEM_ACQUIRE: return LLVMAtomicOrderingAcquire;
+    case MR_PTX_SEM_RELEASE: return LLVMAtomicOrderingRelease;
+    case MR_PTX_SEM_ACQ_REL: case MR_PTX_SEM_SC: return LLVMAtomicOrderingAcquireRelease;
+    default: return LLVMAtomicOrderingMonotonic;
+    }
+}
+
+static bool has_result(const struct mr_ptx_inst *inst)
+{
+    return inst->dst_count && inst->operands[0].kind != MR_PTX_OPERAND_SINK;
+}
+
+/* The processor's instruction for the operation; false if it has to be a loop around compare-and-swap. */
+static bool plain_operation(const struct mr_ptx_inst *inst, LLVMAtomicRMWBinOp *op)
+{
+    bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
+    if (mr_ptx_type_class(inst->type[0]) == 'F')
+        return false;
+    switch (inst->atom) {
+    case MR_PTX_ATOM_ADD: *op = LLVMAtomicRMWBinOpAdd; return true;
+    case MR_PTX_ATOM_AND: *op = LLVMAtomicRMWBinOpAnd; return true;
+    case MR_PTX_ATOM_OR: *op = LLVMAtomicRMWBinOpOr; return true;
+    case MR_PTX_ATOM_XOR: *op = LLVMAtomicRMWBinOpXor; return true;
+    case MR_PTX_ATOM_EXCH: *op = LLVMAtomicRMWBinOpXchg; return true;
+    case MR_PTX_ATOM_MIN: *op = sign ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin; return true;
+    case MR_PTX_ATOM_MAX: *op = sign ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax; return true;
+    case MR_PTX_ATOM_INC: *op = LLVMAtomicRMWBinOpUIncWrap; return true;
+    case MR_PTX_ATOM_DEC: *op = LLVMAtomicRMWBinOpUDecWrap; return true;
+    default: return false;
+    }
+}
+
+static LLVMValueRef add_halves(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool bfloat)
+{
+    LLVMValueRef x = bfloat ? cg_bfloat_to_float(g, a) : cg_half_to_float(g, a);
+    LLVMValueRef y = bfloat ? cg_bfloat_to_float(g, b) : cg_half_to_float(g, b);
+    LLVMValueRef sum = LLVMBuildFAdd(g->b, x, y, "");
+    return bfloat ? cg_float_to_bfloat(g, sum) : cg_float_to_half(g, sum);
+}
+
+/* The sum of two floats given as bits. In f32 global memory flushes subnormals, shared memory does not. */
+static LLVMValueRef add_floats(struct cg *g, const struct atomic *a, LLVMValueRef old, LLVMValueRef value)
+{
+    LLVMTypeRef i16 = g->unit->i16, i32 = g->unit->i32;
+    unsigned type = a->inst->type[0];
+    bool bfloat = type == MR_PTX_TYPE_BF16 || type == MR_PTX_TYPE_BF16X2;
+    if (type == MR_PTX_TYPE_F32 || type == MR_PTX_TYPE_F64) {
+        LLVMTypeRef kind = type == MR_PTX_TYPE_F32 ? g->unit->f32 : g->unit->f64;
+        bool flush = type == MR_PTX_TYPE_F32 && !a->shared;
+        LLVMValueRef x = cg_cast_bits(g, old, kind), y = cg_cast_bits(g, value, kind);
+        LLVMValueRef sum = LLVMBuildFAdd(g->b, flush ? cg_flush(g, x) : x, flush ? cg_flush(g, y) : y, "");
+        return cg_cast_bits(g, flush ? cg_flush(g, sum) : sum, a->type);
+    }
+    if (type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16)
+        return add_halves(g, old, value, bfloat);
+    LLVMValueRef r = NULL;
+    for (unsigned part = 0; part < 2; part++) {
+        LLVMValueRef by = cg_int(g, i32, 16 * part);
+        LLVMValueRef x = cg_resize(g, LLVMBuildLShr(g->b, old, by, ""), i16, false);
+        LLVMValueRef y = cg_resize(g, LLVMBuildLShr(g->b, value, by, ""), i16, false);
+        LLVMValueRef sum = LLVMBuildShl(g->b, cg_resize(g, add_halves(g, x, y, bfloat), i32, false), by, "");
+        r = r ? LLVMBuildOr(g->b, r, sum, "") : sum;
+    }
+    return r;
+}
+
+/* What the place holds afterwards. */
+static LLVMValueRef new_value(struct cg *g, const struct atomic *a, LLVMValueRef old, LLVMValueRef b, LLVMValueRef c)
+{
+    bool sign = mr_ptx_type_class(a->inst->type[0]) == 'S';
+    LLVMValueRef one = LLVMConstInt(a->type, 1, false), zero = LLVMConstInt(a->type, 0, false);
+    switch (a->inst->atom) {
+    case MR_PTX_ATOM_ADD:
+        return mr_ptx_type_class(a->inst->type[0]) == 'F' ? add_floats(g, a, old, b) : LLVMBuildAdd(g->b, old, b, "");
+    case MR_PTX_ATOM_AND: return LLVMBuildAnd(g->b, old, b, "");
+    case MR_PTX_ATOM_OR: return LLVMBuildOr(g->b, old, b, "");
+    case MR_PTX_ATOM_XOR: return LLVMBuildXor(g->b, old, b, "");
+    case MR_PTX_ATOM_EXCH: return b;
+    case MR_PTX_ATOM_CAS: return cg_select(g, LLVMBuildICmp(g->b, LLVMIntEQ, old, b, ""), c, old);
+    case MR_PTX_ATOM_MIN: return cg_binary(g, sign ? "llvm.smin" : "llvm.umin", old, b);
+    case MR_PTX_ATOM_MAX: return cg_binary(g, sign ? "llvm.smax" : "llvm.umax", old, b);
+    case MR_PTX_ATOM_INC:
+        return cg_select(g, LLVMBuildICmp(g->b, LLVMIntUGE, old, b, ""), zero, LLVMBuildAdd(g->b, old, one, ""));
+    default: {
+        LLVMValueRef wrap = LLVMBuildOr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, old, zero, ""),
+                                        LLVMBuildICmp(g->b, LLVMIntUGT, old, b, ""), "");
+        return cg_select(g, wrap, b, LLVMBuildSub(g->b, old, one, ""));
+    }
+    }
+}
+
+static LLVMValueRef swap_loop(struct cg *g, const struct atomic *a, LLVMValueRef pointer, LLVMValueRef b)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), again = cg_new_block(g, "again"), on = cg_new_block(g, "on");
+    LLVMValueRef first = LLVMBuildLoad2(g->b, a->type, pointer, "");
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(first, a->bytes);
+    LLVMBuildBr(g->b, again);
+    LLVMPositionBuilderAtEnd(g->b, again);
+    LLVMValueRef old = LLVMBuildPhi(g->b, a->type, "");
+    LLVMValueRef next = new_value(g, a, old, b, NULL);
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, pointer, old, next, LLVMAtomicOrderingAcquireRelease,
+                                               LLVMAtomicOrderingMonotonic, false);
+    LLVMSetAlignment(pair, a->bytes);
+    LLVMValueRef seen = LLVMBuildExtractValue(g->b, pair, 0, ""), done = LLVMBuildExtractValue(g->b, pair, 1, "");
+    LLVMAddIncoming(old, (LLVMValueRef[]){first, seen}, (LLVMBasicBlockRef[]){before, LLVMGetInsertBlock(g->b)}, 2);
+    LLVMBuildCondBr(g->b, done, on, again);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    return old;
+}
+
+/* One lane's operation; gives the old value. */
+static LLVMValueRef perform(struct cg *g, const struct atomic *a, LLVMValueRef pointer, LLVMValueRef b, LLVMValueRef c)
+{
+    LLVMAtomicRMWBinOp op;
+    if (a->shared) {
+        LLVMValueRef old = LLVMBuildLoad2(g->b, a->type, pointer, "");
+        LLVMSetAlignment(old, a->bytes);
+        LLVMSetAlignment(LLVMBuildStore(g->b, new_value(g, a, old, b, c), pointer), a->bytes);
+        return old;
+    }
+    if (a->inst->atom == MR_PTX_ATOM_CAS) {
+        LLVMAtomicOrdering failure = a->ordering == LLVMAtomicOrderingRelease || a->ordering == LLVMAtomicOrderingMonotonic
+            ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire;
+        LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, pointer, b, c, a->ordering, failure, false);
+        LLVMSetAlignment(pair, a->bytes);
+        return LLVMBuildExtractValue(g->b, pair, 0, "");
+    }
+    if (!plain_operation(a->inst, &op))
+        return swap_loop(g, a, pointer, b);
+    LLVMValueRef old = LLVMBuildAtomicRMW(g->b, op, pointer, b, a->ordering, false);
+    LLVMSetAlignment(old, a->bytes);
+    return old;
+}
+
+/* A reduction of all lanes into one, where order can't matter. NULL if there is none. */
+static const char *fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral)
+{
+    bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
+    unsigned bits = mr_ptx_type_bits(inst->type[0]);
+    uint64_t top = UINT64_C(1) << (bits - 1);
+    if (mr_ptx_type_class(inst->type[0]) == 'F')
+        return NULL;
+    *neutral = 0;
+    switch (inst->atom) {
+    case MR_PTX_ATOM_ADD: return "llvm.vector.reduce.add";
+    case MR_PTX_ATOM_OR: return "llvm.vector.reduce.or";
+    case MR_PTX_ATOM_XOR: return "llvm.vector.reduce.xor";
+    case MR_PTX_ATOM_AND: *neutral = UINT64_MAX; return "llvm.vector.reduce.and";
+    case MR_PTX_ATOM_MIN: *neutral = sign ? top - 1 : UINT64_MAX; return sign ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.umin";
+    case MR_PTX_ATOM_MAX: *neutral = sign ? top : 0; return sign ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
+    default: return NULL;
+    }
+}
+
+/* All lanes of `mask` folded; used by redux as well. */
+LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector)
+{
+    uint64_t neutral;
+    const char *name = fold_name(inst, &neutral);
+    LLVMValueRef rest = cg_int(g, cg_element(values), neutral);
+    return cg_unary(g, name, LLVMBuildSelect(g->b, mask_vector, values, rest, ""));
+}
+
+static void one_place(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef values)
+{
+    LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->exec_vector);
+    g->lanes = 1;
+    perform(g, a, cg_pointer(g, address->base), folded, NULL);
+    g->lanes = CG_LANES;
+}
+
+bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (inst->op != MR_PTX_OP_ATOM && inst->op != MR_PTX_OP_RED)
+        return false;
+    unsigned at = inst->op == MR_PTX_OP_ATOM ? 1 : 0;
+    struct atomic a = {.inst = inst, .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
+    a.type = cg_int_type(g, a.bytes * 8);
+    a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;
+    struct cg_address address;
+    uint64_t neutral;
+    g->lanes = CG_LANES;
+    cg_address(g, &inst->operands[at], inst->space, &address);
+    LLVMValueRef b = cg_source(g, &inst->operands[at + 1], a.type), c = NULL;
+    if (inst->atom == MR_PTX_ATOM_CAS)
+        c = cg_source(g, &inst->operands[at + 2], a.type);
+    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(inst) && fold_name(inst, &neutral)) {
+        one_place(g, &a, &address, b);
+        return true;
+    }
+    LLVMValueRef from = cg_scratch(g, g->unit->i64), b_slot = cg_scratch(g, a.type), c_slot = NULL, to = NULL;
+    LLVMBuildStore(g->b, cg_address_vector(g, &address), from);
+    LLVMBuildStore(g->b, b, b_slot);
+    if (c)
+        LLVMBuildStore(g->b, c, c_slot = cg_scratch(g, a.type));
+    if (has_result(inst))
+        to = cg_scratch(g, a.type);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    g->lanes = 1;
+    LLVMValueRef where = LLVMBuildLoad2(g->b, g->unit->i64, LLVMBuildGEP2(g->b, g->unit->i64, from, &loop.lane, 1, ""), "");
+    LLVMValueRef x = LLVMBuildLoad2(g->b, a.type, LLVMBuildGEP2(g->b, a.type, b_slot, &loop.lane, 1, ""), ""), y = NULL;
+    if (c)
+        y = LLVMBuildLoad2(g->b, a.type, LLVMBuildGEP2(g->b, a.type, c_slot, &loop.lane, 1, ""), "");
+    LLVMValueRef old = perform(g, &a, cg_pointer(g, where), x, y);
+    if (to)
+        LLVMBuildStore(g->b, old, LLVMBuildGEP2(g->b, a.type, to, &loop.lane, 1, ""));
+    g->lanes = CG_LANES;
+    cg_lane_loop_end(g, &loop);
+    if (to)
+        cg_write(g, &inst->operands[0], LLVMBuildLoad2(g->b, LLVMVectorType(a.type, CG_LANES), to, ""));
+    return true;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What lanes of a warp do together: votes, shuffles, matches, reductions; and
+ * barriers of a block, which the runtime does.
+ *
+ * The lanes that take part are those that run the instruction at this moment and
+ * are in the member mask. Lanes reconverge as early as they can (flow.h), so that
+ * is everyone whom the mask names in code that is right to name them; a lane
+ * that is elsewhere at the time is left out rather than waited for.
+ */
+#include "compile/codegen/cg.h"
+
+#include <stdio.h>
+
+static LLVMValueRef number(struct cg *g, uint64_t value)
+{
+    return LLVMConstInt(g->unit->i32, value, false);
+}
+
+static LLVMValueRef equal(struct cg *g, LLVMValueRef a, LLVMValueRef b)
+{
+    return LLVMBuildICmp(g->b, LLVMIntEQ, a, b, "");
+}
+
+static LLVMValueRef lowest_lane(struct cg *g, LLVMValueRef mask)
+{
+    LLVMTypeRef type = g->unit->i32;
+    return cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){mask, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+}
+
+/* An operand that is meant to be the same for all lanes, as a scalar: else that of the lowest lane that runs. */
+static LLVMValueRef scalar_source(struct cg *g, const struct mr_ptx_operand *operand)
+{
+    unsigned lanes = g->lanes;
+    bool uniform = mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
+    g->lanes = uniform ? 1 : CG_LANES;
+    LLVMValueRef value = cg_source(g, operand, g->unit->i32);
+    g->lanes = lanes;
+    return uniform ? value : LLVMBuildExtractElement(g->b, value, lowest_lane(g, g->exec), "");
+}
+
+static LLVMValueRef members(struct cg *g, const struct mr_ptx_inst *inst, unsigned index)
+{
+    if (!(inst->flags & MR_PTX_FLAG_SYNC) || index >= inst->operand_count)
+        return g->exec;
+    return LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[index]), "");
+}
+
+static void emit_vote(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef act = members(g, inst, 2);
+    g->lanes = CG_LANES;
+    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[1])), act, ""), r;
+    switch (inst->mode) {
+    case MR_PTX_MODE_BALLOT:
+        r = bits;
+        break;
+    case MR_PTX_MODE_ANY:
+        r = LLVMBuildICmp(g->b, LLVMIntNE, bits, number(g, 0), "");
+        break;
+    case MR_PTX_MODE_UNI:
+        r = LLVMBuildOr(g->b, equal(g, bits, act), equal(g, bits, number(g, 0)), "");
+        break;
+    default:
+        r = equal(g, bits, act);
+        break;
+    }
+    cg_write(g, &inst->operands[0], r);
+}
+
+/* values[index[l]] for every lane l; indices are below 32. */
+static LLVMValueRef permute(struct cg *g, LLVMValueRef values, LLVMValueRef index)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMTypeRef whole = LLVMVectorType(unit->i32, CG_LANES);
+    if (LLVMIsConstant(index))
+        return LLVMBuildShuffleVector(g->b, values, LLVMGetPoison(whole), index, "");
+    if (!unit->wide) {
+        LLVMValueRef from = cg_scratch(g, unit->i32), at = cg_scratch(g, unit->i32), to = cg_scratch(g, unit->i32);
+        LLVMBuildStore(g->b, values, from);
+        LLVMBuildStore(g->b, index, at);
+        struct cg_lane_loop loop;
+        cg_lane_loop_begin(g, g->exec, &loop);
+        LLVMValueRef j = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, at, &loop.lane, 1, ""), "");
+        LLVMValueRef v = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, from, &j, 1, ""), "");
+        LLVMBuildStore(g->b, v, LLVMBuildGEP2(g->b, unit->i32, to, &loop.lane, 1, ""));
+        cg_lane_loop_end(g, &loop);
+        return LLVMBuildLoad2(g->b, whole, to, "");
+    }
+    /* Two registers of 16 lanes as a table, looked up by two registers of indices. */
+    LLVMValueRef first[16], second[16], both[CG_LANES], poison = LLVMGetPoison(whole);
+    for (unsigned i = 0; i < 16; i++) {
+        first[i] = number(g, i);
+        second[i] = number(g, 16 + i);
+    }
+    for (unsigned i = 0; i < CG_LANES; i++)
+        both[i] = number(g, i);
+    LLVMValueRef low = LLVMConstVector(first, 16), high = LLVMConstVector(second, 16), halves[2];
+    LLVMValueRef table[2] = {LLVMBuildShuffleVector(g->b, values, poison, low, ""),
+                             LLVMBuildShuffleVector(g->b, values, poison, high, "")};
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef part = LLVMBuildShuffleVector(g->b, index, poison, i ? high : low, "");
+        halves[i] = cg_intrinsic(g, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
+                                 (LLVMValueRef[]){table[0], part, table[1]}, 3);
+    }
+    return LLVMBuildShuffleVector(g->b, halves[0], halves[1], LLVMConstVector(both, CG_LANES), "");
+}
+
+static void emit_shuffle(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    g->lanes = CG_LANES;
+    LLVMValueRef a = cg_source(g, &inst->operands[1], i32);
+    LLVMValueRef b = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[2], i32), cg_int(g, i32, 31), "");
+    LLVMValueRef c = cg_source(g, &inst->operands[3], i32), lane = cg_lane_numbers(g, i32, 1), j, good;
+    LLVMValueRef segment = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, c, cg_int(g, i32, 8), ""), cg_int(g, i32, 31), "");
+    LLVMValueRef inside = LLVMBuildAnd(g->b, LLVMBuildNot(g->b, segment, ""), cg_int(g, i32, 31), "");
+    LLVMValueRef least = LLVMBuildAnd(g->b, lane, segment, "");
+    LLVMValueRef most = LLVMBuildOr(g->b, least, LLVMBuildAnd(g->b, c, inside, ""), "");
+    switch (inst->mode) {
+    case MR_PTX_MODE_UP:
+        j = LLVMBuildSub(g->b, lane, b, "");
+        good = LLVMBuildICmp(g->b, LLVMIntSGE, j, most, "");
+        break;
+    case MR_PTX_MODE_DOWN:
+        j = LLVMBuildAdd(g->b, lane, b, "");
+        good = LLVMBuildICmp(g->b, LLVMIntSLE, j, most, "");
+        break;
+    case MR_PTX_MODE_BFLY:
+        j = LLVMBuildXor(g->b, lane, b, "");
+        good = LLVMBuildICmp(g->b, LLVMIntSLE, j, most, "");
+        break;
+    default:
+        j = LLVMBuildOr(g->b, least, LLVMBuildAnd(g->b, b, inside, ""), "");
+        good = LLVMBuildICmp(g->b, LLVMIntSLE, j, most, "");
+        break;
+    }
+    j = LLVMBuildSelect(g->b, good, j, lane, "");
+    LLVMValueRef r = permute(g, a, j);
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    cg_write(g, to, r);
+    if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
+        cg_write_reg(g, to->reg2, good);
+}
+
+static void emit_match(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMValueRef act = members(g, inst, 2);
+    g->lanes = CG_LANES;
+    LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
+    LLVMValueRef a = cg_source(g, &inst->operands[1], type);
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    if (inst->mode == MR_PTX_MODE_ALL) {
+        LLVMValueRef first = LLVMBuildExtractElement(g->b, a, lowest_lane(g, g->exec), "");
+        LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, first))), act, "");
+        LLVMValueRef all = equal(g, same, act);
+        cg_write(g, to, LLVMBuildSelect(g->b, all, act, number(g, 0), ""));
+        if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
+            cg_write_reg(g, to->reg2, all);
+        return;
+    }
+    LLVMValueRef from = cg_scratch(g, type), result = cg_scratch(g, unit->i32);
+    LLVMBuildStore(g->b, a, from);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef mine = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, type, from, &loop.lane, 1, ""), "");
+    LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, mine))), act, "");
+    LLVMBuildStore(g->b, same, LLVMBuildGEP2(g->b, unit->i32, result, &loop.lane, 1, ""));
+    cg_lane_loop_end(g, &loop);
+    cg_write(g, to, LLVMBuildLoad2(g->b, LLVMVectorType(unit->i32, CG_LANES), result, ""));
+}
+
+static void emit_redux(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef act = members(g, inst, 2);
+    g->lanes = CG_LANES;
+    LLVMValueRef a = cg_source(g, &inst->operands[1], g->unit->i32);
+    cg_write(g, &inst->operands[0], cg_fold_lanes(g, inst, a, cg_mask_vector(g, act)));
+}
+
+static void emit_elect(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef act = LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[1]), "");
+    LLVMValueRef leader = lowest_lane(g, act), bit = LLVMBuildAnd(g->b, act, LLVMBuildNeg(g->b, act, ""), "");
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    g->lanes = CG_LANES;
+    cg_write(g, to, leader);
+    if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
+        cg_write_reg(g, to->reg2, cg_mask_vector(g, bit));
+}
+
+bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_ACTIVEMASK:
+        cg_write(g, &inst->operands[0], g->exec);
+        return true;
+    case MR_PTX_OP_VOTE:
+        emit_vote(g, inst);
+        return true;
+    case MR_PTX_OP_SHFL:
+        emit_shuffle(g, inst);
+        return true;
+    case MR_PTX_OP_MATCH:
+        emit_match(g, inst);
+        return true;
+    case MR_PTX_OP_REDUX:
+        emit_redux(g, inst);
+        return true;
+    case MR_PTX_OP_ELECT:
+        emit_elect(g, inst);
+        return true;
+    case MR_PTX_OP_NANOSLEEP: {
+        LLVMValueRef time = scalar_source(g, &inst->operands[0]);
+        g->unit->flags |= MR_CODE_COOPERATIVE;
+        cg_runtime_call(g, offsetof(struct mr_runtime, nanosleep), g->unit->void_type, &time, 1);
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+/* Barriers: number, threads (0 = all), mask, operation, predicate bits. */
+static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    unsigned at = inst->dst_count, last = inst->operand_count;
+    bool reduces = inst->mode == MR_PTX_MODE_RED;
+    LLVMValueRef predicate = number(g, 0);
+    if (reduces) {
+        last--;
+        g->lanes = CG_LANES;
+        predicate = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[last])), g->exec, "");
+    }
+    LLVMValueRef id = at < last ? scalar_source(g, &inst->operands[at]) : number(g, 0);
+    LLVMValueRef threads = at + 1 < last ? scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
+    unit->flags |= MR_CODE_COOPERATIVE;
+    if (inst->mode == MR_PTX_MODE_ARRIVE) {
+        LLVMValueRef args[3] = {id, threads, g->exec};
+        cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 3);
+        return;
+    }
+    unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
+    LLVMValueRef args[5] = {id, threads, g->exec, number(g, op), predicate};
+    LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
+    if (!reduces)
+        return;
+    if (op != 1)
+        r = LLVMBuildICmp(g->b, LLVMIntNE, r, number(g, 0), "");
+    cg_write(g, &inst->operands[0], r);
+}
+
+bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (inst->op != MR_PTX_OP_BAR && inst->op != MR_PTX_OP_BARRIER)
+        return false;
+    if (inst->mode == MR_PTX_MODE_WARP_SYNC) /* lanes run in step: only the order of memory accesses matters */
+        LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
+    else
+        emit_block_barrier(g, inst);
+    return true;
+}
