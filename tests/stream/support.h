@@ -104,8 +104,13 @@ __attribute__((unused)) static CUresult launch(CUstream handle, const struct mr_
         return status;
     struct mr_launch *made = mr_launch_new(sizeof data);
     struct mr_command *command = mr_command_new(MR_COMMAND_LAUNCH);
-    assert_non_null(made);
-    assert_non_null(command);
+    if (!made || !command) {
+        if (made)
+            mr_launch_free(made);
+        if (command)
+            mr_command_free(command);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
     made->code = code;
     made->context = mr_stream_context(stream);
     made->name = "test kernel";
