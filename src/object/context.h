@@ -27,7 +27,7 @@ struct mr_context {
     struct mr_object object;
     CUcontext handle;                  /* as given out; stays when object.handle is retired */
     struct mr_device *device;
-    unsigned flags;                    /* CU_CTX_* as given; cuCtxSetFlags changes it under `lock` */
+    _Atomic unsigned flags;            /* CU_CTX_* as given; cuCtxSetFlags changes it under `lock` */
     unsigned long long id;             /* cuCtxGetId */
     unsigned api_version;
     bool is_primary;

@@ -101,16 +101,17 @@ static bool read_cpuinfo(const char *key, char *value, size_t room)
     return found;
 }
 
-/* What clock64 counts: the time stamp counter where there is one, else nanoseconds (kernel/runtime.c). */
+/* The rate of what clock64 counts (kernel/runtime.c): on x86 the time stamp counter, whose rate Linux reports as half the "bogomips";
+ * elsewhere nanoseconds. Programs turn one into the other, so it must not be the core's momentary or greatest frequency. */
 static int read_clock_khz(void)
 {
+#if defined(__x86_64__)
     char text[64];
-    double mhz = 0;
-    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", text, sizeof text))
-        mhz = atof(text) / 1000;
-    else if (read_cpuinfo("cpu MHz", text, sizeof text))
-        mhz = atof(text);
-    return mhz >= 100 && mhz < 100000 ? (int)(mhz * 1000) : 1000000;
+    double mhz = read_cpuinfo("bogomips", text, sizeof text) ? atof(text) / 2 : 0;
+    if (mhz >= 100 && mhz < 100000)
+        return (int)(mhz * 1000);
+#endif
+    return 1000000;
 }
 
 /* Physical memory, or what the control group leaves of it. */
