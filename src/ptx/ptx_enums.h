@@ -195,7 +195,7 @@ enum mr_ptx_sem {
     MR_PTX_SEM_NONE, /* not written: weak for ld and st, relaxed for atom/red */
     MR_PTX_SEM_WEAK, MR_PTX_SEM_RELAXED, MR_PTX_SEM_ACQUIRE,
     MR_PTX_SEM_RELEASE, MR_PTX_SEM_ACQ_REL, MR_PTX_SEM_SC,
-    MR_PTX_SEM_VOLATILE, MR_PTX_SEM_MMIO
+    MR_PTX_SEM_VOLATILE
 };
 
 /* membar.gl is GPU; a missing scope means GPU for atom and red. */
@@ -231,6 +231,7 @@ enum mr_ptx_atom {
 #define MR_PTX_FLAG_OOB        (1u << 18) /* fma.oob */
 #define MR_PTX_FLAG_ABS        (1u << 19) /* .abs */
 #define MR_PTX_FLAG_SCALED     (1u << 20) /* .scaled:: */
+#define MR_PTX_FLAG_MMIO       (1u << 21) /* with .relaxed.sys */
 
 /* Width of a type in bits, 0 for NONE; bytes it takes in memory (at least 1). */
 unsigned mr_ptx_type_bits(enum mr_ptx_type type);

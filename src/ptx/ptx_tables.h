@@ -55,6 +55,8 @@
 #define M_UNI       (UINT64_C(1) << 39)
 #define M_IDX       (UINT64_C(1) << 40) /* brx.idx */
 #define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
+#define M_MMIO      (UINT64_C(1) << 42)
+#define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */
 enum mr_ptx_field {

@@ -255,6 +255,11 @@ static bool check_compare(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type type = (enum mr_ptx_type)inst->type[inst->op == MR_PTX_OP_SET ? 1 : 0];
     uint8_t cmp = inst->cmp;
+    enum mr_ptx_type result = first_type(inst);
+    bool small = result != MR_PTX_TYPE_U32 && result != MR_PTX_TYPE_S32 && result != MR_PTX_TYPE_F32;
+    if (inst->op == MR_PTX_OP_SET && small && (!is_half(type) || mr_ptx_type_bits(result) == 64))
+        return mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
+                                   mr_ptx_type_name(result));
     bool plain = cmp <= MR_PTX_CMP_GE, unsigned_only = cmp >= MR_PTX_CMP_LO && cmp <= MR_PTX_CMP_HS;
     bool good = true;
     if (cmp == MR_PTX_CMP_NONE)
@@ -400,7 +405,7 @@ static bool check_fence(struct verifier *verifier)
     if (inst->mode == MR_PTX_MODE_NONE && inst->scope == MR_PTX_SCOPE_NONE)
         return mr_ptx_verify_error(verifier, "'%s' needs a scope", op_name(inst));
     uint8_t sem = inst->semantics;
-    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_MMIO)
+    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_VOLATILE)
         return mr_ptx_verify_error(verifier, "'%s' orders with .acq_rel or .sc", op_name(inst));
     return true;
 }

@@ -33,8 +33,9 @@ static bool check_ordering(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     uint8_t sem = inst->semantics, wrong = inst->op == MR_PTX_OP_LD ? MR_PTX_SEM_RELEASE : MR_PTX_SEM_ACQUIRE;
-    bool scoped = sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_RELEASE ||
-                  sem == MR_PTX_SEM_MMIO;
+    bool scoped = sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_RELEASE;
+    if ((inst->flags & MR_PTX_FLAG_MMIO) && (sem != MR_PTX_SEM_RELAXED || inst->scope != MR_PTX_SCOPE_SYS))
+        return mr_ptx_verify_error(verifier, "'.mmio' needs '.relaxed.sys'");
     if (sem == wrong || sem == MR_PTX_SEM_ACQ_REL || sem == MR_PTX_SEM_SC)
         return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
     if (scoped != (inst->scope != MR_PTX_SCOPE_NONE))
@@ -134,7 +135,7 @@ static bool check_atom(struct verifier *verifier)
         inst->space != MR_PTX_SPACE_SHARED)
         return wrong_space(verifier);
     uint8_t sem = inst->semantics;
-    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_MMIO || sem == MR_PTX_SEM_SC ||
+    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_SC ||
         (red && (sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_ACQ_REL)))
         return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
     unsigned wanted = (red ? 2u : 3u) + (inst->atom == MR_PTX_ATOM_CAS) +
@@ -182,6 +183,11 @@ static bool check_address_value(struct verifier *verifier, const struct mr_ptx_o
     if (cls == 'F' || cls == 'P' || (bits != 64 && !(bits == 32 && small)))
         return mr_ptx_verify_operand_error(verifier, operand, "an address does not fit in type '.%s'",
                                            mr_ptx_type_name(type));
+    bool call_param = operand->kind == MR_PTX_OPERAND_SYMBOL && operand->var->space == MR_PTX_SPACE_PARAM &&
+                      !operand->var->is_input;
+    if (call_param)
+        return mr_ptx_verify_operand_error(verifier, operand, "'%s' is passed by value and has no address",
+                                           operand->var->name);
     if (operand->kind == MR_PTX_OPERAND_SYMBOL && operand->var->reg != MR_PTX_NONE)
         return mr_ptx_verify_operand_error(verifier, operand, "'%s' has no address", operand->var->name);
     return true;
@@ -282,8 +288,7 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
     bool directed = rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP;
     bool bf16 = to == MR_PTX_TYPE_BF16 || to == MR_PTX_TYPE_BF16X2 || to == MR_PTX_TYPE_F16X2;
     if (directed && bf16 && mr_ptx_type_class(from) == 'F')
-        return mr_ptx_verify_error(verifier, "this rounding is not allowed from '.%s' to '.%s'",
-                                   mr_ptx_type_name(from), mr_ptx_type_name(to));
+        return mr_ptx_verify_unsupported(verifier, "this rounding");
     return true;
 }
 
@@ -339,6 +344,8 @@ static bool check_prefetch(struct verifier *verifier)
         inst->space != MR_PTX_SPACE_LOCAL &&
         !(inst->op == MR_PTX_OP_PREFETCH && (inst->space == MR_PTX_SPACE_CONST || inst->space == MR_PTX_SPACE_PARAM)))
         return wrong_space(verifier);
+    if (inst->op == MR_PTX_OP_PREFETCHU && inst->mode != MR_PTX_MODE_L1)
+        return mr_ptx_verify_error(verifier, "'prefetchu' needs '.L1'");
     if (inst->op == MR_PTX_OP_DISCARD || inst->op == MR_PTX_OP_APPLYPRIORITY) {
         const struct mr_ptx_operand *size = &inst->operands[1];
         if (size->kind != MR_PTX_OPERAND_IMM_INT || size->value != 128)
