@@ -14,9 +14,9 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
     struct mr_device *device;
     if (!pctx)
         return mr_bad_value("cuCtxCreate", "pctx is NULL");
-    if (!mr_context_flags_valid(flags))
-        return mr_bad_value("cuCtxCreate", "flags %#x are not a set of CU_CTX_*", flags);
-    CUresult status = mr_device_require("cuCtxCreate", dev, &device);
+    CUresult status = mr_context_flags_check("cuCtxCreate", flags);
+    if (status == CUDA_SUCCESS)
+        status = mr_device_require("cuCtxCreate", dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_in_host_function)
@@ -201,10 +201,10 @@ CUresult mr_cuCtxSetFlags(unsigned int flags)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
+    if (status == CUDA_SUCCESS)
+        status = mr_context_flags_check("cuCtxSetFlags", flags);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!mr_context_flags_valid(flags))
-        return mr_bad_value("cuCtxSetFlags", "flags %#x are not a set of CU_CTX_*", flags);
     /* Host mapping is decided at creation: the bit is ignored here, as hardware does. */
     mr_lock_take(&context->lock);
     context->flags = (flags & ~(unsigned)CU_CTX_MAP_HOST) | (context->flags & CU_CTX_MAP_HOST);

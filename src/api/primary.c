@@ -66,9 +66,9 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
     struct mr_device *device;
-    if (!mr_context_flags_valid(flags))
-        return mr_bad_value("cuDevicePrimaryCtxSetFlags", "flags %#x are not a set of CU_CTX_*", flags);
-    CUresult status = mr_device_require("cuDevicePrimaryCtxSetFlags", dev, &device);
+    CUresult status = mr_context_flags_check("cuDevicePrimaryCtxSetFlags", flags);
+    if (status == CUDA_SUCCESS)
+        status = mr_device_require("cuDevicePrimaryCtxSetFlags", dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&device->lock);

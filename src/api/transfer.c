@@ -68,7 +68,7 @@ static CUresult place_check(const char *name, const char *role, uintptr_t addres
                 (size_t)address, found.size, (size_t)found.base);
         out->pageable = false;
         out->host = found.kind == MR_MEMORY_PINNED || found.kind == MR_MEMORY_REGISTERED;
-        out->sync = found.sync_memops;
+        out->sync = found.sync_memops || (found.context && (found.context->flags & CU_CTX_SYNC_MEMOPS));
         return CUDA_SUCCESS;
     }
     if (!address)

@@ -52,10 +52,18 @@ static void give_slot(unsigned slot)
     mr_lock_drop(&slots_lock);
 }
 
-bool mr_context_flags_valid(unsigned flags)
+CUresult mr_context_flags_check(const char *entry, unsigned flags)
 {
     unsigned policy = flags & CU_CTX_SCHED_MASK;
-    return (flags & ~(unsigned)CU_CTX_FLAGS_MASK) == 0 && (policy & (policy - 1)) == 0;
+    if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0 || (policy & (policy - 1)) != 0) {
+        mr_log(MR_LOG_INFO, "%s: flags %#x are not a set of CU_CTX_*", entry, flags);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (flags & (CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE)) {
+        mr_log(MR_LOG_INFO, "%s: core dumps of contexts are not supported", entry);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_SUCCESS;
 }
 
 static void context_finish(void *object)

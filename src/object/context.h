@@ -65,8 +65,9 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
  * get CUDA_ERROR_CONTEXT_IS_DESTROYED from then on. False if it was destroyed already (by another thread). */
 bool mr_context_destroy(struct mr_context *context);
 
-/* True if `flags` is a set of context flags that can be had: one scheduling policy at most, no unknown bits. */
-bool mr_context_flags_valid(unsigned flags);
+/* CUDA_SUCCESS if a context can have these flags. CUDA_ERROR_INVALID_VALUE for two scheduling policies or unknown bits; CUDA_ERROR_NOT_SUPPORTED for
+ * core dumps. `entry` is named in the log. */
+CUresult mr_context_flags_check(const char *entry, unsigned flags) __attribute__((warn_unused_result));
 
 /* The stack of the calling thread. Entries hold references. mr_context_push is false when memory is short; mr_context_pop returns the context
  * that was on top with its reference handed to the caller, or NULL. mr_context_replace puts `context` in the place of the top

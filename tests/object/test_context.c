@@ -187,10 +187,12 @@ static void flags(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 8; i++)
-        assert_int_equal(mr_context_flags_valid(i), i == 0 || i == 1 || i == 2 || i == 4);
-    assert_true(mr_context_flags_valid(0xf8));
-    assert_false(mr_context_flags_valid(0x100));
-    assert_false(mr_context_flags_valid(0x80000000u));
+        assert_int_equal(mr_context_flags_check("test", i),
+                         i == 0 || i == 1 || i == 2 || i == 4 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(mr_context_flags_check("test", 0x98), CUDA_SUCCESS);
+    assert_int_equal(mr_context_flags_check("test", CU_CTX_COREDUMP_ENABLE), CUDA_ERROR_NOT_SUPPORTED);
+    assert_int_equal(mr_context_flags_check("test", 0x100), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(mr_context_flags_check("test", 0x80000000u), CUDA_ERROR_INVALID_VALUE);
 }
 
 static void creation_survives_short_memory(void **state)
