@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 1   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 2   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
@@ -41,8 +41,9 @@ struct mr_runtime {
     /* malloc and free for each active lane. */
     void (*allocate)(struct mr_block *block, uint32_t mask, const uint64_t *size, uint64_t *result);
     void (*release)(struct mr_block *block, uint32_t mask, const uint64_t *pointer);
-    /* __assertfail: message, file, line, function name, of the lowest active lane. Does not return. */
-    void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function) __attribute__((noreturn));
+    /* __assertfail: message, file, line, function name, of the lowest active lane, whose linear thread number is `thread`. Does not return. */
+    void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function, uint32_t thread)
+        __attribute__((noreturn));
     /* Nanoseconds of the global timer, and a cycle-like counter. */
     uint64_t (*global_timer)(void);
     uint64_t (*clock64)(void);

@@ -78,20 +78,22 @@ static void copy_text(char *to, size_t room, const char *from)
     to[length] = '\0';
 }
 
-static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function)
+static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function,
+    uint32_t thread)
 {
     struct mr_executor *executor = block->engine;
     char text[1024], where[256], name[256], whole[2048];
     copy_text(text, sizeof text, message);
     copy_text(where, sizeof where, file);
     copy_text(name, sizeof name, function);
-    int length = snprintf(whole, sizeof whole, "%s:%u: %s: block: [%u,%u,%u], Assertion `%s` failed.\n", where, line, name, block->ctaid[0],
-        block->ctaid[1], block->ctaid[2], text);
+    uint32_t row = thread / block->ntid[0];
+    int length = snprintf(whole, sizeof whole, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", where, line, name,
+        block->ctaid[0], block->ctaid[1], block->ctaid[2], thread % block->ntid[0], row % block->ntid[1], row / block->ntid[1], text);
     if (length >= (int)sizeof whole)
         length = (int)sizeof whole - 1;
     if (write(STDERR_FILENO, whole, (size_t)length) < 0)
         mr_log(MR_LOG_INFO, "the message of a failed assertion could not be written");
-    mr_executor_fault(executor, CUDA_ERROR_ASSERT, line, "assertion failed");
+    mr_executor_fault(executor, CUDA_ERROR_ASSERT, 0, "assertion failed");
 }
 
 static uint64_t cycles(void)

@@ -59,7 +59,7 @@ static void deed(struct mr_block *block, uint32_t first, uint32_t end)
     case DIVIDE: raise(SIGFPE); break;
 #endif
     case ILLEGAL: __builtin_trap();
-    case ASSERTION: block->runtime->assert_fail(block, "x > 0", "file.cu", 12, "kernel"); break;
+    case ASSERTION: block->runtime->assert_fail(block, "x > 0", "file.cu", 12, "kernel", 5); break;
     case SHARED_END: block->shared[(block->shared_size + 255) / 256 * 256 + zero] = 1; break;
     default: break;
     }
@@ -158,7 +158,7 @@ static void an_assertion_says_what_failed(void **unused)
     CUresult status = run_deed(ASSERTION, 1);
     quiet_end(quiet, text, sizeof text);
     assert_int_equal(status, CUDA_ERROR_ASSERT);
-    assert_non_null(strstr(text, "file.cu:12: kernel: block: [0,0,0]"));
+    assert_non_null(strstr(text, "file.cu:12: kernel: block: [0,0,0], thread: [5,0,0]"));
     assert_non_null(strstr(text, "Assertion `x > 0` failed."));
 }
 

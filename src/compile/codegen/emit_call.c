@@ -189,11 +189,12 @@ static void call_service(struct cg *g, const char *name, const struct call *call
         LLVMTypeRef type = unit->i32;
         LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
                                          (LLVMValueRef[]){g->exec, LLVMConstInt(unit->i1, 1, false)}, 2);
-        LLVMValueRef args[4] = {cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)),
+        LLVMValueRef first = LLVMBuildShl(g->b, g->warp, LLVMConstInt(unit->i32, 5, false), "");
+        LLVMValueRef args[5] = {cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)),
                                 cg_pointer(g, lane_of(g, slots[1], unit->i64, lane)),
                                 lane_of(g, slots[2], unit->i32, lane),
-                                cg_pointer(g, lane_of(g, slots[3], unit->i64, lane))};
-        cg_runtime_call(g, offsetof(struct mr_runtime, assert_fail), unit->void_type, args, 4);
+                                cg_pointer(g, lane_of(g, slots[3], unit->i64, lane)), LLVMBuildAdd(g->b, first, lane, "")};
+        cg_runtime_call(g, offsetof(struct mr_runtime, assert_fail), unit->void_type, args, 5);
     } else {
         cg_fail(unit, call->inst, "a function without a body");
     }
