@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Runs kernels from PTX text without the driver: parser, verifier, code generator,
+ * loader and block runner put together by hand.
+ *
+ * Each program runs in several variants (RIG_VARIANTS): with all that can be
+ * assumed about the launch and with nothing, for this processor and for an older
+ * one, optimised and not. A test goes through them with rig_next_variant().
+ */
+#ifndef MR_TESTS_CODEGEN_RIG_H
+#define MR_TESTS_CODEGEN_RIG_H
+
+#include <cuda.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rig;
+
+#define RIG_VARIANTS 4
+
+/* Which variant rig_run() compiles for: 0 to RIG_VARIANTS - 1. */
+extern unsigned rig_variant;
+
+/* A module; a text that is refused ends the test with its diagnostics. */
+struct rig *rig_open(const char *ptx);
+struct rig *rig_open_file(const char *path);
+void rig_close(struct rig *rig);
+
+/* Whether the text would be refused, with `expected` in the diagnostics. */
+void rig_refuses(const char *ptx, const char *expected);
+
+/* Launches; `params` is the parameter block as C lays it out. */
+CUresult rig_launch(struct rig *rig, const char *entry, const unsigned grid[3], const unsigned block[3], unsigned dynamic_shared,
+                    const void *params, size_t param_bytes);
+
+/* The same for one dimension, and it has to succeed. */
+void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, const void *params, size_t param_bytes);
+
+/* Host memory of a module variable. */
+void *rig_symbol(struct rig *rig, const char *name);
+
+/* Text of the optimised IR and of the assembly of an entry; the caller frees with free(). */
+char *rig_ir(struct rig *rig, const char *entry, unsigned shape);
+
+#endif
