@@ -32,7 +32,7 @@ static void CUDA_CB hold(void *data)
 
 static void weigh(CUdevice device)
 {
-    enum { COUNT = 10000, CONTEXTS = 20 };
+    enum { COUNT = 10000, CONTEXTS = 500 };
     double before = resident();
     for (int i = 0; i < COUNT; i++) {
         CHECK(cuEventCreate(&events[i], CU_EVENT_DEFAULT));
@@ -71,7 +71,7 @@ static void weigh(CUdevice device)
 #endif
     }
     printf("bytes_context %.0f\n", (resident() - before) / CONTEXTS);
-    for (int i = 0; i < CONTEXTS; i++)
+    for (int i = CONTEXTS - 1; i >= 0; i--)
         CHECK(cuCtxDestroy(contexts[i]));
 }
 
