@@ -438,6 +438,8 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_SLCT: return check_slct(verifier);
     case MR_PTX_OP_LOP3: return check_lop3(verifier);
     case MR_PTX_OP_SHF: case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT: return check_funnel(verifier);
+    case MR_PTX_OP_ELECT:
+        return (inst->flags & MR_PTX_FLAG_SYNC) || mr_ptx_verify_error(verifier, "'elect' needs '.sync'");
     case MR_PTX_OP_DP2A:
         return inst->mode == MR_PTX_MODE_LO || inst->mode == MR_PTX_MODE_HI ||
                need_modifier(verifier, "'.lo' or '.hi'");
