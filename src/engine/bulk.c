@@ -2,31 +2,51 @@
 /* Long copies and fills.
  *
  * libc switches to stores that bypass the caches when a copy is about as long as the last-level cache that the processor reports. In
- * virtual machines that report is for the whole socket, and a copy of 64 MiB takes twice as long as it need: measured 6 against
- * 13 GB/s. So runs from BYPASS on are done here. Shorter ones stay in the caches, where a kernel will look for them next. */
+ * virtual machines that report is for the whole socket. But a store to a line that is not in a cache reads the line first, and arrays that
+ * programs copy to a device are seldom there: measured on one core with cold arrays of 4 MiB, memcpy moves 7.6 GB/s, stores that bypass 10.3,
+ * and 12.2 when four pages are walked side by side, which keeps more memory channels and prefetchers busy. A pass that reads the array
+ * afterwards included, it is 5.3, 6.0 and 6.7. So runs from COPY_BYPASS on are done here. Shorter ones stay in the second-level cache, where
+ * a kernel will look for them next. */
 #include "engine/bulk.h"
 
 #include <string.h>
 
-#define BYPASS ((size_t)32 << 20)
+#define COPY_BYPASS ((size_t)2 << 20)
+#define FILL_BYPASS ((size_t)4 << 20)
 #define BLOCK ((size_t)4096)
+#define LANES 4u            /* pages that are copied side by side */
+#define AHEAD 512u          /* bytes to prefetch ahead in each */
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
-/* `to` is a multiple of 16 and `size` of 64; the ranges do not overlap. */
+static inline void stream_line(char *to, const char *from)
+{
+    const __m128i *source = (const __m128i *)(const void *)from;
+    __m128i *destination = (__m128i *)(void *)to;
+    __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
+    __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
+    _mm_stream_si128(destination, a);
+    _mm_stream_si128(destination + 1, b);
+    _mm_stream_si128(destination + 2, c);
+    _mm_stream_si128(destination + 3, d);
+}
+
+/* `to` and `size` are multiples of 64; the ranges do not overlap. */
 static void stream_copy(char *to, const char *from, size_t size)
 {
-    for (size_t i = 0; i < size; i += 64) {
-        const __m128i *source = (const __m128i *)(const void *)(from + i);
-        __m128i *destination = (__m128i *)(void *)(to + i);
-        __m128i a = _mm_loadu_si128(source), b = _mm_loadu_si128(source + 1);
-        __m128i c = _mm_loadu_si128(source + 2), d = _mm_loadu_si128(source + 3);
-        _mm_stream_si128(destination, a);
-        _mm_stream_si128(destination + 1, b);
-        _mm_stream_si128(destination + 2, c);
-        _mm_stream_si128(destination + 3, d);
+    size_t done = 0;
+    for (; size - done >= LANES * BLOCK; done += LANES * BLOCK) {
+        for (size_t i = 0; i < BLOCK; i += 64) {
+            for (size_t lane = 0; lane < LANES; lane++) {
+                size_t at = done + lane * BLOCK + i;
+                _mm_prefetch(from + at + AHEAD, _MM_HINT_T0);
+                stream_line(to + at, from + at);
+            }
+        }
     }
+    for (; done < size; done += 64)
+        stream_line(to + done, from + done);
     _mm_sfence();
 }
 
@@ -59,7 +79,7 @@ void mr_bulk_copy(void *to, const void *from, size_t size)
 {
     uintptr_t low = (uintptr_t)to < (uintptr_t)from ? (uintptr_t)to : (uintptr_t)from;
     uintptr_t high = (uintptr_t)to < (uintptr_t)from ? (uintptr_t)from : (uintptr_t)to;
-    if (size < BYPASS || high - low < size) {
+    if (size < COPY_BYPASS || high - low < size) {
         memmove(to, from, size);
         return;
     }
@@ -96,7 +116,7 @@ static void fill_short(char *to, uint32_t pattern, size_t size)
 
 void mr_bulk_fill(void *to, uint32_t pattern, size_t size)
 {
-    if (size < BYPASS) {
+    if (size < FILL_BYPASS) {
         if (pattern == (pattern & 0xff) * 0x01010101u)
             memset(to, (int)(pattern & 0xff), size);
         else
