@@ -51,7 +51,7 @@ struct mr_runtime {
     void (*nanosleep)(struct mr_block *block, uint32_t ns);
 };
 
-enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK };
+enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, never writes, but `exit` bookkeeping. */
 struct mr_block {

@@ -20,6 +20,8 @@
 #define STACK_COLOUR 1088u
 #define SHARED_LEAST (256u << 10)
 #define SHARED_HOLE (1u << 20)
+/* What a 32-bit shared address can reach, so that a negative index hits nothing either. */
+#define SHARED_REACH ((size_t)1 << 32)
 
 _Thread_local struct mr_executor *mr_executor_self __attribute__((tls_model("initial-exec")));
 
@@ -113,8 +115,13 @@ static bool provide_stacks(struct mr_executor *executor, unsigned count, size_t 
 static bool provide_shared(struct mr_executor *executor, size_t bytes)
 {
     size_t room = bytes < SHARED_LEAST ? SHARED_LEAST : round_up(bytes, 64u << 10);
-    size_t total = room + 2 * (size_t)SHARED_HOLE;
+    size_t total = room + SHARED_HOLE + SHARED_REACH;
     unsigned char *map = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) {
+        /* Address space is limited: a smaller hole catches most. */
+        total = room + 2 * (size_t)SHARED_HOLE;
+        map = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
     if (map == MAP_FAILED)
         return false;
     if (mprotect(map + SHARED_HOLE, room, PROT_READ | PROT_WRITE) != 0) {

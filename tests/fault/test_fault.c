@@ -19,7 +19,7 @@
 #include "kernel/fault.h"
 #include "kernel_double.h"
 
-enum { NONE, READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END };
+enum { NONE, READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED };
 
 struct args { uint32_t what, where; };
 
@@ -61,6 +61,8 @@ static void deed(struct mr_block *block, uint32_t first, uint32_t end)
     case ILLEGAL: __builtin_trap();
     case ASSERTION: block->runtime->assert_fail(block, "x > 0", "file.cu", 12, "kernel", 5); break;
     case SHARED_END: block->shared[(block->shared_size + 255) / 256 * 256 + zero] = 1; break;
+    case SHARED_NEGATIVE: block->shared[(uint32_t)-4 + zero] = 1; break;
+    case MISALIGNED: block->runtime->trap(block, MR_TRAP_MISALIGNED, 3); break;
     default: break;
     }
     block->runtime->barrier_sync(block, 0, 0, UINT32_MAX, 0, 0);
@@ -70,10 +72,11 @@ static CUresult expected_of(uint32_t what)
 {
     switch (what) {
     case NONE: return CUDA_SUCCESS;
-    case READ: case WRITE: case WILD: case BAD_CALL: case SHARED_END: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case READ: case WRITE: case WILD: case BAD_CALL: case SHARED_END: case SHARED_NEGATIVE: return CUDA_ERROR_ILLEGAL_ADDRESS;
     case RECURSE: return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case ILLEGAL: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case ASSERTION: return CUDA_ERROR_ASSERT;
+    case MISALIGNED: return CUDA_ERROR_MISALIGNED_ADDRESS;
     default: return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
@@ -93,7 +96,7 @@ static CUresult run_deed(uint32_t what, unsigned warps)
 
 static void *all_deeds(void *failures)
 {
-    static const uint32_t deeds[] = { READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END };
+    static const uint32_t deeds[] = { READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED };
     for (unsigned warps = 1; warps <= 32; warps += warps < 4 ? 1 : 28)
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
             if (run_deed(deeds[i], warps) != expected_of(deeds[i]))
