@@ -138,6 +138,10 @@ CUresult mr_cuCtxSetCurrent(CUcontext ctx)
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
     if (ctx) {
+        /* Clients set the context that is current already before every call. */
+        struct mr_context *top = mr_context_current();
+        if (top && top->handle == ctx && !atomic_load_explicit(&top->destroyed, memory_order_acquire))
+            return CUDA_SUCCESS;
         context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
         if (!context) {
             mr_log(MR_LOG_INFO, "cuCtxSetCurrent: %p is not a live context", (void *)ctx);
