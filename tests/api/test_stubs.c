@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions that are not implemented: they look at context and handles as they would if they were, then refuse; outputs stay untouched. */
+#include "api_support.h"
+
+static void the_context_comes_first(void **state)
+{
+    CUarray array = WILD(CUarray);
+    (void)state;
+    OK(cuInit(0));
+    FAILS(cuArrayCreate(&array, NULL), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    assert_ptr_equal(array, WILD(CUarray));
+}
+
+static void then_handles_then_the_refusal(void **state)
+{
+    CUarray array = WILD(CUarray);
+    CUtexObject texture = 77;
+    CUmemoryPool pool = WILD(CUmemoryPool);
+    CUDA_ARRAY_DESCRIPTOR description = { .Width = 4, .Height = 4, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1 };
+    (void)state;
+    FAILS(cuArrayCreate(&array, &description), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuArrayDestroy(WILD(CUarray)), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);
+    assert_ptr_equal(array, WILD(CUarray));
+    assert_ptr_equal(pool, WILD(CUmemoryPool));
+    assert_int_equal(texture, 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(the_context_comes_first), TEST_IN_CONTEXT(then_handles_then_the_refusal) };
+    return cmocka_run_group_tests_name("refusing stubs", tests, NULL, NULL);
+}
