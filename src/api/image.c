@@ -149,8 +149,7 @@ CUresult mr_image_load(const char *entry, const struct mr_device *device, const 
     status = mr_program_load(image, size, &request.program, out);
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "%s: the image was refused with status %d%s%s", entry, (int)status,
-               request.program.error_room ? ": " : "", request.program.error_room ? request.program.error_log : "");
+        mr_log(MR_LOG_INFO, "%s: the image was refused with status %d", entry, (int)status);
     return status;
 }
 

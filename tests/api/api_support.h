@@ -9,8 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -76,6 +78,17 @@ static inline CUfunction get_function(CUmodule module, const char *name)
     OK(cuModuleGetFunction(&function, module, name));
     assert_non_null(function);
     return function;
+}
+
+/* A new file with this text; its name goes to `path`, which has room for 256 bytes. The caller unlinks it. */
+static inline void write_temporary(char *path, const char *text)
+{
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, 256, "%s/millrace-test-XXXXXX", folder && *folder ? folder : "/tmp");
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
 }
 
 static inline unsigned read_word(CUdeviceptr address)

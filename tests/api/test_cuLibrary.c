@@ -2,8 +2,6 @@
 /* Libraries and kernels: loading without a context, use in several, attributes per device, launches through a CUkernel. */
 #include "api_support.h"
 
-#include <unistd.h>
-
 #define PTX PTX_HEAD PTX_COUNTER PTX_STORE PTX_EMPTY
 
 static CUlibrary load_library(void)
@@ -163,13 +161,10 @@ static void wrong_arguments(void **state)
 
 static void load_from_a_file(void **state)
 {
-    char path[] = "/tmp/millrace-test-XXXXXX";
+    char path[256];
     CUlibrary library;
     (void)state;
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, PTX, sizeof PTX - 1), sizeof PTX - 1);
-    close(fd);
+    write_temporary(path, PTX);
     CUresult status = cuLibraryLoadFromFile(&library, path, NULL, NULL, 0, NULL, NULL, 0);
     unlink(path);
     assert_int_equal(status, CUDA_SUCCESS);

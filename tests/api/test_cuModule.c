@@ -2,9 +2,6 @@
 /* Modules: loading in every way, functions, variables, unloading, wrong input. */
 #include "api_support.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #define PTX PTX_HEAD PTX_COUNTER PTX_STORE PTX_EMPTY
 
 static void load_and_unload(void **state)
@@ -21,13 +18,10 @@ static void load_and_unload(void **state)
 
 static void load_from_a_file(void **state)
 {
-    char path[] = "/tmp/millrace-test-XXXXXX";
+    char path[256];
     CUmodule module;
     (void)state;
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, PTX, sizeof PTX - 1), sizeof PTX - 1);
-    close(fd);
+    write_temporary(path, PTX);
     CUresult status = cuModuleLoad(&module, path);
     unlink(path);
     assert_int_equal(status, CUDA_SUCCESS);
