@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What threads do together: barriers, shared memory, shuffles, votes, matches,
+ * reductions, atomics, waiting for each other. Kernels are PTX text here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+/* Around a body that has the thread's number in %t, its input word in %x (from [in + 4t]) and leaves its result in %r. */
+#define KERNEL(name, declarations, body)                                                                              \
+    declarations "\n.visible .entry " name "(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n"                    \
+    ".reg .b32 %t, %x, %r, %n, %a<20>; .reg .b64 %in0, %out0, %in, %out, %o, %d<10>; .reg .pred %p<8>; .reg .f32 %f<4>;\n"           \
+    "ld.param.u64 %in0, [in]; ld.param.u64 %out0, [out]; ld.param.u32 %n, [n];\n"                                      \
+    "mov.u32 %a0, %ctaid.x; mov.u32 %a1, %ntid.x; mov.u32 %a19, %tid.x; mad.lo.u32 %t, %a0, %a1, %a19;\n"               \
+    "mul.wide.u32 %o, %t, 4; add.u64 %in, %in0, %o; add.u64 %out, %out0, %o; ld.global.u32 %x, [%in];\n"                  \
+    body "\nst.global.u32 [%out], %r;\nret;\n}\n"
+
+static uint32_t in[2048], out[2048];
+
+static void start(void)
+{
+    for (uint32_t i = 0; i < 2048; i++) {
+        in[i] = i * 2654435761u >> 7;
+        out[i] = 0xdeadbeef;
+    }
+}
+
+static void launch(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, uint32_t n)
+{
+    struct { uint32_t *in, *out; uint32_t n; } params = {in, out, n};
+    rig_run(rig, entry, blocks, threads, &params, 20);
+}
+
+#define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+
+/* Reverses a block through shared memory, then sums it by halves. */
+static void barriers_and_shared_memory(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        KERNEL("reverse", ".shared .align 4 .b8 tile[1024];",
+            "mov.u32 %a2, tile; mov.u32 %a3, %tid.x; mul.lo.u32 %a4, %a3, 4; add.u32 %a5, %a2, %a4; st.shared.u32 [%a5], %x;\n"
+            "bar.sync 0; sub.u32 %a6, %a1, %a3; mul.lo.u32 %a6, %a6, 4; add.u32 %a6, %a6, %a2; ld.shared.u32 %r, [%a6+-4];")
+        KERNEL("total", ".extern .shared .align 16 .b8 dynamic[];",
+            "mov.u32 %a2, dynamic; mov.u32 %a3, %tid.x; shl.b32 %a4, %a3, 2; add.u32 %a5, %a2, %a4; st.shared.u32 [%a5], %x;\n"
+            "shr.u32 %a6, %a1, 1;\n"
+            "loop: bar.sync 0; setp.ge.u32 %p1, %a3, %a6; @%p1 bra skip;\n"
+            "shl.b32 %a7, %a6, 2; add.u32 %a7, %a7, %a5; ld.shared.u32 %a8, [%a7]; ld.shared.u32 %a9, [%a5]; add.u32 %a9, %a9, %a8;\n"
+            "st.shared.u32 [%a5], %a9;\n"
+            "skip: shr.u32 %a6, %a6, 1; setp.ne.u32 %p2, %a6, 0; @%p2 bra loop;\n"
+            "bar.sync 0; ld.shared.u32 %r, [dynamic];")
+        KERNEL("reductions", "",
+            "setp.gt.u32 %p1, %x, 1000000; bar.red.popc.u32 %a2, 0, %p1; bar.red.and.pred %p2, 0, %p1; bar.red.or.pred %p3, 0, %p1;\n"
+            "selp.u32 %a3, 1000, 0, %p2; selp.u32 %a4, 2000, 0, %p3; add.u32 %r, %a2, %a3; add.u32 %r, %r, %a4;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "reverse", 2, 128, 0);
+        for (uint32_t i = 0; i < 256; i++)
+            assert_int_equal(out[i], in[i / 128 * 128 + 127 - i % 128]);
+        start();
+        struct { uint32_t *in, *out; uint32_t n; } params = {in, out, 0};
+        unsigned grid[3] = {2, 1, 1}, block[3] = {256, 1, 1};
+        assert_int_equal(rig_launch(rig, "total", grid, block, 1024, &params, 20), CUDA_SUCCESS);
+        for (uint32_t b = 0; b < 2; b++) {
+            uint32_t sum = 0;
+            for (uint32_t i = 0; i < 256; i++)
+                sum += in[b * 256 + i];
+            for (uint32_t i = 0; i < 256; i++)
+                assert_int_equal(out[b * 256 + i], sum);
+        }
+        start();
+        launch(rig, "reductions", 3, 100, 0);
+        for (uint32_t i = 0; i < 300; i++) {
+            uint32_t count = 0;
+            for (uint32_t k = 0; k < 100; k++)
+                count += in[i / 100 * 100 + k] > 1000000;
+            assert_int_equal(out[i], count + (count == 100 ? 1000 : 0) + (count ? 2000 : 0));
+        }
+    }
+    rig_close(rig);
+}
+
+static uint32_t shuffled(unsigned mode, const uint32_t *lanes, uint32_t lane, uint32_t b, uint32_t c, uint32_t *valid)
+{
+    uint32_t segment = c >> 8 & 31, clamp = c & 31, most = (lane & segment) | (clamp & ~segment & 31);
+    int32_t j;
+    b &= 31;
+    switch (mode) {
+    case 0: j = (int32_t)(lane - b); *valid = j >= (int32_t)most; break;
+    case 1: j = (int32_t)(lane + b); *valid = j <= (int32_t)most; break;
+    case 2: j = (int32_t)(lane ^ b); *valid = j <= (int32_t)most; break;
+    default: j = (int32_t)((lane & segment) | (b & ~segment & 31)); *valid = j <= (int32_t)most; break;
+    }
+    return lanes[*valid ? (uint32_t)j : lane];
+}
+
+/* The text with every '@' replaced; the caller frees. */
+static char *with_mode(const char *text, const char *mode)
+{
+    char *result = calloc(strlen(text) * 4 + 1, 1), *to = result;
+    for (; *text; text++)
+        if (*text == '@')
+            to += sprintf(to, "%s", mode);
+        else
+            *to++ = *text;
+    return result;
+}
+
+static void shuffles(void **unused)
+{
+    (void)unused;
+    static const char *const modes[] = {"up", "down", "bfly", "idx"};
+    static const struct { uint32_t b, c; } cases[] = {{1, 0}, {3, 31}, {16, 31}, {5, 0x1807}, {1, 0x1c03}, {31, 31}, {0, 0}, {7, 0x100f}};
+    for (unsigned mode = 0; mode < 4; mode++) {
+        char *text = with_mode(HEAD
+            KERNEL("constant", "", "shfl.sync.@.b32 %r|%p1, %x, 5, 31, 0xffffffff; selp.u32 %a2, 1, 0, %p1; xor.b32 %r, %r, %a2;")
+            KERNEL("variable", "", "and.b32 %a2, %n, 255; shr.u32 %a3, %n, 8; shfl.sync.@.b32 %r|%p1, %x, %a2, %a3, -1;\n"
+                "selp.u32 %a2, 1, 0, %p1; xor.b32 %r, %r, %a2;")
+            KERNEL("own", "", "and.b32 %a2, %x, 31; shfl.sync.@.b32 %r, %x, %a2, 31, -1;"), modes[mode]);
+        struct rig *rig = rig_open(text);
+        free(text);
+        FOR_VARIANTS {
+            uint32_t valid;
+            start();
+            launch(rig, "constant", 1, 64, 0);
+            for (uint32_t i = 0; i < 64; i++) {
+                uint32_t value = shuffled(mode, &in[i & ~31u], i & 31, 5, 31, &valid);
+                assert_int_equal(out[i], value ^ valid);
+            }
+            for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+                start();
+                launch(rig, "variable", 1, 32, cases[k].b | cases[k].c << 8);
+                for (uint32_t i = 0; i < 32; i++) {
+                    uint32_t value = shuffled(mode, in, i, cases[k].b, cases[k].c, &valid);
+                    assert_int_equal(out[i], value ^ valid);
+                }
+            }
+            start();
+            launch(rig, "own", 1, 32, 0);
+            for (uint32_t i = 0; i < 32; i++)
+                assert_int_equal(out[i], shuffled(mode, in, i, in[i] & 31, 31, &valid));
+        }
+        rig_close(rig);
+    }
+}
+
+static void votes(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        KERNEL("vote", "", "and.b32 %a2, %x, 3; setp.eq.u32 %p1, %a2, 1; vote.sync.ballot.b32 %a3, %p1, -1; vote.sync.any.pred %p2, %p1, -1;\n"
+            "vote.sync.all.pred %p3, %p1, 0x11; vote.sync.uni.pred %p4, %p1, 0x3; selp.u32 %a4, 1, 0, %p2; selp.u32 %a5, 2, 0, %p3;\n"
+            "selp.u32 %a6, 4, 0, %p4; add.u32 %a4, %a4, %a5; add.u32 %a4, %a4, %a6; xor.b32 %r, %a3, %a4;")
+        KERNEL("match", "", "and.b32 %a2, %x, 3; match.any.sync.b32 %a3, %a2, -1; match.all.sync.b32 %a4|%p1, %a2, 0x1; selp.u32 %a5, 1, 0, %p1;\n"
+            "redux.sync.add.u32 %a6, %x, -1; redux.sync.min.s32 %a7, %x, 0xff; redux.sync.xor.b32 %a8, %x, -1;\n"
+            "add.u32 %r, %a3, %a4; add.u32 %r, %r, %a5; add.u32 %r, %r, %a6; add.u32 %r, %r, %a7; add.u32 %r, %r, %a8;")
+        KERNEL("divergent", "", "and.b32 %a2, %x, 1; setp.eq.u32 %p1, %a2, 1; @%p1 bra odd; activemask.b32 %r; bra join;\n"
+            "odd: activemask.b32 %r; not.b32 %r, %r;\njoin: activemask.b32 %a3; add.u32 %r, %r, %a3;")
+        KERNEL("lanes", "", "mov.u32 %r, %lanemask_lt; mov.u32 %a2, %lanemask_ge; xor.b32 %r, %r, %a2; mov.u32 %a3, %laneid; add.u32 %r, %r, %a3;\n"
+            "mov.u32 %a4, %warpid; mad.lo.u32 %r, %a4, 100, %r; mov.u32 %a5, %nwarpid; mad.lo.u32 %r, %a5, 10000, %r;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "vote", 1, 64, 0);
+        for (uint32_t w = 0; w < 2; w++) {
+            uint32_t ballot = 0;
+            for (uint32_t l = 0; l < 32; l++)
+                ballot |= (uint32_t)((in[w * 32 + l] & 3) == 1) << l;
+            uint32_t more = (ballot ? 1 : 0) + ((ballot & 0x11) == 0x11 ? 2 : 0) + ((ballot & 3) == 3 || (ballot & 3) == 0 ? 4 : 0);
+            for (uint32_t l = 0; l < 32; l++)
+                assert_int_equal(out[w * 32 + l], ballot ^ more);
+        }
+        start();
+        launch(rig, "match", 1, 32, 0);
+        uint32_t sum = 0, xored = 0;
+        int32_t least = INT32_MAX;
+        for (uint32_t l = 0; l < 32; l++) {
+            sum += in[l];
+            xored ^= in[l];
+            if (l < 8 && (int32_t)in[l] < least)
+                least = (int32_t)in[l];
+        }
+        for (uint32_t l = 0; l < 32; l++) {
+            uint32_t same = 0;
+            for (uint32_t k = 0; k < 32; k++)
+                same |= (uint32_t)((in[l] & 3) == (in[k] & 3)) << k;
+            assert_int_equal(out[l], same + 1 + 1 + sum + (uint32_t)least + xored);
+        }
+        start();
+        launch(rig, "divergent", 1, 32, 0);
+        uint32_t odd = 0;
+        for (uint32_t l = 0; l < 32; l++)
+            odd |= (in[l] & 1) << l;
+        for (uint32_t l = 0; l < 32; l++)
+            assert_int_equal(out[l], (in[l] & 1 ? ~odd : ~odd) + UINT32_MAX);
+        start();
+        launch(rig, "lanes", 1, 96, 0);
+        for (uint32_t i = 0; i < 96; i++) {
+            uint32_t lane = i & 31, less = (1u << lane) - 1;
+            assert_int_equal(out[i], (less ^ ~less) + lane + i / 32 * 100 + 3 * 10000);
+        }
+    }
+    rig_close(rig);
+}
+
+static void atomics(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".visible .global .align 8 .b8 g[64];\n"
+        KERNEL("count", "", "atom.global.add.u32 %r, [g], 1; red.global.add.u32 [g+4], %x; red.global.max.u32 [g+8], %x;\n"
+            "atom.global.min.s32 %a2, [g+12], %x; red.global.xor.b32 [g+16], %x; atom.global.inc.u32 %a3, [g+20], 6;\n"
+            "atom.global.dec.u32 %a4, [g+24], 4; mov.b64 %d1, 1; red.global.add.u64 [g+32], %d1; atom.global.exch.b32 %a5, [g+40], %t;\n"
+            "mov.f32 %f1, 0f3F800000; red.global.add.f32 [g+44], %f1;")
+        KERNEL("histogram", ".shared .align 4 .b8 bins[64];",
+            "mov.u32 %a3, %tid.x; setp.lt.u32 %p1, %a3, 16; shl.b32 %a4, %a3, 2; mov.u32 %a5, bins; add.u32 %a4, %a4, %a5;\n"
+            "mov.u32 %a6, 0; @%p1 st.shared.u32 [%a4], %a6; bar.sync 0; and.b32 %a7, %x, 15; shl.b32 %a7, %a7, 2; add.u32 %a7, %a7, %a5;\n"
+            "atom.shared.add.u32 %a8, [%a7], 1; bar.sync 0; mov.u32 %r, 0; @%p1 ld.shared.u32 %r, [%a4];")
+        KERNEL("lock", "", /* a spin lock whose holder is a lane of the same warp */
+            "again: atom.global.cas.b32 %a2, [g+48], 0, 1; setp.ne.u32 %p1, %a2, 0; @%p1 bra again;\n"
+            "ld.volatile.global.u32 %a3, [g+52]; add.u32 %a3, %a3, 1; st.volatile.global.u32 [g+52], %a3; membar.gl;\n"
+            "atom.global.exch.b32 %a4, [g+48], 0; mov.u32 %r, %a3;"));
+    FOR_VARIANTS {
+        start();
+        uint32_t *g = rig_symbol(rig, "g");
+        memset(g, 0, 64);
+        launch(rig, "count", 2, 75, 0);
+        uint32_t seen[150] = {0}, sum = 0, most = 0, xored = 0;
+        for (uint32_t i = 0; i < 150; i++) {
+            assert_true(out[i] < 150 && !seen[out[i]]++);
+            sum += in[i];
+            xored ^= in[i];
+            most = in[i] > most ? in[i] : most;
+        }
+        assert_int_equal(g[0], 150);
+        assert_int_equal(g[1], sum);
+        assert_int_equal(g[2], most);
+        assert_int_equal(g[3], 0);
+        assert_int_equal(g[4], xored);
+        assert_int_equal(g[5], 150 % 7);
+        assert_int_equal(g[6], 0); /* 0, 4, 3, 2, 1, 0: a period of five */
+        assert_int_equal(g[8], 150);
+        assert_int_equal(g[11], 0x43160000); /* 150.0f */
+        start();
+        launch(rig, "histogram", 1, 160, 0);
+        uint32_t bins[16] = {0};
+        for (uint32_t i = 0; i < 160; i++)
+            bins[in[i] & 15]++;
+        for (uint32_t i = 0; i < 16; i++)
+            assert_int_equal(out[i], bins[i]);
+        start();
+        launch(rig, "lock", 1, 64, 0);
+        assert_int_equal(g[13], 64);
+    }
+    rig_close(rig);
+}
+
+static void faults_and_guards(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        KERNEL("trapping", "", "setp.eq.u32 %p1, %t, 40; @%p1 trap; mov.u32 %r, 1;")
+        KERNEL("guarded", "", "and.b32 %a2, %x, 1; setp.eq.u32 %p1, %a2, 1; mov.u32 %r, 7; mov.u64 %d1, 8; @%p1 mov.u64 %d1, %in;\n"
+            "@%p1 ld.global.u32 %r, [%d1]; @!%p1 add.u32 %r, %r, %t; @%p1 bra done; setp.lt.u32 %p2, %t, 5; @%p2 ret; add.u32 %r, %r, 100;\ndone:"));
+    FOR_VARIANTS {
+        start();
+        struct { uint32_t *in, *out; uint32_t n; } params = {in, out, 0};
+        unsigned grid[3] = {1, 1, 1}, block[3] = {64, 1, 1};
+        assert_int_equal(rig_launch(rig, "trapping", grid, block, 0, &params, 20), CUDA_ERROR_LAUNCH_FAILED);
+        start();
+        launch(rig, "guarded", 1, 64, 0);
+        for (uint32_t i = 0; i < 64; i++)
+            assert_int_equal(out[i], in[i] & 1 ? in[i] : i < 5 ? 0xdeadbeef : 7 + i + 100);
+    }
+    rig_close(rig);
+}
+
+/* Blocks of two and three dimensions: %tid from the number of the thread. */
+static void shapes(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".visible .entry where(.param .u64 out)\n{\n.reg .b32 %a<20>; .reg .b64 %d<4>;\n"
+        "ld.param.u64 %d1, [out]; mov.u32 %a1, %tid.x; mov.u32 %a2, %tid.y; mov.u32 %a3, %tid.z; mov.u32 %a4, %ntid.x; mov.u32 %a5, %ntid.y;\n"
+        "mad.lo.u32 %a6, %a3, %a5, %a2; mad.lo.u32 %a6, %a6, %a4, %a1; mul.wide.u32 %d2, %a6, 4; add.u64 %d1, %d1, %d2;\n"
+        "shl.b32 %a7, %a3, 20; shl.b32 %a8, %a2, 10; or.b32 %a9, %a7, %a8; or.b32 %a9, %a9, %a1; st.global.u32 [%d1], %a9; ret;\n}\n");
+    static const unsigned blocks[][3] = {{5, 7, 3}, {32, 4, 2}, {64, 2, 1}, {33, 1, 5}, {1, 1, 64}, {16, 16, 1}, {1000, 1, 1}};
+    FOR_VARIANTS
+        for (unsigned k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+            unsigned grid[3] = {1, 1, 1};
+            uint32_t *to = out;
+            start();
+            assert_int_equal(rig_launch(rig, "where", grid, blocks[k], 0, &to, 8), CUDA_SUCCESS);
+            for (uint32_t z = 0, i = 0; z < blocks[k][2]; z++)
+                for (uint32_t y = 0; y < blocks[k][1]; y++)
+                    for (uint32_t x = 0; x < blocks[k][0]; x++, i++)
+                        assert_int_equal(out[i], z << 20 | y << 10 | x);
+        }
+    rig_close(rig);
+}
+
+static void vector_code(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD KERNEL("scale", "", "cvt.rn.f32.u32 %f1, %x; mul.f32 %f1, %f1, 0f3F000000; mov.b32 %r, %f1;"));
+    char *ir = rig_ir(rig, "scale", 3);
+    assert_non_null(strstr(ir, "fmul <32 x float>"));
+    assert_non_null(strstr(ir, "<32 x i32>"));
+    assert_null(strstr(ir, "masked.gather"));
+    free(ir);
+    rig_close(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
+        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(vector_code)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
