@@ -165,7 +165,7 @@ static void emit_mask(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = g->unit->i32;
     LLVMValueRef a = cg_source(g, &inst->operands[1], type), b = cg_source(g, &inst->operands[2], type);
-    bool wrap = inst->mode == MR_PTX_MODE_WRAP;
+    bool wrap = inst->mode == MR_PTX_MODE_WRAP || inst->mode2 == MR_PTX_MODE_WRAP;
     if (wrap)
         b = LLVMBuildAnd(g->b, b, cg_int(g, type, 31), "");
     if (inst->op == MR_PTX_OP_BMSK) {

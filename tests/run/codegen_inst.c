@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One instruction at a time over awkward operands, against C. Each case runs in
+ * two forms: a lane per triple of operands (vectors) and a block per triple, with
+ * operands that are the same for all lanes (scalars).
+ *
+ * A case names its result by a letter: w 32 bits, l 64 bits, h 16 bits, f f32,
+ * d f64, p predicate. In the text, registers are %wa %wb %wc (32 bits), %la %lb %lc,
+ * %ha.. (16), %fa.. (f32), %da.. (f64), %pa.. (bit 0), and the result %X with that letter.
+ * Floats are equal if their bits are, or if both are NaN.
+ */
+#include <fenv.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef __int128 s128;
+
+static float fl(u64 x) { u32 w = (u32)x; float f; memcpy(&f, &w, 4); return f; }
+static double db(u64 x) { double d; memcpy(&d, &x, 8); return d; }
+static u64 fb(float f) { u32 w; memcpy(&w, &f, 4); return w; }
+static u64 dbits(double d) { u64 l; memcpy(&l, &d, 8); return l; }
+
+/* A half from a double that is exactly between its neighbours or not: by search, slow and plain. */
+static double half_value(u32 h)
+{
+    int exponent = h >> 10 & 31;
+    double m = exponent ? 1024.0 + (h & 1023) : (h & 1023);
+    double v = exponent == 31 ? (h & 1023 ? NAN : INFINITY) : ldexp(m, (exponent ? exponent : 1) - 25);
+    return h & 0x8000 ? -v : v;
+}
+
+static u32 half_bits(double v)
+{
+    if (v != v)
+        return 0x7fff;
+    u32 sign = signbit(v) ? 0x8000 : 0;
+    double size = fabs(v);
+    if (size >= 65520.0)
+        return sign | 0x7c00;
+    u32 low = 0, high = 0x7c00;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (half_value(middle) <= size)
+            low = middle;
+        else
+            high = middle;
+    }
+    double below = half_value(low), above = low == 0x7bff ? 65536.0 : half_value(low + 1);
+    if (size - below > above - size || (size - below == above - size && (low & 1)))
+        low++;
+    return sign | low;
+}
+
+static float flush(float f) { return fabsf(f) < 0x1p-126f ? copysignf(0, f) : f; }
+
+static float in_direction(int mode, char op, float a, float b, float c)
+{
+    volatile float x = a, y = b, z = c, r;
+    fesetround(mode);
+    switch (op) {
+    case '+': r = x + y; break;
+    case '-': r = x - y; break;
+    case '*': r = x * y; break;
+    case '/': r = x / y; break;
+    case 's': r = sqrtf(x); break;
+    default: r = fmaf(x, y, z); break;
+    }
+    fesetround(FE_TONEAREST);
+    return r;
+}
+
+static double in_direction_d(int mode, char op, double a, double b, double c)
+{
+    volatile double x = a, y = b, z = c, r;
+    fesetround(mode);
+    switch (op) {
+    case '+': r = x + y; break;
+    case '*': r = x * y; break;
+    case '/': r = x / y; break;
+    case 's': r = sqrt(x); break;
+    default: r = fma(x, y, z); break;
+    }
+    fesetround(FE_TONEAREST);
+    return r;
+}
+
+static float narrowed(int mode, double a)
+{
+    volatile double x = a;
+    volatile float r;
+    fesetround(mode);
+    r = (float)x;
+    fesetround(FE_TONEAREST);
+    return r;
+}
+
+static s64 clamp(double v, double low, double high, s64 least, s64 most, s64 nan)
+{
+    return v != v ? nan : v < low ? least : v > high ? most : (s64)v;
+}
+
+static u32 bfe_u(u32 a, u32 pos, u32 len)
+{
+    pos &= 255;
+    len &= 255;
+    u64 v = pos > 31 ? 0 : a >> pos;
+    return (u32)(len > 31 ? v : v & ((1ull << len) - 1));
+}
+
+static s32 bfe_s(s32 a, u32 pos, u32 len)
+{
+    pos &= 255;
+    len &= 255;
+    if (!len)
+        return 0;
+    u32 last = pos + len - 1 > 31 ? 31 : pos + len - 1, sign = (u32)a >> last & 1, r = 0;
+    for (u32 i = 0; i < 32; i++)
+        r |= (i < len && pos + i < 32 ? (u32)a >> (pos + i) & 1 : sign) << i;
+    return (s32)r;
+}
+
+static u32 bfi(u32 a, u32 b, u32 pos, u32 len)
+{
+    pos &= 255;
+    len &= 255;
+    for (u32 i = 0; i < len && pos + i < 32; i++)
+        b = (b & ~(1u << (pos + i))) | (a >> i & 1) << (pos + i);
+    return b;
+}
+
+static u32 prmt(u32 a, u32 b, u32 c)
+{
+    u64 both = (u64)b << 32 | a;
+    u32 r = 0;
+    for (u32 i = 0; i < 4; i++) {
+        u32 s = c >> 4 * i & 15, byte = both >> 8 * (s & 7) & 255;
+        r |= (s & 8 ? (byte & 128 ? 255u : 0u) : byte) << 8 * i;
+    }
+    return r;
+}
+
+static u32 fminmax(u64 a, u64 b, int maximum)
+{
+    float x = fl(a), y = fl(b);
+    if (x != x)
+        return y != y ? 0x7fffffff : (u32)b;
+    if (y != y)
+        return (u32)a;
+    if (x == y)
+        return maximum ? (u32)a & (u32)b : (u32)a | (u32)b;
+    return (maximum ? x > y : x < y) ? (u32)a : (u32)b;
+}
+
+#define A ((u32)a)
+#define B ((u32)b)
+#define C ((u32)c)
+#define SA ((s32)A)
+#define SB ((s32)B)
+#define SC ((s32)C)
+
+/* X(number, letter of the result, text, expected bits) */
+#define CASES(X) \
+    X(0, w, "add.sat.s32 %w, %wa, %wb;", (u64)(u32)((s64)SA + SB > INT32_MAX ? INT32_MAX : (s64)SA + SB < INT32_MIN ? INT32_MIN : SA + (s64)SB)) \
+    X(1, w, "mul.hi.s32 %w, %wa, %wb;", (u32)((u64)((s64)SA * SB) >> 32)) \
+    X(2, l, "mul.hi.u64 %l, %la, %lb;", (u64)((unsigned __int128)a * b >> 64)) \
+    X(3, l, "mad.wide.s32 %l, %wa, %wb, %lc;", (u64)((s64)SA * SB) + c) \
+    X(4, w, "div.s32 %w, %wa, %wb;", SB == 0 ? UINT32_MAX : (u32)((s64)SA / SB)) \
+    X(5, w, "rem.u32 %w, %wa, %wb;", B == 0 ? A : A % B) \
+    X(6, w, "div.u32 %w, %wa, %wb;", B == 0 ? UINT32_MAX : A / B) \
+    X(7, l, "div.s64 %l, %la, %lb;", b == 0 ? UINT64_MAX : b == UINT64_MAX ? 0 - a : (u64)((s64)a / (s64)b)) \
+    X(8, l, "rem.s64 %l, %la, %lb;", b == 0 ? a : b == UINT64_MAX ? 0 : (u64)((s64)a % (s64)b)) \
+    X(9, w, "sad.s32 %w, %wa, %wb, %wc;", C + (u32)(SA < SB ? (u32)SB - (u32)SA : (u32)SA - (u32)SB)) \
+    X(10, w, "mul24.lo.s32 %w, %wa, %wb;", (u32)((s64)(SA << 8 >> 8) * (SB << 8 >> 8))) \
+    X(11, w, "mul24.hi.u32 %w, %wa, %wb;", (u32)((u64)(A & 0xffffff) * (B & 0xffffff) >> 16)) \
+    X(12, w, "bfe.u32 %w, %wa, %wb, %wc;", bfe_u(A, B, C)) \
+    X(13, w, "bfe.s32 %w, %wa, %wb, %wc;", (u32)bfe_s(SA, B, C)) \
+    X(14, w, "bfi.b32 %w, %wa, %wb, %wc, 9;", bfi(A, B, C, 9)) \
+    X(15, w, "prmt.b32 %w, %wa, %wb, %wc;", prmt(A, B, C)) \
+    X(16, w, "shf.l.clamp.b32 %w, %wa, %wb, %wc;", (u32)((u64)B << 32 >> (32 - (C > 32 ? 32 : C)) >> 0 | 0) * 0 + (u32)((((u64)B << 32 | A) << (C > 31 ? 31 : C) << (C > 31)) >> 32)) \
+    X(17, w, "shf.r.wrap.b32 %w, %wa, %wb, %wc;", (u32)(((u64)B << 32 | A) >> (C & 31))) \
+    X(18, w, "shl.b32 %w, %wa, %wb;", B > 31 ? 0 : A << B) \
+    X(19, w, "shr.s32 %w, %wa, %wb;", (u32)(SA >> (B > 31 ? 31 : B))) \
+    X(20, l, "shr.u64 %l, %la, %wb;", B > 63 ? 0 : a >> B) \
+    X(21, w, "bfind.s32 %w, %wa;", (SA < 0 ? ~A : A) ? 31u - (u32)__builtin_clz(SA < 0 ? ~A : A) : UINT32_MAX) \
+    X(22, w, "clz.b64 %w, %la;", a ? (u32)__builtin_clzll(a) : 64) \
+    X(23, w, "lop3.b32 %w, %wa, %wb, %wc, 0x6a;", (A & B) ^ C) \
+    X(24, w, "dp4a.s32.u32 %w, %wa, %wb, %wc;", C + (u32)((s32)(signed char)A * (s32)(unsigned char)B + (signed char)(A >> 8) * (unsigned char)(B >> 8) + (signed char)(A >> 16) * (unsigned char)(B >> 16) + (signed char)(A >> 24) * (unsigned char)(B >> 24))) \
+    X(25, l, "add.cc.u32 %w, %wa, %wb; addc.u32 %wa, %wc, 0; mov.b64 %l, {%w, %wa};", (u64)(A + B) | (u64)(C + (u32)(((u64)A + B) >> 32)) << 32) \
+    X(26, l, "sub.cc.u32 %w, %wa, %wb; subc.u32 %wa, %wc, %wb; mov.b64 %l, {%w, %wa};", (u64)(A - B) | (u64)(C - B - (A < B)) << 32) \
+    X(27, f, "add.rz.f32 %f, %fa, %fb;", fb(in_direction(FE_TOWARDZERO, '+', fl(a), fl(b), 0))) \
+    X(28, f, "sub.rm.f32 %f, %fa, %fb;", fb(in_direction(FE_DOWNWARD, '-', fl(a), fl(b), 0))) \
+    X(29, f, "mul.rp.f32 %f, %fa, %fb;", fb(in_direction(FE_UPWARD, '*', fl(a), fl(b), 0))) \
+    X(30, f, "div.rz.f32 %f, %fa, %fb;", fb(in_direction(FE_TOWARDZERO, '/', fl(a), fl(b), 0))) \
+    X(31, f, "fma.rm.f32 %f, %fa, %fb, %fc;", fb(in_direction(FE_DOWNWARD, 'f', fl(a), fl(b), fl(c)))) \
+    X(32, f, "sqrt.rp.f32 %f, %fa;", fb(in_direction(FE_UPWARD, 's', fl(a), 0, 0))) \
+    X(33, f, "fma.rn.f32 %f, %fa, %fb, %fc;", fb(fmaf(fl(a), fl(b), fl(c)))) \
+    X(34, d, "fma.rz.f64 %d, %da, %db, %dc;", dbits(in_direction_d(FE_TOWARDZERO, 'f', db(a), db(b), db(c)))) \
+    X(35, d, "div.rp.f64 %d, %da, %db;", dbits(in_direction_d(FE_UPWARD, '/', db(a), db(b), 0))) \
+    X(36, f, "add.ftz.f32 %f, %fa, %fb;", fb(flush(flush(fl(a)) + flush(fl(b))))) \
+    X(37, f, "mul.sat.f32 %f, %fa, %fb;", fb(fl(a) * fl(b) > 0 ? fl(a) * fl(b) > 1 ? 1.0f : fl(a) * fl(b) : 0.0f)) \
+    X(38, f, "min.f32 %f, %fa, %fb;", fminmax(a, b, 0)) \
+    X(39, f, "max.f32 %f, %fa, %fb;", fminmax(a, b, 1)) \
+    X(40, f, "cvt.rz.f32.f64 %f, %da;", fb(narrowed(FE_TOWARDZERO, db(a)))) \
+    X(41, w, "cvt.rni.s32.f32 %w, %fa;", (u32)clamp(nearbyint((double)fl(a)), INT32_MIN, INT32_MAX, INT32_MIN, INT32_MAX, 0)) \
+    X(42, w, "cvt.rzi.u32.f32 %w, %fa;", (u32)clamp(trunc((double)fl(a)), 0, UINT32_MAX, 0, UINT32_MAX, 0)) \
+    X(43, l, "cvt.rmi.s64.f64 %l, %da;", db(a) != db(a) ? 1ull << 63 : db(a) >= 0x1p63 ? INT64_MAX : db(a) < -0x1p63 ? 1ull << 63 : (u64)(s64)floor(db(a))) \
+    X(44, w, "cvt.sat.s8.s32 %w, %wa;", (u32)(SA > 127 ? 127 : SA < -128 ? -128 : SA)) \
+    X(45, w, "cvt.s32.s8 %w, %wa;", (u32)(s32)(signed char)A) \
+    X(46, f, "cvt.rn.f32.u64 %f, %la;", fb((float)a)) \
+    X(47, f, "cvt.rp.f32.s32 %f, %wa;", fb(in_direction(FE_UPWARD, '+', (float)(SA >> 16) * 65536.0f, (float)(A & 0xffff), 0))) \
+    X(48, h, "cvt.rn.f16.f32 %h, %fa;", half_bits((double)fl(a))) \
+    X(49, h, "cvt.rn.f16.f64 %h, %da;", half_bits(db(a))) \
+    X(50, f, "cvt.f32.f16 %f, %ha;", fb((float)half_value(A & 0xffff))) \
+    X(51, h, "fma.rn.f16 %h, %ha, %hb, %hc;", half_bits_sum(half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \
+    X(52, h, "add.f16 %h, %ha, %hb;", half_bits(half_value(A & 0xffff) + half_value(B & 0xffff))) \
+    X(53, p, "setp.ltu.f32 %p, %fa, %fb;", !(fl(a) >= fl(b))) \
+    X(54, p, "setp.ne.f64 %p, %da, %db;", db(a) < db(b) || db(a) > db(b)) \
+    X(55, p, "setp.hi.and.u32 %p, %wa, %wb, !%pc;", A > B && !(c & 1)) \
+    X(56, w, "slct.u32.s32 %w, %wa, %wb, %wc;", SC >= 0 ? A : B) \
+    X(57, p, "testp.subnormal.f32 %p, %fa;", fpclassify(fl(a)) == FP_SUBNORMAL) \
+    X(58, f, "copysign.f32 %f, %fa, %fb;", fb(copysignf(fl(b), fl(a)))) \
+    X(59, w, "brev.b32 %w, %wa;", reversed(A)) \
+    X(60, w, "vadd: add.u32 %w, %wa, %wb;", A + B) \
+    X(61, h, "cvt.rn.bf16.f32 %h, %fa;", fl(a) != fl(a) ? 0x7fff : (A + 0x7fff + (A >> 16 & 1)) >> 16) \
+    X(62, d, "sqrt.rn.f64 %d, %da;", dbits(sqrt(db(a)))) \
+    X(63, d, "rcp.rn.f64 %d, %da;", dbits(1.0 / db(a))) \
+    X(64, f, "cvt.rni.f32.f32 %f, %fa;", fb(nearbyintf(fl(a)))) \
+    X(65, w, "szext.wrap.s32 %w, %wa, %wb;", (B & 31) ? (u32)((s32)(A << (32 - (B & 31))) >> (32 - (B & 31))) : 0) \
+    X(66, w, "mad.hi.u32 %w, %wa, %wb, %wc;", (u32)((u64)A * B >> 32) + C) \
+    X(67, w, "neg.s32 %wa, %wa; abs.s32 %w, %wa;", (0 - A) >> 31 ? A : 0 - A) \
+    X(68, w, "cvt.u16.s32 %ha, %wa; cvt.u32.u16 %w, %ha;", A & 0xffff) \
+    X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
+
+static u32 reversed(u32 x)
+{
+    u32 r = 0;
+    for (u32 i = 0; i < 32; i++)
+        r |= (x >> i & 1) << (31 - i);
+    return r;
+}
+
+/* A product of halves (exact in a double) plus a half, rounded once: in extended precision, which is wide enough. */
+static u32 half_bits_sum(double product, double c)
+{
+    long double exact = (long double)product + (long double)c;
+    double near = (double)exact;
+    if ((long double)near != exact && isfinite(near)) {
+        /* To odd, so that the second rounding sees which side it came from. */
+        u64 bits = dbits(near);
+        if (fabsl((long double)near) > fabsl(exact))
+            bits--;
+        near = db(bits | 1);
+    }
+    return half_bits(near);
+}
+
+#define INPUTS 256u
+static struct { u64 a, b, c; } input[INPUTS];
+static u64 output[INPUTS];
+
+static void fill(void)
+{
+    static const u64 special[] = {0, 1, 2, 31, 32, 33, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+        0x7fc00000, 0x00000001, 0x807fffff, 0x00800000, 0x4b000001, 0x3f000000, 0x40200000, 0xffffffffffffffff, 0x8000000000000000,
+        0x3ff0000000000000, 0x7ff0000000000000, 0x7ff8000000000001, 0x0000000000000001, 0xc1e0000000000000, 0x43e0000000000000,
+        0x36a0000000000000, 0x3e70000000000000, 0x40effe0000000000, 0x477fffff};
+    u64 state = 88172645463325252ull;
+    unsigned count = sizeof special / sizeof *special;
+    for (unsigned i = 0; i < INPUTS; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            u64 value = (state >> 20) % 3 ? special[(state >> 30) % count] : state;
+            if ((state >> 24) % 5 == 0) /* floats of ordinary size */
+                value = 0x3f000000u + (u32)(state >> 33) % 0x02000000u + ((state & 1) << 31) + ((u64)(0x3fe00000u + (u32)(state >> 40) % 0x400000u) << 32);
+            if ((state >> 27) % 7 == 0)
+                value &= 63;
+            *(&input[i].a + k) = value;
+        }
+}
+
+static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+static char *program(char letter, const char *text)
+{
+    char *all = NULL;
+    size_t size;
+    FILE *file = open_memstream(&all, &size);
+    fputs(head, file);
+    for (int scalar = 0; scalar < 2; scalar++) {
+        fprintf(file, ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%i, %%w, %%wa, %%wb, %%wc; .reg .b64 %%p0, %%p1, %%q, %%o, %%o2, "
+            "%%l, %%la, %%lb, %%lc, %%res; .reg .b16 %%h, %%ha, %%hb, %%hc; .reg .f32 %%f, %%fa, %%fb, %%fc; .reg .f64 %%d, %%da, %%db, %%dc; "
+            ".reg .pred %%p, %%pa, %%pb, %%pc;\n", scalar ? "scalar" : "vector");
+        fprintf(file, "ld.param.u64 %%p0, [in]; ld.param.u64 %%p1, [out]; mov.u32 %%i, %%%s.x; mul.wide.u32 %%o, %%i, 24; mul.wide.u32 %%o2, %%i, 8;\n"
+            "add.u64 %%q, %%p0, %%o; add.u64 %%res, %%p1, %%o2;\n", scalar ? "ctaid" : "tid");
+        for (int k = 0; k < 3; k++) {
+            char n = (char)('a' + k);
+            fprintf(file, "ld.global.u64 %%l%c, [%%q+%d]; cvt.u32.u64 %%w%c, %%l%c; cvt.u16.u32 %%h%c, %%w%c; mov.b32 %%f%c, %%w%c; mov.b64 %%d%c, %%l%c;\n"
+                "and.b32 %%w, %%w%c, 1; setp.ne.u32 %%p%c, %%w, 0;\n", n, 8 * k, n, n, n, n, n, n, n, n, n, n);
+        }
+        fprintf(file, "%s\n", text);
+        switch (letter) {
+        case 'w': fputs("cvt.u64.u32 %l, %w;", file); break;
+        case 'h': fputs("cvt.u64.u16 %l, %h;", file); break;
+        case 'f': fputs("mov.b32 %w, %f; cvt.u64.u32 %l, %w;", file); break;
+        case 'd': fputs("mov.b64 %l, %d;", file); break;
+        case 'p': fputs("selp.u64 %l, 1, 0, %p;", file); break;
+        default: break;
+        }
+        fputs("\nst.global.u64 [%res], %l; ret;\n}\n", file);
+    }
+    fclose(file);
+    return all;
+}
+
+static bool same(char letter, u64 x, u64 y)
+{
+    if (letter == 'f' && fl(x) != fl(x))
+        return fl(y) != fl(y);
+    if (letter == 'd' && db(x) != db(x))
+        return db(y) != db(y);
+    if (letter == 'h' && ((x & 0x7fff) > 0x7c00 || x == 0x7fff))
+        return (y & 0x7fff) > 0x7c00;
+    return x == y;
+}
+
+static void run_case(char letter, const char *text, u64 (*expected)(u64, u64, u64))
+{
+    if (strchr(text, ':')) /* a label before an instruction is fine as well */
+        text = strchr(text, ':') + 2;
+    char *source = program(letter, text);
+    struct rig *rig = rig_open(source);
+    struct { void *in, *out; } params = {input, output};
+    for (rig_variant = 0; rig_variant < 3; rig_variant++)
+        for (int scalar = 0; scalar < 2; scalar++) {
+            memset(output, 0xcc, sizeof output);
+            rig_run(rig, scalar ? "scalar" : "vector", scalar ? INPUTS : 1, scalar ? 1 : INPUTS, &params, sizeof params);
+            for (unsigned i = 0; i < INPUTS; i++) {
+                u64 want = expected(input[i].a, input[i].b, input[i].c);
+                if (!same(letter, want, output[i]))
+                    fail_msg("%s %s, variant %u: (%#llx, %#llx, %#llx) gives %#llx, expected %#llx", scalar ? "scalar" : "vector", text, rig_variant,
+                        (unsigned long long)input[i].a, (unsigned long long)input[i].b, (unsigned long long)input[i].c,
+                        (unsigned long long)output[i], (unsigned long long)want);
+            }
+        }
+    rig_close(rig);
+    free(source);
+}
+
+#define X(number, letter, text, value)                                                               \
+    static u64 expected_##number(u64 a, u64 b, u64 c) { (void)a; (void)b; (void)c; return (u64)(value); } \
+    static void test_##number(void **unused) { (void)unused; run_case(#letter[0], text, expected_##number); }
+CASES(X)
+#undef X
+
+/* Errors that the PTX manual allows, over the range that matters. */
+static void approximations(void **unused)
+{
+    (void)unused;
+    static const struct { const char *text; double (*exact)(double); float low, high; double bound; bool relative; } cases[] = {
+        {"sin.approx.f32 %f, %fa;", sin, -3.14159f, 3.14159f, 0x1p-20, false}, {"cos.approx.f32 %f, %fa;", cos, -3.14159f, 3.14159f, 0x1p-20, false},
+        {"ex2.approx.f32 %f, %fa;", exp2, -120, 120, 0x1p-22, true}, {"lg2.approx.f32 %f, %fa;", log2, 0.5f, 2, 0x1p-22, false},
+        {"lg2.approx.f32 %f, %fa;", log2, 2, 1e30f, 0x1p-22, true},
+        {"tanh.approx.f32 %f, %fa;", tanh, -9, 9, 0x1p-10, true}};
+    static struct { u64 a, b, c; } points[1024];
+    static u64 results[1024];
+    for (unsigned k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char *source = program('f', cases[k].text);
+        struct rig *rig = rig_open(source);
+        for (unsigned i = 0; i < 1024; i++)
+            points[i].a = fb(cases[k].low + (cases[k].high - cases[k].low) * (float)i / 1023.0f);
+        struct { void *in, *out; } params = {points, results};
+        rig_variant = 0;
+        rig_run(rig, "vector", 1, 1024, &params, sizeof params);
+        for (unsigned i = 0; i < 1024; i++) {
+            double want = cases[k].exact((double)fl(points[i].a)), error = fabs((double)fl(results[i]) - want);
+            if (cases[k].relative && want != 0)
+                error /= fabs(want);
+            if (!(error <= cases[k].bound))
+                fail_msg("%s of %.9g gives %.9g, expected %.9g", cases[k].text, (double)fl(points[i].a), (double)fl(results[i]), want);
+        }
+        rig_close(rig);
+        free(source);
+    }
+}
+
+static void refusals(void **unused)
+{
+    (void)unused;
+    rig_refuses(".version 8.0\n.target sm_80\n.address_size 32\n", "32-bit addresses");
+    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\nmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4};\nret;\n}\n", "line 7");
+    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>; .reg .pred %p;\nsetp.eq.f16x2 %p|%p, %r0, %r1;\nret;\n}\n", "setp");
+}
+
+int main(void)
+{
+    fill();
+    const struct CMUnitTest tests[] = {
+#define X(number, letter, text, value) {text, test_##number, NULL, NULL, NULL},
+        CASES(X)
+#undef X
+        cmocka_unit_test(approximations), cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
