@@ -13,6 +13,7 @@
 
 #define COPY_BYPASS ((size_t)2 << 20)
 #define FILL_BYPASS ((size_t)4 << 20)
+#define PART_BYPASS ((size_t)64 << 10)
 #define BLOCK ((size_t)4096)
 #define LANES 4u            /* pages that are copied side by side */
 #define AHEAD 512u          /* bytes to prefetch ahead in each */
@@ -75,11 +76,11 @@ static void stream_fill(char *to, uint32_t pattern, size_t size)
 }
 #endif
 
-void mr_bulk_copy(void *to, const void *from, size_t size)
+void mr_bulk_copy(void *to, const void *from, size_t size, bool part)
 {
     uintptr_t low = (uintptr_t)to < (uintptr_t)from ? (uintptr_t)to : (uintptr_t)from;
     uintptr_t high = (uintptr_t)to < (uintptr_t)from ? (uintptr_t)from : (uintptr_t)to;
-    if (size < COPY_BYPASS || high - low < size) {
+    if (size < (part ? PART_BYPASS : COPY_BYPASS) || high - low < size) {
         memmove(to, from, size);
         return;
     }
@@ -114,9 +115,9 @@ static void fill_short(char *to, uint32_t pattern, size_t size)
     }
 }
 
-void mr_bulk_fill(void *to, uint32_t pattern, size_t size)
+void mr_bulk_fill(void *to, uint32_t pattern, size_t size, bool part)
 {
-    if (size < FILL_BYPASS) {
+    if (size < (part ? PART_BYPASS : FILL_BYPASS)) {
         if (pattern == (pattern & 0xff) * 0x01010101u)
             memset(to, (int)(pattern & 0xff), size);
         else

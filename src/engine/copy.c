@@ -33,7 +33,7 @@ void mr_copy_execute(const struct mr_copy *copy)
         depth = 1;
     }
     if (height == 1 && depth == 1) {
-        mr_bulk_copy(copy->destination, copy->source, width);
+        mr_bulk_copy(copy->destination, copy->source, width, false);
         return;
     }
     bool back = must_walk_back(copy);

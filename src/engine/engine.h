@@ -71,10 +71,11 @@ bool mr_engine_take(struct mr_task *task);
 /* True if something is queued that goes before `key`. One load. */
 bool mr_engine_has_older(uint64_t key);
 
-/* A launch in progress. Embedded in its stream. */
+/* A launch, or a long copy or fill, in progress. Its blocks, or pieces, are shared out. Embedded in its stream. */
 struct mr_grid {
     void (*resume)(struct mr_grid *grid); /* called by the last thread to leave, if that isn't the one that began it; no lock held */
-    struct mr_launch *launch;
+    struct mr_launch *launch;             /* NULL for a copy or fill */
+    const struct mr_command *command;     /* the copy or fill */
     uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
     _Atomic uint64_t next;                /* first block that nobody has claimed */
     _Atomic uint32_t inside;              /* threads that claim or run blocks */
@@ -87,6 +88,10 @@ struct mr_grid {
 /* Runs the launch on the calling thread and on whoever joins. True when it is complete: *status holds the outcome. False when other
  * threads are still inside: the last of them calls grid->resume, and the outcome is in grid->status. */
 bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status) __attribute__((warn_unused_result));
+
+/* The same for a copy or fill of more than one piece (mr_transfer_pieces). */
+bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)
+    __attribute__((warn_unused_result));
 
 /* Helps with a grid: joins if it is open, runs blocks until none are left. False if there was nothing to join. */
 bool mr_grid_join(struct mr_grid *grid);

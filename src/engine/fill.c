@@ -9,8 +9,7 @@
 
 #include "engine/bulk.h"
 
-/* The value widened to 32 bits by repetition. */
-static uint32_t repeat(uint32_t value, unsigned element)
+uint32_t mr_fill_pattern(uint32_t value, unsigned element)
 {
     if (element == 1)
         return (value & 0xff) * 0x01010101u;
@@ -21,12 +20,12 @@ static uint32_t repeat(uint32_t value, unsigned element)
 
 void mr_fill_execute(const struct mr_fill *fill)
 {
-    uint32_t pattern = repeat(fill->value, fill->element);
+    uint32_t pattern = mr_fill_pattern(fill->value, fill->element);
     if (fill->pitch == fill->width * fill->element) {
-        mr_bulk_fill(fill->destination, pattern, fill->width * fill->height * fill->element);
+        mr_bulk_fill(fill->destination, pattern, fill->width * fill->height * fill->element, false);
         return;
     }
     char *row = fill->destination;
     for (size_t y = 0; y < fill->height; y++, row += fill->pitch)
-        mr_bulk_fill(row, pattern, fill->width * fill->element);
+        mr_bulk_fill(row, pattern, fill->width * fill->element, false);
 }

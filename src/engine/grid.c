@@ -7,9 +7,13 @@
  * the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
  *
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time and
- * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits. */
+ * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits.
+ *
+ * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of bytes. */
 #include "base/clock.h"
+#include "engine/transfer.h"
 #include "engine/workers.h"
+#include "kernel/fault.h"
 #include "kernel/launch.h"
 
 #define SHARE_NS 20000u
@@ -59,6 +63,22 @@ static CUresult run_blocks(struct mr_launch *launch, uint64_t first, uint64_t en
     if (self && self->noted)
         mr_runner_settle(self);
     return status;
+}
+
+struct pieces { const struct mr_command *command; uint64_t first, end; };
+
+static void pieces_work(void *data)
+{
+    const struct pieces *pieces = data;
+    mr_transfer_run(pieces->command, pieces->first, pieces->end);
+}
+
+static CUresult run_chunk(struct mr_grid *grid, uint64_t first, uint64_t end, struct mr_runner *self)
+{
+    if (grid->launch)
+        return run_blocks(grid->launch, first, end, self);
+    struct pieces pieces = { grid->command, first, end };
+    return mr_fault_guard(pieces_work, &pieces);
 }
 
 /* The whole launch on this thread. */
@@ -114,8 +134,8 @@ static void close_grid(struct mr_grid *grid)
 /* Claims and runs chunks until none is left. `grain` adapts to what chunks take. */
 static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
 {
-    bool fixed = (grid->launch->code->flags & MR_CODE_WAITS) != 0;
-    uint64_t grain = grid->grain, key = estimate_key(grid->launch);
+    bool fixed = !grid->launch || (grid->launch->code->flags & MR_CODE_WAITS) != 0;
+    uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0;
     struct mr_grid *outer = self ? self->grid : NULL;
     if (self)
         self->grid = grid;
@@ -125,7 +145,7 @@ static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
             break;
         uint64_t end = grid->total - first < grain ? grid->total : first + grain;
         uint64_t begin = mr_clock_ns();
-        CUresult status = run_blocks(grid->launch, first, end, self);
+        CUresult status = run_chunk(grid, first, end, self);
         uint64_t took = mr_clock_ns() - begin;
         if (status != CUDA_SUCCESS) {
             int none = CUDA_SUCCESS;
@@ -133,7 +153,8 @@ static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
             atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
             break;
         }
-        estimate_put(key, took, end - first);
+        if (grid->launch)
+            estimate_put(key, took, end - first);
         if (!fixed) {
             uint64_t left = grid->total - end, most = left / (2 * mr_engine.base) + 1;
             grain = took ? CHUNK_NS * (end - first) / took : most;
@@ -149,6 +170,30 @@ static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
 static bool leave(struct mr_grid *grid)
 {
     return atomic_fetch_sub_explicit(&grid->inside, 1, memory_order_acq_rel) == 1;
+}
+
+/* Opens a grid whose size and grain are set, and runs what nobody else does. `hot`: workers shall look for it. */
+static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUresult *status)
+{
+    atomic_store_explicit(&grid->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
+    grid->hot = false;
+    struct mr_call call = { 0 };
+    mr_lock_take(&mr_engine.lock);
+    mr_list_append(&mr_engine.grids, &grid->link);
+    atomic_store_explicit(&grid->open, true, memory_order_relaxed);
+    if (hot) {
+        mr_grid_heat(grid);
+        call = mr_engine_call();
+    }
+    mr_lock_drop(&mr_engine.lock);
+    mr_call_make(call);
+    run_chunks(grid, self);
+    if (!leave(grid))
+        return false;
+    *status = (CUresult)atomic_load(&grid->status);
+    return true;
 }
 
 bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status)
@@ -170,25 +215,17 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
         grid->grain = total / (2 * mr_engine.base) + 1;
     if (grid->grain < 1)
         grid->grain = 1;
-    atomic_store_explicit(&grid->next, 0, memory_order_relaxed);
-    atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
-    atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
-    grid->hot = false;
-    struct mr_call call = { 0 };
-    mr_lock_take(&mr_engine.lock);
-    mr_list_append(&mr_engine.grids, &grid->link);
-    atomic_store_explicit(&grid->open, true, memory_order_relaxed);
-    if (!small) {
-        mr_grid_heat(grid);
-        call = mr_engine_call();
-    }
-    mr_lock_drop(&mr_engine.lock);
-    mr_call_make(call);
-    run_chunks(grid, self);
-    if (!leave(grid))
-        return false;
-    *status = (CUresult)atomic_load(&grid->status);
-    return true;
+    return run_open(grid, !small, self, status);
+}
+
+bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)
+{
+    grid->launch = NULL;
+    grid->command = command;
+    grid->key = key;
+    grid->total = pieces;
+    grid->grain = mr_engine.base > 1 ? 1 : pieces;
+    return run_open(grid, mr_engine.base > 1, mr_runner_self(), status);
 }
 
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self)

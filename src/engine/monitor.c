@@ -43,16 +43,8 @@ static struct mr_call look(struct watch *watch)
     watch->stalled = 0;
     if (watch->patience < STALL_TICKS_MOST)
         watch->patience *= 2;
-    if (mr_engine.sleeping > 0) {
-        mr_engine.woken++;
-        atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
-        call.ring = 1;
-    } else if (mr_engine.workers < MR_WORKERS_LIMIT) {
-        mr_engine.workers++;
-        mr_engine.woken++;
-        mr_engine.extra_started++;
-        call.spawn = 1;
-    }
+    call = mr_engine_call_one(MR_WORKERS_LIMIT);
+    mr_engine.extra_started += call.spawn;
     return call;
 }
 

@@ -95,22 +95,30 @@ static void set_base(void)
     mr_engine_note_waiting = mr_engine_takeover;
 }
 
+struct mr_call mr_engine_call_one(unsigned most_workers)
+{
+    struct mr_call call = { 0 };
+    if (mr_engine.sleeping > mr_engine.woken) {
+        mr_engine.woken++;
+        atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
+        call.ring = 1;
+    } else if (mr_engine.workers < most_workers) {
+        mr_engine.workers++;
+        mr_engine.starting++;
+        call.spawn = 1;
+    }
+    return call;
+}
+
 struct mr_call mr_engine_call(void)
 {
     struct mr_call call = { 0 };
     if (__builtin_expect(mr_engine.base == 0, 0))
         set_base();
-    if (mr_engine.spinning + mr_engine.woken > 0)
+    if (mr_engine.spinning + mr_engine.woken + mr_engine.starting > 0)
         return call;
-    if (mr_engine.sleeping > 0) {
-        mr_engine.woken++;
-        atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
-        call.ring = 1;
-    } else if (mr_engine.workers < wanted_workers()) {
-        mr_engine.workers++;
-        mr_engine.woken++;
-        call.spawn = 1;
-    } else if (!mr_engine.monitor_armed) {
+    call = mr_engine_call_one(wanted_workers());
+    if (!call.ring && !call.spawn && !mr_engine.monitor_armed) {
         mr_engine.monitor_armed = true;
         call.arm = 1;
     }
@@ -168,7 +176,7 @@ static void *worker_main(void *data)
     struct mr_runner *self = mr_runner_self();
     (void)data;
     mr_lock_take(&mr_engine.lock);
-    mr_engine.woken--;
+    mr_engine.starting--;
     if (self) {
         self->is_worker = true;
         char name[16];
@@ -216,7 +224,7 @@ void mr_worker_start(void)
     }
     mr_lock_take(&mr_engine.lock);
     mr_engine.workers--;
-    mr_engine.woken--;
+    mr_engine.starting--;
     unsigned left = mr_engine.workers;
     mr_lock_drop(&mr_engine.lock);
     mr_log(left ? MR_LOG_INFO : MR_LOG_WARN, "cannot start a worker thread (errno %d); %u are running", error, left);

@@ -29,7 +29,8 @@ struct mr_engine {
 
     unsigned base;                     /* workers while work flows; 0 before the first use */
     unsigned workers, spinning, sleeping;
-    unsigned woken;                    /* sleepers told to wake that haven't looked yet */
+    unsigned woken;                    /* of the sleepers, how many were told to wake and haven't looked yet */
+    unsigned starting;                 /* workers that were started and haven't looked yet */
     unsigned waiting;                  /* workers whose work only waits */
     unsigned in_host;                  /* workers inside a host function */
     unsigned extra_started;
@@ -45,6 +46,8 @@ struct mr_engine {
 
 extern struct mr_engine mr_engine;
 
+/* With the lock held: calls one more worker, asleep or new, if there may be one. */
+struct mr_call mr_engine_call_one(unsigned most_workers);
 /* With the lock held: decides who shall look at ready work, if nobody does already. */
 struct mr_call mr_engine_call(void);
 
