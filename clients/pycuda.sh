@@ -30,6 +30,7 @@ install base numpy setuptools wheel || exit 1
 fetch_and_build || { echo "pycuda: the build failed; see $work/pip.log"; exit 1; }
 
 export PYCUDA_CACHE_DIR="$work/cache"
+mkdir -p "$PYCUDA_CACHE_DIR"
 for program in serial streams events threads; do
     if [ -e "$programs/pycuda_$program.py" ]; then
         check "pycuda_$program.py" "$millrace" run -- "$venv/bin/python" "$programs/pycuda_$program.py"
