@@ -113,12 +113,13 @@ static CUresult read_options(const char *entry, const struct mr_image_options *o
         program->info_room = 0;
     if (!program->error_log)
         program->error_room = 0;
-    /* Logs are strings whatever happens, also where the load writes nothing. */
-    if (program->info_room)
-        program->info_log[0] = 0;
-    if (program->error_room)
-        program->error_log[0] = 0;
     return CUDA_SUCCESS;
+}
+
+CUresult mr_image_options_check(const char *entry, const struct mr_image_options *options)
+{
+    struct request request = { .program = { .optimisation = 4 } };
+    return read_options(entry, options, &request);
 }
 
 static void write_back(const struct mr_image_options *options, const struct request *request, uint64_t nanoseconds)
@@ -139,14 +140,20 @@ CUresult mr_image_load(const char *entry, const struct mr_device *device, const 
                        const struct mr_image_options *options, struct mr_program **out)
 {
     struct request request = { .program = { .optimisation = 4 } };
+    struct mr_program_options *program = &request.program;
     if (!image)
         return mr_bad_value(entry, "the image is NULL");
     CUresult status = read_options(entry, options, &request);
     if (status != CUDA_SUCCESS)
         return status;
-    request.program.capability = device->capability_major * 10 + device->capability_minor;
+    /* Logs are strings whatever happens, also where the load writes nothing. */
+    if (program->info_room)
+        program->info_log[0] = 0;
+    if (program->error_room)
+        program->error_log[0] = 0;
+    program->capability = device->capability_major * 10 + device->capability_minor;
     uint64_t start = mr_clock_ns();
-    status = mr_program_load(image, size, &request.program, out);
+    status = mr_program_load(image, size, program, out);
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)
         mr_log(MR_LOG_INFO, "%s: the image was refused with status %d", entry, (int)status);
@@ -189,18 +196,26 @@ failed:;
     return NULL;
 }
 
-CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,
-                            const struct mr_image_options *options, struct mr_program **out)
+CUresult mr_image_read_file(const char *entry, const char *path, char **data, size_t *size)
 {
-    size_t size = 0;
     CUresult status;
     if (!path || !*path)
         return mr_bad_value(entry, "there is no file name");
-    char *data = read_file(path, &size, &status);
-    if (!data) {
-        mr_log(MR_LOG_INFO, "%s: cannot read '%s': %s", entry, path, strerror(errno));
+    *data = read_file(path, size, &status);
+    if (*data)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "%s: cannot read '%s': %s", entry, path, strerror(errno));
+    return status;
+}
+
+CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,
+                            const struct mr_image_options *options, struct mr_program **out)
+{
+    char *data;
+    size_t size;
+    CUresult status = mr_image_read_file(entry, path, &data, &size);
+    if (status != CUDA_SUCCESS)
         return status;
-    }
     status = mr_image_load(entry, device, data, size, options, out);
     mr_free(data);
     return status;

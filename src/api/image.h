@@ -26,4 +26,11 @@ CUresult mr_image_load(const char *entry, const struct mr_device *device, const 
 CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,
                             const struct mr_image_options *options, struct mr_program **out) __attribute__((warn_unused_result));
 
+/* Checks options without loading anything (nor touching buffers): the statuses that mr_image_load would give for them. */
+CUresult mr_image_options_check(const char *entry, const struct mr_image_options *options) __attribute__((warn_unused_result));
+
+/* The whole file in *data (free with mr_free) with a zero byte after its *size bytes. CUDA_ERROR_FILE_NOT_FOUND, CUDA_ERROR_INVALID_VALUE for an empty
+ * name, CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult mr_image_read_file(const char *entry, const char *path, char **data, size_t *size) __attribute__((warn_unused_result));
+
 #endif
