@@ -19,14 +19,15 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 2   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 3   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
 /* Runtime services, called with the C calling convention. `mask` has a bit per active lane. Vectors of lanes are passed by pointer to 32 elements. */
 struct mr_runtime {
     /* bar.sync / barrier.sync and .red: waits until `threads` threads (0: all of the block that have not exited) have arrived at barrier `id` (0..15).
-     * `op`: 0 sync, 1 red.popc, 2 red.and, 3 red.or; `pred` the lanes whose predicate is true. Returns the reduction (popc count, or 0/1). */
+     * `op`: 0 sync, 1 red.popc, 2 red.and, 3 red.or, with MR_BARRIER_PER_THREAD for `barrier` without .aligned (else an arrival of some of a warp's
+     * lanes counts for all of them); `pred` the lanes whose predicate is true. Returns the reduction (popc count, or 0/1). */
     uint32_t (*barrier_sync)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred);
     /* bar.arrive: arrives without waiting. */
     void (*barrier_arrive)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask);
@@ -50,6 +51,8 @@ struct mr_runtime {
     /* nanosleep of about `ns` nanoseconds (others run meanwhile). */
     void (*nanosleep)(struct mr_block *block, uint32_t ns);
 };
+
+#define MR_BARRIER_PER_THREAD 4u
 
 enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED };
 

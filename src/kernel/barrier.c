@@ -2,19 +2,24 @@
 /* A block's sixteen barriers. (PTX manual: bar, barrier.)
  *
  * A barrier counts threads. Without an explicit number it expects all threads of the block that have not left the kernel; a warp that returns, or
- * lanes that exit, lower that expectation and may be what completes the barrier. With an explicit number, which the manual wants to be a multiple of
- * the warp's size, a whole warp counts as 32 threads even if the block's last warp has fewer.
+ * lanes that exit, lower that expectation and may be what completes the barrier.
+ *
+ * An arrival of some lanes of a warp counts for all of its lanes, as the manual has it for `bar` and for every aligned form: the others have nothing more to
+ * do with this barrier, or the program is wrong. (Typically they are on their way out, and wait only for the warp's lanes to come together at the
+ * kernel's end.) With an explicit number, a multiple of the warp's size by the manual, a warp counts as 32 even if the block's last one has fewer. Only
+ * `barrier` without .aligned (MR_BARRIER_PER_THREAD) counts lanes one by one. A fiber can't run a warp's other lanes while some of them wait, so an
+ * arrival that needs them ends in a reported deadlock, never in a barrier that lets go too early.
  *
  * The warp that completes a barrier hands each stopped warp its reduction and goes on; the stopped ones become runnable. The record is then fresh for
  * the barrier's next phase, which a fast warp may enter before a slow one has looked at its result. */
 #include "kernel/executor.h"
 
 /* Threads that an arrival with these lanes stands for. */
-static uint32_t arriving_threads(const struct mr_warp *warp, uint32_t threads, uint32_t mask)
+static uint32_t arriving_threads(const struct mr_warp *warp, uint32_t threads, uint32_t mask, bool per_thread)
 {
-    if (threads != 0 && mask == warp->live)
-        return MR_WARP_LANES;
-    return (uint32_t)__builtin_popcount(mask);
+    if (per_thread && mask != warp->live)
+        return (uint32_t)__builtin_popcount(mask);
+    return threads != 0 ? MR_WARP_LANES : (uint32_t)__builtin_popcount(warp->live);
 }
 
 static uint32_t reduction_of(const struct mr_barrier *barrier, uint32_t operation)
@@ -43,7 +48,7 @@ static bool complete_if_due(struct mr_executor *executor, struct mr_barrier *bar
     return true;
 }
 
-static struct mr_barrier *barrier_enter(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask)
+static struct mr_barrier *barrier_enter(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask, bool per_thread)
 {
     if (id >= MR_BARRIERS)
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "a barrier's number is above 15");
@@ -55,7 +60,7 @@ static struct mr_barrier *barrier_enter(struct mr_executor *executor, uint32_t i
         barrier->all_true = true;
         barrier->any_true = false;
     }
-    barrier->arrived += arriving_threads(&executor->warps[executor->current], threads, mask);
+    barrier->arrived += arriving_threads(&executor->warps[executor->current], threads, mask, per_thread);
     return barrier;
 }
 
@@ -63,8 +68,8 @@ uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, 
 {
     struct mr_executor *executor = block->engine;
     struct mr_warp *warp = &executor->warps[executor->current];
-    struct mr_barrier *barrier = barrier_enter(executor, id, threads, mask);
-    barrier->operation = (uint8_t)op;
+    struct mr_barrier *barrier = barrier_enter(executor, id, threads, mask, (op & MR_BARRIER_PER_THREAD) != 0);
+    barrier->operation = (uint8_t)(op & 3);
     barrier->true_count += (uint32_t)__builtin_popcount(pred & mask);
     barrier->all_true = barrier->all_true && (pred & mask) == mask;
     barrier->any_true = barrier->any_true || (pred & mask) != 0;
@@ -78,7 +83,7 @@ uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, 
 void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask)
 {
     struct mr_executor *executor = block->engine;
-    complete_if_due(executor, barrier_enter(executor, id, threads, mask));
+    complete_if_due(executor, barrier_enter(executor, id, threads, mask, false));
 }
 
 void mr_barrier_threads_left(struct mr_executor *executor, uint32_t count)

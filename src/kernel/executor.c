@@ -16,7 +16,7 @@
 #include "kernel/fault.h"
 
 #define STACK_GUARD (64u << 10)
-#define STACK_LEAST (256u << 10)
+#define STACK_LEAST (1u << 20)
 #define STACK_COLOUR 1088u
 #define SHARED_LEAST (256u << 10)
 #define SHARED_HOLE (1u << 20)

@@ -200,6 +200,26 @@ static void named_barriers_are_independent(void **unused)
         assert_int_equal(out[i], 10 * (i / 2 + 1));
 }
 
+/* Half of the lanes of warp 1 are on their way out: bar.sync doesn't wait for them, barrier.sync can't do without them. */
+static void partial(struct mr_block *block, uint32_t first, uint32_t end)
+{
+    (void)end;
+    uint32_t op = args_of(block)->n, mask = first == 1 ? 0xffff : UINT32_MAX;
+    for (int i = 0; i < 5; i++)
+        args_of(block)->out[first] += block->runtime->barrier_sync(block, 0, 0, mask, op | 1, UINT32_MAX);
+    block->runtime->lanes_exit(block, mask);
+}
+
+static void lanes_that_take_no_part(void **unused)
+{
+    (void)unused;
+    uint32_t out[4] = { 0 };
+    run(partial, COOPERATIVE, 1, 128, out, 0, CUDA_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(out[i], 5 * 112);
+    run(partial, COOPERATIVE, 1, 128, out, MR_BARRIER_PER_THREAD, CUDA_ERROR_LAUNCH_FAILED);
+}
+
 static void half_waits(struct mr_block *block, uint32_t first, uint32_t end)
 {
     (void)end;
@@ -362,6 +382,7 @@ int main(void)
         cmocka_unit_test(barrier_reductions),
         cmocka_unit_test(named_barriers_pair_producers_with_consumers),
         cmocka_unit_test(named_barriers_are_independent),
+        cmocka_unit_test(lanes_that_take_no_part),
         cmocka_unit_test(impossible_barriers_end_the_launch),
         cmocka_unit_test(yields_let_other_warps_go_on),
         cmocka_unit_test(a_waiting_kernel_ends_when_its_context_fails),

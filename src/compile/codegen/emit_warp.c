@@ -244,11 +244,13 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         return;
     }
     unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
+    if (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED))
+        op |= MR_BARRIER_PER_THREAD;
     LLVMValueRef args[5] = {id, threads, g->exec, number(g, op), predicate};
     LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
     if (!reduces)
         return;
-    if (op != 1)
+    if ((op & 3) != 1)
         r = LLVMBuildICmp(g->b, LLVMIntNE, r, number(g, 0), "");
     cg_write(g, &inst->operands[0], r);
 }

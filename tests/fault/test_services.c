@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device runtime and faults from end to end: kernels compiled from services.cu by clang, run through the public interface. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda.h>
+#include <unistd.h>
+
+static char *ptx;
+static CUdevice device;
+static CUcontext context;
+static CUmodule module;
+
+static char *read_file(const char *path)
+{
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char *text = calloc(1, 1u << 20);
+    if (!file || !text || fread(text, 1, (1u << 20) - 1, file) == 0)
+        return NULL;
+    fclose(file);
+    return text;
+}
+
+static int begin(void **unused)
+{
+    (void)unused;
+    return cuCtxCreate_v2(&context, 0, device) != CUDA_SUCCESS || cuModuleLoadData(&module, ptx) != CUDA_SUCCESS;
+}
+
+static int end(void **unused)
+{
+    (void)unused;
+    return cuCtxDestroy_v2(context) != CUDA_SUCCESS;
+}
+
+static CUdeviceptr memory(size_t bytes)
+{
+    CUdeviceptr pointer;
+    assert_int_equal(cuMemAlloc_v2(&pointer, bytes), CUDA_SUCCESS);
+    assert_int_equal(cuMemsetD8_v2(pointer, 0, bytes), CUDA_SUCCESS);
+    return pointer;
+}
+
+static CUresult run(const char *name, unsigned blocks, unsigned threads, void **params)
+{
+    CUfunction function;
+    assert_int_equal(cuModuleGetFunction(&function, module, name), CUDA_SUCCESS);
+    assert_int_equal(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, params, NULL), CUDA_SUCCESS);
+    return cuCtxSynchronize();
+}
+
+/* What a kernel writes to the descriptor; the text is static. */
+static const char *captured(int descriptor, const char *name, unsigned blocks, unsigned threads, void **params, CUresult expected)
+{
+    static char text[4096];
+    fflush(stdout);
+    int saved = dup(descriptor);
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    dup2(fileno(file), descriptor);
+    CUresult status = run(name, blocks, threads, params);
+    dup2(saved, descriptor);
+    close(saved);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(status, expected);
+    return text;
+}
+
+static void printf_is_out_after_synchronisation(void **unused)
+{
+    (void)unused;
+    int x = 9;
+    assert_string_equal(captured(STDOUT_FILENO, "say", 1, 32, (void *[]){ &x }, CUDA_SUCCESS),
+        "thread 3 x 9 half 1.50 word -5000000000\nthread 19 x 9 half 9.50 word -5000000000\n");
+}
+
+static void a_failed_assertion_names_block_and_thread(void **unused)
+{
+    (void)unused;
+    unsigned bad = 70;
+    const char *text = captured(STDERR_FILENO, "check", 4, 64, (void *[]){ &bad }, CUDA_ERROR_ASSERT);
+    assert_non_null(strstr(text, "services.cu:42: check: block: [1,0,0], thread: [6,0,0] Assertion `index() != bad` failed."));
+    assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
+}
+
+static void device_memory_outlives_the_kernel(void **unused)
+{
+    (void)unused;
+    CUdeviceptr slots = memory(256 * sizeof(void *)), good = memory(256 * sizeof(int));
+    size_t size = 100;
+    int flags[256], sum = 0;
+    assert_int_equal(run("allocate", 4, 64, (void *[]){ &slots, &size }), CUDA_SUCCESS);
+    assert_int_equal(run("release", 4, 64, (void *[]){ &slots, &good }), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH_v2(flags, good, sizeof flags), CUDA_SUCCESS);
+    for (int i = 0; i < 256; i++)
+        sum += flags[i];
+    assert_int_equal(sum, 256);
+    /* More than the heap holds: some get nothing, and that is no fault. */
+    size = 1u << 20;
+    void *pointers[256];
+    int got = 0;
+    assert_int_equal(run("allocate", 4, 64, (void *[]){ &slots, &size }), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH_v2(pointers, slots, sizeof pointers), CUDA_SUCCESS);
+    for (int i = 0; i < 256; i++)
+        got += pointers[i] != NULL;
+    assert_int_equal(got, 8);
+}
+
+static void recursion_works_and_ends_in_a_status(void **unused)
+{
+    (void)unused;
+    CUdeviceptr out = memory(32 * sizeof(int));
+    int deep = 100, first = 0;
+    assert_int_equal(run("recurse", 1, 32, (void *[]){ &deep, &out }), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH_v2(&first, out, sizeof first), CUDA_SUCCESS);
+    assert_int_equal(first, 5050);
+    deep = 100000000;
+    assert_int_equal(run("recurse", 1, 32, (void *[]){ &deep, &out }), CUDA_ERROR_HARDWARE_STACK_ERROR);
+}
+
+static void a_fault_ends_warps_that_wait(void **unused)
+{
+    (void)unused;
+    CUdeviceptr out = memory(64);
+    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){ &out }), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(cuMemFree_v2(out), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+static void warps_that_poll_let_others_go_on(void **unused)
+{
+    (void)unused;
+    CUdeviceptr flag = memory(64);
+    assert_int_equal(run("poll", 1, 128, (void *[]){ &flag }), CUDA_SUCCESS);
+}
+
+static void barriers_do_not_wait_for_threads_that_left(void **unused)
+{
+    (void)unused;
+    CUdeviceptr out = memory(256 * sizeof(int));
+    int counts[256];
+    assert_int_equal(run("leave_early", 1, 256, (void *[]){ &out }), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH_v2(counts, out, sizeof counts), CUDA_SUCCESS);
+    for (int t = 0; t < 256; t++)
+        assert_int_equal(counts[t], t < 200 && t % 64 < 32 && t < 192 ? 10 : t < 200 && t % 64 < 32 ? counts[t] : 0);
+}
+
+int main(void)
+{
+    ptx = read_file(getenv("SERVICES_PTX"));
+    if (!ptx || cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS)
+        return 1;
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(printf_is_out_after_synchronisation),
+        TEST(a_failed_assertion_names_block_and_thread),
+        TEST(device_memory_outlives_the_kernel),
+        TEST(recursion_works_and_ends_in_a_status),
+        TEST(a_fault_ends_warps_that_wait),
+        TEST(warps_that_poll_let_others_go_on),
+        TEST(barriers_do_not_wait_for_threads_that_left),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(ptx);
+    return failed;
+}
