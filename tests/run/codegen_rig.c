@@ -200,3 +200,8 @@ char *rig_ir(struct rig *rig, const char *entry, unsigned shape)
     mr_codegen.release(&result);
     return copy;
 }
+
+unsigned rig_flags(struct rig *rig, const char *entry)
+{
+    return compile(rig, find_entry(rig, entry), 0)->code.flags;
+}

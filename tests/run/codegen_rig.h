@@ -40,7 +40,10 @@ void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threa
 /* Host memory of a module variable. */
 void *rig_symbol(struct rig *rig, const char *name);
 
-/* Text of the optimised IR and of the assembly of an entry; the caller frees with free(). */
+/* MR_CODE_* of an entry. */
+unsigned rig_flags(struct rig *rig, const char *entry);
+
+/* Text of the optimised IR of an entry; the caller frees with free(). */
 char *rig_ir(struct rig *rig, const char *entry, unsigned shape);
 
 #endif

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
+#include "kernel/abi.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
@@ -308,6 +309,50 @@ static void shapes(void **unused)
     rig_close(rig);
 }
 
+/* More blocks than the static order takes: a dispatcher runs them. Two thousand ifs on bits of a changing number, in a loop. */
+static void large_functions(void **unused)
+{
+    (void)unused;
+    char *text = calloc(1 << 20, 1), *to = text;
+    to += sprintf(to, "%s", HEAD ".visible .entry big(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %t, %x, %i, %m; .reg .b64 %p, %q, %o, %p2, %q2; .reg .pred %c;\n"
+        "ld.param.u64 %p, [in]; ld.param.u64 %q, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4; add.u64 %p2, %p, %o; add.u64 %q2, %q, %o;\n"
+        "ld.global.u32 %x, [%p2]; mov.u32 %i, 0;\nagain:\n");
+    for (int k = 0; k < 1000; k++)
+        to += sprintf(to, "and.b32 %%m, %%x, %d; setp.eq.u32 %%c, %%m, 0; @%%c bra L%d; mad.lo.u32 %%x, %%x, 3, %d; L%d:\n", 1 << k % 13, k, k, k);
+    sprintf(to, "add.u32 %%i, %%i, 1; and.b32 %%m, %%t, 3; setp.lt.u32 %%c, %%i, %%m; @%%c bra again;\nst.global.u32 [%%q2], %%x; ret;\n}\n");
+    struct rig *rig = rig_open(text);
+    struct { uint32_t *in, *out; } params = {in, out};
+    start();
+    rig_variant = 0;
+    rig_run(rig, "big", 1, 70, &params, sizeof params);
+    for (uint32_t t = 0; t < 70; t++) {
+        uint32_t x = in[t], i = 0;
+        do
+            for (uint32_t k = 0; k < 1000; k++)
+                x = x & 1u << k % 13 ? x * 3 + k : x;
+        while (++i < (t & 3));
+        assert_int_equal(out[t], x);
+    }
+    rig_close(rig);
+    free(text);
+}
+
+/* Loops that may wait for someone else are told from those that can't. */
+static void waiting_loops(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".visible .global .u32 flag;\n"
+        KERNEL("counts", "", "mov.u32 %r, 0; loop: add.u32 %r, %r, %x; ld.global.u32 %a2, [%in]; red.global.add.u32 [flag], 1; setp.lt.u32 %p1, %r, 1000; @%p1 bra loop;")
+        KERNEL("polls", "", "loop: ld.volatile.global.u32 %r, [flag]; setp.eq.u32 %p1, %r, 0; @%p1 bra loop;")
+        KERNEL("acquires", "", "loop: ld.acquire.gpu.global.u32 %r, [flag]; add.u32 %a3, %r, 1; setp.eq.u32 %p1, %a3, 1; @!%p1 bra done; bra loop; done:")
+        KERNEL("fenced", "", "loop: membar.gl; ld.global.u32 %r, [flag]; setp.eq.u32 %p1, %r, 0; @%p1 bra loop;"));
+    assert_int_equal(rig_flags(rig, "counts"), 0);
+    assert_int_equal(rig_flags(rig, "polls"), MR_CODE_COOPERATIVE | MR_CODE_WAITS);
+    assert_int_equal(rig_flags(rig, "acquires"), MR_CODE_COOPERATIVE | MR_CODE_WAITS);
+    assert_int_equal(rig_flags(rig, "fenced"), MR_CODE_COOPERATIVE | MR_CODE_WAITS);
+    rig_close(rig);
+}
+
 static void vector_code(void **unused)
 {
     (void)unused;
@@ -324,6 +369,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
-        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(vector_code)};
+        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(large_functions),
+        cmocka_unit_test(waiting_loops), cmocka_unit_test(vector_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

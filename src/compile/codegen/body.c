@@ -108,6 +108,22 @@ static void make_parking(struct cg *g)
     }
 }
 
+/* A loop of stores, since memset would be a function from outside. */
+static void clear_parked_array(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "clear"), on = cg_new_block(g, "cleared");
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
+    LLVMBuildStore(g->b, first, LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &index, 1, ""));
+    LLVMValueRef next = LLVMBuildAdd(g->b, index, LLVMConstInt(unit->i32, 1, false), "");
+    LLVMAddIncoming(index, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), "");
+    LLVMBuildCondBr(g->b, more, loop, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
 /* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. */
 static void clear_warp(struct cg *g)
 {
@@ -117,8 +133,7 @@ static void clear_warp(struct cg *g)
             LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, CG_LANES, false), g->breaks[r]);
     }
     if (g->flow.dispatched) {
-        LLVMBuildMemSet(g->b, g->parked_array, LLVMConstInt(g->unit->i8, 0, false),
-                        LLVMConstInt(g->unit->i64, 4ull * g->flow.block_count, false), 4);
+        clear_parked_array(g);
         return;
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
