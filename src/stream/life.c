@@ -39,7 +39,8 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     mr_object_hold(context);
     stream->context = context;
     stream->flags = flags;
-    stream->priority = priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
+    priority = priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
+    atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
     stream->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     stream->is_legacy = is_legacy;
     atomic_store_explicit(&stream->sync_policy, CU_SYNC_POLICY_AUTO, memory_order_relaxed);
@@ -77,15 +78,15 @@ unsigned mr_stream_flags(const struct mr_stream *stream) { return stream->flags;
 uint64_t mr_stream_id(const struct mr_stream *stream) { return stream->id; }
 bool mr_stream_is_default(const struct mr_stream *stream) { return stream->is_legacy || stream->is_per_thread; }
 
-int mr_stream_priority(const struct mr_stream *stream)
+int mr_stream_priority(struct mr_stream *stream)
 {
-    return stream->priority;
+    return atomic_load_explicit(&stream->priority, memory_order_relaxed);
 }
 
 void mr_stream_set_priority(struct mr_stream *stream, int priority)
 {
     mr_lock_take(&stream->lock);
-    stream->priority = priority;
+    atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
     mr_lock_drop(&stream->lock);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "engine/transfer.h"
 #include "object/context.h"
 #include "stream/stream_private.h"
 
@@ -113,7 +114,7 @@ static bool advance(struct mr_stream *stream)
 static struct mr_call make_ready(struct mr_stream *stream)
 {
     set_state(stream, MR_STREAM_READY);
-    return mr_engine_push(&stream->task, mr_engine_key(stream->priority, stream->head->sequence));
+    return mr_engine_push(&stream->task, mr_engine_key(mr_stream_priority(stream), stream->head->sequence));
 }
 
 static bool for_worker(const struct mr_command *command)
@@ -208,7 +209,10 @@ static bool execute(struct mr_stream *stream, struct mr_command *command, CUresu
     if (*status != CUDA_SUCCESS && command->kind != MR_COMMAND_CALLBACK && command->kind != MR_COMMAND_RELEASE)
         return true;
     if (command->kind == MR_COMMAND_LAUNCH)
-        return mr_grid_run(&stream->grid, command->launch, mr_engine_key(stream->priority, command->sequence), status);
+        return mr_grid_run(&stream->grid, command->launch, mr_engine_key(mr_stream_priority(stream), command->sequence), status);
+    uint64_t pieces = mr_transfer_pieces(command);
+    if (pieces > 1)
+        return mr_grid_run_pieces(&stream->grid, command, pieces, mr_engine_key(mr_stream_priority(stream), command->sequence), status);
     CUresult before = *status;
     *status = mr_command_execute(command, before);
     return true;
@@ -243,7 +247,7 @@ static bool work(struct mr_stream *stream, bool (*enough)(void *data), void *dat
         struct mr_command *command = NULL;
         if (advance(stream)) {
             command = stream->head;
-            uint64_t key = mr_engine_key(stream->priority, command->sequence);
+            uint64_t key = mr_engine_key(mr_stream_priority(stream), command->sequence);
             if ((for_worker(command) && !worker) || (enough ? enough(data) : ran && mr_engine_has_older(key))) {
                 call = make_ready(stream);
                 command = NULL;

@@ -34,7 +34,7 @@ bool mr_stream_destroy(struct mr_stream *stream);
 
 /* What the API shows of a stream. `sync_policy` is a CUsynchronizationPolicy. */
 unsigned mr_stream_flags(const struct mr_stream *stream);
-int mr_stream_priority(const struct mr_stream *stream);
+int mr_stream_priority(struct mr_stream *stream);
 uint64_t mr_stream_id(const struct mr_stream *stream);
 int mr_stream_sync_policy(struct mr_stream *stream);
 void mr_stream_set_sync_policy(struct mr_stream *stream, int policy);
