@@ -9,6 +9,7 @@
 #include "api_impl.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "memory/memory.h"
 #include "object/context.h"
 #include "object/device.h"
 #include "stream/stream.h"
@@ -162,6 +163,29 @@ CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
     mr_stream_set_sync_policy(to, mr_stream_sync_policy(from));
     if (!mr_stream_is_default(to))
         mr_stream_set_priority(to, mr_stream_priority(from));
+    return CUDA_SUCCESS;
+}
+
+/* ---- managed memory ---- */
+
+/* Which stream may touch managed memory says when pages have to be moved. Here host and device share them, and every stream may
+ * touch them at any time: what is asked for holds as soon as the arguments are right. */
+CUresult mr_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
+{
+    static const char name[] = "cuStreamAttachMemAsync";
+    struct mr_stream *stream;
+    struct mr_allocation found;
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
+        return mr_bad_value(name, "flags are %#x and must be one of CU_MEM_ATTACH_*", flags);
+    if (flags == CU_MEM_ATTACH_SINGLE && mr_stream_is_default(stream) && (hStream == NULL || hStream == CU_STREAM_LEGACY))
+        return mr_bad_value(name, "memory cannot be attached to the default stream alone");
+    if (!mr_memory_find((uintptr_t)dptr, &found) || found.kind != MR_MEMORY_MANAGED || found.base != (uintptr_t)dptr)
+        return mr_bad_value(name, "no managed allocation starts at %#llx", dptr);
+    if (length != 0 && length != found.size)
+        return mr_bad_value(name, "the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length, found.size);
     return CUDA_SUCCESS;
 }
 
