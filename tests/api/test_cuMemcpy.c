@@ -155,6 +155,41 @@ static void test_overlap(void **state)
     OK(cuMemFree(device));
 }
 
+/* Copies and fills that several threads share, among others that they don't. */
+static void test_shared(void **state)
+{
+    (void)state;
+    enum { HUGE = (9 << 20) + 13, STREAMS = 4 };
+    CUstream stream[STREAMS];
+    CUdeviceptr device[STREAMS];
+    char *out = malloc(HUGE), *in = malloc(HUGE);
+    pattern_put(out, HUGE, 9);
+    for (int i = 0; i < STREAMS; i++) {
+        OK(cuStreamCreate(&stream[i], CU_STREAM_NON_BLOCKING));
+        device[i] = device_bytes(HUGE);
+    }
+    for (int round = 0; round < 8; round++) {
+        for (int i = 0; i < STREAMS; i++)
+            OK(cuMemsetD8Async(device[i], (unsigned char)round, HUGE, stream[i]));
+        OK(cuMemcpyHtoDAsync(device[0], out, HUGE, stream[0]));
+        for (int i = 0; i < STREAMS; i++) {
+            OK(cuStreamSynchronize(stream[i]));
+            if (i > 0)
+                OK(cuMemcpyDtoDAsync(device[i], device[i - 1], HUGE, stream[i]));
+            OK(cuStreamSynchronize(stream[i]));
+        }
+        OK(cuMemcpyDtoH(in, device[STREAMS - 1], HUGE));
+        assert_true(pattern_is(in, HUGE, 9));
+        in[HUGE / 2]++;
+    }
+    for (int i = 0; i < STREAMS; i++) {
+        OK(cuStreamDestroy(stream[i]));
+        OK(cuMemFree(device[i]));
+    }
+    free(out);
+    free(in);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -246,7 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_pinned_is_asynchronous), cmocka_unit_test(test_pageable_source),
         cmocka_unit_test(test_pageable_large), cmocka_unit_test(test_default_stream_order), cmocka_unit_test(test_sync_memops),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_nothing), cmocka_unit_test(test_bad_operands), cmocka_unit_test(test_peer),
+        cmocka_unit_test(test_overlap), cmocka_unit_test(test_shared), cmocka_unit_test(test_nothing), cmocka_unit_test(test_bad_operands), cmocka_unit_test(test_peer),
         cmocka_unit_test(test_without_context),
     };
     if (!unmapped_host_is_refused()) {

@@ -143,6 +143,51 @@ static void test_long(void **state)
     free(two);
 }
 
+/* Pieces put together are the whole; what must not be cut isn't. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    const size_t size = ((size_t)5 << 20) + 77;
+    unsigned char *one = malloc(size), *two = malloc(size);
+    assert_true(one && two);
+    for (size_t i = 0; i < size; i++)
+        one[i] = (unsigned char)(i * 11 + i / 3000);
+    struct mr_command command = { .kind = MR_COMMAND_COPY,
+        .copy = { .destination = two, .source = one, .width = size, .height = 1, .depth = 1 } };
+    uint64_t pieces = mr_transfer_pieces(&command);
+    assert_true(pieces > 1);
+    memset(two, 0, size);
+    mr_transfer_run(&command, 2, pieces);
+    mr_transfer_run(&command, 0, 1);
+    mr_transfer_run(&command, 1, 2);
+    assert_memory_equal(one, two, size);
+
+    command.copy = (struct mr_copy){ .destination = two, .source = one, .width = 4096, .height = 20, .depth = 60, .destination_pitch = 4096,
+        .source_pitch = 4096, .destination_slice = 4096 * 20, .source_slice = 4096 * 20 };
+    assert_true(mr_transfer_pieces(&command) > 1);
+    command.copy.source_slice++;
+    assert_int_equal(mr_transfer_pieces(&command), 1);
+    command.copy = (struct mr_copy){ .destination = one + 4096, .source = one, .width = size - 4096, .height = 1, .depth = 1 };
+    assert_int_equal(mr_transfer_pieces(&command), 1);
+    command.copy.width = 1000;
+    assert_int_equal(mr_transfer_pieces(&command), 1);
+
+    command.kind = MR_COMMAND_FILL;
+    command.fill = (struct mr_fill){ .destination = two, .pitch = 0, .width = size / 2 - 1, .height = 1, .value = 0x1234, .element = 2 };
+    pieces = mr_transfer_pieces(&command);
+    assert_true(pieces > 1);
+    mr_transfer_run(&command, 1, pieces);
+    mr_transfer_run(&command, 0, 1);
+    for (size_t i = 0; i + 3 < size; i += 2)
+        if (two[i] != 0x34 || two[i + 1] != 0x12)
+            fail_msg("half word at %zu", i);
+    assert_int_equal(two[size - 1], one[size - 1]);
+    command.fill = (struct mr_fill){ .destination = two, .pitch = 2000, .width = 1999, .height = 2600, .value = 1, .element = 1 };
+    assert_int_equal(mr_transfer_pieces(&command), 1);
+    free(one);
+    free(two);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
