@@ -62,6 +62,15 @@ static void barriers_and_shared_memory(void **unused)
             "st.shared.u32 [%a5], %a9;\n"
             "skip: shr.u32 %a6, %a6, 1; setp.ne.u32 %p2, %a6, 0; @%p2 bra loop;\n"
             "bar.sync 0; ld.shared.u32 %r, [dynamic];")
+        /* Barriers in both arms of an if, in a loop with its own number of rounds, and after lanes have left. */
+        KERNEL("arms", ".shared .align 4 .b8 cells[512];",
+            "mov.u32 %a2, cells; mov.u32 %a3, %tid.x; shl.b32 %a4, %a3, 2; add.u32 %a4, %a4, %a2; mov.u32 %r, 0; mov.u32 %a10, 0;\n"
+            "xor.b32 %a6, %a3, 1; shl.b32 %a6, %a6, 2; add.u32 %a6, %a6, %a2; and.b32 %a5, %a3, 1; setp.eq.u32 %p1, %a5, 0; @%p1 bra even;\n"
+            "st.shared.u32 [%a4], %x; barrier.sync 0; ld.shared.u32 %r, [%a6]; bra join;\n"
+            "even: add.u32 %a7, %x, 1; st.shared.u32 [%a4], %a7; barrier.sync 0; ld.shared.u32 %r, [%a6]; add.u32 %r, %r, 5;\n"
+            "join: barrier.sync 0; and.b32 %a8, %a3, 3; setp.eq.u32 %p2, %a8, 3; @%p2 st.global.u32 [%out], %r; @%p2 exit;\n"
+            "round: st.shared.u32 [%a4], %r; barrier.sync 0; add.u32 %a10, %a10, 1; setp.le.u32 %p3, %a10, %a8; @%p3 bra round;\n"
+            "@!%p3 add.u32 %r, %r, %a10;")
         KERNEL("reductions", "",
             "setp.gt.u32 %p1, %x, 1000000; bar.red.popc.u32 %a2, 0, %p1; bar.red.and.pred %p2, 0, %p1; bar.red.or.pred %p3, 0, %p1;\n"
             "selp.u32 %a3, 1000, 0, %p2; selp.u32 %a4, 2000, 0, %p3; add.u32 %r, %a2, %a3; add.u32 %r, %r, %a4;"));
@@ -80,6 +89,12 @@ static void barriers_and_shared_memory(void **unused)
                 sum += in[b * 256 + i];
             for (uint32_t i = 0; i < 256; i++)
                 assert_int_equal(out[b * 256 + i], sum);
+        }
+        start();
+        launch(rig, "arms", 2, 72, 0);
+        for (uint32_t i = 0; i < 144; i++) {
+            uint32_t t = i % 72, value = in[i ^ 1] + (t & 1 ? 1 : 5);
+            assert_int_equal(out[i], (t & 3) == 3 ? value : value + (t & 3) + 1);
         }
         start();
         launch(rig, "reductions", 3, 100, 0);

@@ -318,6 +318,10 @@ static void emit_block(struct cg *g, uint32_t index)
     g->mask = LLVMBuildLoad2(g->b, g->unit->i32, slot, "mask");
     LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, 0, false), slot);
     g->mask_vector = cg_mask_vector(g, g->mask);
+    if (block->barrier) {
+        begin_instruction(g, NULL);
+        cg_emit_early_arrival(g);
+    }
     for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
         if (!block->last || i + 1 < block->end)
             cg_emit_instruction(g, &g->func->insts[i]);

@@ -76,6 +76,7 @@ struct cg {
     LLVMBasicBlockRef *entries; /* per block */
     LLVMBasicBlockRef finish, dispatcher;
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
+    LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
     struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
     uint64_t frame;             /* bytes of slots that stay in memory */
@@ -170,6 +171,7 @@ LLVMTypeRef cg_state_type(const struct cg_unit *unit);
 bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
+void cg_emit_early_arrival(struct cg *g);
 void cg_emit_dispatcher(struct cg *g);
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
 void cg_emit_trap(struct cg *g, unsigned kind);

@@ -51,7 +51,7 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
 }
 
 /* Goes on with what is pending after `way`, the lanes being parked already. */
-static void dispatch(struct cg *g, struct mr_flow_exit way)
+static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_order order)
 {
     if (g->flow.dispatched) {
         LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->at, false), g->current);
@@ -73,22 +73,60 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
         if (waiting != MR_FLOW_NONE)
             for (uint32_t b = 0; b < g->flow.block_count; b++)
                 outer += mr_bit_get(set, b) && (b < g->flow.loops[waiting].first || b >= g->flow.loops[waiting].end);
-        if (outer && g->rounds) {
+        if (outer && g->rounds && order == MR_SCAN_USUAL) {
             /* Every now and then those outside the loop go first: they may be whom it waits for. */
             LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
             LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
             LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
             LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), ""), turn, usual);
             LLVMPositionBuilderAtEnd(g->b, turn);
-            uint32_t count = mr_flow_scan(&g->flow, g->at, set, true, list);
-            jump_first(g, list, count, way);
+            jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_OUTSIDE, list), way);
             LLVMPositionBuilderAtEnd(g->b, usual);
         }
-        uint32_t count = mr_flow_scan(&g->flow, g->at, set, false, list);
-        jump_first(g, list, count, way);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, order, list), way);
     }
     mr_free(set);
     mr_free(list);
+}
+
+static void dispatch(struct cg *g, struct mr_flow_exit way)
+{
+    dispatch_in(g, way, MR_SCAN_USUAL);
+}
+
+/*
+ * Lanes of one warp may arrive at different barriers, in both arms of an if for
+ * example. Nothing else can run then. All but the last group are only noted as
+ * arrived and parked behind their barrier; the last group waits in the name of
+ * all of them. (A barrier with a predicate has a result for each, which this
+ * can't give: such code waits for itself, which the runtime finds out.)
+ */
+void cg_emit_early_arrival(struct cg *g)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_ptx_inst *inst = &g->func->insts[block->first];
+    if (g->flow.dispatched || !mr_flow_barrier_shared(&g->flow, g->at) || inst->mode != MR_PTX_MODE_SYNC
+        || inst->guard != MR_PTX_NONE)
+        return;
+    LLVMValueRef others = zero32(g);
+    if (!g->arrived) {
+        g->arrived = cg_slot(g, g->unit->i32, "arrived");
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMBuildStore(g->b, zero32(g), g->arrived);
+        LLVMPositionBuilderAtEnd(g->b, here);
+    }
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
+            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->i32, parked_slot(g, b), ""), "");
+    LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, zero32(g), ""), early, all);
+    LLVMPositionBuilderAtEnd(g->b, early);
+    LLVMValueRef arrived = LLVMBuildLoad2(g->b, g->unit->i32, g->arrived, "");
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, arrived, g->mask, ""), g->arrived);
+    park(g, block->succs[0], g->mask, true);
+    dispatch_in(g, (struct mr_flow_exit){block->succs, 1, false}, MR_SCAN_BARRIERS);
+    LLVMPositionBuilderAtEnd(g->b, all);
 }
 
 /* Counts a round of a waiting loop, and lets other warps run every 256 rounds. */
@@ -297,12 +335,36 @@ void cg_emit_block_end(struct cg *g)
     }
 }
 
-/* Large functions: looks for the next block with lanes from the one that ran last, around the ring. */
+/* A byte per block: whether it is a barrier. */
+static LLVMValueRef barrier_table(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    uint32_t count = g->flow.block_count;
+    char *bytes = mr_calloc(count, 1);
+    if (!bytes) {
+        cg_fail(unit, NULL, "memory is short");
+        return LLVMGetPoison(unit->ptr);
+    }
+    for (uint32_t b = 0; b < count; b++)
+        bytes[b] = g->flow.blocks[b].barrier;
+    LLVMValueRef content = LLVMConstStringInContext2(unit->context, bytes, count, true);
+    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "barriers");
+    LLVMSetInitializer(table, content);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    mr_free(bytes);
+    return table;
+}
+
+/* Large functions: looks for the next block with lanes from the one that ran last, around the ring; barriers are taken in
+ * the second round only. After an early arrival the next block that is found may be the one behind the barrier: in functions
+ * of this size lanes of one warp must not wait at different barriers. */
 void cg_emit_dispatcher(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     LLVMBasicBlockRef look = cg_new_block(g, "look"), more = cg_new_block(g, "more"), go = cg_new_block(g, "go");
     LLVMValueRef count = LLVMConstInt(unit->i32, g->flow.block_count, false), one = LLVMConstInt(unit->i32, 1, false);
+    LLVMValueRef twice = LLVMConstInt(unit->i32, 2 * g->flow.block_count, false), table = barrier_table(g);
     LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
     LLVMValueRef start = LLVMBuildLoad2(g->b, unit->i32, g->current, "");
     LLVMBuildBr(g->b, look);
@@ -311,11 +373,14 @@ void cg_emit_dispatcher(struct cg *g)
     LLVMValueRef next = LLVMBuildAdd(g->b, last, one, ""), looked = LLVMBuildAdd(g->b, seen, one, "");
     LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, next, count, "");
     next = LLVMBuildSelect(g->b, past, zero32(g), next, "");
-    LLVMValueRef slot = LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &next, 1, "");
-    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->i32, slot, "");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), ""), go, more);
+    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &next, 1, ""), "");
+    LLVMValueRef barrier = LLVMBuildLoad2(g->b, unit->i8, LLVMBuildGEP2(g->b, unit->i8, table, &next, 1, ""), "");
+    LLVMValueRef takes = LLVMBuildICmp(g->b, LLVMIntEQ, barrier, LLVMConstInt(unit->i8, 0, false), "");
+    takes = LLVMBuildOr(g->b, takes, LLVMBuildICmp(g->b, LLVMIntUGT, looked, count, ""), "");
+    takes = LLVMBuildAnd(g->b, takes, LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), ""), "");
+    LLVMBuildCondBr(g->b, takes, go, more);
     LLVMPositionBuilderAtEnd(g->b, more);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, looked, count, ""), g->finish, look);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, looked, twice, ""), g->finish, look);
     LLVMValueRef lasts[2] = {start, next}, seens[2] = {zero32(g), looked};
     LLVMBasicBlockRef from[2] = {g->dispatcher, more};
     LLVMAddIncoming(last, lasts, from, 2);

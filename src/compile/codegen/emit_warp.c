@@ -11,8 +11,6 @@
  */
 #include "compile/codegen/cg.h"
 
-#include <stdio.h>
-
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
     return LLVMConstInt(g->unit->i32, value, false);
@@ -243,10 +241,16 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 3);
         return;
     }
+    LLVMValueRef lanes = g->exec;
+    if (g->arrived && mr_flow_barrier_shared(&g->flow, g->at)) {
+        lanes = LLVMBuildOr(g->b, lanes, LLVMBuildLoad2(g->b, unit->i32, g->arrived, ""), "");
+        LLVMBuildStore(g->b, number(g, 0), g->arrived);
+    }
     unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
     if (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED))
         op |= MR_BARRIER_PER_THREAD;
-    LLVMValueRef args[5] = {id, threads, g->exec, number(g, op), predicate};
+    bool per_thread = inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED);
+    LLVMValueRef args[5] = {id, threads, lanes, number(g, op | (per_thread ? MR_BARRIER_PER_THREAD : 0)), predicate};
     LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
     if (!reduces)
         return;

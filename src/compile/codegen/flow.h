@@ -95,6 +95,7 @@ struct mr_flow_block {
     enum mr_end_kind end_kind;
     const struct mr_ptx_inst *last; /* the terminator, NULL if it falls through */
     bool may_vanish;        /* the block ends with a call in which lanes may exit the kernel */
+    bool barrier;           /* the block is a barrier of the block of threads: it runs only when no lane can do anything else */
     uint32_t loop;          /* innermost loop, MR_FLOW_NONE if in none */
     mr_word *live_in;       /* registers */
     mr_word *pend;          /* blocks */
@@ -131,9 +132,16 @@ struct mr_flow {
     uint32_t *block_of;   /* private: block that starts at an instruction, before ordering */
 };
 
-/* The scan order: fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at
- * when `block` ends; returns how many. With `outside`, blocks that are not in the innermost waiting loop come first. */
-uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, bool outside, uint32_t *list);
+/* Scan orders: the usual one; the one of a waiting loop that gives way, where blocks outside of it come first; and the one of
+ * lanes that have arrived at a barrier and must not go on before the rest, where barriers come first. Otherwise barriers come last. */
+enum mr_flow_order { MR_SCAN_USUAL, MR_SCAN_OUTSIDE, MR_SCAN_BARRIERS };
+
+/* Fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at when `block` ends;
+ * returns how many. */
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order, uint32_t *list);
+
+/* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier waits. */
+bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
 
 /* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */
 struct mr_flow_exit {

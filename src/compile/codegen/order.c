@@ -27,6 +27,12 @@ static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *ins
     }
 }
 
+static bool is_barrier(const struct mr_ptx_inst *inst)
+{
+    return (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER)
+        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED);
+}
+
 /* Marks the first instruction of every block; the array has a place for the end of the body. */
 static void mark_leaders(const struct mr_flow *flow, bool *leader)
 {
@@ -35,9 +41,12 @@ static void mark_leaders(const struct mr_flow *flow, bool *leader)
     for (uint32_t i = 0; i < func->label_count; i++)
         if (func->labels[i].inst <= func->inst_count)
             leader[func->labels[i].inst] = true;
-    for (uint32_t i = 0; i < func->inst_count; i++)
-        if (ends_block(flow, &func->insts[i]))
+    for (uint32_t i = 0; i < func->inst_count; i++) {
+        if (is_barrier(&func->insts[i]))
+            leader[i] = leader[i + 1] = true;
+        else if (ends_block(flow, &func->insts[i]))
             leader[i + 1] = true;
+    }
 }
 
 static bool alloc_succs(struct mr_flow_block *block, uint32_t count)
@@ -68,6 +77,7 @@ static bool link_block(struct mr_flow *flow, struct mr_flow_block *block, uint32
     const struct mr_ptx_inst *last = block->end > block->first ? &flow->func->insts[block->end - 1] : NULL;
     bool guarded = last && last->guard != MR_PTX_NONE;
     block->last = last;
+    block->barrier = last && is_barrier(last);
     switch (last ? last->op : MR_PTX_OP_COUNT) {
     case MR_PTX_OP_BRA:
         block->end_kind = guarded ? MR_END_BRANCH : MR_END_FALL;

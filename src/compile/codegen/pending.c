@@ -23,18 +23,10 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block)
     return loop;
 }
 
-uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, bool outside, uint32_t *list)
+/* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */
+static uint32_t scan_rings(const struct mr_flow *flow, uint32_t block, const mr_word *set, uint32_t *list)
 {
-    uint32_t count = 0, low = block, high = block;
-    uint32_t loop = flow->blocks[block].loop, waiting = mr_flow_waiting_loop(flow, block);
-    uint32_t skip_first = 0, skip_end = 0;
-    if (outside && waiting != MR_FLOW_NONE) {
-        skip_first = flow->loops[waiting].first;
-        skip_end = flow->loops[waiting].end;
-    }
-    /* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */
-    high = block + 1;
-    low = block + 1;
+    uint32_t count = 0, low = block + 1, high = block + 1, loop = flow->blocks[block].loop;
     for (bool more = true; more;) {
         uint32_t first = 0, end = flow->block_count;
         more = loop != MR_FLOW_NONE;
@@ -44,20 +36,61 @@ uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word 
             loop = flow->loops[loop].parent;
         }
         for (uint32_t b = high; b < end; b++)
-            if (mr_bit_get(set, b) && !(b >= skip_first && b < skip_end))
+            if (mr_bit_get(set, b))
                 list[count++] = b;
         for (uint32_t b = first; b < low; b++)
-            if (mr_bit_get(set, b) && !(b >= skip_first && b < skip_end))
+            if (mr_bit_get(set, b))
                 list[count++] = b;
         high = end;
         low = first;
     }
-    for (uint32_t i = skip_first; i < skip_end; i++) {
-        uint32_t b = skip_first + (i - skip_first + (block + 1 - skip_first)) % (skip_end - skip_first);
-        if (mr_bit_get(set, b))
-            list[count++] = b;
-    }
     return count;
+}
+
+/* Moves the blocks for which `late` holds behind the others, both in their order. */
+static void move_back(uint32_t *list, uint32_t count, const struct mr_flow *flow, bool barriers, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = 0, front = 0; i < count; i++) {
+        uint32_t block = list[i];
+        bool late = barriers ? flow->blocks[block].barrier : block >= first && block < end;
+        if (late)
+            continue;
+        for (uint32_t k = i; k > front; k--)
+            list[k] = list[k - 1];
+        list[front++] = block;
+    }
+}
+
+static void move_front(uint32_t *list, uint32_t count, const struct mr_flow *flow)
+{
+    for (uint32_t i = 0, front = 0; i < count; i++) {
+        uint32_t block = list[i];
+        if (!flow->blocks[block].barrier)
+            continue;
+        for (uint32_t k = i; k > front; k--)
+            list[k] = list[k - 1];
+        list[front++] = block;
+    }
+}
+
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order, uint32_t *list)
+{
+    uint32_t count = scan_rings(flow, block, set, list), waiting = mr_flow_waiting_loop(flow, block);
+    if (order == MR_SCAN_OUTSIDE && waiting != MR_FLOW_NONE)
+        move_back(list, count, flow, false, flow->loops[waiting].first, flow->loops[waiting].end);
+    if (order == MR_SCAN_BARRIERS)
+        move_front(list, count, flow);
+    else
+        move_back(list, count, flow, true, 0, 0);
+    return count;
+}
+
+bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block)
+{
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        if (flow->blocks[b].barrier && b != block && mr_bit_get(flow->blocks[block].pend, b))
+            return flow->blocks[block].barrier;
+    return false;
 }
 
 bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block)
@@ -128,13 +161,13 @@ static void spread_to(struct spread *spread, uint32_t count, uint32_t index)
     }
 }
 
-static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_exit way, bool outside)
+static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_exit way, enum mr_flow_order order)
 {
     struct mr_flow *flow = spread->flow;
     memcpy(spread->set, flow->blocks[block].pend, spread->words * sizeof(mr_word));
     for (uint32_t i = 0; i < way.target_count; i++)
         mr_bit_set(spread->set, way.targets[i]);
-    uint32_t count = mr_flow_scan(flow, block, spread->set, outside, spread->list);
+    uint32_t count = mr_flow_scan(flow, block, spread->set, order, spread->list);
     for (uint32_t i = 0; i < count; i++) {
         spread_to(spread, count, i);
         if (way.certain && way.target_count == 1 && spread->list[i] == way.targets[0])
@@ -159,9 +192,11 @@ static bool pend_fixpoint(struct spread *spread)
             uint32_t ways = mr_flow_exit_count(flow, &flow->blocks[b]);
             for (uint32_t i = 0; i < ways; i++) {
                 struct mr_flow_exit way = mr_flow_exit_get(flow, &flow->blocks[b], i);
-                spread_exit(spread, b, way, false);
+                spread_exit(spread, b, way, MR_SCAN_USUAL);
                 if (mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE)
-                    spread_exit(spread, b, way, true);
+                    spread_exit(spread, b, way, MR_SCAN_OUTSIDE);
+                if (mr_flow_barrier_shared(flow, b))
+                    spread_exit(spread, b, way, MR_SCAN_BARRIERS);
             }
         }
         if (edges > MR_FLOW_STATIC_EDGES)
