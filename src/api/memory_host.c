@@ -30,9 +30,8 @@ static CUresult allocate(const char *name, void **pp, size_t size, unsigned flag
         *pp = NULL;   /* nothing, which cuMemFreeHost takes back */
         return CUDA_SUCCESS;
     }
-    /* All pinned memory is mapped, and portable unless it is write-combined: so says hardware in cuMemHostGetFlags. */
-    flags |= CU_MEMHOSTALLOC_DEVICEMAP | (flags & CU_MEMHOSTALLOC_WRITECOMBINED ? 0 : CU_MEMHOSTALLOC_PORTABLE);
-    status = mr_memory_allocate(context, MR_MEMORY_PINNED, size, flags, &address);
+    /* Pinned memory is always mapped, and cuMemHostGetFlags says so. */
+    status = mr_memory_allocate(context, MR_MEMORY_PINNED, size, flags | CU_MEMHOSTALLOC_DEVICEMAP, &address);
     if (status == CUDA_SUCCESS)
         *pp = (void *)address;
     else
@@ -132,7 +131,7 @@ CUresult mr_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
         mr_log(MR_LOG_INFO, "cuMemHostRegister: device memory of other hardware cannot be registered");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    status = mr_memory_register(context, p, bytesize, Flags | CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP);
+    status = mr_memory_register(context, p, bytesize, Flags | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (status == CUDA_ERROR_INVALID_VALUE)
         return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty, not mapped, or the driver's own", bytesize, p);
     if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
