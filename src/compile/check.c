@@ -62,7 +62,7 @@ static void check_arithmetic(struct check *check)
         if (inst->rounding != MR_PTX_ROUND_NONE && inst->rounding != MR_PTX_ROUND_RN)
             refuse(check, "this rounding of 16-bit floats");
         if ((inst->op == MR_PTX_OP_MIN || inst->op == MR_PTX_OP_MAX)
-            && (inst->operand_count > 3 || (inst->flags & (MR_PTX_FLAG_ABS | MR_PTX_FLAG_RELU))))
+            && (inst->operand_count > 3 || ((inst->flags & MR_PTX_FLAG_ABS) && !(inst->flags & MR_PTX_FLAG_XORSIGN))))
             refuse(check, "this form for 16-bit floats");
     }
 }
@@ -193,9 +193,10 @@ static void check_instruction(struct check *check)
     case MR_PTX_OP_ABS: case MR_PTX_OP_NEG: case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: case MR_PTX_OP_EX2: case MR_PTX_OP_TANH:
         check_arithmetic(check);
         break;
-    case MR_PTX_OP_SET: case MR_PTX_OP_SETP:
-        if (is_pair(inst->type[0]) || (inst->type_count > 1 && is_pair(inst->type[1])))
-            refuse(check, "a comparison of pairs");
+    case MR_PTX_OP_SET:
+        /* Of a pair with a pair, or of one with one. */
+        if (is_pair(inst->type[1]) && !is_pair(inst->type[0]))
+            refuse(check, "this result of a comparison of pairs");
         break;
     case MR_PTX_OP_CVT:
         check_convert(check);

@@ -245,6 +245,7 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(66, w, "mad.hi.u32 %w, %wa, %wb, %wc;", (u32)((u64)A * B >> 32) + C) \
     X(67, w, "neg.s32 %wa, %wa; abs.s32 %w, %wa;", (0 - A) >> 31 ? A : 0 - A) \
     X(68, w, "cvt.u16.s32 %ha, %wa; cvt.u32.u16 %w, %ha;", A & 0xffff) \
+    X(70, w, "setp.lt.f16x2 %p|%pb, %wa, %wb; selp.u32 %wa, 1, 0, %p; selp.u32 %wb, 2, 0, %pb; or.b32 %w, %wa, %wb;", (u64)((half_value(A & 0xffff) < half_value(B & 0xffff) ? 1 : 0) | (half_value(A >> 16) < half_value(B >> 16) ? 2 : 0))) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)
@@ -406,7 +407,7 @@ static void refusals(void **unused)
     (void)unused;
     rig_refuses(".version 8.0\n.target sm_80\n.address_size 32\n", "32-bit addresses");
     rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\nmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4};\nret;\n}\n", "line 7");
-    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>; .reg .pred %p;\nsetp.eq.f16x2 %p|%p, %r0, %r1;\nret;\n}\n", "setp");
+    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>; .local .u32 x;\nmov.u32 %r0, x;\nret;\n}\n", "line 7");
 }
 
 int main(void)

@@ -196,7 +196,7 @@ bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 
 /* Helpers that families share. */
-LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal f32 -> signed zero */
+LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value);          /* to [0, 1], NaN -> 0 */
 LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 -> f32 */
 LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */

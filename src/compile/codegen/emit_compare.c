@@ -89,9 +89,49 @@ static void emit_set(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef 
     cg_write(g, &inst->operands[0], r);
 }
 
+/* Both halves of a pair: the lower gives the first result. */
+static bool emit_pairs(struct cg *g, const struct mr_ptx_inst *inst, unsigned type)
+{
+    if (type != MR_PTX_TYPE_F16X2 && type != MR_PTX_TYPE_BF16X2)
+        return false;
+    LLVMTypeRef i32 = g->unit->i32;
+    bool bfloat = type == MR_PTX_TYPE_BF16X2;
+    LLVMValueRef other = inst->operand_count > 3 ? cg_predicate(g, &inst->operands[3]) : NULL, truth[2];
+    for (unsigned part = 0; part < 2; part++) {
+        LLVMValueRef sides[2];
+        for (unsigned i = 0; i < 2; i++) {
+            LLVMValueRef bits = LLVMBuildLShr(g->b, cg_source(g, &inst->operands[1 + i], i32), cg_int(g, i32, 16 * part), "");
+            bits = cg_resize(g, bits, g->unit->i16, false);
+            sides[i] = bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
+            if ((inst->flags & MR_PTX_FLAG_FTZ) && !bfloat) {
+                /* The smallest normal half is 2^-14. */
+                LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", sides[i]),
+                                                  cg_real(g, g->unit->f32, 0x1p-14), "");
+                sides[i] = cg_select(g, tiny, cg_real(g, g->unit->f32, 0.0), sides[i]);
+            }
+        }
+        truth[part] = compare_floats(g, inst->cmp, sides[0], sides[1]);
+        if (other)
+            truth[part] = combined(g, inst->boolop, truth[part], other);
+    }
+    if (inst->op == MR_PTX_OP_SETP) {
+        cg_write(g, &inst->operands[0], truth[0]);
+        if (inst->operands[0].kind == MR_PTX_OPERAND_PAIR && inst->operands[0].reg2 != MR_PTX_NONE)
+            cg_write_reg(g, inst->operands[0].reg2, truth[1]);
+        return true;
+    }
+    uint64_t one = inst->type[0] == MR_PTX_TYPE_BF16X2 ? 0x3f80 : 0x3c00;
+    LLVMValueRef low = cg_select(g, truth[0], cg_int(g, i32, one), cg_int(g, i32, 0));
+    LLVMValueRef high = cg_select(g, truth[1], cg_int(g, i32, one << 16), cg_int(g, i32, 0));
+    cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, low, high, ""));
+    return true;
+}
+
 static void emit_comparison(struct cg *g, const struct mr_ptx_inst *inst)
 {
     unsigned type = inst->op == MR_PTX_OP_SET ? inst->type[1] : inst->type[0];
+    if (emit_pairs(g, inst, type))
+        return;
     LLVMValueRef a = comparable(g, &inst->operands[1], type, inst->flags);
     LLVMValueRef b = comparable(g, &inst->operands[2], type, inst->flags);
     bool sign = mr_ptx_type_class(type) == 'S';

@@ -19,8 +19,10 @@ LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value)
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
 {
     LLVMValueRef size = cg_unary(g, "llvm.fabs", value);
-    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, g->unit->f32, 0x1p-126), "");
-    LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), value);
+    LLVMTypeRef type = cg_element(value);
+    double least = type == g->unit->f64 ? 0x1p-1022 : 0x1p-126;
+    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, type, least), "");
+    LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, type, 0.0), value);
     return cg_select(g, tiny, zero, value);
 }
 
@@ -101,34 +103,29 @@ static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *n
     result(g, inst, arithmetic(g, inst, name, op, args, 2));
 }
 
+static LLVMValueRef upper_half(struct cg *g, LLVMValueRef value)
+{
+    LLVMValueRef bits = cg_cast_bits(g, value, g->unit->i64);
+    bits = LLVMBuildAnd(g->b, bits, cg_int(g, g->unit->i64, UINT64_C(0xffffffff00000000)), "");
+    return cg_cast_bits(g, bits, g->unit->f64);
+}
+
 static void emit_reciprocal(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = float_type(g, inst);
-    if (inst->op == MR_PTX_OP_RCP && type == g->unit->f64 && (inst->flags & MR_PTX_FLAG_APPROX)) {
-        /* rcp.approx.ftz.f64 works on the upper half of its operand and gives one. */
-        LLVMValueRef bits = cg_source(g, &inst->operands[1], g->unit->i64);
-        bits = LLVMBuildAnd(g->b, bits, cg_int(g, g->unit->i64, UINT64_C(0xffffffff00000000)), "");
-        LLVMValueRef size = LLVMBuildAnd(g->b, bits, cg_int(g, g->unit->i64, INT64_MAX), "");
-        LLVMValueRef tiny = LLVMBuildICmp(g->b, LLVMIntULT, size, cg_int(g, g->unit->i64, UINT64_C(1) << 52), "");
-        LLVMValueRef sign = LLVMBuildXor(g->b, bits, size, "");
-        bits = cg_select(g, tiny, sign, bits);
-        LLVMValueRef r = LLVMBuildFDiv(g->b, cg_real(g, type, 1.0), cg_cast_bits(g, bits, type), "");
-        LLVMValueRef out = cg_cast_bits(g, r, g->unit->i64);
-        size = LLVMBuildAnd(g->b, out, cg_int(g, g->unit->i64, INT64_MAX), "");
-        tiny = LLVMBuildICmp(g->b, LLVMIntULT, size, cg_int(g, g->unit->i64, UINT64_C(1) << 52), "");
-        out = cg_select(g, tiny, LLVMBuildXor(g->b, out, size, ""), out);
-        out = LLVMBuildAnd(g->b, out, cg_int(g, g->unit->i64, UINT64_C(0xffffffff00000000)), "");
-        cg_write(g, &inst->operands[0], cg_cast_bits(g, out, type));
-        return;
-    }
-    LLVMValueRef a = operand(g, inst, 1), one = cg_real(g, type, 1.0);
-    if (inst->op == MR_PTX_OP_RSQRT) {
-        LLVMValueRef root = cg_unary(g, "llvm.sqrt", a);
-        result(g, inst, LLVMBuildFDiv(g->b, one, root, ""));
-        return;
-    }
+    /* The approximate forms in f64 (.approx.ftz) look at the upper half of their operand and give an upper half. */
+    bool halves = type == g->unit->f64 && (inst->flags & MR_PTX_FLAG_APPROX) && (inst->flags & MR_PTX_FLAG_FTZ);
+    LLVMValueRef a = halves ? cg_flush(g, upper_half(g, cg_source(g, &inst->operands[1], type))) : operand(g, inst, 1);
+    LLVMValueRef one = cg_real(g, type, 1.0);
+    if (inst->op == MR_PTX_OP_RSQRT)
+        a = cg_unary(g, "llvm.sqrt", a);
     LLVMValueRef args[2] = {one, a};
-    result(g, inst, arithmetic(g, inst, "fdiv", LLVMFDiv, args, 2));
+    LLVMValueRef r = inst->op == MR_PTX_OP_RSQRT ? LLVMBuildFDiv(g->b, one, a, "")
+                                                 : arithmetic(g, inst, "fdiv", LLVMFDiv, args, 2);
+    if (halves)
+        cg_write(g, &inst->operands[0], upper_half(g, cg_flush(g, r)));
+    else
+        result(g, inst, r);
 }
 
 static void emit_min_max(struct cg *g, const struct mr_ptx_inst *inst)
