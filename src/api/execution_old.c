@@ -11,17 +11,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
-{
-    struct mr_context *context;
-    CUresult status = mr_context_require(&context);
-    return status == CUDA_SUCCESS ? mr_function_find(entry, handle, context, out) : status;
-}
-
 CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
     struct mr_function *function;
-    CUresult status = find("cuFuncSetBlockShape", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncSetBlockShape", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z)
@@ -37,7 +30,7 @@ CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 CUresult mr_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 {
     struct mr_function *function;
-    CUresult status = find("cuFuncSetSharedSize", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncSetSharedSize", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&function->module->lock);
@@ -59,7 +52,7 @@ static bool reserve(struct mr_function *function, size_t size)
 CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
     struct mr_function *function;
-    CUresult status = find("cuParamSetSize", hfunc, &function);
+    CUresult status = mr_function_require("cuParamSetSize", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (numbytes > MR_PARAM_BYTES_LIMIT)
@@ -76,7 +69,7 @@ CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 static CUresult set(const char *entry, CUfunction hfunc, int offset, const void *from, size_t size)
 {
     struct mr_function *function;
-    CUresult status = find(entry, hfunc, &function);
+    CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT)
@@ -108,7 +101,7 @@ CUresult mr_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int nu
 static CUresult launch(const char *entry, CUfunction hfunc, int width, int height, CUstream stream)
 {
     struct mr_function *function;
-    CUresult status = find(entry, hfunc, &function);
+    CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (width < 1 || height < 1)

@@ -17,6 +17,16 @@ CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_contex
     return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle(entry, "function", handle);
 }
 
+CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *out = mr_object_find(handle, MR_KIND_FUNCTION);
+    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "function", handle);
+}
+
 CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
                                    CUfunction_attribute attribute, int *value)
 {
@@ -96,21 +106,13 @@ CUresult mr_function_param(const char *entry, const struct mr_entry *info, size_
     return CUDA_SUCCESS;
 }
 
-/* The function behind a handle, for a call that works on the current context. */
-static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
-{
-    struct mr_context *context;
-    CUresult status = mr_context_require(&context);
-    return status == CUDA_SUCCESS ? mr_function_find(entry, handle, context, out) : status;
-}
-
 CUresult mr_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
     static const char entry[] = "cuFuncGetAttribute";
     struct mr_function *function;
     if (!pi)
         return mr_bad_value(entry, "pi is NULL");
-    CUresult status = find(entry, hfunc, &function);
+    CUresult status = mr_function_require(entry, hfunc, &function);
     return status == CUDA_SUCCESS ? mr_function_attribute_get(entry, function->info, &function->settings, attrib, pi) : status;
 }
 
@@ -118,7 +120,7 @@ CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, in
 {
     static const char entry[] = "cuFuncSetAttribute";
     struct mr_function *function;
-    CUresult status = find(entry, hfunc, &function);
+    CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     return mr_function_attribute_set(entry, function->info, &function->settings, function->module->context->device, attrib, value);
@@ -127,7 +129,7 @@ CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, in
 CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     struct mr_function *function;
-    CUresult status = find("cuFuncSetCacheConfig", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncSetCacheConfig", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
@@ -140,7 +142,7 @@ CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 CUresult mr_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
     struct mr_function *function;
-    CUresult status = find("cuFuncSetSharedMemConfig", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncSetSharedMemConfig", hfunc, &function);
     if (status == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         return mr_bad_value("cuFuncSetSharedMemConfig", "there is no bank size %d", (int)config);
     return status;
@@ -151,7 +153,7 @@ CUresult mr_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     struct mr_function *function;
     if (!hmod)
         return mr_bad_value("cuFuncGetModule", "hmod is NULL");
-    CUresult status = find("cuFuncGetModule", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncGetModule", hfunc, &function);
     if (status == CUDA_SUCCESS)
         *hmod = function->module_handle;
     return status;
@@ -162,7 +164,7 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
     struct mr_function *function;
     if (!name)
         return mr_bad_value("cuFuncGetName", "name is NULL");
-    CUresult status = find("cuFuncGetName", hfunc, &function);
+    CUresult status = mr_function_require("cuFuncGetName", hfunc, &function);
     if (status == CUDA_SUCCESS)
         *name = function->info->name;
     return status;
@@ -171,7 +173,7 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
 CUresult mr_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct mr_function *function;
-    CUresult status = find("cuFuncGetParamInfo", func, &function);
+    CUresult status = mr_function_require("cuFuncGetParamInfo", func, &function);
     return status == CUDA_SUCCESS
                ? mr_function_param("cuFuncGetParamInfo", function->info, paramIndex, paramOffset, paramSize)
                : status;
@@ -183,7 +185,7 @@ CUresult mr_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
     struct mr_function *found;
     if (!state)
         return mr_bad_value("cuFuncIsLoaded", "state is NULL");
-    CUresult status = find("cuFuncIsLoaded", function, &found);
+    CUresult status = mr_function_require("cuFuncIsLoaded", function, &found);
     if (status == CUDA_SUCCESS)
         *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return status;
@@ -195,6 +197,6 @@ CUresult mr_cuFuncLoad(CUfunction function)
     static const unsigned warp[3] = { 32, 1, 1 };
     const struct mr_code *code;
     struct mr_function *found;
-    CUresult status = find("cuFuncLoad", function, &found);
+    CUresult status = mr_function_require("cuFuncLoad", function, &found);
     return status == CUDA_SUCCESS ? mr_program_code(found->module->program, found->entry, warp, &code) : status;
 }

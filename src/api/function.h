@@ -13,6 +13,10 @@
 CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_context *context, struct mr_function **out)
     __attribute__((warn_unused_result));
 
+/* The function behind a CUfunction, for a call on the current context that does not take kernels (hardware refuses them outside of launches and
+ * occupancy). CUDA_ERROR_INVALID_HANDLE, or the errors of mr_context_require. */
+CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out) __attribute__((warn_unused_result));
+
 /* Most bytes of dynamic shared memory that a launch may ask for now. */
 static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, struct mr_function_settings *settings)
 {

@@ -112,8 +112,8 @@ CUresult mr_cuLibraryUnload(CUlibrary library)
 CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
 {
     struct mr_library *found;
-    if (!pKernel || !name || !*name)
-        return mr_bad_value("cuLibraryGetKernel", "pKernel is NULL or there is no name");
+    if (!pKernel || !name)
+        return mr_bad_value("cuLibraryGetKernel", "pKernel or name is NULL");
     CUresult status = find_library("cuLibraryGetKernel", library, &found);
     if (status != CUDA_SUCCESS)
         return status;
@@ -216,6 +216,5 @@ CUresult mr_cuLibraryGetUnifiedFunction(void **fptr, CUlibrary library, const ch
     CUresult status = find_library("cuLibraryGetUnifiedFunction", library, &found);
     if (status != CUDA_SUCCESS)
         return status;
-    mr_log(MR_LOG_INFO, "cuLibraryGetUnifiedFunction: there is no unified function '%s'", symbol);
-    return CUDA_ERROR_NOT_FOUND;
+    return mr_bad_value("cuLibraryGetUnifiedFunction", "there is no unified function '%s'", symbol);
 }

@@ -86,7 +86,7 @@ CUresult mr_cuModuleUnload(CUmodule hmod)
         return status;
     if (module->library) {
         mr_log(MR_LOG_INFO, "cuModuleUnload: the module belongs to a library and ends with it");
-        return CUDA_ERROR_INVALID_HANDLE;
+        return CUDA_ERROR_NOT_PERMITTED;
     }
     if (mr_program_symbol_count(module->program) > 0)
         status = mr_context_synchronize(module->context);

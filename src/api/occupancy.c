@@ -24,12 +24,13 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does. */
-static unsigned blocks_per_sm(const struct mr_function *function, unsigned threads, size_t dynamic)
+/* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does, or if no launch may have that
+ * much shared memory. A launch bound that the function states plays no part (nor does it on hardware). */
+static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, size_t dynamic)
 {
     const struct mr_entry *info = function->info;
     const struct mr_capability *sm = function->module->context->device->capability;
-    if (threads > info->max_threads)
+    if (threads > MR_MAX_BLOCK_THREADS || dynamic > mr_function_dynamic_limit(info, &function->settings))
         return 0;
     unsigned warps = (threads + WARP - 1) / WARP;
     unsigned blocks = least(sm->blocks_per_sm, sm->threads_per_sm / WARP / warps);
@@ -38,8 +39,6 @@ static unsigned blocks_per_sm(const struct mr_function *function, unsigned threa
         blocks = least(blocks, MR_REGISTERS_PER_SM / each / warps);
     }
     size_t shared = info->static_shared + dynamic;
-    if (shared > sm->shared_optin)
-        return 0;
     unsigned each = round_up((unsigned)shared + sm->shared_reserved, SHARED_UNIT);
     return each ? least(blocks, sm->shared_per_sm / each) : blocks;
 }
@@ -124,7 +123,7 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
     unsigned share = sm->shared_per_sm / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
     unsigned free_bytes = share > taken ? share - taken : 0;
-    *dynamicSmemSize = least(free_bytes, sm->shared_optin - (unsigned)function->info->static_shared);
+    *dynamicSmemSize = least(free_bytes, mr_function_dynamic_limit(function->info, &function->settings));
     return CUDA_SUCCESS;
 }
 

@@ -111,6 +111,10 @@ static void occupancy(void **state)
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 32, 48 * 1024));
     assert_int_equal(blocks, 3); /* 164 KiB in shares of 49 KiB */
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, bounded, 65, 0));
+    assert_int_equal(blocks, 21); /* as on hardware, a launch bound is not looked at */
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 1025, 0));
+    assert_int_equal(blocks, 0);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 64, 49153));
     assert_int_equal(blocks, 0);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 32, 1 << 20));
     assert_int_equal(blocks, 0);

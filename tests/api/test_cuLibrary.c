@@ -95,10 +95,11 @@ static void functions_and_modules(void **state)
     OK(cuModuleGetGlobal(&address, NULL, module, "counter"));
     OK(cuLibraryGetGlobal(&same, NULL, library, "counter"));
     assert_int_equal(address, same);
-    FAILS(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE); /* the library's */
+    FAILS(cuModuleUnload(module), CUDA_ERROR_NOT_PERMITTED); /* the library's */
     FAILS(cuLibraryGetManaged(&address, NULL, library, "counter"), CUDA_ERROR_NOT_FOUND);
     FAILS(cuLibraryGetGlobal(&address, NULL, library, "missing"), CUDA_ERROR_NOT_FOUND);
-    FAILS(cuLibraryGetUnifiedFunction(&unified, library, "store"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuLibraryGetUnifiedFunction(&unified, library, "store"), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuFuncGetModule(&owner, (CUfunction)kernel), CUDA_ERROR_INVALID_HANDLE); /* only launches and occupancy take kernels */
     OK(cuLibraryUnload(library));
     FAILS(cuModuleGetGlobal(&address, NULL, module, "counter"), CUDA_ERROR_INVALID_HANDLE);
 }
