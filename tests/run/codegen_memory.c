@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Memory and calls in hand-written PTX: vectors of elements, all spaces,
+ * initialised variables, addresses that step in odd ways, functions with
+ * parameters in registers and in memory, exits inside functions, jump tables.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+
+static uint32_t in[4096] __attribute__((aligned(64))), out[4096] __attribute__((aligned(64)));
+
+static void start(void)
+{
+    for (uint32_t i = 0; i < 4096; i++) {
+        in[i] = i * 2654435761u >> 7;
+        out[i] = 0xdeadbeef;
+    }
+}
+
+static void launch(struct rig *rig, const char *entry, unsigned threads, uint32_t n)
+{
+    struct { uint32_t *in, *out; uint32_t n; } params = {in, out, n};
+    rig_run(rig, entry, 1, threads, &params, 20);
+}
+
+#define ENTRY(name, registers, body)                                                                           \
+    ".visible .entry " name "(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n.reg .b32 %t, %n; .reg .b64 %in, %out, %o; " registers "\n" \
+    "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x;\n" body "\nret;\n}\n"
+
+static void vectors_of_elements(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ENTRY("quads", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
+            "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.v4.u32 {%a1, %a2, %a3, %a4}, [%p+16];\n"
+            "add.u32 %a1, %a1, %t; st.global.v4.u32 [%q], {%a4, %a3, %a2, %a1};")
+        ENTRY("pairs", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .pred %c;",
+            "setp.ge.u32 %c, %t, %n; @%c exit; mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o;\n"
+            "ld.global.v2.u64 {%d1, %d2}, [%p]; add.u64 %d3, %d1, %d2; st.global.v2.u64 [%q], {%d3, %d1};")
+        ENTRY("bytes", ".reg .b32 %a<9>; .reg .b16 %h<9>; .reg .b64 %p, %q;",
+            "cvt.u64.u32 %o, %t; add.u64 %p, %in, %o; ld.global.s8 %a1, [%p]; ld.global.u8 %h1, [%p+1]; cvt.u32.u16 %a2, %h1; add.u32 %a1, %a1, %a2;\n"
+            "mul.wide.u32 %o, %t, 2; add.u64 %q, %out, %o; st.global.u16 [%q], %a1;")
+        ENTRY("strides", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
+            "mul.lo.u32 %a1, %t, 3; sub.u32 %a1, 600, %a1; mul.wide.u32 %o, %a1, 4; add.u64 %p, %in, %o; ld.global.u32 %a2, [%p];\n"
+            "mul.wide.u32 %o, %t, 12; add.u64 %q, %out, %o; st.global.u32 [%q+4], %a2; mad.lo.u32 %a3, %t, 4, 0; neg.s32 %a3, %a3; cvt.s64.s32 %o, %a3;\n"
+            "add.u64 %q, %out, %o; st.global.u32 [%q+8000], %t;")
+        ENTRY("whole", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .b128 %w;",
+            "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.b64 %d1, [%p]; ld.global.b64 %d2, [%p+8]; mov.b64 {%a1, %a2}, %d1;\n"
+            "mov.b64 %d3, {%a2, %a1}; st.global.b64 [%q], %d3; st.global.b64 [%q+8], %d2;")
+        ENTRY("one", ".reg .b32 %a<9>;", "add.u32 %a1, %t, 5; st.global.u32 [%out], %a1; mov.u32 %a2, 9; st.global.v2.u32 [%out+8], {%a2, %n};"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "quads", 70, 0);
+        for (uint32_t t = 0; t < 70; t++) {
+            assert_int_equal(out[4 * t], in[4 * t + 7]);
+            assert_int_equal(out[4 * t + 1], in[4 * t + 6]);
+            assert_int_equal(out[4 * t + 2], in[4 * t + 5]);
+            assert_int_equal(out[4 * t + 3], in[4 * t + 4] + t);
+        }
+        assert_int_equal(out[280], 0xdeadbeef);
+        start();
+        launch(rig, "pairs", 64, 45);
+        for (uint32_t t = 0; t < 45; t++) {
+            uint64_t x, y, z[2];
+            memcpy(&x, &in[4 * t], 8);
+            memcpy(&y, &in[4 * t + 2], 8);
+            memcpy(z, &out[4 * t], 16);
+            assert_int_equal(z[0], x + y);
+            assert_int_equal(z[1], x);
+        }
+        assert_int_equal(out[180], 0xdeadbeef);
+        start();
+        launch(rig, "bytes", 40, 0);
+        for (uint32_t t = 0; t < 40; t++) {
+            uint16_t r;
+            memcpy(&r, (char *)out + 2 * t, 2);
+            assert_int_equal(r, (uint16_t)(((signed char *)in)[t] + ((unsigned char *)in)[t + 1]));
+        }
+        start();
+        launch(rig, "strides", 64, 0);
+        for (uint32_t t = 0; t < 64; t++) {
+            assert_int_equal(out[3 * t + 1], in[600 - 3 * t]);
+            assert_int_equal(out[2000 - t], t);
+        }
+        start();
+        launch(rig, "whole", 33, 0);
+        for (uint32_t t = 0; t < 33; t++) {
+            assert_int_equal(out[4 * t], in[4 * t + 1]);
+            assert_int_equal(out[4 * t + 1], in[4 * t]);
+            assert_int_equal(out[4 * t + 3], in[4 * t + 3]);
+        }
+        start();
+        launch(rig, "one", 50, 77);
+        assert_in_range(out[0], 5, 54);
+        assert_int_equal(out[2], 9);
+        assert_int_equal(out[3], 77);
+    }
+    rig_close(rig);
+}
+
+static void variables(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ".const .align 4 .u32 numbers[4] = {10, 20, 30, 40};\n.global .u32 cell = 7;\n.global .u64 where[2] = {generic(cell), generic(numbers)+4};\n"
+        ENTRY("read", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<6>;",
+            "and.b32 %a1, %t, 3; mul.wide.u32 %o, %a1, 4; mov.u64 %d1, numbers; add.u64 %d1, %d1, %o; ld.const.u32 %a2, [%d1]; ld.global.u64 %d2, [where];\n"
+            "ld.u32 %a3, [%d2]; ld.global.u64 %d3, [where+8]; ld.u32 %a4, [%d3]; add.u32 %a5, %a2, %a3; add.u32 %a5, %a5, %a4;\n"
+            "mul.wide.u32 %o, %t, 4; add.u64 %q, %out, %o; st.global.u32 [%q], %a5;")
+        ENTRY("spaces", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<8>; .reg .pred %c<4>; .shared .align 4 .b8 s[16]; .local .align 8 .b8 l[24];",
+            "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; mov.u64 %d2, l; cvta.local.u64 %d2, %d2; isspacep.shared %c0, %d1; isspacep.local %c1, %d2;\n"
+            "isspacep.global %c2, %out; isspacep.shared %c3, %d2; selp.u32 %a0, 1, 0, %c0; selp.u32 %a1, 2, 0, %c1; selp.u32 %a2, 4, 0, %c2; selp.u32 %a3, 8, 0, %c3;\n"
+            "add.u32 %a0, %a0, %a1; add.u32 %a0, %a0, %a2; add.u32 %a0, %a0, %a3; st.u32 [%d2+8], %t; st.local.u32 [l+12], %a0; ld.local.u64 %d3, [l+8];\n"
+            "mul.wide.u32 %o, %t, 8; add.u64 %q, %out, %o; st.global.u64 [%q], %d3;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "read", 40, 0);
+        for (uint32_t t = 0; t < 40; t++)
+            assert_int_equal(out[t], 10 * (t % 4 + 1) + 7 + 20);
+        launch(rig, "spaces", 40, 0);
+        for (uint32_t t = 0; t < 40; t++) {
+            assert_int_equal(out[2 * t], t);
+            assert_int_equal(out[2 * t + 1], 7);
+        }
+    }
+    rig_close(rig);
+}
+
+static void calls(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ".func (.reg .b32 r) in_registers (.reg .b32 a, .reg .b32 b)\n{\n.reg .pred %p;\nsetp.gt.u32 %p, a, b; mov.u32 r, 1; @%p ret; sub.u32 r, b, a; ret;\n}\n"
+        ".func leaves (.param .b32 a)\n{\n.reg .b32 %x; .reg .pred %p;\nld.param.b32 %x, [a]; and.b32 %x, %x, 3; setp.eq.u32 %p, %x, 2; @%p exit; ret;\n}\n"
+        ".func (.param .align 8 .b8 r[16]) turns (.param .align 8 .b8 a[16], .param .b64 b)\n{\n.reg .b64 %d<4>;\nld.param.b64 %d0, [a]; ld.param.b64 %d1, [a+8];\n"
+        "ld.param.b64 %d2, [b]; add.u64 %d0, %d0, %d2; st.param.v2.b64 [r], {%d1, %d0}; ret;\n}\n"
+        ENTRY("kernel", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<6>; .reg .pred %c;",
+            "mul.wide.u32 %o, %t, 4; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.u32 %a1, [%p]; and.b32 %a1, %a1, 31; call.uni (%a2), in_registers, (%a1, 12);\n"
+            "{ .param .b32 x; st.param.b32 [x], %t; call.uni leaves, (x); }\n"
+            "{ .param .align 8 .b8 x[16]; .param .b64 y; .param .align 8 .b8 z[16]; cvt.u64.u32 %d1, %t; st.param.b64 [x], %d1; cvt.u64.u32 %d2, %a2;\n"
+            "st.param.b64 [x+8], %d2; st.param.b64 [y], %d2; setp.lt.u32 %c, %a1, 16; @!%c bra over; call.uni (z), turns, (x, y);\n"
+            "ld.param.v2.b64 {%d3, %d4}, [z]; mad.lo.u64 %d5, %d3, 1000, %d4; cvt.u32.u64 %a3, %d5; bra done; }\nover: mov.u32 %a3, 5;\ndone: st.global.u32 [%q], %a3;")
+        ENTRY("table", ".reg .b32 %a<9>; .reg .b64 %q; .reg .pred %c;",
+            "and.b32 %a1, %t, 3; mov.u32 %a2, 0;\nts: .branchtargets L0, L1, L2, L1;\nbrx.idx %a1, ts;\nL0: add.u32 %a2, %a2, 1;\nL1: add.u32 %a2, %a2, 10; bra E;\n"
+            "L2: mov.u32 %a2, 77;\nE: mul.wide.u32 %o, %t, 4; add.u64 %q, %out, %o; st.global.u32 [%q], %a2;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "kernel", 75, 0);
+        for (uint32_t t = 0; t < 75; t++) {
+            uint32_t a = in[t] & 31, r = a > 12 ? 1 : 12 - a;
+            assert_int_equal(out[t], (t & 3) == 2 ? 0xdeadbeef : a < 16 ? r * 1000 + t + r : 5);
+        }
+        start();
+        launch(rig, "table", 75, 0);
+        for (uint32_t t = 0; t < 75; t++)
+            assert_int_equal(out[t], (t & 3) == 0 ? 11 : (t & 3) == 2 ? 77 : 10);
+    }
+    rig_close(rig);
+}
+
+/* A bad pointer ends the launch, whatever kind of access it is. */
+static void bad_addresses(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ENTRY("uniform", ".reg .b32 %a;", "ld.global.u32 %a, [%in]; st.global.u32 [%out], %a;")
+        ENTRY("wide", ".reg .b32 %a; .reg .b64 %p;", "mul.wide.u32 %o, %t, 4; add.u64 %p, %in, %o; ld.global.u32 %a, [%p]; st.global.u32 [%out], %a;")
+        ENTRY("gather", ".reg .b32 %a; .reg .b64 %p;", "mul.lo.u32 %a, %t, %t; mul.wide.u32 %o, %a, 4; add.u64 %p, %in, %o; ld.global.u32 %a, [%p]; st.global.u32 [%out], %a;")
+        ENTRY("call", ".reg .b32 %a; .reg .b64 %p;", "P: .callprototype _ (); call %in, (), P;"));
+    static const char *const names[] = {"uniform", "wide", "gather"};
+    struct { void *in, *out; uint32_t n; } params = {(void *)0x10, out, 0};
+    unsigned grid[3] = {2, 1, 1}, block[3] = {64, 1, 1};
+    FOR_VARIANTS {
+        for (unsigned i = 0; i < 3; i++)
+            assert_int_equal(rig_launch(rig, names[i], grid, block, 0, &params, 20), CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_int_not_equal(rig_launch(rig, "call", grid, block, 0, &params, 20), CUDA_SUCCESS);
+    }
+    rig_close(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(variables), cmocka_unit_test(calls),
+        cmocka_unit_test(bad_addresses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
