@@ -24,13 +24,21 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
+/* Most dynamic shared memory that is reckoned with: what the function was given, but not less than it has by default. */
+static unsigned dynamic_limit(struct mr_function *function)
+{
+    unsigned statics = (unsigned)function->info->static_shared, limit = mr_function_dynamic_limit(function->info, &function->settings);
+    unsigned by_default = statics < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - statics : 0;
+    return limit > by_default ? limit : by_default;
+}
+
 /* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does, or if no launch may have that
  * much shared memory. A launch bound that the function states plays no part (nor does it on hardware). */
 static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, size_t dynamic)
 {
     const struct mr_entry *info = function->info;
     const struct mr_capability *sm = function->module->context->device->capability;
-    if (threads > MR_MAX_BLOCK_THREADS || dynamic > mr_function_dynamic_limit(info, &function->settings))
+    if (threads > MR_MAX_BLOCK_THREADS || dynamic > dynamic_limit(function))
         return 0;
     unsigned warps = (threads + WARP - 1) / WARP;
     unsigned blocks = least(sm->blocks_per_sm, sm->threads_per_sm / WARP / warps);
@@ -123,7 +131,7 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
     unsigned share = sm->shared_per_sm / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
     unsigned free_bytes = share > taken ? share - taken : 0;
-    *dynamicSmemSize = least(free_bytes, mr_function_dynamic_limit(function->info, &function->settings));
+    *dynamicSmemSize = least(free_bytes, dynamic_limit(function));
     return CUDA_SUCCESS;
 }
 
