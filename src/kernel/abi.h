@@ -81,6 +81,20 @@ enum {
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
 
+/* For functions that call generated code. UndefinedBehaviorSanitizer's check of function types reads a mark in front of the function, which only
+ * clang's own C functions have: in front of generated code there may be no memory at all. */
+#ifdef __clang__
+#define MR_CALLS_GENERATED __attribute__((no_sanitize("function")))
+#else
+#define MR_CALLS_GENERATED
+#endif
+
+/* Calls a kernel's function. */
+MR_CALLS_GENERATED static inline void mr_kernel_call(mr_kernel_function *function, struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    function(block, first_warp, end_warp);
+}
+
 /* Machine code of one kernel for a class of block shapes; made by mr_program_code, lives as long as its program. */
 struct mr_code {
     mr_kernel_function *function;

@@ -70,7 +70,7 @@ static void run_direct(struct mr_executor *executor)
     do {
         if (executor->track)
             begin_block(executor);
-        executor->function(&executor->block, 0, executor->block.warps);
+        mr_kernel_call(executor->function, &executor->block, 0, executor->block.warps);
     } while (next_block(executor));
 }
 
@@ -121,7 +121,7 @@ void mr_warp_main(void *data)
             run_direct(executor);
             mr_fiber_switch(&warp->fiber, &executor->home);
         } else {
-            executor->function(&executor->block, index, index + 1);
+            mr_kernel_call(executor->function, &executor->block, index, index + 1);
             finish_warp(executor);
         }
     }

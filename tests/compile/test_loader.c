@@ -129,7 +129,7 @@ static bool loads(const struct object *object, size_t size)
     return good;
 }
 
-static void a_good_object_runs(void **unused)
+MR_CALLS_GENERATED static void a_good_object_runs(void **unused)
 {
     (void)unused;
 #if defined(__x86_64__)

@@ -176,7 +176,7 @@ static const struct mr_code *code_for(struct mr_program *program, unsigned x, un
     const struct mr_code *code = NULL;
     assert_int_equal(mr_program_code(program, 0, (unsigned[3]){ x, y, 1 }, &code), CUDA_SUCCESS);
     assert_non_null(code->function);
-    code->function(NULL, 0, 1);
+    mr_kernel_call(code->function, NULL, 0, 1);
     assert_int_equal(code->flags, MR_CODE_WAITS);
     assert_int_equal(code->stack_bytes, 16384);
     return code;
