@@ -90,7 +90,7 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
         mr_log(MR_LOG_INFO, "cuGetProcAddress: a null pointer for the name or the result");
         return CUDA_ERROR_INVALID_VALUE;
     }
-    if ((flags & ~known) != 0 || flags == known) {
+    if ((flags & ~known) != 0) {
         mr_log(MR_LOG_INFO, "cuGetProcAddress: %s: flags 0x%llx", symbol, (unsigned long long)flags);
         return CUDA_ERROR_INVALID_VALUE;
     }

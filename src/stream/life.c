@@ -43,7 +43,7 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
     stream->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     stream->is_legacy = is_legacy;
-    atomic_store_explicit(&stream->sync_policy, CU_SYNC_POLICY_AUTO, memory_order_relaxed);
+    atomic_store_explicit(&stream->sync_policy, MR_SYNC_POLICY_UNSET, memory_order_relaxed);
     stream->task.run = mr_stream_task_run;
     stream->grid.resume = mr_stream_grid_resume;
     mr_list_init(&stream->link);

@@ -32,7 +32,8 @@ struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int 
 /* Ends the handle; what is queued still runs, and the record goes when it is done. Never waits. False if it was destroyed before. */
 bool mr_stream_destroy(struct mr_stream *stream);
 
-/* What the API shows of a stream. `sync_policy` is a CUsynchronizationPolicy. */
+/* What the API shows of a stream. `sync_policy` is a CUsynchronizationPolicy, or this until one is set: hardware shows all ones. */
+#define MR_SYNC_POLICY_UNSET (-1)
 unsigned mr_stream_flags(const struct mr_stream *stream);
 int mr_stream_priority(struct mr_stream *stream);
 uint64_t mr_stream_id(const struct mr_stream *stream);

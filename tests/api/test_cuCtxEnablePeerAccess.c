@@ -34,7 +34,7 @@ static void test_access(void **state)
     OK(cuCtxCreate(&third, NULL, 0, 0));
     OK(cuCtxSetCurrent(the_context));
     FAILS(cuCtxEnablePeerAccess(other, 1), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuCtxEnablePeerAccess(the_context, 0), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuCtxEnablePeerAccess(the_context, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     FAILS(cuCtxEnablePeerAccess((CUcontext)(uintptr_t)0x55, 0), CUDA_ERROR_INVALID_CONTEXT);
     FAILS(cuCtxEnablePeerAccess(third, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     FAILS(cuCtxDisablePeerAccess(other), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);

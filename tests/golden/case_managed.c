@@ -221,6 +221,12 @@ CASE(stream_attribute, bad)
     memset(&value, 0, sizeof value);
     say(cuStreamGetAttribute(stream, (CUstreamAttrID)999, &value));
     say(cuStreamSetAttribute(stream, (CUstreamAttrID)999, &value));
+}
+
+CASE(stream_attribute, null_value, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
+{
+    CUstream stream = gold_stream(0);
     say(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, NULL));
     say(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, NULL));
 }

@@ -120,6 +120,13 @@ CASE(occupancy, available_shared)
     say(cuOccupancyAvailableDynamicSMemPerBlock(&few, gold_function("empty"), 1, 128));
     say(cuOccupancyAvailableDynamicSMemPerBlock(&many, gold_function("empty"), 8, 128));
     say_if("falls", few >= many && many > 0);
+}
+
+CASE(occupancy, available_shared_bad, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
+{
+    size_t few = 0;
     say(cuOccupancyAvailableDynamicSMemPerBlock(NULL, gold_function("empty"), 1, 128));
     say(cuOccupancyAvailableDynamicSMemPerBlock(&few, gold_function("empty"), 0, 128));
     say(cuOccupancyAvailableDynamicSMemPerBlock(&few, gold_function("empty"), 1, 0));
