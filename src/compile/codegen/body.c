@@ -57,17 +57,24 @@ static void hoist_fields(struct cg *g)
     }
 }
 
+/* What may be spilled of the registers counts for the frame, within reason. */
+#define SPILLED_MAX (256u << 10)
+
 static void make_register_slots(struct cg *g)
 {
+    uint64_t spilled = 0;
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         LLVMTypeRef type = r + 1 == g->flow.reg_count ? g->unit->i1 : cg_reg_type(g, g->func->regs[r].type);
         struct mr_class c = mr_flow_register_class(&g->flow, r);
-        if (c.kind == MR_CLASS_VARYING)
+        if (c.kind == MR_CLASS_VARYING) {
+            spilled += CG_LANES * (cg_bits(type) + 7) / 8;
             type = cg_vector_type(type, CG_LANES);
+        }
         g->slots[r] = cg_slot(g, type, "");
         if (c.wrap)
             g->breaks[r] = cg_slot(g, g->unit->i32, "");
     }
+    g->frame += spilled < SPILLED_MAX ? spilled : SPILLED_MAX;
 }
 
 static void make_variable_slots(struct cg *g)

@@ -27,8 +27,17 @@ static bool is_fence(const struct mr_ptx_inst *inst)
     return inst->op == MR_PTX_OP_MEMBAR || inst->op == MR_PTX_OP_FENCE;
 }
 
+/* Whether any function that a pointer may lead to polls. */
+static bool pointers_poll(const struct mr_flow_facts *facts, const struct mr_ptx_module *module)
+{
+    for (uint32_t f = 0; f < module->function_count; f++)
+        if (module->functions[f]->address_taken && facts[mr_layout_resolve(module->functions[f])->index].polls)
+            return true;
+    return false;
+}
+
 /* Whether the result of an instruction may show another thread's progress. */
-static bool is_source(const struct mr_flow_facts *facts, const struct mr_ptx_inst *inst)
+static bool is_source(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM)
         return true;
@@ -36,7 +45,9 @@ static bool is_source(const struct mr_flow_facts *facts, const struct mr_ptx_ins
         return true;
     if (inst->op != MR_PTX_OP_CALL)
         return false;
-    return !inst->call->callee || facts[mr_layout_resolve(inst->call->callee)->index].polls;
+    if (!inst->call->callee)
+        return pointers_poll(flow->facts, flow->func->module);
+    return flow->facts[mr_layout_resolve(inst->call->callee)->index].polls;
 }
 
 struct taint {
@@ -71,7 +82,7 @@ static void taint_registers(const struct mr_flow *flow, mr_word *regs)
             bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM
                 && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
             taint.mark = false;
-            taint.tainted = is_source(flow->facts, inst) || (loads && stored)
+            taint.tainted = is_source(flow, inst) || (loads && stored)
                 || (loads && fences && inst->space != MR_PTX_SPACE_LOCAL);
             mr_flow_registers(flow, inst, taint_visit, &taint);
             if (!taint.tainted)
@@ -137,7 +148,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
             facts.barriers |= all[callee->index].barriers;
             continue;
         }
-        facts.polls = true;
+        facts.polls |= pointers_poll(all, func->module);
         for (uint32_t f = 0; f < func->module->function_count; f++)
             if (func->module->functions[f]->address_taken) {
                 uint32_t target = mr_layout_resolve(func->module->functions[f])->index;
