@@ -179,13 +179,27 @@ static void refund(struct mr_device *device, enum mr_memory_kind kind, size_t by
     device_used -= bytes;
 }
 
-/* Keeps what is cached, together with what is in use, below both limits. Lock held. */
+static size_t cached(void)
+{
+    return mr_memory_kept[false].bytes + mr_memory_kept[true].bytes;
+}
+
+/* Lock held. */
+static void cache_drop(void)
+{
+    mr_chunks_trim(false, 0);
+    mr_chunks_trim(true, 0);
+}
+
+/* Keeps what is cached, together with what is in use, below both limits; of open memory, which the system can't take back, only a quarter.
+ * Lock held. */
 static void hold_cache_down(void)
 {
     size_t room = device_total > device_used ? device_total - device_used : 0;
     size_t target = room < cache_limit ? room : cache_limit;
-    if (mr_memory_cached_bytes > target)
-        mr_chunks_trim(target);
+    mr_chunks_trim(false, target < cache_limit / 4 ? target : cache_limit / 4);
+    size_t open = mr_memory_kept[false].bytes;
+    mr_chunks_trim(true, open < target ? target - open : 0);
 }
 
 /* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
@@ -197,8 +211,8 @@ static struct mr_record *space_take(struct mr_zone *zone, size_t size, uintptr_t
     if (!many && !very_many) {
         size_t bytes = (size + mr_page_size - 1) & ~(mr_page_size - 1);
         struct mr_chunk *chunk = mr_chunk_take(zone, bytes);
-        if (!chunk && mr_memory_cached_bytes) {
-            mr_chunks_trim(0);
+        if (!chunk && cached()) {
+            cache_drop();
             chunk = mr_chunk_take(zone, bytes);
         }
         if (chunk) {
@@ -251,7 +265,7 @@ static CUresult allocate(struct mr_zone *zone, struct mr_context *context, enum 
             record_write(record, &value);
             mr_list_append(&context->allocations, &record->link);
             live++;
-            if (mr_memory_cached_bytes)
+            if (cached())
                 hold_cache_down();
             *out = value.base;
             status = CUDA_SUCCESS;
@@ -314,6 +328,8 @@ void mr_memory_release_context(struct mr_context *context)
         record_read(record, &found);
         release(record, &found);
     }
+    if (!live)
+        cache_drop();
     mr_lock_drop(&mr_memory_lock);
 }
 
@@ -365,14 +381,14 @@ bool mr_memory_touches_space(uintptr_t start, size_t size)
 void mr_memory_trim(void)
 {
     mr_lock_take(&mr_memory_lock);
-    mr_chunks_trim(0);
+    cache_drop();
     mr_lock_drop(&mr_memory_lock);
 }
 
 void mr_memory_statistics_get(struct mr_memory_statistics *out)
 {
     mr_lock_take(&mr_memory_lock);
-    *out = (struct mr_memory_statistics){ mr_memory_cached_bytes, live, packed };
+    *out = (struct mr_memory_statistics){ cached(), live, packed };
     mr_lock_drop(&mr_memory_lock);
 }
 

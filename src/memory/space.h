@@ -55,6 +55,7 @@ struct mr_chunk {
     size_t mapped;                   /* accessible bytes from base on */
     unsigned stride;                 /* logarithm, or MR_STRIDE_RUN */
     uint32_t run;                    /* superblocks of a run */
+    bool sealed;                     /* kept, with pages that fault */
     struct mr_list same;             /* with chunks of its stride: cached or empty */
     struct mr_list age;              /* cached chunks by time of release */
 };
@@ -84,9 +85,11 @@ struct mr_zone {
 
 extern mr_lock mr_memory_lock;
 extern size_t mr_page_size;              /* the system's; set by mr_zone_init */
-extern struct mr_list mr_memory_cached;  /* by age, oldest first */
-extern size_t mr_memory_cached_bytes;
-extern size_t mr_memory_chunks;          /* chunks with pages, cached ones included */
+extern size_t mr_memory_chunks;          /* chunks with pages, kept ones included */
+
+/* Chunks that keep their pages for the next taker: [false] open ones, [true] sealed ones. */
+struct mr_kept { struct mr_list age; /* oldest first */ size_t bytes; };
+extern struct mr_kept mr_memory_kept[2];
 
 /* Reserves address space and sets up the zone; `limit` 0 means anywhere, else below that address. False when there is none. */
 bool mr_zone_init(struct mr_zone *zone, size_t size, uintptr_t limit);
@@ -94,11 +97,11 @@ bool mr_zone_init(struct mr_zone *zone, size_t size, uintptr_t limit);
 /* A chunk with exactly `bytes` accessible bytes (a multiple of mr_page_size), or NULL. Lock held. */
 struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes) __attribute__((warn_unused_result));
 
-/* Keeps the chunk for reuse, or returns its pages at once. Lock held. */
+/* Keeps the chunk for reuse, sealed if it is large, or returns its pages at once. Lock held. */
 void mr_chunk_give(struct mr_chunk *chunk, bool keep);
 
-/* Returns the pages of kept chunks, oldest first, until at most `target` bytes are kept. Lock held. */
-void mr_chunks_trim(size_t target);
+/* Returns the pages of kept chunks, sealed or open ones, oldest first, until at most `target` bytes of these are kept. Lock held. */
+void mr_chunks_trim(bool sealed, size_t target);
 
 /* The chunk whose stride covers the address, or NULL. Lock-free. */
 static inline struct mr_chunk *mr_chunk_at(const struct mr_zone *zone, uintptr_t address)

@@ -3,7 +3,11 @@
  *
  * A chunk is taken from, in this order: kept chunks of its stride with the same number of pages (nothing to do), kept chunks of its
  * stride with another number (one system call for the difference), chunks without pages, never used chunks, a new superblock.
- * A chunk that is given back keeps its pages for the next taker; beyond a limit the oldest kept chunks lose theirs. */
+ * A chunk that is given back keeps its pages for the next taker; beyond a limit the oldest kept chunks lose theirs.
+ *
+ * A large chunk (MR_HUGE and more) is sealed while it is kept: its pages stay, but touching them faults, as hardware faults on freed memory
+ * whose pages are unmapped, and the system may take them when memory is short. Small ones stay open, since a system call would be
+ * most of what an allocation costs; hold_cache_down bounds how much that can be. */
 #include "memory/space.h"
 
 #include <errno.h>
@@ -18,8 +22,10 @@
 
 mr_lock mr_memory_lock;
 size_t mr_page_size = 4096;
-struct mr_list mr_memory_cached = { &mr_memory_cached, &mr_memory_cached };
-size_t mr_memory_cached_bytes;
+struct mr_kept mr_memory_kept[2] = {
+    { { &mr_memory_kept[0].age, &mr_memory_kept[0].age }, 0 },
+    { { &mr_memory_kept[1].age, &mr_memory_kept[1].age }, 0 },
+};
 size_t mr_memory_chunks;
 
 /* Superblocks are large enough for long strides and small enough that the zone has a few thousand of them. */
@@ -208,11 +214,34 @@ static bool chunk_resize(struct mr_chunk *chunk, size_t bytes)
     return true;
 }
 
+static void chunk_cache(struct mr_chunk *chunk)
+{
+    mr_list_append(&chunk->zone->cached[chunk->stride], &chunk->same);
+    mr_list_append(&mr_memory_kept[chunk->sealed].age, &chunk->age);
+    mr_memory_kept[chunk->sealed].bytes += chunk->mapped;
+}
+
 static void chunk_uncache(struct mr_chunk *chunk)
 {
     mr_list_remove(&chunk->same);
     mr_list_remove(&chunk->age);
-    mr_memory_cached_bytes -= chunk->mapped;
+    mr_memory_kept[chunk->sealed].bytes -= chunk->mapped;
+}
+
+/* Makes the pages of a chunk inaccessible without giving them up; the system may take their contents. */
+static bool chunk_seal(struct mr_chunk *chunk)
+{
+    madvise((void *)chunk->base, chunk->mapped, MADV_FREE);
+    chunk->sealed = mprotect((void *)chunk->base, chunk->mapped, PROT_NONE) == 0;
+    return chunk->sealed;
+}
+
+static bool chunk_unseal(struct mr_chunk *chunk)
+{
+    if (chunk->sealed && mprotect((void *)chunk->base, chunk->mapped, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    chunk->sealed = false;
+    return true;
 }
 
 /* Takes the pages of a chunk that is in no list, and puts it where chunks without pages wait. */
@@ -221,22 +250,22 @@ static void chunk_empty(struct mr_chunk *chunk)
     if (!chunk_resize(chunk, 0)) {
         /* The kernel has no room to split a mapping. Keep the pages, at least without their contents. */
         madvise((void *)chunk->base, chunk->mapped, MADV_DONTNEED);
-        mr_list_append(&chunk->zone->cached[chunk->stride], &chunk->same);
-        mr_list_append(&mr_memory_cached, &chunk->age);
-        mr_memory_cached_bytes += chunk->mapped;
+        chunk_cache(chunk);
         return;
     }
+    chunk->sealed = false;
     if (chunk->stride == MR_STRIDE_RUN)
         chunk_end_run(chunk);
     else
         mr_list_append(&chunk->zone->empty[chunk->stride], &chunk->same);
 }
 
-void mr_chunks_trim(size_t target)
+void mr_chunks_trim(bool sealed, size_t target)
 {
-    struct mr_list *last = mr_memory_cached.prev;
-    while (mr_memory_cached_bytes > target && !mr_list_empty(&mr_memory_cached)) {
-        struct mr_chunk *chunk = MR_CONTAINER(mr_memory_cached.next, struct mr_chunk, age);
+    struct mr_kept *kept = &mr_memory_kept[sealed];
+    struct mr_list *last = kept->age.prev;
+    while (kept->bytes > target && !mr_list_empty(&kept->age)) {
+        struct mr_chunk *chunk = MR_CONTAINER(kept->age.next, struct mr_chunk, age);
         bool was_last = &chunk->age == last;
         chunk_uncache(chunk);
         chunk_empty(chunk);
@@ -249,26 +278,26 @@ void mr_chunks_trim(size_t target)
 static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t bytes, size_t room)
 {
     struct mr_list *head = &zone->cached[stride];
-    struct mr_chunk *other = NULL;
+    struct mr_chunk *best = NULL;
     int looked = 0;
     for (struct mr_list *node = head->prev; node != head && looked < SAME_SEARCH; node = node->prev, looked++) {
         struct mr_chunk *chunk = MR_CONTAINER(node, struct mr_chunk, same);
-        if (chunk->mapped == bytes) {
-            chunk_uncache(chunk);
-            return chunk;
-        }
         size_t capacity = stride == MR_STRIDE_RUN ? (size_t)chunk->run << zone->shift : (size_t)1 << stride;
-        if (!other && capacity >= room && capacity / 2 <= room)
-            other = chunk;
-    }
-    if (other) {
-        chunk_uncache(other);
-        if (!chunk_resize(other, bytes)) {
-            chunk_empty(other);
-            return NULL;
+        if (!best && capacity >= room && capacity / 2 <= room)
+            best = chunk;
+        if (chunk->mapped == bytes) {
+            best = chunk;
+            break;
         }
     }
-    return other;
+    if (!best)
+        return NULL;
+    chunk_uncache(best);
+    if (!chunk_unseal(best) || !chunk_resize(best, bytes)) {
+        chunk_empty(best);
+        return NULL;
+    }
+    return best;
 }
 
 struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
@@ -303,11 +332,8 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)
 {
-    if (!keep) {
+    if (keep && (chunk->mapped < MR_HUGE || chunk_seal(chunk)))
+        chunk_cache(chunk);
+    else
         chunk_empty(chunk);
-        return;
-    }
-    mr_list_append(&chunk->zone->cached[chunk->stride], &chunk->same);
-    mr_list_append(&mr_memory_cached, &chunk->age);
-    mr_memory_cached_bytes += chunk->mapped;
 }

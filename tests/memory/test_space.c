@@ -214,6 +214,45 @@ static void test_reuse(void **state)
     assert_true(now.cached > 0);
 }
 
+static void test_freed_memory_is_sealed(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 5 * MIB, 2 * MIB, 40 * MIB, 100 * MIB, 500 * MIB };
+    struct mr_memory_statistics now;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        uintptr_t base = take(&first, MR_MEMORY_DEVICE, sizes[i]);
+        memset((void *)base, 1, 2 * MIB);
+        mr_memory_release(base, MR_MEMORY_DEVICE);
+        assert_true(faults(base) && faults(base + 4096) && faults(base + sizes[i] - 1));
+        /* Taken again, with the same size or another one of the stride, all of it is there, and its hole. */
+        size_t other = i % 2 ? sizes[i] + MIB / 2 : sizes[i] - MIB / 2;
+        for (int k = 0; k < 2; k++) {
+            size_t size = k ? sizes[i] : other;
+            uintptr_t again = take(&first, MR_MEMORY_DEVICE, size);
+            ((volatile char *)again)[0] = 1;
+            ((volatile char *)again)[size - 1] = 1;
+            assert_true(faults(again + size));
+            mr_memory_release(again, MR_MEMORY_DEVICE);
+            assert_true(faults(again));
+        }
+    }
+    mr_memory_statistics_get(&now);
+    assert_true(now.cached > 0);
+}
+
+static void test_little_open_memory_is_kept(void **state)
+{
+    (void)state;
+    struct mr_memory_statistics now;
+    uintptr_t many[256];
+    for (int i = 0; i < 256; i++)
+        many[i] = take(&first, MR_MEMORY_DEVICE, MIB);
+    for (int i = 0; i < 256; i++)
+        mr_memory_release(many[i], MR_MEMORY_DEVICE);
+    mr_memory_statistics_get(&now);
+    assert_int_equal(now.cached, TOTAL / 8 / 4);
+}
+
 struct item { uintptr_t base; size_t size; unsigned char mark; };
 
 static void item_take(struct item *item, uint32_t most)
@@ -495,6 +534,8 @@ int main(void)
         cmocka_unit_test_teardown(test_holes, check_empty),
         cmocka_unit_test_teardown(test_limit, check_empty),
         cmocka_unit_test_teardown(test_reuse, check_empty),
+        cmocka_unit_test_teardown(test_freed_memory_is_sealed, check_empty),
+        cmocka_unit_test_teardown(test_little_open_memory_is_kept, check_empty),
         cmocka_unit_test_teardown(test_stress, check_empty),
         cmocka_unit_test_teardown(test_packed, check_empty),
         cmocka_unit_test_teardown(test_many, check_empty),
