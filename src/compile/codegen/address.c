@@ -10,7 +10,7 @@
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind
-        ? LLVMVectorType(g->unit->ptr, CG_LANES) : g->unit->ptr;
+        ? LLVMVectorType(g->unit->ptr, g->unit->width) : g->unit->ptr;
     return LLVMBuildIntToPtr(g->b, address, type, "");
 }
 
@@ -79,7 +79,7 @@ static void narrow_address(struct cg *g, const struct mr_ptx_operand *operand, s
         return;
     }
     unsigned lanes = g->lanes;
-    g->lanes = CG_LANES;
+    g->lanes = g->unit->width;
     LLVMValueRef vector = cg_cast_bits(g, cg_read(g, operand->reg), unit->i32);
     vector = LLVMBuildAdd(g->b, vector, cg_splat(g, offset), "");
     out->c = (struct mr_class){MR_CLASS_VARYING, 0, 0};
@@ -102,7 +102,7 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
             move_address(g, out, LLVMConstInt(unit->i64, (uint64_t)operand->value, true));
     } else {
         unsigned lanes = g->lanes;
-        g->lanes = CG_LANES;
+        g->lanes = g->unit->width;
         out->c.kind = MR_CLASS_VARYING;
         out->vector = cg_cast_bits(g, cg_read(g, operand->reg), unit->i64);
         if (operand->value)

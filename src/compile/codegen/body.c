@@ -67,8 +67,8 @@ static void make_register_slots(struct cg *g)
         LLVMTypeRef type = r + 1 == g->flow.reg_count ? g->unit->i1 : cg_reg_type(g, g->func->regs[r].type);
         struct mr_class c = mr_flow_register_class(&g->flow, r);
         if (c.kind == MR_CLASS_VARYING) {
-            spilled += CG_LANES * (cg_bits(type) + 7) / 8;
-            type = cg_vector_type(type, CG_LANES);
+            spilled += g->unit->width * (cg_bits(type) + 7) / 8;
+            type = cg_vector_type(type, g->unit->width);
         }
         g->slots[r] = cg_slot(g, type, "");
         if (c.wrap)
@@ -83,11 +83,11 @@ static void make_variable_slots(struct cg *g)
         const struct mr_ptx_var *var = g->func->vars[i];
         if (!mr_flow_is_per_lane(var) || var->reg != MR_PTX_NONE)
             continue;
-        uint64_t bytes = mr_flow_lane_stride(var) * CG_LANES;
+        uint64_t bytes = mr_flow_lane_stride(var) * g->unit->width;
         bool scalar = var->space == MR_PTX_SPACE_PARAM && !var->is_array && var->vector <= 1;
         if (scalar)
-            bytes = var->size * CG_LANES;
-        LLVMTypeRef type = scalar ? cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), CG_LANES)
+            bytes = var->size * g->unit->width;
+        LLVMTypeRef type = scalar ? cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), g->unit->width)
                                   : LLVMArrayType2(g->unit->i8, bytes);
         LLVMValueRef slot = cg_slot(g, type, var->name);
         LLVMSetAlignment(slot, var->align > 64 ? var->align : 64);
@@ -104,14 +104,14 @@ static void make_parking(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
     if (g->flow.dispatched) {
-        g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->i32, count), "parked");
+        g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
         g->current = cg_slot(g, g->unit->i32, "current");
-        g->frame += 4ull * count;
+        g->frame += 8ull * count;
     }
     for (uint32_t b = 0; b < count; b++) {
         g->entries[b] = cg_new_block(g, "block");
         if (!g->flow.dispatched)
-            g->parked[b] = cg_slot(g, g->unit->i32, "parked");
+            g->parked[b] = cg_slot(g, g->unit->mask, "parked");
     }
 }
 
@@ -123,7 +123,7 @@ static void clear_parked_array(struct cg *g)
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
     LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
-    LLVMBuildStore(g->b, first, LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &index, 1, ""));
+    LLVMBuildStore(g->b, cg_mask_zero(g), LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""));
     LLVMValueRef next = LLVMBuildAdd(g->b, index, LLVMConstInt(unit->i32, 1, false), "");
     LLVMAddIncoming(index, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), "");
@@ -137,14 +137,14 @@ static void clear_warp(struct cg *g)
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->slots[r])), g->slots[r]);
         if (g->breaks[r])
-            LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, CG_LANES, false), g->breaks[r]);
+            LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->unit->width, false), g->breaks[r]);
     }
     if (g->flow.dispatched) {
         clear_parked_array(g);
         return;
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, 0, false), g->parked[b]);
+        LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[b]);
 }
 
 /* tid from the number of the warp: see MR_SHAPE_LINEAR. */
@@ -161,7 +161,7 @@ static void find_thread(struct cg *g)
         return;
     }
     /* Small numbers: the quotient of floats, half a step in, never rounds to the wrong side. */
-    g->lanes = CG_LANES;
+    g->lanes = g->unit->width;
     LLVMValueRef n = LLVMBuildAdd(b, cg_splat(g, first), cg_lane_numbers(g, unit->i32, 1), "");
     LLVMTypeRef floats = cg_type(g, unit->f32), ints = cg_type(g, unit->i32);
     for (unsigned axis = 0; axis < 2; axis++) {
@@ -180,11 +180,11 @@ static LLVMValueRef first_mask(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     if (unit->request->shape & MR_SHAPE_FULL)
-        return LLVMConstAllOnes(unit->i32);
+        return LLVMConstAllOnes(unit->mask);
     LLVMValueRef first = LLVMBuildShl(g->b, g->warp, LLVMConstInt(unit->i32, 5, false), "");
     LLVMValueRef left = LLVMBuildSub(g->b, g->threads, first, "");
-    LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntUGE, left, LLVMConstInt(unit->i32, CG_LANES, false), "");
-    LLVMValueRef shift = LLVMBuildAnd(g->b, left, LLVMConstInt(unit->i32, CG_LANES - 1, false), "");
+    LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntUGE, left, LLVMConstInt(unit->i32, g->unit->width, false), "");
+    LLVMValueRef shift = LLVMBuildAnd(g->b, left, LLVMConstInt(unit->i32, g->unit->width - 1, false), "");
     LLVMValueRef bits = LLVMBuildShl(g->b, LLVMConstInt(unit->i32, 1, false), shift, "");
     bits = LLVMBuildSub(g->b, bits, LLVMConstInt(unit->i32, 1, false), "");
     return LLVMBuildSelect(g->b, full, LLVMConstAllOnes(unit->i32), bits, "alive");
@@ -195,7 +195,7 @@ static void start(struct cg *g, LLVMValueRef mask)
 {
     LLVMValueRef place = LLVMConstInt(g->unit->i32, 0, false);
     LLVMValueRef slot = g->flow.dispatched
-        ? LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "") : g->parked[0];
+        ? LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "") : g->parked[0];
     LLVMBuildStore(g->b, mask, slot);
     LLVMBuildBr(g->b, g->entries[0]);
 }
@@ -230,7 +230,7 @@ static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
         const struct mr_ptx_var *var = g->func->params[i];
         if (var->reg == MR_PTX_NONE)
             continue;
-        LLVMTypeRef type = cg_vector_type(cg_reg_type(g, var->type), CG_LANES);
+        LLVMTypeRef type = cg_vector_type(cg_reg_type(g, var->type), g->unit->width);
         LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, type, *cg_var_slot(g, var), ""), g->slots[var->reg]);
     }
     start(g, LLVMGetParam(g->fn, 2));
@@ -241,7 +241,7 @@ static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
     struct cg_unit *unit = g->unit;
     LLVMBasicBlockRef done = cg_new_block(g, "done");
     LLVMPositionBuilderAtEnd(g->b, g->finish);
-    LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, 1, false), "");
+    LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, unit->width / 32, false), "");
     LLVMAddIncoming(warp, &next, &g->finish, 1);
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
     LLVMBuildCondBr(g->b, more, loop, done);
@@ -253,6 +253,7 @@ static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
 static void begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
 {
     g->inst = inst;
+    g->looks = inst && cg_nan_looks(g, inst);
     g->scratch_used = 0;
     g->guard = NULL;
     g->guard_varies = false;
@@ -261,7 +262,7 @@ static void begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
     if (!inst || inst->guard == MR_PTX_NONE)
         return;
     g->guard_varies = mr_flow_register_class(&g->flow, inst->guard).kind == MR_CLASS_VARYING;
-    g->lanes = g->guard_varies ? CG_LANES : 1;
+    g->lanes = g->guard_varies ? g->unit->width : 1;
     g->guard = cg_read(g, inst->guard);
     if (inst->guard_negated)
         g->guard = LLVMBuildNot(g->b, g->guard, "");
@@ -298,13 +299,13 @@ void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)
     begin_instruction(g, inst);
     struct mr_class c = inst->dst_count || inst->call || (inst->flags & MR_PTX_FLAG_CC)
         ? mr_flow_result_class(&g->flow, inst) : (struct mr_class){MR_CLASS_VARYING, 0, 0};
-    g->lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : CG_LANES;
+    g->lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : g->unit->width;
     if (!g->guard || !has_effects(inst)) {
         emit_family(g, inst, c);
         return;
     }
     LLVMBasicBlockRef some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
-    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->exec, LLVMConstInt(g->unit->i32, 0, false), "");
+    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->exec, cg_mask_zero(g), "");
     LLVMBuildCondBr(g->b, any, some, on);
     LLVMPositionBuilderAtEnd(g->b, some);
     emit_family(g, inst, c);
@@ -320,10 +321,10 @@ static void emit_block(struct cg *g, uint32_t index)
     LLVMValueRef slot = g->flow.dispatched ? NULL : g->parked[index];
     if (!slot) {
         LLVMValueRef place = LLVMConstInt(g->unit->i32, index, false);
-        slot = LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "");
+        slot = LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
     }
-    g->mask = LLVMBuildLoad2(g->b, g->unit->i32, slot, "mask");
-    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, 0, false), slot);
+    g->mask = LLVMBuildLoad2(g->b, g->unit->mask, slot, "mask");
+    LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     g->mask_vector = cg_mask_vector(g, g->mask);
     if (block->barrier) {
         begin_instruction(g, NULL);
@@ -345,7 +346,7 @@ static bool allocate(struct cg *g)
     g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
     g->parked = mr_calloc(blocks, sizeof *g->parked);
     g->entries = mr_calloc(blocks, sizeof *g->entries);
-    return g->slots && g->breaks && g->var_slots && g->parked && g->entries;
+    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g);
 }
 
 static void emit_all(struct cg *g)
@@ -391,6 +392,10 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
 {
     struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
     bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
+    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_pay(&g.flow)) {
+        unit->width = CG_LANES_MAX;
+        unit->mask = unit->i64;
+    }
     if (good)
         emit_all(&g);
     else
@@ -398,6 +403,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     unit->frame_bytes += g.frame;
     mr_free(g.slots);
     mr_free(g.breaks);
+    mr_free(g.loose);
     mr_free(g.var_slots);
     mr_free(g.parked);
     mr_free(g.entries);

@@ -10,6 +10,8 @@
  * types, constants and operands in that form, so that the same call builds
  * `fadd float` or `fadd <32 x float>`.
  *
+ * (32 is `unit->width`: some kernels run two warps as one of 64 lanes, see pair.c.)
+ *
  * Two masks of 32 bits matter. `mask` has the lanes that run the block and is
  * never empty; `exec` is what is left of it under the instruction's guard. Only
  * what can be seen from outside (memory, runtime calls) looks at them at once;
@@ -22,6 +24,7 @@
  *   control.c       what happens at the end of a block
  *   emit_*.c        instructions by family; each returns false for what it does not know
  *   math.c          functions that hardware approximates
+ *   nan.c           which registers may hold NaNs other than hardware's
  *   rounding.c      arithmetic that is rounded in a given direction
  *   optimise.c      LLVM's passes; object.c  the object file
  */
@@ -36,7 +39,8 @@
 #include "compile/codegen.h"
 #include "compile/codegen/flow.h"
 
-#define CG_LANES 32u
+#define CG_LANES 32u     /* of a warp */
+#define CG_LANES_MAX 64u /* of two warps that run as one: see pair.c */
 #define CG_SCRATCH 8
 
 /* One object being made. */
@@ -50,6 +54,8 @@ struct cg_unit {
     LLVMValueRef *callees; /* by function->index; NULL = not reachable */
     struct mr_flow_facts *facts;
     unsigned flags;        /* MR_CODE_* */
+    unsigned width;        /* lanes that run together: CG_LANES, or CG_LANES_MAX */
+    LLVMTypeRef mask;      /* integer with a bit per lane */
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
     uint64_t frame_bytes;  /* largest sum of stack slots of a function */
     char error[256];       /* empty as long as all is well */
@@ -70,6 +76,7 @@ struct cg {
     LLVMValueRef warp;          /* number of the warp, i32 */
     LLVMValueRef tid[3];        /* scalar base if linear, else vectors */
     LLVMValueRef *slots, *breaks; /* per register */
+    bool *loose;                /* per register: holds results of f32 arithmetic only, with any NaN (nan.c) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
     LLVMValueRef *parked;       /* per block: slot of its mask */
     LLVMValueRef parked_array, current; /* dispatched: all masks, and the block that ran last */
@@ -84,6 +91,7 @@ struct cg {
     const struct mr_ptx_inst *inst;
     uint32_t at;                /* its block */
     unsigned lanes;             /* 1 or 32 */
+    bool looks;                 /* it sees the bits of its f32 operands (nan.c) */
     LLVMValueRef mask, mask_vector;
     LLVMValueRef exec, exec_vector;
     LLVMValueRef guard;         /* the guard as a value of its own class, NULL without */
@@ -111,6 +119,13 @@ LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef el
 LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
 unsigned cg_bits(LLVMTypeRef type);
 LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part);
+
+/* nan.c: fills `loose` (false when memory is short); whether an instruction gives NaNs that need mending; whether it looks at the bits
+ * of its operands; the value with hardware's NaN in place of any other. */
+bool cg_nan_prepare(struct cg *g);
+bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst);
+bool cg_nan_looks(const struct cg *g, const struct mr_ptx_inst *inst);
+LLVMValueRef cg_nan_mended(struct cg *g, LLVMValueRef value);
 
 /* value.c: a call of an intrinsic overloaded on the given types (in the form of `lanes` already). */
 LLVMValueRef cg_intrinsic(const struct cg *g, const char *name, LLVMTypeRef *types, unsigned type_count,
@@ -141,8 +156,9 @@ LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const
 void cg_mark_invariant(struct cg *g, LLVMValueRef load);
 
 /* value.c: masks */
-LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate);  /* <32 x i1> or i1 -> i32, scalar i1 gives 0 or ~0 */
-LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits);     /* i32 -> <32 x i1> */
+LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate);  /* <32 x i1> or i1 -> mask, scalar i1 gives 0 or ~0 */
+LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits);     /* mask -> <32 x i1> */
+LLVMValueRef cg_mask_zero(const struct cg *g);
 
 /* A loop over the lanes of a mask that is not empty: the builder is left in its body with *lane; cg_lane_loop_end() leaves
  * it behind the loop. */

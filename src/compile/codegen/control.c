@@ -21,14 +21,14 @@ static LLVMValueRef parked_slot(struct cg *g, uint32_t block)
     if (!g->flow.dispatched)
         return g->parked[block];
     LLVMValueRef place = LLVMConstInt(g->unit->i32, block, false);
-    return LLVMBuildGEP2(g->b, g->unit->i32, g->parked_array, &place, 1, "");
+    return LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
 }
 
 static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
 {
     LLVMValueRef slot = parked_slot(g, block);
     if (!first || mr_bit_get(g->flow.blocks[g->at].pend, block))
-        lanes = LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""), lanes, "");
+        lanes = LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), lanes, "");
     LLVMBuildStore(g->b, lanes, slot);
 }
 
@@ -41,8 +41,8 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
             LLVMBuildBr(g->b, g->entries[list[i]]);
             return;
         }
-        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->i32, parked_slot(g, list[i]), "");
-        LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), "");
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, list[i]), "");
+        LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
         LLVMBasicBlockRef other = cg_new_block(g, "next");
         LLVMBuildCondBr(g->b, any, g->entries[list[i]], other);
         LLVMPositionBuilderAtEnd(g->b, other);
@@ -188,7 +188,7 @@ static void store_return_registers(struct cg *g)
         if (var->reg == MR_PTX_NONE)
             continue;
         LLVMValueRef slot = *cg_var_slot(g, var), value = cg_read(g, var->reg);
-        LLVMTypeRef type = cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), CG_LANES);
+        LLVMTypeRef type = cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), g->unit->width);
         value = cg_resize(g, value, LLVMGetElementType(type), false);
         LLVMValueRef old = LLVMBuildLoad2(g->b, type, slot, "");
         LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, value, old, ""), slot);
@@ -247,7 +247,7 @@ static void end_table(struct cg *g, const struct mr_flow_block *block)
     bool guarded = block->last->guard != MR_PTX_NONE;
     uint32_t count = block->succ_count - guarded;
     bool diverges = mr_flow_diverges(&g->flow, block);
-    g->lanes = diverges ? CG_LANES : 1;
+    g->lanes = diverges ? g->unit->width : 1;
     if (guarded && !diverges) {
         LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
         LLVMBuildCondBr(g->b, g->guard, yes, no);
@@ -301,7 +301,7 @@ void cg_emit_block_end(struct cg *g)
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
     bool is_exit = block->last && block->last->op == MR_PTX_OP_EXIT;
     count_round(g);
-    g->lanes = CG_LANES;
+    g->lanes = g->unit->width;
     switch (block->end_kind) {
     case MR_END_FALL: {
         LLVMValueRef lanes = g->mask;
@@ -373,11 +373,11 @@ void cg_emit_dispatcher(struct cg *g)
     LLVMValueRef next = LLVMBuildAdd(g->b, last, one, ""), looked = LLVMBuildAdd(g->b, seen, one, "");
     LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, next, count, "");
     next = LLVMBuildSelect(g->b, past, zero32(g), next, "");
-    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, g->parked_array, &next, 1, ""), "");
+    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &next, 1, ""), "");
     LLVMValueRef barrier = LLVMBuildLoad2(g->b, unit->i8, LLVMBuildGEP2(g->b, unit->i8, table, &next, 1, ""), "");
     LLVMValueRef takes = LLVMBuildICmp(g->b, LLVMIntEQ, barrier, LLVMConstInt(unit->i8, 0, false), "");
     takes = LLVMBuildOr(g->b, takes, LLVMBuildICmp(g->b, LLVMIntUGT, looked, count, ""), "");
-    takes = LLVMBuildAnd(g->b, takes, LLVMBuildICmp(g->b, LLVMIntNE, lanes, zero32(g), ""), "");
+    takes = LLVMBuildAnd(g->b, takes, LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), ""), "");
     LLVMBuildCondBr(g->b, takes, go, more);
     LLVMPositionBuilderAtEnd(g->b, more);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, looked, twice, ""), g->finish, look);

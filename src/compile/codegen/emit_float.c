@@ -78,6 +78,9 @@ static void result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef va
         value = cg_flush(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    if (cg_nan_is_arithmetic(inst) && to->kind == MR_PTX_OPERAND_REG && !g->loose[to->reg])
+        value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
 }
 
@@ -101,6 +104,19 @@ static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *n
 {
     LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
     result(g, inst, arithmetic(g, inst, name, op, args, 2));
+}
+
+/* mul.ftz.f32: hardware flushes a product that is below the least normal number before it is rounded. A double holds it whole. */
+static void emit_flushed_product(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
+    LLVMTypeRef doubles = cg_type(g, g->unit->f64);
+    LLVMValueRef whole = LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, args[0], doubles, ""),
+                                       LLVMBuildFPExt(g->b, args[1], doubles, ""), "");
+    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", whole), cg_real(g, g->unit->f64, 0x1p-126), "");
+    LLVMValueRef product = arithmetic(g, inst, "fmul", LLVMFMul, args, 2);
+    LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), product);
+    result(g, inst, cg_select(g, tiny, zero, product));
 }
 
 static LLVMValueRef upper_half(struct cg *g, LLVMValueRef value)
@@ -167,9 +183,10 @@ static void emit_sign(struct cg *g, const struct mr_ptx_inst *inst)
 static void emit_test(struct cg *g, const struct mr_ptx_inst *inst)
 {
     static const struct { unsigned mode, mask; } classes[] = {
-        /* bits of llvm.is.fpclass: 0-1 NaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8 +normal, 9 +inf */
+        /* bits of llvm.is.fpclass: 0-1 NaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8 +normal, 9 +inf; PTX counts
+         * zeros as normal */
         {MR_PTX_MODE_FINITE, 0x1f8}, {MR_PTX_MODE_INFINITE, 0x204}, {MR_PTX_MODE_NUMBER, 0x3fc},
-        {MR_PTX_MODE_NOTANUMBER, 0x003}, {MR_PTX_MODE_NORMAL, 0x108}, {MR_PTX_MODE_SUBNORMAL, 0x090}};
+        {MR_PTX_MODE_NOTANUMBER, 0x003}, {MR_PTX_MODE_NORMAL, 0x168}, {MR_PTX_MODE_SUBNORMAL, 0x090}};
     unsigned mask = 0;
     for (unsigned i = 0; i < sizeof classes / sizeof *classes; i++)
         if (classes[i].mode == inst->mode)
@@ -200,7 +217,12 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
     switch (inst->op) {
     case MR_PTX_OP_ADD: emit_two(g, inst, "fadd", LLVMFAdd); return true;
     case MR_PTX_OP_SUB: emit_two(g, inst, "fsub", LLVMFSub); return true;
-    case MR_PTX_OP_MUL: emit_two(g, inst, "fmul", LLVMFMul); return true;
+    case MR_PTX_OP_MUL:
+        if ((inst->flags & MR_PTX_FLAG_FTZ) && inst->type[0] == MR_PTX_TYPE_F32)
+            emit_flushed_product(g, inst);
+        else
+            emit_two(g, inst, "fmul", LLVMFMul);
+        return true;
     case MR_PTX_OP_DIV: emit_two(g, inst, "fdiv", LLVMFDiv); return true;
     case MR_PTX_OP_FMA: case MR_PTX_OP_MAD: {
         LLVMValueRef args[3] = {operand(g, inst, 1), operand(g, inst, 2), operand(g, inst, 3)};

@@ -21,7 +21,7 @@ static bool signed_type(unsigned type)
 /* 32 lanes of a pair of 16-bit numbers as 64 numbers. */
 static LLVMValueRef split_pairs(struct cg *g, LLVMValueRef value)
 {
-    unsigned count = g->lanes == 1 ? 2 : 2 * CG_LANES;
+    unsigned count = g->lanes == 1 ? 2 : 2 * g->unit->width;
     return LLVMBuildBitCast(g->b, value, LLVMVectorType(g->unit->i16, count), "");
 }
 
@@ -136,7 +136,7 @@ static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op == MR_PTX_OP_DIV)
         r = cg_select(g, by_zero, cg_int(g, work, UINT64_MAX), q);
     else
-        r = cg_select(g, by_zero, a, LLVMBuildSub(g->b, a, LLVMBuildMul(g->b, q, b, ""), ""));
+        r = cg_select(g, by_zero, cg_int(g, work, UINT64_MAX), LLVMBuildSub(g->b, a, LLVMBuildMul(g->b, q, b, ""), ""));
     cg_write(g, &inst->operands[0], cg_resize(g, r, type, false));
 }
 

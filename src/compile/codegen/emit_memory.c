@@ -71,16 +71,16 @@ static LLVMValueRef wide_mask(struct cg *g, unsigned count)
 {
     if (count == 1)
         return g->exec_vector;
-    LLVMValueRef lanes[CG_LANES * 8];
-    for (unsigned i = 0; i < CG_LANES * count; i++)
+    LLVMValueRef lanes[CG_LANES_MAX * 8];
+    for (unsigned i = 0; i < g->unit->width * count; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, i / count, false);
     return LLVMBuildShuffleVector(g->b, g->exec_vector, LLVMGetPoison(LLVMTypeOf(g->exec_vector)),
-                                  LLVMConstVector(lanes, CG_LANES * count), "");
+                                  LLVMConstVector(lanes, g->unit->width * count), "");
 }
 
 static void load_contiguous(struct cg *g, struct access *a)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, CG_LANES * a->count), types[2] = {type, g->unit->ptr};
+    LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width * a->count), types[2] = {type, g->unit->ptr};
     LLVMValueRef args[4] = {cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
                             wide_mask(g, a->count), LLVMGetPoison(type)};
     LLVMValueRef all = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
@@ -125,15 +125,15 @@ static void load_stepwise(struct cg *g, struct access *a)
     }
     cg_lane_loop_end(g, &loop);
     for (unsigned i = 0; i < a->count; i++)
-        a->values[i] = LLVMBuildLoad2(g->b, LLVMVectorType(a->element, CG_LANES), to[i], "");
+        a->values[i] = LLVMBuildLoad2(g->b, LLVMVectorType(a->element, g->unit->width), to[i], "");
 }
 
 static void load_scattered(struct cg *g, struct access *a)
 {
     LLVMValueRef addresses = cg_address_vector(g, &a->address);
-    LLVMTypeRef type = LLVMVectorType(a->element, CG_LANES);
+    LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width);
     if (has_gather(g, a)) {
-        LLVMTypeRef types[2] = {type, LLVMVectorType(g->unit->ptr, CG_LANES)};
+        LLVMTypeRef types[2] = {type, LLVMVectorType(g->unit->ptr, g->unit->width)};
         for (unsigned i = 0; i < a->count; i++) {
             LLVMValueRef args[4] = {cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
                                     LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector, LLVMGetPoison(type)};
@@ -161,10 +161,10 @@ static void load_scattered(struct cg *g, struct access *a)
 static void store_uniform(struct cg *g, struct access *a)
 {
     /* All lanes write to one place and any may win: the last one does. */
-    LLVMTypeRef type = g->unit->i32;
+    LLVMTypeRef type = g->unit->mask;
     LLVMValueRef zeros = cg_intrinsic(g, "llvm.ctlz", &type, 1,
                                       (LLVMValueRef[]){g->exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
-    LLVMValueRef last = LLVMBuildSub(g->b, LLVMConstInt(type, 31, false), zeros, "");
+    LLVMValueRef last = LLVMBuildSub(g->b, LLVMConstInt(type, g->unit->width - 1, false), zeros, "");
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef value = a->values[i];
         if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
@@ -180,7 +180,7 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
 {
     if (a->count == 1)
         return a->values[0];
-    LLVMValueRef lanes[CG_LANES * 8], all = a->values[0];
+    LLVMValueRef lanes[CG_LANES_MAX * 8], all = a->values[0];
     unsigned have = 1;
     /* Concatenate by doubling, then permute. */
     LLVMValueRef parts[8] = {NULL};
@@ -194,14 +194,14 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
             parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
     }
     all = parts[0];
-    for (unsigned i = 0; i < CG_LANES * a->count; i++)
-        lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * CG_LANES + i / a->count, false);
-    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, CG_LANES * a->count), "");
+    for (unsigned i = 0; i < g->unit->width * a->count; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * g->unit->width + i / a->count, false);
+    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, g->unit->width * a->count), "");
 }
 
 static void store_contiguous(struct cg *g, struct access *a)
 {
-    LLVMTypeRef types[2] = {LLVMVectorType(a->element, CG_LANES * a->count), g->unit->ptr};
+    LLVMTypeRef types[2] = {LLVMVectorType(a->element, g->unit->width * a->count), g->unit->ptr};
     LLVMValueRef args[4] = {interleave(g, a), cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
                             wide_mask(g, a->count)};
     cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
@@ -228,7 +228,7 @@ static void store_scattered(struct cg *g, struct access *a)
 {
     LLVMValueRef addresses = cg_address_vector(g, &a->address);
     if (has_gather(g, a)) {
-        LLVMTypeRef types[2] = {LLVMVectorType(a->element, CG_LANES), LLVMVectorType(g->unit->ptr, CG_LANES)};
+        LLVMTypeRef types[2] = {LLVMVectorType(a->element, g->unit->width), LLVMVectorType(g->unit->ptr, g->unit->width)};
         for (unsigned i = 0; i < a->count; i++) {
             LLVMValueRef args[4] = {a->values[i], cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
                                     LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector};
@@ -263,7 +263,7 @@ static void either_way(struct cg *g, struct access *a, bool is_load, access_way 
         return;
     }
     LLVMBasicBlockRef fast = cg_new_block(g, "steady"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
-    LLVMValueRef whole = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk, LLVMConstInt(g->unit->i32, CG_LANES, false), "");
+    LLVMValueRef whole = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk, LLVMConstInt(g->unit->i32, g->unit->width, false), "");
     LLVMBuildCondBr(g->b, whole, fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct access other = *a;
@@ -334,8 +334,8 @@ static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const s
     unsigned count = inst->vector ? inst->vector : 1;
     LLVMTypeRef type = cg_int_type(g, whole), part = cg_int_type(g, bits);
     LLVMValueRef slot = *cg_var_slot(g, var);
-    g->lanes = CG_LANES;
-    LLVMValueRef all = LLVMBuildLoad2(g->b, LLVMVectorType(type, CG_LANES), slot, ""), old = all;
+    g->lanes = g->unit->width;
+    LLVMValueRef all = LLVMBuildLoad2(g->b, LLVMVectorType(type, g->unit->width), slot, ""), old = all;
     for (unsigned i = 0; i < count; i++) {
         uint64_t shift = ((uint64_t)address->value + (uint64_t)i * (bits / 8)) * 8;
         if (shift + bits > whole) {
@@ -396,13 +396,13 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
         do_load(g, &a);
         LLVMValueRef high = cg_resize(g, a.values[1], whole, false);
         unsigned lanes = g->lanes;
-        g->lanes = LLVMGetTypeKind(LLVMTypeOf(high)) == LLVMVectorTypeKind ? CG_LANES : 1;
+        g->lanes = LLVMGetTypeKind(LLVMTypeOf(high)) == LLVMVectorTypeKind ? g->unit->width : 1;
         high = LLVMBuildShl(g->b, high, cg_int(g, whole, 64), "");
         cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, high, cg_resize(g, a.values[0], whole, false), ""));
         g->lanes = lanes;
         return;
     }
-    g->lanes = CG_LANES;
+    g->lanes = g->unit->width;
     LLVMValueRef value = cg_source(g, &inst->operands[1], whole);
     a.values[0] = cg_resize(g, value, g->unit->i64, false);
     a.values[1] = cg_resize(g, LLVMBuildLShr(g->b, value, cg_int(g, whole, 64), ""), g->unit->i64, false);
@@ -441,10 +441,10 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
     cg_address(g, address, inst->space, &a.address);
     for (unsigned i = 0; i < a.count; i++) {
         const struct mr_ptx_operand *from = component(&inst->operands[1], i);
-        g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : CG_LANES;
+        g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;
         a.values[i] = cg_source(g, from, a.element);
     }
-    g->lanes = CG_LANES;
+    g->lanes = g->unit->width;
     do_store(g, &a);
 }
 

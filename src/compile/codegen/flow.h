@@ -21,6 +21,7 @@
  *   uniformity.c  the class of each register: one scalar, base + lane * stride,
  *                 or a vector
  *   pending.c     pend(B): the blocks that may hold parked lanes while B runs
+ *   pair.c        kernels that run two warps as one
  *   waits.c       loops that may wait for another thread
  *
  * A definition in B must keep the old value of lanes that are not running only
@@ -183,6 +184,9 @@ void mr_flow_clear(struct mr_flow *flow);
 /* Fills facts[func->index] for every function of the module that has a body. False when memory is short. */
 bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
     __attribute__((warn_unused_result));
+
+/* Whether a kernel gains by running two warps as one of 64 lanes, and may: see pair.c. */
+bool mr_flow_pairs_pay(const struct mr_flow *flow);
 
 /* The passes, in the order in which mr_flow_build() runs them. */
 bool mr_flow_order(struct mr_flow *flow) __attribute__((warn_unused_result));

@@ -104,6 +104,8 @@ LLVMValueRef cg_sin(struct cg *g, LLVMValueRef x, bool cosine)
     LLVMValueRef flip = LLVMBuildShl(g->b, LLVMBuildAnd(g->b, k, n(g, 2), ""), n(g, 30), "");
     LLVMValueRef value = cg_cast_bits(g, cg_select(g, odd, c, s), g->unit->i32);
     value = cg_cast_bits(g, LLVMBuildXor(g->b, value, flip, ""), g->unit->f32);
+    if (!cosine) /* -0 stays what it is */
+        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOEQ, x, f(g, 0.0), ""), x, value);
     LLVMValueRef size = cg_unary(g, "llvm.fabs", x);
     LLVMValueRef finite = LLVMBuildFCmp(g->b, LLVMRealOLT, size, f(g, (double)INFINITY), "");
     return cg_select(g, finite, value, f(g, (double)NAN));

@@ -87,7 +87,7 @@ LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, 
                         LLVMValueRef *args, unsigned count)
 {
     LLVMTypeRef types[3];
-    unsigned lanes = LLVMGetTypeKind(result) == LLVMVectorTypeKind ? CG_LANES : 1;
+    unsigned lanes = LLVMGetTypeKind(result) == LLVMVectorTypeKind ? LLVMGetVectorSize(result) : 1;
     for (unsigned i = 0; i < count; i++)
         types[i] = LLVMTypeOf(args[i]);
     char name[96];

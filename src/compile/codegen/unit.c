@@ -36,6 +36,8 @@ static void set_types(struct cg_unit *unit)
     unit->f32 = LLVMFloatTypeInContext(context);
     unit->f64 = LLVMDoubleTypeInContext(context);
     unit->ptr = LLVMPointerTypeInContext(context, 0);
+    unit->mask = unit->i32;
+    unit->width = CG_LANES;
 }
 
 static void add_attribute(struct cg_unit *unit, LLVMValueRef fn, const char *key, const char *value)

@@ -15,7 +15,7 @@ LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count)
 
 LLVMTypeRef cg_type(const struct cg *g, LLVMTypeRef element)
 {
-    return g->lanes == 1 ? element : LLVMVectorType(element, CG_LANES);
+    return g->lanes == 1 ? element : LLVMVectorType(element, g->unit->width);
 }
 
 static bool is_vector(LLVMValueRef value)
@@ -55,43 +55,42 @@ LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type)
     }
 }
 
-static LLVMValueRef spread(LLVMValueRef constant)
+static LLVMValueRef spread(const struct cg *g, LLVMValueRef constant)
 {
-    LLVMValueRef all[CG_LANES];
-    for (unsigned i = 0; i < CG_LANES; i++)
+    LLVMValueRef all[CG_LANES_MAX];
+    for (unsigned i = 0; i < g->unit->width; i++)
         all[i] = constant;
-    return LLVMConstVector(all, CG_LANES);
+    return LLVMConstVector(all, g->unit->width);
 }
 
 LLVMValueRef cg_int(const struct cg *g, LLVMTypeRef element, uint64_t value)
 {
     LLVMValueRef constant = LLVMConstInt(element, value, true);
-    return g->lanes == 1 ? constant : spread(constant);
+    return g->lanes == 1 ? constant : spread(g, constant);
 }
 
 LLVMValueRef cg_real(const struct cg *g, LLVMTypeRef element, double value)
 {
     LLVMValueRef constant = LLVMConstReal(element, value);
-    return g->lanes == 1 ? constant : spread(constant);
+    return g->lanes == 1 ? constant : spread(g, constant);
 }
 
 LLVMValueRef cg_splat(const struct cg *g, LLVMValueRef scalar)
 {
     if (LLVMIsConstant(scalar) && !LLVMIsUndef(scalar))
-        return spread(scalar);
-    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), CG_LANES);
+        return spread(g, scalar);
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(scalar), g->unit->width);
     LLVMValueRef poison = LLVMGetPoison(type);
     LLVMValueRef first = LLVMBuildInsertElement(g->b, poison, scalar, LLVMConstInt(g->unit->i32, 0, false), "");
-    return LLVMBuildShuffleVector(g->b, first, poison, LLVMConstNull(LLVMVectorType(g->unit->i32, CG_LANES)), "");
+    return LLVMBuildShuffleVector(g->b, first, poison, LLVMConstNull(LLVMVectorType(g->unit->i32, g->unit->width)), "");
 }
 
 LLVMValueRef cg_lane_numbers(const struct cg *g, LLVMTypeRef element, int64_t stride)
 {
-    (void)g;
-    LLVMValueRef all[CG_LANES];
-    for (unsigned i = 0; i < CG_LANES; i++)
+    LLVMValueRef all[CG_LANES_MAX];
+    for (unsigned i = 0; i < g->unit->width; i++)
         all[i] = LLVMConstInt(element, (uint64_t)stride * i, true);
-    return LLVMConstVector(all, CG_LANES);
+    return LLVMConstVector(all, g->unit->width);
 }
 
 LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef element)
@@ -116,10 +115,10 @@ LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef eleme
 
 LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part)
 {
-    LLVMValueRef lanes[CG_LANES];
-    for (unsigned i = 0; i < CG_LANES; i++)
+    LLVMValueRef lanes[CG_LANES_MAX];
+    for (unsigned i = 0; i < g->unit->width; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, i * parts + part, false);
-    return LLVMBuildShuffleVector(g->b, wide, LLVMGetPoison(LLVMTypeOf(wide)), LLVMConstVector(lanes, CG_LANES), "");
+    return LLVMBuildShuffleVector(g->b, wide, LLVMGetPoison(LLVMTypeOf(wide)), LLVMConstVector(lanes, g->unit->width), "");
 }
 
 LLVMValueRef cg_intrinsic(const struct cg *g, const char *name, LLVMTypeRef *types, unsigned type_count,
@@ -165,7 +164,7 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
 
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
 {
-    LLVMTypeRef type = LLVMVectorType(element, CG_LANES);
+    LLVMTypeRef type = LLVMVectorType(element, g->unit->width);
     unsigned slot = g->scratch_used;
     if (slot < CG_SCRATCH && g->scratch[slot].slot && g->scratch[slot].type == type) {
         g->scratch_used++;
@@ -173,7 +172,7 @@ LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
     }
     LLVMValueRef made = cg_slot(g, type, "scratch");
     LLVMSetAlignment(made, 64);
-    g->frame += CG_LANES * cg_bits(element) / 8;
+    g->frame += g->unit->width * cg_bits(element) / 8;
     if (slot < CG_SCRATCH) {
         g->scratch[slot].type = type;
         g->scratch[slot].slot = made;
@@ -202,13 +201,18 @@ LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const
 LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate)
 {
     if (is_vector(predicate))
-        return LLVMBuildBitCast(g->b, predicate, g->unit->i32, "");
-    return LLVMBuildSExt(g->b, predicate, g->unit->i32, "");
+        return LLVMBuildBitCast(g->b, predicate, g->unit->mask, "");
+    return LLVMBuildSExt(g->b, predicate, g->unit->mask, "");
 }
 
 LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits)
 {
-    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->unit->i1, CG_LANES), "");
+    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->unit->i1, g->unit->width), "");
+}
+
+LLVMValueRef cg_mask_zero(const struct cg *g)
+{
+    return LLVMConstInt(g->unit->mask, 0, false);
 }
 
 LLVMBasicBlockRef cg_new_block(struct cg *g, const char *name)
@@ -222,20 +226,22 @@ void cg_lane_loop_begin(struct cg *g, LLVMValueRef mask, struct cg_lane_loop *lo
     loop->body = cg_new_block(g, "lane");
     LLVMBuildBr(g->b, loop->body);
     LLVMPositionBuilderAtEnd(g->b, loop->body);
-    loop->rest = LLVMBuildPhi(g->b, g->unit->i32, "rest");
+    loop->rest = LLVMBuildPhi(g->b, g->unit->mask, "rest");
     LLVMAddIncoming(loop->rest, &mask, &before, 1);
-    LLVMTypeRef type = g->unit->i32;
+    LLVMTypeRef type = g->unit->mask;
     loop->lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
                               (LLVMValueRef[]){loop->rest, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    if (type != g->unit->i32)
+        loop->lane = LLVMBuildTrunc(g->b, loop->lane, g->unit->i32, "");
 }
 
 void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop)
 {
-    LLVMValueRef less = LLVMBuildSub(g->b, loop->rest, LLVMConstInt(g->unit->i32, 1, false), "");
+    LLVMValueRef less = LLVMBuildSub(g->b, loop->rest, LLVMConstInt(g->unit->mask, 1, false), "");
     LLVMValueRef next = LLVMBuildAnd(g->b, loop->rest, less, "");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b), done = cg_new_block(g, "lanes.done");
     LLVMAddIncoming(loop->rest, &next, &here, 1);
-    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntNE, next, LLVMConstInt(g->unit->i32, 0, false), "");
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntNE, next, cg_mask_zero(g), "");
     LLVMBuildCondBr(g->b, more, loop->body, done);
     LLVMPositionBuilderAtEnd(g->b, done);
 }
@@ -252,7 +258,7 @@ LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *value)
     if (value->c.wrap) {
         LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, cg_lane_numbers(g, g->unit->i32, 1),
                                           cg_splat(g, value->brk), "");
-        LLVMValueRef by = spread(LLVMConstInt(element, (uint64_t)value->c.wrap, true));
+        LLVMValueRef by = spread(g, LLVMConstInt(element, (uint64_t)value->c.wrap, true));
         LLVMValueRef moved = LLVMBuildAdd(g->b, vector, by, "");
         vector = LLVMBuildSelect(g->b, past, moved, vector, "");
     }
@@ -345,6 +351,8 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
     case MR_PTX_OPERAND_REG:
         if (operand->negated)
             return cg_predicate(g, operand);
+        if (g->looks && g->loose[operand->reg])
+            return as_element(g, cg_nan_mended(g, cg_read(g, operand->reg)), element);
         return as_element(g, cg_read(g, operand->reg), element);
     case MR_PTX_OPERAND_IMM_INT: case MR_PTX_OPERAND_IMM_FLOAT:
         return immediate(g, operand, element);
@@ -419,8 +427,8 @@ LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_s
                                    : LLVMBuildSub(g->b, wide, LLVMConstInt(unit->i64, (uint64_t)low, true), "");
     LLVMValueRef lanes = LLVMBuildUDiv(g->b, room, LLVMConstInt(unit->i64, step, false), "");
     lanes = LLVMBuildAdd(g->b, lanes, LLVMConstInt(unit->i64, 1, false), "");
-    LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntUGT, lanes, LLVMConstInt(unit->i64, CG_LANES, false), "");
-    lanes = LLVMBuildSelect(g->b, many, LLVMConstInt(unit->i64, CG_LANES, false), lanes, "");
+    LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntUGT, lanes, LLVMConstInt(unit->i64, g->unit->width, false), "");
+    lanes = LLVMBuildSelect(g->b, many, LLVMConstInt(unit->i64, g->unit->width, false), lanes, "");
     return LLVMBuildTrunc(g->b, lanes, unit->i32, "");
 }
 
@@ -457,7 +465,7 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *value)
     struct mr_class c = mr_flow_register_class(&g->flow, reg);
     if (c.kind == MR_CLASS_VARYING || c.kind == MR_CLASS_UNIFORM) {
         unsigned lanes = g->lanes;
-        g->lanes = c.kind == MR_CLASS_VARYING ? CG_LANES : 1;
+        g->lanes = c.kind == MR_CLASS_VARYING ? g->unit->width : 1;
         cg_write_reg(g, reg, c.kind == MR_CLASS_VARYING ? cg_affine_vector(g, value) : value->base);
         g->lanes = lanes;
         return;
@@ -489,7 +497,7 @@ void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef v
         LLVMTypeRef whole = cg_int_type(g, bits);
         value = cg_cast_bits(g, value, whole);
         unsigned lanes = g->lanes;
-        g->lanes = is_vector(value) ? CG_LANES : 1;
+        g->lanes = is_vector(value) ? g->unit->width : 1;
         for (unsigned i = 0; i < operand->count; i++) {
             LLVMValueRef piece = LLVMBuildLShr(g->b, value, cg_int(g, whole, (uint64_t)part * i), "");
             cg_write(g, &operand->elements[i], cg_resize(g, piece, cg_int_type(g, part), false));
