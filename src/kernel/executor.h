@@ -84,7 +84,7 @@ struct mr_executor {
     size_t shared_room;
 
     void *signal_stack;         /* NULL if the thread had one of its own */
-    uint64_t handlers_checked;  /* clock ticks of the latest check that ours are in place */
+    uint64_t signal_stack_checked;   /* clock of the latest check that one is in place */
     struct mr_warp warps[MR_WARPS_MAX];
 };
 

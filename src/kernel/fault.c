@@ -18,19 +18,22 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "kernel/executor.h"
 
 #define CHAIN_MAX 8u
 #define SIGNAL_STACK (128u << 10)
-#define RECHECK_NS 1000000u
+/* How long a look at the handlers holds good: a look takes a system call, so that not every launch can have one. SIGSEGV, the handler that programs
+ * install, is looked at more often than the others and the signal stack. */
+#define RECHECK_FIRST_NS 20000u
+#define RECHECK_ALL_NS 4000000u
 
-static const int our_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+static const int our_signals[] = { SIGSEGV /* first: recheck_if_due */, SIGBUS, SIGFPE, SIGILL };
 #define SIGNAL_COUNT (sizeof our_signals / sizeof our_signals[0])
 
 struct chain {
@@ -41,7 +44,7 @@ struct chain {
 static struct chain chains[SIGNAL_COUNT];
 static mr_lock chain_lock;                /* held while a chain grows; never in a handler */
 static _Atomic bool installed;
-static _Atomic uint64_t last_recheck;     /* coarse clock, ns */
+static _Atomic uint64_t next_look, next_look_at_all;   /* clock, ns */
 
 /* What the handler needs to know of the thread; initial-exec, since a handler may not allocate. */
 struct thread_state {
@@ -228,26 +231,45 @@ static void install_one(unsigned slot)
     sigaction(our_signals[slot], &ours, NULL);
 }
 
-static uint64_t coarse_clock(void)
+static void look(unsigned slots)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    mr_lock_take(&chain_lock);
+    for (unsigned i = 0; i < slots; i++)
+        install_one(i);
+    mr_lock_drop(&chain_lock);
 }
 
 void mr_fault_recheck(void)
 {
-    mr_lock_take(&chain_lock);
-    for (unsigned i = 0; i < SIGNAL_COUNT; i++)
-        install_one(i);
-    mr_lock_drop(&chain_lock);
-    atomic_store_explicit(&last_recheck, coarse_clock(), memory_order_relaxed);
+    look(SIGNAL_COUNT);
     atomic_store_explicit(&installed, true, memory_order_release);
+}
+
+/* True once for each time that `*due` passes, and puts it off by `interval`. */
+static bool is_due(_Atomic uint64_t *due, uint64_t now, uint64_t interval)
+{
+    uint64_t before = atomic_load_explicit(due, memory_order_relaxed);
+    return now >= before && atomic_compare_exchange_strong_explicit(due, &before, now + interval, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Before generated code or a guarded copy runs: are our handlers still in place, as far as a few nanoseconds can tell? */
+static void recheck_if_due(uint64_t now)
+{
+    if (is_due(&next_look_at_all, now, RECHECK_ALL_NS))
+        mr_fault_recheck();
+    else if (is_due(&next_look, now, RECHECK_FIRST_NS))
+        look(1);
 }
 
 void mr_fault_install(void)
 {
     if (!atomic_load_explicit(&installed, memory_order_acquire))
+        mr_fault_recheck();
+}
+
+void mr_fault_launch_near(void)
+{
+    if (atomic_load_explicit(&installed, memory_order_acquire))
         mr_fault_recheck();
 }
 
@@ -288,12 +310,11 @@ void mr_fault_thread_end(void *signal_stack)
 
 void mr_fault_thread_check(struct mr_executor *executor)
 {
-    uint64_t now = coarse_clock();
-    if (now - atomic_load_explicit(&last_recheck, memory_order_relaxed) >= RECHECK_NS)
-        mr_fault_recheck();
-    if (now - executor->handlers_checked < RECHECK_NS)
+    uint64_t now = mr_clock_ns();
+    recheck_if_due(now);
+    if (now - executor->signal_stack_checked < RECHECK_ALL_NS)
         return;
-    executor->handlers_checked = now;
+    executor->signal_stack_checked = now;
     stack_t present;
     if (sigaltstack(NULL, &present) != 0 || !(present.ss_flags & SS_DISABLE))
         return;
@@ -310,6 +331,7 @@ CUresult mr_fault_guard(void (*work)(void *data), void *data)
 {
     sigjmp_buf back;
     mr_fault_install();
+    recheck_if_due(mr_clock_ns());
     if (sigsetjmp(back, 0) != 0) {
         state.guard = NULL;
         return CUDA_ERROR_ILLEGAL_ADDRESS;

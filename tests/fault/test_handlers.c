@@ -44,6 +44,14 @@ static CUresult kernel_fault(void)
     return status;
 }
 
+struct copy { void *to; const void *from; };
+
+static void bad_copy(void *data)
+{
+    const struct copy *copy = data;
+    memcpy(copy->to, copy->from, 64);
+}
+
 static void own_fault(void)
 {
     *page = 1;
@@ -121,6 +129,25 @@ static void handler_from_after(void)
     protect();
     own_fault();
     CHECK(calls == 2 && mask_held);
+}
+
+/* With nobody to tell the driver: it looks by itself. */
+static void handler_is_noticed(void)
+{
+    static char to[64];
+    struct mr_context *context = double_context();
+    struct mr_launch *launch = double_launch(context, bad_kernel, 0, 1, 32, NULL, 0);
+    struct copy copy = { to, (const void *)(uintptr_t)page };
+    CHECK(mr_launch_run_blocks(launch, 0, 1, 0) == CUDA_ERROR_ILLEGAL_ADDRESS);
+    install(counting, SA_ONSTACK, NULL);
+    usleep(10000);
+    CHECK(mr_fault_guard(bad_copy, &copy) == CUDA_ERROR_ILLEGAL_ADDRESS && calls == 0);
+    install(counting, 0, NULL);
+    usleep(10000);
+    atomic_store(&context->error, CUDA_SUCCESS);
+    CHECK(mr_launch_run_blocks(launch, 0, 1, 0) == CUDA_ERROR_ILLEGAL_ADDRESS && calls == 0);
+    own_fault();
+    CHECK(calls == 1);
 }
 
 static void plain_handler(void)
@@ -249,6 +276,7 @@ static void in_child(void (*body)(void), int death)
 #define CASE(body, death) static void case_##body(void **unused) { (void)unused; in_child(body, death); }
 CASE(handler_from_before, 0)
 CASE(handler_from_after, 0)
+CASE(handler_is_noticed, 0)
 CASE(plain_handler, 0)
 CASE(handler_that_escapes, 0)
 CASE(handler_that_chains_to_ours, 0)
@@ -266,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(case_handler_from_before),
         cmocka_unit_test(case_handler_from_after),
+        cmocka_unit_test(case_handler_is_noticed),
         cmocka_unit_test(case_plain_handler),
         cmocka_unit_test(case_handler_that_escapes),
         cmocka_unit_test(case_handler_that_chains_to_ours),
