@@ -7,7 +7,6 @@
 #include "memory/memory.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "memory/advice.h"
@@ -50,8 +49,7 @@ bool mr_memory_init(void)
     bool ready = true;
     mr_lock_take(&mr_memory_lock);
     if (!atomic_load_explicit(&main_ready, memory_order_relaxed)) {
-        long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-        machine_memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 32;
+        machine_memory = mr_machine_memory();
         for (int i = 0; i < mr_device_count(); i++)
             device_total += mr_device_get(i)->total_memory;
         if (!device_total)

@@ -14,6 +14,7 @@
 #include "base/settings.h"
 
 #define KIB 1024u
+#define MIB (1024u * KIB)
 
 /* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications). Rising order. */
 static const struct mr_capability capabilities[] = {
@@ -114,10 +115,10 @@ static int read_clock_khz(void)
     return 1000000;
 }
 
-/* Physical memory, or what the control group leaves of it. */
-static size_t machine_memory(void)
+size_t mr_machine_memory(void)
 {
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    size_t bytes = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 32;
     char text[64], *end;
     if (read_line("/sys/fs/cgroup/memory.max", text, sizeof text)) {
         unsigned long long limit = strtoull(text, &end, 10);
@@ -166,7 +167,9 @@ void mr_devices_setup(void)
         read_cpuinfo("Model", model, sizeof model);
     const struct mr_capability *capability = chosen_capability();
     int clock_khz = read_clock_khz();
-    size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, machine_memory() / 4 * 3);
+    /* Together the devices offer no more than one would, so that a program that fills them all runs out as it would on hardware. */
+    size_t share = (mr_machine_memory() / 4 * 3 / wanted) & ~(size_t)(MIB - 1);
+    size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
     for (int i = 0; i < (int)wanted; i++) {
         struct mr_device *device = &devices[i];
         device->ordinal = i;

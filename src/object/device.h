@@ -56,6 +56,9 @@ struct mr_device {
     mr_lock lock;
 };
 
+/* Bytes of physical memory, or of what the control group leaves of it. */
+size_t mr_machine_memory(void);
+
 /* Makes the device records from the settings and the machine. Called once, by cuInit, under its lock. */
 void mr_devices_setup(void);
 

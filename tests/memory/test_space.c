@@ -26,6 +26,11 @@ int mr_device_count(void)
     return 1;
 }
 
+size_t mr_machine_memory(void)
+{
+    return (size_t)4 << 30;
+}
+
 struct mr_device *mr_device_get(int ordinal)
 {
     return ordinal == 0 ? &the_device : NULL;

@@ -38,6 +38,7 @@ static void devices_differ_where_they_should(void **state)
     assert_int_equal(a->uuid[6] >> 4, 8);
     assert_memory_equal(a->name, "Millrace (", 10);
     assert_true(a->total_memory > 0);
+    assert_true(3 * a->total_memory <= mr_machine_memory());
     assert_true(a->clock_khz > 0);
     uint8_t before[16];
     memcpy(before, a->uuid, 16);
