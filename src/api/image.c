@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "compile/compile.h"
+#include "kernel/fault.h"
 #include "object/device.h"
 
 /* The parsed options, and where results go. Indices are into the arrays; -1: not asked for. */
@@ -153,6 +154,7 @@ CUresult mr_image_load(const char *entry, const struct mr_device *device, const 
         program->error_log[0] = 0;
     program->capability = device->capability_major * 10 + device->capability_minor;
     uint64_t start = mr_clock_ns();
+    mr_fault_launch_near();
     status = mr_program_load(image, size, program, out);
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)

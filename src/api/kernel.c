@@ -6,6 +6,7 @@
 #include "api/check.h"
 #include "api/function.h"
 #include "base/log.h"
+#include "kernel/fault.h"
 
 static CUresult find_kernel(const char *entry, CUkernel handle, struct mr_kernel **out)
 {
@@ -25,9 +26,11 @@ CUresult mr_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
         status = find_kernel("cuKernelGetFunction", kernel, &found);
     if (status == CUDA_SUCCESS)
         status = mr_kernel_function_in(found, context, &function);
-    if (status == CUDA_SUCCESS)
-        *pFunc = mr_object_handle(function);
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *pFunc = mr_object_handle(function);
+    mr_fault_launch_near();
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)

@@ -5,6 +5,7 @@
 #include "api/check.h"
 #include "api/image.h"
 #include "base/log.h"
+#include "kernel/fault.h"
 #include "memory/memory.h"
 #include "object/context.h"
 #include "object/module.h"
@@ -126,6 +127,7 @@ CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char 
     if (!kernel)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *pKernel = mr_object_handle(kernel);
+    mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "api/check.h"
 #include "api/image.h"
 #include "base/log.h"
+#include "kernel/fault.h"
 #include "object/context.h"
 #include "object/module.h"
 #include "stream/stream.h"
@@ -121,6 +122,7 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
     if (!function)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *hfunc = mr_object_handle(function);
+    mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
 

@@ -14,6 +14,7 @@
 #define SPIN_NS 20000u
 #define SLEEP_NS 20000000u      /* then it looks again whether it can help, or the context has failed */
 #define HOPS 64
+#define GRACE_NS 100000000u     /* for a failed context's work to come to its end */
 
 enum policy { POLICY_AUTO, POLICY_SPIN, POLICY_YIELD, POLICY_SLEEP };
 
@@ -136,11 +137,23 @@ static void sleep_on(struct wait *wait)
     mr_lock_drop(&stream->lock);
 }
 
-/* The wait itself. The context's sticky error ends it early, unless the wait is stubborn. */
+/* The context's sticky error ends a wait early, unless it is stubborn; but not while the work would still end by itself soon: blocks that run stop at the
+ * next look, commands behind them are left out. The program hears of the failure and tidies up when kernels are at rest. `failed`: when it was seen. */
+static bool gives_up(const struct wait *wait, struct mr_context *context, uint64_t *failed)
+{
+    if (__builtin_expect(mr_context_error(context) == CUDA_SUCCESS, 1) || wait->stubborn)
+        return false;
+    uint64_t now = mr_clock_ns();
+    if (*failed == 0)
+        *failed = now;
+    return now - *failed > GRACE_NS;
+}
+
+/* The wait itself. */
 static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
 {
-    uint64_t since = 0;
-    while (!is_over(wait) && (wait->stubborn || mr_context_error(context) == CUDA_SUCCESS)) {
+    uint64_t since = 0, failed = 0;
+    while (!is_over(wait) && !gives_up(wait, context, &failed)) {
         if (help(wait)) {
             since = 0;
             continue;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <cuda.h>
+#include <signal.h>
 #include <unistd.h>
 
 static char *ptx;
@@ -134,6 +135,25 @@ static void a_fault_ends_warps_that_wait(void **unused)
     assert_int_equal(cuMemFree_v2(out), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+static void late(int number)
+{
+    (void)number;
+    _exit(99);
+}
+
+/* As test frameworks do: a handler comes after the last launch, and right before a kernel that fails. */
+static void a_handler_that_comes_late_is_behind_ours(void **unused)
+{
+    (void)unused;
+    struct sigaction action = { .sa_handler = late }, before;
+    CUdeviceptr out = memory(64);
+    int deep = 1;
+    assert_int_equal(run("recurse", 1, 1, (void *[]){ &deep, &out }), CUDA_SUCCESS);
+    assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){ &out }), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+}
+
 static void warps_that_poll_let_others_go_on(void **unused)
 {
     (void)unused;
@@ -164,6 +184,7 @@ int main(void)
         TEST(device_memory_outlives_the_kernel),
         TEST(recursion_works_and_ends_in_a_status),
         TEST(a_fault_ends_warps_that_wait),
+        TEST(a_handler_that_comes_late_is_behind_ours),
         TEST(warps_that_poll_let_others_go_on),
         TEST(barriers_do_not_wait_for_threads_that_left),
     };

@@ -186,7 +186,7 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(7, l, "div.s64 %l, %la, %lb;", b == 0 ? UINT64_MAX : b == UINT64_MAX ? 0 - a : (u64)((s64)a / (s64)b)) \
     X(8, l, "rem.s64 %l, %la, %lb;", b == 0 ? a : b == UINT64_MAX ? 0 : (u64)((s64)a % (s64)b)) \
     X(9, w, "sad.s32 %w, %wa, %wb, %wc;", C + (u32)(SA < SB ? (u32)SB - (u32)SA : (u32)SA - (u32)SB)) \
-    X(10, w, "mul24.lo.s32 %w, %wa, %wb;", (u32)((s64)(SA << 8 >> 8) * (SB << 8 >> 8))) \
+    X(10, w, "mul24.lo.s32 %w, %wa, %wb;", (u32)((s64)((s32)(A << 8) >> 8) * ((s32)(B << 8) >> 8))) \
     X(11, w, "mul24.hi.u32 %w, %wa, %wb;", (u32)((u64)(A & 0xffffff) * (B & 0xffffff) >> 16)) \
     X(12, w, "bfe.u32 %w, %wa, %wb, %wc;", bfe_u(A, B, C)) \
     X(13, w, "bfe.s32 %w, %wa, %wb, %wc;", (u32)bfe_s(SA, B, C)) \
