@@ -60,6 +60,8 @@ class Info(unittest.TestCase):
         self.assertEqual(len(document["devices"]), 2)
         self.assertIn("Millrace", document["devices"][0]["name"])
         self.assertEqual(document["devices"][0]["warp_size"], 32)
+        self.assertEqual(set(document["devices"][1]["context_limits"]), {"stack_size", "printf_fifo_size", "malloc_heap_size"})
+        self.assertLessEqual(document["devices"][1]["free_memory"], document["devices"][1]["total_memory"])
         self.assertEqual(document["driver_version"], 13000)
         self.assertEqual(sorted(document["settings"]), sorted(settings_in_table()))
         self.assertIn("folder", document["cache"])
@@ -68,6 +70,8 @@ class Info(unittest.TestCase):
         done = millrace("info")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("warp_size", done.stdout)
+        self.assertRegex(done.stdout, r"driver_version +CUDA 13\.0\n")
+        self.assertRegex(done.stdout, r"shared_memory_per_block +49152 \(48 KiB\)\n")
 
     def test_bad_argument(self):
         self.assertEqual(millrace("info", "--yaml").returncode, 2)

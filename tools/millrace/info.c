@@ -29,6 +29,34 @@ static const struct {
     { "shared_memory_per_block_optin", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN },
 };
 
+static const struct {
+    const char *name;
+    CUlimit limit;
+} limits[] = {
+    { "stack_size", CU_LIMIT_STACK_SIZE },
+    { "printf_fifo_size", CU_LIMIT_PRINTF_FIFO_SIZE },
+    { "malloc_heap_size", CU_LIMIT_MALLOC_HEAP_SIZE },
+};
+
+/* What a new context on the device has: its limits, and the memory that is free. */
+static void add_context(cJSON *entry, CUdevice device)
+{
+    CUcontext context;
+    size_t value, total;
+    if (cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+        return;
+    if (cuCtxPushCurrent(context) == CUDA_SUCCESS) {
+        if (cuMemGetInfo(&value, &total) == CUDA_SUCCESS)
+            cJSON_AddNumberToObject(entry, "free_memory", (double)value);
+        cJSON *object = cJSON_AddObjectToObject(entry, "context_limits");
+        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+            if (cuCtxGetLimit(&value, limits[i].limit) == CUDA_SUCCESS)
+                cJSON_AddNumberToObject(object, limits[i].name, (double)value);
+        cuCtxPopCurrent(NULL);
+    }
+    cuDevicePrimaryCtxRelease(device);
+}
+
 static void add_device(cJSON *devices, int ordinal)
 {
     CUdevice device;
@@ -47,6 +75,7 @@ static void add_device(cJSON *devices, int ordinal)
         if (cuDeviceGetAttribute(&value, attributes[i].attribute, device) == CUDA_SUCCESS)
             cJSON_AddNumberToObject(entry, attributes[i].name, value);
     }
+    add_context(entry, device);
     cJSON_AddItemToArray(devices, entry);
 }
 
@@ -114,21 +143,51 @@ static cJSON *collect(const struct tool_paths *paths)
     return root;
 }
 
-/* The document as indented lines: objects and arrays open a level, everything else is "name: value". */
+static bool contains(const char *name, const char *part)
+{
+    return strstr(name, part) != NULL;
+}
+
+/* Numbers as a reader wants them: sizes with a unit, versions and rates with a point. */
+static void print_number(const char *name, double value)
+{
+    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    size_t unit = 0;
+    double scaled = value;
+    if (strcmp(name, "driver_version") == 0) {
+        printf("CUDA %d.%d\n", (int)value / 1000, (int)value % 1000 / 10);
+    } else if (strcmp(name, "clock_rate_khz") == 0) {
+        printf("%.0f (%.2f GHz)\n", value, value / 1e6);
+    } else if (contains(name, "memory") || contains(name, "_size") || contains(name, "bytes")) {
+        for (; scaled >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+            scaled /= 1024;
+        printf(unit ? "%.0f (%.4g %s)\n" : "%.0f\n", value, scaled, units[unit]);
+    } else {
+        printf("%.0f\n", value);
+    }
+}
+
+/* The document as indented lines: objects and arrays open a level, everything else is "name value". */
 static void print_text(const cJSON *item, int depth)
 {
     for (const cJSON *child = item->child; child; child = child->next) {
-        const char *name = child->string ? child->string : "-";
-        if (cJSON_IsObject(child) || cJSON_IsArray(child)) {
-            printf("%*s%s\n", depth * 2, "", child->string ? name : "device");
-            print_text(child, depth + 1);
-        } else if (cJSON_IsString(child)) {
-            printf("%*s%-32s %s\n", depth * 2, "", name, *child->valuestring ? child->valuestring : "(chosen by the driver)");
-        } else if (cJSON_IsBool(child)) {
-            printf("%*s%-32s %s\n", depth * 2, "", name, cJSON_IsTrue(child) ? "yes" : "no");
-        } else {
-            printf("%*s%-32s %.0f\n", depth * 2, "", name, child->valuedouble);
+        const char *name = child->string ? child->string : "device";
+        if (cJSON_IsArray(child)) {
+            print_text(child, depth);
+            continue;
         }
+        if (cJSON_IsObject(child)) {
+            printf("%s%*s%s\n", depth ? "" : "\n", depth * 2, "", name);
+            print_text(child, depth + 1);
+            continue;
+        }
+        printf("%*s%-*s ", depth * 2, "", 34 - depth * 2, name);
+        if (cJSON_IsString(child))
+            puts(*child->valuestring ? child->valuestring : "(not set)");
+        else if (cJSON_IsBool(child))
+            puts(cJSON_IsTrue(child) ? "yes" : "no");
+        else
+            print_number(name, child->valuedouble);
     }
 }
 
