@@ -34,7 +34,9 @@ enum {
     MR_SHAPE_LINEAR = 1u << 0,
     /* The number of threads of a block is a multiple of 32. */
     MR_SHAPE_FULL = 1u << 1,
-    MR_SHAPE_COUNT = 4
+    /* Both hold for pairs of warps too: each 64 consecutive threads from a multiple of 64 on exist and lie in one row. */
+    MR_SHAPE_PAIRED = 1u << 2,
+    MR_SHAPE_COUNT = 8
 };
 
 /* The strongest class that a block shape allows; also an index below MR_SHAPE_COUNT. */
@@ -42,7 +44,9 @@ static inline unsigned mr_shape_class(const unsigned block[3])
 {
     bool linear = block[0] % 32 == 0 || (block[1] == 1 && block[2] == 1);
     bool full = ((uint64_t)block[0] * block[1] * block[2]) % 32 == 0;
-    return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u);
+    bool paired = ((uint64_t)block[0] * block[1] * block[2]) % 64 == 0
+        && (block[0] % 64 == 0 || (block[1] == 1 && block[2] == 1));
+    return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u) | (paired ? MR_SHAPE_PAIRED : 0u);
 }
 
 struct mr_codegen_request {
@@ -53,6 +57,7 @@ struct mr_codegen_request {
     unsigned optimisation;              /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; 0 is for debugging the generator */
     const char *cpu;                    /* LLVM's name of the processor, NULL = this one */
     const char *features;               /* LLVM's feature string, NULL = this processor's */
+    bool all_pairs;                     /* tests: run warps in pairs wherever that is allowed, not only where it pays */
     bool want_ir, want_assembly;        /* fill ir_text, ir_optimised and assembly (for MILLRACE_DUMP) */
 };
 

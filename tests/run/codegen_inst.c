@@ -181,10 +181,10 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(2, l, "mul.hi.u64 %l, %la, %lb;", (u64)((unsigned __int128)a * b >> 64)) \
     X(3, l, "mad.wide.s32 %l, %wa, %wb, %lc;", (u64)((s64)SA * SB) + c) \
     X(4, w, "div.s32 %w, %wa, %wb;", SB == 0 ? UINT32_MAX : (u32)((s64)SA / SB)) \
-    X(5, w, "rem.u32 %w, %wa, %wb;", B == 0 ? A : A % B) \
+    X(5, w, "rem.u32 %w, %wa, %wb;", B == 0 ? UINT32_MAX : A % B) \
     X(6, w, "div.u32 %w, %wa, %wb;", B == 0 ? UINT32_MAX : A / B) \
     X(7, l, "div.s64 %l, %la, %lb;", b == 0 ? UINT64_MAX : b == UINT64_MAX ? 0 - a : (u64)((s64)a / (s64)b)) \
-    X(8, l, "rem.s64 %l, %la, %lb;", b == 0 ? a : b == UINT64_MAX ? 0 : (u64)((s64)a % (s64)b)) \
+    X(8, l, "rem.s64 %l, %la, %lb;", b == 0 ? UINT64_MAX : b == UINT64_MAX ? 0 : (u64)((s64)a % (s64)b)) \
     X(9, w, "sad.s32 %w, %wa, %wb, %wc;", C + (u32)(SA < SB ? (u32)SB - (u32)SA : (u32)SA - (u32)SB)) \
     X(10, w, "mul24.lo.s32 %w, %wa, %wb;", (u32)((s64)((s32)(A << 8) >> 8) * ((s32)(B << 8) >> 8))) \
     X(11, w, "mul24.hi.u32 %w, %wa, %wb;", (u32)((u64)(A & 0xffffff) * (B & 0xffffff) >> 16)) \
@@ -349,7 +349,7 @@ static void run_case(char letter, const char *text, u64 (*expected)(u64, u64, u6
     char *source = program(letter, text);
     struct rig *rig = rig_open(source);
     struct { void *in, *out; } params = {input, output};
-    for (rig_variant = 0; rig_variant < 3; rig_variant++)
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant += rig_variant == 2 ? 2 : 1)
         for (int scalar = 0; scalar < 2; scalar++) {
             memset(output, 0xcc, sizeof output);
             rig_run(rig, scalar ? "scalar" : "vector", scalar ? INPUTS : 1, scalar ? 1 : INPUTS, &params, sizeof params);

@@ -50,6 +50,7 @@ static void one(const char *name, host_kernel *host)
 {
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
         compare(rig, name, host, 2, 96);
+        compare(rig, name, host, 2, 192);
         compare(rig, name, host, 3, 50);
         compare(rig, name, host, 1, 1);
     }

@@ -141,7 +141,8 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
             return c;
     struct compiled *c = calloc(1, sizeof *c);
     struct mr_codegen_request request = {.module = rig->module, .layout = &rig->layout, .entry = entry, .shape = shape,
-                                         .optimisation = rig_variant == 3 ? 0 : 3, .cpu = rig_variant == 2 ? "haswell" : NULL};
+                                         .optimisation = rig_variant == 3 ? 0 : 3, .cpu = rig_variant == 2 ? "haswell" : NULL,
+                                         .all_pairs = rig_variant == 4};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);

@@ -392,7 +392,8 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
 {
     struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
     bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
-    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_pay(&g.flow)) {
+    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow)
+        && (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow))) {
         unit->width = CG_LANES_MAX;
         unit->mask = unit->i64;
     }

@@ -121,9 +121,10 @@ static void emit_extract(struct cg *g, const struct mr_ptx_inst *inst)
     bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
     LLVMValueRef a = cg_source(g, &inst->operands[1], type), i32_255 = cg_int(g, g->unit->i32, 255);
     LLVMValueRef pos = cg_source(g, &inst->operands[2], g->unit->i32);
-    /* 32 bits look at the low byte of the position; 64 bits at all of it. */
+    /* 32 bits look at the low byte of position and length; 64 bits at all of them. */
     pos = bits == 64 ? cg_binary(g, "llvm.umin", pos, i32_255) : LLVMBuildAnd(g->b, pos, i32_255, "");
-    LLVMValueRef len = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[3], g->unit->i32), i32_255, "");
+    LLVMValueRef len = cg_source(g, &inst->operands[3], g->unit->i32);
+    len = bits == 64 ? cg_binary(g, "llvm.umin", len, i32_255) : LLVMBuildAnd(g->b, len, i32_255, "");
     /* The field reaches at most to the top bit; its sign is its last bit that exists. */
     LLVMValueRef top = cg_binary(g, "llvm.umin", LLVMBuildAdd(g->b, pos, len, ""), cg_int(g, g->unit->i32, bits));
     LLVMValueRef position = cg_resize(g, pos, type, false);

@@ -2,7 +2,7 @@
 
 /*
  * Integer arithmetic. Everything wraps unless it says .sat. Division by zero
- * gives all ones and its remainder the dividend, as hardware does; the smallest
+ * gives all ones, as quotient and as remainder, as hardware does; the smallest
  * number by -1 wraps to itself with remainder 0.
  */
 #include "compile/codegen/cg.h"

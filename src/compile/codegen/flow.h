@@ -185,8 +185,9 @@ void mr_flow_clear(struct mr_flow *flow);
 bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
     __attribute__((warn_unused_result));
 
-/* Whether a kernel gains by running two warps as one of 64 lanes, and may: see pair.c. */
+/* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. */
 bool mr_flow_pairs_pay(const struct mr_flow *flow);
+bool mr_flow_pairs_fit(const struct mr_flow *flow);
 
 /* The passes, in the order in which mr_flow_build() runs them. */
 bool mr_flow_order(struct mr_flow *flow) __attribute__((warn_unused_result));
