@@ -193,8 +193,11 @@ CUresult mr_cuCtxGetFlags(unsigned int *flags)
     if (!flags)
         return mr_bad_value("cuCtxGetFlags", "flags is NULL");
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
+    if (status != CUDA_SUCCESS) { /* a context that failed still tells its flags */
+        context = mr_context_current();
+        if (!context || status != mr_context_error(context))
+            return status;
+    }
     mr_lock_take(&context->lock);
     *flags = context->flags;
     mr_lock_drop(&context->lock);

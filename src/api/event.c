@@ -54,8 +54,10 @@ CUresult mr_cuEventDestroy_v2(CUevent hEvent)
         return status;
     if (!mr_object_retire(event))
         return mr_bad_handle("cuEventDestroy", "event", hEvent);
+    if (status != CUDA_ERROR_CONTEXT_IS_DESTROYED)
+        status = mr_context_error(event->context); /* the event goes all the same */
     mr_object_drop(event);
-    return status == CUDA_ERROR_CONTEXT_IS_DESTROYED ? status : CUDA_SUCCESS;
+    return status;
 }
 
 /* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */

@@ -42,9 +42,12 @@ CUresult mr_cuStreamDestroy_v2(CUstream hStream)
     struct mr_stream *stream = mr_object_find(hStream, MR_KIND_STREAM);
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
-    if (!stream || mr_stream_is_default(stream) || !mr_stream_destroy(stream))
+    if (!stream || mr_stream_is_default(stream))
         return mr_bad_handle("cuStreamDestroy", "stream that can be destroyed", hStream);
-    return CUDA_SUCCESS;
+    CUresult status = mr_context_error(mr_stream_context(stream)); /* the stream goes all the same */
+    if (!mr_stream_destroy(stream))
+        return mr_bad_handle("cuStreamDestroy", "stream that can be destroyed", hStream);
+    return status;
 }
 
 /* Allowed inside host functions, as on hardware. */
