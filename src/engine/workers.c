@@ -21,6 +21,9 @@
 #include "kernel/launch.h"
 
 #define POLL_NS 40000u                 /* how long an idle worker polls before it sleeps */
+#define PAUSES 4                       /* between two looks: about a quarter of a microsecond */
+#define HOLD_LOOKS 4u                  /* how many looks a task is left to the thread that queued it */
+#define BUSY_LOOKS 64u                 /* after so many a worker takes what there is, though it is never the same */
 #define EXTRA_IDLE_NS 100000000u       /* how long an extra worker sleeps before it ends */
 
 static _Thread_local struct mr_runner *runner_self __attribute__((tls_model("initial-exec")));
@@ -135,17 +138,41 @@ void mr_call_make_slow(struct mr_call call)
         mr_monitor_arm();
 }
 
-/* Polls for work with the lock let go. */
+/* What a polling worker has seen. */
+struct look { uint64_t first; unsigned same, busy; };
+
+/* One look at the polled words. True if there is something to take up now: a grid, or a task that has been first in line for a while, or anything at
+ * all if it has been busy for long. */
+static bool is_due(struct look *look)
+{
+    if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
+        *look = (struct look){ 0 };
+        return false;
+    }
+    uint64_t first = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
+    look->same = first == look->first ? look->same + 1 : 0;
+    look->first = first;
+    return first == MR_ENGINE_KEY_NONE || look->same >= HOLD_LOOKS || ++look->busy >= BUSY_LOOKS;
+}
+
+/* Polls for work with the lock let go. What has just been queued is left alone for a moment: the thread that queued it may queue more, which
+ * is then taken together, or wait for it, and is better placed to do it itself. */
 static void poll(void)
 {
     mr_engine.spinning++;
     mr_lock_drop(&mr_engine.lock);
     if (mr_engine.base > 1) {
         uint64_t end = mr_clock_ns() + POLL_NS;
-        do {
-            for (int round = 0; round < 32 && !atomic_load_explicit(&mr_engine.ready, memory_order_relaxed); round++)
+        struct look look = { 0 };
+        while (!is_due(&look)) {
+            for (int i = 0; i < PAUSES; i++)
                 mr_pause();
-        } while (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed) && mr_clock_ns() < end);
+            uint64_t now = mr_clock_ns();
+            if (look.busy > 0)
+                end = now + POLL_NS;
+            else if (now >= end)
+                break;
+        }
     } else {
         sched_yield();
     }

@@ -24,9 +24,6 @@ struct mr_engine {
     size_t tasks;                      /* that may be queued */
     struct mr_list grids;              /* open grids */
     unsigned hot_grids;                /* of them, those that workers look for */
-    _Atomic uint32_t ready;            /* heap_count + hot_grids, for threads that poll */
-    _Atomic uint64_t top_key;          /* of the heap, or MR_ENGINE_KEY_NONE */
-
     unsigned base;                     /* workers while work flows; 0 before the first use */
     unsigned workers, spinning, sleeping;
     unsigned woken;                    /* of the sleepers, how many were told to wake and haven't looked yet */
@@ -42,6 +39,10 @@ struct mr_engine {
     _Atomic uint32_t monitor_bell;     /* futex of the resting monitor */
 
     uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
+
+    /* What threads poll, on a cache line of its own. */
+    _Alignas(64) _Atomic uint32_t ready; /* heap_count + hot_grids */
+    _Atomic uint64_t top_key;          /* of the heap, or MR_ENGINE_KEY_NONE */
 };
 
 extern struct mr_engine mr_engine;

@@ -17,6 +17,7 @@
 
 #define FIRST_BITS 6u                   /* 64 records in the first chunk */
 #define CHUNKS 17u
+#define LINE 64u                        /* records are cache lines of their own */
 #define SLOT_BITS 22u
 #define GENERATION_BITS 21u
 #define KIND_BITS 4u
@@ -63,9 +64,11 @@ static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH])
         if (number >= CHUNKS)
             break;
         if (table->used == first && !atomic_load_explicit(&table->chunks[number], memory_order_relaxed)) {
-            char *chunk = mr_calloc(1, table->stride << (FIRST_BITS + number));
+            /* Never freed, so it may be lost where it begins. Not mr_calloc_aligned, which would touch all pages. */
+            char *chunk = mr_calloc(1, (table->stride << (FIRST_BITS + number)) + LINE);
             if (!chunk)
                 break;
+            chunk += -(uintptr_t)chunk & (LINE - 1);
             atomic_store_explicit(&table->chunks[number], chunk, memory_order_release);
         }
         struct mr_object *object = record_of(table, table->used);
@@ -81,7 +84,7 @@ static void prepare(enum mr_kind kind, size_t size, void (*finish)(void *object)
     uint32_t state = 0;
     if (atomic_compare_exchange_strong(&ready[kind], &state, 2)) {
         struct kind_table *table = &tables[kind];
-        table->stride = (size + 63) & ~(size_t)63;
+        table->stride = (size + LINE - 1) & ~(size_t)(LINE - 1);
         table->finish = finish;
         table->pool = (struct mr_pool){ .place = MR_POOL_OBJECTS + (enum mr_pool_place)kind, .size = table->stride,
             .link = offsetof(struct mr_object, link), .refill = refill };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream's queue: putting commands in, running them, and going on.
  *
- * One thread at a time owns the head of a stream (RUNNING). It completes records, passes waits that are over, runs one command after the other,
- * and lets go when the queue is empty (IDLE), when the head waits for a mark (BLOCKED), or when the head is for somebody else to run (READY).
+ * One thread at a time owns the head of a stream (RUNNING). It takes all that is queued at once, under the lock, and then works through what it took
+ * without it: completes records, passes waits that are over, runs one command after the other. It lets go when nothing is left (IDLE), when a wait isn't
+ * over (BLOCKED), or when the next command is for somebody else to run (READY); what it took and hasn't done goes back to the front.
  *
- * A command's mark, the count of completed commands and the state change in one section under the lock, so that a thread that has seen the mark
- * complete and then takes the lock finds the stream idle.
+ * The last command that the owner has is completed under the lock: its mark, the count of completed commands and the state change in one section, so that
+ * a thread that has seen the mark complete and then takes the lock finds the stream idle.
  *
  * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They are moved on once the thread
  * holds no lock, by mr_stream_drain_released, which is not entered twice: a chain of ten thousand streams unrolls in a loop. */
@@ -21,6 +22,15 @@
 
 struct released { struct mr_stream *first, *last; bool draining; };
 static _Thread_local struct released released __attribute__((tls_model("initial-exec")));
+
+static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data);
+
+/* For `work`: only passes what is no work. */
+static bool always(void *data)
+{
+    (void)data;
+    return true;
+}
 
 static void set_state(struct mr_stream *stream, enum mr_stream_state state)
 {
@@ -43,19 +53,20 @@ static void append(struct mr_stream *stream, struct mr_command *command)
     stream->tail = command;
 }
 
-static struct mr_command *pop(struct mr_stream *stream)
-{
-    struct mr_command *command = stream->head;
-    stream->head = command->next;
-    if (!stream->head)
-        stream->tail = NULL;
-    return command;
-}
-
+/* Counts a command as done. Threads may sleep for it: see ring_sleepers. */
 static void count_completed(struct mr_stream *stream)
 {
     uint64_t done = atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1;
-    atomic_store_explicit(&stream->completed, done, memory_order_release);
+    atomic_store(&stream->completed, done);
+}
+
+/* After count_completed. True if threads sleep until it moves, which the caller must wake. */
+static bool ring_sleepers(struct mr_stream *stream)
+{
+    if (__builtin_expect(atomic_load(&stream->sleepers) == 0, 1))
+        return false;
+    atomic_fetch_add_explicit(&stream->pulse, 1, memory_order_release);
+    return true;
 }
 
 /* Waiter function: runs on the thread that completes the mark, perhaps with a stream's lock held. */
@@ -70,7 +81,7 @@ static void notify(struct mr_waiter *waiter)
     released.last = stream;
 }
 
-/* True if the wait is over; else the stream is BLOCKED on it. Lock held; the command stays where it is. */
+/* True if the wait is over; else the stream is BLOCKED on it. Lock held; the command is the stream's head. */
 static bool wait_is_over(struct mr_stream *stream, struct mr_command *command)
 {
     if (mr_mark_is_done(command->wait.on) || mr_context_error(stream->context) != CUDA_SUCCESS)
@@ -81,33 +92,44 @@ static bool wait_is_over(struct mr_stream *stream, struct mr_command *command)
     return !mr_mark_watch(command->wait.on, &command->wait.waiter);
 }
 
-static void complete_record(struct mr_stream *stream, struct mr_command *command)
+/* Completes a command's mark and counts it. The caller frees it, once it holds no lock. */
+static void finish(struct mr_stream *stream, struct mr_command *command, CUresult status)
 {
-    if (command->mark)
-        mr_mark_complete(command->mark, mr_context_error(stream->context), command->record.timed ? mr_clock_ns() : 0);
-    mr_command_free(command);
+    if (command->mark) {
+        if (command->kind == MR_COMMAND_RECORD)
+            mr_mark_complete(command->mark, mr_context_error(stream->context), command->record.timed ? mr_clock_ns() : 0);
+        else
+            mr_mark_complete(command->mark, status, 0);
+    }
     count_completed(stream);
 }
 
-/* The owner's step over everything that is no work. True: the head is work, and the stream still the caller's. False: IDLE or BLOCKED. Lock held. */
-static bool advance(struct mr_stream *stream)
+/* The owner takes all that is queued. False if that is nothing. Lock held. */
+static bool take_queued(struct mr_stream *stream)
 {
-    struct mr_command *command;
-    while ((command = stream->head)) {
-        if (command->kind == MR_COMMAND_RECORD) {
-            complete_record(stream, pop(stream));
-        } else if (command->kind == MR_COMMAND_WAIT) {
-            if (!wait_is_over(stream, command))
-                return false;
-            set_state(stream, MR_STREAM_RUNNING);
-            mr_command_free(pop(stream));
-            count_completed(stream);
-        } else {
-            return true;
-        }
-    }
-    set_state(stream, MR_STREAM_IDLE);
-    return false;
+    stream->mine = stream->head;
+    stream->mine_tail = stream->tail;
+    stream->head = stream->tail = NULL;
+    return stream->mine != NULL;
+}
+
+/* The caller becomes the owner. Lock held. */
+static void own(struct mr_stream *stream)
+{
+    set_state(stream, MR_STREAM_RUNNING);
+    (void)take_queued(stream);
+}
+
+/* What the owner took and hasn't done goes back to the front. Lock held. */
+static void give_back(struct mr_stream *stream)
+{
+    if (!stream->mine)
+        return;
+    stream->mine_tail->next = stream->head;
+    if (!stream->head)
+        stream->tail = stream->mine_tail;
+    stream->head = stream->mine;
+    stream->mine = NULL;
 }
 
 /* Puts the stream, whose head is work, in the engine's queue. Lock held. */
@@ -144,19 +166,21 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
     struct mr_put put = { 0 };
     stream->submitted++;
     stream->captured = false;
-    if (state_of(stream) != MR_STREAM_IDLE) {
-        append(stream, command);
-    } else if (command->kind == MR_COMMAND_RECORD) {
-        complete_record(stream, command);
-    } else if (command->kind == MR_COMMAND_WAIT) {
-        append(stream, command);
-        advance(stream);
+    append(stream, command);
+    if (state_of(stream) != MR_STREAM_IDLE)
+        return put;
+    atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
+    if (command->kind == MR_COMMAND_RECORD || (command->kind == MR_COMMAND_WAIT && wait_is_over(stream, command))) {
+        stream->head = stream->tail = NULL;
+        finish(stream, command, CUDA_SUCCESS);
+        set_state(stream, MR_STREAM_IDLE);
+        mr_command_free(command);
     } else if (is_short(command)) {
-        set_state(stream, MR_STREAM_RUNNING);
+        stream->head = stream->tail = NULL;
         stream->running = command;
+        set_state(stream, MR_STREAM_RUNNING);
         put.inlined = true;
-    } else {
-        append(stream, command);
+    } else if (command->kind != MR_COMMAND_WAIT) {
         put.call = make_ready(stream);
     }
     return put;
@@ -165,12 +189,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
 void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested)
 {
     bool over = stream->ended && state_of(stream) == MR_STREAM_IDLE;
-    bool wake = stream->sleepers > 0;
-    if (wake)
-        atomic_fetch_add_explicit(&stream->pulse, 1, memory_order_relaxed);
     mr_lock_drop(&stream->lock);
-    if (wake)
-        mr_futex_wake(&stream->pulse, INT_MAX);
     mr_call_make(call);
     if (nested)
         return;
@@ -187,17 +206,13 @@ void mr_stream_drain_released(void)
     released.draining = true;
     while (released.first) {
         struct mr_stream *stream = released.first;
-        struct mr_call call = { 0 };
         released.first = stream->next_released;
         if (!released.first)
             released.last = NULL;
         mr_lock_take(&stream->lock);
-        set_state(stream, MR_STREAM_RUNNING);
-        mr_command_free(pop(stream));
-        count_completed(stream);
-        if (advance(stream))
-            call = make_ready(stream);
-        mr_stream_leave(stream, call, false);
+        own(stream);
+        mr_lock_drop(&stream->lock);
+        (void)work(stream, NULL, CUDA_SUCCESS, always, NULL);
     }
     released.draining = false;
 }
@@ -218,15 +233,6 @@ static bool execute(struct mr_stream *stream, struct mr_command *command, CUresu
     return true;
 }
 
-/* Counts the command as done, and its mark complete. Lock held; the caller frees the command later, without the lock. */
-static void finish(struct mr_stream *stream, struct mr_command *command, CUresult status)
-{
-    stream->running = NULL;
-    if (command->mark)
-        mr_mark_complete(command->mark, status, 0);
-    count_completed(stream);
-}
-
 /* A command that failed on its own, away from the call that submitted it, fails the context. */
 static void note_failure(struct mr_stream *stream, const struct mr_command *command, CUresult status)
 {
@@ -236,39 +242,92 @@ static void note_failure(struct mr_stream *stream, const struct mr_command *comm
     mr_context_fail(stream->context, status);
 }
 
-/* The owner's loop. Lock held and dropped; the stream is RUNNING. Goes on until nothing is left to do here, `enough` says so, or (on a worker) older work
- * is waiting. True if a command was run. */
-static bool work(struct mr_stream *stream, bool (*enough)(void *data), void *data)
+/* Ends the section that completes the last command the owner had: takes what was queued meanwhile, or goes idle. False if it is idle, and not the caller's
+ * any more. No lock held. */
+static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult status)
+{
+    mr_lock_take(&stream->lock);
+    if (done)
+        finish(stream, done, status);
+    bool wake = ring_sleepers(stream), more = take_queued(stream);
+    if (!more)
+        set_state(stream, MR_STREAM_IDLE);
+    mr_stream_leave(stream, (struct mr_call){ 0 }, false);
+    if (wake)
+        mr_futex_wake(&stream->pulse, INT_MAX); /* a word that stays readable, though the stream may have ended */
+    return more;
+}
+
+/* Completes a command that isn't the last one the owner has: without the lock. */
+static void finish_inner(struct mr_stream *stream, struct mr_command *done, CUresult status)
+{
+    finish(stream, done, status);
+    if (ring_sleepers(stream))
+        mr_futex_wake(&stream->pulse, INT_MAX);
+    if (released.first)
+        mr_stream_drain_released();
+}
+
+/* The owner lets go in front of a command that is work (for whom it may concern) or a wait that isn't over. False if that wait is over after all, and
+ * the stream still the caller's. */
+static bool let_go(struct mr_stream *stream, const struct mr_command *command)
+{
+    struct mr_call call = { 0 };
+    mr_lock_take(&stream->lock);
+    give_back(stream);
+    if (command->kind != MR_COMMAND_WAIT) {
+        call = make_ready(stream);
+    } else if (wait_is_over(stream, stream->head)) {
+        own(stream);
+        mr_lock_drop(&stream->lock);
+        return false;
+    }
+    mr_stream_leave(stream, call, false);
+    return true;
+}
+
+static bool is_passed(const struct mr_stream *stream, const struct mr_command *command)
+{
+    return command->kind == MR_COMMAND_RECORD ||
+           (command->kind == MR_COMMAND_WAIT && (mr_mark_is_done(command->wait.on) || mr_context_error(stream->context) != CUDA_SUCCESS));
+}
+
+/* The owner's loop. No lock held; the stream is RUNNING; `done` is a command of it that was just carried out, with `status`, or NULL. Goes on until nothing
+ * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) older work is waiting. True if a command was run. */
+static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data)
 {
     bool ran = false, worker = mr_engine_on_worker();
-    struct mr_command *done = NULL;
     for (;;) {
-        struct mr_call call = { 0 };
-        struct mr_command *command = NULL;
-        if (advance(stream)) {
-            command = stream->head;
-            uint64_t key = mr_engine_key(mr_stream_priority(stream), command->sequence);
-            if ((for_worker(command) && !worker) || (enough ? enough(data) : ran && mr_engine_has_older(key))) {
-                call = make_ready(stream);
-                command = NULL;
-            } else {
-                pop(stream);
-                stream->running = command;
-            }
-        }
-        mr_stream_leave(stream, call, false);
+        bool more = true;
+        if (!stream->mine)
+            more = refill(stream, done, status);
+        else if (done)
+            finish_inner(stream, done, status);
         if (done)
             mr_command_free(done);
-        if (!command)
+        if (!more)
             return ran;
-        CUresult status;
+        struct mr_command *command = stream->mine;
+        done = NULL;
+        atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
+        if (!is_passed(stream, command)) {
+            uint64_t key = mr_engine_key(mr_stream_priority(stream), command->sequence);
+            if (command->kind == MR_COMMAND_WAIT || (for_worker(command) && !worker) ||
+                (enough ? enough(data) : ran && mr_engine_has_older(key))) {
+                if (let_go(stream, command))
+                    return ran;
+                continue;
+            }
+        }
+        stream->mine = command->next;
+        done = command;
+        if (command->kind == MR_COMMAND_RECORD || command->kind == MR_COMMAND_WAIT)
+            continue;
         ran = true;
+        stream->running = command;
         if (!execute(stream, command, &status))
             return true;
         note_failure(stream, command, status);
-        mr_lock_take(&stream->lock);
-        finish(stream, command, status);
-        done = command;
     }
 }
 
@@ -276,57 +335,36 @@ void mr_stream_task_run(struct mr_task *task)
 {
     struct mr_stream *stream = MR_CONTAINER(task, struct mr_stream, task);
     mr_lock_take(&stream->lock);
-    set_state(stream, MR_STREAM_RUNNING);
-    work(stream, NULL, NULL);
+    own(stream);
+    mr_lock_drop(&stream->lock);
+    (void)work(stream, NULL, CUDA_SUCCESS, NULL, NULL);
 }
 
 void mr_stream_grid_resume(struct mr_grid *grid)
 {
     struct mr_stream *stream = MR_CONTAINER(grid, struct mr_stream, grid);
-    struct mr_command *command = stream->running;
-    struct mr_call call = { 0 };
     CUresult status = (CUresult)atomic_load(&grid->status);
-    note_failure(stream, command, status);
-    mr_lock_take(&stream->lock);
-    finish(stream, command, status);
-    if (advance(stream))
-        call = make_ready(stream);
-    mr_stream_leave(stream, call, false);
-    mr_command_free(command);
+    note_failure(stream, stream->running, status);
+    (void)work(stream, stream->running, status, always, NULL);
 }
 
 CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command)
 {
     CUresult status;
-    struct mr_call call = { 0 };
     (void)execute(stream, command, &status);
-    mr_lock_take(&stream->lock);
-    finish(stream, command, status);
-    if (advance(stream))
-        call = make_ready(stream);
-    mr_stream_leave(stream, call, false);
-    mr_command_free(command);
+    (void)work(stream, command, status, always, NULL);
     return status;
 }
 
 bool mr_stream_help(struct mr_stream *stream, bool (*enough)(void *data), void *data)
 {
-    bool ran = false;
     mr_lock_take(&stream->lock);
-    switch (state_of(stream)) {
-    case MR_STREAM_READY:
-        if (!for_worker(stream->head) && !enough(data) && mr_engine_take(&stream->task)) {
-            set_state(stream, MR_STREAM_RUNNING);
-            return work(stream, enough, data);
-        }
-        break;
-    case MR_STREAM_RUNNING:
-        mr_lock_drop(&stream->lock);
-        return mr_grid_join(&stream->grid);
-    case MR_STREAM_IDLE:
-    case MR_STREAM_BLOCKED:
-        break;
-    }
+    enum mr_stream_state state = state_of(stream);
+    bool mine = state == MR_STREAM_READY && !for_worker(stream->head) && !enough(data) && mr_engine_take(&stream->task);
+    if (mine)
+        own(stream);
     mr_lock_drop(&stream->lock);
-    return ran;
+    if (mine)
+        return work(stream, NULL, CUDA_SUCCESS, enough, data);
+    return state == MR_STREAM_RUNNING && mr_grid_join(&stream->grid);
 }

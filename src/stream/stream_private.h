@@ -37,21 +37,25 @@ struct mr_stream {
     mr_lock lock;                      /* guards what follows, but for atomics that are read without it */
     _Atomic int state;                 /* enum mr_stream_state */
     struct mr_command *head, *tail;    /* queued commands, oldest first */
-    struct mr_command *running;        /* taken off the queue by the owner */
     uint64_t submitted;                /* commands that were put in, ever */
-    _Atomic uint64_t completed;        /* of those, how many are done */
-    _Atomic uint32_t pulse;            /* futex of sleeping threads: moves when `completed` does */
-    unsigned sleepers;                 /* threads that sleep on it */
     bool ended;                        /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
+    bool captured;                     /* the legacy stream already waits for all that is queued here */
+    bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
+
+    /* The owner's, while the stream is RUNNING; others may read the atomics. A cache line away from what submitters write. */
+    _Alignas(64) struct mr_command *mine, *mine_tail; /* taken off the queue, not yet run; oldest first */
+    struct mr_command *running;        /* what is being run */
+    _Atomic uint64_t oldest;           /* sequence of the first command that isn't done, or of an earlier one; meaningless when IDLE */
+    _Atomic uint64_t completed;        /* commands that are done, of those that were submitted */
+    _Atomic uint32_t pulse;            /* futex of threads that sleep until `completed` moves */
+    _Atomic uint32_t sleepers;         /* threads that do, or are about to */
 
     struct mr_task task;
     struct mr_grid grid;
     struct mr_stream *next_released;   /* in a thread's list of streams to move on (queue.c) */
 
     /* Default-stream rules; see order.c. */
-    bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
-    struct mr_list busy_link;          /* under order_lock */
-    bool captured;                     /* the legacy stream already waits for all that is queued here */
+    struct mr_list busy_link;          /* of the list that `listed` tells; under order_lock */
     uint64_t legacy_seen;              /* this stream already waits for the legacy stream's work up to this count */
 
     /* The legacy stream only. */

@@ -125,16 +125,11 @@ static void sleep_on(struct wait *wait)
         return;
     }
     struct mr_stream *stream = wait->stream;
-    mr_lock_take(&stream->lock);
-    if (!is_over(wait)) {
-        uint32_t heard = atomic_load_explicit(&stream->pulse, memory_order_relaxed);
-        stream->sleepers++;
-        mr_lock_drop(&stream->lock);
+    atomic_fetch_add(&stream->sleepers, 1);
+    uint32_t heard = atomic_load_explicit(&stream->pulse, memory_order_acquire);
+    if (atomic_load(&stream->completed) < wait->ticket)
         mr_futex_wait(&stream->pulse, heard, SLEEP_NS);
-        mr_lock_take(&stream->lock);
-        stream->sleepers--;
-    }
-    mr_lock_drop(&stream->lock);
+    atomic_fetch_sub_explicit(&stream->sleepers, 1, memory_order_relaxed);
 }
 
 /* The context's sticky error ends a wait early, unless it is stubborn; but not while the work would still end by itself soon: blocks that run stop at the
@@ -277,10 +272,9 @@ static struct mr_stream *find_busy(struct mr_list *list, uint64_t limit, uint64_
         struct mr_stream *stream = MR_CONTAINER(link, struct mr_stream, busy_link);
         next = link->next;
         mr_lock_take(&stream->lock);
-        struct mr_command *oldest = stream->running ? stream->running : stream->head;
         if (mr_stream_idle(stream)) {
             mr_stream_unlist(stream);
-        } else if ((!oldest || oldest->sequence < limit) && mr_object_try_hold(stream)) {
+        } else if (atomic_load_explicit(&stream->oldest, memory_order_relaxed) < limit && mr_object_try_hold(stream)) {
             *ticket = stream->submitted;
             found = stream;
         }
