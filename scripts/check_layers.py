@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares every #include "..." in src/ with docs/layers.txt, and sizes of files with the project's limits."""
+"""Compares every #include "..." in src/ with docs/layers.txt, and sizes of files and functions with the project's limits."""
 import pathlib
 import re
 import sys
@@ -8,6 +8,7 @@ ALWAYS = {"base", "observe"}
 GENERATED = {"api_impl.h", "error_table.inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LIMITS = {".c": 1000, ".h": 300, ".S": 300}
+FUNCTION_LIMIT = 80
 
 
 def read_table(path: pathlib.Path) -> dict[str, set[str]]:
@@ -18,6 +19,20 @@ def read_table(path: pathlib.Path) -> dict[str, set[str]]:
             layer, _, known = line.partition(":")
             table[layer.strip()] = set(known.split())
     return table
+
+
+def functions(lines: list[str]) -> list[tuple[str, int]]:
+    """Head and length of each function: what stands in column 0 around a brace in column 0."""
+    found, begin = [], 0
+    for number, line in enumerate(lines):
+        if line == "{":
+            begin = number
+            while begin > 0 and lines[begin - 1][:1] not in ("", "}", "#", "/") and not lines[begin - 1].endswith(("*/", ";")):
+                begin -= 1
+        elif line == "}" and begin:
+            found.append((lines[begin], number - begin + 1))
+            begin = 0
+    return found
 
 
 def main() -> int:
@@ -40,9 +55,12 @@ def main() -> int:
                 problems.append(f"{name}: {layer} may not include {included}")
     for folder in ("src", "tools", "examples", "tests", "bench"):
         for file in sorted((root / folder).rglob("*.[chS]")):
-            lines = len(file.read_text().splitlines())
-            if lines > LIMITS[file.suffix]:
-                problems.append(f"{file.relative_to(root)}: {lines} lines, the limit is {LIMITS[file.suffix]}")
+            lines = file.read_text().splitlines()
+            if len(lines) > LIMITS[file.suffix]:
+                problems.append(f"{file.relative_to(root)}: {len(lines)} lines, the limit is {LIMITS[file.suffix]}")
+            for head, length in functions(lines):
+                if length > FUNCTION_LIMIT:
+                    problems.append(f"{file.relative_to(root)}: {length} lines in {head}, the limit is {FUNCTION_LIMIT}")
     for problem in problems:
         print(problem)
     print(f"layers: {len(files)} files, {len(problems)} problems")
