@@ -3,8 +3,8 @@
  *
  * The nvcc shim and the examples' build include this file before the first line of a kernel source, in place of NVIDIA's
  * headers. It holds the language's keywords, built-in variables, vector types, synchronisation, warp functions, atomics and the
- * mathematics that a PTX instruction does exactly. The transcendental functions are not here yet: a source that calls
- * one gets clang's "undeclared identifier" with its own line, and the shim's hint.
+ * mathematics that a PTX instruction does exactly; millrace_math.h adds the elementary functions of single precision. Those of double
+ * precision are not here yet: a source that calls one gets clang's message with its own line.
  *
  * Order: keywords, vector types, built-in variables, synchronisation, warps, atomics, mathematics, the rest. */
 #ifndef MILLRACE_DEVICE_H
@@ -108,6 +108,22 @@ MR_DEVICE int __all_sync(unsigned int mask, int p) { return __nvvm_vote_all_sync
 MR_DEVICE int __any_sync(unsigned int mask, int p) { return __nvvm_vote_any_sync(mask, p); }
 MR_DEVICE int __uni_sync(unsigned int mask, int p) { return __nvvm_vote_uni_sync(mask, p); }
 MR_DEVICE unsigned int __ballot_sync(unsigned int mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
+template <class T> MR_DEVICE unsigned int __match_any_sync(unsigned int mask, T value)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "values of 4 or 8 bytes are compared");
+    if constexpr (sizeof(T) == 4)
+        return __nvvm_match_any_sync_i32(mask, __builtin_bit_cast(unsigned int, value));
+    else
+        return __nvvm_match_any_sync_i64(mask, __builtin_bit_cast(unsigned long long, value));
+}
+#if __CUDA_ARCH__ >= 800
+MR_DEVICE unsigned int __reduce_add_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_add((int)value, (int)mask); }
+MR_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, (int)mask); }
+MR_DEVICE unsigned int __reduce_min_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_umin(value, (int)mask); }
+MR_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(value, (int)mask); }
+MR_DEVICE unsigned int __reduce_max_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_umax(value, (int)mask); }
+MR_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(value, (int)mask); }
+#endif
 
 /* A shuffle of any 4- or 8-byte type is one or two shuffles of 32 bits. `mr_width` packs the segment and clamp as shfl.sync takes them. */
 #define MR_SHUFFLE(name, mode, clamp)                                                                                  \
@@ -195,6 +211,20 @@ MR_DEVICE float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.4426950408889
 MR_DEVICE float __logf(float x) { return __nvvm_lg2_approx_f(x) * 0.6931471805599453f; }
 MR_DEVICE float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 MR_DEVICE float __cosf(float x) { return __nvvm_cos_approx_f(x); }
+MR_DEVICE float __log2f(float x) { return __nvvm_lg2_approx_f(x); }
+MR_DEVICE float __log10f(float x) { return __nvvm_lg2_approx_f(x) * 0.30102999566398119f; }
+MR_DEVICE float __exp10f(float x) { return __nvvm_ex2_approx_f(x * 3.3219280948873623f); }
+MR_DEVICE float __powf(float x, float y) { return __nvvm_ex2_approx_f(y * __nvvm_lg2_approx_f(x)); }
+MR_DEVICE float __tanf(float x) { return __nvvm_sin_approx_f(x) / __nvvm_cos_approx_f(x); }
+MR_DEVICE float __fdividef(float x, float y) { return __nvvm_div_approx_f(x, y); }
+MR_DEVICE float __frcp_rn(float x) { return __nvvm_rcp_rn_f(x); }
+MR_DEVICE float __fsqrt_rn(float x) { return __nvvm_sqrt_rn_f(x); }
+MR_DEVICE float __saturatef(float x) { return __nvvm_saturate_f(x); }
+MR_DEVICE int __float2int_rn(float x) { return __nvvm_f2i_rn(x); }
+MR_DEVICE int __float2int_rz(float x) { return __nvvm_f2i_rz(x); }
+MR_DEVICE int __float2int_rd(float x) { return __nvvm_f2i_rm(x); }
+MR_DEVICE int __float2int_ru(float x) { return __nvvm_f2i_rp(x); }
+MR_DEVICE float __int2float_rn(int x) { return (float)x; }
 MR_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 MR_DEVICE unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
 MR_DEVICE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
@@ -225,9 +255,22 @@ MR_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
 MR_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 MR_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 MR_DEVICE unsigned int __umulhi(unsigned int x, unsigned int y) { return (unsigned int)(((unsigned long long)x * y) >> 32); }
+MR_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return (unsigned int)__nvvm_prmt((int)x, (int)y, (int)s); }
+MR_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n)
+{
+    return (unsigned int)((((unsigned long long)high << 32 | low) << (n & 31)) >> 32);
+}
+MR_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int n)
+{
+    return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
+}
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 
+#include "millrace_math.h"
+
 /* The rest. */
+MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }
+MR_DEVICE void *memset(void *to, int value, size_t size) { return __builtin_memset(to, value, size); }
 template <class T> MR_DEVICE T __ldg(const T *address) { return *address; }
 MR_DEVICE long long clock64() { return (long long)__nvvm_read_ptx_sreg_clock64(); }
 MR_DEVICE int clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
@@ -239,6 +282,13 @@ extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
     const char *function, size_t character_size);
+/* What stands in the table of an abstract class. */
+extern "C" __attribute__((device, weak)) void __cxa_pure_virtual() { __trap(); }
+/* What the assert of the C library's own header calls. */
+extern "C" __attribute__((device, noreturn, unused)) inline void __assert_fail(const char *message, const char *file, unsigned int line, const char *function)
+{
+    __assertfail(message, file, line, function, 1);
+}
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else

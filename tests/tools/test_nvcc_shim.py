@@ -55,6 +55,19 @@ class Shim(unittest.TestCase):
         (self.path / "extra.h").write_text("#define VALUE 1\n")
         self.assertEqual(self.nvcc("--cubin", "-DEXTRA", "-I", str(self.path), "kernel.cu").returncode, 0)
 
+    def test_habitual_headers(self):
+        names = ("cuda_runtime.h", "device_launch_parameters.h", "math.h", "stdio.h", "stdint.h", "string.h", "assert.h")
+        (self.path / "habit.cu").write_text("".join(f"#include <{name}>\n" for name in names) + SOURCE)
+        done = self.nvcc("--ptx", "habit.cu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_no_loss_of_digits(self):
+        for name in ("exp", "sin"):
+            (self.path / "double.cu").write_text(f"__global__ void f(double *x) {{ *x = {name}(*x); }}\n")
+            done = self.nvcc("--ptx", "double.cu")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"deleted function '{name}'", done.stderr)
+
     def test_preprocess(self):
         done = self.nvcc("--preprocess", "-arch", "sm_80", "kernel.cu", "--compiler-options", "-P")
         self.assertEqual(done.returncode, 0, done.stderr)

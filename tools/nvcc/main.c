@@ -61,8 +61,9 @@ static const char *output_name(const struct request *request)
 
 static void build_command(struct request *request, const char *compiler, const char *header, struct words *command)
 {
-    static char arch[32];
+    static char arch[32], beside[PATH_MAX + 16];
     snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%d", request->capability);
+    snprintf(beside, sizeof beside, "%.*sinclude", (int)(strrchr(header, '/') + 1 - header), header);
     static const char *const fixed[] = { "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-std=c++17",
         "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-include" };
@@ -70,6 +71,8 @@ static void build_command(struct request *request, const char *compiler, const c
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         words_add(command, fixed[i]);
     words_add(command, header);
+    words_add(command, "-isystem");
+    words_add(command, beside);
     words_add(command, arch);
     for (size_t i = 0; i < request->clang.count; i++)
         words_add(command, request->clang.items[i]);
