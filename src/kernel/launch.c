@@ -97,8 +97,11 @@ static void register_thread(void)
 static struct mr_launch *take_record(unsigned class)
 {
     if (!cache.free[class]) {
+        /* A thread that only launches has a cache to flush in the end as well. */
+        if (!cache.registered)
+            register_thread();
         mr_lock_take(&shared.lock);
-        move_records(&shared.free[class], &shared.count[class], &cache.free[class], &cache.count[class], LAUNCH_BATCH);
+        move_records(&shared.free[class], &shared.count[class], &cache.free[class], &cache.count[class], cache.registered ? LAUNCH_BATCH : 1);
         mr_lock_drop(&shared.lock);
     }
     struct mr_launch *launch = cache.free[class];
