@@ -29,7 +29,8 @@
 #include "ptx/ptx.h"
 #include "ptx/ptx_tables.h"
 
-#define MR_PTX_NEST_MAX 64u         /* scopes, brackets of an expression */
+#define MR_PTX_NEST_MAX 64u         /* brackets of an expression */
+#define MR_PTX_SCOPES_MAX 1024u     /* blocks inside each other */
 #define MR_PTX_OPERANDS_MAX 16u     /* of one instruction other than call */
 #define MR_PTX_VECTOR_MAX 8u
 #define MR_PTX_DIMS_MAX 16u
@@ -125,7 +126,7 @@ struct parser {
     struct atom **buckets;
     size_t bucket_count, atom_count;
 
-    struct scope scopes[MR_PTX_NEST_MAX];
+    struct scope scopes[MR_PTX_SCOPES_MAX];
     uint32_t depth;        /* of the current scope; 0 = module */
     uint32_t ranges_depth; /* deepest open scope that has ranges */
 
@@ -168,6 +169,10 @@ bool mr_ptx_error(struct parser *parser, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool mr_ptx_error_at(struct parser *parser, uint32_t line, uint32_t column,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether the module has that version (72 for 7.2; 0 = any) and target; an error
+ * at the current token if not. `what` is for the message. */
+bool mr_ptx_need(struct parser *parser, const char *what, uint32_t version, uint32_t sm);
 
 void mr_ptx_advance(struct parser *parser);
 

@@ -210,6 +210,8 @@ static bool parse_label(struct parser *parser)
     struct mr_ptx_token token = parser->token;
     struct atom *atom = mr_ptx_expect_name(parser, "a label");
     mr_ptx_advance(parser); /* the colon */
+    if (mr_ptx_is_dot(parser, "branchtargets") && !mr_ptx_need(parser, "'.branchtargets'", 60, 30))
+        return false;
     if (mr_ptx_accept_dot(parser, "branchtargets"))
         return parse_branch_table(parser, atom);
     if (mr_ptx_accept_dot(parser, "calltargets"))
@@ -336,12 +338,33 @@ static bool parse_number(struct parser *parser, uint32_t *number)
     return true;
 }
 
+/* Whether the module is new enough for the directive that is the token. */
+static bool check_directive(struct parser *parser)
+{
+    static const struct {
+        const char *word;
+        uint8_t version, sm;
+    } words[] = {
+        {"reqnctapercluster", 78, 90}, {"explicitcluster", 78, 90}, {"maxclusterrank", 78, 90},
+        {"blocksareclusters", 90, 90}, {"noreturn", 64, 30}, {"abi_preserve", 90, 80},
+        {"abi_preserve_control", 90, 80}, {"attribute", 40, 30},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (mr_ptx_is_dot(parser, words[i].word))
+            return mr_ptx_need(parser, words[i].word, words[i].version, words[i].sm);
+    if (mr_ptx_is_dot(parser, "maxnctapersm") && mr_ptx_module_has_version(parser->module, 21))
+        return mr_ptx_error(parser, "'.maxnctapersm' ended with PTX 2.1; '.minnctapersm' took its place");
+    return true;
+}
+
 /* Directives between signature and body. */
 static bool parse_tuning(struct parser *parser, struct mr_ptx_function *function)
 {
     while (mr_ptx_is(parser, MR_PTX_TOKEN_DOT)) {
         bool good = true;
         uint32_t ignored;
+        if (!check_directive(parser))
+            return false;
         if (mr_ptx_accept_dot(parser, "maxntid"))
             good = parse_triple(parser, function->maxntid);
         else if (mr_ptx_accept_dot(parser, "reqntid"))

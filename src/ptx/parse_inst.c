@@ -5,6 +5,7 @@
  * an opcode may carry comes from ptx_ops.def; a word that does not belong to it
  * is an error here, so that later passes never meet a modifier they would ignore.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx/parse.h"
@@ -44,6 +45,14 @@ static uint8_t *field_of(struct mr_ptx_inst *inst, enum mr_ptx_field field)
     }
 }
 
+/* Whether the module is new enough for a modifier. */
+static bool check_modifier_need(struct parser *parser, const struct mr_ptx_modifier *modifier)
+{
+    char what[64];
+    snprintf(what, sizeof what, "'.%s'", modifier->word);
+    return mr_ptx_need(parser, what, modifier->version, modifier->sm);
+}
+
 /* One ".word" of a mnemonic. */
 static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
 {
@@ -54,7 +63,12 @@ static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
     const struct mr_ptx_modifier *modifier = mr_ptx_modifier_find(word, length, info->modifiers);
     if (modifier) {
         uint8_t *field = field_of(inst, (enum mr_ptx_field)modifier->field);
-        if (field && *field != 0)
+        if (!check_modifier_need(parser, modifier))
+            return false;
+        /* .nc stands beside another cache operator, and has the last word. */
+        bool beside = modifier->field == MR_PTX_FIELD_CACHE && modifier->value == MR_PTX_CACHE_NC &&
+                      inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
+        if (field && *field != 0 && !beside)
             return mr_ptx_error(parser, "'.%.*s' contradicts an earlier modifier of '%s'", cut, word, info->name);
         if (field)
             *field = (uint8_t)modifier->value;
@@ -107,6 +121,8 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
             return false;
         if (!parse_one(parser, *letter, &operands[inst->operand_count]))
             return false;
+        if (*letter == 'M' && inst->op == MR_PTX_OP_LD && mr_ptx_accept_dot(parser, "unified"))
+            inst->flags |= MR_PTX_FLAG_UNIFIED;
         inst->operand_count++;
     }
     if (mr_ptx_is(parser, ','))

@@ -85,6 +85,15 @@ bool mr_ptx_error_at(struct parser *parser, uint32_t line, uint32_t column, cons
     return false;
 }
 
+bool mr_ptx_need(struct parser *parser, const char *what, uint32_t version, uint32_t sm)
+{
+    if (!mr_ptx_module_has_version(parser->module, version))
+        return mr_ptx_error(parser, "%s needs PTX %u.%u", what, version / 10, version % 10);
+    if (parser->module->target_sm < sm)
+        return mr_ptx_error(parser, "%s needs target sm_%u", what, sm);
+    return true;
+}
+
 void mr_ptx_advance(struct parser *parser)
 {
     for (;;) {
@@ -195,8 +204,11 @@ static bool parse_version(struct parser *parser)
         return mr_ptx_error(parser, "PTX version %u.%u is newer than %u.%u, the newest known", major, minor,
                             VERSION_MAJOR, VERSION_MINOR);
     }
-    if (major == 0)
+    if (minor > 9 || !mr_ptx_version_is_known(major * 10 + minor)) {
+        if (parser->diag)
+            parser->diag->bad_version = true;
         return mr_ptx_error(parser, "there is no PTX version %u.%u", major, minor);
+    }
     parser->module->version_major = major;
     parser->module->version_minor = minor;
     mr_ptx_advance(parser);
@@ -215,9 +227,13 @@ static bool parse_target(struct parser *parser)
         int used = 0;
         if (sscanf(atom->name, "sm_%4u%n", &sm, &used) == 1) {
             char suffix = atom->name[used];
-            bool known = suffix == '\0' || ((suffix == 'a' || suffix == 'f') && atom->name[used + 1] == '\0');
-            if (!known || sm < 10)
+            bool formed = suffix == '\0' || ((suffix == 'a' || suffix == 'f') && atom->name[used + 1] == '\0');
+            uint32_t needed = formed ? mr_ptx_target_version(sm, suffix) : 0;
+            if (needed == 0)
                 return mr_ptx_error_at(parser, token.line, token.column, "unknown target '%s'", atom->name);
+            if (!mr_ptx_module_has_version(module, needed))
+                return mr_ptx_error_at(parser, token.line, token.column, "target '%s' needs PTX %u.%u", atom->name,
+                                       needed / 10, needed % 10);
             module->target_sm = sm;
             module->target_suffix = suffix;
         } else if (strcmp(atom->name, "debug") == 0) {
@@ -283,6 +299,8 @@ static bool parse_section(struct parser *parser)
 /* .alias name, function; */
 static bool parse_alias(struct parser *parser)
 {
+    if (!mr_ptx_need(parser, "'.alias'", 63, 30))
+        return false;
     struct mr_ptx_token token = parser->token;
     struct atom *name = mr_ptx_expect_name(parser, "a function name");
     if (!name || !mr_ptx_expect(parser, ',', "','"))
@@ -328,13 +346,17 @@ static bool parse_linkage(struct parser *parser, enum mr_ptx_linkage *linkage)
     static const struct {
         const char *word;
         enum mr_ptx_linkage linkage;
+        uint32_t version;
     } words[] = {
-        {"visible", MR_PTX_LINKAGE_VISIBLE}, {"extern", MR_PTX_LINKAGE_EXTERN},
-        {"weak", MR_PTX_LINKAGE_WEAK}, {"common", MR_PTX_LINKAGE_COMMON},
+        {"visible", MR_PTX_LINKAGE_VISIBLE, 0}, {"extern", MR_PTX_LINKAGE_EXTERN, 0},
+        {"weak", MR_PTX_LINKAGE_WEAK, 31}, {"common", MR_PTX_LINKAGE_COMMON, 50},
     };
     *linkage = MR_PTX_LINKAGE_NONE;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (mr_ptx_accept_dot(parser, words[i].word)) {
+        if (mr_ptx_is_dot(parser, words[i].word)) {
+            if (words[i].version)
+                mr_ptx_need(parser, words[i].word, words[i].version, 0); /* goes on after an error */
+            mr_ptx_advance(parser);
             *linkage = words[i].linkage;
             return true;
         }

@@ -65,7 +65,7 @@ static bool parse_align(struct parser *parser, uint32_t *align)
 /* .attribute(.managed, .unified(a, b)) */
 static bool parse_attribute(struct parser *parser, struct declaration *declaration)
 {
-    if (!mr_ptx_expect(parser, '(', "'('"))
+    if (!mr_ptx_need(parser, "'.attribute'", 40, 30) || !mr_ptx_expect(parser, '(', "'('"))
         return false;
     do {
         if (mr_ptx_accept_dot(parser, "managed")) {
@@ -122,6 +122,9 @@ static bool parse_type(struct parser *parser, struct declaration *declaration)
                 return mr_ptx_error(parser, "unknown type '.%.*s'", length > 40 ? 40 : (int)length, text);
             if (declaration->type != MR_PTX_TYPE_NONE)
                 return mr_ptx_error(parser, "a declaration has one type");
+            if ((type == MR_PTX_TYPE_B128 && !mr_ptx_need(parser, "type '.b128'", 83, 70)) ||
+                (type == MR_PTX_TYPE_F16X2 && !mr_ptx_need(parser, "type '.f16x2'", 42, 53)))
+                return false;
             declaration->type = type;
             mr_ptx_advance(parser);
         }
@@ -240,7 +243,10 @@ static bool parse_symbol_value(struct parser *parser, struct mr_ptx_reloc *reloc
     struct atom *atom = mr_ptx_expect_name(parser, "a symbol");
     if (!atom)
         return false;
-    if (strcmp(atom->name, "generic") == 0 && mr_ptx_accept(parser, '(')) {
+    if (strcmp(atom->name, "generic") == 0 && mr_ptx_is(parser, '(')) {
+        if (!mr_ptx_need(parser, "'generic()'", 31, 0))
+            return false;
+        mr_ptx_advance(parser);
         reloc->generic = true;
         token = parser->token;
         atom = mr_ptx_expect_name(parser, "a symbol");
@@ -266,6 +272,8 @@ static bool parse_symbol_value(struct parser *parser, struct mr_ptx_reloc *reloc
 /* 0xFF00(symbol): one byte of an address. `mask` was taken, '(' is the token. */
 static bool parse_mask(struct parser *parser, uint64_t mask, struct mr_ptx_reloc *reloc)
 {
+    if (!mr_ptx_need(parser, "a mask", 71, 0))
+        return false;
     unsigned shift = mask ? (unsigned)__builtin_ctzll(mask) & ~7u : 0;
     if (mask >> shift != 0xff)
         return mr_ptx_error(parser, "a mask must cover one byte");

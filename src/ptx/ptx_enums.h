@@ -198,7 +198,7 @@ enum mr_ptx_sem {
     MR_PTX_SEM_VOLATILE
 };
 
-/* membar.gl is GPU; a missing scope means GPU for atom and red. */
+/* membar's .gl is GPU; a missing scope means GPU for atom and red. */
 enum mr_ptx_scope {
     MR_PTX_SCOPE_NONE, MR_PTX_SCOPE_CTA, MR_PTX_SCOPE_CLUSTER,
     MR_PTX_SCOPE_GPU, MR_PTX_SCOPE_SYS
@@ -232,6 +232,9 @@ enum mr_ptx_atom {
 #define MR_PTX_FLAG_ABS        (1u << 19) /* .abs */
 #define MR_PTX_FLAG_SCALED     (1u << 20) /* .scaled:: */
 #define MR_PTX_FLAG_MMIO       (1u << 21) /* with .relaxed.sys */
+#define MR_PTX_FLAG_EVICT_L1   (1u << 22) /* .L1:: hints, of no meaning here */
+#define MR_PTX_FLAG_EVICT_L2   (1u << 23) /* .L2::evict_ hints */
+#define MR_PTX_FLAG_FETCH_L2   (1u << 24) /* .L2::64B and its kin */
 
 /* Width of a type in bits, 0 for NONE; bytes it takes in memory (at least 1). */
 unsigned mr_ptx_type_bits(enum mr_ptx_type type);

@@ -41,7 +41,7 @@
 #define M_CACHE     (UINT64_C(1) << 25)
 #define M_EVICT     (UINT64_C(1) << 26) /* hints of no meaning here */
 #define M_VEC       (UINT64_C(1) << 27)
-#define M_UNIFIED   (UINT64_C(1) << 28)
+#define M_MEMBAR    (UINT64_C(1) << 28) /* scopes as membar writes them */
 #define M_HINT      (UINT64_C(1) << 29) /* .L2::cache_hint */
 #define M_LEVEL     (UINT64_C(1) << 30)
 #define M_ATOM      (UINT64_C(1) << 31)
@@ -79,6 +79,8 @@ struct mr_ptx_modifier {
     const char *word;
     uint64_t family;
     uint8_t field; /* enum mr_ptx_field */
+    uint8_t version; /* PTX that the word needs, 72 for 7.2; 0 = any */
+    uint8_t sm;      /* target that it needs; 0 = any */
     uint32_t value;
 };
 
@@ -116,6 +118,16 @@ char mr_ptx_special_kind(enum mr_ptx_special special);
 
 /* Bit set (bit n = enum mr_ptx_type n) of a group of type letters. */
 uint64_t mr_ptx_type_letter_set(char letter);
+
+/* Whether that version of PTX exists (72 for 7.2). */
+bool mr_ptx_version_is_known(uint32_t version);
+
+/* The version that .target sm_NN needs, with suffix 'a', 'f' or 0; 0 if there is
+ * no such target. */
+uint32_t mr_ptx_target_version(uint32_t sm, char suffix);
+
+/* Whether the module's version is at least that. */
+bool mr_ptx_module_has_version(const struct mr_ptx_module *module, uint32_t version);
 
 /* The modifier table must be sorted: checked by a test. */
 bool mr_ptx_tables_are_sorted(void);

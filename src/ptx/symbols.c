@@ -77,7 +77,7 @@ void mr_ptx_symbols_init(struct parser *parser)
 
 bool mr_ptx_scope_enter(struct parser *parser)
 {
-    if (parser->depth + 1 >= MR_PTX_NEST_MAX)
+    if (parser->depth + 1 >= MR_PTX_SCOPES_MAX)
         return mr_ptx_error(parser, "blocks are nested too deeply");
     struct scope *outer = &parser->scopes[parser->depth++];
     struct scope *scope = &parser->scopes[parser->depth];

@@ -78,50 +78,56 @@ static const struct special_info special_table[MR_PTX_SPECIAL_COUNT] = {
 #undef X
 };
 
-#define ROUND(word, id) {word, M_ROUND, MR_PTX_FIELD_ROUNDING, MR_PTX_ROUND_##id}
-#define CMP(word, id) {word, M_CMP, MR_PTX_FIELD_CMP, MR_PTX_CMP_##id}
-#define BOOLOP(word, id) {word, M_BOOL, MR_PTX_FIELD_BOOLOP, MR_PTX_BOOL_##id}
-#define MODE(word, family, id) {word, family, MR_PTX_FIELD_MODE, MR_PTX_MODE_##id}
-#define MODE2(word, family, id) {word, family, MR_PTX_FIELD_MODE2, MR_PTX_MODE_##id}
-#define SPACE(word, id) {word, M_SPACE, MR_PTX_FIELD_SPACE, MR_PTX_SPACE_##id}
-#define CACHE(word, id) {word, M_CACHE, MR_PTX_FIELD_CACHE, MR_PTX_CACHE_##id}
-#define SEM(word, id) {word, M_SEM, MR_PTX_FIELD_SEM, MR_PTX_SEM_##id}
-#define SCOPE(word, id) {word, M_SCOPE, MR_PTX_FIELD_SCOPE, MR_PTX_SCOPE_##id}
-#define ATOM(word, id) {word, M_ATOM, MR_PTX_FIELD_ATOM, MR_PTX_ATOM_##id}
-#define FLAG(word, family, id) {word, family, MR_PTX_FIELD_FLAG, MR_PTX_FLAG_##id}
-#define HINT(word) {word, M_EVICT, MR_PTX_FIELD_NOTHING, 0}
-#define WORD(word, family) {word, family, MR_PTX_FIELD_NOTHING, 0}
+/* A row; what follows the first four is what the word needs wherever it stands:
+ * PTX(72) is PTX 7.2, SM(86) is sm_86. */
+#define ROW(word_, family_, field_, value_, ...) \
+    {.word = (word_), .family = (family_), .field = MR_PTX_FIELD_##field_, .value = (value_), __VA_ARGS__}
+#define PTX(number) .version = (number)
+#define SM(number) .sm = (number)
+#define ROUND(word, id, ...) ROW(word, M_ROUND, ROUNDING, MR_PTX_ROUND_##id, __VA_ARGS__)
+#define CMP(word, id, ...) ROW(word, M_CMP, CMP, MR_PTX_CMP_##id, __VA_ARGS__)
+#define BOOLOP(word, id, ...) ROW(word, M_BOOL, BOOLOP, MR_PTX_BOOL_##id, __VA_ARGS__)
+#define MODE(word, family, id, ...) ROW(word, family, MODE, MR_PTX_MODE_##id, __VA_ARGS__)
+#define MODE2(word, family, id, ...) ROW(word, family, MODE2, MR_PTX_MODE_##id, __VA_ARGS__)
+#define SPACE(word, id, ...) ROW(word, M_SPACE, SPACE, MR_PTX_SPACE_##id, __VA_ARGS__)
+#define CACHE(word, id, ...) ROW(word, M_CACHE, CACHE, MR_PTX_CACHE_##id, __VA_ARGS__)
+#define SEM(word, id, ...) ROW(word, M_SEM, SEM, MR_PTX_SEM_##id, __VA_ARGS__)
+#define SCOPE(word, family, id, ...) ROW(word, family, SCOPE, MR_PTX_SCOPE_##id, __VA_ARGS__)
+#define ATOM(word, id, ...) ROW(word, M_ATOM, ATOM, MR_PTX_ATOM_##id, __VA_ARGS__)
+#define VECTOR(word, lanes, ...) ROW(word, M_VEC, VECTOR, lanes, __VA_ARGS__)
+#define FLAG(word, family, id, ...) ROW(word, family, FLAG, MR_PTX_FLAG_##id, __VA_ARGS__)
+#define WORD(word, family, ...) ROW(word, family, NOTHING, 0, __VA_ARGS__)
 
 static const struct mr_ptx_modifier modifiers[] = {
     MODE("L1", M_LEVEL, L1),
-    HINT("L1::evict_first"),
-    HINT("L1::evict_last"),
-    HINT("L1::evict_normal"),
-    HINT("L1::evict_unchanged"),
-    HINT("L1::no_allocate"),
+    FLAG("L1::evict_first", M_EVICT, EVICT_L1, PTX(74), SM(70)),
+    FLAG("L1::evict_last", M_EVICT, EVICT_L1, PTX(74), SM(70)),
+    FLAG("L1::evict_normal", M_EVICT, EVICT_L1, PTX(74), SM(70)),
+    FLAG("L1::evict_unchanged", M_EVICT, EVICT_L1, PTX(74), SM(70)),
+    FLAG("L1::no_allocate", M_EVICT, EVICT_L1, PTX(74), SM(70)),
     MODE("L2", M_LEVEL, L2),
-    HINT("L2::128B"),
-    HINT("L2::256B"),
-    HINT("L2::64B"),
-    FLAG("L2::cache_hint", M_HINT, CACHE_HINT),
-    HINT("L2::evict_first"),
-    HINT("L2::evict_last"),
-    HINT("L2::evict_normal"),
-    FLAG("NaN", M_NAN, NAN),
-    FLAG("abs", M_ABS, ABS),
-    SEM("acq_rel", ACQ_REL),
-    SEM("acquire", ACQUIRE),
+    FLAG("L2::128B", M_EVICT, FETCH_L2, PTX(74), SM(75)),
+    FLAG("L2::256B", M_EVICT, FETCH_L2, PTX(74), SM(80)),
+    FLAG("L2::64B", M_EVICT, FETCH_L2, PTX(74), SM(75)),
+    FLAG("L2::cache_hint", M_HINT, CACHE_HINT, PTX(74), SM(80)),
+    FLAG("L2::evict_first", M_EVICT, EVICT_L2, PTX(74), SM(80)),
+    FLAG("L2::evict_last", M_EVICT, EVICT_L2, PTX(74), SM(80)),
+    FLAG("L2::evict_normal", M_EVICT, EVICT_L2, PTX(74), SM(80)),
+    FLAG("NaN", M_NAN, NAN, PTX(70), SM(80)),
+    FLAG("abs", M_ABS, ABS, PTX(72), SM(86)),
+    SEM("acq_rel", ACQ_REL, SM(70)),
+    SEM("acquire", ACQUIRE, SM(70)),
     ATOM("add", ADD),
-    MODE("alias", M_PROXY, PROXY_ALIAS),
-    FLAG("aligned", M_ALIGNED, ALIGNED),
+    MODE("alias", M_PROXY, PROXY_ALIAS, PTX(75), SM(60)),
+    FLAG("aligned", M_ALIGNED, ALIGNED, PTX(60)),
     MODE("all", M_VOTE, ALL),
     ATOM("and", AND),
     BOOLOP("and", AND),
     MODE("any", M_VOTE, ANY),
     FLAG("approx", M_APPROX, APPROX),
     MODE("arrive", M_BARRIER, ARRIVE),
-    MODE("async", M_PROXY, PROXY_OTHER),
-    MODE("async::generic", M_PROXY, PROXY_OTHER),
+    MODE("async", M_PROXY, PROXY_OTHER, PTX(80), SM(90)),
+    MODE("async::generic", M_PROXY, PROXY_OTHER, PTX(86), SM(90)),
     MODE("b4e", M_PRMT, B4E),
     MODE("ballot", M_VOTE, BALLOT),
     MODE("bfly", M_SHFL, BFLY),
@@ -130,10 +136,10 @@ static const struct mr_ptx_modifier modifiers[] = {
     FLAG("cc", M_CC, CC),
     CACHE("cg", CG),
     MODE2("clamp", M_SHFMODE, CLAMP),
-    SCOPE("cluster", CLUSTER),
+    SCOPE("cluster", M_SCOPE, CLUSTER, PTX(78), SM(90)),
     SPACE("const", CONST),
     CACHE("cs", CS),
-    SCOPE("cta", CTA),
+    SCOPE("cta", M_SCOPE | M_MEMBAR, CTA),
     CACHE("cv", CV),
     ATOM("dec", DEC),
     MODE("down", M_SHFL, DOWN),
@@ -148,9 +154,9 @@ static const struct mr_ptx_modifier modifiers[] = {
     FLAG("full", M_APPROX, FULL),
     CMP("ge", GE),
     CMP("geu", GEU),
-    SCOPE("gl", GPU),
+    SCOPE("gl", M_MEMBAR, GPU),
     SPACE("global", GLOBAL),
-    SCOPE("gpu", GPU),
+    SCOPE("gpu", M_SCOPE, GPU),
     CMP("gt", GT),
     CMP("gtu", GTU),
     CMP("hi", HI),
@@ -170,13 +176,13 @@ static const struct mr_ptx_modifier modifiers[] = {
     CMP("lt", LT),
     CMP("ltu", LTU),
     CACHE("lu", LU),
-    WORD("mask", M_MASK),
+    WORD("mask", M_MASK, PTX(30)),
     ATOM("max", MAX),
-    MODE("mbarrier_init", M_PROXY, MBARRIER_INIT),
+    MODE("mbarrier_init", M_PROXY, MBARRIER_INIT, PTX(80), SM(90)),
     ATOM("min", MIN),
-    FLAG("mmio", M_MMIO, MMIO),
+    FLAG("mmio", M_MMIO, MMIO, PTX(82), SM(70)),
     CMP("nan", NAN),
-    CACHE("nc", NC),
+    CACHE("nc", NC, PTX(31), SM(32)),
     CMP("ne", NE),
     CMP("neu", NEU),
     FLAG("noftz", M_NOFTZ, NOFTZ),
@@ -189,17 +195,17 @@ static const struct mr_ptx_modifier modifiers[] = {
     BOOLOP("or", OR),
     FLAG("pack", M_PACK, PACK),
     SPACE("param", PARAM),
-    SPACE("param::entry", PARAM_ENTRY),
-    SPACE("param::func", PARAM_FUNC),
+    SPACE("param::entry", PARAM_ENTRY, PTX(83)),
+    SPACE("param::func", PARAM_FUNC, PTX(83)),
     MODE2("popc", M_BARRIER, POPC),
     WORD("proxy", M_PROXY),
     MODE("r", M_SHFDIR, RIGHT),
     MODE("rc16", M_PRMT, RC16),
     MODE("rc8", M_PRMT, RC8),
     MODE("red", M_BARRIER, RED),
-    SEM("relaxed", RELAXED),
-    SEM("release", RELEASE),
-    FLAG("relu", M_RELU, RELU),
+    SEM("relaxed", RELAXED, SM(70)),
+    SEM("release", RELEASE, SM(70)),
+    FLAG("relu", M_RELU, RELU, PTX(70), SM(80)),
     ROUND("rm", RM),
     ROUND("rmi", RMI),
     ROUND("rn", RN),
@@ -212,38 +218,37 @@ static const struct mr_ptx_modifier modifiers[] = {
     ROUND("rzi", RZI),
     FLAG("sat", M_SAT, SAT),
     FLAG("satfinite", M_SATFINITE, SATFINITE),
-    SEM("sc", SC),
+    SEM("sc", SC, SM(70)),
     FLAG("scaled::n2::ue8m0", M_SCALED, SCALED),
     SPACE("shared", SHARED),
-    SPACE("shared::cluster", SHARED_CLUSTER),
-    SPACE("shared::cta", SHARED),
+    SPACE("shared::cluster", SHARED_CLUSTER, PTX(78), SM(90)),
+    SPACE("shared::cta", SHARED, PTX(78)),
     FLAG("shiftamt", M_SHIFTAMT, SHIFTAMT),
     MODE("subnormal", M_TESTP, SUBNORMAL),
     MODE("sync", M_BARRIER, SYNC),
     FLAG("sync", M_SYNC, SYNC),
     WORD("sync_restrict::shared::cluster", M_PROXY),
     WORD("sync_restrict::shared::cta", M_PROXY),
-    SCOPE("sys", SYS),
-    MODE("tensormap::generic", M_PROXY, PROXY_OTHER),
+    SCOPE("sys", M_SCOPE | M_MEMBAR, SYS),
+    MODE("tensormap::generic", M_PROXY, PROXY_OTHER, PTX(83), SM(90)),
     FLAG("to", M_TO, TO),
     FLAG("uni", M_UNI, UNI),
     MODE("uni", M_VOTE, UNI),
-    FLAG("unified", M_UNIFIED, UNIFIED),
     MODE("up", M_SHFL, UP),
-    {"v2", M_VEC, MR_PTX_FIELD_VECTOR, 2},
-    {"v4", M_VEC, MR_PTX_FIELD_VECTOR, 4},
-    {"v8", M_VEC, MR_PTX_FIELD_VECTOR, 8},
+    VECTOR("v2", 2),
+    VECTOR("v4", 4),
+    VECTOR("v8", 8),
     SEM("volatile", VOLATILE),
     MODE("wait", M_BARRIER, WAIT),
     MODE2("warp", M_WARP, WARP_SYNC),
     CACHE("wb", WB),
-    SEM("weak", WEAK),
+    SEM("weak", WEAK, SM(70)),
     MODE("wide", M_HALF, WIDE),
     MODE2("wrap", M_SHFMODE, WRAP),
     CACHE("wt", WT),
     ATOM("xor", XOR),
     BOOLOP("xor", XOR),
-    FLAG("xorsign", M_XORSIGN, XORSIGN),
+    FLAG("xorsign", M_XORSIGN, XORSIGN, PTX(72), SM(86)),
 };
 
 #define MODIFIER_COUNT (sizeof modifiers / sizeof modifiers[0])

@@ -74,8 +74,7 @@ bool mr_ptx_verify_is_sm(const struct verifier *verifier, uint32_t sm)
 
 bool mr_ptx_verify_is_version(const struct verifier *verifier, uint32_t major, uint32_t minor)
 {
-    const struct mr_ptx_module *module = verifier->module;
-    return module->version_major > major || (module->version_major == major && module->version_minor >= minor);
+    return mr_ptx_module_has_version(verifier->module, major * 10 + minor);
 }
 
 /* --- Calls ------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  *   verify.c          modules, functions, calls
  *   verify_inst.c     what each opcode asks of its types and modifiers
  *   verify_memory.c   the same for loads, stores, atomics and conversions
+ *   versions.c        versions and targets that instructions need
  *   verify_operand.c  operands against the letters of ptx_ops.def
  *
  * A check returns false after it has reported an error; the rest of the
@@ -44,6 +45,11 @@ bool mr_ptx_verify_inst(struct verifier *verifier);
 
 /* ld, ldu, st, atom, red, cvt, cvta, mov, prefetch and their kin. */
 bool mr_ptx_verify_memory_inst(struct verifier *verifier);
+
+/* --- versions.c --------------------------------------------------------------- */
+
+/* Checks the version and the target that the instruction needs. */
+bool mr_ptx_verify_needs(struct verifier *verifier);
 
 /* --- verify_operand.c ------------------------------------------------------- */
 

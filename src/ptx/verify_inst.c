@@ -114,7 +114,7 @@ static bool check_float_modifiers(struct verifier *verifier)
         return no_modifier(verifier, "rn, .rz, .rm, .rp");
     if (inst->rounding > MR_PTX_ROUND_RN && is_half(type))
         return no_modifier(verifier, "rz, .rm, .rp");
-    if (ftz && !single && !is_f16(type))
+    if (ftz && !single && !is_f16(type) && type != MR_PTX_TYPE_F32X2)
         return no_modifier(verifier, "ftz");
     if (sat && is_float(type) && !single && !is_f16(type))
         return no_modifier(verifier, "sat");
@@ -122,6 +122,8 @@ static bool check_float_modifiers(struct verifier *verifier)
         return no_modifier(verifier, "relu");
     if (inst->flags & MR_PTX_FLAG_OOB)
         return mr_ptx_verify_unsupported(verifier, "'.oob'");
+    if (type == MR_PTX_TYPE_F32X2)
+        return mr_ptx_verify_unsupported(verifier, "type '.f32x2'");
     return true;
 }
 
@@ -134,6 +136,8 @@ static bool check_add(struct verifier *verifier)
     if ((inst->flags & MR_PTX_FLAG_CC) && (!is_integer(type) || mr_ptx_type_bits(type) < 32 ||
                                            type == MR_PTX_TYPE_U16X2 || type == MR_PTX_TYPE_S16X2))
         return no_modifier(verifier, "cc");
+    if ((inst->flags & MR_PTX_FLAG_CC) && (inst->flags & MR_PTX_FLAG_SAT))
+        return mr_ptx_verify_error(verifier, "'.sat' and '.cc' exclude each other");
     return check_float_modifiers(verifier);
 }
 
@@ -249,17 +253,32 @@ static bool check_min(struct verifier *verifier)
     return true;
 }
 
+/* Results that set has: 32 bits, and what goes with a half. */
+static bool check_set_result(struct verifier *verifier, enum mr_ptx_type result, enum mr_ptx_type type)
+{
+    bool word = result == MR_PTX_TYPE_U32 || result == MR_PTX_TYPE_S32;
+    bool good;
+    if (!is_half(type))
+        good = word || result == MR_PTX_TYPE_F32;
+    else if (mr_ptx_type_bits(type) == 32)
+        good = word || result == type;
+    else
+        good = word || result == type || result == MR_PTX_TYPE_U16 || result == MR_PTX_TYPE_S16;
+    return good || mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
+                                       mr_ptx_type_name(result));
+}
+
 /* Which comparisons a type has. */
 static bool check_compare(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type type = (enum mr_ptx_type)inst->type[inst->op == MR_PTX_OP_SET ? 1 : 0];
     uint8_t cmp = inst->cmp;
-    enum mr_ptx_type result = first_type(inst);
-    bool small = result != MR_PTX_TYPE_U32 && result != MR_PTX_TYPE_S32 && result != MR_PTX_TYPE_F32;
-    if (inst->op == MR_PTX_OP_SET && small && (!is_half(type) || mr_ptx_type_bits(result) == 64))
-        return mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
-                                   mr_ptx_type_name(result));
+    if (inst->op == MR_PTX_OP_SET && !check_set_result(verifier, first_type(inst), type))
+        return false;
+    bool single_half = type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16;
+    if (inst->op == MR_PTX_OP_SETP && single_half && inst->operands[0].kind == MR_PTX_OPERAND_PAIR)
+        return mr_ptx_verify_error(verifier, "'setp' of type '.%s' has one result", mr_ptx_type_name(type));
     bool plain = cmp <= MR_PTX_CMP_GE, unsigned_only = cmp >= MR_PTX_CMP_LO && cmp <= MR_PTX_CMP_HS;
     bool good = true;
     if (cmp == MR_PTX_CMP_NONE)
@@ -367,9 +386,11 @@ static bool check_barrier_numbers(struct verifier *verifier, const struct mr_ptx
         return true;
     if (!mr_ptx_verify_source(verifier, threads, MR_PTX_TYPE_U32, false))
         return false;
-    if (threads->kind == MR_PTX_OPERAND_IMM_INT && (threads->value <= 0 || threads->value % 32 != 0))
+    if (threads->kind == MR_PTX_OPERAND_IMM_INT && (threads->value < 0 || threads->value % 32 != 0))
         return mr_ptx_verify_operand_error(verifier, threads, "a barrier's threads must be a multiple of 32");
-    return true;
+    if (threads->kind == MR_PTX_OPERAND_IMM_INT && threads->value == 0 && verifier->inst->mode == MR_PTX_MODE_ARRIVE)
+        return mr_ptx_verify_operand_error(verifier, threads, "an arrival needs a number of threads");
+    return true; /* to wait for 0 threads is to wait for all */
 }
 
 static bool check_barrier(struct verifier *verifier)
@@ -404,6 +425,8 @@ static bool check_fence(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     if (inst->mode == MR_PTX_MODE_NONE && inst->scope == MR_PTX_SCOPE_NONE)
         return mr_ptx_verify_error(verifier, "'%s' needs a scope", op_name(inst));
+    if (inst->op == MR_PTX_OP_MEMBAR && inst->mode == MR_PTX_MODE_PROXY_OTHER)
+        return mr_ptx_verify_error(verifier, "'membar.proxy' is for '.alias'");
     uint8_t sem = inst->semantics;
     if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_VOLATILE)
         return mr_ptx_verify_error(verifier, "'%s' orders with .acq_rel or .sc", op_name(inst));
@@ -418,6 +441,13 @@ static bool check_slct(struct verifier *verifier)
     if ((inst->flags & MR_PTX_FLAG_FTZ) && inst->type[1] != MR_PTX_TYPE_F32)
         return mr_ptx_verify_error(verifier, "'.ftz' is for 'slct' that chooses by '.f32'");
     return true;
+}
+
+static bool check_pmevent(struct verifier *verifier)
+{
+    const struct mr_ptx_operand *event = &verifier->inst->operands[0];
+    return event->kind == MR_PTX_OPERAND_IMM_INT ||
+           mr_ptx_verify_operand_error(verifier, event, "the event must be a constant");
 }
 
 /* What the opcode asks beyond the table. */
@@ -439,7 +469,11 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_LOP3: return check_lop3(verifier);
     case MR_PTX_OP_SHF: case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT: return check_funnel(verifier);
     case MR_PTX_OP_ELECT:
+        if (inst->operands[0].kind != MR_PTX_OPERAND_PAIR)
+            return mr_ptx_verify_error(verifier, "'elect' has a predicate result");
         return (inst->flags & MR_PTX_FLAG_SYNC) || mr_ptx_verify_error(verifier, "'elect' needs '.sync'");
+    case MR_PTX_OP_PMEVENT:
+        return check_pmevent(verifier);
     case MR_PTX_OP_DP2A:
         return inst->mode == MR_PTX_MODE_LO || inst->mode == MR_PTX_MODE_HI ||
                need_modifier(verifier, "'.lo' or '.hi'");
@@ -459,5 +493,6 @@ bool mr_ptx_verify_inst(struct verifier *verifier)
             verifier->diag->unsupported = true;
         return mr_ptx_verify_error(verifier, "unsupported instruction '%s'", inst->name ? inst->name : op_name(inst));
     }
-    return check_types(verifier) && check_opcode(verifier) && mr_ptx_verify_operands(verifier);
+    return check_types(verifier) && check_opcode(verifier) && mr_ptx_verify_needs(verifier) &&
+           mr_ptx_verify_operands(verifier);
 }

@@ -41,6 +41,13 @@ static bool check_ordering(struct verifier *verifier)
     if (scoped != (inst->scope != MR_PTX_SCOPE_NONE))
         return mr_ptx_verify_error(verifier, scoped ? "'%s' with this ordering needs a scope"
                                                     : "'%s' with a scope needs an ordering", op_name(inst));
+    uint8_t space = inst->space;
+    bool strong = scoped || sem == MR_PTX_SEM_VOLATILE;
+    if (strong && space != MR_PTX_SPACE_GENERIC && space != MR_PTX_SPACE_GLOBAL && space != MR_PTX_SPACE_SHARED)
+        return mr_ptx_verify_error(verifier, "this ordering is not allowed in space '.%s'",
+                                   mr_ptx_space_name((enum mr_ptx_space)space));
+    if ((inst->flags & MR_PTX_FLAG_MMIO) && space == MR_PTX_SPACE_SHARED)
+        return mr_ptx_verify_error(verifier, "'.mmio' is not allowed in space '.shared'");
     if (inst->cache != MR_PTX_CACHE_NONE && sem != MR_PTX_SEM_NONE && sem != MR_PTX_SEM_WEAK)
         return mr_ptx_verify_error(verifier, "'%s' has an ordering and a cache operator", op_name(inst));
     return true;
@@ -55,6 +62,16 @@ static bool check_cache(struct verifier *verifier)
     bool store_only = inst->cache == MR_PTX_CACHE_WB || inst->cache == MR_PTX_CACHE_WT;
     if (inst->op == MR_PTX_OP_LD ? store_only : load_only)
         return mr_ptx_verify_error(verifier, "this cache operator is not allowed for '%s'", op_name(inst));
+    uint32_t hints = MR_PTX_FLAG_EVICT_L1 | MR_PTX_FLAG_FETCH_L2 | MR_PTX_FLAG_CACHE_HINT;
+    if ((inst->flags & hints) && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)
+        return mr_ptx_verify_error(verifier, "this cache hint is not allowed in space '.%s'",
+                                   mr_ptx_space_name((enum mr_ptx_space)inst->space));
+    if ((inst->flags & MR_PTX_FLAG_EVICT_L1) && inst->semantics == MR_PTX_SEM_VOLATILE)
+        return mr_ptx_verify_error(verifier, "'.volatile' and this cache hint exclude each other");
+    if ((inst->flags & MR_PTX_FLAG_FETCH_L2) && inst->op == MR_PTX_OP_ST)
+        return mr_ptx_verify_error(verifier, "this cache hint is not allowed for 'st'");
+    if (inst->flags & MR_PTX_FLAG_EVICT_L2)
+        return mr_ptx_verify_error(verifier, "this cache hint is for '.v8.b32' and '.v4.b64'");
     if (inst->cache == MR_PTX_CACHE_NC && inst->space != MR_PTX_SPACE_GLOBAL)
         return mr_ptx_verify_error(verifier, "'.nc' needs space '.global'");
     return true;
@@ -76,6 +93,8 @@ static bool check_access(struct verifier *verifier)
     enum mr_ptx_type type = type_of(inst, 0);
     if (type == MR_PTX_TYPE_B128)
         return mr_ptx_verify_unsupported(verifier, "type '.b128'");
+    if (inst->vector == 8 && mr_ptx_type_bits(type) != 32)
+        return mr_ptx_verify_error(verifier, "'.v8' needs a type of 32 bits");
     if (mr_ptx_type_bits(type) * inst->vector > 128)
         return mr_ptx_verify_unsupported(verifier, "a memory access of more than 128 bits");
     if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
@@ -84,7 +103,10 @@ static bool check_access(struct verifier *verifier)
         return wrong_space(verifier);
     if (inst->op == MR_PTX_OP_LDU && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)
         return wrong_space(verifier);
-    if (store && inst->space == MR_PTX_SPACE_PARAM && !check_param_store(verifier, &inst->operands[0]))
+    if (store && inst->space == MR_PTX_SPACE_PARAM_ENTRY)
+        return wrong_space(verifier);
+    bool param = inst->space == MR_PTX_SPACE_PARAM || inst->space == MR_PTX_SPACE_PARAM_FUNC;
+    if (store && param && !check_param_store(verifier, &inst->operands[0]))
         return false;
     bool policy = inst->operand_count == 3;
     if (policy != ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0))
@@ -292,6 +314,41 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
     return true;
 }
 
+/* Whether every value of integer type `from` is one of integer type `to`. */
+static bool holds_all(enum mr_ptx_type to, enum mr_ptx_type from)
+{
+    bool to_signed = mr_ptx_type_class(to) == 'S', from_signed = mr_ptx_type_class(from) == 'S';
+    unsigned to_bits = mr_ptx_type_bits(to), from_bits = mr_ptx_type_bits(from);
+    if (to_signed == from_signed)
+        return to_bits >= from_bits;
+    return to_signed && to_bits > from_bits;
+}
+
+static bool is_bf16(enum mr_ptx_type type)
+{
+    return type == MR_PTX_TYPE_BF16 || type == MR_PTX_TYPE_BF16X2;
+}
+
+/* Types and modifiers that do not go together although each is fine. */
+static bool check_cvt_combination(struct verifier *verifier, enum mr_ptx_type to, enum mr_ptx_type from)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool integers = mr_ptx_type_class(to) != 'F' && mr_ptx_type_class(from) != 'F';
+    bool ftz = inst->flags & MR_PTX_FLAG_FTZ, relu = inst->flags & MR_PTX_FLAG_RELU;
+    if ((is_bf16(to) && mr_ptx_type_bits(from) == 8) || (is_bf16(from) && mr_ptx_type_bits(to) == 8))
+        return mr_ptx_verify_error(verifier, "there is no conversion from '.%s' to '.%s'", mr_ptx_type_name(from),
+                                   mr_ptx_type_name(to));
+    bool sat_fits = integers ? !holds_all(to, from) : !is_bf16(to) && !is_bf16(from) && !is_f16_pair(to);
+    if ((inst->flags & MR_PTX_FLAG_SAT) && !sat_fits)
+        return mr_ptx_verify_error(verifier, "'.sat' is not allowed from '.%s' to '.%s'", mr_ptx_type_name(from),
+                                   mr_ptx_type_name(to));
+    if (ftz && (relu || is_f16_pair(to)))
+        return mr_ptx_verify_error(verifier, "'.ftz' is not allowed here");
+    if (relu && inst->rounding != MR_PTX_ROUND_RN && inst->rounding != MR_PTX_ROUND_RZ)
+        return mr_ptx_verify_error(verifier, "'.relu' rounds with '.rn' or '.rz'");
+    return true;
+}
+
 static bool check_cvt(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -318,7 +375,7 @@ static bool check_cvt(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'.relu' needs a conversion from '.f32' to a half");
     if (inst->flags & MR_PTX_FLAG_SATFINITE)
         return mr_ptx_verify_unsupported(verifier, "'.satfinite'");
-    return true;
+    return check_cvt_combination(verifier, to, from);
 }
 
 /* --- The rest ------------------------------------------------------------------ */
@@ -336,14 +393,16 @@ static bool check_isspacep(struct verifier *verifier)
     }
 }
 
-/* prefetch, discard, applypriority: global, local or generic memory. */
+/* prefetch, discard, applypriority: global or generic memory; prefetch local too. */
 static bool check_prefetch(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
+    bool evicts = inst->flags & MR_PTX_FLAG_EVICT_L2, prefetch = inst->op == MR_PTX_OP_PREFETCH;
     if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL &&
-        inst->space != MR_PTX_SPACE_LOCAL &&
-        !(inst->op == MR_PTX_OP_PREFETCH && (inst->space == MR_PTX_SPACE_CONST || inst->space == MR_PTX_SPACE_PARAM)))
+        !(inst->space == MR_PTX_SPACE_LOCAL && prefetch && !evicts))
         return wrong_space(verifier);
+    if (prefetch && evicts == (inst->mode != MR_PTX_MODE_NONE))
+        return mr_ptx_verify_error(verifier, "'prefetch' needs one of '.L1', '.L2' and '.L2::evict_...'");
     if (inst->op == MR_PTX_OP_PREFETCHU && inst->mode != MR_PTX_MODE_L1)
         return mr_ptx_verify_error(verifier, "'prefetchu' needs '.L1'");
     if (inst->op == MR_PTX_OP_DISCARD || inst->op == MR_PTX_OP_APPLYPRIORITY) {

@@ -57,8 +57,11 @@ static bool check_special(struct verifier *verifier, const struct mr_ptx_operand
     const char *name = mr_ptx_special_name((enum mr_ptx_special)operand->special);
     if (verifier->inst->op != MR_PTX_OP_MOV && verifier->inst->op != MR_PTX_OP_CVT)
         return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' can be read by mov and cvt only", name);
-    bool is_tid = mr_ptx_special_kind((enum mr_ptx_special)operand->special) == 'V';
-    bool narrow = (is_tid && mr_ptx_type_bits(type) == 16 && mr_ptx_type_class(type) != 'F') ||
+    if (mr_ptx_type_class(type) == 'F')
+        return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' cannot stand for type '.%s'", name,
+                                           name_of(type));
+    bool is_tid = operand->special >= MR_PTX_SPECIAL_TID && operand->special <= MR_PTX_SPECIAL_NCTAID;
+    bool narrow = (is_tid && mr_ptx_type_bits(type) == 16) ||
                   (operand->special == MR_PTX_SPECIAL_GRIDID && mr_ptx_type_bits(type) == 32);
     if (!narrow && !mr_ptx_verify_type_fits((enum mr_ptx_type)operand->type, type, false))
         return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' of type '.%s' cannot stand for type '.%s'",

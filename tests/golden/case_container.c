@@ -174,7 +174,8 @@ struct wrapper {
     void *unused;
 };
 
-CASE(module, fatbin_wrapped)
+CASE(module, fatbin_wrapped, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS",
+     .why = "the wrapper is the one that compilers write; why hardware's driver crashes on this one is not known")
 {
     struct wrapper wrapper = {0x466243b1, 1, container(EMPTY, 75, PLAIN), NULL};
     CUmodule module;

@@ -19,7 +19,7 @@
 #include "ptx/ptx.h"
 #include "ptx/ptx_tables.h"
 
-#define MODULE ".version 7.8\n.target sm_80\n.address_size 64\n"
+#define MODULE ".version 8.8\n.target sm_80\n.address_size 64\n"
 
 /* Parses and verifies text that must be good. */
 static struct mr_ptx_module *parse(const char *text)
@@ -68,7 +68,7 @@ static void test_kernel(void **state)
                "@!%p1 bra done;\n"
                "st.global.v2.f32 [%rd1+-8], {%f1, 0f3f800000};\n"
                "done: ret;\n}\n");
-    assert_int_equal(module->version_major, 7);
+    assert_int_equal(module->version_major, 8);
     assert_int_equal(module->version_minor, 8);
     assert_int_equal(module->target_sm, 80);
     assert_int_equal(module->address_size, 64);
@@ -437,6 +437,30 @@ static void test_out_of_memory(void **state)
     }
 }
 
+/* Blocks inside each other: hardware takes hundreds of them. */
+static void test_nesting(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t depth;
+        bool good;
+    } cases[] = {{200, true}, {1000, true}, {1100, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static const char head[] = MODULE ".entry k() { .reg .b32 r; L: ", inside[] = "mov.b32 r, 1; bra L;";
+        char *text = calloc(1, sizeof head + sizeof inside + 2 * cases[i].depth + 16);
+        assert_non_null(text);
+        strcpy(text, head);
+        memset(text + strlen(text), '{', cases[i].depth);
+        strcat(text, inside);
+        memset(text + strlen(text), '}', cases[i].depth);
+        strcat(text, " ret; }");
+        struct mr_ptx_module *module = mr_ptx_parse(text, strlen(text), NULL);
+        assert_int_equal(module != NULL, cases[i].good);
+        mr_ptx_module_destroy(module);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,7 +468,7 @@ int main(void)
         cmocka_unit_test(test_scopes),      cmocka_unit_test(test_initial_values),
         cmocka_unit_test(test_calls),       cmocka_unit_test(test_operands),
         cmocka_unit_test(test_errors),      cmocka_unit_test(test_recovery),
-        cmocka_unit_test(test_many_errors), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_many_errors), cmocka_unit_test(test_hostile), cmocka_unit_test(test_nesting),
         cmocka_unit_test(test_large_range), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

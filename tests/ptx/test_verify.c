@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "ptx/ptx.h"
+#include "ptx/ptx_tables.h"
 
 #define YES true
 #define NO false
@@ -69,6 +70,68 @@ static void test_statements(void **state)
     assert_int_equal(wrong, 0);
 }
 
+#define VERSION_HEAD                                                                      \
+    ".version %u.%u\n.target sm_%u\n.address_size 64\n"                                   \
+    ".global .u32 gv;\n.shared .u32 sv;\n"                                                \
+    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<4>;"               \
+    " .reg .u16 us<4>; .reg .b32 r<8>; .reg .u32 u<4>; .reg .s32 s<4>;"                  \
+    " .reg .f32 f<8>; .reg .b64 rd<8>; .reg .u64 ud<4>; .reg .f64 d<8>;"                 \
+    " .local .u32 lv[4]; .param .b32 pa;\n"
+
+/* Whether the statement may stand in a module of that version and target. */
+static bool stands(const char *statement, uint32_t version, uint32_t sm)
+{
+    char text[1024];
+    snprintf(text, sizeof text, VERSION_HEAD "%s\n}\n", version / 10, version % 10, sm, statement);
+    return check(text, NULL);
+}
+
+/* The newest target before `sm` and the newest version before `version`. */
+static uint32_t target_before(uint32_t sm)
+{
+    do
+        sm--;
+    while (mr_ptx_target_version(sm, 0) == 0);
+    return sm;
+}
+
+static uint32_t version_before(uint32_t version)
+{
+    do
+        version--;
+    while (!mr_ptx_version_is_known(version) || version == 51);
+    return version;
+}
+
+/* Each statement on the oldest target in the oldest version, and just before. */
+static void test_versions(void **state)
+{
+    static const struct {
+        uint32_t sm, version;
+        const char *statement;
+    } needs[] = {
+#define NEEDS(sm, version, statement) {sm, version, statement},
+#include "version_cases.def"
+#undef NEEDS
+    };
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        uint32_t first = mr_ptx_target_version(needs[i].sm, 0);
+        uint32_t version = needs[i].version ? needs[i].version : first;
+        bool good = stands(needs[i].statement, version, needs[i].sm) && stands(needs[i].statement, 90, 121);
+        if (needs[i].sm > 20)
+            good = good && !stands(needs[i].statement, 90, target_before(needs[i].sm));
+        if (version > first)
+            good = good && !stands(needs[i].statement, version_before(version), needs[i].sm);
+        if (!good) {
+            print_error("%s does not need sm_%u and PTX %u\n", needs[i].statement, needs[i].sm, version);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 static void expect_error(const char *text, uint32_t line, const char *part)
 {
     struct mr_ptx_diag diag;
@@ -94,6 +157,30 @@ static void test_modules(void **state)
     expect_error(MODULE ".entry k() .maxntid 1 .reqntid 1 { ret; }\n", 4, "exclude");
     expect_error(MODULE ".global .texref t;\n", 4, "not supported");
     expect_error(MODULE ".entry k(.param .u64 a) { st.param.u64 [a], 1; }\n", 4, "cannot be written");
+}
+
+/* Versions, targets and directives that need them. */
+static void test_module_versions(void **state)
+{
+    (void)state;
+#define ENTRY "\n.entry k() { ret; }\n"
+    expect_error(".version 6.0\n.target sm_80" ENTRY, 2, "'sm_80' needs PTX 7.0");
+    expect_error(".version 6.9\n.target sm_70" ENTRY, 1, "no PTX version");
+    expect_error(".version 9.1\n.target sm_70" ENTRY, 1, "newer");
+    expect_error(".version 8.0\n.target sm_99" ENTRY, 2, "unknown target");
+    expect_error(".version 7.8\n.target sm_90a" ENTRY, 2, "needs PTX 8.0");
+    expect_error(".version 9.0\n.target sm_90f" ENTRY, 2, "unknown target");
+    assert_true(check(".version 5.1\n.target sm_70" ENTRY, NULL)); /* 5.1 is an early 6.0 */
+    assert_true(check(".version 1.4\n.target sm_13" ENTRY, NULL));
+    expect_error(".version 3.0\n.target sm_30\n.weak .global .u32 x;" ENTRY, 3, "weak needs PTX 3.1");
+    expect_error(".version 4.3\n.target sm_30\n.common .global .u32 x;" ENTRY, 3, "common needs PTX 5.0");
+    expect_error(".version 3.2\n.target sm_30\n.global .attribute(.managed) .u32 x;" ENTRY, 3, "needs PTX 4.0");
+    expect_error(".version 7.0\n.target sm_80\n.global .u32 y;\n.global .u8 x = 0xff(y);" ENTRY, 4, "needs PTX 7.1");
+    expect_error(".version 7.0\n.target sm_80\n.global .b128 x;" ENTRY, 3, "needs PTX 8.3");
+    expect_error(".version 8.0\n.target sm_80\n.entry k() .maxclusterrank 4 { ret; }\n", 3, "needs target sm_90");
+    expect_error(".version 6.3\n.target sm_70\n.func f() .noreturn { trap; }" ENTRY, 3, "needs PTX 6.4");
+    expect_error(".version 5.0\n.target sm_60\n.entry k() { T: .branchtargets L; L: ret; }\n", 3, "needs PTX 6.0");
+    expect_error(".version 5.0\n.target sm_60\n.func g();\n.func f() { ret; }\n.alias g, f;" ENTRY, 5, "needs PTX 6.3");
 }
 
 static void test_runtime_functions(void **state)
@@ -130,7 +217,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements),
+        cmocka_unit_test(test_versions),
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_module_versions),
         cmocka_unit_test(test_runtime_functions),
         cmocka_unit_test(test_unsupported),
     };

@@ -297,7 +297,7 @@ static void fill(void)
         }
 }
 
-static const char head[] = ".version 8.0\n.target sm_80\n.address_size 64\n";
+static const char head[] = ".version 8.8\n.target sm_90\n.address_size 64\n";
 
 static char *program(char letter, const char *text)
 {

@@ -17,7 +17,7 @@
 
 #include "codegen_rig.h"
 
-#define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
+#define HEAD ".version 8.8\n.target sm_80\n.address_size 64\n"
 #define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
 
 static uint32_t in[4096] __attribute__((aligned(64))), out[4096] __attribute__((aligned(64)));

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Versions of PTX and of its targets: which exist, which target came with which
+ * version, and what an instruction, a special register or a directive asks for.
+ * Numbers are those of the PTX manual, with what NVIDIA's assembler asks for
+ * where the two differ. A version is written as one number, 7.2 as 72.
+ *
+ * The needs of a modifier that hold wherever it stands are in its row of
+ * tables.c. Here are the needs of opcodes, and of modifiers and types together
+ * with an opcode. Every row that fits an instruction has to be met.
+ */
+#include "ptx/verify.h"
+
+static const uint8_t versions[] = {
+    10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62, 63,
+    64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90,
+};
+
+/* Version that each target needs: plain, with suffix a, with f; 0 = no such target. */
+static const struct {
+    uint8_t sm, plain, a, f;
+} targets[] = {
+    {10, 10, 0, 0},    {11, 10, 0, 0},    {12, 12, 0, 0},    {13, 12, 0, 0},    {20, 20, 0, 0},
+    {21, 20, 0, 0},    {30, 30, 0, 0},    {32, 40, 0, 0},    {35, 31, 0, 0},    {37, 41, 0, 0},
+    {50, 40, 0, 0},    {52, 41, 0, 0},    {53, 42, 0, 0},    {60, 50, 0, 0},    {61, 50, 0, 0},
+    {62, 50, 0, 0},    {70, 60, 0, 0},    {72, 61, 0, 0},    {75, 63, 0, 0},    {80, 70, 0, 0},
+    {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},    {90, 78, 80, 0},
+    {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88},
+    {121, 88, 88, 88},
+};
+
+bool mr_ptx_version_is_known(uint32_t version)
+{
+    for (size_t i = 0; i < sizeof versions; i++)
+        if (versions[i] == version)
+            return true;
+    return false;
+}
+
+uint32_t mr_ptx_target_version(uint32_t sm, char suffix)
+{
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (targets[i].sm == sm)
+            return suffix == 'a' ? targets[i].a : suffix == 'f' ? targets[i].f : targets[i].plain;
+    return 0;
+}
+
+/* 5.1 was 6.0 before that was finished. */
+bool mr_ptx_module_has_version(const struct mr_ptx_module *module, uint32_t version)
+{
+    uint32_t own = module->version_major * 10 + module->version_minor;
+    return (own == 51 ? 60 : own) >= version;
+}
+
+/* --- Special registers ------------------------------------------------------------- */
+
+static const struct {
+    uint8_t special, version, sm;
+} special_needs[] = {
+#define NEED(id, version, sm) {MR_PTX_SPECIAL_##id, version, sm}
+    NEED(IS_EXPLICIT_CLUSTER, 78, 90),     NEED(CLUSTERID, 78, 90),
+    NEED(NCLUSTERID, 78, 90),              NEED(CLUSTER_CTAID, 78, 90),
+    NEED(CLUSTER_NCTAID, 78, 90),          NEED(CLUSTER_CTARANK, 78, 90),
+    NEED(CLUSTER_NCTARANK, 78, 90),        NEED(CLOCK_HI, 50, 0),
+    NEED(GLOBALTIMER, 31, 30),             NEED(GLOBALTIMER_LO, 31, 30),
+    NEED(GLOBALTIMER_HI, 31, 30),          NEED(TOTAL_SMEM_SIZE, 41, 0),
+    NEED(AGGR_SMEM_SIZE, 81, 90),          NEED(DYNAMIC_SMEM_SIZE, 41, 0),
+    NEED(RESERVED_SMEM_OFFSET_BEGIN, 76, 80), NEED(RESERVED_SMEM_OFFSET_END, 76, 80),
+    NEED(RESERVED_SMEM_OFFSET_CAP, 76, 80), NEED(RESERVED_SMEM_OFFSET, 76, 80),
+    NEED(CURRENT_GRAPH_EXEC, 80, 50),      NEED(PM64, 40, 50),
+#undef NEED
+};
+
+/* --- Instructions --------------------------------------------------------------------- */
+
+struct need {
+    uint16_t op;     /* enum mr_ptx_op; 0 = any */
+    uint8_t version; /* 0 = any */
+    uint8_t sm;      /* 0 = any */
+    /* Which instructions the row is for. A set (bit n = the enumeration's n) that
+     * is 0 admits everything. */
+    uint64_t first, second; /* types */
+    uint32_t flags;         /* MR_PTX_FLAG_, all of them */
+    uint64_t modes, spaces, scopes, atoms;
+    bool combines;          /* with .and, .or, .xor */
+};
+
+#define T(id) (UINT64_C(1) << MR_PTX_TYPE_##id)
+#define MODE(id) (UINT64_C(1) << MR_PTX_MODE_##id)
+#define SPACE(id) (UINT64_C(1) << MR_PTX_SPACE_##id)
+#define SCOPE(id) (UINT64_C(1) << MR_PTX_SCOPE_##id)
+#define ATOM(id) (UINT64_C(1) << MR_PTX_ATOM_##id)
+#define NEED(id, version_, sm_, ...) {.op = MR_PTX_OP_##id, .version = (version_), .sm = (sm_), __VA_ARGS__}
+
+#define F16 (T(F16) | T(F16X2))
+#define BF16 (T(BF16) | T(BF16X2))
+#define WIDE (T(U64) | T(S64))
+#define PAIRS (T(U16X2) | T(S16X2))
+#define CARRIES .flags = MR_PTX_FLAG_CC
+#define OLD_SCOPES (SCOPE(CTA) | SCOPE(GPU) | SCOPE(SYS))
+#define NEW_ATOMS (ATOM(AND) | ATOM(OR) | ATOM(XOR) | ATOM(MIN) | ATOM(MAX))
+
+static const struct need needs[] = {
+    {.version = 70, .sm = 80, .first = BF16},
+    {.version = 70, .sm = 80, .second = BF16},
+
+    NEED(ADD, 42, 53, .first = F16),
+    NEED(SUB, 42, 53, .first = F16),
+    NEED(MUL, 42, 53, .first = F16),
+    NEED(FMA, 42, 53, .first = F16),
+    NEED(NEG, 60, 53, .first = F16),
+    NEED(ABS, 65, 53, .first = F16),
+    NEED(SETP, 42, 53, .first = F16),
+    NEED(SET, 42, 53, .second = F16),
+    NEED(SET, 42, 53, .first = F16),
+    NEED(SET, 65, 53, .first = ~(F16 | BF16), .second = F16 | BF16),
+    NEED(MIN, 70, 80, .first = F16),
+    NEED(MAX, 70, 80, .first = F16),
+    NEED(ADD, 78, 90, .first = BF16),
+    NEED(SUB, 78, 90, .first = BF16),
+    NEED(MUL, 78, 90, .first = BF16),
+    NEED(SETP, 78, 90, .first = BF16),
+    NEED(SET, 78, 90, .first = BF16),
+    NEED(SET, 78, 90, .second = BF16),
+    NEED(EX2, 78, 90, .first = BF16),
+    NEED(TANH, 78, 90, .first = BF16),
+    NEED(ADD, 80, 90, .first = PAIRS),
+    NEED(MIN, 80, 90, .first = PAIRS),
+    NEED(MAX, 80, 90, .first = PAIRS),
+    NEED(MIN, 80, 90, .first = T(S32), .flags = MR_PTX_FLAG_RELU),
+    NEED(MAX, 80, 90, .first = T(S32), .flags = MR_PTX_FLAG_RELU),
+    NEED(ADD, 43, 0, .first = WIDE, CARRIES),
+    NEED(SUB, 43, 0, .first = WIDE, CARRIES),
+    NEED(MAD, 43, 0, .first = WIDE, CARRIES),
+    NEED(MAD, 30, 0, CARRIES),
+    NEED(ADDC, 43, 0, .first = WIDE, CARRIES),
+    NEED(SUBC, 43, 0, .first = WIDE, CARRIES),
+    NEED(MADC, 43, 0, .first = WIDE, CARRIES),
+    NEED(MADC, 30, 0),
+    NEED(DP4A, 50, 61),
+    NEED(DP2A, 50, 61),
+    NEED(RSQRT, 40, 0, .first = T(F64), .flags = MR_PTX_FLAG_FTZ),
+    NEED(EX2, 70, 75, .first = F16),
+    NEED(TANH, 70, 75),
+
+    NEED(FNS, 60, 30),
+    NEED(BMSK, 76, 70),
+    NEED(SZEXT, 76, 70),
+    NEED(LOP3, 43, 50),
+    NEED(LOP3, 82, 70, .combines = true),
+    NEED(SHF, 31, 32),
+
+    NEED(CVT, 70, 80, .first = T(F16X2)),
+    NEED(CVT, 78, 90, .first = BF16, .second = ~T(F32)),
+    NEED(CVT, 78, 90, .first = ~T(F32), .second = BF16),
+    NEED(CVT, 71, 80, .first = T(F32), .second = BF16),
+    NEED(CVT, 78, 90, .first = T(F32), .second = BF16, .flags = MR_PTX_FLAG_FTZ),
+    NEED(CVTA, 31, 0, .spaces = SPACE(CONST)),
+    NEED(CVTA, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
+    NEED(ISSPACEP, 31, 0, .spaces = SPACE(CONST)),
+    NEED(ISSPACEP, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
+    NEED(APPLYPRIORITY, 74, 80),
+    NEED(DISCARD, 74, 80),
+
+    NEED(ATOM, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),
+    NEED(RED, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),
+    NEED(ATOM, 63, 70, .first = T(B16)),
+    NEED(ATOM, 50, 60, .first = T(F64)),
+    NEED(RED, 50, 60, .first = T(F64)),
+    NEED(ATOM, 62, 60, .first = T(F16X2)),
+    NEED(RED, 62, 60, .first = T(F16X2)),
+    NEED(ATOM, 63, 70, .first = T(F16)),
+    NEED(RED, 63, 70, .first = T(F16)),
+    NEED(ATOM, 78, 90, .first = BF16),
+    NEED(RED, 78, 90, .first = BF16),
+    NEED(ATOM, 50, 60, .scopes = OLD_SCOPES),
+    NEED(RED, 50, 60, .scopes = OLD_SCOPES),
+
+    NEED(SHFL, 30, 30),
+    NEED(SHFL, 60, 30, .flags = MR_PTX_FLAG_SYNC),
+    NEED(VOTE, 60, 30, .flags = MR_PTX_FLAG_SYNC),
+    NEED(MATCH, 60, 70),
+    NEED(ACTIVEMASK, 62, 30),
+    NEED(REDUX, 70, 80),
+    NEED(ELECT, 80, 90),
+
+    NEED(BAR, 60, 30, .modes = MODE(WARP_SYNC)),
+    NEED(BAR, 78, 0, .scopes = SCOPE(CTA)),
+    NEED(BARRIER, 60, 30),
+    NEED(BARRIER, 78, 30, .scopes = SCOPE(CTA)),
+    NEED(FENCE, 60, 70),
+    NEED(FENCE, 75, 70, .modes = MODE(PROXY_ALIAS)),
+    NEED(NANOSLEEP, 62, 70),
+};
+
+static bool in_set(uint64_t set, unsigned value)
+{
+    return set == 0 || (set >> value & 1);
+}
+
+static bool is_for(const struct need *need, const struct mr_ptx_inst *inst)
+{
+    return (need->op == 0 || need->op == inst->op) && (inst->flags & need->flags) == need->flags &&
+           in_set(need->first, inst->type[0]) && in_set(need->second, inst->type[1]) &&
+           in_set(need->modes, inst->mode) && in_set(need->spaces, inst->space) && in_set(need->scopes, inst->scope) &&
+           in_set(need->atoms, inst->atom) && (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
+}
+
+static bool check_need(struct verifier *verifier, const char *prefix, const char *what, unsigned version, unsigned sm)
+{
+    if (!mr_ptx_module_has_version(verifier->module, version))
+        return mr_ptx_verify_error(verifier, "'%s%s' as it is used here needs PTX %u.%u", prefix, what, version / 10,
+                                   version % 10);
+    if (verifier->module->target_sm < sm)
+        return mr_ptx_verify_error(verifier, "'%s%s' as it is used here needs target sm_%u", prefix, what, sm);
+    return true;
+}
+
+static bool check_special_need(struct verifier *verifier, const struct mr_ptx_operand *operand)
+{
+    for (size_t i = 0; i < sizeof special_needs / sizeof special_needs[0]; i++)
+        if (special_needs[i].special == operand->special)
+            return check_need(verifier, "%", mr_ptx_special_name((enum mr_ptx_special)operand->special),
+                              special_needs[i].version, special_needs[i].sm);
+    return operand->special != MR_PTX_SPECIAL_PM || operand->component < 4 || check_need(verifier, "%", "pm", 30, 0);
+}
+
+bool mr_ptx_verify_needs(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if (is_for(&needs[i], inst) && !check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op),
+                                                   needs[i].version, needs[i].sm))
+            return false;
+    for (uint8_t i = 0; i < inst->operand_count; i++)
+        if (inst->operands[i].kind == MR_PTX_OPERAND_SPECIAL && !check_special_need(verifier, &inst->operands[i]))
+            return false;
+    return true;
+}
