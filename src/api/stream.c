@@ -20,7 +20,7 @@ static CUresult create(const char *entry, CUstream *out, unsigned flags, int pri
         return mr_bad_value(entry, "flags %#x are not CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING", flags);
     struct mr_stream *stream = mr_stream_new(context, flags, priority);
     if (!stream)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return mr_stream_why_none(context);
     *out = mr_object_handle(stream);
     return CUDA_SUCCESS;
 }

@@ -19,6 +19,7 @@ void mr_wiring_setup(void)
     static const struct mr_context_hooks hooks = {
         .begin = mr_context_streams_init,
         .end = end_context,
+        .release = mr_context_streams_release,
     };
     mr_context_set_hooks(&hooks);
 }

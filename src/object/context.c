@@ -69,6 +69,8 @@ CUresult mr_context_flags_check(const char *entry, unsigned flags)
 static void context_finish(void *object)
 {
     struct mr_context *context = object;
+    if (context->legacy && hooks.release)
+        hooks.release(context);
     give_slot(context->slot);
 }
 

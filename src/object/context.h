@@ -40,7 +40,7 @@ struct mr_context {
 
     /* Streams: order_lock guards the lists; see stream/stream.h for the default-stream rules. */
     mr_lock order_lock;
-    struct mr_stream *legacy;          /* made with the context */
+    struct mr_stream *legacy;          /* made with the context; lives as long as its record */
     struct mr_list streams;            /* every live stream but the legacy one */
     struct mr_list busy_blocking;      /* blocking streams with work pending */
 
@@ -51,10 +51,12 @@ struct mr_context {
 
 /* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first context.
  * `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream.
- * Called on the thread that creates or destroys, with no lock held. */
+ * Called on the thread that creates or destroys, with no lock held. `release` gives up the legacy stream when the last reference to the
+ * context has gone; any thread, no lock held. */
 struct mr_context_hooks {
     bool (*begin)(struct mr_context *context);
     void (*end)(struct mr_context *context);
+    void (*release)(struct mr_context *context);
 };
 void mr_context_set_hooks(const struct mr_context_hooks *hooks);
 

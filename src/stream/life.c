@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How streams begin and end, and which stream a handle means.
  *
- * A stream's record lives as long as its handle, then until its work is done. The legacy stream lives as long as its context. A thread's own
+ * A stream's record lives as long as its handle, then until its work is done. It holds its context. The legacy stream is held by its context instead, and
+ * goes with the context's record, so that threads which are late to hear of the context's end still find a stream that refuses them. A thread's own
  * default stream in a context is made when the thread first asks for it, and ends with the thread or the context, whichever is first: the
  * thread remembers handles, not records, so a stream that went with its context is simply not found any more. */
 #include <pthread.h>
@@ -24,7 +25,8 @@ static void stream_finish(void *object)
     if (stream->order_mark)
         mr_mark_drop(stream->order_mark);
     mr_engine_task_end();
-    mr_object_drop(context);
+    if (!stream->is_legacy)
+        mr_object_drop(context);
 }
 
 static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, int priority, bool is_legacy)
@@ -36,7 +38,6 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
         mr_engine_task_end();
         return NULL;
     }
-    mr_object_hold(context);
     stream->context = context;
     stream->flags = flags;
     priority = priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
@@ -50,17 +51,29 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     mr_list_init(&stream->busy_link);
     mr_list_init(&stream->busy_free);
     mr_list_init(&stream->grid.link);
-    if (!is_legacy) {
-        mr_lock_take(&context->order_lock);
+    if (is_legacy)
+        return stream;
+    mr_object_hold(context);
+    mr_lock_take(&context->order_lock);
+    bool late = atomic_load_explicit(&context->destroyed, memory_order_relaxed);
+    if (!late)
         mr_list_append(&context->streams, &stream->link);
-        mr_lock_drop(&context->order_lock);
-    }
-    return stream;
+    mr_lock_drop(&context->order_lock);
+    if (!late)
+        return stream;
+    (void)mr_object_retire(stream);
+    mr_object_drop(stream);
+    return NULL;
 }
 
 struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int priority)
 {
     return stream_new(context, flags, priority, false);
+}
+
+CUresult mr_stream_why_none(struct mr_context *context)
+{
+    return atomic_load_explicit(&context->destroyed, memory_order_relaxed) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 bool mr_stream_destroy(struct mr_stream *stream)
@@ -163,7 +176,7 @@ static CUresult per_thread_stream(struct mr_context *context, struct mr_stream *
     struct own_streams *mine = provide_own();
     struct mr_stream *stream = mine ? stream_new(context, CU_STREAM_DEFAULT, 0, false) : NULL;
     if (!stream)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return mr_stream_why_none(context);
     stream->is_per_thread = true;
     mine->entries[mine->count++] = (struct own_stream){ context->id, mr_object_handle(stream) };
     *out = stream;
@@ -223,10 +236,21 @@ static struct mr_stream *any_live_stream(struct mr_context *context)
 void mr_context_streams_end(struct mr_context *context)
 {
     struct mr_stream *stream;
-    mr_context_drain(context);
+    mr_lock_take(&context->legacy->lock);
+    context->legacy->ended = true;
+    mr_lock_drop(&context->legacy->lock);
     while ((stream = any_live_stream(context))) {
         (void)mr_stream_destroy(stream);
         mr_object_drop(stream);
     }
-    (void)mr_stream_destroy(context->legacy);
+    mr_context_drain(context);
+    (void)mr_object_retire(context->legacy);
+}
+
+void mr_context_streams_release(struct mr_context *context)
+{
+    /* The thread that ran the last command may not be out of the lock yet. */
+    mr_lock_take(&context->legacy->lock);
+    mr_lock_drop(&context->legacy->lock);
+    mr_object_drop(context->legacy);
 }

@@ -188,7 +188,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
 
 void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested)
 {
-    bool over = stream->ended && state_of(stream) == MR_STREAM_IDLE;
+    bool over = stream->ended && !stream->is_legacy && state_of(stream) == MR_STREAM_IDLE;
     mr_lock_drop(&stream->lock);
     mr_call_make(call);
     if (nested)

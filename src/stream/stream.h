@@ -26,8 +26,11 @@ CUresult mr_stream_find(CUstream handle, struct mr_stream **out) __attribute__((
 /* The context that the stream belongs to; borrowed. */
 struct mr_context *mr_stream_context(struct mr_stream *stream);
 
-/* A stream with a live handle; priority is clamped to the range. NULL when memory is short. */
+/* A stream with a live handle; priority is clamped to the range. NULL if memory is short or the context was destroyed meanwhile; then
+ * mr_stream_why_none tells which. */
 struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int priority) __attribute__((warn_unused_result));
+
+CUresult mr_stream_why_none(struct mr_context *context);
 
 /* Ends the handle; what is queued still runs, and the record goes when it is done. Never waits. False if it was destroyed before. */
 bool mr_stream_destroy(struct mr_stream *stream);
@@ -69,9 +72,11 @@ CUresult mr_context_synchronize(struct mr_context *context) __attribute__((warn_
 /* Waits for a mark; the thread helps with the stream that will complete it, then spins, yields or sleeps as `event_flags` and the context's scheduling flags ask. */
 CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags) __attribute__((warn_unused_result));
 
-/* A context's legacy stream: made when the context is, ended when the context goes (after its work is done or abandoned). False when memory is short. */
+/* Makes a context's legacy stream. False when memory is short. */
 bool mr_context_streams_init(struct mr_context *context) __attribute__((warn_unused_result));
-/* Ends all streams of the context: waits for running commands, retires every handle. */
+/* Ends all streams of a destroyed context: they accept nothing more, every handle is retired, and the work that they have is waited for. */
 void mr_context_streams_end(struct mr_context *context);
+/* Gives up the legacy stream, when nobody holds the context any more. */
+void mr_context_streams_release(struct mr_context *context);
 
 #endif

@@ -27,13 +27,28 @@ static void kernel_fail(struct mr_block *block, uint32_t first_warp, uint32_t en
 
 static const struct mr_code code_fail = { .function = kernel_fail, .stack_bytes = 16384 };
 
-/* Commands behind a fault are not carried out: marks complete, callbacks hear of it, host functions aren't called; other contexts go on. */
+static void count_release(void *data)
+{
+    atomic_fetch_add((_Atomic int *)data, 1);
+}
+
+static CUresult release(CUstream handle, _Atomic int *count)
+{
+    struct mr_command *command = mr_command_new(MR_COMMAND_RELEASE);
+    assert_non_null(command);
+    command->release.function = count_release;
+    command->release.data = count;
+    return mr_stream_submit(inside(handle), command);
+}
+
+/* Commands behind a fault are not carried out: marks complete, callbacks hear of it, host functions aren't called, what
+ * the driver has to release is released; other contexts go on. */
 static void test_rest_is_drained(void **state)
 {
     (void)state;
     CUcontext context;
     struct gate gate = { 0 };
-    _Atomic int count = 0;
+    _Atomic int count = 0, released = 0;
     OK(cuCtxCreate_v2(&context, 0, 0));
     CUstream stream = new_stream(0), second = new_stream(0);
     CUevent event = new_event(0);
@@ -43,6 +58,7 @@ static void test_rest_is_drained(void **state)
     OK(launch(stream, &code_count, 1, &count));
     OK(cuLaunchHostFunc(stream, count_host, NULL));
     OK(cuStreamAddCallback(stream, note_callback, NULL, 0));
+    OK(release(stream, &released));
     OK(cuEventRecord(event, stream));
     OK(cuStreamWaitEvent(second, event, 0));
     OK(launch(second, &code_count, 1, &count));
@@ -59,6 +75,7 @@ static void test_rest_is_drained(void **state)
     assert_int_equal(count, 0);
     assert_int_equal(host_calls, 0);
     assert_int_equal(callback_calls, 1);
+    assert_int_equal(released, 1);
     assert_int_equal(callback_status, CUDA_ERROR_LAUNCH_FAILED);
 
     OK(cuCtxSetCurrent(the_context));
