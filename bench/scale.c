@@ -33,7 +33,20 @@ static void CUDA_CB hold(void *data)
 static void weigh(CUdevice device)
 {
     enum { COUNT = 10000, CONTEXTS = 500 };
+    CUcontext contexts[CONTEXTS];
     double before = resident();
+    for (int i = 0; i < CONTEXTS; i++) {
+#if CUDA_VERSION >= 13000
+        CHECK(cuCtxCreate(&contexts[i], NULL, 0, device));
+#else
+        CHECK(cuCtxCreate(&contexts[i], 0, device));
+#endif
+    }
+    printf("bytes_context %.0f\n", (resident() - before) / CONTEXTS);
+    for (int i = CONTEXTS - 1; i >= 0; i--)
+        CHECK(cuCtxDestroy(contexts[i]));
+
+    before = resident();
     for (int i = 0; i < COUNT; i++) {
         CHECK(cuEventCreate(&events[i], CU_EVENT_DEFAULT));
         CHECK(cuEventRecord(events[i], NULL));
@@ -60,19 +73,6 @@ static void weigh(CUdevice device)
     printf("bytes_stream %.0f\n", (resident() - before) / COUNT);
     for (int i = 0; i < COUNT; i++)
         CHECK(cuStreamDestroy(streams[i]));
-
-    CUcontext contexts[CONTEXTS];
-    before = resident();
-    for (int i = 0; i < CONTEXTS; i++) {
-#if CUDA_VERSION >= 13000
-        CHECK(cuCtxCreate(&contexts[i], NULL, 0, device));
-#else
-        CHECK(cuCtxCreate(&contexts[i], 0, device));
-#endif
-    }
-    printf("bytes_context %.0f\n", (resident() - before) / CONTEXTS);
-    for (int i = CONTEXTS - 1; i >= 0; i--)
-        CHECK(cuCtxDestroy(contexts[i]));
 }
 
 /* One record, one wait and one launch on each of `count` streams in turn, `rounds` times over; the mean cost of each. */

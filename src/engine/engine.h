@@ -23,8 +23,6 @@
 struct mr_launch;
 
 #define MR_ENGINE_KEY_NONE UINT64_MAX
-#define MR_PRIORITY_LEAST 0
-#define MR_PRIORITY_GREATEST (-5)
 
 /* What a task is sorted by: priority first, then order of submission. Lower runs first. */
 static inline uint64_t mr_engine_key(int priority, uint64_t sequence)

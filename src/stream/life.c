@@ -98,9 +98,7 @@ int mr_stream_priority(struct mr_stream *stream)
 
 void mr_stream_set_priority(struct mr_stream *stream, int priority)
 {
-    mr_lock_take(&stream->lock);
     atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
-    mr_lock_drop(&stream->lock);
 }
 
 int mr_stream_sync_policy(struct mr_stream *stream)
@@ -228,6 +226,11 @@ static struct mr_stream *any_live_stream(struct mr_context *context)
         struct mr_stream *stream = MR_CONTAINER(link, struct mr_stream, link);
         if (mr_object_handle(stream) && mr_object_try_hold(stream))
             found = stream;
+    }
+    if (found) {
+        /* To the end, where the next search, which is for one that is still live, finds it last. */
+        mr_list_remove(&found->link);
+        mr_list_append(&context->streams, &found->link);
     }
     mr_lock_drop(&context->order_lock);
     return found;

@@ -28,7 +28,7 @@ struct mr_stream {
     struct mr_object object;
     struct mr_context *context;        /* counted, but by the legacy stream */
     unsigned flags;                    /* CU_STREAM_NON_BLOCKING or 0 */
-    _Atomic int priority;              /* changed under the lock */
+    _Atomic int priority;
     uint64_t id;                       /* cuStreamGetId */
     bool is_legacy, is_per_thread;
     _Atomic int sync_policy;           /* CUsynchronizationPolicy */

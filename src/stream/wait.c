@@ -212,8 +212,13 @@ CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *comm
     mark->stream = stream;
     mr_mark_hold(mark);
     CUresult status = mr_stream_submit(stream, command);
+    if (status == CUDA_SUCCESS && !mr_mark_is_done(mark)) {
+        /* To the very end, also in a failed context: another thread may be copying from or to the caller's memory. */
+        struct wait wait = { .mark = mark, .stubborn = true };
+        wait_for(&wait, context, choose_policy(context, 0, CU_SYNC_POLICY_AUTO));
+    }
     if (status == CUDA_SUCCESS)
-        status = mr_mark_wait(mark, context, 0);
+        status = mr_context_error(context);
     if (status == CUDA_SUCCESS)
         status = (CUresult)mark->status;
     mr_mark_drop(mark);

@@ -110,6 +110,47 @@ static void test_waiting_threads_hear_of_it(void **state)
     OK(cuCtxSetCurrent(the_context));
 }
 
+/* A synchronous copy doesn't come back before it is done or given up, even if its context fails: it uses the caller's memory. */
+struct copier { CUcontext context; CUdeviceptr memory; struct gate gate; int was_open; };
+
+static void *copy_to_device(void *data)
+{
+    struct copier *copier = data;
+    char bytes[256] = { 0 };
+    CUresult status = cuCtxSetCurrent(copier->context);
+    if (status == CUDA_SUCCESS)
+        status = cuMemcpyHtoD(copier->memory, bytes, sizeof bytes);
+    copier->was_open = atomic_load(&copier->gate.open);
+    return (void *)(uintptr_t)status;
+}
+
+static void test_synchronous_copy_is_not_abandoned(void **state)
+{
+    (void)state;
+    struct copier copier = { 0 };
+    pthread_t thread;
+    void *result;
+    OK(cuCtxCreate_v2(&copier.context, 0, 0));
+    OK(cuMemAlloc(&copier.memory, 4096));
+    CUstream stuck = new_stream(0), failing = new_stream(CU_STREAM_NON_BLOCKING);
+    gate_put(&copier.gate, stuck);
+    assert_int_equal(pthread_create(&thread, NULL, copy_to_device, &copier), 0);
+    while (cuStreamQuery(NULL) == CUDA_SUCCESS || !atomic_load(&copier.gate.entered))
+        sched_yield();
+    for (int i = 0; i < 100; i++)
+        sched_yield();
+    OK(launch(failing, &code_fail, 1, mr_context_current()));
+    FAILS(cuStreamSynchronize(failing), CUDA_ERROR_LAUNCH_FAILED);
+    for (int i = 0; i < 100; i++)
+        sched_yield();
+    gate_open(&copier.gate);
+    pthread_join(thread, &result);
+    assert_int_equal((uintptr_t)result, CUDA_ERROR_LAUNCH_FAILED);
+    assert_int_equal(copier.was_open, 1);
+    (void)cuCtxDestroy(copier.context);
+    OK(cuCtxSetCurrent(the_context));
+}
+
 struct attempt { CUcontext context; struct gate gate; _Atomic int count; };
 
 /* One session with streams, events and every kind of command, each step allowed to run out of memory. */
@@ -183,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rest_is_drained),
         cmocka_unit_test(test_waiting_threads_hear_of_it),
+        cmocka_unit_test(test_synchronous_copy_is_not_abandoned),
         cmocka_unit_test(test_memory_short),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
