@@ -8,6 +8,8 @@
 /* Adds 1000 where the shuffle's lane was in range, so that its predicate shows. */
 #define SHOW_PREDICATE " selp.u32 %r9, 1000, 0, %p1; add.u32 %r10, %r8, %r9;"
 
+#define TILES "mov.u32 %r20, %laneid; and.b32 %r21, %r20, 24; mov.u32 %r22, 255; shl.b32 %r22, %r22, %r21; "
+
 static const struct gold_kernel warp[] = {
     {"kernel.shfl_idx", IN_SMALL, 'r', "shfl.sync.idx.b32 %r8|%p1, %r0, %r3, 31, -1;" SHOW_PREDICATE},
     {"kernel.shfl_idx_values", IN_SMALL, 'r', "shfl.sync.idx.b32 %r10, %r1, %r3, 31, -1;"},
@@ -48,6 +50,20 @@ static const struct gold_kernel warp[] = {
      "mov.u32 %r4, %laneid; and.b32 %r5, %r4, 3; setp.ne.u32 %p2, %r5, 0; mov.u32 %r10, 7; @%p2 bra done;\n"
      "    and.b32 %r6, %r4, 4; setp.ne.u32 %p1, %r6, 0; vote.sync.ballot.b32 %r10, %p1, 0x11111111;\n"
      "done:"},
+    /* Member masks that differ from lane to lane: tiles of 8 lanes. */
+    {"kernel.tiles_redux_add", IN_INT, 'r', TILES "redux.sync.add.u32 %r10, %r1, %r22;", .target = 80},
+    {"kernel.tiles_redux_min", IN_INT, 'r', TILES "redux.sync.min.s32 %r10, %r1, %r22;", .target = 80},
+    {"kernel.tiles_ballot", IN_INT, 'r', TILES "setp.gt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r10, %p1, %r22;"},
+    {"kernel.tiles_any", IN_INT, 'r',
+     TILES "setp.eq.u32 %p1, %r20, 13; vote.sync.any.pred %p2, %p1, %r22; selp.u32 %r10, 1, 0, %p2;"},
+    {"kernel.tiles_match_any", IN_SMALL, 'r', TILES "and.b32 %r4, %r3, 3; match.any.sync.b32 %r10, %r4, %r22;"},
+    {"kernel.tiles_match_all", IN_INT, 'r',
+     TILES "shr.u32 %r4, %r20, 4; mul.lo.u32 %r4, %r4, %r20; match.all.sync.b32 %r5|%p1, %r4, %r22; selp.u32 %r6, 1, 0, %p1; "
+     "xor.b32 %r10, %r5, %r6;"},
+    {"kernel.tiles_shfl", IN_INT, 'r', TILES "shfl.sync.down.b32 %r10|%p1, %r1, 3, 0x181f, %r22;"},
+    {"kernel.redux_add", IN_INT, 'r', "redux.sync.add.s32 %r10, %r1, -1;", .target = 80},
+    {"kernel.redux_max", IN_INT, 'r', "redux.sync.max.u32 %r10, %r1, -1;", .target = 80},
+    {"kernel.redux_xor", IN_INT, 'r', "redux.sync.xor.b32 %r10, %r1, -1;", .target = 80},
     {"kernel.match_any_b32", IN_SMALL, 'r', "and.b32 %r4, %r3, 7; match.any.sync.b32 %r10, %r4, -1;"},
     {"kernel.match_any_b64", IN_SMALL, 'r',
      "and.b32 %r4, %r3, 3; cvt.u64.u32 %rd14, %r4; shl.b64 %rd14, %rd14, 40; match.any.sync.b64 %r10, %rd14, -1;"},

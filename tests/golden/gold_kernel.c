@@ -176,8 +176,8 @@ void gold_kernel_run(const struct gold_case *self)
     static struct input inputs[THREADS];
     static uint64_t results[THREADS];
     static unsigned words[SCRATCH];
-    snprintf(text, sizeof text, ".version 7.0\n.target sm_75\n.address_size 64\n%s%s    %s\n%s",
-             row->globals ? row->globals : "", prologue, row->body, epilogue(row->result));
+    snprintf(text, sizeof text, ".version 7.0\n.target sm_%u\n.address_size 64\n%s%s    %s\n%s",
+             row->target ? row->target : 75, row->globals ? row->globals : "", prologue, row->body, epilogue(row->result));
     if (getenv("GOLDEN_PTX"))
         fprintf(stderr, "%s\n", text);
 

@@ -35,6 +35,7 @@ struct gold_kernel {
     unsigned block;         /* threads per block, 256 if 0; the grid has 1024 in all */
     bool exact_nan;         /* NaN results are compared bit for bit */
     unsigned dynamic_shared;
+    unsigned target;        /* 80 for sm_80; sm_75 if 0 */
 };
 
 void gold_kernel_run(const struct gold_case *self);

@@ -5,7 +5,7 @@
  * barriers of a block, which the runtime does.
  *
  * The lanes that take part are those that run the instruction at this moment and
- * are in the member mask. Lanes reconverge as early as they can (flow.h), so that
+ * are in the member mask; lanes that name different masks act in groups. Lanes reconverge as early as they can (flow.h), so that
  * is everyone whom the mask names in code that is right to name them; a lane
  * that is elsewhere at the time is left out rather than waited for.
  */
@@ -38,33 +38,119 @@ static LLVMValueRef scalar_source(struct cg *g, const struct mr_ptx_operand *ope
     return uniform ? value : LLVMBuildExtractElement(g->b, value, lowest_lane(g, g->exec), "");
 }
 
-static LLVMValueRef members(struct cg *g, const struct mr_ptx_inst *inst, unsigned index)
-{
-    if (!(inst->flags & MR_PTX_FLAG_SYNC) || index >= inst->operand_count)
-        return g->exec;
-    return LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[index]), "");
-}
+/* What an instruction gives to the lanes that act together: one value for all of them, or a vector. `flag` for the second destination, or NULL. */
+struct outcome {
+    LLVMValueRef value, flag;
+};
 
-static void emit_vote(struct cg *g, const struct mr_ptx_inst *inst)
+typedef struct outcome together(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef act);
+
+static struct outcome vote(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef act)
 {
-    LLVMValueRef act = members(g, inst, 2);
-    g->lanes = CG_LANES;
-    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[1])), act, ""), r;
+    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[1])), act, "");
     switch (inst->mode) {
     case MR_PTX_MODE_BALLOT:
-        r = bits;
-        break;
+        return (struct outcome){bits, NULL};
     case MR_PTX_MODE_ANY:
-        r = LLVMBuildICmp(g->b, LLVMIntNE, bits, number(g, 0), "");
-        break;
+        return (struct outcome){LLVMBuildICmp(g->b, LLVMIntNE, bits, number(g, 0), ""), NULL};
     case MR_PTX_MODE_UNI:
-        r = LLVMBuildOr(g->b, equal(g, bits, act), equal(g, bits, number(g, 0)), "");
-        break;
+        return (struct outcome){LLVMBuildOr(g->b, equal(g, bits, act), equal(g, bits, number(g, 0)), ""), NULL};
     default:
-        r = equal(g, bits, act);
-        break;
+        return (struct outcome){equal(g, bits, act), NULL};
     }
-    cg_write(g, &inst->operands[0], r);
+}
+
+static struct outcome match(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef act)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
+    LLVMValueRef a = cg_source(g, &inst->operands[1], type);
+    if (inst->mode == MR_PTX_MODE_ALL) {
+        LLVMValueRef first = LLVMBuildExtractElement(g->b, a, lowest_lane(g, act), "");
+        LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, first))), act, "");
+        LLVMValueRef all = equal(g, same, act);
+        return (struct outcome){LLVMBuildSelect(g->b, all, act, number(g, 0), ""), all};
+    }
+    LLVMValueRef from = cg_scratch(g, type), result = cg_scratch(g, unit->i32);
+    LLVMBuildStore(g->b, a, from);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, act, &loop);
+    LLVMValueRef mine = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, type, from, &loop.lane, 1, ""), "");
+    LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, mine))), act, "");
+    LLVMBuildStore(g->b, same, LLVMBuildGEP2(g->b, unit->i32, result, &loop.lane, 1, ""));
+    cg_lane_loop_end(g, &loop);
+    return (struct outcome){LLVMBuildLoad2(g->b, cg_vector_type(unit->i32, CG_LANES), result, ""), NULL};
+}
+
+static struct outcome redux(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef act)
+{
+    LLVMValueRef a = cg_source(g, &inst->operands[1], g->unit->i32);
+    return (struct outcome){cg_fold_lanes(g, inst, a, cg_mask_vector(g, act)), NULL};
+}
+
+static struct outcome elect(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef act)
+{
+    (void)inst;
+    LLVMValueRef bit = LLVMBuildAnd(g->b, act, LLVMBuildNeg(g->b, act, ""), "");
+    return (struct outcome){lowest_lane(g, act), cg_mask_vector(g, bit)};
+}
+
+/* Puts a group's part of a result into its slot of 32 numbers of 32 bits. */
+static void merge(struct cg *g, LLVMValueRef slot, LLVMValueRef group, LLVMValueRef part)
+{
+    LLVMTypeRef type = cg_vector_type(g->unit->i32, CG_LANES);
+    part = cg_resize(g, LLVMGetTypeKind(LLVMTypeOf(part)) == LLVMVectorTypeKind ? part : cg_splat(g, part), g->unit->i32, false);
+    LLVMValueRef before = LLVMBuildLoad2(g->b, type, slot, "");
+    LLVMBuildStore(g->b, LLVMBuildSelect(g->b, cg_mask_vector(g, group), part, before, ""), slot);
+}
+
+/* The member mask differs from lane to lane, as with tiles of a warp: lanes with the same mask act together, one group after the other. */
+static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef masks, together *act_together)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMTypeRef type = cg_vector_type(unit->i32, CG_LANES);
+    LLVMValueRef value = cg_scratch(g, unit->i32), flag = cg_scratch(g, unit->i32);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), body = cg_new_block(g, "group"), done = cg_new_block(g, "groups.done");
+    LLVMBuildBr(g->b, body);
+    LLVMPositionBuilderAtEnd(g->b, body);
+    LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
+    LLVMAddIncoming(rest, &g->exec, &before, 1);
+    LLVMValueRef mine = LLVMBuildExtractElement(g->b, masks, lowest_lane(g, rest), "");
+    LLVMValueRef group = LLVMBuildAnd(g->b, rest, cg_mask_bits(g, equal(g, masks, cg_splat(g, mine))), "");
+    struct outcome part = act_together(g, inst, group);
+    merge(g, value, group, part.value);
+    if (part.flag)
+        merge(g, flag, group, part.flag);
+    LLVMValueRef next = LLVMBuildAnd(g->b, rest, LLVMBuildNot(g->b, group, ""), "");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMAddIncoming(rest, &next, &here, 1);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, next, number(g, 0), ""), body, done);
+    LLVMPositionBuilderAtEnd(g->b, done);
+    struct outcome whole = {LLVMBuildLoad2(g->b, type, value, ""), part.flag ? LLVMBuildLoad2(g->b, type, flag, "") : NULL};
+    if (cg_bits(cg_element(part.value)) == 1)
+        whole.value = cg_resize(g, whole.value, unit->i1, false);
+    if (whole.flag)
+        whole.flag = cg_resize(g, whole.flag, unit->i1, false);
+    return whole;
+}
+
+/* `index` is the operand that holds the member mask; forms without one mean the lanes that run. */
+static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned index, together *act_together)
+{
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    bool masked = (inst->op == MR_PTX_OP_ELECT || (inst->flags & MR_PTX_FLAG_SYNC)) && index < inst->operand_count;
+    struct outcome r;
+    if (masked && mr_flow_operand_class(&g->flow, &inst->operands[index]).kind != MR_CLASS_UNIFORM) {
+        g->lanes = CG_LANES;
+        r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
+    } else {
+        LLVMValueRef act = masked ? LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[index]), "") : g->exec;
+        g->lanes = CG_LANES;
+        r = act_together(g, inst, act);
+    }
+    cg_write(g, to, r.value);
+    if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
+        cg_write_reg(g, to->reg2, r.flag);
 }
 
 /* values[index[l]] for every lane l; indices are below 32. */
@@ -142,53 +228,6 @@ static void emit_shuffle(struct cg *g, const struct mr_ptx_inst *inst)
         cg_write_reg(g, to->reg2, good);
 }
 
-static void emit_match(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    struct cg_unit *unit = g->unit;
-    LLVMValueRef act = members(g, inst, 2);
-    g->lanes = CG_LANES;
-    LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
-    LLVMValueRef a = cg_source(g, &inst->operands[1], type);
-    const struct mr_ptx_operand *to = &inst->operands[0];
-    if (inst->mode == MR_PTX_MODE_ALL) {
-        LLVMValueRef first = LLVMBuildExtractElement(g->b, a, lowest_lane(g, g->exec), "");
-        LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, first))), act, "");
-        LLVMValueRef all = equal(g, same, act);
-        cg_write(g, to, LLVMBuildSelect(g->b, all, act, number(g, 0), ""));
-        if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
-            cg_write_reg(g, to->reg2, all);
-        return;
-    }
-    LLVMValueRef from = cg_scratch(g, type), result = cg_scratch(g, unit->i32);
-    LLVMBuildStore(g->b, a, from);
-    struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
-    LLVMValueRef mine = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, type, from, &loop.lane, 1, ""), "");
-    LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, mine))), act, "");
-    LLVMBuildStore(g->b, same, LLVMBuildGEP2(g->b, unit->i32, result, &loop.lane, 1, ""));
-    cg_lane_loop_end(g, &loop);
-    cg_write(g, to, LLVMBuildLoad2(g->b, LLVMVectorType(unit->i32, CG_LANES), result, ""));
-}
-
-static void emit_redux(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    LLVMValueRef act = members(g, inst, 2);
-    g->lanes = CG_LANES;
-    LLVMValueRef a = cg_source(g, &inst->operands[1], g->unit->i32);
-    cg_write(g, &inst->operands[0], cg_fold_lanes(g, inst, a, cg_mask_vector(g, act)));
-}
-
-static void emit_elect(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    LLVMValueRef act = LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[1]), "");
-    LLVMValueRef leader = lowest_lane(g, act), bit = LLVMBuildAnd(g->b, act, LLVMBuildNeg(g->b, act, ""), "");
-    const struct mr_ptx_operand *to = &inst->operands[0];
-    g->lanes = CG_LANES;
-    cg_write(g, to, leader);
-    if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
-        cg_write_reg(g, to->reg2, cg_mask_vector(g, bit));
-}
-
 bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
@@ -196,19 +235,19 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
         cg_write(g, &inst->operands[0], g->exec);
         return true;
     case MR_PTX_OP_VOTE:
-        emit_vote(g, inst);
+        emit_together(g, inst, 2, vote);
         return true;
     case MR_PTX_OP_SHFL:
         emit_shuffle(g, inst);
         return true;
     case MR_PTX_OP_MATCH:
-        emit_match(g, inst);
+        emit_together(g, inst, 2, match);
         return true;
     case MR_PTX_OP_REDUX:
-        emit_redux(g, inst);
+        emit_together(g, inst, 2, redux);
         return true;
     case MR_PTX_OP_ELECT:
-        emit_elect(g, inst);
+        emit_together(g, inst, 1, elect);
         return true;
     case MR_PTX_OP_NANOSLEEP: {
         LLVMValueRef time = scalar_source(g, &inst->operands[0]);

@@ -234,7 +234,12 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
     case MR_PTX_OP_ATOM: case MR_PTX_OP_SHFL: case MR_PTX_OP_MATCH: case MR_PTX_OP_CALL: case MR_PTX_OP_ELECT:
         *result = varying;
         return true;
-    case MR_PTX_OP_VOTE: case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_REDUX:
+    case MR_PTX_OP_VOTE: case MR_PTX_OP_REDUX:
+        /* Lanes with different member masks get different results. */
+        *result = (inst->flags & MR_PTX_FLAG_SYNC) && inst->operand_count > 2
+            && raw_operand_class(flow, &inst->operands[2]).kind > MR_CLASS_UNIFORM ? varying : uniform;
+        return true;
+    case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
         *result = uniform;
         return true;
     case MR_PTX_OP_LD: case MR_PTX_OP_LDU:
