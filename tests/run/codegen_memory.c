@@ -191,9 +191,48 @@ static void bad_addresses(void **unused)
     rig_close(rig);
 }
 
+/* An address that is no multiple of the access's size ends the launch if its lane takes part, and only then. `n` is the odd lane, and
+ * is what its address is off by in the kernels where all lanes are. */
+static void misaligned_addresses(void **unused)
+{
+    (void)unused;
+#define ODD_LANE "mul.lo.u32 %a, %t, %t; mul.wide.u32 %o, %a, 16; add.u64 %p, %in, %o; setp.eq.u32 %c, %t, %n; selp.u64 %d, 4, 0, %c; add.u64 %p, %p, %d;\n"
+#define STEPS "cvt.u64.u32 %d, %n; mul.wide.u32 %o, %t, 8; add.u64 %p, %in, %o; add.u64 %p, %p, %d;\n"
+#define REGISTERS ".reg .b32 %a<4>, %a; .reg .b64 %p, %d, %d<3>; .reg .pred %c;"
+    struct rig *rig = rig_open(HEAD
+        ENTRY("gather", REGISTERS, ODD_LANE "ld.global.u64 %d1, [%p];")
+        ENTRY("scatter", REGISTERS, ODD_LANE "st.global.u64 [%p], %d;")
+        ENTRY("quad", REGISTERS, ODD_LANE "ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%p];")
+        ENTRY("atomic", REGISTERS, ODD_LANE "atom.global.add.u64 %d1, [%p], 1;")
+        ENTRY("steps", REGISTERS, STEPS "ld.global.u64 %d1, [%p];")
+        ENTRY("store_steps", REGISTERS, STEPS "st.global.u64 [%p], %d;")
+        ENTRY("uniform", REGISTERS, "cvt.u64.u32 %d, %n; add.u64 %p, %in, %d; ld.global.u64 %d1, [%p];")
+        ENTRY("reduce", REGISTERS, "cvt.u64.u32 %d, %n; add.u64 %p, %in, %d; red.global.add.u64 [%p], 1;")
+        ENTRY("shared", REGISTERS " .shared .align 16 .b8 s[1024];", "mov.u64 %p, s; cvt.u64.u32 %d, %n; add.u64 %p, %p, %d; ld.shared.u64 %d1, [%p];")
+        ENTRY("generic", REGISTERS " .shared .align 16 .b8 s[1024];",
+            "mov.u64 %p, s; cvta.shared.u64 %p, %p; cvt.u64.u32 %d, %n; add.u64 %p, %p, %d; ld.u64 %d1, [%p];")
+        ENTRY("guarded", REGISTERS, ODD_LANE "@!%c ld.global.u64 %d1, [%p]; @!%c st.global.u64 [%p], %d;")
+        ENTRY("passed", REGISTERS, ODD_LANE "@%c bra over; atom.global.add.u64 %d1, [%p], 1; ld.global.v2.u64 {%d1, %d2}, [%p];\nover:")
+        ENTRY("halves", REGISTERS, ODD_LANE "ld.global.v2.u16 {%a0, %a1}, [%p]; ld.global.u32 %a2, [%p];"));
+    static const char *const bad[] = {"gather", "scatter", "quad", "atomic", "steps", "store_steps", "uniform", "reduce", "shared", "generic"};
+    static const char *const good[] = {"guarded", "passed", "halves"};
+    struct { void *in, *out; uint32_t n; } params = {in, out, 4}, none = {in, out, 64};
+    unsigned grid[3] = {1, 1, 1}, block[3] = {21, 1, 1};
+    FOR_VARIANTS {
+        for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
+            start();
+            assert_int_equal(rig_launch(rig, bad[i], grid, block, 0, &params, 20), CUDA_ERROR_MISALIGNED_ADDRESS);
+            assert_int_equal(rig_launch(rig, bad[i], grid, block, 0, &none, 20), CUDA_SUCCESS);
+        }
+        for (unsigned i = 0; i < sizeof good / sizeof *good; i++)
+            assert_int_equal(rig_launch(rig, good[i], grid, block, 0, &params, 20), CUDA_SUCCESS);
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(variables), cmocka_unit_test(calls),
-        cmocka_unit_test(bad_addresses)};
+        cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

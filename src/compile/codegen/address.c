@@ -4,6 +4,12 @@
  * Where memory operands point. Every address becomes a host address: addresses
  * in .shared are offsets into the block's window and get its base added, all
  * other spaces hold host addresses already.
+ *
+ * An access whose address is no multiple of its size ends the launch, as on
+ * hardware. What is known of alignment is written down where addresses come from
+ * (low bits cut off that are zero anyway), so that LLVM drops most of the tests
+ * and takes others out of loops: what is left is one test for each pointer that
+ * a kernel was given.
  */
 #include "compile/codegen/cg.h"
 
@@ -12,6 +18,11 @@ LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
     LLVMTypeRef type = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind
         ? LLVMVectorType(g->unit->ptr, g->unit->width) : g->unit->ptr;
     return LLVMBuildIntToPtr(g->b, address, type, "");
+}
+
+LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align)
+{
+    return align > 1 ? LLVMBuildAnd(g->b, address, LLVMConstInt(g->unit->i64, ~(align - 1), false), "") : address;
 }
 
 static uint64_t entry_param_offset(const struct cg *g, const struct mr_ptx_var *var)
@@ -34,7 +45,7 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
         place = LLVMConstInt(unit->i64, mr_layout_symbol(unit->request->layout, var), false);
         LLVMPositionBuilderBefore(g->b, g->prologue_end);
         pointer = LLVMBuildGEP2(g->b, unit->i64, g->symbols, &place, 1, "");
-        place = LLVMBuildLoad2(g->b, unit->i64, pointer, var->name);
+        place = cg_aligned(g, LLVMBuildLoad2(g->b, unit->i64, pointer, var->name), var->align);
         LLVMPositionBuilderAtEnd(g->b, here);
         return place;
     default:
@@ -119,4 +130,46 @@ LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address)
         return address->vector;
     struct cg_affine value = {address->c, address->base, address->brk};
     return cg_affine_vector(g, &value);
+}
+
+/* Whether an operand's alignment shows without looking at its value. */
+static bool is_aligned(struct cg *g, const struct mr_ptx_operand *operand, uint64_t bytes)
+{
+    if (operand->kind != MR_PTX_OPERAND_SYMBOL_ADDRESS || (uint64_t)operand->value % bytes)
+        return false;
+    const struct mr_ptx_var *var = operand->var;
+    if (var->space != MR_PTX_SPACE_PARAM)
+        return var->align % bytes == 0;
+    return bytes <= 16 && (mr_flow_is_per_lane(var) || entry_param_offset(g, var) % bytes == 0);
+}
+
+/* True where a low bit of an active lane's address is set: one bit for all. */
+static LLVMValueRef has_low_bits(struct cg *g, const struct cg_address *address, uint64_t low)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    if (address->c.kind != MR_CLASS_VARYING && ((uint64_t)address->c.stride & low) == 0)
+        return LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildAnd(g->b, address->base, LLVMConstInt(i64, low, false), ""),
+                             LLVMConstInt(i64, 0, false), "");
+    unsigned lanes = g->lanes;
+    g->lanes = g->unit->width;
+    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_address_vector(g, address), cg_int(g, i64, low), "");
+    LLVMValueRef odd = LLVMBuildICmp(g->b, LLVMIntNE, bits, cg_int(g, i64, 0), "");
+    odd = cg_mask_bits(g, LLVMBuildAnd(g->b, odd, g->exec_vector, ""));
+    g->lanes = lanes;
+    return LLVMBuildICmp(g->b, LLVMIntNE, odd, cg_mask_zero(g), "");
+}
+
+void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes)
+{
+    if (bytes == 1 || is_aligned(g, operand, bytes))
+        return;
+    LLVMValueRef odd = has_low_bits(g, address, bytes - 1);
+    if (LLVMIsAConstantInt(odd) && LLVMConstIntGetZExtValue(odd) == 0)
+        return;
+    LLVMBasicBlockRef bad = cg_new_block(g, "misaligned"), good = cg_new_block(g, "aligned");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, odd, bad, good));
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    cg_emit_trap(g, MR_TRAP_MISALIGNED);
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, good);
 }

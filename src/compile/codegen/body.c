@@ -49,6 +49,9 @@ static void hoist_fields(struct cg *g)
     g->params = cg_block_field(g, offsetof(struct mr_block, params), unit->ptr, "params");
     g->symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
     g->shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    g->shared = cg_aligned(g, g->shared, 256);
+    LLVMPositionBuilderAtEnd(g->b, g->prologue);
     g->threads = cg_block_field(g, offsetof(struct mr_block, threads), unit->i32, "threads");
     for (unsigned i = 0; i < 3; i++) {
         g->ntid[i] = cg_block_field(g, offsetof(struct mr_block, ntid) + 4 * i, unit->i32, "ntid");

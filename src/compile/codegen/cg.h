@@ -154,6 +154,7 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element);
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name);
 void cg_mark_invariant(struct cg *g, LLVMValueRef load);
+void cg_mark_unlikely(struct cg *g, LLVMValueRef branch); /* its first way */
 
 /* value.c: masks */
 LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate);  /* <32 x i1> or i1 -> mask, scalar i1 gives 0 or ~0 */
@@ -178,6 +179,10 @@ struct cg_address {
 };
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out);
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
+/* The address with the low bits cut off that are known to be zero: LLVM can't know. */
+LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);
+/* Ends the launch if an active lane's address is no multiple of `bytes` (a power of two). */
+void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes);
 LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var); /* i64, base of lane 0 */
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address);
 

@@ -203,6 +203,7 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     uint64_t neutral;
     g->lanes = CG_LANES;
     cg_address(g, &inst->operands[at], inst->space, &address);
+    cg_check_alignment(g, &inst->operands[at], &address, a.bytes);
     LLVMValueRef b = cg_source(g, &inst->operands[at + 1], a.type), c = NULL;
     if (inst->atom == MR_PTX_ATOM_CAS)
         c = cg_source(g, &inst->operands[at + 2], a.type);

@@ -386,12 +386,18 @@ static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
         compiler_fence(g);
 }
 
+static void take_address(struct cg *g, const struct mr_ptx_operand *operand, struct access *a)
+{
+    cg_address(g, operand, a->inst->space, &a->address);
+    cg_check_alignment(g, operand, &a->address, (uint64_t)a->bytes * a->count);
+}
+
 /* 128 bits are two halves of 64. */
 static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load)
 {
     struct access a = {.inst = inst, .element = g->unit->i64, .bytes = 8, .count = 2, .strong = is_strong(inst)};
     LLVMTypeRef whole = cg_int_type(g, 128);
-    cg_address(g, &inst->operands[is_load ? 1 : 0], inst->space, &a.address);
+    take_address(g, &inst->operands[is_load ? 1 : 0], &a);
     if (is_load) {
         do_load(g, &a);
         LLVMValueRef high = cg_resize(g, a.values[1], whole, false);
@@ -419,7 +425,7 @@ static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
     struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
                        .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
                        .constant = reads_constant(inst, address)};
-    cg_address(g, address, inst->space, &a.address);
+    take_address(g, address, &a);
     do_load(g, &a);
     bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
     for (unsigned i = 0; i < a.count; i++) {
@@ -438,7 +444,7 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
     }
     struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
                        .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst)};
-    cg_address(g, address, inst->space, &a.address);
+    take_address(g, address, &a);
     for (unsigned i = 0; i < a.count; i++) {
         const struct mr_ptx_operand *from = component(&inst->operands[1], i);
         g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;

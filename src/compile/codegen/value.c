@@ -187,6 +187,16 @@ void cg_mark_invariant(struct cg *g, LLVMValueRef load)
     LLVMSetMetadata(load, kind, LLVMMDNodeInContext(g->unit->context, NULL, 0));
 }
 
+void cg_mark_unlikely(struct cg *g, LLVMValueRef branch)
+{
+    LLVMContextRef context = g->unit->context;
+    LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(context, "branch_weights", 14),
+                                  LLVMValueAsMetadata(LLVMConstInt(g->unit->i32, 1, false)),
+                                  LLVMValueAsMetadata(LLVMConstInt(g->unit->i32, 1u << 20, false))};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, weights, 3);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4), LLVMMetadataAsValue(context, node));
+}
+
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
