@@ -53,10 +53,28 @@ static LLVMValueRef round_to_integer(struct cg *g, LLVMValueRef value, unsigned 
     }
 }
 
+/* A half or bfloat that was rounded to nearest becomes its neighbour where that went the wrong way. (LLVM's own conversion
+ * under a rounding direction crashes for vectors of halves on processors without AVX-512.) */
+static LLVMValueRef step_back(struct cg *g, LLVMValueRef value, LLVMValueRef bits, bool half, unsigned rounding)
+{
+    LLVMTypeRef i16 = g->unit->i16;
+    LLVMValueRef back = half ? cg_half_to_float(g, bits) : cg_bfloat_to_float(g, bits);
+    if (rounding == MR_PTX_ROUND_RZ) {
+        LLVMValueRef far = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", back), cg_unary(g, "llvm.fabs", value), "");
+        return LLVMBuildSub(g->b, bits, cg_resize(g, far, i16, false), "");
+    }
+    bool up = rounding == MR_PTX_ROUND_RP;
+    LLVMValueRef wrong = LLVMBuildFCmp(g->b, up ? LLVMRealOLT : LLVMRealOGT, back, value, "");
+    /* +1 makes the number larger if it is positive, smaller if it is negative. */
+    LLVMValueRef negative = LLVMBuildICmp(g->b, LLVMIntSLT, bits, cg_int(g, i16, 0), "");
+    LLVMValueRef one = cg_int(g, i16, 1), minus = cg_int(g, i16, UINT64_MAX);
+    LLVMValueRef step = up ? cg_select(g, negative, minus, one) : cg_select(g, negative, one, minus);
+    return LLVMBuildAdd(g->b, bits, cg_select(g, wrong, step, cg_int(g, i16, 0)), "");
+}
+
 /* f32 or f64 to the 16 bits of a half or a bfloat. */
 static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type, unsigned rounding, uint32_t flags)
 {
-    LLVMTypeRef i32 = g->unit->i32;
     if (cg_element(value) == g->unit->f64)
         value = cg_double_to_odd(g, value);
     if (flags & MR_PTX_FLAG_SAT)
@@ -71,17 +89,9 @@ static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type
         value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOGT, value, most, ""), most, value);
         value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOLT, value, least, ""), least, value);
     }
-    if (type == MR_PTX_TYPE_F16) {
-        if (!directed(rounding))
-            return cg_float_to_half(g, value);
-        LLVMValueRef half = cg_rounded(g, "fptrunc", rounding, cg_type(g, g->unit->f16), &value, 1);
-        return cg_cast_bits(g, half, g->unit->i16);
-    }
-    if (!directed(rounding))
-        return cg_float_to_bfloat(g, value);
-    LLVMValueRef bits = cg_cast_bits(g, value, i32);
-    LLVMValueRef high = cg_resize(g, LLVMBuildLShr(g->b, bits, cg_int(g, i32, 16), ""), g->unit->i16, false);
-    return cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, 0x7fff), high);
+    bool half = type == MR_PTX_TYPE_F16;
+    LLVMValueRef bits = half ? cg_float_to_half(g, value) : cg_float_to_bfloat(g, value);
+    return directed(rounding) ? step_back(g, value, bits, half, rounding) : bits;
 }
 
 /* .tf32: ten bits of mantissa, to nearest; ties away from zero (.rna) or to even (.rn). */
