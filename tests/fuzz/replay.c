@@ -3,7 +3,7 @@
 /*
  * Runs a fuzz target without a fuzzer, so that every test run covers what
  * fuzzing has found: each file on the command line as it is, then in some
- * hundred variants with bytes changed, dropped and repeated. The variants come
+ * hundred variants with bytes and words changed, dropped and repeated. The variants come
  * from a fixed sequence of numbers: two runs do the same.
  */
 #include <stdbool.h>
@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "words.h"
 
 #define FILE_MAX ((size_t)64 << 10)
 #define VARIANTS 100
@@ -46,6 +48,10 @@ static size_t vary(uint8_t *data, size_t size)
 {
     static const uint8_t marks[] = "{}[]();,.:%@!|<>=-0x\0\xff\"/*";
     for (size_t n = 1 + below(4); n > 0 && size > 0; n--) {
+        if (below(2) == 0) {
+            size = fuzz_replace_word(data, size, FILE_MAX, below);
+            continue;
+        }
         size_t at = below(size), length = below(size - at < 40 ? size - at : 40);
         switch (below(4)) {
         case 0: data[at] = marks[below(sizeof marks)]; break;
