@@ -176,14 +176,17 @@ static CUresult session(struct attempt *attempt)
     if (status == CUDA_SUCCESS)
         status = cuStreamAddCallback(CU_STREAM_PER_THREAD, note_callback, NULL, 0);
     gate_open(&attempt->gate);
-    CUresult end = cuCtxSynchronize();
+    /* Destroying tells of a failed context as well. */
+    CUresult ends[4] = { cuCtxSynchronize() };
     if (event)
-        OK(cuEventDestroy(event));
+        ends[1] = cuEventDestroy(event);
     if (second)
-        OK(cuStreamDestroy(second));
+        ends[2] = cuStreamDestroy(second);
     if (stream)
-        OK(cuStreamDestroy(stream));
-    return status == CUDA_SUCCESS ? end : status;
+        ends[3] = cuStreamDestroy(stream);
+    for (int i = 0; i < 4 && status == CUDA_SUCCESS; i++)
+        status = ends[i];
+    return status;
 }
 
 static void *session_thread(void *data)
