@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "base/memory.h"
+#include "stream/stream_private.h"
 
 static _Atomic int host_calls, callback_calls, callback_status;
 
@@ -135,9 +136,8 @@ static void test_synchronous_copy_is_not_abandoned(void **state)
     CUstream stuck = new_stream(0), failing = new_stream(CU_STREAM_NON_BLOCKING);
     gate_put(&copier.gate, stuck);
     assert_int_equal(pthread_create(&thread, NULL, copy_to_device, &copier), 0);
-    while (cuStreamQuery(NULL) == CUDA_SUCCESS || !atomic_load(&copier.gate.entered))
-        sched_yield();
-    for (int i = 0; i < 100; i++)
+    /* Until the copy is in its stream, behind the gate: a query tells of the stream that is stuck as well. */
+    while (mr_stream_idle(mr_context_current()->legacy) || !atomic_load(&copier.gate.entered))
         sched_yield();
     OK(launch(failing, &code_fail, 1, mr_context_current()));
     FAILS(cuStreamSynchronize(failing), CUDA_ERROR_LAUNCH_FAILED);
