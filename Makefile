@@ -14,8 +14,8 @@ setup:
 
 $(BUILD)/build.ninja: | setup
 	@echo "millrace: configuring"
-	@meson setup $(BUILD) >$(BUILD).log 2>&1 || { cat $(BUILD).log; rm -f $(BUILD).log; exit 1; }
-	@rm -f $(BUILD).log
+	@mkdir -p $(BUILD) && [ -w $(BUILD) ] || { echo "millrace: cannot write to $(BUILD); 'make BUILD=FOLDER' builds elsewhere"; exit 1; }
+	@meson setup $(BUILD) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
 
 build: $(BUILD)/build.ninja
 	@echo "millrace: building"

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -57,6 +58,19 @@ uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback)
     if (*text)
         mr_log(MR_LOG_WARN, "%s='%s' is not a number; the default is used", rows[setting].name, text);
     return parse_number(rows[setting].initial, &value) ? value : fallback;
+}
+
+bool mr_setting_cache_folder(char *out, size_t room)
+{
+    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (*wanted)
+        length = snprintf(out, room, "%s", wanted);
+    else if (base && *base == '/')
+        length = snprintf(out, room, "%s/millrace", base);
+    else if (home && *home == '/')
+        length = snprintf(out, room, "%s/.cache/millrace", home);
+    return length >= 0 && (size_t)length < room;
 }
 
 bool mr_setting_on(enum mr_setting setting)

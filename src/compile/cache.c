@@ -146,27 +146,21 @@ static bool make_folders(const char *path)
 
 static bool choose_folder(void)
 {
-    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int length;
+    struct stat facts;
     if (!mr_setting_on(MR_SETTING_CACHE))
         return false;
-    if (*wanted)
-        length = snprintf(folder, sizeof folder, "%s", wanted);
-    else if (base && *base == '/')
-        length = snprintf(folder, sizeof folder, "%s/millrace", base);
-    else if (home && *home == '/')
-        length = snprintf(folder, sizeof folder, "%s/.cache/millrace", home);
-    else {
-        mr_log(MR_LOG_INFO, "no folder for the kernel cache: neither MILLRACE_CACHE_DIR nor HOME is set");
+    if (!mr_setting_cache_folder(folder, sizeof folder)) {
+        mr_log(MR_LOG_INFO, "the kernel cache is off: set MILLRACE_CACHE_DIR (there is no HOME)");
         return false;
     }
-    struct stat facts;
-    if (length < 0 || (size_t)length >= sizeof folder || !make_folders(folder) || stat(folder, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
-        mr_log(MR_LOG_INFO, "the kernel cache is off: cannot use the folder '%.200s'", folder);
+    errno = ENOTDIR;
+    if (!make_folders(folder) || stat(folder, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
+        mr_log(*mr_setting_text(MR_SETTING_CACHE_DIR) ? MR_LOG_WARN : MR_LOG_INFO,
+            "the kernel cache is off: cannot use the folder '%.200s': %s; MILLRACE_CACHE_DIR names another", folder, strerror(errno));
         return false;
     }
     if (facts.st_uid != geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH))) {
-        mr_log(MR_LOG_WARN, "the kernel cache is off: others may write to '%.200s'", folder);
+        mr_log(MR_LOG_WARN, "the kernel cache is off: the folder '%.200s' must be yours, and nobody else's to write to (chmod 700)", folder);
         return false;
     }
     return true;

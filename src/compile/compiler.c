@@ -43,7 +43,8 @@ static void look(void)
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
         snprintf(identity, sizeof identity, "%lld.%lld.%ld", (long long)facts.st_size, (long long)facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
     else
-        mr_log(MR_LOG_WARN, "the code generation library '%s' is missing: kernels cannot be compiled", path);
+        mr_log(MR_LOG_WARN, "the code generation library '%s' is missing: kernels cannot be compiled; it belongs beside libcuda.so.1, or where "
+            "MILLRACE_COMPILER says", path);
 }
 
 bool mr_compiler_present(void)

@@ -79,18 +79,6 @@ static void add_device(cJSON *devices, int ordinal)
     cJSON_AddItemToArray(devices, entry);
 }
 
-/* The folder of compiled kernels, by the rules of the settings table. */
-static void cache_folder(char *out, size_t room)
-{
-    const char *named = mr_setting_text(MR_SETTING_CACHE_DIR), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (*named)
-        snprintf(out, room, "%s", named);
-    else if (xdg && *xdg == '/')
-        snprintf(out, room, "%s/millrace", xdg);
-    else
-        snprintf(out, room, "%s/.cache/millrace", home ? home : "");
-}
-
 /* Files below a folder, one level of subfolders included: number and bytes. */
 static void measure_folder(int parent, const char *path, int depth, double *files, double *bytes)
 {
@@ -131,9 +119,12 @@ static cJSON *collect(const struct tool_paths *paths)
         for (int i = 0; i < count; i++)
             add_device(devices, i);
     cJSON *cache = cJSON_AddObjectToObject(root, "cache");
-    cache_folder(folder, sizeof folder);
-    measure_folder(AT_FDCWD, folder, 1, &files, &bytes);
-    cJSON_AddBoolToObject(cache, "on", mr_setting_on(MR_SETTING_CACHE));
+    bool known = mr_setting_cache_folder(folder, sizeof folder);
+    if (known)
+        measure_folder(AT_FDCWD, folder, 1, &files, &bytes);
+    else
+        snprintf(folder, sizeof folder, "none: neither HOME nor MILLRACE_CACHE_DIR is set");
+    cJSON_AddBoolToObject(cache, "on", known && mr_setting_on(MR_SETTING_CACHE));
     cJSON_AddStringToObject(cache, "folder", folder);
     cJSON_AddNumberToObject(cache, "files", files);
     cJSON_AddNumberToObject(cache, "bytes", bytes);
