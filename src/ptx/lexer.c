@@ -53,6 +53,48 @@ static void newline(struct mr_ptx_lexer *lexer)
 }
 
 /* Skips blanks and comments; false if a comment does not end. */
+static const char *skip_spaces(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+        at++;
+    return at;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && is_digit((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* Skips what a preprocessor leaves behind, to the end of the line: # 5 "file" 2,
+ * #line 5 "file". False if it is something else. */
+static bool skip_line_mark(struct mr_ptx_lexer *lexer)
+{
+    const char *end = lexer->end, *at = skip_spaces(lexer->at + 1, end);
+    if (end - at > 4 && memcmp(at, "line", 4) == 0)
+        at = skip_spaces(at + 4, end);
+    const char *number = at;
+    at = skip_digits(at, end);
+    if (at == number)
+        return false;
+    at = skip_spaces(at, end);
+    if (at == end || *at++ != '"')
+        return false;
+    while (at < end && *at != '"' && *at != '\n')
+        at++;
+    if (at == end || *at++ != '"')
+        return false;
+    for (const char *flag = NULL; flag != at;) {
+        flag = at;
+        at = skip_digits(skip_spaces(at, end), end);
+    }
+    if (at < end && *at != '\n')
+        return false;
+    lexer->at = at;
+    return true;
+}
+
 static bool skip_blanks(struct mr_ptx_lexer *lexer)
 {
     while (lexer->at < lexer->end) {
@@ -75,7 +117,7 @@ static bool skip_blanks(struct mr_ptx_lexer *lexer)
                     lexer->at++;
             }
             lexer->at += 2;
-        } else {
+        } else if (c != '#' || !skip_line_mark(lexer)) {
             break;
         }
     }
@@ -272,7 +314,7 @@ static void lex_operator(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token)
     if (c != 0 && strchr(",;:{}()[]<>=+-*/%&|^!~?@.", c))
         token->kind = c;
     else
-        fail(token, c == '#' ? "preprocessor lines are not supported" : "unexpected character");
+        fail(token, c == '#' ? "'#' begins no line mark, as in # 5 \"file.cu\"" : "unexpected character");
 }
 
 void mr_ptx_lexer_next(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token)

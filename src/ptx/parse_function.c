@@ -372,7 +372,8 @@ static bool parse_tuning(struct parser *parser, struct mr_ptx_function *function
         else if (mr_ptx_accept_dot(parser, "reqnctapercluster"))
             good = parse_triple(parser, function->reqnctapercluster);
         else if (mr_ptx_accept_dot(parser, "minnctapersm"))
-            good = parse_number(parser, &function->minnctapersm);
+            good = parse_number(parser, &function->minnctapersm) &&
+                   (function->minnctapersm > 0 || mr_ptx_error(parser, "'.minnctapersm' must be at least 1"));
         else if (mr_ptx_accept_dot(parser, "maxnctapersm"))
             good = parse_number(parser, &function->maxnctapersm);
         else if (mr_ptx_accept_dot(parser, "maxnreg"))

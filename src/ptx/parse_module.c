@@ -188,6 +188,8 @@ void mr_ptx_skip_statement(struct parser *parser)
 /* .version 8.3: lexed as a float, so read from its spelling. */
 static bool parse_version(struct parser *parser)
 {
+    if (parser->module->version_major != 0)
+        return mr_ptx_error(parser, "there is a '.version' already");
     struct mr_ptx_token *token = &parser->token;
     char copy[16];
     unsigned major, minor;
@@ -218,6 +220,8 @@ static bool parse_version(struct parser *parser)
 static bool parse_target(struct parser *parser)
 {
     struct mr_ptx_module *module = parser->module;
+    if (module->target_sm != 0)
+        return mr_ptx_error(parser, "there is a '.target' already");
     do {
         struct mr_ptx_token token = parser->token;
         struct atom *atom = mr_ptx_expect_name(parser, "a target, as in .target sm_80");
@@ -239,6 +243,9 @@ static bool parse_target(struct parser *parser)
         } else if (strcmp(atom->name, "debug") == 0) {
             module->target_debug = true;
         } else if (strcmp(atom->name, "map_f64_to_f32") == 0) {
+            if (module->target_sm >= 13)
+                return mr_ptx_error_at(parser, token.line, token.column, "'%s' is for targets before sm_13",
+                                       atom->name);
             module->target_map_f64 = true;
         } else if (strcmp(atom->name, "texmode_independent") != 0 && strcmp(atom->name, "texmode_unified") != 0) {
             return mr_ptx_error_at(parser, token.line, token.column, "unknown target '%s'", atom->name);
@@ -251,6 +258,8 @@ static bool parse_address_size(struct parser *parser)
 {
     uint64_t size;
     struct mr_ptx_token token = parser->token;
+    if (parser->vars.count > 0 || parser->functions.count > 0)
+        return mr_ptx_error(parser, "'.address_size' must stand before declarations");
     if (!mr_ptx_parse_bounded(parser, "address size", 32, 64, &size))
         return false;
     if (size != 32 && size != 64)

@@ -247,6 +247,8 @@ static void check_vars(struct verifier *verifier)
         if (mr_ptx_type_class(var->type) == 'O' || var->space == MR_PTX_SPACE_TEX)
             error_at(verifier, var->line, var->column, "variables of type '.%s' are not supported",
                      mr_ptx_type_name(var->type));
+        if (var->space == MR_PTX_SPACE_LOCAL)
+            error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
         if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED)
             error_at(verifier, var->line, var->column, "variable '%s' is declared but defined nowhere", var->name);
         if (var->space == MR_PTX_SPACE_CONST) {

@@ -69,13 +69,25 @@ static void test_bad(void **state)
     (void)state;
     static const char *const cases[] = {
         "0x", "0xg", "08", "0b2", "12ab", "18446744073709551616", "0f3f80000", "0f3f8000000", "0d3ff", "1.5x",
-        "\"open", "/* open", "`", "\x80", "#define X",
+        "\"open", "/* open", "`", "\x80", "#define X", "#", "# 5", "#line", "# 5 \"a", "# 5 \"a\" x", "#5x \"a\"",
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct mr_ptx_token token = lex_first(cases[i]);
         assert_int_equal(token.kind, MR_PTX_TOKEN_ERROR);
         assert_non_null(token.message);
     }
+}
+
+/* Marks of a preprocessor are blanks. */
+static void test_line_marks(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "# 5 \"a.cu\"\nret", "#line 5 \"a b\"\nret", "  # 1 \"a\" 2 3 \r\n ret", "# line 7 \"\"\n#5\"b\"\nret",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(lex_first(cases[i]).kind, MR_PTX_TOKEN_NAME);
+    assert_int_equal(lex_first("# 5 \"a.cu\"").kind, MR_PTX_TOKEN_END);
 }
 
 static void test_words(void **state)
@@ -133,7 +145,7 @@ static void test_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_floats), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_floats), cmocka_unit_test(test_bad), cmocka_unit_test(test_line_marks),
         cmocka_unit_test(test_words),    cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

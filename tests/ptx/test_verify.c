@@ -170,6 +170,12 @@ static void test_module_versions(void **state)
     expect_error(".version 8.0\n.target sm_99" ENTRY, 2, "unknown target");
     expect_error(".version 7.8\n.target sm_90a" ENTRY, 2, "needs PTX 8.0");
     expect_error(".version 9.0\n.target sm_90f" ENTRY, 2, "unknown target");
+    expect_error(".version 7.0\n.target sm_80\n.version 7.0" ENTRY, 3, "already");
+    expect_error(".version 7.0\n.target sm_80\n.target sm_80" ENTRY, 3, "already");
+    expect_error(".version 7.0\n.target sm_80, map_f64_to_f32" ENTRY, 2, "before sm_13");
+    expect_error(".version 7.0\n.target sm_80" ENTRY ".address_size 64\n", 4, "before declarations");
+    expect_error(".version 7.0\n.target sm_80\n.local .u32 x;" ENTRY, 3, "belong to functions");
+    expect_error(".version 7.0\n.target sm_80\n.entry k() .minnctapersm 0 { ret; }\n", 3, "at least 1");
     assert_true(check(".version 5.1\n.target sm_70" ENTRY, NULL)); /* 5.1 is an early 6.0 */
     assert_true(check(".version 1.4\n.target sm_13" ENTRY, NULL));
     expect_error(".version 3.0\n.target sm_30\n.weak .global .u32 x;" ENTRY, 3, "weak needs PTX 3.1");
