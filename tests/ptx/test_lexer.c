@@ -145,7 +145,8 @@ static void test_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers), cmocka_unit_test(test_floats), cmocka_unit_test(test_bad), cmocka_unit_test(test_line_marks),
+        cmocka_unit_test(test_integers), cmocka_unit_test(test_floats), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_line_marks),
         cmocka_unit_test(test_words),    cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
