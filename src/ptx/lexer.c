@@ -52,7 +52,6 @@ static void newline(struct mr_ptx_lexer *lexer)
     lexer->line_start = lexer->at;
 }
 
-/* Skips blanks and comments; false if a comment does not end. */
 static const char *skip_spaces(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
@@ -95,6 +94,7 @@ static bool skip_line_mark(struct mr_ptx_lexer *lexer)
     return true;
 }
 
+/* Skips blanks, comments and line marks; false if a comment does not end. */
 static bool skip_blanks(struct mr_ptx_lexer *lexer)
 {
     while (lexer->at < lexer->end) {
