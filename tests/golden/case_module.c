@@ -179,6 +179,16 @@ CASE(module, ptx_needs_newer_version)
     load(".version 5.0\n.target sm_52\n.address_size 64\n.visible .entry empty()\n{\n    nanosleep.u32 10;\n    ret;\n}\n");
 }
 
+CASE(module, ptx_version_that_never_was)
+{
+    load(".version 6.9\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n");
+}
+
+CASE(module, ptx_version_after_9_0)
+{
+    load(".version 9.1\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n");
+}
+
 CASE(module, ptx_32_bit)
 {
     load(".version 7.0\n.target sm_75\n.address_size 32\n.visible .entry empty() { ret; }\n");
