@@ -25,7 +25,7 @@
 #include "kernel/abi.h"
 #include "ptx/ptx.h"
 
-#define MR_CODEGEN_VERSION 1u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
+#define MR_CODEGEN_VERSION 2u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
 #define MR_CODEGEN_SYMBOL "mr_codegen"
 
 /* What is assumed about the blocks of a launch. More assumptions give faster code. */
@@ -73,11 +73,16 @@ struct mr_codegen_result {
 
 #define MR_KERNEL_SYMBOL "mr_kernel"
 
+/* What is said where `supports` says no. */
+#define MR_CODEGEN_UNSUPPORTED "kernels need a processor with AVX2, FMA and F16C"
+
 struct mr_codegen_api {
     unsigned version, abi; /* MR_CODEGEN_VERSION, MR_ABI_VERSION */
     /* True with an object in *result, or false with an error text (NULL if memory is short). Either way the caller releases *result. */
     bool (*emit)(const struct mr_codegen_request *request, struct mr_codegen_result *result);
     void (*release)(struct mr_codegen_result *result);
+    /* Whether code can be made for a processor, named as in a request. */
+    bool (*supports)(const char *cpu, const char *features);
 };
 
 /* Refuses what code generation cannot do exactly: an error per instruction in `diag` (may be NULL). True if all of it can be compiled. */

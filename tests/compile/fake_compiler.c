@@ -72,6 +72,12 @@ static void release(struct mr_codegen_result *result)
     free(result->error);
 }
 
+static bool supports(const char *cpu, const char *features)
+{
+    (void)features;
+    return !cpu || strcmp(cpu, "old") != 0;
+}
+
 extern const struct mr_codegen_api mr_codegen;
 __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = { .version = MR_CODEGEN_VERSION, .abi = MR_ABI_VERSION,
-    .emit = emit, .release = release };
+    .emit = emit, .release = release, .supports = supports };

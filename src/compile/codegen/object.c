@@ -1,86 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The target machine, and the object file at the end. An object must not refer
- * to anything outside itself; one that does (LLVM would have liked a library
- * function) is refused here, since the loader could not place it.
+ * The object file at the end. It must not refer to anything outside itself; one
+ * that does (LLVM would have liked a library function) is refused here, since the
+ * loader could not place it.
  */
 #include "compile/codegen/cg.h"
 
 #include <elf.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <llvm-c/Target.h>
-
 #include "base/memory.h"
-
-static pthread_once_t initialised = PTHREAD_ONCE_INIT;
-
-static void initialise(void)
-{
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-}
-
-static bool has_feature(const char *features, const char *name)
-{
-    const char *place = strstr(features, name);
-    size_t length = strlen(name);
-    while (place && place[length] != ',' && place[length] != 0)
-        place = strstr(place + 1, name);
-    return place != NULL;
-}
-
-static LLVMCodeGenOptLevel level(const struct mr_codegen_request *request)
-{
-    switch (request->optimisation) {
-    case 0: return LLVMCodeGenLevelNone;
-    case 1: return LLVMCodeGenLevelLess;
-    default: return LLVMCodeGenLevelDefault;
-    }
-}
-
-LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit)
-{
-    pthread_once(&initialised, initialise);
-    const struct mr_codegen_request *request = unit->request;
-    char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-    LLVMTargetRef target;
-    char *message = NULL;
-    LLVMTargetMachineRef machine = NULL;
-    const char *used_cpu = request->cpu ? request->cpu : cpu;
-    const char *used = request->features ? request->features : request->cpu ? "" : features;
-#if defined(__x86_64__)
-    if (!request->cpu && !request->features
-        && !(has_feature(features, "+fma") && has_feature(features, "+f16c") && has_feature(features, "+avx2"))) {
-        cg_fail(unit, NULL, "this processor has no AVX2, FMA or F16C, which kernels need");
-        goto out;
-    }
-#endif
-    unit->wide = has_feature(used, "+avx512f") && has_feature(used, "+avx512bw") && has_feature(used, "+avx512vl")
-        && has_feature(used, "+avx512dq");
-    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-        cg_fail(unit, NULL, message);
-        goto out;
-    }
-    machine = LLVMCreateTargetMachine(target, triple, used_cpu, used, level(request), LLVMRelocPIC, LLVMCodeModelSmall);
-    if (!machine) {
-        cg_fail(unit, NULL, "there is no code generator for this processor");
-        goto out;
-    }
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-    LLVMSetModuleDataLayout(unit->module, layout);
-    LLVMDisposeTargetData(layout);
-    LLVMSetTarget(unit->module, triple);
-out:
-    LLVMDisposeMessage(message);
-    LLVMDisposeMessage(triple);
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
-    return machine;
-}
 
 /* Looks for an undefined symbol; the file comes from LLVM, so its own offsets are right. */
 static bool stands_alone(struct cg_unit *unit, const unsigned char *bytes, size_t size)

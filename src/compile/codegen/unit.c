@@ -157,4 +157,5 @@ __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = 
     .abi = MR_ABI_VERSION,
     .emit = emit,
     .release = release,
+    .supports = cg_target_supported,
 };

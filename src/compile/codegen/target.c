@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The processor that code is made for. This one tells its features; what a named
+ * one can do is found by compiling a few lines for it and looking at the result,
+ * because LLVM's C interface does not say. Fused multiply-add, conversion of
+ * halves and vectors of 256 bits must be instructions: without them LLVM would
+ * call library functions, and generated code has none.
+ */
+#include "compile/codegen/cg.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Target.h>
+
+struct target {
+    char *triple;
+    const char *cpu, *features; /* what LLVM is told */
+    char *host_cpu, *host_features;
+    bool usable, wide;
+};
+
+static pthread_once_t initialised = PTHREAD_ONCE_INIT;
+
+static void initialise(void)
+{
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+static LLVMTargetMachineRef create_machine(const struct target *target, LLVMCodeGenOptLevel level)
+{
+    LLVMTargetRef found;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(target->triple, &found, &message)) {
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    return LLVMCreateTargetMachine(found, target->triple, target->cpu, target->features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+#if defined(__x86_64__)
+static bool has_feature(const char *features, const char *name)
+{
+    const char *place = strstr(features, name);
+    size_t length = strlen(name);
+    while (place && place[length] != ',' && place[length] != 0)
+        place = strstr(place + 1, name);
+    return place != NULL;
+}
+
+static const char probe[] =
+    "declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)\n"
+    "define <8 x float> @fused(<8 x float> %a) {\n"
+    "  %r = call <8 x float> @llvm.fma.v8f32(<8 x float> %a, <8 x float> %a, <8 x float> %a)\n  ret <8 x float> %r\n}\n"
+    "define void @half(ptr %p, <8 x float> %a) {\n  %r = fptrunc <8 x float> %a to <8 x half>\n  store <8 x half> %r, ptr %p\n  ret void\n}\n"
+    "define <8 x i32> @whole(<8 x i32> %a) {\n  %r = mul <8 x i32> %a, %a\n  ret <8 x i32> %r\n}\n"
+    "define <4 x i64> @masked(<4 x i64> %a) {\n  %r = mul <4 x i64> %a, %a\n  ret <4 x i64> %r\n}\n"
+    "define <64 x i8> @bytes(<64 x i8> %a) #0 {\n  %r = add <64 x i8> %a, %a\n  ret <64 x i8> %r\n}\n"
+    "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n";
+
+/* Whether the instruction occurs with a register of that kind. */
+static bool has_line(const char *text, const char *instruction, const char *reg)
+{
+    for (const char *at = text; (at = strstr(at, instruction)) != NULL; at++) {
+        const char *end = strchr(at, '\n'), *place = strstr(at, reg);
+        if (place && (!end || place < end))
+            return true;
+    }
+    return false;
+}
+
+static void probe_target(struct target *target)
+{
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRange(probe, sizeof probe - 1, "probe", 1), assembly = NULL;
+    LLVMTargetMachineRef machine = create_machine(target, LLVMCodeGenLevelDefault);
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+    if (machine && !LLVMParseIRInContext(context, text, &module, &message)
+        && !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &assembly)) {
+        const char *code = LLVMGetBufferStart(assembly);
+        target->usable = has_line(code, "vfmadd", "%ymm") && has_line(code, "vcvtps2ph", "%ymm") && has_line(code, "vpmulld", "%ymm");
+        target->wide = target->usable && has_line(code, "vpmullq", "%ymm") && has_line(code, "vpaddb", "%zmm");
+        LLVMDisposeMemoryBuffer(assembly);
+    }
+    LLVMDisposeMessage(message);
+    if (module)
+        LLVMDisposeModule(module);
+    if (machine)
+        LLVMDisposeTargetMachine(machine);
+    LLVMContextDispose(context);
+}
+
+static void find_abilities(struct target *target, bool named)
+{
+    if (named) {
+        probe_target(target);
+        return;
+    }
+    const char *features = target->features;
+    target->usable = has_feature(features, "+fma") && has_feature(features, "+f16c") && has_feature(features, "+avx2");
+    target->wide = target->usable && has_feature(features, "+avx512f") && has_feature(features, "+avx512bw")
+        && has_feature(features, "+avx512vl") && has_feature(features, "+avx512dq");
+}
+#else
+static void find_abilities(struct target *target, bool named)
+{
+    (void)named;
+    target->usable = true;
+}
+#endif
+
+/* A processor given by name has the features of that name and no others, unless some are given too. */
+static void find_target(struct target *target, const char *cpu, const char *features)
+{
+    pthread_once(&initialised, initialise);
+    target->triple = LLVMGetDefaultTargetTriple();
+    target->host_cpu = LLVMGetHostCPUName();
+    target->host_features = LLVMGetHostCPUFeatures();
+    target->cpu = cpu ? cpu : target->host_cpu;
+    target->features = features ? features : cpu ? "" : target->host_features;
+    find_abilities(target, cpu || features);
+}
+
+static void clear_target(struct target *target)
+{
+    LLVMDisposeMessage(target->triple);
+    LLVMDisposeMessage(target->host_cpu);
+    LLVMDisposeMessage(target->host_features);
+}
+
+bool cg_target_supported(const char *cpu, const char *features)
+{
+    struct target target = {.usable = false};
+    find_target(&target, cpu, features);
+    clear_target(&target);
+    return target.usable;
+}
+
+LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit)
+{
+    static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
+    const struct mr_codegen_request *request = unit->request;
+    struct target target = {.usable = false};
+    LLVMTargetMachineRef machine = NULL;
+    find_target(&target, request->cpu, request->features);
+    unit->wide = target.wide;
+    if (!target.usable)
+        cg_fail(unit, NULL, MR_CODEGEN_UNSUPPORTED);
+    else if (!(machine = create_machine(&target, request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault)))
+        cg_fail(unit, NULL, "there is no code generator for this processor");
+    if (machine) {
+        LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+        LLVMSetModuleDataLayout(unit->module, layout);
+        LLVMDisposeTargetData(layout);
+        LLVMSetTarget(unit->module, target.triple);
+    }
+    clear_target(&target);
+    return machine;
+}
