@@ -190,14 +190,14 @@ void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threa
     assert_int_equal(rig_launch(rig, entry, grid, block, 0, params, param_bytes), CUDA_SUCCESS);
 }
 
-char *rig_ir(struct rig *rig, const char *entry, unsigned shape)
+char *rig_text(struct rig *rig, const char *entry, unsigned shape, const char *cpu, bool assembly)
 {
     struct mr_codegen_request request = {.module = rig->module, .layout = &rig->layout, .entry = find_entry(rig, entry),
-                                         .shape = shape, .optimisation = 3, .want_ir = true};
+                                         .shape = shape, .optimisation = 3, .cpu = cpu, .want_ir = true, .want_assembly = true};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);
-    char *copy = strdup(result.ir_optimised);
+    char *copy = strdup(assembly ? result.assembly : result.ir_optimised);
     mr_codegen.release(&result);
     return copy;
 }

@@ -12,6 +12,7 @@
 #define MR_TESTS_CODEGEN_RIG_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,7 +44,7 @@ void *rig_symbol(struct rig *rig, const char *name);
 /* MR_CODE_* of an entry. */
 unsigned rig_flags(struct rig *rig, const char *entry);
 
-/* Text of the optimised IR of an entry; the caller frees with free(). */
-char *rig_ir(struct rig *rig, const char *entry, unsigned shape);
+/* An entry's optimised IR or assembly for a processor (NULL: this one); the caller frees with free(). */
+char *rig_text(struct rig *rig, const char *entry, unsigned shape, const char *cpu, bool assembly);
 
 #endif

@@ -372,7 +372,7 @@ static void vector_code(void **unused)
 {
     (void)unused;
     struct rig *rig = rig_open(HEAD KERNEL("scale", "", "cvt.rn.f32.u32 %f1, %x; mul.f32 %f1, %f1, 0f3F000000; mov.b32 %r, %f1;"));
-    char *ir = rig_ir(rig, "scale", 3);
+    char *ir = rig_text(rig, "scale", 3, NULL, false);
     assert_non_null(strstr(ir, "fmul <32 x float>"));
     assert_non_null(strstr(ir, "<32 x i32>"));
     assert_null(strstr(ir, "masked.gather"));

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the machine code of array kernels looks like: whole vectors in, arithmetic
+ * on whole vectors, whole vectors out. That it calculates the right thing is
+ * tested elsewhere; that it is fast would be lost without a test that fails.
+ * The argument is the PTX of examples/kernels/arrays.cu. Code is made for named
+ * processors, which this one need not be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+#include "compile/codegen.h"
+
+extern const struct mr_codegen_api mr_codegen;
+
+static const char *path;
+
+/* Lines with both texts. */
+static unsigned lines_with(const char *text, const char *first, const char *second)
+{
+    unsigned count = 0;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        char copy[512];
+        snprintf(copy, sizeof copy, "%.*s", (int)length, line);
+        count += strstr(copy, first) && strstr(copy, second);
+        line += length + (line[length] == '\n');
+    }
+    return count;
+}
+
+/* 50 rounds of two multiplications on each vector, and nothing of it lane by lane. The other way of loading and storing, for
+ * lanes whose index overflows, stays out of the rounds: they are one block, or one loop of one block. */
+static void chain(const char *ir, const char *vector, bool rolled)
+{
+    unsigned products = lines_with(ir, "fmul", vector);
+    if (rolled ? products == 0 || products % 2 : products != 100)
+        fail_msg("%u products of vectors", products);
+    assert_int_equal(lines_with(ir, "fmul", ""), products);
+    assert_int_equal(lines_with(ir, "masked.gather", ""), 0);
+    assert_int_equal(lines_with(ir, "masked.scatter", ""), 0);
+    assert_int_equal(lines_with(ir, "call", "masked.load"), 1);
+    assert_int_equal(lines_with(ir, "call", "masked.store"), 1);
+    const char *first = strstr(ir, "fmul"), *last = first;
+    for (const char *at = first; at; at = strstr(at + 1, "fmul"))
+        last = at;
+    char *rounds = strndup(first, (size_t)(last - first));
+    assert_int_equal(lines_with(rounds, "br ", ""), 0);
+    assert_int_equal(lines_with(rounds, "load", ""), 0);
+    assert_int_equal(lines_with(rounds, "extractelement", ""), 0);
+    free(rounds);
+}
+
+static void chains_run_in_vectors(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open_file(path);
+    unsigned full = MR_SHAPE_LINEAR | MR_SHAPE_FULL;
+    struct { const char *cpu, *vector, *reg; unsigned shape, regs; } ways[] = {
+        {"x86-64-v3", "<32 x float>", "%ymm", full, 4}, {"x86-64-v4", "<32 x float>", "%zmm", full, 2},
+        {"x86-64-v4", "<64 x float>", "%zmm", full | MR_SHAPE_PAIRED, 4}, {"x86-64-v4", "<32 x float>", "%zmm", MR_SHAPE_LINEAR, 2}};
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *ir = rig_text(rig, "double_and_halve", ways[i].shape, ways[i].cpu, false);
+        bool rolled = lines_with(ir, "fmul", "") != 100;
+        chain(ir, ways[i].vector, rolled);
+        unsigned products = lines_with(ir, "fmul", "");
+        free(ir);
+        char *assembly = rig_text(rig, "double_and_halve", ways[i].shape, ways[i].cpu, true);
+        /* Twice a number may be done as the number plus itself, and a block may be there twice. */
+        unsigned whole = lines_with(assembly, "vmulps", ways[i].reg) + lines_with(assembly, "vaddps", ways[i].reg);
+        assert_in_range(whole, products * ways[i].regs, UINT32_MAX);
+        assert_int_equal(whole % ways[i].regs, 0);
+        assert_int_equal(lines_with(assembly, "vmulss", ""), 0);
+        assert_int_equal(lines_with(assembly, "vaddss", ""), 0);
+        free(assembly);
+    }
+    rig_close(rig);
+}
+
+/* a[i] * b[i] + c: two loads, a store, no gathers. */
+static void elementwise_kernels_load_whole_vectors(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open_file(path);
+    char *ir = rig_text(rig, "multiply_add", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "call", "masked.load"), 2);
+    assert_int_equal(lines_with(ir, "call", "masked.store"), 1);
+    assert_int_equal(lines_with(ir, "masked.gather", ""), 0);
+    assert_int_equal(lines_with(ir, "mul", "<32 x i64>"), 1);
+    free(ir);
+    rig_close(rig);
+}
+
+/* A pointer's alignment is tested once, not in the loop. */
+static void alignment_is_tested_outside_of_loops(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open_file(path);
+    char *ir = rig_text(rig, "double_and_halve", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "misaligned", ":"), 1);
+    assert_true(strstr(ir, "label %misaligned") < strstr(ir, "fmul"));
+    free(ir);
+    rig_close(rig);
+}
+
+static void processors_are_known_by_name(void **unused)
+{
+    (void)unused;
+    assert_true(mr_codegen.supports("haswell", NULL));
+    assert_true(mr_codegen.supports("znver3", ""));
+    assert_true(mr_codegen.supports("x86-64", "+avx2,+fma,+f16c"));
+    assert_false(mr_codegen.supports("x86-64", NULL));
+    assert_false(mr_codegen.supports("nehalem", ""));
+    assert_false(mr_codegen.supports("haswell", "-fma"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
+        cmocka_unit_test(alignment_is_tested_outside_of_loops), cmocka_unit_test(processors_are_known_by_name)};
+    if (argc != 2)
+        return 1;
+    path = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
