@@ -12,7 +12,7 @@ passed=0 failed=0 skipped=0
 client_begin() {
     client=$1
     root=$(cd "$(dirname "$0")/.." && pwd)
-    build=$(cd "$2" && pwd)
+    build=$(cd "$2" 2>/dev/null && pwd) && [ -e "$build/lib/libcuda.so.1" ] || { echo "$client: there is no build in '$2'; run make first"; exit 1; }
     work=$build/clients/$client
     venv=$work/venv
     millrace=$build/bin/millrace
@@ -22,10 +22,17 @@ client_begin() {
     unset CUDA_HOME CUDA_PATH CUDA_ROOT LD_LIBRARY_PATH
     PATH=/usr/bin:/bin
     export PATH
-    if [ ! -x "$venv/bin/python" ]; then
+    if [ ! -x "$venv/bin/pip" ]; then
         echo "$client: making a virtual environment"
-        /usr/bin/python3 -m venv "$venv" || exit 1
+        rm -rf "$venv" "$work"/installed-*
+        /usr/bin/python3 -m venv "$venv" || { echo "$client: no virtual environment; 'scripts/setup.sh clients' installs what that takes"; exit 1; }
     fi
+}
+
+# pip_failed WHAT: shows the end of pip's log.
+pip_failed() {
+    tail -n 20 "$work/pip.log" | sed 's/^/    /'
+    echo "$client: pip could not get or build $1: see $work/pip.log (it needs a package index: a network, or pip's own settings)"
 }
 
 # install MARKER PIP-ARGUMENTS…: once per marker.
@@ -37,7 +44,7 @@ install() {
     if "$venv/bin/pip" install --quiet --disable-pip-version-check "$@" >"$work/pip.log" 2>&1; then
         touch "$marker"
     else
-        tail -n 30 "$work/pip.log"
+        pip_failed "$*"
         return 1
     fi
 }

@@ -12,7 +12,7 @@ fetch_and_build() {
     rm -rf "$work/source" && mkdir -p "$work/source" || return 1
     echo "pycuda: fetching PyCUDA $version"
     "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary pycuda \
-        -d "$work/source" "pycuda==$version" >"$work/pip.log" 2>&1 || { tail -n 20 "$work/pip.log"; return 1; }
+        -d "$work/source" "pycuda==$version" >"$work/pip.log" 2>&1 || { pip_failed "the sources of PyCUDA"; return 1; }
     tar -xzf "$work/source/pycuda-$version.tar.gz" -C "$work/source" || return 1
     cat >"$work/source/pycuda-$version/siteconf.py" <<END
 CUDA_INC_DIR = ["$build/include"]
@@ -27,7 +27,7 @@ END
 }
 
 install base numpy setuptools wheel || exit 1
-fetch_and_build || { echo "pycuda: the build failed; see $work/pip.log"; exit 1; }
+fetch_and_build || exit 1
 
 export PYCUDA_CACHE_DIR="$work/cache"
 mkdir -p "$PYCUDA_CACHE_DIR"

@@ -5,6 +5,7 @@ here=$(dirname "$0")
 build=${1:-build}
 status=0
 summary=
+total_passed=0 total_failed=0 total_skipped=0
 for client in pycuda cuda_core; do
     log=$build/clients-$client.log
     "$here/$client.sh" "$build" 2>&1 | tee "$log"
@@ -12,6 +13,10 @@ for client in pycuda cuda_core; do
     summary="$summary${line:-$client: did not run}
 "
     case $line in *" 0 failed"*) ;; *) status=1 ;; esac
+    # "NAME: 5 passed, 0 failed, 1 skipped"
+    # shellcheck disable=SC2086
+    set -- ${line:-$client: 0 passed, 1 failed, 0 skipped}
+    total_passed=$((total_passed + $2)) total_failed=$((total_failed + $4)) total_skipped=$((total_skipped + $6))
 done
-printf '\n%s' "$summary"
+printf '\n%s%s\n' "$summary" "clients: $total_passed passed, $total_failed failed, $total_skipped skipped"
 exit $status
