@@ -60,6 +60,9 @@ static void vectors_of_elements(void **unused)
         ENTRY("whole", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .b128 %w;",
             "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.b64 %d1, [%p]; ld.global.b64 %d2, [%p+8]; mov.b64 {%a1, %a2}, %d1;\n"
             "mov.b64 %d3, {%a2, %a1}; st.global.b64 [%q], %d3; st.global.b64 [%q+8], %d2;")
+        ENTRY("as_floats", ".reg .f32 %f; .reg .f64 %d; .reg .b64 %q, %w;",
+            "mov.b32 %f, %t; add.f32 %f, %f, %f; cvt.u64.u32 %w, %t; shl.b64 %w, %w, 2; mov.b64 %d, %w; add.f64 %d, %d, %d; mul.wide.u32 %o, %t, 16;\n"
+            "add.u64 %q, %out, %o; st.global.f32 [%q], %f; st.global.f64 [%q+8], %d;")
         ENTRY("one", ".reg .b32 %a<9>;", "add.u32 %a1, %t, 5; st.global.u32 [%out], %a1; mov.u32 %a2, 9; st.global.v2.u32 [%out+8], {%a2, %n};"));
     FOR_VARIANTS {
         start();
@@ -82,6 +85,12 @@ static void vectors_of_elements(void **unused)
             assert_int_equal(z[1], x);
         }
         assert_int_equal(out[180], 0xdeadbeef);
+        start();
+        launch(rig, "as_floats", 40, 0);
+        for (uint32_t t = 0; t < 40; t++) {
+            assert_int_equal(out[4 * t], 2 * t);
+            assert_int_equal(out[4 * t + 2], 8 * t);
+        }
         start();
         launch(rig, "bytes", 40, 0);
         for (uint32_t t = 0; t < 40; t++) {

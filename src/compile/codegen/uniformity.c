@@ -194,9 +194,12 @@ static struct mr_class convert_class(const struct mr_flow *flow, const struct mr
 static struct mr_class affine_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     unsigned bits = inst->type_count ? affine_bits(inst->type[0]) : 0;
+    const struct mr_ptx_operand *operands = inst->operands;
     if (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT))
         return varying;
-    const struct mr_ptx_operand *operands = inst->operands;
+    /* Bits of an integer may go to a register of floats, which can't step. */
+    if (operands[0].kind == MR_PTX_OPERAND_REG && !is_integer((enum mr_ptx_type)flow->func->regs[operands[0].reg].type))
+        return varying;
     switch (inst->op) {
     case MR_PTX_OP_MOV:
         if (!bits || operands[0].kind != MR_PTX_OPERAND_REG || operands[1].kind == MR_PTX_OPERAND_VECTOR)
