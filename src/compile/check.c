@@ -103,14 +103,6 @@ static void check_convert(struct check *check)
     }
     if (inst->rounding == MR_PTX_ROUND_RNA && !rounds_to_integer(inst))
         refuse(check, "'.rna'");
-    /* Halves come from f32; on the way from something wider in a given direction they would be rounded twice. */
-    bool directed = inst->rounding == MR_PTX_ROUND_RZ || inst->rounding == MR_PTX_ROUND_RM || inst->rounding == MR_PTX_ROUND_RP;
-    if (is_half(to) && directed) {
-        if (to == MR_PTX_TYPE_BF16 && inst->rounding != MR_PTX_ROUND_RZ)
-            refuse(check, "this rounding to '.bf16'");
-        if (from != MR_PTX_TYPE_F32 && !is_half(from))
-            refuse(check, "this rounding to 16 bits from this type");
-    }
 }
 
 /* A scalar parameter of a device function has no address of its own: its 32 copies lie side by side. */

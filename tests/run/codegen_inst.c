@@ -67,6 +67,27 @@ static u32 half_bits(double v)
     return sign | low;
 }
 
+/* A half or bfloat (the upper 16 bits of a float) rounded in a direction: the neighbours of a number, by search. */
+static u32 bits_toward(int mode, bool bfloat, long double v)
+{
+    u32 sign = signbit(v) ? 0x8000 : 0, low = 0, high = bfloat ? 0x7f80 : 0x7c00;
+    long double size = fabsl(v);
+    if (v != v)
+        return 0x7fff;
+    if (isinf(v))
+        return sign | high;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if ((bfloat ? (long double)fl((u64)middle << 16) : (long double)half_value(middle)) <= size)
+            low = middle;
+        else
+            high = middle;
+    }
+    bool exact = (bfloat ? (long double)fl((u64)low << 16) : (long double)half_value(low)) == size;
+    bool away = mode == FE_TOWARDZERO ? false : (mode == FE_UPWARD) == !sign;
+    return sign | (low + (away && !exact));
+}
+
 static float flush(float f) { return fabsf(f) < 0x1p-126f ? copysignf(0, f) : f; }
 
 static float in_direction(int mode, char op, float a, float b, float c)
@@ -225,6 +246,15 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(46, f, "cvt.rn.f32.u64 %f, %la;", fb((float)a)) \
     X(47, f, "cvt.rp.f32.s32 %f, %wa;", fb(in_direction(FE_UPWARD, '+', (float)(SA >> 16) * 65536.0f, (float)(A & 0xffff), 0))) \
     X(48, h, "cvt.rn.f16.f32 %h, %fa;", half_bits((double)fl(a))) \
+    X(71, h, "cvt.rz.f16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, false, (long double)fl(a))) \
+    X(72, h, "cvt.rm.f16.f32 %h, %fa;", bits_toward(FE_DOWNWARD, false, (long double)fl(a))) \
+    X(73, h, "cvt.rp.f16.f64 %h, %da;", bits_toward(FE_UPWARD, false, (long double)db(a))) \
+    X(74, h, "cvt.rz.f16.f64 %h, %da;", bits_toward(FE_TOWARDZERO, false, (long double)db(a))) \
+    X(75, h, "cvt.rm.f16.s32 %h, %wa;", bits_toward(FE_DOWNWARD, false, (long double)SA)) \
+    X(76, h, "cvt.rp.f16.u64 %h, %la;", bits_toward(FE_UPWARD, false, (long double)a)) \
+    X(77, h, "cvt.rz.bf16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, true, (long double)fl(a))) \
+    X(78, h, "cvt.rm.bf16.s64 %h, %la;", bits_toward(FE_DOWNWARD, true, (long double)(s64)a)) \
+    X(79, h, "cvt.rp.bf16.u64 %h, %la;", bits_toward(FE_UPWARD, true, (long double)a)) \
     X(49, h, "cvt.rn.f16.f64 %h, %da;", half_bits(db(a))) \
     X(50, f, "cvt.f32.f16 %f, %ha;", fb((float)half_value(A & 0xffff))) \
     X(51, h, "fma.rn.f16 %h, %ha, %hb, %hc;", half_bits_sum(half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \

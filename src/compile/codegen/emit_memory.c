@@ -318,12 +318,11 @@ static const struct mr_ptx_operand *component(const struct mr_ptx_operand *opera
 }
 
 /* A scalar parameter of a function or call is 32 lanes of one number, not memory with a stride. */
-static bool is_lane_parameter(struct cg *g, const struct mr_ptx_operand *address)
+static bool is_lane_parameter(const struct mr_ptx_operand *address)
 {
     if (address->kind != MR_PTX_OPERAND_SYMBOL_ADDRESS)
         return false;
     const struct mr_ptx_var *var = address->var;
-    (void)g;
     return var->space == MR_PTX_SPACE_PARAM && mr_flow_is_per_lane(var) && !var->is_array && var->vector <= 1;
 }
 
@@ -418,7 +417,7 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
 static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *address = &inst->operands[1];
-    if (is_lane_parameter(g, address)) {
+    if (is_lane_parameter(address)) {
         lane_parameter(g, inst, address, true);
         return;
     }
@@ -438,7 +437,7 @@ static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
 static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *address = &inst->operands[0];
-    if (is_lane_parameter(g, address)) {
+    if (is_lane_parameter(address)) {
         lane_parameter(g, inst, address, false);
         return;
     }
