@@ -66,11 +66,6 @@ void *mr_memdup(const void *source, size_t size)
     return copy;
 }
 
-char *mr_strdup(const char *source)
-{
-    return mr_memdup(source, strlen(source) + 1);
-}
-
 void mr_free(void *memory)
 {
     if (!memory)

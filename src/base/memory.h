@@ -22,9 +22,8 @@ void *mr_calloc_aligned(size_t alignment, size_t size) __attribute__((malloc, wa
 /* Changes the size; on failure returns NULL and leaves `memory` as it was. */
 void *mr_realloc(void *memory, size_t size) __attribute__((warn_unused_result));
 
-/* Copies of a byte range and of a string; NULL when memory is short. */
+/* A copy of a byte range; NULL when memory is short. */
 void *mr_memdup(const void *source, size_t size) __attribute__((warn_unused_result));
-char *mr_strdup(const char *source) __attribute__((warn_unused_result));
 
 /* NULL is allowed. */
 void mr_free(void *memory);

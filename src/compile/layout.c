@@ -305,15 +305,6 @@ void mr_layout_clear(struct mr_layout *layout)
     memset(layout, 0, sizeof *layout);
 }
 
-uint32_t mr_layout_entry_find(const struct mr_layout *layout, const struct mr_ptx_function *func)
-{
-    func = mr_layout_resolve(func);
-    for (uint32_t e = 0; e < layout->entry_count; e++)
-        if (layout->entries[e].func == func)
-            return e;
-    return MR_LAYOUT_NONE;
-}
-
 bool mr_layout_shared_find(const struct mr_layout_entry *entry, const struct mr_ptx_var *var, uint32_t *offset)
 {
     struct mr_layout_shared key = {.var = var};

@@ -77,9 +77,6 @@ uint32_t mr_layout_symbol(const struct mr_layout *layout, const void *var_or_fun
 /* What a pointer to that function holds, 0 if it has no number. */
 uint64_t mr_layout_function_value(const struct mr_layout *layout, const struct mr_ptx_function *func);
 
-/* The entry's number by its function; MR_LAYOUT_NONE if it is no kernel with a body. */
-uint32_t mr_layout_entry_find(const struct mr_layout *layout, const struct mr_ptx_function *func);
-
 /* Offset of a .shared variable in the entry's window; false if the entry cannot reach it. */
 bool mr_layout_shared_find(const struct mr_layout_entry *entry, const struct mr_ptx_var *var, uint32_t *offset);
 

@@ -10,6 +10,7 @@
  * most of what an allocation costs; hold_cache_down bounds how much that can be. */
 #include "memory/space.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -262,6 +263,7 @@ static void chunk_empty(struct mr_chunk *chunk)
 
 void mr_chunks_trim(bool sealed, size_t target)
 {
+    assert(mr_lock_is_held(&mr_memory_lock));
     struct mr_kept *kept = &mr_memory_kept[sealed];
     struct mr_list *last = kept->age.prev;
     while (kept->bytes > target && !mr_list_empty(&kept->age)) {
@@ -302,6 +304,7 @@ static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t
 
 struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 {
+    assert(mr_lock_is_held(&mr_memory_lock));
     size_t room = bytes + mr_page_size;
     size_t block = (size_t)1 << zone->shift;
     if (room < bytes || room > zone->end - zone->base)
@@ -332,6 +335,7 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)
 {
+    assert(mr_lock_is_held(&mr_memory_lock));
     if (keep && (chunk->mapped < MR_HUGE || chunk_seal(chunk)))
         chunk_cache(chunk);
     else

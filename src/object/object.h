@@ -4,7 +4,7 @@
  * A handle is not a pointer: it packs a slot number, the slot's generation and the object's kind. Looking one up reads the
  * slot, compares the generation, and takes no lock. Object memory is type-stable: a slot's memory is recycled for objects
  * of the same kind only and never given back, so a thread that races with a destroy reads a valid (perhaps recycled)
- * object; operations that matter re-check `mr_object_is(handle)` under the object's own lock.
+ * object; operations that matter look again at the object's own state, under its lock.
  *
  * Reference counts: creation gives one reference to the handle. mr_object_retire ends the handle (lookups fail from then
  * on); the object itself lives until the last reference is dropped, when its kind's `finish` function runs. */
