@@ -414,6 +414,15 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
     do_store(g, &a);
 }
 
+static struct access plain_access(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address)
+{
+    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
+                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
+                       .constant = reads_constant(inst, address)};
+    take_address(g, address, &a);
+    return a;
+}
+
 static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *address = &inst->operands[1];
@@ -421,10 +430,7 @@ static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
         lane_parameter(g, inst, address, true);
         return;
     }
-    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
-                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
-                       .constant = reads_constant(inst, address)};
-    take_address(g, address, &a);
+    struct access a = plain_access(g, inst, address);
     do_load(g, &a);
     bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
     for (unsigned i = 0; i < a.count; i++) {
@@ -441,9 +447,7 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
         lane_parameter(g, inst, address, false);
         return;
     }
-    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
-                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst)};
-    take_address(g, address, &a);
+    struct access a = plain_access(g, inst, address);
     for (unsigned i = 0; i < a.count; i++) {
         const struct mr_ptx_operand *from = component(&inst->operands[1], i);
         g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;
