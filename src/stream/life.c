@@ -18,7 +18,9 @@ static void stream_finish(void *object)
     struct mr_stream *stream = object;
     struct mr_context *context = stream->context;
     mr_lock_take(&context->order_lock);
+    mr_lock_take(&stream->lock); /* a thread that found the stream before its handle ended may look at it still */
     mr_stream_unlist(stream);
+    mr_lock_drop(&stream->lock);
     if (!stream->is_legacy)
         mr_list_remove(&stream->link);
     mr_lock_drop(&context->order_lock);

@@ -102,7 +102,7 @@ CUresult mr_stream_order(struct mr_stream *stream, struct mr_command *command, C
 /* True if nothing that the stream's work depends on by the default-stream rules is pending: a record made now is complete now. No lock. */
 bool mr_stream_quiet(struct mr_stream *stream);
 
-/* Takes the stream out of the busy lists; order_lock held. */
+/* Takes the stream out of the busy lists; order_lock and the stream's lock held. */
 void mr_stream_unlist(struct mr_stream *stream);
 
 /* Moves on the streams whose mark completed on this thread. Called with no lock held. */
