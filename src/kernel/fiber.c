@@ -39,8 +39,13 @@ void __tsan_destroy_fiber(void *fiber);
 void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 #endif
 
+/* For the functions between the end of a fiber's AddressSanitizer record and the switch: they may not keep their locals in it. */
+#define UNTRACKED __attribute__((no_sanitize_address))
+/* What they call may not be a function of its own: ThreadSanitizer would see its return in the other fiber. */
+#define INLINED UNTRACKED __attribute__((always_inline)) static inline
+
 /* Before a switch. `from` is NULL when the running fiber is abandoned. */
-static inline void announce_leave(struct mr_fiber *from, struct mr_fiber *to)
+INLINED void announce_leave(struct mr_fiber *from, struct mr_fiber *to)
 {
 #ifdef MR_ASAN
     __sanitizer_start_switch_fiber(from ? &from->sanitizer : NULL, to->stack_low, to->stack_size);
@@ -53,7 +58,7 @@ static inline void announce_leave(struct mr_fiber *from, struct mr_fiber *to)
 }
 
 /* After a switch, in the fiber that goes on. */
-static inline void announce_arrive(struct mr_fiber *self)
+INLINED void announce_arrive(struct mr_fiber *self)
 {
 #ifdef MR_ASAN
     __sanitizer_finish_switch_fiber(self->sanitizer, NULL, NULL);
@@ -89,7 +94,7 @@ void mr_fiber_release(struct mr_fiber *fiber)
 /* Reached from the assembly below by name, so it is not static. */
 void mr_fiber_start(struct mr_fiber *fiber) __attribute__((noreturn, visibility("hidden")));
 
-void mr_fiber_start(struct mr_fiber *fiber)
+UNTRACKED void mr_fiber_start(struct mr_fiber *fiber)
 {
     announce_arrive(fiber);
     fiber->entry(fiber->data);
@@ -111,9 +116,6 @@ static void fiber_describe(struct mr_fiber *fiber, void *stack_low, size_t stack
     fiber->sanitizer = __tsan_create_fiber(0);
 #endif
 }
-
-/* For the functions between the end of a fiber's AddressSanitizer record and the switch: they may not keep their locals in it. */
-#define UNTRACKED __attribute__((no_sanitize_address))
 
 #ifndef MR_FIBER_UCONTEXT
 
@@ -189,7 +191,7 @@ void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size
     fiber->stack_pointer = frame;
 }
 
-void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
+UNTRACKED void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
 {
     announce_leave(from, to);
     mr_fiber_swap_stacks(&from->stack_pointer, to->stack_pointer);
@@ -231,7 +233,7 @@ void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size
     makecontext(&fiber->context, (void (*)(void))fiber_enter, 2, (unsigned)(address >> 32), (unsigned)address);
 }
 
-void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
+UNTRACKED void mr_fiber_switch(struct mr_fiber *from, struct mr_fiber *to)
 {
     announce_leave(from, to);
     swapcontext(&from->context, &to->context);
