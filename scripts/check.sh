@@ -27,7 +27,7 @@ configure() {
 # The first report ends a test, with the stack that it came by. A program's own SIGSEGV handlers stay its own: the driver has some.
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:handle_segv=0:allow_user_segv_handler=1:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=200
 
 step "layers and sizes"
 python3 scripts/check_layers.py
@@ -48,7 +48,7 @@ step "clang 19 with ThreadSanitizer"
 configure build-check-tsan clang-19 -Db_sanitize=thread
 ninja -C build-check-tsan --quiet
 
-step "streams and events under ThreadSanitizer"
-python3 scripts/run_tests.py build-check-tsan --timeout-multiplier 4 --suite stream --suite event
+step "streams, events and all else that threads share, under ThreadSanitizer"
+python3 scripts/run_tests.py build-check-tsan --timeout-multiplier 4 --suite stream --suite event --suite api --suite object --suite kernel
 
 step "all is well, after $(($(date +%s) - begin)) s"
