@@ -35,6 +35,11 @@ static bool is_pair(unsigned type)
     return type == MR_PTX_TYPE_F16X2 || type == MR_PTX_TYPE_BF16X2;
 }
 
+static bool is_fp8_pair(unsigned type)
+{
+    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
+}
+
 static bool is_half(unsigned type)
 {
     return type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16;
@@ -80,15 +85,11 @@ static void check_convert(struct check *check)
         refuse(check, "this form");
         return;
     }
-    if (inst->flags & MR_PTX_FLAG_PACK) {
-        unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)to);
-        if (bits != 8 && bits != 16)
-            refuse(check, "packing numbers of this size");
+    if ((inst->flags & MR_PTX_FLAG_PACK) || to == MR_PTX_TYPE_TF32)
         return;
-    }
-    if (to == MR_PTX_TYPE_TF32) {
-        if (from != MR_PTX_TYPE_F32 || (inst->flags & (MR_PTX_FLAG_RELU | MR_PTX_FLAG_SATFINITE)))
-            refuse(check, "this conversion to '.tf32'");
+    if (is_fp8_pair(to) || is_fp8_pair(from)) {
+        if (is_fp8_pair(to) ? from != MR_PTX_TYPE_F32 && from != MR_PTX_TYPE_F16X2 : to != MR_PTX_TYPE_F16X2)
+            refuse(check, "this conversion of numbers of 8 bits");
         return;
     }
     if (is_pair(to)) {

@@ -295,11 +295,11 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
     uint8_t rounding = verifier->inst->rounding;
     bool none = rounding == MR_PTX_ROUND_NONE, integer = rounding >= MR_PTX_ROUND_RNI;
     bool good = false;
-    if (rounding == MR_PTX_ROUND_RNA || rounding == MR_PTX_ROUND_RS)
-        return mr_ptx_verify_unsupported(verifier, rounding == MR_PTX_ROUND_RNA ? "'.rna'" : "'.rs'");
+    if (rounding == MR_PTX_ROUND_RS)
+        return mr_ptx_verify_unsupported(verifier, "'.rs'");
     switch (rounding_need(to, from)) {
     case NEED_NOTHING: good = none; break;
-    case NEED_FLOAT: good = !none && !integer; break;
+    case NEED_FLOAT: good = !none && !integer && rounding != MR_PTX_ROUND_RNA; break;
     case NEED_INTEGER: good = integer; break;
     case MAY_INTEGER: good = none || integer; break;
     }
@@ -307,10 +307,8 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
         return mr_ptx_verify_error(verifier, none ? "conversion from '.%s' to '.%s' needs a rounding"
                                                   : "this rounding is not allowed from '.%s' to '.%s'",
                                    mr_ptx_type_name(from), mr_ptx_type_name(to));
-    bool directed = rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP;
-    bool bf16 = to == MR_PTX_TYPE_BF16 || to == MR_PTX_TYPE_BF16X2 || to == MR_PTX_TYPE_F16X2;
-    if (directed && bf16 && mr_ptx_type_class(from) == 'F')
-        return mr_ptx_verify_unsupported(verifier, "this rounding");
+    if (is_f16_pair(to) && (rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP))
+        return mr_ptx_verify_error(verifier, "a pair is rounded with '.rn' or '.rz'");
     return true;
 }
 
@@ -344,8 +342,75 @@ static bool check_cvt_combination(struct verifier *verifier, enum mr_ptx_type to
                                    mr_ptx_type_name(to));
     if (ftz && (relu || is_f16_pair(to)))
         return mr_ptx_verify_error(verifier, "'.ftz' is not allowed here");
-    if (relu && inst->rounding != MR_PTX_ROUND_RN && inst->rounding != MR_PTX_ROUND_RZ)
-        return mr_ptx_verify_error(verifier, "'.relu' rounds with '.rn' or '.rz'");
+    if (inst->flags & MR_PTX_FLAG_SATFINITE && (inst->flags & MR_PTX_FLAG_SAT || ftz))
+        return mr_ptx_verify_error(verifier, "'.satfinite' excludes '.sat' and '.ftz'");
+    if ((relu || inst->flags & MR_PTX_FLAG_SATFINITE) && inst->rounding != MR_PTX_ROUND_RN && inst->rounding != MR_PTX_ROUND_RZ)
+        return mr_ptx_verify_error(verifier, "'.relu' and '.satfinite' round with '.rn' or '.rz'");
+    return true;
+}
+
+/* cvt.pack.sat: two numbers of 32 bits, cut; small ones below the bits of a third operand. */
+static bool check_cvt_pack(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    unsigned bits = mr_ptx_type_bits(type_of(inst, 0));
+    char cls = mr_ptx_type_class(type_of(inst, 0));
+    bool small = bits < 16, integer = cls == 'U' || cls == 'S' || bits < 8;
+    if (inst->flags != (MR_PTX_FLAG_PACK | MR_PTX_FLAG_SAT) || inst->rounding != MR_PTX_ROUND_NONE)
+        return mr_ptx_verify_error(verifier, "'cvt.pack' has '.sat' and no other modifier");
+    if (!integer || bits > 16 || type_of(inst, 1) != MR_PTX_TYPE_S32 || inst->type_count != (small ? 3 : 2) ||
+        (small && type_of(inst, 2) != MR_PTX_TYPE_B32))
+        return mr_ptx_verify_error(verifier, "there is no 'cvt.pack' with these types");
+    if (inst->operand_count != (small ? 4 : 3))
+        return mr_ptx_verify_error(verifier, "wrong number of operands for 'cvt.pack'");
+    for (uint8_t i = 1; i < inst->operand_count; i++)
+        if (inst->operands[i].kind == MR_PTX_OPERAND_SPECIAL)
+            return mr_ptx_verify_operand_error(verifier, &inst->operands[i], "a special register is not allowed here");
+    return true;
+}
+
+static bool is_fp8_pair(enum mr_ptx_type type)
+{
+    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
+}
+
+static bool check_cvt_tf32(struct verifier *verifier, enum mr_ptx_type from)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool away = inst->rounding == MR_PTX_ROUND_RNA, relu = inst->flags & MR_PTX_FLAG_RELU;
+    if (from != MR_PTX_TYPE_F32 || inst->operand_count != 2)
+        return mr_ptx_verify_error(verifier, "'.tf32' is made of one '.f32'");
+    if (!away && inst->rounding != MR_PTX_ROUND_RN && inst->rounding != MR_PTX_ROUND_RZ)
+        return mr_ptx_verify_error(verifier, "a conversion to '.tf32' rounds with '.rna', '.rn' or '.rz'");
+    if ((inst->flags & ~(uint32_t)(MR_PTX_FLAG_RELU | MR_PTX_FLAG_SATFINITE)) || (away && relu))
+        return mr_ptx_verify_error(verifier, "this modifier is not allowed in a conversion to '.tf32'");
+    if (!away && !(mr_ptx_verify_is_sm(verifier, 90) && mr_ptx_verify_is_version(verifier, 7, 8)))
+        return mr_ptx_verify_error(verifier, "this rounding to '.tf32' needs PTX 7.8 and target sm_90");
+    if (!away && (inst->flags & MR_PTX_FLAG_SATFINITE) &&
+        !(mr_ptx_verify_is_sm(verifier, 100) && mr_ptx_verify_is_version(verifier, 8, 6)))
+        return mr_ptx_verify_error(verifier, "'.satfinite' with this rounding needs PTX 8.6 and target sm_100");
+    return true;
+}
+
+/* Formats without registers of their own: .tf32, and two numbers of eight bits. */
+static bool check_cvt_format(struct verifier *verifier, enum mr_ptx_type to, enum mr_ptx_type from)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    if (to == MR_PTX_TYPE_TF32)
+        return check_cvt_tf32(verifier, from);
+    bool down = is_fp8_pair(to) && (from == MR_PTX_TYPE_F32 || from == MR_PTX_TYPE_F16X2);
+    bool up = is_fp8_pair(from) && to == MR_PTX_TYPE_F16X2;
+    if (!down && !up)
+        return mr_ptx_verify_unsupported(verifier, "a conversion with this format");
+    if (inst->operand_count != (from == MR_PTX_TYPE_F32 ? 3 : 2))
+        return mr_ptx_verify_error(verifier, "wrong number of operands for 'cvt'");
+    if (inst->rounding != MR_PTX_ROUND_RN)
+        return mr_ptx_verify_error(verifier, "this conversion rounds with '.rn'");
+    if ((inst->flags & ~(uint32_t)MR_PTX_FLAG_RELU) != (down ? MR_PTX_FLAG_SATFINITE : 0))
+        return mr_ptx_verify_error(verifier, down ? "this conversion needs '.satfinite', and takes '.relu' beside it"
+                                                  : "this conversion takes no modifier but '.relu'");
+    if (from != MR_PTX_TYPE_F32 && inst->operands[1].kind != MR_PTX_OPERAND_REG)
+        return mr_ptx_verify_operand_error(verifier, &inst->operands[1], "expected a register");
     return true;
 }
 
@@ -353,12 +418,14 @@ static bool check_cvt(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type to = type_of(inst, 0), from = type_of(inst, 1);
-    if (inst->flags & (MR_PTX_FLAG_PACK | MR_PTX_FLAG_SCALED))
-        return mr_ptx_verify_unsupported(verifier, "cvt.pack");
+    if (inst->flags & MR_PTX_FLAG_SCALED)
+        return mr_ptx_verify_unsupported(verifier, "'.scaled'");
+    if (inst->flags & MR_PTX_FLAG_PACK)
+        return check_cvt_pack(verifier);
     if (inst->type_count != 2)
         return mr_ptx_verify_error(verifier, "'cvt' has two types");
     if (mr_ptx_type_class(to) == 'X' || mr_ptx_type_class(from) == 'X' || to == MR_PTX_TYPE_F32X2)
-        return mr_ptx_verify_unsupported(verifier, "a conversion with this format");
+        return check_cvt_format(verifier, to, from);
     if (mr_ptx_type_class(to) == 'B' || mr_ptx_type_class(from) == 'B' || is_f16_pair(from) ||
         from == MR_PTX_TYPE_F32X2 || (is_f16_pair(to) && from != MR_PTX_TYPE_F32))
         return mr_ptx_verify_error(verifier, "there is no conversion from '.%s' to '.%s'", mr_ptx_type_name(from),
@@ -371,10 +438,8 @@ static bool check_cvt(struct verifier *verifier)
     if ((inst->flags & MR_PTX_FLAG_FTZ) && !has_f32)
         return mr_ptx_verify_error(verifier, "'.ftz' needs a conversion from or to '.f32'");
     bool to_half = to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16 || is_f16_pair(to);
-    if ((inst->flags & MR_PTX_FLAG_RELU) && !(to_half && from == MR_PTX_TYPE_F32))
-        return mr_ptx_verify_error(verifier, "'.relu' needs a conversion from '.f32' to a half");
-    if (inst->flags & MR_PTX_FLAG_SATFINITE)
-        return mr_ptx_verify_unsupported(verifier, "'.satfinite'");
+    if ((inst->flags & (MR_PTX_FLAG_RELU | MR_PTX_FLAG_SATFINITE)) && !(to_half && from == MR_PTX_TYPE_F32))
+        return mr_ptx_verify_error(verifier, "'.relu' and '.satfinite' need a conversion from '.f32' to a half");
     return check_cvt_combination(verifier, to, from);
 }
 

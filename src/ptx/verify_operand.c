@@ -20,9 +20,12 @@ bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool r
         return true;
     if (reg_class == 'P' || cls == 'P')
         return false;
+    /* Formats without registers stand in untyped ones of their width. */
+    if (cls == 'X')
+        return reg_class == 'B' && reg_bits == bits;
     if (relaxed ? reg_bits < bits : reg_bits != bits)
         return false;
-    if (reg_class == 'B' || cls == 'B' || cls == 'X')
+    if (reg_class == 'B' || cls == 'B')
         return true;
     bool reg_integer = reg_class == 'U' || reg_class == 'S', integer = cls == 'U' || cls == 'S';
     return reg_integer && integer;
@@ -209,7 +212,8 @@ static bool check_letter(struct verifier *verifier, char letter, const struct mr
     switch (letter) {
     case 'd': return mr_ptx_verify_dest(verifier, operand, first, false);
     case 'D': return mr_ptx_verify_dest(verifier, operand, widened(inst), false);
-    case 'c': return mr_ptx_verify_dest(verifier, operand, first, true);
+    case 'c': return mr_ptx_verify_dest(verifier, operand, inst->flags & MR_PTX_FLAG_PACK ? MR_PTX_TYPE_U32 : first,
+                                        mr_ptx_type_class(second) != 'X');
     case 'u': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U32, false);
     case 'P': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_PRED, false);
     case 'Q': return check_pair(verifier, operand, MR_PTX_TYPE_PRED);
@@ -220,7 +224,8 @@ static bool check_letter(struct verifier *verifier, char letter, const struct mr
     case 'a': return mr_ptx_verify_source(verifier, operand, first, false);
     case 'A': return mr_ptx_verify_source(verifier, operand, widened(inst), false);
     case 'b': return mr_ptx_verify_source(verifier, operand, second, false);
-    case 'e': return mr_ptx_verify_source(verifier, operand, second, true);
+    case 'e': return mr_ptx_verify_source(verifier, operand, second, mr_ptx_type_class(first) != 'X' ||
+                                          (inst->flags & MR_PTX_FLAG_PACK));
     case 'i': case 'x': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U32, false);
     case 'l': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B64, false);
     case 'p': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_PRED, false);

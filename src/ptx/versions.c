@@ -95,6 +95,7 @@ struct need {
 
 #define F16 (T(F16) | T(F16X2))
 #define BF16 (T(BF16) | T(BF16X2))
+#define FP8 (T(E4M3X2) | T(E5M2X2))
 #define WIDE (T(U64) | T(S64))
 #define PAIRS (T(U16X2) | T(S16X2))
 #define CARRIES .flags = MR_PTX_FLAG_CC
@@ -156,6 +157,12 @@ static const struct need needs[] = {
     NEED(CVT, 78, 90, .first = ~T(F32), .second = BF16),
     NEED(CVT, 71, 80, .first = T(F32), .second = BF16),
     NEED(CVT, 78, 90, .first = T(F32), .second = BF16, .flags = MR_PTX_FLAG_FTZ),
+    NEED(CVT, 70, 80, .first = T(TF32)),
+    NEED(CVT, 78, 89, .first = FP8),
+    NEED(CVT, 78, 89, .second = FP8),
+    NEED(CVT, 81, 0, .first = F16 | BF16 | T(TF32), .flags = MR_PTX_FLAG_SATFINITE),
+    NEED(CVT, 65, 72, .flags = MR_PTX_FLAG_PACK),
+    NEED(CVT, 65, 75, .first = T(U4) | T(S4) | T(U2) | T(S2), .flags = MR_PTX_FLAG_PACK),
     NEED(CVTA, 31, 0, .spaces = SPACE(CONST)),
     NEED(CVTA, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
     NEED(ISSPACEP, 31, 0, .spaces = SPACE(CONST)),

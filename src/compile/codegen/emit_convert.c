@@ -3,7 +3,8 @@
 /*
  * cvt: between integers, between floats, and from one to the other. A float that
  * an integer can't hold becomes the nearest one that it can; NaN becomes 0, but
- * 0x80... where 64 bits are involved on either side.
+ * 0x80... where 64 bits are involved on either side. Formats that only memory
+ * and matrices have (.tf32, pairs of eight bits) are made and read in integers.
  */
 #include "compile/codegen/cg.h"
 
@@ -72,6 +73,22 @@ static LLVMValueRef step_back(struct cg *g, LLVMValueRef value, LLVMValueRef bit
     return LLVMBuildAdd(g->b, bits, cg_select(g, wrong, step, cg_int(g, i16, 0)), "");
 }
 
+/* .relu: nothing below zero, and no -0. .satfinite: nothing beyond `limit`. NaN stays. */
+static LLVMValueRef cut_float(struct cg *g, LLVMValueRef value, uint32_t flags, double limit)
+{
+    LLVMTypeRef f32 = g->unit->f32;
+    if (flags & MR_PTX_FLAG_RELU) {
+        LLVMValueRef positive = LLVMBuildFCmp(g->b, LLVMRealUGT, value, cg_real(g, f32, 0.0), "");
+        value = cg_select(g, positive, value, cg_real(g, f32, 0.0));
+    }
+    if (flags & MR_PTX_FLAG_SATFINITE) {
+        LLVMValueRef most = cg_real(g, f32, limit), least = cg_real(g, f32, -limit);
+        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOGT, value, most, ""), most, value);
+        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOLT, value, least, ""), least, value);
+    }
+    return value;
+}
+
 /* f32 or f64 to the 16 bits of a half or a bfloat. */
 static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type, unsigned rounding, uint32_t flags)
 {
@@ -79,36 +96,124 @@ static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type
         value = cg_double_to_odd(g, value);
     if (flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
-    if (flags & MR_PTX_FLAG_RELU) {
-        LLVMValueRef positive = LLVMBuildFCmp(g->b, LLVMRealUGT, value, cg_real(g, g->unit->f32, 0.0), "");
-        value = cg_select(g, positive, value, cg_real(g, g->unit->f32, 0.0));
-    }
-    if (flags & MR_PTX_FLAG_SATFINITE) {
-        double limit = type == MR_PTX_TYPE_F16 ? 65504.0 : 0x1.fep127;
-        LLVMValueRef most = cg_real(g, g->unit->f32, limit), least = cg_real(g, g->unit->f32, -limit);
-        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOGT, value, most, ""), most, value);
-        value = cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOLT, value, least, ""), least, value);
-    }
     bool half = type == MR_PTX_TYPE_F16;
+    value = cut_float(g, value, flags, half ? 65504.0 : 0x1.fep127);
     LLVMValueRef bits = half ? cg_float_to_half(g, value) : cg_float_to_bfloat(g, value);
     return directed(rounding) ? step_back(g, value, bits, half, rounding) : bits;
 }
 
-/* .tf32: ten bits of mantissa, to nearest; ties away from zero (.rna) or to even (.rn). */
-static LLVMValueRef to_tf32(struct cg *g, LLVMValueRef value, unsigned rounding)
+/* .tf32: ten bits of mantissa. .rna, ties away from zero, is hardware's old way: a NaN is cut like a number, and .satfinite takes one off the
+ * last place of what then is no number. .rn and .rz give a NaN of their own. */
+static LLVMValueRef to_tf32(struct cg *g, LLVMValueRef value, unsigned rounding, uint32_t flags)
 {
     LLVMTypeRef i32 = g->unit->i32;
-    LLVMValueRef bits = cg_cast_bits(g, value, i32), add = cg_int(g, i32, 0x1000);
+    LLVMValueRef keep = cg_int(g, i32, 0xffffe000), add = cg_int(g, i32, 0x1000);
+    if (rounding == MR_PTX_ROUND_RNA) {
+        add = cg_select(g, cg_is_nan(g, value), cg_int(g, i32, 0), add);
+        LLVMValueRef r = LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, cg_cast_bits(g, value, i32), add, ""), keep, "");
+        if (!(flags & MR_PTX_FLAG_SATFINITE))
+            return r;
+        LLVMValueRef size = LLVMBuildAnd(g->b, r, cg_int(g, i32, 0x7fffffff), "");
+        LLVMValueRef beyond = LLVMBuildICmp(g->b, LLVMIntUGE, size, cg_int(g, i32, 0x7f800000), "");
+        return cg_select(g, beyond, LLVMBuildSub(g->b, r, cg_int(g, i32, 0x2000), ""), r);
+    }
+    value = cut_float(g, value, flags, 0x1.ffcp127);
+    LLVMValueRef bits = cg_cast_bits(g, value, i32);
+    add = cg_int(g, i32, 0);
     if (rounding == MR_PTX_ROUND_RN) {
         LLVMValueRef odd = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i32, 13), ""), cg_int(g, i32, 1), "");
         add = LLVMBuildAdd(g->b, odd, cg_int(g, i32, 0xfff), "");
-    } else if (rounding == MR_PTX_ROUND_RZ) {
-        add = cg_int(g, i32, 0);
     }
-    LLVMValueRef rounded = LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, bits, add, ""), cg_int(g, i32, 0xffffe000), "");
-    LLVMValueRef size = cg_unary(g, "llvm.fabs", value);
-    LLVMValueRef finite = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, g->unit->f32, (double)INFINITY), "");
-    return cg_select(g, finite, rounded, bits);
+    LLVMValueRef rounded = LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, bits, add, ""), keep, "");
+    return cg_select(g, cg_is_nan(g, value), cg_int(g, i32, 0x7fffe000), rounded);
+}
+
+/* A format of eight bits: sign, exponent, `mantissa` bits; the smallest normal number, and the largest one. */
+struct fp8 {
+    unsigned mantissa;
+    int least;
+    double most;
+};
+
+static struct fp8 fp8_of(unsigned type)
+{
+    return type == MR_PTX_TYPE_E4M3X2 ? (struct fp8){3, -6, 448.0} : (struct fp8){2, -14, 57344.0};
+}
+
+/* f32 to eight bits (in 32), to nearest even, beyond the largest number to that one. Adding a number whose last place is the
+ * smallest of the format rounds those below the normal ones; the others are rounded as integers. */
+static LLVMValueRef float_to_fp8(struct cg *g, LLVMValueRef value, unsigned type, uint32_t flags)
+{
+    LLVMTypeRef i32 = g->unit->i32, f32 = g->unit->f32;
+    struct fp8 form = fp8_of(type);
+    unsigned cut = 23 - form.mantissa;
+    value = cut_float(g, value, flags, form.most);
+    LLVMValueRef size = cg_unary(g, "llvm.fabs", value), bits = cg_cast_bits(g, size, i32);
+    LLVMValueRef odd = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i32, cut), ""), cg_int(g, i32, 1), "");
+    LLVMValueRef normal = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, bits, odd, ""), cg_int(g, i32, (1u << (cut - 1)) - 1), "");
+    normal = LLVMBuildLShr(g->b, normal, cg_int(g, i32, cut), "");
+    normal = LLVMBuildSub(g->b, normal, cg_int(g, i32, (uint64_t)(126 + form.least) << form.mantissa), "");
+    LLVMValueRef magic = cg_real(g, f32, ldexp(1.0, form.least + (int)cut));
+    LLVMValueRef small = cg_cast_bits(g, LLVMBuildFAdd(g->b, size, magic, ""), i32);
+    small = LLVMBuildSub(g->b, small, cg_cast_bits(g, magic, i32), "");
+    LLVMValueRef is_small = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, f32, ldexp(1.0, form.least)), "");
+    LLVMValueRef sign = LLVMBuildLShr(g->b, cg_cast_bits(g, value, i32), cg_int(g, i32, 24), "");
+    sign = LLVMBuildAnd(g->b, sign, cg_int(g, i32, 0x80), "");
+    LLVMValueRef r = LLVMBuildOr(g->b, cg_select(g, is_small, small, normal), sign, "");
+    return cg_select(g, cg_is_nan(g, value), cg_int(g, i32, 0x7f), r);
+}
+
+/* The low eight bits of an integer of 32 to the bits of a half, exactly. */
+static LLVMValueRef fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type, bool relu)
+{
+    LLVMTypeRef i16 = g->unit->i16;
+    bool is_e4m3 = type == MR_PTX_TYPE_E4M3X2;
+    LLVMValueRef byte = LLVMBuildAnd(g->b, cg_resize(g, bits, i16, false), cg_int(g, i16, 0xff), "");
+    LLVMValueRef size = LLVMBuildAnd(g->b, byte, cg_int(g, i16, 0x7f), "");
+    LLVMValueRef half = LLVMBuildShl(g->b, size, cg_int(g, i16, is_e4m3 ? 7 : 8), "");
+    if (is_e4m3) {
+        /* The same bits read as a half are 2^-8 of the number. */
+        LLVMValueRef number = LLVMBuildFMul(g->b, cg_half_to_float(g, half), cg_real(g, g->unit->f32, 256.0), "");
+        half = cg_float_to_half(g, number);
+    }
+    LLVMValueRef sign = LLVMBuildAnd(g->b, byte, cg_int(g, i16, 0x80), "");
+    if (relu)
+        half = cg_select(g, LLVMBuildICmp(g->b, LLVMIntNE, sign, cg_int(g, i16, 0), ""), cg_int(g, i16, 0), half);
+    else
+        half = LLVMBuildOr(g->b, half, LLVMBuildShl(g->b, sign, cg_int(g, i16, 8), ""), "");
+    LLVMValueRef nan = LLVMBuildICmp(g->b, LLVMIntUGT, size, cg_int(g, i16, is_e4m3 ? 0x7e : 0x7c), "");
+    return cg_select(g, nan, cg_int(g, i16, 0x7fff), half);
+}
+
+/* Two numbers of eight bits, from two f32 or from the two halves of a register; the first goes to the upper byte. */
+static void emit_to_fp8(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMTypeRef i32 = g->unit->i32, i16 = g->unit->i16;
+    LLVMValueRef r = NULL;
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef value;
+        if (inst->type[1] == MR_PTX_TYPE_F32) {
+            value = cg_source(g, &inst->operands[1 + i], g->unit->f32);
+        } else {
+            LLVMValueRef pair = cg_source(g, &inst->operands[1], i32);
+            pair = i == 0 ? LLVMBuildLShr(g->b, pair, cg_int(g, i32, 16), "") : pair;
+            value = cg_half_to_float(g, cg_resize(g, pair, i16, false));
+        }
+        LLVMValueRef bits = float_to_fp8(g, value, inst->type[0], inst->flags);
+        r = r ? LLVMBuildOr(g->b, r, bits, "") : LLVMBuildShl(g->b, bits, cg_int(g, i32, 8), "");
+    }
+    cg_write(g, &inst->operands[0], cg_resize(g, r, i16, false));
+}
+
+static void emit_from_fp8(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMTypeRef i32 = g->unit->i32;
+    LLVMValueRef both = cg_resize(g, cg_source(g, &inst->operands[1], g->unit->i16), i32, false);
+    LLVMValueRef upper = LLVMBuildLShr(g->b, both, cg_int(g, i32, 8), "");
+    bool relu = inst->flags & MR_PTX_FLAG_RELU;
+    LLVMValueRef high = cg_resize(g, fp8_to_half(g, upper, inst->type[1], relu), i32, false);
+    LLVMValueRef low = cg_resize(g, fp8_to_half(g, both, inst->type[1], relu), i32, false);
+    cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, LLVMBuildShl(g->b, high, cg_int(g, i32, 16), ""), low, ""));
 }
 
 /* Both operands into one register of 32 bits; the first goes to the upper half. */
@@ -236,22 +341,31 @@ static void integer_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write_extended(g, &inst->operands[0], value, is_signed(to));
 }
 
-/* cvt.pack.sat: two numbers cut to 16 bits fill a register; cut to 8 bits they fill its lower half below the lower half of c. */
+/* cvt.pack.sat: two numbers cut to 16 bits fill a register; smaller ones fill its low bits, and those of c come above. */
 static void emit_pack(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef i32 = g->unit->i32;
-    unsigned bits = mr_ptx_type_bits(inst->type[0]);
+    unsigned to = inst->type[0], bits = mr_ptx_type_bits(to);
+    bool has_sign = is_signed(to) || to == MR_PTX_TYPE_S4 || to == MR_PTX_TYPE_S2;
+    int64_t most = (INT64_C(1) << (bits - has_sign)) - 1, least = has_sign ? -most - 1 : 0;
     LLVMValueRef parts[2];
     for (unsigned i = 0; i < 2; i++) {
-        parts[i] = clamp_integer(g, cg_source(g, &inst->operands[1 + i], i32), inst->type[1], inst->type[0]);
-        parts[i] = LLVMBuildAnd(g->b, parts[i], cg_int(g, i32, (UINT64_C(1) << bits) - 1), "");
+        LLVMValueRef value = cg_source(g, &inst->operands[1 + i], i32);
+        value = cg_binary(g, "llvm.smin", value, cg_int(g, i32, (uint64_t)most));
+        value = cg_binary(g, "llvm.smax", value, cg_int(g, i32, (uint64_t)least));
+        parts[i] = LLVMBuildAnd(g->b, value, cg_int(g, i32, (UINT64_C(1) << bits) - 1), "");
     }
     LLVMValueRef r = LLVMBuildOr(g->b, LLVMBuildShl(g->b, parts[0], cg_int(g, i32, bits), ""), parts[1], "");
-    if (inst->operand_count > 3 && bits == 8) {
-        LLVMValueRef c = LLVMBuildShl(g->b, cg_source(g, &inst->operands[3], i32), cg_int(g, i32, 16), "");
+    if (inst->operand_count > 3) {
+        LLVMValueRef c = LLVMBuildShl(g->b, cg_source(g, &inst->operands[3], i32), cg_int(g, i32, 2 * bits), "");
         r = LLVMBuildOr(g->b, r, c, "");
     }
-    cg_write(g, &inst->operands[0], r);
+    cg_write_extended(g, &inst->operands[0], r, false);
+}
+
+static bool is_fp8(unsigned type)
+{
+    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
 }
 
 bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst)
@@ -261,10 +375,14 @@ bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst)
     unsigned to = inst->type[0], from = inst->type[1];
     if (inst->flags & MR_PTX_FLAG_PACK)
         emit_pack(g, inst);
+    else if (is_fp8(to))
+        emit_to_fp8(g, inst);
+    else if (is_fp8(from))
+        emit_from_fp8(g, inst);
     else if (to == MR_PTX_TYPE_F16X2 || to == MR_PTX_TYPE_BF16X2)
         emit_pair(g, inst);
     else if (to == MR_PTX_TYPE_TF32)
-        cg_write(g, &inst->operands[0], to_tf32(g, cg_source(g, &inst->operands[1], g->unit->f32), inst->rounding));
+        cg_write(g, &inst->operands[0], to_tf32(g, cg_source(g, &inst->operands[1], g->unit->f32), inst->rounding, inst->flags));
     else if (is_float(to))
         is_float(from) ? float_to_float(g, inst) : integer_to_float(g, inst);
     else
