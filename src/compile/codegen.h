@@ -25,7 +25,7 @@
 #include "kernel/abi.h"
 #include "ptx/ptx.h"
 
-#define MR_CODEGEN_VERSION 2u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
+#define MR_CODEGEN_VERSION 4u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
 #define MR_CODEGEN_SYMBOL "mr_codegen"
 
 /* What is assumed about the blocks of a launch. More assumptions give faster code. */
@@ -36,7 +36,10 @@ enum {
     MR_SHAPE_FULL = 1u << 1,
     /* Both hold for pairs of warps too: each 64 consecutive threads from a multiple of 64 on exist and lie in one row. */
     MR_SHAPE_PAIRED = 1u << 2,
-    MR_SHAPE_COUNT = 8
+    /* Every warp is two rows of 16 threads, or four of 8, of one plane: blockDim.x is that, and blockDim.y a multiple of the rows. */
+    MR_SHAPE_ROWS_16 = 1u << 3,
+    MR_SHAPE_ROWS_8 = 1u << 4,
+    MR_SHAPE_COUNT = 32
 };
 
 /* The strongest class that a block shape allows; also an index below MR_SHAPE_COUNT. */
@@ -46,7 +49,8 @@ static inline unsigned mr_shape_class(const unsigned block[3])
     bool full = ((uint64_t)block[0] * block[1] * block[2]) % 32 == 0;
     bool paired = ((uint64_t)block[0] * block[1] * block[2]) % 64 == 0
         && (block[0] % 64 == 0 || (block[1] == 1 && block[2] == 1));
-    return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u) | (paired ? MR_SHAPE_PAIRED : 0u);
+    unsigned rows = linear ? 0u : block[0] == 16 && block[1] % 2 == 0 ? MR_SHAPE_ROWS_16 : block[0] == 8 && block[1] % 4 == 0 ? MR_SHAPE_ROWS_8 : 0u;
+    return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u) | (paired ? MR_SHAPE_PAIRED : 0u) | rows;
 }
 
 struct mr_codegen_request {

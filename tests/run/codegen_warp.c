@@ -324,6 +324,31 @@ static void shapes(void **unused)
     rig_close(rig);
 }
 
+/* tid.x / 32 and tid.x % 32 are not vectors where a warp lies in one row, and have to be right where it doesn't. The kernel has no lane numbers, so it
+ * may be asked to run in pairs. */
+static void parts_of_a_number(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".visible .entry parts(.param .u64 out)\n{\n.reg .b32 %a<20>; .reg .b64 %d<4>;\n"
+        "ld.param.u64 %d1, [out]; mov.u32 %a1, %tid.x; mov.u32 %a2, %tid.y; mov.u32 %a4, %ntid.x;\n"
+        "mad.lo.u32 %a6, %a2, %a4, %a1; mul.wide.u32 %d2, %a6, 4; add.u64 %d1, %d1, %d2; shr.u32 %a7, %a1, 5; and.b32 %a8, %a1, 31; and.b32 %a9, %a1, 992;\n"
+        "shr.s32 %a10, %a1, 6; shr.u32 %a11, %a8, 5; and.b32 %a12, %a1, 15; shr.u32 %a13, %a1, 4; mul.lo.u32 %a7, %a7, 3; mul.lo.u32 %a8, %a8, 1000; add.u32 %a7, %a7, %a8;\n"
+        "mad.lo.u32 %a7, %a9, 100000, %a7; mad.lo.u32 %a7, %a10, 7, %a7; mad.lo.u32 %a7, %a11, 99, %a7; mad.lo.u32 %a7, %a12, 13, %a7; mad.lo.u32 %a7, %a13, 17, %a7;\n"
+        "st.global.u32 [%d1], %a7; ret;\n}\n");
+    static const unsigned blocks[][3] = {{256, 1, 1}, {64, 3, 1}, {96, 2, 1}, {40, 3, 1}, {16, 16, 1}, {128, 2, 1}, {1000, 1, 1}, {33, 2, 1}};
+    FOR_VARIANTS
+        for (unsigned k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+            unsigned grid[3] = {1, 1, 1};
+            uint32_t *to = out;
+            start();
+            assert_int_equal(rig_launch(rig, "parts", grid, blocks[k], 0, &to, 8), CUDA_SUCCESS);
+            for (uint32_t y = 0, i = 0; y < blocks[k][1]; y++)
+                for (uint32_t x = 0; x < blocks[k][0]; x++, i++)
+                    assert_int_equal(out[i], x / 32 * 3 + x % 32 * 1000 + (x & 992) * 100000 + x / 64 * 7 + x % 16 * 13 + x / 16 * 17);
+        }
+    rig_close(rig);
+}
+
 /* More blocks than the static order takes: a dispatcher runs them. Two thousand ifs on bits of a changing number, in a loop. */
 static void large_functions(void **unused)
 {
@@ -384,7 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
-        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(large_functions),
+        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(parts_of_a_number), cmocka_unit_test(large_functions),
         cmocka_unit_test(waiting_loops), cmocka_unit_test(vector_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,14 @@ LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align)
     return align > 1 ? LLVMBuildAnd(g->b, address, LLVMConstInt(g->unit->i64, ~(align - 1), false), "") : address;
 }
 
+LLVMValueRef cg_row_runs(struct cg *g, unsigned row)
+{
+    unsigned lanes = cg_row_lanes(g);
+    uint64_t bits = (lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << lanes) - 1) << (row * lanes);
+    LLVMValueRef active = LLVMBuildAnd(g->b, g->exec, LLVMConstInt(g->unit->mask, bits, false), "");
+    return LLVMBuildICmp(g->b, LLVMIntNE, active, cg_mask_zero(g), "");
+}
+
 static uint64_t entry_param_offset(const struct cg *g, const struct mr_ptx_var *var)
 {
     return g->func->param_offsets ? g->func->param_offsets[var->index] : 0;
@@ -69,23 +77,26 @@ static void move_address(struct cg *g, struct cg_address *address, LLVMValueRef 
     if (address->c.kind == MR_CLASS_VARYING)
         address->vector = LLVMBuildAdd(g->b, address->vector, cg_splat(g, by), "");
     else
-        address->base = LLVMBuildAdd(g->b, address->base, by, "");
+        for (unsigned row = 0; row < g->flow.rows; row++)
+            address->base[row] = LLVMBuildAdd(g->b, address->base[row], by, "");
 }
 
 /* An address in a 32-bit register: the sum with the offset wraps at 32 bits, then it is widened. */
 static void narrow_address(struct cg *g, const struct mr_ptx_operand *operand, struct cg_address *out)
 {
     struct cg_unit *unit = g->unit;
-    struct cg_affine value;
+    struct cg_affine rows[CG_ROWS_MAX];
     LLVMValueRef offset = LLVMConstInt(unit->i32, (uint64_t)operand->value, true);
-    bool affine = cg_affine_source(g, operand, &value);
-    if (affine && value.c.stride < (1 << 26) && value.c.stride > -(1 << 26)) {
-        LLVMValueRef base = LLVMBuildAdd(g->b, cg_cast_bits(g, value.base, unit->i32), offset, "");
-        out->c = value.c;
-        out->base = LLVMBuildZExt(g->b, base, unit->i64, "");
-        if (value.c.kind == MR_CLASS_AFFINE) {
-            out->c.wrap = value.c.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32;
-            out->brk = cg_break(g, base, value.c.stride, false);
+    bool affine = cg_affine_rows(g, operand, rows);
+    if (affine && rows[0].c.stride < (1 << 26) && rows[0].c.stride > -(1 << 26)) {
+        out->c = rows[0].c;
+        if (out->c.stride)
+            out->c.wrap = out->c.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32;
+        for (unsigned row = 0; row < g->flow.rows; row++) {
+            LLVMValueRef base = LLVMBuildAdd(g->b, cg_cast_bits(g, rows[row].base, unit->i32), offset, "");
+            out->base[row] = LLVMBuildZExt(g->b, base, unit->i64, "");
+            if (out->c.stride)
+                out->brk[row] = cg_break(g, base, out->c.stride, false);
         }
         return;
     }
@@ -101,14 +112,16 @@ static void narrow_address(struct cg *g, const struct mr_ptx_operand *operand, s
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out)
 {
     struct cg_unit *unit = g->unit;
-    struct cg_affine value;
+    struct cg_affine rows[CG_ROWS_MAX];
     *out = (struct cg_address){.c = {MR_CLASS_UNIFORM, 0, 0}};
     if (register_is_narrow(g, operand)) {
         narrow_address(g, operand, out);
-    } else if (cg_affine_source(g, operand, &value)) {
-        out->c = value.c;
-        out->base = cg_cast_bits(g, value.base, unit->i64);
-        out->brk = value.brk;
+    } else if (cg_affine_rows(g, operand, rows)) {
+        out->c = rows[0].c;
+        for (unsigned row = 0; row < g->flow.rows; row++) {
+            out->base[row] = cg_cast_bits(g, rows[row].base, unit->i64);
+            out->brk[row] = rows[row].brk;
+        }
         if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS && operand->value)
             move_address(g, out, LLVMConstInt(unit->i64, (uint64_t)operand->value, true));
     } else {
@@ -128,8 +141,10 @@ LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address)
 {
     if (address->c.kind == MR_CLASS_VARYING)
         return address->vector;
-    struct cg_affine value = {address->c, address->base, address->brk};
-    return cg_affine_vector(g, &value);
+    struct cg_affine rows[CG_ROWS_MAX];
+    for (unsigned row = 0; row < g->flow.rows; row++)
+        rows[row] = (struct cg_affine){address->c, address->base[row], address->brk[row]};
+    return cg_affine_vector(g, rows);
 }
 
 /* Whether an operand's alignment shows without looking at its value. */
@@ -147,9 +162,19 @@ static bool is_aligned(struct cg *g, const struct mr_ptx_operand *operand, uint6
 static LLVMValueRef has_low_bits(struct cg *g, const struct cg_address *address, uint64_t low)
 {
     LLVMTypeRef i64 = g->unit->i64;
-    if (address->c.kind != MR_CLASS_VARYING && ((uint64_t)address->c.stride & low) == 0)
-        return LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildAnd(g->b, address->base, LLVMConstInt(i64, low, false), ""),
-                             LLVMConstInt(i64, 0, false), "");
+    if (address->c.kind != MR_CLASS_VARYING && ((uint64_t)address->c.stride & low) == 0) {
+        /* All lanes of a row have the same low bits. */
+        unsigned rows = address->c.kind == MR_CLASS_UNIFORM ? 1 : g->flow.rows;
+        LLVMValueRef any = NULL;
+        for (unsigned row = 0; row < rows; row++) {
+            LLVMValueRef bits = LLVMBuildAnd(g->b, address->base[row], LLVMConstInt(i64, low, false), "");
+            LLVMValueRef one = LLVMBuildICmp(g->b, LLVMIntNE, bits, LLVMConstInt(i64, 0, false), "");
+            if (rows > 1)
+                one = LLVMBuildAnd(g->b, one, cg_row_runs(g, row), "");
+            any = any ? LLVMBuildOr(g->b, any, one, "") : one;
+        }
+        return any;
+    }
     unsigned lanes = g->lanes;
     g->lanes = g->unit->width;
     LLVMValueRef bits = LLVMBuildAnd(g->b, cg_address_vector(g, address), cg_int(g, i64, low), "");

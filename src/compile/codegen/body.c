@@ -63,6 +63,12 @@ static void hoist_fields(struct cg *g)
 /* What may be spilled of the registers counts for the frame, within reason. */
 #define SPILLED_MAX (256u << 10)
 
+/* One scalar for each row. */
+static LLVMTypeRef per_row(struct cg *g, LLVMTypeRef type)
+{
+    return g->flow.rows == 1 ? type : LLVMArrayType2(type, g->flow.rows);
+}
+
 static void make_register_slots(struct cg *g)
 {
     uint64_t spilled = 0;
@@ -72,10 +78,12 @@ static void make_register_slots(struct cg *g)
         if (c.kind == MR_CLASS_VARYING) {
             spilled += g->unit->width * (cg_bits(type) + 7) / 8;
             type = cg_vector_type(type, g->unit->width);
+        } else if (c.kind == MR_CLASS_AFFINE) {
+            type = per_row(g, type);
         }
         g->slots[r] = cg_slot(g, type, "");
         if (c.wrap)
-            g->breaks[r] = cg_slot(g, g->unit->i32, "");
+            g->breaks[r] = cg_slot(g, per_row(g, g->unit->i32), "");
     }
     g->frame += spilled < SPILLED_MAX ? spilled : SPILLED_MAX;
 }
@@ -140,7 +148,9 @@ static void clear_warp(struct cg *g)
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->slots[r])), g->slots[r]);
         if (g->breaks[r])
-            LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->unit->width, false), g->breaks[r]);
+            for (g->row = 0; g->row < g->flow.rows; g->row++)
+                LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), cg_row_place(g, g->breaks[r]));
+        g->row = 0;
     }
     if (g->flow.dispatched) {
         clear_parked_array(g);
@@ -161,6 +171,14 @@ static void find_thread(struct cg *g)
         g->tid[0] = LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->ntid[0], ""), "tid.x");
         g->tid[2] = LLVMBuildUDiv(b, row, g->ntid[1], "tid.z");
         g->tid[1] = LLVMBuildSub(b, row, LLVMBuildMul(b, g->tid[2], g->ntid[1], ""), "tid.y");
+        return;
+    }
+    if (g->flow.rows > 1) {
+        LLVMValueRef row = LLVMBuildMul(b, g->warp, LLVMConstInt(unit->i32, g->flow.rows, false), "");
+        g->tid[0] = LLVMConstInt(unit->i32, 0, false);
+        g->tid[2] = LLVMBuildUDiv(b, row, g->ntid[1], "tid.z");
+        row = LLVMBuildSub(b, row, LLVMBuildMul(b, g->tid[2], g->ntid[1], ""), "tid.y");
+        g->tid[1] = row;
         return;
     }
     /* Small numbers: the quotient of floats, half a step in, never rounds to the wrong side. */

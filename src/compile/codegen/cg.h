@@ -42,6 +42,7 @@
 #define CG_LANES 32u     /* of a warp */
 #define CG_LANES_MAX 64u /* of two warps that run as one: see pair.c */
 #define CG_SCRATCH 8
+#define CG_ROWS_MAX 4u   /* of a warp */
 
 /* One object being made. */
 struct cg_unit {
@@ -74,7 +75,7 @@ struct cg {
     LLVMValueRef block, runtime, params, shared, symbols, threads, ntid[3], ctaid[3], nctaid[3];
     LLVMValueRef state;         /* {i32 warp, i32 exited}: see cg_state */
     LLVMValueRef warp;          /* number of the warp, i32 */
-    LLVMValueRef tid[3];        /* scalar base if linear, else vectors */
+    LLVMValueRef tid[3];        /* scalars if linear or rows: of the first lane; else vectors */
     LLVMValueRef *slots, *breaks; /* per register */
     bool *loose;                /* per register: holds results of f32 arithmetic only, with any NaN (nan.c) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
@@ -91,6 +92,7 @@ struct cg {
     const struct mr_ptx_inst *inst;
     uint32_t at;                /* its block */
     unsigned lanes;             /* 1 or 32 */
+    unsigned row;               /* which one affine values are asked for */
     bool looks;                 /* it sees the bits of its f32 operands (nan.c) */
     LLVMValueRef mask, mask_vector;
     LLVMValueRef exec, exec_vector;
@@ -98,7 +100,8 @@ struct cg {
     bool guard_varies;
 };
 
-/* A value of class UNIFORM or AFFINE: lane l holds base + stride * l (+ wrap from lane brk on). brk may be NULL if there is no wrap. */
+/* A value of class UNIFORM or AFFINE: lane l holds base + stride * l (+ wrap from lane brk on). brk may be NULL if there is no wrap. Where a warp is several
+ * rows, this is the value in one row, g->row, and l counts within it. */
 struct cg_affine {
     struct mr_class c;
     LLVMValueRef base, brk;
@@ -140,14 +143,27 @@ LLVMValueRef cg_read(struct cg *g, uint32_t reg);
 LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMTypeRef element);
 LLVMValueRef cg_predicate(struct cg *g, const struct mr_ptx_operand *operand);
 bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out);
-LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *value);
+LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *rows); /* g->flow.rows entries */
+/* The same for an operand, of each row: `out` has g->flow.rows entries. */
+bool cg_affine_rows(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out);
+/* base + stride * lane for the first lane of the row at hand, as a scalar. */
+LLVMValueRef cg_row_start(const struct cg *g, LLVMValueRef base, int64_t stride);
+/* In a slot that has a scalar for each row, the place of the row at hand. */
+LLVMValueRef cg_row_place(struct cg *g, LLVMValueRef slot);
+/* A vector of all lanes from a scalar for each row. */
+LLVMValueRef cg_row_spread(const struct cg *g, const LLVMValueRef *rows);
+/* Lanes of a row: of the whole warp if that is one. */
+static inline unsigned cg_row_lanes(const struct cg *g)
+{
+    return g->unit->width / g->flow.rows;
+}
 LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_signed);
 
 /* value.c: results. `value` may be a scalar or a vector; a scalar is spread if the register holds a vector. */
 void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value);
 void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value, bool is_signed);
 void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value);
-void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *value);
+void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); /* g->flow.rows entries */
 
 /* value.c: stack slots in the prologue */
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
@@ -174,13 +190,15 @@ LLVMBasicBlockRef cg_new_block(struct cg *g, const char *name);
 /* address.c: where an operand points, as a generic address */
 struct cg_address {
     struct mr_class c;         /* UNIFORM, AFFINE or VARYING */
-    LLVMValueRef base, brk;    /* i64, i32 */
+    LLVMValueRef base[CG_ROWS_MAX], brk[CG_ROWS_MAX]; /* i64, i32; by row. UNIFORM: the same for all */
     LLVMValueRef vector;       /* <32 x i64> */
 };
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out);
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
 /* The address with the low bits cut off that are known to be zero: LLVM can't know. */
 LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);
+/* Whether any lane of a row runs the instruction, where a warp is several rows. */
+LLVMValueRef cg_row_runs(struct cg *g, unsigned row);
 /* Ends the launch if an active lane's address is no multiple of `bytes` (a power of two). */
 void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes);
 LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var); /* i64, base of lane 0 */

@@ -187,8 +187,72 @@ static void one_place(struct cg *g, const struct atomic *a, const struct cg_addr
 {
     LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->exec_vector);
     g->lanes = 1;
-    perform(g, a, cg_pointer(g, address->base), folded, NULL);
+    perform(g, a, cg_pointer(g, address->base[0]), folded, NULL);
     g->lanes = CG_LANES;
+}
+
+/* Each lane's place and operands as arrays, for lanes to take by number. */
+struct turns {
+    LLVMValueRef from, b, c, to; /* c and to may be NULL */
+    LLVMValueRef same;           /* b, if it is the same for all lanes */
+};
+
+static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, LLVMValueRef lane)
+{
+    return LLVMBuildGEP2(g->b, type, slot, &lane, 1, "");
+}
+
+static void one_turn(struct cg *g, const struct atomic *a, const struct turns *turns, LLVMValueRef lane)
+{
+    g->lanes = 1;
+    LLVMValueRef where = LLVMBuildLoad2(g->b, g->unit->i64, lane_of(g, g->unit->i64, turns->from, lane), "");
+    LLVMValueRef x = turns->same ? turns->same : LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->b, lane), ""), y = NULL;
+    if (turns->c)
+        y = LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->c, lane), "");
+    LLVMValueRef old = perform(g, a, cg_pointer(g, where), x, y);
+    if (turns->to)
+        LLVMBuildStore(g->b, old, lane_of(g, a->type, turns->to, lane));
+    g->lanes = CG_LANES;
+}
+
+static void turns_of_some(struct cg *g, const struct atomic *a, const struct turns *turns)
+{
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    one_turn(g, a, turns, loop.lane);
+    cg_lane_loop_end(g, &loop);
+}
+
+/* Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
+static void lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
+{
+    struct turns turns = {.from = cg_scratch(g, g->unit->i64), .b = cg_scratch(g, a->type)};
+    const struct mr_ptx_operand *value = &a->inst->operands[a->inst->op == MR_PTX_OP_ATOM ? 2 : 1];
+    if (value->kind == MR_PTX_OPERAND_IMM_INT)
+        turns.same = LLVMConstInt(a->type, (uint64_t)value->value, true);
+    LLVMBuildStore(g->b, cg_address_vector(g, address), turns.from);
+    LLVMBuildStore(g->b, b, turns.b);
+    if (c)
+        LLVMBuildStore(g->b, c, turns.c = cg_scratch(g, a->type));
+    if (has_result(a->inst))
+        turns.to = cg_scratch(g, a->type);
+    if (a->shared && !c && mr_ptx_type_class(a->inst->type[0]) != 'F') {
+        LLVMBasicBlockRef all = cg_new_block(g, "all"), some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
+        LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, g->exec, LLVMConstAllOnes(g->unit->mask), "");
+        LLVMBuildCondBr(g->b, full, all, some);
+        LLVMPositionBuilderAtEnd(g->b, all);
+        for (unsigned lane = 0; lane < CG_LANES; lane++)
+            one_turn(g, a, &turns, LLVMConstInt(g->unit->i32, lane, false));
+        LLVMBuildBr(g->b, on);
+        LLVMPositionBuilderAtEnd(g->b, some);
+        turns_of_some(g, a, &turns);
+        LLVMBuildBr(g->b, on);
+        LLVMPositionBuilderAtEnd(g->b, on);
+    } else {
+        turns_of_some(g, a, &turns);
+    }
+    if (turns.to)
+        cg_write(g, &a->inst->operands[0], LLVMBuildLoad2(g->b, LLVMVectorType(a->type, CG_LANES), turns.to, ""));
 }
 
 bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
@@ -211,26 +275,6 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
         one_place(g, &a, &address, b);
         return true;
     }
-    LLVMValueRef from = cg_scratch(g, g->unit->i64), b_slot = cg_scratch(g, a.type), c_slot = NULL, to = NULL;
-    LLVMBuildStore(g->b, cg_address_vector(g, &address), from);
-    LLVMBuildStore(g->b, b, b_slot);
-    if (c)
-        LLVMBuildStore(g->b, c, c_slot = cg_scratch(g, a.type));
-    if (has_result(inst))
-        to = cg_scratch(g, a.type);
-    struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
-    g->lanes = 1;
-    LLVMValueRef where = LLVMBuildLoad2(g->b, g->unit->i64, LLVMBuildGEP2(g->b, g->unit->i64, from, &loop.lane, 1, ""), "");
-    LLVMValueRef x = LLVMBuildLoad2(g->b, a.type, LLVMBuildGEP2(g->b, a.type, b_slot, &loop.lane, 1, ""), ""), y = NULL;
-    if (c)
-        y = LLVMBuildLoad2(g->b, a.type, LLVMBuildGEP2(g->b, a.type, c_slot, &loop.lane, 1, ""), "");
-    LLVMValueRef old = perform(g, &a, cg_pointer(g, where), x, y);
-    if (to)
-        LLVMBuildStore(g->b, old, LLVMBuildGEP2(g->b, a.type, to, &loop.lane, 1, ""));
-    g->lanes = CG_LANES;
-    cg_lane_loop_end(g, &loop);
-    if (to)
-        cg_write(g, &inst->operands[0], LLVMBuildLoad2(g->b, LLVMVectorType(a.type, CG_LANES), to, ""));
+    lanes_in_turn(g, &a, &address, b, c);
     return true;
 }

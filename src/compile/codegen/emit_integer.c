@@ -246,7 +246,7 @@ static bool affine_widened(struct cg *g, const struct cg_affine *a, bool is_sign
     *out = *a;
     out->base = cg_resize(g, base, g->unit->i64, is_signed);
     out->brk = NULL;
-    if (a->c.kind == MR_CLASS_AFFINE) {
+    if (a->c.stride) {
         out->c.wrap = a->c.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32;
         out->brk = cg_break(g, base, a->c.stride, is_signed);
     }
@@ -258,7 +258,7 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
     struct cg_affine a;
     bool sign = signed_type(inst->type[0]), wide = inst->mode == MR_PTX_MODE_WIDE;
     if (inst->operands[2].kind != MR_PTX_OPERAND_IMM_INT) {
-        /* Both uniform, as the factors of a sum with something affine. */
+        /* Both the same in all lanes, of a row at least. */
         struct cg_affine b;
         if (!cg_affine_source(g, &inst->operands[1], &a) || !cg_affine_source(g, &inst->operands[2], &b))
             return false;
@@ -293,7 +293,8 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
     return true;
 }
 
-bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+/* The result in the row at hand. */
+static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c, struct cg_affine *out)
 {
     struct cg_affine a, b, r = {.c = c};
     const struct mr_ptx_operand *operands = inst->operands;
@@ -333,6 +334,11 @@ bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_clas
         r.base = LLVMBuildShl(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
         r.brk = a.brk;
         break;
+    case MR_PTX_OP_AND:
+        if (!cg_affine_source(g, &operands[1], &a))
+            return false;
+        r.base = LLVMBuildAnd(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
+        break;
     case MR_PTX_OP_MUL:
         if (!affine_product(g, inst, &r))
             return false;
@@ -359,6 +365,18 @@ bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_clas
         return false;
     }
     r.c = c;
-    cg_write_affine(g, operands[0].reg, &r);
+    *out = r;
     return true;
+}
+
+bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+{
+    struct cg_affine rows[CG_ROWS_MAX];
+    bool good = true;
+    for (g->row = 0; g->row < g->flow.rows; g->row++)
+        good = good && affine_result(g, inst, c, &rows[g->row]);
+    g->row = 0;
+    if (good)
+        cg_write_affine(g, inst->operands[0].reg, rows);
+    return good;
 }

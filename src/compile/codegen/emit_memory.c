@@ -5,7 +5,9 @@
  *
  *   the same for all lanes     one scalar access
  *   stepping by its own size   one vector access under the mask (pairs and
- *                              quads of elements are loaded whole and shuffled)
+ *                              quads of elements are loaded whole and shuffled),
+ *                              one for each row where a warp is several rows
+ *   the same within each row   loads: a scalar for each row
  *   anything else              a gather or scatter, or a loop over the lanes
  *                              where the processor has none of that width
  *
@@ -57,7 +59,7 @@ static LLVMValueRef splat_offset(struct cg *g, LLVMValueRef vector, uint64_t off
 static void load_uniform(struct cg *g, struct access *a)
 {
     for (unsigned i = 0; i < a->count; i++) {
-        LLVMValueRef pointer = offset_pointer(g, a->address.base, (uint64_t)i * a->bytes);
+        LLVMValueRef pointer = offset_pointer(g, a->address.base[0], (uint64_t)i * a->bytes);
         a->values[i] = LLVMBuildLoad2(g->b, a->element, pointer, "");
         LLVMSetAlignment(a->values[i], a->bytes);
         LLVMSetVolatile(a->values[i], a->strong);
@@ -66,26 +68,96 @@ static void load_uniform(struct cg *g, struct access *a)
     }
 }
 
-/* The mask with every lane repeated for each of its elements. */
-static LLVMValueRef wide_mask(struct cg *g, unsigned count)
+/* A row's lanes of the mask, every one repeated for each of its elements. */
+static LLVMValueRef row_mask(struct cg *g, unsigned count, unsigned row)
 {
-    if (count == 1)
+    unsigned row_lanes = cg_row_lanes(g);
+    if (count == 1 && g->flow.rows == 1)
         return g->exec_vector;
     LLVMValueRef lanes[CG_LANES_MAX * 8];
-    for (unsigned i = 0; i < g->unit->width * count; i++)
-        lanes[i] = LLVMConstInt(g->unit->i32, i / count, false);
+    for (unsigned i = 0; i < row_lanes * count; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, row * row_lanes + i / count, false);
     return LLVMBuildShuffleVector(g->b, g->exec_vector, LLVMGetPoison(LLVMTypeOf(g->exec_vector)),
-                                  LLVMConstVector(lanes, g->unit->width * count), "");
+                                  LLVMConstVector(lanes, row_lanes * count), "");
+}
+
+/* Vectors of one size, one behind the other. `count` is a power of two; the array is used up. */
+static LLVMValueRef joined(struct cg *g, LLVMValueRef *parts, unsigned count)
+{
+    LLVMValueRef lanes[CG_LANES_MAX * 8];
+    for (; count > 1; count /= 2) {
+        unsigned size = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
+        for (unsigned i = 0; i < 2 * size; i++)
+            lanes[i] = LLVMConstInt(g->unit->i32, i, false);
+        for (unsigned i = 0; i < count / 2; i++)
+            parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
+    }
+    return parts[0];
 }
 
 static void load_contiguous(struct cg *g, struct access *a)
 {
-    LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width * a->count), types[2] = {type, g->unit->ptr};
-    LLVMValueRef args[4] = {cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
-                            wide_mask(g, a->count), LLVMGetPoison(type)};
-    LLVMValueRef all = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
+    LLVMTypeRef type = LLVMVectorType(a->element, cg_row_lanes(g) * a->count), types[2] = {type, g->unit->ptr};
+    LLVMValueRef parts[CG_ROWS_MAX];
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        LLVMValueRef args[4] = {cg_pointer(g, a->address.base[row]), LLVMConstInt(g->unit->i32, a->bytes, false),
+                                row_mask(g, a->count, row), LLVMGetPoison(type)};
+        parts[row] = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
+    }
+    LLVMValueRef all = joined(g, parts, g->flow.rows);
     for (unsigned i = 0; i < a->count; i++)
         a->values[i] = a->count == 1 ? all : cg_shuffle_parts(g, all, a->count, i);
+}
+
+/* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides over a whole grid's
+ * worth of memory in each round is never guessed right by the processor, since the block's other warps, which read what lies between, have their turn
+ * only when this one is done. A wrong guess costs a few instructions and doesn't fault. */
+#define PREFETCH_ROUNDS 8
+
+static void load_prefetch(struct cg *g, const struct access *a)
+{
+    LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
+    bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
+    if (g->flow.rows > 1 || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE)
+        return;
+    LLVMValueRef slot = cg_slot(g, i64, "before"), here = a->address.base[0];
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMBuildStore(g->b, LLVMConstInt(i64, 0, false), slot);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    LLVMValueRef step = LLVMBuildSub(g->b, here, LLVMBuildLoad2(g->b, i64, slot, ""), "");
+    LLVMBuildStore(g->b, here, slot);
+    LLVMValueRef ahead = LLVMBuildAdd(g->b, here, LLVMBuildMul(g->b, step, LLVMConstInt(i64, PREFETCH_ROUNDS, false), ""), "");
+    for (unsigned line = 0; line < g->unit->width * a->bytes * a->count; line += 64) {
+        LLVMValueRef args[4] = {offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), LLVMConstInt(i32, 3, false), LLVMConstInt(i32, 1, false)};
+        cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
+    }
+}
+
+/* One address for all lanes of a row. Rows without a lane that runs read where the first other one does. */
+static void load_by_row(struct cg *g, struct access *a)
+{
+    unsigned rows = g->flow.rows;
+    LLVMValueRef runs[CG_ROWS_MAX], from[CG_ROWS_MAX], other = NULL;
+    for (unsigned row = rows; row-- > 0;) {
+        runs[row] = cg_row_runs(g, row);
+        from[row] = a->address.base[row];
+        other = other ? LLVMBuildSelect(g->b, runs[row], from[row], other, "") : from[row];
+    }
+    for (unsigned row = 0; row < rows; row++)
+        from[row] = LLVMBuildSelect(g->b, runs[row], from[row], other, "");
+    for (unsigned i = 0; i < a->count; i++) {
+        LLVMValueRef values[CG_ROWS_MAX];
+        for (unsigned row = 0; row < rows; row++) {
+            LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, offset_pointer(g, from[row], (uint64_t)i * a->bytes), "");
+            LLVMSetAlignment(value, a->bytes);
+            LLVMSetVolatile(value, a->strong);
+            if (a->constant)
+                cg_mark_invariant(g, value);
+            values[row] = value;
+        }
+        a->values[i] = cg_row_spread(g, values);
+    }
 }
 
 static bool has_gather(const struct cg *g, const struct access *a)
@@ -102,12 +174,22 @@ static LLVMValueRef lane_pointer(struct cg *g, LLVMValueRef slot, LLVMTypeRef el
 static LLVMValueRef stepping_address(struct cg *g, const struct cg_address *address, LLVMValueRef lane)
 {
     LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef base = address->base[0], brk = address->brk[0];
+    if (g->flow.rows > 1) {
+        LLVMValueRef row = LLVMBuildUDiv(g->b, lane, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
+        lane = LLVMBuildURem(g->b, lane, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
+        for (unsigned i = 1; i < g->flow.rows; i++) {
+            LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, row, LLVMConstInt(g->unit->i32, i, false), "");
+            base = LLVMBuildSelect(g->b, is, address->base[i], base, "");
+            brk = LLVMBuildSelect(g->b, is, address->brk[i], brk, "");
+        }
+    }
     LLVMValueRef wide = LLVMBuildZExt(g->b, lane, i64, "");
     LLVMValueRef step = LLVMBuildMul(g->b, wide, LLVMConstInt(i64, (uint64_t)address->c.stride, true), "");
-    LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, lane, address->brk, "");
+    LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, lane, brk, "");
     LLVMValueRef wrap = LLVMBuildSelect(g->b, past, LLVMConstInt(i64, (uint64_t)address->c.wrap, true),
                                         LLVMConstInt(i64, 0, false), "");
-    return LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, address->base, step, ""), wrap, "");
+    return LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, base, step, ""), wrap, "");
 }
 
 static void load_stepwise(struct cg *g, struct access *a)
@@ -169,7 +251,7 @@ static void store_uniform(struct cg *g, struct access *a)
         LLVMValueRef value = a->values[i];
         if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
             value = LLVMBuildExtractElement(g->b, value, last, "");
-        LLVMValueRef store = LLVMBuildStore(g->b, value, offset_pointer(g, a->address.base, (uint64_t)i * a->bytes));
+        LLVMValueRef store = LLVMBuildStore(g->b, value, offset_pointer(g, a->address.base[0], (uint64_t)i * a->bytes));
         LLVMSetAlignment(store, a->bytes);
         LLVMSetVolatile(store, a->strong);
     }
@@ -180,20 +262,10 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
 {
     if (a->count == 1)
         return a->values[0];
-    LLVMValueRef lanes[CG_LANES_MAX * 8], all = a->values[0];
-    unsigned have = 1;
-    /* Concatenate by doubling, then permute. */
-    LLVMValueRef parts[8] = {NULL};
+    LLVMValueRef lanes[CG_LANES_MAX * 8], parts[8] = {NULL};
     for (unsigned i = 0; i < a->count; i++)
         parts[i] = a->values[i];
-    for (have = a->count; have > 1; have /= 2) {
-        unsigned size = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
-        for (unsigned i = 0; i < 2 * size; i++)
-            lanes[i] = LLVMConstInt(g->unit->i32, i, false);
-        for (unsigned i = 0; i < have / 2; i++)
-            parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
-    }
-    all = parts[0];
+    LLVMValueRef all = joined(g, parts, a->count);
     for (unsigned i = 0; i < g->unit->width * a->count; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * g->unit->width + i / a->count, false);
     return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, g->unit->width * a->count), "");
@@ -201,10 +273,20 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
 
 static void store_contiguous(struct cg *g, struct access *a)
 {
-    LLVMTypeRef types[2] = {LLVMVectorType(a->element, g->unit->width * a->count), g->unit->ptr};
-    LLVMValueRef args[4] = {interleave(g, a), cg_pointer(g, a->address.base), LLVMConstInt(g->unit->i32, a->bytes, false),
-                            wide_mask(g, a->count)};
-    cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
+    unsigned size = cg_row_lanes(g) * a->count;
+    LLVMTypeRef types[2] = {LLVMVectorType(a->element, size), g->unit->ptr};
+    LLVMValueRef all = interleave(g, a), lanes[CG_LANES_MAX * 8];
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        LLVMValueRef part = all;
+        if (g->flow.rows > 1) {
+            for (unsigned i = 0; i < size; i++)
+                lanes[i] = LLVMConstInt(g->unit->i32, row * size + i, false);
+            part = LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, size), "");
+        }
+        LLVMValueRef args[4] = {part, cg_pointer(g, a->address.base[row]), LLVMConstInt(g->unit->i32, a->bytes, false),
+                                row_mask(g, a->count, row)};
+        cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
+    }
 }
 
 static void store_stepwise(struct cg *g, struct access *a)
@@ -263,7 +345,11 @@ static void either_way(struct cg *g, struct access *a, bool is_load, access_way 
         return;
     }
     LLVMBasicBlockRef fast = cg_new_block(g, "steady"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
-    LLVMValueRef whole = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk, LLVMConstInt(g->unit->i32, g->unit->width, false), "");
+    LLVMValueRef whole = NULL;
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        LLVMValueRef one = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk[row], LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
+        whole = whole ? LLVMBuildAnd(g->b, whole, one, "") : one;
+    }
     LLVMBuildCondBr(g->b, whole, fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct access other = *a;
@@ -291,8 +377,12 @@ static void do_load(struct cg *g, struct access *a)
 {
     if (a->address.c.kind == MR_CLASS_UNIFORM)
         load_uniform(g, a);
-    else if (is_contiguous(a))
+    else if (is_contiguous(a)) {
+        load_prefetch(g, a);
         either_way(g, a, true, load_contiguous, load_stepwise);
+    }
+    else if (a->address.c.kind == MR_CLASS_AFFINE && !a->address.c.stride && !a->address.c.wrap)
+        load_by_row(g, a);
     else
         load_scattered(g, a);
 }

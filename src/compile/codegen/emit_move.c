@@ -73,18 +73,19 @@ static LLVMValueRef launch_special(struct cg *g, const struct mr_ptx_operand *op
 /* A scalar or vector; NULL if *affine was filled instead. */
 LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *affine)
 {
-    bool linear = g->unit->request->shape & MR_SHAPE_LINEAR;
     switch (operand->special) {
     case MR_PTX_SPECIAL_TID:
         if (operand->component > 2)
             return zero_or(g, 0);
-        if (linear && operand->component == 0) {
-            *affine = (struct cg_affine){{MR_CLASS_AFFINE, 1, 0}, g->tid[0], NULL};
+        if (mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_AFFINE) {
+            *affine = (struct cg_affine){{MR_CLASS_AFFINE, operand->component == 0, 0}, g->tid[operand->component], NULL};
+            if (operand->component == 1 && g->row)
+                affine->base = LLVMBuildAdd(g->b, affine->base, LLVMConstInt(g->unit->i32, g->row, false), "");
             return NULL;
         }
         return g->tid[operand->component];
     case MR_PTX_SPECIAL_LANEID:
-        *affine = (struct cg_affine){{MR_CLASS_AFFINE, 1, 0}, zero_or(g, 0), NULL};
+        *affine = (struct cg_affine){{MR_CLASS_AFFINE, 1, 0}, cg_row_start(g, zero_or(g, 0), 1), NULL};
         return NULL;
     case MR_PTX_SPECIAL_LANEMASK_EQ: case MR_PTX_SPECIAL_LANEMASK_LE: case MR_PTX_SPECIAL_LANEMASK_LT:
     case MR_PTX_SPECIAL_LANEMASK_GE: case MR_PTX_SPECIAL_LANEMASK_GT:

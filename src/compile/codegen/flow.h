@@ -72,12 +72,15 @@ static inline size_t mr_bit_words(uint32_t bits)
 
 /* How a value depends on the lane. AFFINE: lane l holds base + stride * l, plus `wrap` from lane `brk` on, where base
  * and brk are scalars known when the code runs. A value gets a wrap when a 32-bit AFFINE value is widened: the 32-bit
- * sum may have overflowed at some lane. `wrap` is a multiple of 2^32. */
+ * sum may have overflowed at some lane. `wrap` is a multiple of 2^32.
+ * Where a warp is several rows of threads (flow->rows > 1), each row has a base and a brk of its own, l counts from the start of the row, and a stride
+ * of 0 without a wrap is a value that is the same in all lanes of a row. */
 enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_VARYING };
 
 struct mr_class {
     enum mr_class_kind kind;
     int64_t stride, wrap; /* AFFINE only, else 0 */
+    bool aligned;         /* AFFINE of stride 1: the base is a multiple of 32, as that of tid.x is where a warp lies in one row */
 };
 
 enum mr_end_kind {
@@ -122,6 +125,7 @@ struct mr_flow {
     const struct mr_ptx_function *func;
     const struct mr_flow_facts *facts; /* by function->index, of all functions; borrowed */
     unsigned shape;                    /* MR_SHAPE_* */
+    unsigned rows;                     /* rows that make up a warp: 1, 2 or 4 */
     struct mr_flow_block *blocks;      /* in order */
     uint32_t block_count;
     struct mr_flow_loop *loops;
@@ -169,6 +173,9 @@ void mr_flow_registers(const struct mr_flow *flow, const struct mr_ptx_inst *ins
 struct mr_class mr_flow_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand);
 struct mr_class mr_flow_result_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst);
 struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg);
+
+/* Rows that make up a warp in blocks of that shape. */
+unsigned mr_flow_shape_rows(unsigned shape);
 
 /* Bytes between two lanes' copies of a .local or .param variable. */
 uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var);

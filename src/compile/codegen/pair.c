@@ -33,12 +33,14 @@ static bool operand_tells(const struct mr_ptx_operand *operand)
 }
 
 /* Whether lanes may be told apart by, or act on each other through, the instruction. */
-static bool inst_tells(const struct mr_ptx_inst *inst)
+static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     for (uint32_t i = 0; i < inst->operand_count; i++)
         if (operand_tells(&inst->operands[i]))
             return true;
     switch (inst->op) {
+    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: /* the number of the warp, or of the lane in it */
+        return mr_flow_operand_class(flow, &inst->operands[1]).aligned && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
     case MR_PTX_OP_LD: case MR_PTX_OP_ST:
         return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
             || inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_LOCAL || inst->type[0] == MR_PTX_TYPE_B128;
@@ -110,7 +112,7 @@ bool mr_flow_pairs_fit(const struct mr_flow *flow)
         if (flow->loops[l].waits)
             return false;
     for (uint32_t i = 0; i < flow->func->inst_count; i++)
-        if (inst_tells(&flow->func->insts[i]))
+        if (inst_tells(flow, &flow->func->insts[i]))
             return false;
     return true;
 }

@@ -13,18 +13,21 @@
 #include "base/memory.h"
 #include "compile/codegen.h"
 
-static const struct mr_class none = {MR_CLASS_NONE, 0, 0};
-static const struct mr_class uniform = {MR_CLASS_UNIFORM, 0, 0};
-static const struct mr_class varying = {MR_CLASS_VARYING, 0, 0};
+static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM}, varying = {.kind = MR_CLASS_VARYING};
 
 /* Strides above this are of no use, and so small that 32 lanes of them can't wrap 32 bits twice. */
 #define STRIDE_WIDENED_MAX (INT64_C(1) << 26)
 
-static struct mr_class affine(int64_t stride, int64_t wrap)
+unsigned mr_flow_shape_rows(unsigned shape)
 {
-    if (stride == 0 && wrap == 0)
+    return shape & MR_SHAPE_ROWS_16 ? 2 : shape & MR_SHAPE_ROWS_8 ? 4 : 1;
+}
+
+static struct mr_class affine(const struct mr_flow *flow, int64_t stride, int64_t wrap)
+{
+    if (stride == 0 && wrap == 0 && flow->rows == 1)
         return uniform;
-    return (struct mr_class){MR_CLASS_AFFINE, stride, wrap};
+    return (struct mr_class){MR_CLASS_AFFINE, stride, wrap, false};
 }
 
 static int64_t wrapping_add(int64_t a, int64_t b)
@@ -48,29 +51,31 @@ static bool is_known(struct mr_class c)
     return c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_AFFINE;
 }
 
-static struct mr_class class_sum(struct mr_class a, struct mr_class b, int sign, unsigned bits)
+static struct mr_class class_sum(const struct mr_flow *flow, struct mr_class a, struct mr_class b, int sign, unsigned bits)
 {
     if (!is_known(a) || !is_known(b) || (a.wrap && b.wrap))
         return varying;
-    return affine(cut_stride(wrapping_add(a.stride, wrapping_mul(sign, b.stride)), bits),
+    if (a.kind == MR_CLASS_UNIFORM && b.kind == MR_CLASS_UNIFORM)
+        return uniform;
+    return affine(flow, cut_stride(wrapping_add(a.stride, wrapping_mul(sign, b.stride)), bits),
                   wrapping_add(a.wrap, wrapping_mul(sign, b.wrap)));
 }
 
-static struct mr_class class_scaled(struct mr_class a, int64_t factor, unsigned bits)
-{
-    if (!is_known(a))
-        return varying;
-    return affine(cut_stride(wrapping_mul(a.stride, factor), bits), wrapping_mul(a.wrap, factor));
-}
-
-/* 32 bits to 64: the sum base + stride * lane may overflow at some lane, once. */
-static struct mr_class class_widened(struct mr_class a)
+static struct mr_class class_scaled(const struct mr_flow *flow, struct mr_class a, int64_t factor, unsigned bits)
 {
     if (a.kind != MR_CLASS_AFFINE)
         return a;
+    return affine(flow, cut_stride(wrapping_mul(a.stride, factor), bits), wrapping_mul(a.wrap, factor));
+}
+
+/* 32 bits to 64: the sum base + stride * lane may overflow at some lane, once. */
+static struct mr_class class_widened(const struct mr_flow *flow, struct mr_class a)
+{
+    if (a.kind != MR_CLASS_AFFINE || a.stride == 0)
+        return a;
     if (a.stride > STRIDE_WIDENED_MAX || a.stride < -STRIDE_WIDENED_MAX)
         return varying;
-    return affine(a.stride, a.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32);
+    return affine(flow, a.stride, a.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32);
 }
 
 struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg)
@@ -95,14 +100,15 @@ bool mr_flow_is_per_lane(const struct mr_ptx_var *var)
 
 static struct mr_class special_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand)
 {
-    bool linear = flow->shape & MR_SHAPE_LINEAR;
     switch (operand->special) {
     case MR_PTX_SPECIAL_TID:
-        if (!linear)
+        if (!(flow->shape & MR_SHAPE_LINEAR) && flow->rows == 1)
             return varying;
-        return operand->component == 0 ? affine(1, 0) : uniform;
+        if (operand->component == 0 && flow->rows == 1)
+            return (struct mr_class){MR_CLASS_AFFINE, 1, 0, true};
+        return operand->component == 0 ? affine(flow, 1, 0) : operand->component == 1 ? affine(flow, 0, 0) : uniform;
     case MR_PTX_SPECIAL_LANEID:
-        return affine(1, 0);
+        return affine(flow, 1, 0);
     case MR_PTX_SPECIAL_LANEMASK_EQ: case MR_PTX_SPECIAL_LANEMASK_LE: case MR_PTX_SPECIAL_LANEMASK_LT:
     case MR_PTX_SPECIAL_LANEMASK_GE: case MR_PTX_SPECIAL_LANEMASK_GT:
         return varying;
@@ -120,7 +126,7 @@ static struct mr_class raw_operand_class(const struct mr_flow *flow, const struc
         return special_class(flow, operand);
     case MR_PTX_OPERAND_SYMBOL: case MR_PTX_OPERAND_SYMBOL_ADDRESS:
         if (mr_flow_is_per_lane(operand->var))
-            return affine((int64_t)mr_flow_lane_stride(operand->var), 0);
+            return affine(flow, (int64_t)mr_flow_lane_stride(operand->var), 0);
         return uniform;
     case MR_PTX_OPERAND_VECTOR: {
         struct mr_class all = uniform;
@@ -163,15 +169,20 @@ static struct mr_class product_class(const struct mr_flow *flow, const struct mr
     unsigned bits = affine_bits(inst->type[0]);
     if (a.kind == MR_CLASS_UNIFORM && b.kind == MR_CLASS_UNIFORM)
         return uniform;
-    if (right->kind != MR_PTX_OPERAND_IMM_INT || !bits)
+    if (right->kind != MR_PTX_OPERAND_IMM_INT) {
+        /* The same in each row, times something of that kind. */
+        bool rows = bits && is_known(a) && is_known(b) && !a.stride && !a.wrap && !b.stride && !b.wrap;
+        return rows && inst->mode != MR_PTX_MODE_HI ? affine(flow, 0, 0) : varying;
+    }
+    if (!bits)
         return varying;
     if (inst->mode == MR_PTX_MODE_WIDE) {
         int64_t factor = mr_ptx_type_class(inst->type[0]) == 'S' ? (int32_t)right->value : (int64_t)(uint32_t)right->value;
-        return bits == 32 ? class_scaled(class_widened(a), factor, 64) : varying;
+        return bits == 32 ? class_scaled(flow, class_widened(flow, a), factor, 64) : varying;
     }
     if (inst->mode == MR_PTX_MODE_HI)
         return varying;
-    return class_scaled(a, right->value, bits);
+    return class_scaled(flow, a, right->value, bits);
 }
 
 static struct mr_class convert_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
@@ -186,8 +197,21 @@ static struct mr_class convert_class(const struct mr_flow *flow, const struct mr
     if (to == from)
         return a;
     if (to == 64)
-        return class_widened(a);
-    return affine(cut_stride(a.stride, 32), 0);
+        return class_widened(flow, a);
+    return affine(flow, cut_stride(a.stride, 32), 0);
+}
+
+/* A thread's number taken apart: `tid.x / 32` is the same for the warp, `tid.x % 32` steps from 0. */
+static struct mr_class part_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
+{
+    const struct mr_ptx_operand *by = &inst->operands[2];
+    if (bits != 32 || by->kind != MR_PTX_OPERAND_IMM_INT || !raw_operand_class(flow, &inst->operands[1]).aligned)
+        return varying;
+    if (inst->op == MR_PTX_OP_SHR)
+        return by->value >= 5 && by->value < 32 ? uniform : varying;
+    if (by->value == 31)
+        return raw_operand_class(flow, &inst->operands[1]);
+    return by->value & 31 ? varying : uniform;
 }
 
 /* The class if all sources are known and at least one is affine. */
@@ -208,21 +232,23 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
     case MR_PTX_OP_CVTA:
         return bits == 64 ? raw_operand_class(flow, &operands[1]) : varying;
     case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
-        return bits ? class_sum(raw_operand_class(flow, &operands[1]), raw_operand_class(flow, &operands[2]),
+        return bits ? class_sum(flow, raw_operand_class(flow, &operands[1]), raw_operand_class(flow, &operands[2]),
                                 inst->op == MR_PTX_OP_ADD ? 1 : -1, bits) : varying;
     case MR_PTX_OP_NEG:
-        return bits ? class_scaled(raw_operand_class(flow, &operands[1]), -1, bits) : varying;
+        return bits ? class_scaled(flow, raw_operand_class(flow, &operands[1]), -1, bits) : varying;
     case MR_PTX_OP_SHL:
         if (!bits || operands[2].kind != MR_PTX_OPERAND_IMM_INT || (uint64_t)operands[2].value >= bits)
             return varying;
-        return class_scaled(raw_operand_class(flow, &operands[1]), (int64_t)(UINT64_C(1) << operands[2].value), bits);
+        return class_scaled(flow, raw_operand_class(flow, &operands[1]), (int64_t)(UINT64_C(1) << operands[2].value), bits);
     case MR_PTX_OP_MUL:
         return product_class(flow, inst);
     case MR_PTX_OP_MAD: {
         struct mr_class product = product_class(flow, inst);
-        return class_sum(product, raw_operand_class(flow, &operands[3]), 1,
+        return class_sum(flow, product, raw_operand_class(flow, &operands[3]), 1,
                          inst->mode == MR_PTX_MODE_WIDE ? 64 : bits);
     }
+    case MR_PTX_OP_SHR: case MR_PTX_OP_AND:
+        return part_class(flow, inst, bits);
     case MR_PTX_OP_CVT:
         return convert_class(flow, inst);
     default:
@@ -296,7 +322,10 @@ static struct mr_class meet(struct mr_class a, struct mr_class b)
         return b;
     if (b.kind == MR_CLASS_NONE)
         return a;
-    return a.kind == b.kind && a.stride == b.stride && a.wrap == b.wrap ? a : varying;
+    if (a.kind != b.kind || a.stride != b.stride || a.wrap != b.wrap)
+        return varying;
+    a.aligned = a.aligned && b.aligned;
+    return a;
 }
 
 struct define {
@@ -312,7 +341,7 @@ static void define_visit(void *data, uint32_t reg, bool is_definition)
     if (!is_definition || old->kind == MR_CLASS_VARYING)
         return;
     struct mr_class next = mr_bit_get(define->flow->forced, reg) ? varying : meet(*old, define->result);
-    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap) {
+    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap || next.aligned != old->aligned) {
         *old = next;
         define->changed = true;
     }

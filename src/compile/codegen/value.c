@@ -256,19 +256,57 @@ void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop)
     LLVMPositionBuilderAtEnd(g->b, done);
 }
 
+/* Rows. */
+
+LLVMValueRef cg_row_start(const struct cg *g, LLVMValueRef base, int64_t stride)
+{
+    if (g->row == 0)
+        return base;
+    LLVMValueRef ahead = LLVMConstInt(LLVMTypeOf(base), (uint64_t)stride * g->row * cg_row_lanes(g), true);
+    return LLVMBuildAdd(g->b, base, ahead, "");
+}
+
+LLVMValueRef cg_row_spread(const struct cg *g, const LLVMValueRef *rows)
+{
+    LLVMValueRef from[CG_LANES_MAX], all;
+    if (g->flow.rows == 1)
+        return cg_splat(g, rows[0]);
+    all = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(rows[0]), g->flow.rows));
+    for (unsigned row = 0; row < g->flow.rows; row++)
+        all = LLVMBuildInsertElement(g->b, all, rows[row], LLVMConstInt(g->unit->i32, row, false), "");
+    for (unsigned lane = 0; lane < g->unit->width; lane++)
+        from[lane] = LLVMConstInt(g->unit->i32, lane / cg_row_lanes(g), false);
+    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(from, g->unit->width), "");
+}
+
+/* What each lane is ahead of its row's first one. */
+static LLVMValueRef steps_in_row(const struct cg *g, LLVMTypeRef element, int64_t stride)
+{
+    LLVMValueRef all[CG_LANES_MAX];
+    for (unsigned lane = 0; lane < g->unit->width; lane++)
+        all[lane] = LLVMConstInt(element, (uint64_t)stride * (lane % cg_row_lanes(g)), true);
+    return LLVMConstVector(all, g->unit->width);
+}
+
 /* Reading. */
 
-LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *value)
+LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *rows)
 {
-    LLVMTypeRef element = LLVMTypeOf(value->base);
-    LLVMValueRef vector = cg_splat(g, value->base);
-    if (value->c.kind == MR_CLASS_UNIFORM)
-        return vector;
-    vector = LLVMBuildAdd(g->b, vector, cg_lane_numbers(g, element, value->c.stride), "");
-    if (value->c.wrap) {
-        LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, cg_lane_numbers(g, g->unit->i32, 1),
-                                          cg_splat(g, value->brk), "");
-        LLVMValueRef by = spread(g, LLVMConstInt(element, (uint64_t)value->c.wrap, true));
+    struct mr_class c = rows[0].c;
+    LLVMTypeRef element = LLVMTypeOf(rows[0].base);
+    LLVMValueRef bases[CG_ROWS_MAX], breaks[CG_ROWS_MAX];
+    if (c.kind == MR_CLASS_UNIFORM)
+        return cg_splat(g, rows[0].base);
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        bases[row] = rows[row].base;
+        breaks[row] = rows[row].brk;
+    }
+    LLVMValueRef vector = cg_row_spread(g, bases);
+    if (c.stride)
+        vector = LLVMBuildAdd(g->b, vector, steps_in_row(g, element, c.stride), "");
+    if (c.wrap) {
+        LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, steps_in_row(g, g->unit->i32, 1), cg_row_spread(g, breaks), "");
+        LLVMValueRef by = spread(g, LLVMConstInt(element, (uint64_t)c.wrap, true));
         LLVMValueRef moved = LLVMBuildAdd(g->b, vector, by, "");
         vector = LLVMBuildSelect(g->b, past, moved, vector, "");
     }
@@ -280,11 +318,26 @@ static LLVMValueRef load_slot(struct cg *g, LLVMValueRef slot)
     return LLVMBuildLoad2(g->b, LLVMGetAllocatedType(slot), slot, "");
 }
 
+LLVMValueRef cg_row_place(struct cg *g, LLVMValueRef slot)
+{
+    if (LLVMGetTypeKind(LLVMGetAllocatedType(slot)) != LLVMArrayTypeKind)
+        return slot;
+    LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, g->row, false)};
+    return LLVMBuildInBoundsGEP2(g->b, LLVMGetAllocatedType(slot), slot, at, 2, "");
+}
+
+static LLVMTypeRef place_type(LLVMValueRef slot)
+{
+    LLVMTypeRef type = LLVMGetAllocatedType(slot);
+    return LLVMGetTypeKind(type) == LLVMArrayTypeKind ? LLVMGetElementType(type) : type;
+}
+
 static struct cg_affine read_affine(struct cg *g, uint32_t reg)
 {
-    struct cg_affine value = {mr_flow_register_class(&g->flow, reg), load_slot(g, g->slots[reg]), NULL};
+    LLVMValueRef slot = g->slots[reg];
+    struct cg_affine value = {mr_flow_register_class(&g->flow, reg), LLVMBuildLoad2(g->b, place_type(slot), cg_row_place(g, slot), ""), NULL};
     if (value.c.wrap)
-        value.brk = load_slot(g, g->breaks[reg]);
+        value.brk = LLVMBuildLoad2(g->b, g->unit->i32, cg_row_place(g, g->breaks[reg]), "");
     return value;
 }
 
@@ -293,8 +346,11 @@ LLVMValueRef cg_read(struct cg *g, uint32_t reg)
     struct mr_class c = mr_flow_register_class(&g->flow, reg);
     if (c.kind == MR_CLASS_VARYING)
         return load_slot(g, g->slots[reg]);
-    struct cg_affine value = read_affine(g, reg);
-    return g->lanes == 1 ? value.base : cg_affine_vector(g, &value);
+    struct cg_affine rows[CG_ROWS_MAX];
+    for (g->row = 0; g->row < g->flow.rows; g->row++)
+        rows[g->row] = read_affine(g, reg);
+    g->row = 0;
+    return g->lanes == 1 ? rows[0].base : cg_affine_vector(g, rows);
 }
 
 /* An immediate as bits of a value of that type. */
@@ -356,7 +412,7 @@ static LLVMValueRef packed(struct cg *g, const struct mr_ptx_operand *operand, L
 
 LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMTypeRef element)
 {
-    struct cg_affine value;
+    struct cg_affine rows[CG_ROWS_MAX];
     switch (operand->kind) {
     case MR_PTX_OPERAND_REG:
         if (operand->negated)
@@ -369,16 +425,16 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
     case MR_PTX_OPERAND_VECTOR:
         return packed(g, operand, element);
     case MR_PTX_OPERAND_SPECIAL: {
-        LLVMValueRef vector = cg_special(g, operand, &value);
+        LLVMValueRef vector = cg_special(g, operand, &rows[0]);
         if (!vector)
-            vector = g->lanes == 1 ? value.base : cg_affine_vector(g, &value);
+            vector = cg_affine_rows(g, operand, rows) && g->lanes == 1 ? rows[0].base : cg_affine_vector(g, rows);
         else if (g->lanes != 1 && !is_vector(vector))
             vector = cg_splat(g, vector);
         return as_element(g, vector, element);
     }
     default:
-        if (cg_affine_source(g, operand, &value))
-            return as_element(g, g->lanes == 1 ? value.base : cg_affine_vector(g, &value), element);
+        if (cg_affine_rows(g, operand, rows))
+            return as_element(g, g->lanes == 1 ? rows[0].base : cg_affine_vector(g, rows), element);
         return cg_int(g, element, 0);
     }
 }
@@ -415,6 +471,7 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
         out->c = mr_flow_operand_class(&g->flow, operand);
         out->base = LLVMBuildAdd(g->b, cg_symbol_address(g, operand->var),
                                  LLVMConstInt(unit->i64, (uint64_t)operand->value, true), "");
+        out->base = cg_row_start(g, out->base, out->c.stride);
         out->brk = NULL;
         return true;
     case MR_PTX_OPERAND_FUNCTION:
@@ -426,29 +483,39 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
     }
 }
 
-/* The first lane whose 32-bit sum base + stride * lane leaves the range of its type; anything from 32 on if none does. */
+bool cg_affine_rows(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out)
+{
+    bool good = true;
+    for (g->row = 0; g->row < g->flow.rows; g->row++)
+        good = good && cg_affine_source(g, operand, &out[g->row]);
+    g->row = 0;
+    return good;
+}
+
+/* The first lane of a row whose 32-bit sum base + stride * lane leaves the range of its type; the number of lanes if none does. */
 LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_signed)
 {
     struct cg_unit *unit = g->unit;
     LLVMValueRef wide = is_signed ? LLVMBuildSExt(g->b, base, unit->i64, "") : LLVMBuildZExt(g->b, base, unit->i64, "");
+    LLVMValueRef most = LLVMConstInt(unit->i64, cg_row_lanes(g), false);
     int64_t low = is_signed ? INT32_MIN : 0, high = is_signed ? INT32_MAX : UINT32_MAX;
     uint64_t step = stride > 0 ? (uint64_t)stride : (uint64_t)-stride;
     LLVMValueRef room = stride > 0 ? LLVMBuildSub(g->b, LLVMConstInt(unit->i64, (uint64_t)high, true), wide, "")
                                    : LLVMBuildSub(g->b, wide, LLVMConstInt(unit->i64, (uint64_t)low, true), "");
     LLVMValueRef lanes = LLVMBuildUDiv(g->b, room, LLVMConstInt(unit->i64, step, false), "");
     lanes = LLVMBuildAdd(g->b, lanes, LLVMConstInt(unit->i64, 1, false), "");
-    LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntUGT, lanes, LLVMConstInt(unit->i64, g->unit->width, false), "");
-    lanes = LLVMBuildSelect(g->b, many, LLVMConstInt(unit->i64, g->unit->width, false), lanes, "");
+    LLVMValueRef many = LLVMBuildICmp(g->b, LLVMIntUGT, lanes, most, "");
+    lanes = LLVMBuildSelect(g->b, many, most, lanes, "");
     return LLVMBuildTrunc(g->b, lanes, unit->i32, "");
 }
 
 /* Writing. */
 
-static void store_blended(struct cg *g, LLVMValueRef slot, LLVMValueRef value, LLVMValueRef condition)
+static void store_blended(struct cg *g, LLVMValueRef place, LLVMValueRef value, LLVMValueRef condition)
 {
     if (condition)
-        value = LLVMBuildSelect(g->b, condition, value, load_slot(g, slot), "");
-    LLVMBuildStore(g->b, value, slot);
+        value = LLVMBuildSelect(g->b, condition, value, LLVMBuildLoad2(g->b, LLVMTypeOf(value), place, ""), "");
+    LLVMBuildStore(g->b, value, place);
 }
 
 void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value)
@@ -470,19 +537,22 @@ void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value)
     store_blended(g, g->slots[reg], value, condition);
 }
 
-void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *value)
+void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows)
 {
     struct mr_class c = mr_flow_register_class(&g->flow, reg);
     if (c.kind == MR_CLASS_VARYING || c.kind == MR_CLASS_UNIFORM) {
         unsigned lanes = g->lanes;
         g->lanes = c.kind == MR_CLASS_VARYING ? g->unit->width : 1;
-        cg_write_reg(g, reg, c.kind == MR_CLASS_VARYING ? cg_affine_vector(g, value) : value->base);
+        cg_write_reg(g, reg, c.kind == MR_CLASS_VARYING ? cg_affine_vector(g, rows) : rows[0].base);
         g->lanes = lanes;
         return;
     }
-    store_blended(g, g->slots[reg], value->base, g->guard);
-    if (c.wrap)
-        store_blended(g, g->breaks[reg], value->brk, g->guard);
+    for (g->row = 0; g->row < g->flow.rows; g->row++) {
+        store_blended(g, cg_row_place(g, g->slots[reg]), rows[g->row].base, g->guard);
+        if (c.wrap)
+            store_blended(g, cg_row_place(g, g->breaks[reg]), rows[g->row].brk, g->guard);
+    }
+    g->row = 0;
 }
 
 void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value, bool is_signed)
