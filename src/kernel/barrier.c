@@ -14,12 +14,18 @@
  * the barrier's next phase, which a fast warp may enter before a slow one has looked at its result. */
 #include "kernel/executor.h"
 
+/* Lanes of a warp that haven't left; all of them, as a rule, and then nothing is counted. */
+static inline uint32_t live_lanes(const struct mr_warp *warp)
+{
+    return __builtin_expect(warp->live == UINT32_MAX, 1) ? MR_WARP_LANES : (uint32_t)__builtin_popcount(warp->live);
+}
+
 /* Threads that an arrival with these lanes stands for. */
 static uint32_t arriving_threads(const struct mr_warp *warp, uint32_t threads, uint32_t mask, bool per_thread)
 {
     if (per_thread && mask != warp->live)
         return (uint32_t)__builtin_popcount(mask);
-    return threads != 0 ? MR_WARP_LANES : (uint32_t)__builtin_popcount(warp->live);
+    return threads != 0 ? MR_WARP_LANES : live_lanes(warp);
 }
 
 static uint32_t reduction_of(const struct mr_barrier *barrier, uint32_t operation)
@@ -38,7 +44,7 @@ static bool complete_if_due(struct mr_executor *executor, struct mr_barrier *bar
     uint32_t expected = barrier->expected ? barrier->expected : executor->live_threads;
     if (barrier->arrived == 0 || barrier->arrived < expected)
         return false;
-    for (uint32_t left = barrier->waiting; left; left &= left - 1) {
+    for (uint32_t left = barrier->operation ? barrier->waiting : 0; left; left &= left - 1) {
         struct mr_warp *warp = &executor->warps[__builtin_ctz(left)];
         warp->reduction = reduction_of(barrier, barrier->operation);
     }
@@ -69,12 +75,18 @@ uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, 
     struct mr_executor *executor = block->engine;
     struct mr_warp *warp = &executor->warps[executor->current];
     struct mr_barrier *barrier = barrier_enter(executor, id, threads, mask, (op & MR_BARRIER_PER_THREAD) != 0);
+    if (__builtin_expect((op & 3) == 0, 1)) {
+        barrier->operation = 0;
+        barrier->waiting |= 1u << executor->current;
+        if (!complete_if_due(executor, barrier))
+            mr_executor_block(executor);
+        return 0;
+    }
     barrier->operation = (uint8_t)(op & 3);
     barrier->true_count += (uint32_t)__builtin_popcount(pred & mask);
     barrier->all_true = barrier->all_true && (pred & mask) == mask;
     barrier->any_true = barrier->any_true || (pred & mask) != 0;
-    uint32_t bit = 1u << executor->current;
-    barrier->waiting |= bit;
+    barrier->waiting |= 1u << executor->current;
     if (!complete_if_due(executor, barrier))
         mr_executor_block(executor);
     return warp->reduction;
