@@ -3,12 +3,15 @@
  *
  * The nvcc shim and the examples' build include this file before the first line of a kernel source, in place of NVIDIA's
  * headers. It holds the language's keywords, built-in variables, vector types, synchronisation, warp functions, atomics and the
- * mathematics that a PTX instruction does exactly; millrace_math.h adds the elementary functions of single precision. Those of double
- * precision are not here yet: a source that calls one gets clang's message with its own line.
+ * mathematics that a PTX instruction does exactly; millrace_math.h adds the elementary functions of single precision, millrace_double.h
+ * those of double precision.
  *
  * Order: keywords, vector types, built-in variables, synchronisation, warps, atomics, mathematics, the rest. */
 #ifndef MILLRACE_DEVICE_H
 #define MILLRACE_DEVICE_H
+
+/* Sources written for nvcc call log and the like in constexpr functions, which count as constant there. Here they are called when the kernel runs. */
+#pragma clang diagnostic ignored "-Winvalid-constexpr"
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -232,6 +235,12 @@ MR_DEVICE float __uint_as_float(unsigned int x) { return __builtin_bit_cast(floa
 MR_DEVICE long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 MR_DEVICE double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
 MR_DEVICE int abs(int x) { return x < 0 ? -x : x; }
+MR_DEVICE long abs(long x) { return x < 0 ? -x : x; }
+MR_DEVICE long long abs(long long x) { return x < 0 ? -x : x; }
+MR_DEVICE float abs(float x) { return __builtin_fabsf(x); }
+MR_DEVICE double abs(double x) { return __builtin_fabs(x); }
+MR_DEVICE long labs(long x) { return x < 0 ? -x : x; }
+MR_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
 #define MR_MIN_MAX(type)                                             \
     MR_DEVICE type min(type x, type y) { return y < x ? y : x; }     \
     MR_DEVICE type max(type x, type y) { return x < y ? y : x; }
@@ -266,6 +275,7 @@ MR_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsi
 }
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 
+#include "millrace_casts.h"
 #include "millrace_math.h"
 
 /* The rest. */

@@ -5,8 +5,8 @@
  * rest is below 2^-33 of the result, so the error stays under 0.51 units in the last place, inside every bound that CUDA's programming
  * guide states; tests/device compares them with the C library. Special values follow Annex F of the C standard.
  *
- * Functions that start with mr_ take and give doubles that are good for about 33 bits or more; they are private to this file. The versions
- * for double precision are deleted, so that a call with doubles is an error and not a loss of digits.
+ * Functions that start with mr_ take and give doubles that are good for about 33 bits or more; they are private to this file. The functions
+ * for double precision are in millrace_double.h; the rarer ones of single precision are those, rounded.
  *
  * Order: pieces, exponentials and logarithms, hyperbolic functions and their inverses, powers and roots, error function, remainder and
  * rounding; millrace_trig.h: trigonometric functions and their inverses; at the end the names that C++ overloads. */
@@ -231,22 +231,101 @@ MR_DEVICE float ldexpf(float x, int k)
 
 #include "millrace_trig.h"
 
-/* The names that C++ overloads: single precision here, double precision not at all. */
+#include "millrace_double.h"
+
+/* The rarer functions: the double's value, rounded. */
+#define MR_ROUNDED(name) MR_DEVICE float name##f(float x) { return (float)name((double)x); }
+MR_ROUNDED(sinpi) MR_ROUNDED(cospi) MR_ROUNDED(erfcx) MR_ROUNDED(erfinv) MR_ROUNDED(erfcinv) MR_ROUNDED(normcdfinv) MR_ROUNDED(lgamma)
+MR_ROUNDED(tgamma) MR_ROUNDED(logb)
+#undef MR_ROUNDED
+MR_DEVICE void sincospif(float x, float *sine, float *cosine)
+{
+    double s, c;
+    sincospi((double)x, &s, &c);
+    *sine = (float)s;
+    *cosine = (float)c;
+}
+MR_DEVICE float rhypotf(float x, float y) { return (float)rhypot((double)x, (double)y); }
+MR_DEVICE float norm3df(float x, float y, float z) { return (float)norm3d((double)x, (double)y, (double)z); }
+MR_DEVICE float rnorm3df(float x, float y, float z) { return (float)rnorm3d((double)x, (double)y, (double)z); }
+MR_DEVICE float norm4df(float x, float y, float z, float w) { return (float)norm4d((double)x, (double)y, (double)z, (double)w); }
+MR_DEVICE float rnorm4df(float x, float y, float z, float w) { return (float)rnorm4d((double)x, (double)y, (double)z, (double)w); }
+MR_DEVICE float mr_normf(const float *values, int count, bool inverse)
+{
+    double most = 0.0, sum = 0.0;
+    for (int i = 0; i < count; i++) {
+        most = isinf(values[i]) ? MR_INFINITY : most;
+        sum += (double)values[i] * values[i];
+    }
+    sum = most > 0 ? MR_INFINITY : __nvvm_sqrt_rn_d(sum);
+    return (float)(inverse ? 1.0 / sum : sum);
+}
+MR_DEVICE float normf(int count, const float *values) { return mr_normf(values, count, false); }
+MR_DEVICE float rnormf(int count, const float *values) { return mr_normf(values, count, true); }
+MR_DEVICE float nanf(const char *) { return MR_NAN; }
+MR_DEVICE double nan(const char *) { return MR_NAN; }
+MR_DEVICE float remainderf(float x, float y) { return (float)remainder((double)x, (double)y); }
+MR_DEVICE float remquof(float x, float y, int *quotient) { return (float)remquo((double)x, (double)y, quotient); }
+MR_DEVICE float frexpf(float x, int *exponent) { return (float)frexp((double)x, exponent); }
+MR_DEVICE float modff(float x, float *whole)
+{
+    double large, rest = modf((double)x, &large);
+    *whole = (float)large;
+    return (float)rest;
+}
+MR_DEVICE int ilogbf(float x) { return ilogb((double)x); }
+MR_DEVICE float scalbnf(float x, int k) { return ldexpf(x, k); }
+MR_DEVICE float scalblnf(float x, long k) { return (float)scalbln((double)x, k); }
+MR_DEVICE long long llrintf(float x) { return (long long)__nvvm_round_f(x); }
+MR_DEVICE long long llroundf(float x) { return (long long)roundf(x); }
+MR_DEVICE float fdividef(float x, float y) { return x / y; }
+MR_DEVICE float nextafterf(float x, float y)
+{
+    if (isnan(x) || isnan(y) || x == y)
+        return isnan(x) ? x : y;
+    if (x == 0)
+        return __builtin_copysignf(__builtin_bit_cast(float, 1), y);
+    int bits = __builtin_bit_cast(int, x);
+    return __builtin_bit_cast(float, (x < y) == (x > 0) ? bits + 1 : bits - 1);
+}
+
+/* The names that C++ overloads: a float stays one, a whole number counts as a double. */
+template <class T, bool whole = __is_integral(T)> struct mr_if_whole {};
+template <class T> struct mr_if_whole<T, true> { typedef double type; };
+#define MR_WHOLE(name) template <class T> MR_DEVICE typename mr_if_whole<T>::type name(T x) { return name((double)x); }
 #define MR_OVERLOAD(name)                                \
     MR_DEVICE float name(float x) { return name##f(x); } \
-    __attribute__((device)) double name(double x) = delete;
+    MR_WHOLE(name)
 MR_OVERLOAD(exp) MR_OVERLOAD(exp2) MR_OVERLOAD(expm1) MR_OVERLOAD(log) MR_OVERLOAD(log2) MR_OVERLOAD(log10) MR_OVERLOAD(log1p)
 MR_OVERLOAD(sin) MR_OVERLOAD(cos) MR_OVERLOAD(tan) MR_OVERLOAD(asin) MR_OVERLOAD(acos) MR_OVERLOAD(atan)
-MR_OVERLOAD(sinh) MR_OVERLOAD(cosh) MR_OVERLOAD(tanh) MR_OVERLOAD(cbrt) MR_OVERLOAD(erf) MR_OVERLOAD(erfc) MR_OVERLOAD(round)
+MR_OVERLOAD(sinh) MR_OVERLOAD(cosh) MR_OVERLOAD(tanh) MR_OVERLOAD(asinh) MR_OVERLOAD(acosh) MR_OVERLOAD(atanh)
+MR_OVERLOAD(cbrt) MR_OVERLOAD(erf) MR_OVERLOAD(erfc) MR_OVERLOAD(round) MR_OVERLOAD(lgamma) MR_OVERLOAD(tgamma) MR_OVERLOAD(logb)
+MR_OVERLOAD(nearbyint) MR_OVERLOAD(exp10) MR_OVERLOAD(sinpi) MR_OVERLOAD(cospi) MR_OVERLOAD(rcbrt) MR_OVERLOAD(rsqrt)
+MR_OVERLOAD(floor) MR_OVERLOAD(ceil) MR_OVERLOAD(trunc) MR_OVERLOAD(rint)
+MR_WHOLE(sqrt)
 #undef MR_OVERLOAD
-MR_DEVICE float pow(float x, float y) { return powf(x, y); }
-MR_DEVICE float atan2(float y, float x) { return atan2f(y, x); }
-MR_DEVICE float fmod(float x, float y) { return fmodf(x, y); }
-MR_DEVICE float hypot(float x, float y) { return hypotf(x, y); }
-__attribute__((device)) double pow(double x, double y) = delete;
-__attribute__((device)) double atan2(double y, double x) = delete;
-__attribute__((device)) double fmod(double x, double y) = delete;
-__attribute__((device)) double hypot(double x, double y) = delete;
+#undef MR_WHOLE
+template <bool> struct mr_if_number {};
+template <> struct mr_if_number<true> { typedef double type; };
+#define MR_OVERLOAD2(name)                                                                                  \
+    MR_DEVICE float name(float x, float y) { return name##f(x, y); }                                        \
+    template <class T, class U> MR_DEVICE typename mr_if_number<__is_arithmetic(T) && __is_arithmetic(U)>::type name(T x, U y) \
+    {                                                                                                       \
+        return name((double)x, (double)y);                                                                  \
+    }
+MR_OVERLOAD2(pow) MR_OVERLOAD2(atan2) MR_OVERLOAD2(fmod) MR_OVERLOAD2(hypot) MR_OVERLOAD2(remainder) MR_OVERLOAD2(fdim)
+MR_OVERLOAD2(fmin) MR_OVERLOAD2(fmax) MR_OVERLOAD2(copysign) MR_OVERLOAD2(nextafter)
+#undef MR_OVERLOAD2
+MR_DEVICE float ldexp(float x, int k) { return ldexpf(x, k); }
+MR_DEVICE float scalbn(float x, int k) { return ldexpf(x, k); }
+MR_DEVICE float frexp(float x, int *exponent) { return frexpf(x, exponent); }
+MR_DEVICE float modf(float x, float *whole) { return modff(x, whole); }
+MR_DEVICE void sincos(float x, float *sine, float *cosine) { sincosf(x, sine, cosine); }
+MR_DEVICE int ilogb(float x) { return ilogbf(x); }
+MR_DEVICE long lrint(float x) { return (long)__nvvm_round_f(x); }
+MR_DEVICE long lround(float x) { return (long)roundf(x); }
+MR_DEVICE long long llrint(float x) { return llrintf(x); }
+MR_DEVICE long long llround(float x) { return llroundf(x); }
 
 #undef MR_INFINITY
 #undef MR_NAN
