@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cooperative groups: the block, tiles of up to 32 threads, coalesced threads, and the grid without its barrier.
+ *
+ * A group below the block is a mask of lanes of one warp. Threads of a tile are neighbours, so its shuffles are the warp's with a width;
+ * a coalesced group's go through the lane of the n-th bit. reduce and scan are in headers of their own, as are asynchronous copies. */
+#ifndef MILLRACE_COOPERATIVE_GROUPS_H
+#define MILLRACE_COOPERATIVE_GROUPS_H
+
+#define MR_MEMBER __attribute__((device, always_inline)) inline
+
+namespace cooperative_groups {
+
+MR_DEVICE unsigned int mr_lane() { return __nvvm_read_ptx_sreg_laneid(); }
+MR_DEVICE unsigned int mr_block_rank() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
+MR_DEVICE unsigned int mr_block_size() { return blockDim.x * blockDim.y * blockDim.z; }
+/* The lane of bit number n of a mask. */
+MR_DEVICE unsigned int mr_nth_lane(unsigned int mask, unsigned int n)
+{
+    for (unsigned int i = 0; i < n; i++)
+        mask &= mask - 1;
+    return (unsigned int)__ffs((int)mask) - 1;
+}
+/* The value of a lane, of any type: word by word. */
+template <class T> MR_DEVICE T mr_from_lane(unsigned int mask, const T &value, unsigned int lane)
+{
+    unsigned int words[(sizeof(T) + 3) / 4] = {};
+    T result;
+    __builtin_memcpy(words, &value, sizeof(T));
+    for (unsigned int i = 0; i < (sizeof(T) + 3) / 4; i++)
+        words[i] = __shfl_sync(mask, words[i], (int)lane);
+    __builtin_memcpy(&result, words, sizeof(T));
+    return result;
+}
+
+struct thread_block {
+    MR_MEMBER static void sync() { __syncthreads(); }
+    MR_MEMBER static unsigned int thread_rank() { return mr_block_rank(); }
+    MR_MEMBER static unsigned int size() { return mr_block_size(); }
+    MR_MEMBER static unsigned int num_threads() { return mr_block_size(); }
+    MR_MEMBER static dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    MR_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    MR_MEMBER static dim3 group_dim() { return blockDim; }
+    MR_MEMBER static dim3 dim_threads() { return blockDim; }
+};
+MR_DEVICE thread_block this_thread_block() { return {}; }
+
+struct grid_group {
+    MR_MEMBER static bool is_valid() { return false; }
+    __attribute__((device, unavailable("Millrace has no cooperative launches yet, so a grid has no barrier"))) static void sync();
+    MR_MEMBER static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
+    MR_MEMBER static unsigned long long block_rank()
+    {
+        return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
+    MR_MEMBER static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    MR_MEMBER static dim3 group_dim() { return gridDim; }
+    MR_MEMBER static dim3 dim_blocks() { return gridDim; }
+    MR_MEMBER static unsigned long long size() { return num_blocks() * mr_block_size(); }
+    MR_MEMBER static unsigned long long num_threads() { return size(); }
+    MR_MEMBER static unsigned long long thread_rank() { return block_rank() * mr_block_size() + mr_block_rank(); }
+};
+MR_DEVICE grid_group this_grid() { return {}; }
+
+/* What groups inside a warp share: `mr_mask` has a bit for each lane of the group. */
+class coalesced_group {
+public:
+    unsigned int mr_mask, mr_number, mr_count;   /* number and count: of the groups that a partition made */
+    MR_MEMBER explicit coalesced_group(unsigned int mask, unsigned int number = 0, unsigned int count = 1)
+        : mr_mask(mask), mr_number(number), mr_count(count) {}
+    MR_MEMBER void sync() const { __syncwarp(mr_mask); }
+    MR_MEMBER unsigned int size() const { return (unsigned int)__popc(mr_mask); }
+    MR_MEMBER unsigned int num_threads() const { return size(); }
+    MR_MEMBER unsigned int thread_rank() const { return (unsigned int)__popc(mr_mask & ((1u << mr_lane()) - 1)); }
+    MR_MEMBER unsigned int meta_group_rank() const { return mr_number; }
+    MR_MEMBER unsigned int meta_group_size() const { return mr_count; }
+    template <class T> MR_MEMBER T shfl(T value, unsigned int rank) const
+    {
+        return mr_from_lane(mr_mask, value, mr_nth_lane(mr_mask, rank % size()));
+    }
+    template <class T> MR_MEMBER T shfl_up(T value, unsigned int by) const
+    {
+        unsigned int rank = thread_rank();
+        return mr_from_lane(mr_mask, value, rank < by ? mr_lane() : mr_nth_lane(mr_mask, rank - by));
+    }
+    template <class T> MR_MEMBER T shfl_down(T value, unsigned int by) const
+    {
+        unsigned int rank = thread_rank();
+        return mr_from_lane(mr_mask, value, rank + by >= size() ? mr_lane() : mr_nth_lane(mr_mask, rank + by));
+    }
+    MR_MEMBER int any(int p) const { return __any_sync(mr_mask, p); }
+    MR_MEMBER int all(int p) const { return __all_sync(mr_mask, p); }
+    /* Bits in the order of ranks. */
+    MR_MEMBER unsigned int mr_pack(unsigned int lanes) const
+    {
+        unsigned int packed = 0, rank = 0;
+        for (unsigned int left = mr_mask; left; left &= left - 1)
+            packed |= (lanes >> (__ffs((int)left) - 1) & 1) << rank++;
+        return packed;
+    }
+    MR_MEMBER unsigned int ballot(int p) const { return mr_pack(__ballot_sync(mr_mask, p)); }
+    template <class T> MR_MEMBER unsigned int match_any(T value) const { return mr_pack(__match_any_sync(mr_mask, value)); }
+};
+MR_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+template <unsigned int Size, class Parent = void> class thread_block_tile {
+    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "Millrace has tiles of 1, 2, 4, 8, 16 and 32 threads");
+public:
+    MR_MEMBER static unsigned int mr_lanes() { return (Size == 32 ? ~0u : (1u << Size % 32) - 1) << (mr_lane() & ~(Size - 1)); }
+    MR_MEMBER static void sync() { __syncwarp(mr_lanes()); }
+    MR_MEMBER static constexpr unsigned int size() { return Size; }
+    MR_MEMBER static constexpr unsigned int num_threads() { return Size; }
+    MR_MEMBER static unsigned int thread_rank() { return mr_block_rank() % Size; }
+    MR_MEMBER static unsigned int meta_group_rank() { return mr_block_rank() / Size; }
+    MR_MEMBER static unsigned int meta_group_size() { return (mr_block_size() + Size - 1) / Size; }
+    MR_MEMBER static unsigned int mr_first() { return mr_lane() & ~(Size - 1); }
+    template <class T> MR_MEMBER T shfl(T value, unsigned int rank) const { return mr_from_lane(mr_lanes(), value, mr_first() + rank % Size); }
+    template <class T> MR_MEMBER T shfl_up(T value, unsigned int by) const
+    {
+        return mr_from_lane(mr_lanes(), value, thread_rank() < by ? mr_lane() : mr_lane() - by);
+    }
+    template <class T> MR_MEMBER T shfl_down(T value, unsigned int by) const
+    {
+        return mr_from_lane(mr_lanes(), value, thread_rank() + by >= Size ? mr_lane() : mr_lane() + by);
+    }
+    template <class T> MR_MEMBER T shfl_xor(T value, unsigned int bits) const
+    {
+        unsigned int other = thread_rank() ^ bits;
+        return mr_from_lane(mr_lanes(), value, other >= Size ? mr_lane() : mr_first() + other);
+    }
+    MR_MEMBER int any(int p) const { return __any_sync(mr_lanes(), p); }
+    MR_MEMBER int all(int p) const { return __all_sync(mr_lanes(), p); }
+    MR_MEMBER unsigned int ballot(int p) const { return (__ballot_sync(mr_lanes(), p) & mr_lanes()) >> mr_first(); }
+    template <class T> MR_MEMBER unsigned int match_any(T value) const { return __match_any_sync(mr_lanes(), value) >> mr_first(); }
+    MR_MEMBER operator coalesced_group() const { return coalesced_group(mr_lanes(), meta_group_rank(), meta_group_size()); }
+};
+template <unsigned int Size, class Parent> MR_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
+
+/* The groups of a warp whose members gave the same label. */
+template <class Group, class T> MR_DEVICE coalesced_group labeled_partition(const Group &group, T label)
+{
+    unsigned int all = coalesced_group(group).mr_mask, mine = __match_any_sync(all, label), number = 0, count = 0;
+    unsigned int first = (unsigned int)__ffs((int)mine) - 1;
+    unsigned int firsts = __ballot_sync(all, mr_lane() == first);
+    number = (unsigned int)__popc(firsts & ((1u << first) - 1));
+    count = (unsigned int)__popc(firsts);
+    return coalesced_group(mine, number, count);
+}
+template <class Group> MR_DEVICE coalesced_group binary_partition(const Group &group, bool label)
+{
+    unsigned int all = coalesced_group(group).mr_mask, yes = __ballot_sync(all, label) & all;
+    return coalesced_group(label ? yes : all & ~yes, label, 2);
+}
+
+template <class Group> MR_DEVICE void sync(const Group &group) { group.sync(); }
+template <class Group> MR_DEVICE auto thread_rank(const Group &group) { return group.thread_rank(); }
+template <class Group> MR_DEVICE auto group_size(const Group &group) { return group.size(); }
+
+}   // namespace cooperative_groups
+
+#undef MR_MEMBER
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Half precision: __half and __half2 (half, half2), their conversions; millrace_small_float.h has all that bfloat16 shares. */
+#ifndef MILLRACE_CUDA_FP16_H
+#define MILLRACE_CUDA_FP16_H
+
+#ifndef MR_BOTH
+#define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline
+#endif
+#define MR_MEMBER __attribute__((host, device, always_inline)) inline
+
+struct __half_raw { unsigned short x; };
+struct __half2_raw { unsigned short x, y; };
+struct __attribute__((aligned(2))) __half {
+    unsigned short mr_bits;
+    __half() = default;
+    MR_MEMBER __half(__half_raw raw) : mr_bits(raw.x) {}
+    MR_MEMBER __half(float x) : mr_bits(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
+    MR_MEMBER __half(double x) : mr_bits(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
+    template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __half(T x) : __half((float)x) {}
+    MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, mr_bits); }
+    MR_MEMBER operator __half_raw() const { return {mr_bits}; }
+};
+struct __attribute__((aligned(4))) __half2 {
+    __half x, y;
+    __half2() = default;
+    MR_MEMBER __half2(__half a, __half b) : x(a), y(b) {}
+    MR_MEMBER __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+    MR_MEMBER operator __half2_raw() const { return {x.mr_bits, y.mr_bits}; }
+};
+typedef __half half, __nv_half;
+typedef __half2 half2, __nv_half2;
+#undef MR_MEMBER
+
+MR_BOTH float mr_wide(__half x) { return (float)x; }
+MR_BOTH __half mr_narrow_as(float x, const __half *) { return __half(x); }
+MR_DEVICE __half mr_fused(__half x, __half y, __half z)
+{
+    unsigned short bits;
+    __asm__("fma.rn.f16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.mr_bits), "h"(y.mr_bits), "h"(z.mr_bits));
+    return __half_raw{bits};
+}
+#define MR_SMALL __half
+#define MR_SMALL2 __half2
+#include "millrace_small_float.h"
+#undef MR_SMALL
+#undef MR_SMALL2
+
+/* Conversions. */
+MR_BOTH __half __float2half(float x) { return __half(x); }
+MR_BOTH __half __float2half_rn(float x) { return __half(x); }
+MR_BOTH __half __double2half(double x) { return __half(x); }
+MR_BOTH float __half2float(__half x) { return (float)x; }
+MR_DEVICE __half __float2half_rz(float x)
+{
+    unsigned short bits;
+    __asm__("cvt.rz.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __half_raw{bits};
+}
+MR_DEVICE __half __float2half_rd(float x)
+{
+    unsigned short bits;
+    __asm__("cvt.rm.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __half_raw{bits};
+}
+MR_DEVICE __half __float2half_ru(float x)
+{
+    unsigned short bits;
+    __asm__("cvt.rp.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return __half_raw{bits};
+}
+MR_BOTH __half __ushort_as_half(unsigned short x) { return __half_raw{x}; }
+MR_BOTH __half __short_as_half(short x) { return __half_raw{(unsigned short)x}; }
+MR_BOTH unsigned short __half_as_ushort(__half x) { return x.mr_bits; }
+MR_BOTH short __half_as_short(__half x) { return (short)x.mr_bits; }
+MR_BOTH __half2 __halves2half2(__half x, __half y) { return {x, y}; }
+MR_BOTH __half2 make_half2(__half x, __half y) { return {x, y}; }
+MR_BOTH __half2 __half2half2(__half x) { return {x, x}; }
+MR_BOTH __half2 __float2half2_rn(float x) { return {__half(x), __half(x)}; }
+MR_BOTH __half2 __floats2half2_rn(float x, float y) { return {__half(x), __half(y)}; }
+MR_BOTH __half2 __float22half2_rn(float2 x) { return {__half(x.x), __half(x.y)}; }
+MR_BOTH float2 __half22float2(__half2 x) { return {(float)x.x, (float)x.y}; }
+MR_BOTH __half __low2half(__half2 x) { return x.x; }
+MR_BOTH __half __high2half(__half2 x) { return x.y; }
+MR_BOTH float __low2float(__half2 x) { return (float)x.x; }
+MR_BOTH float __high2float(__half2 x) { return (float)x.y; }
+MR_BOTH __half2 __low2half2(__half2 x) { return {x.x, x.x}; }
+MR_BOTH __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
+MR_BOTH __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
+MR_BOTH __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
+MR_BOTH __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
+MR_DEVICE int __half2int_rn(__half x) { return __nvvm_f2i_rn(x); }
+MR_DEVICE int __half2int_rz(__half x) { return __nvvm_f2i_rz(x); }
+MR_DEVICE int __half2int_rd(__half x) { return __nvvm_f2i_rm(x); }
+MR_DEVICE int __half2int_ru(__half x) { return __nvvm_f2i_rp(x); }
+MR_DEVICE unsigned int __half2uint_rn(__half x) { return __nvvm_f2ui_rn(x); }
+MR_DEVICE unsigned int __half2uint_rz(__half x) { return __nvvm_f2ui_rz(x); }
+MR_DEVICE long long __half2ll_rn(__half x) { return __nvvm_f2ll_rn(x); }
+MR_DEVICE long long __half2ll_rz(__half x) { return __nvvm_f2ll_rz(x); }
+MR_BOTH __half __int2half_rn(int x) { return __half(x); }
+MR_BOTH __half __uint2half_rn(unsigned int x) { return __half(x); }
+MR_BOTH __half __short2half_rn(short x) { return __half(x); }
+MR_BOTH __half __ushort2half_rn(unsigned short x) { return __half(x); }
+MR_BOTH __half __ll2half_rn(long long x) { return __half(x); }
+MR_BOTH __half __ull2half_rn(unsigned long long x) { return __half(x); }
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Half precision and bfloat16 for test_half.c: each kernel goes through all pairs that its grid makes of two tables of bits. */
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+
+/* For every pair x = bits[i], y = bits[j]: sum, difference, product, quotient, x * y + x, comparisons. */
+template <class T> static __device__ void arithmetic(unsigned short *out, const unsigned short *bits, int count)
+{
+    int i = blockIdx.x, j = threadIdx.x;
+    T x = T(__builtin_bit_cast(T, bits[i])), y = __builtin_bit_cast(T, bits[j]);
+    T results[5] = {x + y, x - y, x * y, x / y, __hfma(x, y, x)};
+    for (int k = 0; k < 5; k++)
+        out[(i * count + j) * 6 + k] = __builtin_bit_cast(unsigned short, results[k]);
+    out[(i * count + j) * 6 + 5] = (unsigned short)((x < y) | (x <= y) << 1 | (x == y) << 2 | (x != y) << 3 | (x >= y) << 4 | (x > y) << 5 | __hne(x, y) << 6);
+}
+extern "C" __global__ void halves(unsigned short *out, const unsigned short *bits, int count) { arithmetic<__half>(out, bits, count); }
+extern "C" __global__ void bfloats(unsigned short *out, const unsigned short *bits, int count) { arithmetic<__nv_bfloat16>(out, bits, count); }
+
+extern "C" __global__ void convert(unsigned short *half, unsigned short *bfloat, const float *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    half[i] = __half_as_ushort(__float2half(x[i]));
+    bfloat[i] = __bfloat16_as_ushort(__float2bfloat16(x[i]));
+}
+
+/* Sums of 256 threads in one half, one bfloat16 and pairs; shuffles; functions of pairs. */
+extern "C" __global__ void others(float *out)
+{
+    __shared__ __half sum[2];
+    __shared__ half2 sums;
+    __shared__ nv_bfloat16 other[2];
+    if (threadIdx.x == 0) {
+        sum[0] = sum[1] = 0;
+        other[0] = other[1] = 0.0f;
+        sums = __float2half2_rn(0.0f);
+    }
+    __syncthreads();
+    atomicAdd(&sum[1], __half(1));
+    atomicAdd(&other[1], __nv_bfloat16(1.0f));
+    atomicAdd(&sums, make_half2(1.0f, 2.0f));
+    __half lane = __shfl_xor_sync(0xffffffffu, __half((int)threadIdx.x % 32), 1);
+    half2 lanes = __shfl_sync(0xffffffffu, __floats2half2_rn(threadIdx.x % 32, 7), 5);
+    __syncthreads();
+    if (threadIdx.x != 4)
+        return;
+    half2 two = h2sqrt(__floats2half2_rn(4, 9)) * __half2half2(2.0f);
+    two += __float2half2_rn(1);
+    const float values[] = {sum[0], sum[1], other[0], other[1], __low2float(sums), __high2float(sums), lane, __low2float(lanes), __low2float(two),
+        __high2float(two), (float)__half2int_rn(__half(2.5f)), __half2float(__float2half_rz(2049.5f)), __half2float(__float2half_ru(2049.0f)), hexp(__half(0.0f))};
+    for (int i = 0; i < 14; i++)
+        out[i] = values[i];
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cooperative groups of the device headers: one kernel writes what each of 128 threads finds; here is what it has to find. */
+#include <cuda.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#define THREADS 128
+#define ROWS 19
+
+static int right(int row, int me)
+{
+    int tile = me & ~7, warp = me & ~31, rank = me % 8, sum = 0, count = 0, before = 0, number;
+    switch (row) {
+    case 0: return me;
+    case 1: return rank + 100 * (me / 8) + 10000 * (THREADS / 8);
+    case 2: return tile + 3;
+    case 3: return rank < 2 ? me : me - 2;
+    case 4: return rank >= 6 ? me : me + 2;
+    case 5: return tile + (rank ^ 5);
+    case 6: return 8 * tile + 28;
+    case 7: return warp + 31;
+    case 8: return (rank + 1) * tile + rank * (rank + 1) / 2;
+    case 9: return me % 32;
+    case 10:
+        for (int i = 0; i < 8; i++)
+            sum |= ((tile + i) % 3 == 0) << i;
+        return sum;
+    case 11: return (tile == 8) + 2 * (tile >= 8);
+    case 12: return 2 * (tile + 7);
+    case 13:
+    case 14:
+        for (int i = warp; i < warp + 32; i++) {
+            count += i % 3 == me % 3;
+            before += i % 3 == me % 3 && i < me;
+            sum += i % 3 == me % 3 ? i : 0;
+        }
+        number = (me % 3 - warp % 3 + 3) % 3;
+        return row == 14 ? sum : count * 100 + before + 10000 * number;
+    case 15: return 40 + rank / 2;
+    case 16: return me % 4 == 1 ? 800 + me % 32 / 4 + 9 * 10000 : -1;
+    case 17: return (me + 1) % THREADS * 3;
+    default: return me + 1000 * THREADS;
+    }
+}
+
+static void test_groups(void **state)
+{
+    static int results[ROWS][THREADS], numbers[THREADS];
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr in, out;
+    (void)state;
+    for (int i = 0; i < THREADS; i++)
+        numbers[i] = i * 3;
+    OK(cuInit(0));
+    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
+    OK(cuModuleLoad(&module, getenv("DEVICE_GROUPS_PTX")));
+    OK(cuModuleGetFunction(&function, module, "groups"));
+    OK(cuMemAlloc(&in, sizeof numbers));
+    OK(cuMemAlloc(&out, sizeof results));
+    OK(cuMemcpyHtoD(in, numbers, sizeof numbers));
+    OK(cuLaunchKernel(function, 1, 1, 1, 16, THREADS / 16, 1, 0, NULL, (void *[]){ &out, &in }, NULL));
+    OK(cuMemcpyDtoH(results, out, sizeof results));
+    for (int row = 0; row < ROWS; row++) {
+        for (int me = 0; me < THREADS; me++) {
+            if (results[row][me] != right(row, me))
+                fail_msg("row %d, thread %d: %d, must be %d", row, me, results[row][me], right(row, me));
+        }
+    }
+    OK(cuCtxDestroy(context));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
