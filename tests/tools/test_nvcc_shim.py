@@ -70,6 +70,13 @@ class Shim(unittest.TestCase):
             self.assertIn("fma.rn.f64", text)
             self.assertNotIn("cvt.rn.f32.f64", text)
 
+    def test_option_files(self):
+        (self.path / "options").write_text("-load\n/nonexistent.so\n")
+        for words in (("@options",), ("-I@options",), ("-I", "@options"), ("-include", "@options"), ("-o", "@options")):
+            done = self.nvcc("--ptx", *words, "kernel.cu")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("option files are not read", done.stderr)
+
     def test_preprocess(self):
         done = self.nvcc("--preprocess", "-arch", "sm_80", "kernel.cu", "--compiler-options", "-P")
         self.assertEqual(done.returncode, 0, done.stderr)

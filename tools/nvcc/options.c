@@ -257,6 +257,8 @@ bool request_parse(struct request *request, int argc, char **argv)
                 return complain("there is no value after", word);
             value = argv[++i];
         }
+        if (value && value[0] == '@') /* clang's inner part would read it as an option file, even attached */
+            return complain("option files are not read:", value);
         if (!apply(request, option, word, value))
             return false;
     }
