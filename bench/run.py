@@ -43,11 +43,13 @@ def run(command: list, **environment: str) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^(\w+) ([-\d.]+)$", done.stdout, re.MULTILINE)}
 
 
-def build_openmp(folder: str) -> pathlib.Path | None:
-    """The hand-written reference, compiled for this processor by the compiler that the goals name."""
-    program = pathlib.Path(folder) / "demo_openmp"
+def build_openmp(folder: str, source: str, name: str) -> pathlib.Path | None:
+    """A hand-written reference, compiled for this processor by the compiler that the goals name."""
+    program = pathlib.Path(folder) / name
     done = subprocess.run(["clang-19", "-std=gnu17", "-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp",
-                           str(HERE / "demo_openmp.c"), "-o", str(program)], check=False)
+                           str(HERE / source), "-o", str(program), "-lm"], check=False, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(done.stderr, file=sys.stderr)
     return program if done.returncode == 0 else None
 
 
@@ -93,6 +95,37 @@ def print_demo(ours: dict, openmp: dict, nvidia: dict, pocl: dict) -> None:
         print(f"against PoCL: {pocl['demo_pocl_seconds'] / streams:.1f} times faster (goal: at least 8)")
 
 
+KERNELS = [
+    ("vector_add", "vector addition, 16 Mi floats"),
+    ("saxpy", "saxpy, 16 Mi floats, a loop over the grid"),
+    ("stencil", "five-point stencil, 4096 x 4096, blocks of 32 x 8"),
+    ("reduce", "sum of 16 Mi floats, tree in shared memory"),
+    ("scan", "running sums of 256, shuffles, 16 Mi floats"),
+    ("matrix", "matrix product, 1024, tiles of 16 x 16"),
+    ("transpose", "transpose, 4096 x 4096, tiles of 16 x 16"),
+    ("bodies", "forces among 16,384 bodies"),
+    ("fractal", "Mandelbrot set, 2048 x 2048, 256 rounds"),
+    ("options", "Black-Scholes, 4 Mi options"),
+    ("histogram", "histogram of 16 MiB, shared and global atomics"),
+]
+
+
+def print_kernels(ours: dict, hand: dict) -> None:
+    print("\nKernels beside the same work in C with OpenMP, in milliseconds (best of some rounds)\n")
+    print(f"{'kernel':52} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
+    product, count = 1.0, 0
+    for name, label in KERNELS:
+        mine, other = ours.get(f"{name}_ms"), hand.get(f"{name}_ms")
+        ratio = mine / other if mine and other else None
+        print(f"{label:52} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(ratio, '{:.2f}'):>6}")
+        if ratio:
+            product, count = product * ratio, count + 1
+            if abs(ours[f"{name}_sum"] - hand[f"{name}_sum"]) > 1e-4 * abs(hand[f"{name}_sum"]):
+                sys.exit(f"bench: {name}: the sums of the results differ: {ours[f'{name}_sum']} and {hand[f'{name}_sum']}")
+    if count:
+        print(f"geometric mean of the ratios: {product ** (1 / count):.2f} (goal: at most 1.25, none above 2)")
+
+
 def print_scale(scale: dict) -> None:
     print("\nBytes of resident memory\n")
     for name, label in (("bytes_event", "an event, recorded"), ("bytes_stream", "a stream"),
@@ -107,12 +140,16 @@ def print_scale(scale: dict) -> None:
 def main() -> int:
     programs = pathlib.Path(sys.argv[1]).resolve() / "bench"
     with tempfile.TemporaryDirectory() as folder:
-        openmp = build_openmp(folder)
+        openmp = build_openmp(folder, "demo_openmp.c", "demo_openmp")
+        kernels_openmp = build_openmp(folder, "kernels/openmp.c", "kernels_openmp")
         print("bench: calls", flush=True)
         calls = run([programs / "bench_calls"])
         print("bench: demonstration", flush=True)
         demo = run([programs / "bench_demo_cuda"])
         hand = run([openmp]) if openmp else {}
+        print("bench: kernels", flush=True)
+        kernels = run([programs / "bench_kernels_cuda"])
+        kernels_hand = run([kernels_openmp]) if kernels_openmp else {}
         print("bench: memory and growth", flush=True)
         scale = run([programs / "bench_scale"])
         pocl = {}
@@ -122,6 +159,7 @@ def main() -> int:
     nvidia = recorded()
     print_calls(calls, nvidia, pocl)
     print_demo(demo, hand, nvidia, pocl)
+    print_kernels(kernels, kernels_hand)
     print_scale(scale)
     return 0
 
