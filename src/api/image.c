@@ -137,14 +137,13 @@ static void write_back(const struct mr_image_options *options, const struct requ
     }
 }
 
-CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
-                       const struct mr_image_options *options, struct mr_program **out)
+/* Reads the options of a request, and makes its logs empty. */
+static CUresult begin_request(const char *entry, const struct mr_device *device, const struct mr_image_options *options,
+                              struct request *request)
 {
-    struct request request = { .program = { .optimisation = 4 } };
-    struct mr_program_options *program = &request.program;
-    if (!image)
-        return mr_bad_value(entry, "the image is NULL");
-    CUresult status = read_options(entry, options, &request);
+    *request = (struct request){ .program = { .optimisation = 4 } };
+    struct mr_program_options *program = &request->program;
+    CUresult status = read_options(entry, options, request);
     if (status != CUDA_SUCCESS)
         return status;
     /* Logs are strings whatever happens, also where the load writes nothing. */
@@ -153,12 +152,54 @@ CUresult mr_image_load(const char *entry, const struct mr_device *device, const 
     if (program->error_room)
         program->error_log[0] = 0;
     program->capability = device->capability_major * 10 + device->capability_minor;
+    return CUDA_SUCCESS;
+}
+
+static CUresult load_image(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
+                           const struct mr_image_options *options, struct mr_program **out)
+{
+    struct request request;
+    if (!image)
+        return mr_bad_value(entry, "the image is NULL");
+    CUresult status = begin_request(entry, device, options, &request);
+    if (status != CUDA_SUCCESS)
+        return status;
+    request.program.partial = partial;
     uint64_t start = mr_clock_ns();
     mr_fault_launch_near();
-    status = mr_program_load(image, size, program, out);
+    status = mr_program_load(image, size, &request.program, out);
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)
         mr_log(MR_LOG_INFO, "%s: the image was refused with status %d", entry, (int)status);
+    return status;
+}
+
+CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
+                       const struct mr_image_options *options, struct mr_program **out)
+{
+    return load_image(entry, device, image, size, false, options, out);
+}
+
+CUresult mr_image_check(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
+                        const struct mr_image_options *options)
+{
+    struct mr_program *program;
+    CUresult status = load_image(entry, device, image, size, partial, options, &program);
+    if (status == CUDA_SUCCESS)
+        mr_program_drop(program);
+    return status;
+}
+
+CUresult mr_image_join(const char *entry, const struct mr_device *device, const struct mr_program_image *images, unsigned count,
+                       const struct mr_image_options *options, char **text)
+{
+    struct request request;
+    CUresult status = begin_request(entry, device, options, &request);
+    if (status != CUDA_SUCCESS)
+        return status;
+    uint64_t start = mr_clock_ns();
+    status = mr_program_join(images, count, &request.program, text);
+    write_back(options, &request, mr_clock_ns() - start);
     return status;
 }
 

@@ -4,10 +4,12 @@
 #define MR_API_IMAGE_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct mr_device;
 struct mr_program;
+struct mr_program_image;
 
 /* The options of one load as the program passed them. */
 struct mr_image_options {
@@ -21,6 +23,14 @@ struct mr_image_options {
  * each other, CUDA_ERROR_NOT_SUPPORTED for those that cannot be honoured, and the statuses of mr_program_load. */
 CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
                        const struct mr_image_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+
+/* Whether the image would load; `partial`: what it declares may be defined by others. Options, logs and statuses as mr_image_load. */
+CUresult mr_image_check(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
+                        const struct mr_image_options *options) __attribute__((warn_unused_result));
+
+/* Several images as one PTX text in *text (free with mr_free). Options, logs and statuses as mr_image_load. */
+CUresult mr_image_join(const char *entry, const struct mr_device *device, const struct mr_program_image *images, unsigned count,
+                       const struct mr_image_options *options, char **text) __attribute__((warn_unused_result));
 
 /* As mr_image_load, from a file. CUDA_ERROR_FILE_NOT_FOUND if it cannot be read. */
 CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,

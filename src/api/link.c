@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linking (driver API manual, Module Management: cuLink*).
  *
- * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it, so the result of linking one input is
- * that input, once it has proved to compile. Joining several inputs, whose symbols refer to each other, is refused: no image would stand for
- * all of them. Options follow the rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the
- * program's until the link is destroyed. */
+ * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it. Each input is checked by itself when
+ * it is added, but for what it leaves to others; cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it
+ * is. Options follow the rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the program's until the
+ * link is destroyed. */
 #include "api_impl.h"
 
 #include <stdint.h>
@@ -14,23 +14,30 @@
 #include "api/image.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "compile/compile.h"
 #include "object/context.h"
 #include "object/module.h"
 
 struct mr_link {
     struct mr_object object;
     const struct mr_device *device;
-    struct mr_image_options options; /* names are a copy, values the program's array */
+    struct mr_image_options options; /* copies of what the program passed */
+    void **answers;                  /* the program's array of values: sizes and times are written there */
     mr_lock lock;                    /* guards what follows */
-    unsigned inputs;
-    char *image;                     /* the only input so far, with a zero byte after it */
-    size_t size;                     /* without that byte */
+    struct mr_program_image *inputs; /* data are ours, with a zero byte behind them */
+    size_t count, capacity;
+    char *image;                     /* the result; NULL before cuLinkComplete */
+    size_t size;                     /* of the result, with a zero byte at its end */
 };
 
 static void link_finish(void *object)
 {
     struct mr_link *link = object;
     mr_free(link->options.names);
+    mr_free(link->options.values);
+    for (size_t i = 0; i < link->count; i++)
+        mr_free((void *)link->inputs[i].data);
+    mr_free(link->inputs);
     mr_free(link->image);
 }
 
@@ -61,8 +68,10 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
         return CUDA_ERROR_OUT_OF_MEMORY;
     link->device = context->device;
     if (numOptions > 0) {
-        link->options = (struct mr_image_options){ numOptions, mr_memdup(options, numOptions * sizeof *options), optionValues };
-        if (!link->options.names) {
+        link->answers = optionValues;
+        link->options = (struct mr_image_options){ numOptions, mr_memdup(options, numOptions * sizeof *options),
+                                                   mr_memdup(optionValues, numOptions * sizeof *optionValues) };
+        if (!link->options.names || !link->options.values) {
             if (mr_object_retire(link))
                 mr_object_drop(link);
             return CUDA_ERROR_OUT_OF_MEMORY;
@@ -89,21 +98,79 @@ static CUresult check_type(const char *entry, CUjitInputType type)
     }
 }
 
-/* Takes over an input that has proved to compile; `data` is the link's from now on, or freed. */
-static CUresult take_input(struct mr_link *link, const char *entry, char *data, size_t size)
+/* The link's options for one call: a room's size stays what it was at first, and the call writes its own answers. */
+static CUresult begin_options(const struct mr_link *link, struct mr_image_options *options)
 {
+    size_t bytes = link->options.count * sizeof *link->options.values;
+    *options = link->options;
+    if (bytes > 0)
+        options->values = mr_memdup(link->options.values, bytes);
+    return bytes == 0 || options->values ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void end_options(const struct mr_link *link, struct mr_image_options *options)
+{
+    if (options->count > 0)
+        memcpy(link->answers, options->values, options->count * sizeof *options->values);
+    if (options->count > 0)
+        mr_free(options->values);
+}
+
+static CUresult check_input(const char *entry, const struct mr_link *link, const char *data, size_t size, bool partial,
+                            const struct mr_image_options *own)
+{
+    struct mr_image_options options;
+    if (own->count > 0)
+        return mr_image_check(entry, link->device, data, size, partial, own);
+    CUresult status = begin_options(link, &options);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_image_check(entry, link->device, data, size, partial, &options);
+    end_options(link, &options);
+    return status;
+}
+
+/* What linking finds wrong has a status of its own on hardware. */
+static CUresult link_status(CUresult status)
+{
+    return status == CUDA_ERROR_INVALID_PTX ? CUDA_ERROR_UNKNOWN : status;
+}
+
+/* Does the input go with those before it? A name defined twice is told now, as on hardware. The lock is held. */
+static CUresult try_join(const char *entry, struct mr_link *link)
+{
+    struct mr_image_options options;
+    char *text = NULL;
+    if (link->count < 2)
+        return CUDA_SUCCESS;
+    CUresult status = begin_options(link, &options);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_image_join(entry, link->device, link->inputs, (unsigned)link->count, &options, &text);
+    end_options(link, &options);
+    mr_free(text);
+    return link_status(status);
+}
+
+/* Takes over an input that has proved to be good by itself; `data` is the link's from now on, or freed. */
+static CUresult take_input(const char *entry, struct mr_link *link, char *data, size_t size)
+{
+    CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&link->lock);
-    bool first = link->inputs++ == 0;
-    if (first) {
-        link->image = data;
-        link->size = size;
+    bool good = mr_array_reserve((void **)&link->inputs, &link->capacity, link->count + 1, sizeof *link->inputs);
+    if (good) {
+        link->inputs[link->count++] = (struct mr_program_image){ data, size };
+        /* What was linked before lacks this input. A program may still have the old image: it stays until the next cuLinkComplete. */
+        status = try_join(entry, link);
+        if (status == CUDA_SUCCESS)
+            link->size = 0;
+        else
+            link->count--;
     }
     mr_lock_drop(&link->lock);
-    if (first)
-        return CUDA_SUCCESS;
-    mr_free(data);
-    mr_log(MR_LOG_INFO, "%s: joining several inputs is not supported", entry);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    if (status != CUDA_SUCCESS)
+        mr_free(data);
+    return status;
 }
 
 CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
@@ -111,7 +178,6 @@ CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
 {
     static const char entry[] = "cuLinkAddData";
     struct mr_link *link;
-    struct mr_program *program;
     (void)name;
     CUresult status = find_link(entry, state, &link);
     if (status == CUDA_SUCCESS)
@@ -126,13 +192,12 @@ CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
     memcpy(copy, data, size);
     copy[size] = 0;
     struct mr_image_options own = { numOptions, options, optionValues };
-    status = mr_image_load(entry, link->device, copy, size, numOptions > 0 ? &own : &link->options, &program);
+    status = check_input(entry, link, copy, size, true, &own);
     if (status != CUDA_SUCCESS) {
         mr_free(copy);
         return status;
     }
-    mr_program_drop(program);
-    return take_input(link, entry, copy, size);
+    return take_input(entry, link, copy, size);
 }
 
 CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions,
@@ -154,6 +219,39 @@ CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char 
     return status;
 }
 
+/* Joins the inputs into link->image. The lock is held. */
+static CUresult complete(struct mr_link *link)
+{
+    static const char entry[] = "cuLinkComplete";
+    char *text = NULL;
+    size_t size = 0;
+    CUresult status = CUDA_SUCCESS;
+    if (link->count == 1) {
+        size = link->inputs[0].size;
+        text = mr_memdup(link->inputs[0].data, size + 1);
+        if (!text)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    } else {
+        struct mr_image_options options;
+        status = begin_options(link, &options);
+        if (status != CUDA_SUCCESS)
+            return status;
+        status = mr_image_join(entry, link->device, link->inputs, (unsigned)link->count, &options, &text);
+        end_options(link, &options);
+        size = status == CUDA_SUCCESS ? strlen(text) : 0;
+    }
+    if (status == CUDA_SUCCESS)
+        status = check_input(entry, link, text, size, false, &(struct mr_image_options){ .count = 0 });
+    if (status != CUDA_SUCCESS) {
+        mr_free(text);
+        return link_status(status);
+    }
+    mr_free(link->image);
+    link->image = text;
+    link->size = size + 1;
+    return CUDA_SUCCESS;
+}
+
 /* The result belongs to the link and goes with it. */
 CUresult mr_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
@@ -164,16 +262,16 @@ CUresult mr_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
     if (!cubinOut)
         return mr_bad_value("cuLinkComplete", "cubinOut is NULL");
     mr_lock_take(&link->lock);
-    if (link->inputs == 1) {
+    if (link->count == 0)
+        status = mr_bad_value("cuLinkComplete", "the link has no input");
+    else if (link->size == 0)
+        status = complete(link);
+    if (status == CUDA_SUCCESS) {
         *cubinOut = link->image;
         if (sizeOut)
-            *sizeOut = link->size + 1;
-    } else {
-        status = link->inputs == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+            *sizeOut = link->size;
     }
     mr_lock_drop(&link->lock);
-    if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "cuLinkComplete: the link has %u inputs, and one can be linked", link->inputs);
     return status;
 }
 

@@ -20,6 +20,7 @@ struct mr_program_options {
     int capability;              /* of the device, 10 * major + minor: chooses among a container's images, %-version checks */
     unsigned optimisation;       /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL */
     bool debug, line_info, verbose;
+    bool partial;                /* an input of a link: what it declares may be defined by others; it can't be launched */
     char *error_log; size_t error_room, error_used;
     char *info_log; size_t info_room, info_used;
 };
@@ -28,6 +29,11 @@ struct mr_program_options {
  * Errors: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_SOURCE,
  * CUDA_ERROR_OUT_OF_MEMORY. Everything that cannot be compiled is refused here, not at the launch. */
 CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+
+/* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of `options`, the only ones that it
+ * looks at beside the capability. CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
+struct mr_program_image { const void *data; size_t size; };
+CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text) __attribute__((warn_unused_result));
 void mr_program_hold(struct mr_program *program);
 void mr_program_drop(struct mr_program *program);
 

@@ -16,6 +16,7 @@
 #include "base/settings.h"
 #include "compile/compiler.h"
 #include "ptx/container.h"
+#include "ptx/join.h"
 
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
 
@@ -112,6 +113,7 @@ static CUresult build_program(struct mr_program *program, const char *text, size
     /* The verifier and the checks that follow show source lines as well. */
     diag->source = text;
     diag->source_length = length;
+    program->module->is_partial = options->partial;
     bool good = mr_ptx_verify(program->module, diag) && check_target(program->module, options->capability, diag) &&
         mr_codegen_check(program->module, diag);
     if (good && !mr_layout_build(program->module, &program->layout))
@@ -181,11 +183,11 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     return status;
 }
 
-CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out)
+/* The PTX of an image; free it with mr_ptx_text_free if all went well. */
+static CUresult open_image(const void *image, size_t size, struct mr_program_options *options, struct mr_ptx_text *ptx)
 {
-    struct mr_ptx_text ptx;
     options->error_used = options->info_used = 0;
-    switch (mr_ptx_container_read(image, size, (uint32_t)options->capability, &ptx)) {
+    switch (mr_ptx_container_read(image, size, (uint32_t)options->capability, ptx)) {
     case MR_PTX_CONTAINER_OK: break;
     case MR_PTX_CONTAINER_NO_MEMORY:
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -196,13 +198,51 @@ CUresult mr_program_load(const void *image, size_t size, struct mr_program_optio
         give_log(options->error_log, options->error_room, &options->error_used, "error: the image is neither PTX nor a fat binary\n");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    if (!begins_with_version(ptx.text, ptx.length)) {
-        mr_log(MR_LOG_INFO, "image refused: it does not begin with .version");
-        give_log(options->error_log, options->error_room, &options->error_used, "error: the image does not begin with .version\n");
-        mr_ptx_text_free(&ptx);
-        return CUDA_ERROR_INVALID_IMAGE;
+    if (begins_with_version(ptx->text, ptx->length))
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "image refused: it does not begin with .version");
+    give_log(options->error_log, options->error_room, &options->error_used, "error: the image does not begin with .version\n");
+    mr_ptx_text_free(ptx);
+    return CUDA_ERROR_INVALID_IMAGE;
+}
+
+CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text)
+{
+    struct mr_ptx_text *texts = mr_calloc(count, sizeof *texts);
+    struct mr_ptx_join_input *inputs = mr_calloc(count, sizeof *inputs);
+    CUresult status = texts && inputs ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    unsigned opened = 0;
+    while (status == CUDA_SUCCESS && opened < count) {
+        status = open_image(images[opened].data, images[opened].size, options, &texts[opened]);
+        if (status != CUDA_SUCCESS)
+            break;
+        inputs[opened] = (struct mr_ptx_join_input){ texts[opened].text, texts[opened].length };
+        opened++;
     }
-    CUresult status = load_text(ptx.text, ptx.length, options, out);
+    if (status == CUDA_SUCCESS) {
+        struct mr_ptx_diag diag;
+        mr_ptx_diag_init(&diag);
+        *text = mr_ptx_join(inputs, count, &diag);
+        if (!*text) {
+            status = status_of(&diag);
+            give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
+        }
+        mr_ptx_diag_clear(&diag);
+    }
+    while (opened > 0)
+        mr_ptx_text_free(&texts[--opened]);
+    mr_free(texts);
+    mr_free(inputs);
+    return status;
+}
+
+CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out)
+{
+    struct mr_ptx_text ptx;
+    CUresult status = open_image(image, size, options, &ptx);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = load_text(ptx.text, ptx.length, options, out);
     mr_ptx_text_free(&ptx);
     return status;
 }

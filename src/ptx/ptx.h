@@ -226,6 +226,7 @@ struct mr_ptx_module {
     char target_suffix;     /* 'a' or 'f' (sm_90a), or 0 */
     bool target_debug;
     bool target_map_f64;    /* map_f64_to_f32 */
+    bool is_partial;        /* set before mr_ptx_verify(): others may define what it declares */
     uint32_t address_size;  /* 32 or 64 bits */
     struct mr_ptx_var *const *vars; /* module scope */
     uint32_t var_count;

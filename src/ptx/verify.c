@@ -87,6 +87,12 @@ static bool is_runtime_function(const char *name)
     return false;
 }
 
+/* Whether a function that is used has no body, and nobody else will bring one. */
+static bool is_missing(const struct verifier *verifier, const struct mr_ptx_function *function)
+{
+    return !function->has_body && !function->alias_of && !is_runtime_function(function->name) && !verifier->module->is_partial;
+}
+
 /* What is passed for a parameter: a .param variable of its size, or a value. */
 static bool check_argument(struct verifier *verifier, const struct mr_ptx_operand *argument,
                            const struct mr_ptx_var *param, bool is_return)
@@ -164,7 +170,7 @@ static bool check_call(struct verifier *verifier)
         return check_indirect(verifier, call);
     if (callee->is_entry)
         return mr_ptx_verify_error(verifier, "'%s' is a kernel and cannot be called", callee->name);
-    if (!callee->has_body && !callee->alias_of && !is_runtime_function(callee->name))
+    if (is_missing(verifier, callee))
         return mr_ptx_verify_error(verifier, "function '%s' is declared but defined nowhere", callee->name);
     return check_signature(verifier, call, callee->returns, callee->return_count, callee->params,
                            callee->param_count);
@@ -184,8 +190,7 @@ static bool check_used_functions(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     for (uint8_t i = 0; i < inst->operand_count; i++) {
         const struct mr_ptx_operand *operand = &inst->operands[i];
-        if (operand->kind == MR_PTX_OPERAND_FUNCTION && !operand->func->has_body && !operand->func->alias_of &&
-            !is_runtime_function(operand->func->name))
+        if (operand->kind == MR_PTX_OPERAND_FUNCTION && is_missing(verifier, operand->func))
             return mr_ptx_verify_operand_error(verifier, operand, "function '%s' is declared but defined nowhere",
                                                operand->func->name);
     }
@@ -233,7 +238,7 @@ static void check_relocs(struct verifier *verifier, const struct mr_ptx_var *var
 {
     for (uint32_t i = 0; i < var->reloc_count; i++) {
         const struct mr_ptx_function *function = var->relocs[i].func;
-        if (function && !function->has_body && !function->alias_of && !is_runtime_function(function->name))
+        if (function && is_missing(verifier, function))
             error_at(verifier, var->line, var->column, "function '%s' is declared but defined nowhere",
                      function->name);
     }
@@ -249,7 +254,7 @@ static void check_vars(struct verifier *verifier)
                      mr_ptx_type_name(var->type));
         if (var->space == MR_PTX_SPACE_LOCAL)
             error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
-        if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED)
+        if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED && !verifier->module->is_partial)
             error_at(verifier, var->line, var->column, "variable '%s' is declared but defined nowhere", var->name);
         if (var->space == MR_PTX_SPACE_CONST) {
             constants = ((constants + var->align - 1) & ~(uint64_t)(var->align - 1)) + var->size;

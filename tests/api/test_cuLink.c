@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links: one input comes out as an image that loads; several, and inputs of other kinds, are refused; logs and files. */
+/* Links: one input, and several that refer to each other, come out as an image that loads; other kinds are refused; logs and files. */
 #include "api_support.h"
 
 #define PTX PTX_HEAD PTX_STORE
@@ -83,13 +83,56 @@ static void what_cannot_be_linked(void **state)
     FAILS(cuLinkAddData(WILD(CUlinkState), CU_JIT_INPUT_PTX, bytes, 1, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuLinkAddData(NULL, CU_JIT_INPUT_PTX, bytes, 1, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_HANDLE);
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, PTX, sizeof PTX, NULL, 0, NULL, NULL));
-    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, PTX_HEAD PTX_EMPTY, sizeof PTX_HEAD PTX_EMPTY, NULL, 0, NULL, NULL),
-          CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, PTX, sizeof PTX, NULL, 0, NULL, NULL), CUDA_ERROR_UNKNOWN);
     assert_ptr_equal(image, WILD(void *));
     OK(cuLinkDestroy(link));
     FAILS(cuLinkCreate(0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLinkCreate(1, NULL, NULL, &link), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* A kernel calls a function of another input; each has a variable of its own called x; a weak function gives way. */
+static void several_inputs(void **state)
+{
+    static const char caller[] = PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 a);\n.global .u32 x = 5;\n"
+        ".weak .func (.param .b32 r) more(.param .b32 a)\n{\n    st.param.b32 [r], 1; ret;\n}\n"
+        ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 %r<5>; .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [out];\n"
+        "    ld.global.u32 %r1, [x];\n    { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1;\n"
+        "      call (q), twice, (p); ld.param.b32 %r2, [q]; st.param.b32 [p], %r2; call (q), more, (p); ld.param.b32 %r3, [q]; }\n"
+        "    st.global.u32 [%rd1], %r3; ret;\n}\n";
+    static const char callee[] = PTX_HEAD ".global .u32 x = 7;\n.visible .func (.param .b32 r) twice(.param .b32 a)\n{\n"
+        "    .reg .b32 %r<4>; ld.param.b32 %r1, [a]; ld.global.u32 %r2, [x]; mad.lo.u32 %r3, %r1, 2, %r2;\n"
+        "    st.param.b32 [r], %r3; ret;\n}\n"
+        ".visible .func (.param .b32 r) more(.param .b32 a)\n{\n    .reg .b32 %r<3>; ld.param.b32 %r1, [a];\n"
+        "    add.u32 %r2, %r1, 100; st.param.b32 [r], %r2; ret;\n}\n";
+    CUlinkState link = make();
+    CUmodule module;
+    CUdeviceptr to;
+    void *image, *params[] = { &to };
+    size_t size;
+    char log[512] = "";
+    CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)sizeof log };
+    (void)state;
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)caller, sizeof caller, NULL, 0, NULL, NULL));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    OK(cuModuleLoadData(&module, image));
+    OK(cuMemAlloc(&to, 4));
+    OK(cuLaunchKernel(get_function(module, "k"), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(read_word(to), 5 * 2 + 7 + 100);
+    OK(cuMemFree(to));
+    OK(cuModuleUnload(module));
+    OK(cuLinkDestroy(link));
+    OK(cuLinkCreate(2, names, values, &link));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)caller, sizeof caller, NULL, 0, NULL, NULL));
+    FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_UNKNOWN);
+    assert_non_null(strstr(log, "twice"));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL), CUDA_ERROR_UNKNOWN);
+    assert_non_null(strstr(log, "multiple definition of 'twice'"));
+    OK(cuLinkDestroy(link));
 }
 
 /* Buffers that cuLinkCreate was given receive what adding an input says. */
@@ -115,7 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(one_input), TEST_IN_CONTEXT(sizes_count), TEST_IN_CONTEXT(a_file), TEST_IN_CONTEXT(what_cannot_be_linked),
-        TEST_IN_CONTEXT(logs),
+        TEST_IN_CONTEXT(several_inputs), TEST_IN_CONTEXT(logs),
     };
     return cmocka_run_group_tests_name("cuLink", tests, NULL, NULL);
 }

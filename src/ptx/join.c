@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Joining PTX texts. Each input is cut into the statements of its module scope;
+ * then every statement that defines or declares a symbol is kept, dropped, or
+ * made a declaration (`settle`), and what is left is written out one input after
+ * the other, under one header with the newest version and target of all.
+ */
+#include "ptx/join.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "ptx/lexer.h"
+
+enum linkage { LOCAL, EXTERN, COMMON, WEAK, VISIBLE }; /* by what wins */
+
+struct statement {
+    const char *begin, *end; /* of its text */
+    const char *rest;        /* behind its linkage */
+    const char *head_end;    /* where a body or an initial value begins */
+    const char *name;        /* NULL: no symbol */
+    size_t name_length;
+    uint32_t input, line;
+    uint8_t linkage;
+    bool is_function, is_entry, has_body, is_shared;
+    bool dropped, declared;  /* left out; written as a declaration */
+    bool renamed;
+};
+
+struct join {
+    struct statement *list;
+    size_t count, capacity;
+    char *out;
+    size_t length, room;
+    unsigned version_major, version_minor, sm;
+    char target[32];
+    struct mr_ptx_diag *diag;
+    bool short_of_memory, good;
+};
+
+static void refuse(struct join *join, const struct statement *statement, const char *what)
+{
+    mr_ptx_diag_error(join->diag, 0, 0, "input %u, line %u: %s '%.*s'", statement->input + 1, statement->line, what,
+                      statement->name ? (int)statement->name_length : 0, statement->name ? statement->name : "");
+    join->good = false;
+}
+
+static bool word_is(const struct mr_ptx_token *token, const char *word)
+{
+    return token->length == strlen(word) && memcmp(token->text, word, token->length) == 0;
+}
+
+/* --- Statements ---------------------------------------------------------------- */
+
+/* .version, .target, .address_size: what they say; the lexer stands behind the directive. */
+static void read_header(struct join *join, const struct mr_ptx_token *word, const struct mr_ptx_token *value)
+{
+    char text[32];
+    unsigned major, minor, sm;
+    snprintf(text, sizeof text, "%.*s", value->length < sizeof text ? (int)value->length : 31, value->text);
+    if (word_is(word, "version") && sscanf(text, "%u.%u", &major, &minor) == 2) {
+        if (major > join->version_major || (major == join->version_major && minor > join->version_minor)) {
+            join->version_major = major;
+            join->version_minor = minor;
+        }
+    } else if (word_is(word, "target") && sscanf(text, "sm_%u", &sm) == 1 && sm >= join->sm) {
+        if (sm > join->sm || strlen(text) > strlen(join->target))
+            snprintf(join->target, sizeof join->target, "%s", text);
+        join->sm = sm;
+    }
+}
+
+/* A word of a symbol's declaration at its outermost level. */
+static void read_word(struct statement *statement, const struct mr_ptx_token *token)
+{
+    static const struct { const char *word; uint8_t linkage; } linkages[] = {
+        {"extern", EXTERN}, {"common", COMMON}, {"weak", WEAK}, {"visible", VISIBLE}};
+    if (token->kind == MR_PTX_TOKEN_NAME && !statement->name) {
+        statement->name = token->text;
+        statement->name_length = token->length;
+    }
+    if (token->kind != MR_PTX_TOKEN_DOT || statement->name)
+        return;
+    for (size_t i = 0; i < sizeof linkages / sizeof *linkages; i++)
+        if (word_is(token, linkages[i].word)) {
+            statement->linkage = linkages[i].linkage;
+            statement->rest = token->text + token->length;
+        }
+    statement->is_entry |= word_is(token, "entry");
+    statement->is_function |= word_is(token, "func") || word_is(token, "entry");
+    statement->is_shared |= word_is(token, "shared");
+}
+
+/* Reads up to the end of a statement that begins with `token`; leaves the token behind it there. */
+static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, struct statement *statement, bool *several)
+{
+    unsigned braces = 0, parens = 0;
+    for (; token->kind != MR_PTX_TOKEN_END && token->kind != MR_PTX_TOKEN_ERROR; mr_ptx_lexer_next(lexer, token)) {
+        bool outside = braces == 0 && parens == 0;
+        if (outside && (token->kind == '{' || token->kind == '=' || token->kind == ';') && !statement->head_end) {
+            statement->head_end = token->text;
+            statement->has_body = token->kind == '{';
+        }
+        if (outside && token->kind == ',' && !statement->is_function)
+            *several = true;
+        braces += token->kind == '{';
+        parens += token->kind == '(';
+        parens -= token->kind == ')' && parens > 0;
+        bool closes = token->kind == '}' && braces > 0 && --braces == 0;
+        if ((outside && token->kind == ';') || (closes && statement->has_body && statement->is_function)) {
+            statement->end = token->text + token->length;
+            mr_ptx_lexer_next(lexer, token);
+            return;
+        }
+        if (outside && !statement->head_end)
+            read_word(statement, token);
+    }
+    statement->end = token->text;
+}
+
+static struct statement *add_statement(struct join *join)
+{
+    if (!mr_array_reserve((void **)&join->list, &join->capacity, join->count + 1, sizeof *join->list)) {
+        join->short_of_memory = true;
+        return NULL;
+    }
+    return memset(&join->list[join->count++], 0, sizeof *join->list);
+}
+
+static void read_input(struct join *join, const struct mr_ptx_join_input *input, uint32_t number)
+{
+    struct mr_ptx_lexer lexer;
+    struct mr_ptx_token token;
+    mr_ptx_lexer_init(&lexer, input->text, input->length);
+    mr_ptx_lexer_next(&lexer, &token);
+    while (token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR && join->good && !join->short_of_memory) {
+        struct mr_ptx_token first = token;
+        if (token.kind == MR_PTX_TOKEN_DOT && (word_is(&token, "version") || word_is(&token, "target") ||
+            word_is(&token, "address_size") || word_is(&token, "file"))) {
+            mr_ptx_lexer_next(&lexer, &token);
+            read_header(join, &first, &token);
+            while (token.kind != MR_PTX_TOKEN_DOT && token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR)
+                mr_ptx_lexer_next(&lexer, &token);
+            continue;
+        }
+        struct statement *statement = add_statement(join);
+        bool several = false;
+        if (!statement)
+            return;
+        *statement = (struct statement){.begin = token.text - (token.kind == MR_PTX_TOKEN_DOT), .input = number, .line = token.line};
+        statement->rest = statement->begin;
+        read_symbol(&lexer, &token, statement, &several);
+        bool pragma = word_is(&first, "pragma");
+        if (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || word_is(&first, "section") || (several && !pragma) ||
+            (!statement->name && !pragma))
+            refuse(join, statement, "this statement can't be linked with other inputs:");
+        if (pragma)
+            statement->name = NULL;
+    }
+}
+
+/* --- Symbols ------------------------------------------------------------------- */
+
+static bool same_name(const struct statement *a, const struct statement *b)
+{
+    return a->name && b->name && a->name_length == b->name_length && memcmp(a->name, b->name, a->name_length) == 0;
+}
+
+/* Dynamic shared memory is each kernel's own, whatever it is called. */
+static bool is_local(const struct statement *statement)
+{
+    return statement->linkage == LOCAL || (statement->linkage == EXTERN && statement->is_shared);
+}
+
+static bool defines(const struct statement *statement)
+{
+    return statement->linkage != EXTERN && (!statement->is_function || statement->has_body);
+}
+
+/* The definition that a shared name means, or NULL. */
+static struct statement *find_winner(struct join *join, const struct statement *of)
+{
+    struct statement *winner = NULL;
+    for (size_t i = 0; i < join->count; i++) {
+        struct statement *other = &join->list[i];
+        if (!same_name(of, other) || is_local(other) || !defines(other))
+            continue;
+        if (winner && winner->linkage == VISIBLE && other->linkage == VISIBLE && winner->input != other->input) {
+            refuse(join, other, "multiple definition of");
+            return NULL;
+        }
+        if (!winner || other->linkage > winner->linkage)
+            winner = other;
+    }
+    return winner;
+}
+
+/* Decides what becomes of a statement that declares a symbol. */
+static void settle(struct join *join, struct statement *statement)
+{
+    if (is_local(statement)) {
+        for (size_t i = 0; i < join->count; i++)
+            if (join->list[i].input != statement->input && same_name(statement, &join->list[i]))
+                statement->renamed = true;
+        return;
+    }
+    const struct statement *winner = find_winner(join, statement);
+    if (!winner || winner->input == statement->input)
+        return;
+    if (statement->is_entry)
+        statement->dropped = true;
+    else
+        statement->declared = true;
+}
+
+/* --- The text ------------------------------------------------------------------ */
+
+static void put(struct join *join, const char *text, size_t length)
+{
+    if (join->short_of_memory)
+        return;
+    if (!mr_array_reserve((void **)&join->out, &join->room, join->length + length + 1, 1)) {
+        join->short_of_memory = true;
+        return;
+    }
+    memcpy(join->out + join->length, text, length);
+    join->length += length;
+    join->out[join->length] = 0;
+}
+
+static bool is_renamed(const struct join *join, uint32_t input, const struct mr_ptx_token *token)
+{
+    struct statement like = {.name = token->text, .name_length = token->length};
+    for (size_t i = 0; i < join->count; i++)
+        if (join->list[i].renamed && join->list[i].input == input && same_name(&join->list[i], &like))
+            return true;
+    return false;
+}
+
+/* A part of an input with its own names made different from those of the others. */
+static void put_renamed(struct join *join, uint32_t input, const char *from, const char *to)
+{
+    struct mr_ptx_lexer lexer;
+    struct mr_ptx_token token;
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, "$input%u", input + 1);
+    mr_ptx_lexer_init(&lexer, from, (size_t)(to - from));
+    for (mr_ptx_lexer_next(&lexer, &token); token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR;
+         mr_ptx_lexer_next(&lexer, &token)) {
+        const char *end = token.text + token.length;
+        /* x<10> declares x0 to x9, which are other names. */
+        if (token.kind != MR_PTX_TOKEN_NAME || (end < to && *end == '<') || !is_renamed(join, input, &token))
+            continue;
+        put(join, from, (size_t)(end - from));
+        put(join, suffix, strlen(suffix));
+        from = end;
+    }
+    put(join, from, (size_t)(to - from));
+}
+
+static void put_part(struct join *join, uint32_t input, bool renames, const char *from, const char *to)
+{
+    if (renames)
+        put_renamed(join, input, from, to);
+    else
+        put(join, from, (size_t)(to - from));
+}
+
+static void put_input(struct join *join, uint32_t input)
+{
+    bool renames = false;
+    for (size_t i = 0; i < join->count; i++)
+        renames |= join->list[i].renamed && join->list[i].input == input;
+    for (size_t i = 0; i < join->count; i++) {
+        const struct statement *statement = &join->list[i];
+        if (statement->input != input || statement->dropped)
+            continue;
+        if (statement->declared) {
+            put(join, ".extern", 7);
+            put_part(join, input, renames, statement->rest, statement->head_end);
+            put(join, ";\n", 2);
+        } else {
+            put_part(join, input, renames, statement->begin, statement->end);
+            put(join, "\n", 1);
+        }
+    }
+}
+
+char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, struct mr_ptx_diag *diag)
+{
+    struct join join = {.diag = diag, .good = true};
+    char header[128];
+    for (uint32_t i = 0; i < count; i++)
+        read_input(&join, &inputs[i], i);
+    for (size_t i = 0; i < join.count && join.good; i++)
+        if (join.list[i].name)
+            settle(&join, &join.list[i]);
+    if (join.good && !join.short_of_memory) {
+        snprintf(header, sizeof header, ".version %u.%u\n.target %s\n.address_size 64\n", join.version_major, join.version_minor,
+                 join.target);
+        put(&join, header, strlen(header));
+        for (uint32_t i = 0; i < count; i++)
+            put_input(&join, i);
+    }
+    if (join.short_of_memory && diag)
+        diag->out_of_memory = true;
+    mr_free(join.list);
+    if (join.good && !join.short_of_memory)
+        return join.out;
+    mr_free(join.out);
+    return NULL;
+}
