@@ -114,7 +114,6 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
         mr_log(MR_LOG_INFO, "%s: kernel '%s' has no machine code: status %d", request->entry, info->name, (int)status);
         return status;
     }
-    launch->name = info->name;
     launch->symbols = launch->module->symbols;
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = request->grid[i];

@@ -6,8 +6,13 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/memory.h"
+
+#define LINE 64u
+#define SLAB_BATCHES 16u
+#define SLAB_MOST ((size_t)128 << 10)   /* longer slabs hold one batch only */
 
 _Thread_local struct mr_pool_thread *mr_pool_self __attribute__((tls_model("initial-exec")));
 
@@ -80,14 +85,24 @@ static struct mr_pool_thread *provide_self(void)
     return mr_pool_self = self;
 }
 
+/* Makes a slab: one batch for the caller, the others for the pool, whose lock is held. Slabs are never freed, so that their start may be lost. */
 static unsigned refill_slab(struct mr_pool *pool, void *records[MR_POOL_BATCH])
 {
-    size_t stride = (pool->size + 63) & ~(size_t)63;
-    char *slab = mr_calloc_aligned(64, stride * MR_POOL_BATCH);
+    size_t stride = (pool->size + LINE - 1) & ~(size_t)(LINE - 1), batch = stride * MR_POOL_BATCH;
+    size_t batches = batch * SLAB_BATCHES <= SLAB_MOST ? SLAB_BATCHES : 1;
+    char *slab = mr_calloc(1, batch * batches + LINE);
     if (!slab)
         return 0;
+    slab += -(uintptr_t)slab & (LINE - 1);
     for (unsigned i = 0; i < MR_POOL_BATCH; i++)
         records[i] = slab + i * stride;
+    for (size_t b = 1; b < batches; b++) {
+        char *first = slab + b * batch;
+        for (unsigned i = 0; i < MR_POOL_BATCH; i++)
+            *next_of(pool, first + i * stride) = i + 1 < MR_POOL_BATCH ? first + (i + 1) * stride : NULL;
+        *next_batch_of(pool, first) = pool->batches;
+        pool->batches = first;
+    }
     return MR_POOL_BATCH;
 }
 

@@ -18,10 +18,11 @@
 
 /* Places in the per-thread record: one for each pool there can be. */
 enum mr_pool_place {
-    MR_POOL_OBJECTS = 0,   /* 16 pools, one for each kind of object */
-    MR_POOL_MARKS = 16,
-    MR_POOL_COMMANDS,
-    MR_POOL_PLACES
+    MR_POOL_OBJECTS = 0,   /* 24 pools, one for each kind of object */
+    MR_POOL_MARKS = 24,
+    MR_POOL_COMMANDS,      /* 2 sizes */
+    MR_POOL_LAUNCHES = MR_POOL_COMMANDS + 2, /* 3 sizes */
+    MR_POOL_PLACES = MR_POOL_LAUNCHES + 3
 };
 
 struct mr_pool {

@@ -8,14 +8,26 @@
 #include "base/pool.h"
 #include "kernel/launch.h"
 
-static struct mr_pool commands = { .place = MR_POOL_COMMANDS, .size = sizeof(struct mr_command), .link = 0 };
+/* Copies and fills need records of two cache lines, all others of one. */
+#define SHORT_SIZE (offsetof(struct mr_command, copy) + 32)
+_Static_assert(SHORT_SIZE <= 64 && sizeof(((struct mr_command *)0)->wait) <= 32, "most commands fit a cache line");
+
+static struct mr_pool commands[] = {
+    { .place = MR_POOL_COMMANDS, .size = SHORT_SIZE, .link = 0 },
+    { .place = MR_POOL_COMMANDS + 1, .size = sizeof(struct mr_command), .link = 0 },
+};
+
+static bool is_long(enum mr_command_kind kind)
+{
+    return kind == MR_COMMAND_COPY || kind == MR_COMMAND_FILL;
+}
 
 struct mr_command *mr_command_new(enum mr_command_kind kind)
 {
-    struct mr_command *command = mr_pool_get(&commands);
+    struct mr_command *command = mr_pool_get(&commands[is_long(kind)]);
     if (!command)
         return NULL;
-    memset(command, 0, sizeof *command);
+    memset(command, 0, is_long(kind) ? sizeof *command : SHORT_SIZE);
     command->kind = kind;
     return command;
 }
@@ -44,7 +56,7 @@ void mr_command_free(struct mr_command *command)
     }
     if (command->mark)
         mr_mark_drop(command->mark);
-    mr_pool_put(&commands, command);
+    mr_pool_put(&commands[is_long(command->kind)], command);
 }
 
 const char *mr_command_name(enum mr_command_kind kind)

@@ -43,6 +43,7 @@ struct mr_fill {
     uint8_t element;
 };
 
+/* A record is only as long as its kind needs (command.c): never copy one by value. */
 struct mr_command {
     struct mr_command *next;
     enum mr_command_kind kind;

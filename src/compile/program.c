@@ -279,7 +279,7 @@ static bool variant_key(const struct mr_program *program, size_t entry, unsigned
     return true;
 }
 
-static CUresult load_variant(const struct mr_cache_entry *from, struct mr_variant *variant)
+static CUresult load_variant(const struct mr_cache_entry *from, const char *name, struct mr_variant *variant)
 {
     char why[200] = "";
     if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
@@ -289,6 +289,7 @@ static CUresult load_variant(const struct mr_cache_entry *from, struct mr_varian
     memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
     variant->code.flags = from->flags;
     variant->code.stack_bytes = from->stack_bytes;
+    variant->code.name = name;
     return CUDA_SUCCESS;
 }
 
@@ -321,7 +322,7 @@ static CUresult compile_variant(const struct mr_program *program, size_t entry, 
     CUresult status;
     if (compiler->emit(&request, &result)) {
         struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
-        status = load_variant(&made, variant);
+        status = load_variant(&made, program->entries[entry].name, variant);
         if (status == CUDA_SUCCESS && key)
             mr_cache_store(*key, &made);
         dump_variant(program, entry, shape, &result);
@@ -341,7 +342,7 @@ static CUresult make_variant(const struct mr_program *program, size_t entry, uns
     struct mr_cache_entry found;
     bool cached = mr_cache_folder() && variant_key(program, entry, shape, &key);
     if (cached && !*mr_setting_text(MR_SETTING_DUMP) && mr_cache_find(key, &found)) {
-        CUresult status = load_variant(&found, variant);
+        CUresult status = load_variant(&found, program->entries[entry].name, variant);
         mr_cache_release(&found);
         if (status == CUDA_SUCCESS)
             return status;

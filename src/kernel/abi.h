@@ -100,6 +100,7 @@ struct mr_code {
     mr_kernel_function *function;
     unsigned flags;              /* MR_CODE_* */
     size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
+    const char *name;            /* of the kernel, for the log; lives as long as the code; may be NULL */
 };
 
 #endif

@@ -14,24 +14,29 @@ struct mr_code;
 struct mr_context;
 struct mr_module;
 
+/* What waits in a stream for each launch: kept small, 80 bytes and the parameters. */
 struct mr_launch {
     const struct mr_code *code;
     struct mr_module *module;          /* counted: keeps code and variables alive while the launch runs */
     struct mr_context *context;        /* borrowed: gets the sticky error of a fault */
-    const char *name;                  /* of the kernel, for the log; lives as long as the module */
     const uintptr_t *symbols;
     uint64_t id;                       /* %gridid: unique over the process */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared, dynamic_offset, shared_size;
-    size_t param_bytes;
-    unsigned char *params;             /* points into the same allocation, 16-byte aligned */
-    unsigned room;                     /* size class of the allocation; launch.c's own */
-    struct mr_launch *next_free;       /* launch.c's own */
+    uint16_t param_bytes;
+    uint16_t room;                     /* size class of the record; launch.c's own */
+    _Alignas(16) unsigned char params[];
 };
 
-/* A launch with room for `param_bytes` of parameters, zeroed; NULL when memory is short. From a per-thread cache: cheap. */
+/* A launch with room for `param_bytes` of parameters (at most 65535), zeroed; NULL when memory is short. From a per-thread cache: cheap. */
 struct mr_launch *mr_launch_new(size_t param_bytes) __attribute__((warn_unused_result));
 void mr_launch_free(struct mr_launch *launch);   /* drops the module too */
+
+/* A copy to run by itself, with a reference to the module of its own; NULL when memory is short. */
+struct mr_launch *mr_launch_copy(const struct mr_launch *launch) __attribute__((warn_unused_result));
+
+/* A new %gridid, for a record that runs again. */
+void mr_launch_renew(struct mr_launch *launch);
 
 /* Runs blocks [first, end) of the grid in linear order on the calling thread. Returns CUDA_SUCCESS or the fault's status (context already failed then).
  * `worker` is a small number unique among threads that run at this time. Called by the engine only. */

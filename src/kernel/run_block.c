@@ -178,7 +178,7 @@ static CUresult end_with_fault(struct mr_executor *executor)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
     else if (fault->line)
         snprintf(place, sizeof place, " (line %u of the PTX)", fault->line);
-    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s; the context is unusable from now on", launch->name ? launch->name : "?",
+    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s; the context is unusable from now on", launch->code->name ? launch->code->name : "?",
         at[0], at[1], at[2], warp, fault->what, place);
     mr_context_fail(launch->context, fault->status);
     return fault->status;

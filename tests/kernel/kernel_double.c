@@ -15,6 +15,11 @@ void mr_context_fail(struct mr_context *context, CUresult error)
     atomic_compare_exchange_strong(&context->error, &none, (int)error);
 }
 
+void mr_object_hold(void *object)
+{
+    (void)object;
+}
+
 void mr_object_drop(void *object)
 {
     (void)object;
@@ -39,10 +44,9 @@ struct mr_launch *double_launch(struct mr_context *context, mr_kernel_function *
     struct mr_code *code = mr_calloc(1, sizeof *code);
     if (!launch || !code)
         abort();
-    *code = (struct mr_code){ .function = function, .flags = flags, .stack_bytes = 16384 };
+    *code = (struct mr_code){ .function = function, .flags = flags, .stack_bytes = 16384, .name = "double" };
     launch->code = code;
     launch->context = context;
-    launch->name = "double";
     for (int i = 0; i < 3; i++)
         launch->grid[i] = launch->block[i] = 1;
     launch->shared_size = 4096;

@@ -113,7 +113,6 @@ __attribute__((unused)) static CUresult launch(CUstream handle, const struct mr_
     }
     made->code = code;
     made->context = mr_stream_context(stream);
-    made->name = "test kernel";
     for (int i = 0; i < 3; i++)
         made->grid[i] = made->block[i] = 1;
     made->grid[0] = blocks;
