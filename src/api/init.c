@@ -4,6 +4,7 @@
 
 #include "api/state.h"
 #include "api/wiring.h"
+#include "base/chaos.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "memory/memory.h"
@@ -27,6 +28,7 @@ CUresult mr_cuInit(unsigned int Flags)
         goto done;
     }
     mr_log_setup();
+    mr_chaos_setup();
     mr_wiring_setup();
     mr_devices_setup();
     if (!mr_memory_init()) {
