@@ -17,13 +17,16 @@ CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
     CUresult status = mr_function_require("cuFuncSetBlockShape", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z)
+    if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z) {
+        mr_object_drop(function->module);
         return mr_bad_value("cuFuncSetBlockShape", "no block is %dx%dx%d", x, y, z);
+    }
     mr_lock_take(&function->module->lock);
     function->old.block[0] = (unsigned)x;
     function->old.block[1] = (unsigned)y;
     function->old.block[2] = (unsigned)z;
     mr_lock_drop(&function->module->lock);
+    mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }
 
@@ -36,6 +39,7 @@ CUresult mr_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
     mr_lock_take(&function->module->lock);
     function->old.shared = bytes;
     mr_lock_drop(&function->module->lock);
+    mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }
 
@@ -55,14 +59,17 @@ CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
     CUresult status = mr_function_require("cuParamSetSize", hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (numbytes > MR_PARAM_BYTES_LIMIT)
+    if (numbytes > MR_PARAM_BYTES_LIMIT) {
+        mr_object_drop(function->module);
         return mr_bad_value("cuParamSetSize", "%u bytes are more than %u", numbytes, MR_PARAM_BYTES_LIMIT);
+    }
     mr_lock_take(&function->module->lock);
     if (reserve(function, numbytes))
         function->old.param_size = numbytes;
     else
         status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_drop(&function->module->lock);
+    mr_object_drop(function->module);
     return status;
 }
 
@@ -72,14 +79,17 @@ static CUresult set(const char *entry, CUfunction hfunc, int offset, const void 
     CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT)
+    if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT) {
+        mr_object_drop(function->module);
         return mr_bad_value(entry, "%zu bytes at offset %d from %p", size, offset, from);
+    }
     mr_lock_take(&function->module->lock);
     if (reserve(function, (size_t)offset + size))
         memcpy(function->old.params + offset, from, size);
     else
         status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_drop(&function->module->lock);
+    mr_object_drop(function->module);
     return status;
 }
 
@@ -104,8 +114,10 @@ static CUresult launch(const char *entry, CUfunction hfunc, int width, int heigh
     CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (width < 1 || height < 1)
+    if (width < 1 || height < 1) {
+        mr_object_drop(function->module);
         return mr_bad_value(entry, "no grid is %dx%d", width, height);
+    }
     struct mr_launch_request request = {
         .entry = entry,
         .function = hfunc,
@@ -118,6 +130,7 @@ static CUresult launch(const char *entry, CUfunction hfunc, int width, int heigh
     request.buffer_size = function->old.param_size;
     void *copy = mr_memdup(function->old.params, request.buffer_size);
     mr_lock_drop(&function->module->lock);
+    mr_object_drop(function->module);
     if (!copy)
         return CUDA_ERROR_OUT_OF_MEMORY;
     request.buffer = copy;

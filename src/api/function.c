@@ -17,6 +17,17 @@ CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_contex
     return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle(entry, "function", handle);
 }
 
+struct mr_module *mr_function_hold(struct mr_function *function)
+{
+    void *handle = mr_object_handle(function);
+    struct mr_module *module = mr_object_acquire(function->module_handle, MR_KIND_MODULE);
+    if (module && (!handle || mr_object_find(handle, MR_KIND_FUNCTION) != function)) {
+        mr_object_drop(module);
+        module = NULL;
+    }
+    return module;
+}
+
 CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out)
 {
     struct mr_context *context;
@@ -24,7 +35,7 @@ CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_fun
     if (status != CUDA_SUCCESS)
         return status;
     *out = mr_object_find(handle, MR_KIND_FUNCTION);
-    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "function", handle);
+    return *out && mr_function_hold(*out) ? CUDA_SUCCESS : mr_bad_handle(entry, "function", handle);
 }
 
 CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
@@ -113,7 +124,11 @@ CUresult mr_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction 
     if (!pi)
         return mr_bad_value(entry, "pi is NULL");
     CUresult status = mr_function_require(entry, hfunc, &function);
-    return status == CUDA_SUCCESS ? mr_function_attribute_get(entry, function->info, &function->settings, attrib, pi) : status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_function_attribute_get(entry, function->info, &function->settings, attrib, pi);
+    mr_object_drop(function->module);
+    return status;
 }
 
 CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
@@ -123,7 +138,9 @@ CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, in
     CUresult status = mr_function_require(entry, hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    return mr_function_attribute_set(entry, function->info, &function->settings, function->module->context->device, attrib, value);
+    status = mr_function_attribute_set(entry, function->info, &function->settings, function->module->context->device, attrib, value);
+    mr_object_drop(function->module);
+    return status;
 }
 
 CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
@@ -133,9 +150,11 @@ CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return mr_bad_value("cuFuncSetCacheConfig", "there is no cache preference %d", (int)config);
-    function->settings.cache_config = (int)config;
-    return CUDA_SUCCESS;
+        status = mr_bad_value("cuFuncSetCacheConfig", "there is no cache preference %d", (int)config);
+    else
+        function->settings.cache_config = (int)config;
+    mr_object_drop(function->module);
+    return status;
 }
 
 /* Banks are four bytes wide whatever is asked for, as on every device since capability 5.0. */
@@ -143,6 +162,8 @@ CUresult mr_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
     struct mr_function *function;
     CUresult status = mr_function_require("cuFuncSetSharedMemConfig", hfunc, &function);
+    if (status == CUDA_SUCCESS)
+        mr_object_drop(function->module);
     if (status == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
         return mr_bad_value("cuFuncSetSharedMemConfig", "there is no bank size %d", (int)config);
     return status;
@@ -154,9 +175,11 @@ CUresult mr_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     if (!hmod)
         return mr_bad_value("cuFuncGetModule", "hmod is NULL");
     CUresult status = mr_function_require("cuFuncGetModule", hfunc, &function);
-    if (status == CUDA_SUCCESS)
-        *hmod = function->module_handle;
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *hmod = function->module_handle;
+    mr_object_drop(function->module);
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
@@ -165,18 +188,22 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
     if (!name)
         return mr_bad_value("cuFuncGetName", "name is NULL");
     CUresult status = mr_function_require("cuFuncGetName", hfunc, &function);
-    if (status == CUDA_SUCCESS)
-        *name = function->info->name;
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *name = function->info->name;
+    mr_object_drop(function->module);
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct mr_function *function;
     CUresult status = mr_function_require("cuFuncGetParamInfo", func, &function);
-    return status == CUDA_SUCCESS
-               ? mr_function_param("cuFuncGetParamInfo", function->info, paramIndex, paramOffset, paramSize)
-               : status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_function_param("cuFuncGetParamInfo", function->info, paramIndex, paramOffset, paramSize);
+    mr_object_drop(function->module);
+    return status;
 }
 
 /* A function is checked in full when its module loads; there is no later point at which loading it could fail. */
@@ -186,9 +213,11 @@ CUresult mr_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
     if (!state)
         return mr_bad_value("cuFuncIsLoaded", "state is NULL");
     CUresult status = mr_function_require("cuFuncIsLoaded", function, &found);
-    if (status == CUDA_SUCCESS)
-        *state = CU_FUNCTION_LOADING_STATE_LOADED;
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    mr_object_drop(found->module);
+    return CUDA_SUCCESS;
 }
 
 /* Makes the machine code for the commonest class of block shapes (whole warps in one row), so that the first launch need not. */
@@ -198,5 +227,9 @@ CUresult mr_cuFuncLoad(CUfunction function)
     const struct mr_code *code;
     struct mr_function *found;
     CUresult status = mr_function_require("cuFuncLoad", function, &found);
-    return status == CUDA_SUCCESS ? mr_program_code(found->module->program, found->entry, warp, &code) : status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_program_code(found->module->program, found->entry, warp, &code);
+    mr_object_drop(found->module);
+    return status;
 }

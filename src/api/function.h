@@ -13,8 +13,11 @@
 CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_context *context, struct mr_function **out)
     __attribute__((warn_unused_result));
 
+/* A reference to the module of a function that was found without one; NULL if the module went meanwhile, with its context on another thread. */
+struct mr_module *mr_function_hold(struct mr_function *function) __attribute__((warn_unused_result));
+
 /* The function behind a CUfunction, for a call on the current context that does not take kernels (hardware refuses them outside of launches and
- * occupancy). CUDA_ERROR_INVALID_HANDLE, or the errors of mr_context_require. */
+ * occupancy). CUDA_ERROR_INVALID_HANDLE, or the errors of mr_context_require. Its module is held: mr_object_drop(function->module). */
 CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out) __attribute__((warn_unused_result));
 
 /* Most bytes of dynamic shared memory that a launch may ask for now. */

@@ -67,14 +67,14 @@ CUresult mr_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
     return load_data("cuModuleLoadFatBinary", module, fatCubin, &(struct mr_image_options){ 0 });
 }
 
-/* The live module behind a handle, for a call that needs a current context. */
+/* The live module behind a handle, for a call that needs a current context; with a reference, since its context may end on another thread. */
 static CUresult find_module(const char *entry, CUmodule handle, struct mr_module **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    *out = mr_object_find(handle, MR_KIND_MODULE);
+    *out = mr_object_acquire(handle, MR_KIND_MODULE);
     return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "module", handle);
 }
 
@@ -87,12 +87,14 @@ CUresult mr_cuModuleUnload(CUmodule hmod)
         return status;
     if (module->library) {
         mr_log(MR_LOG_INFO, "cuModuleUnload: the module belongs to a library and ends with it");
-        return CUDA_ERROR_NOT_PERMITTED;
+        status = CUDA_ERROR_NOT_PERMITTED;
+    } else {
+        if (mr_program_symbol_count(module->program) > 0)
+            status = mr_context_synchronize(module->context);
+        if (!mr_module_unload(module))
+            status = mr_bad_handle("cuModuleUnload", "module", hmod);
     }
-    if (mr_program_symbol_count(module->program) > 0)
-        status = mr_context_synchronize(module->context);
-    if (!mr_module_unload(module))
-        return mr_bad_handle("cuModuleUnload", "module", hmod);
+    mr_object_drop(module);
     return status;
 }
 
@@ -114,14 +116,16 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
     if (status != CUDA_SUCCESS)
         return status;
     size_t entry = mr_program_find_entry(module->program, name);
+    struct mr_function *function = entry == (size_t)-1 ? NULL : mr_module_function(module, entry);
+    if (function)
+        *hfunc = mr_object_handle(function);
+    mr_object_drop(module);
     if (entry == (size_t)-1) {
         mr_log(MR_LOG_INFO, "cuModuleGetFunction: the module has no kernel '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
-    struct mr_function *function = mr_module_function(module, entry);
     if (!function)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    *hfunc = mr_object_handle(function);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
@@ -132,9 +136,11 @@ CUresult mr_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
     if (!count)
         return mr_bad_value("cuModuleGetFunctionCount", "count is NULL");
     CUresult status = find_module("cuModuleGetFunctionCount", mod, &module);
-    if (status == CUDA_SUCCESS)
-        *count = (unsigned)module->function_count;
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *count = (unsigned)module->function_count;
+    mr_object_drop(module);
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
@@ -143,23 +149,22 @@ CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFu
     if (!functions)
         return mr_bad_value("cuModuleEnumerateFunctions", "functions is NULL");
     CUresult status = find_module("cuModuleEnumerateFunctions", mod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
     for (size_t i = 0; status == CUDA_SUCCESS && i < numFunctions && i < module->function_count; i++) {
         struct mr_function *function = mr_module_function(module, i);
-        if (!function)
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        functions[i] = mr_object_handle(function);
+        if (function)
+            functions[i] = mr_object_handle(function);
+        else
+            status = CUDA_ERROR_OUT_OF_MEMORY;
     }
+    mr_object_drop(module);
     return status;
 }
 
-CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+/* Where a module's variable is and how large. */
+static CUresult find_global(struct mr_module *module, const char *name, CUdeviceptr *address, size_t *bytes)
 {
-    struct mr_module *module;
-    if (!name || (!dptr && !bytes))
-        return mr_bad_value("cuModuleGetGlobal", "name or both outputs are NULL");
-    CUresult status = find_module("cuModuleGetGlobal", hmod, &module);
-    if (status != CUDA_SUCCESS)
-        return status;
     size_t index = mr_program_find_variable(module->program, name);
     if (index == (size_t)-1) {
         if (mr_program_find_entry(module->program, name) != (size_t)-1)
@@ -167,11 +172,28 @@ CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod
         mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
-    if (dptr)
-        *dptr = module->symbols[index];
-    if (bytes)
-        *bytes = mr_program_symbol(module->program, index)->size;
+    *address = module->symbols[index];
+    *bytes = mr_program_symbol(module->program, index)->size;
     return CUDA_SUCCESS;
+}
+
+CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, const char *name)
+{
+    struct mr_module *module;
+    CUdeviceptr address = 0;
+    size_t size = 0;
+    if (!name || (!dptr && !bytes))
+        return mr_bad_value("cuModuleGetGlobal", "name or both outputs are NULL");
+    CUresult status = find_module("cuModuleGetGlobal", hmod, &module);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = find_global(module, name, &address, &size);
+    mr_object_drop(module);
+    if (status == CUDA_SUCCESS && dptr)
+        *dptr = address;
+    if (status == CUDA_SUCCESS && bytes)
+        *bytes = size;
+    return status;
 }
 
 /* The interface before CUDA 3.2, whose device pointers have 32 bits: what lies higher cannot be told. */
@@ -202,6 +224,7 @@ static CUresult no_reference(const char *entry, const void *out, CUmodule hmod, 
     CUresult status = find_module(entry, hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
+    mr_object_drop(module);
     mr_log(MR_LOG_INFO, "%s: the module has no reference '%s'", entry, name);
     return CUDA_ERROR_NOT_FOUND;
 }

@@ -51,12 +51,16 @@ static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, si
     return each ? least(blocks, sm->shared_per_sm / each) : blocks;
 }
 
-/* The function of a call that answers about the current context. */
+/* The function of a call that answers about the current context; its module is held. */
 static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
-    return status == CUDA_SUCCESS ? mr_function_find(entry, handle, context, out) : status;
+    if (status == CUDA_SUCCESS)
+        status = mr_function_find(entry, handle, context, out);
+    if (status == CUDA_SUCCESS && !mr_function_hold(*out))
+        status = mr_bad_handle(entry, "function", handle);
+    return status;
 }
 
 CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
@@ -67,9 +71,11 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
     if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
         return mr_bad_value(entry, "numBlocks %p, a block of %d threads, flags %#x", (void *)numBlocks, blockSize, flags);
     CUresult status = find(entry, func, &function);
-    if (status == CUDA_SUCCESS)
-        *numBlocks = (int)blocks_per_sm(function, (unsigned)blockSize, dynamicSMemSize);
-    return status;
+    if (status != CUDA_SUCCESS)
+        return status;
+    *numBlocks = (int)blocks_per_sm(function, (unsigned)blockSize, dynamicSMemSize);
+    mr_object_drop(function->module);
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
@@ -105,6 +111,7 @@ CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blo
     }
     *minGridSize = (int)best_blocks * function->module->context->device->multiprocessors;
     *blockSize = (int)best_threads;
+    mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }
 
@@ -125,13 +132,16 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     CUresult status = find(entry, func, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (blocks_per_sm(function, (unsigned)blockSize, 0) < (unsigned)numBlocks)
+    if (blocks_per_sm(function, (unsigned)blockSize, 0) < (unsigned)numBlocks) {
+        mr_object_drop(function->module);
         return mr_bad_value(entry, "%d blocks of %d threads do not fit on a multiprocessor", numBlocks, blockSize);
+    }
     const struct mr_capability *sm = function->module->context->device->capability;
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
     unsigned share = sm->shared_per_sm / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
     unsigned free_bytes = share > taken ? share - taken : 0;
     *dynamicSmemSize = least(free_bytes, dynamic_limit(function));
+    mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }
 
@@ -144,6 +154,7 @@ static CUresult cluster_query(const char *entry, int *out, CUfunction func, cons
     CUresult status = find(entry, func, &function);
     if (status != CUDA_SUCCESS)
         return status;
+    mr_object_drop(function->module);
     mr_log(MR_LOG_INFO, "%s: clusters of blocks are not supported", entry);
     return CUDA_ERROR_NOT_SUPPORTED;
 }

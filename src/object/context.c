@@ -3,6 +3,7 @@
  * work first, then streams, then modules, then memory. */
 #include "object/context.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -114,13 +115,37 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
     return context;
 }
 
+bool mr_context_enter(struct mr_context *context)
+{
+    atomic_fetch_add(&context->makers, 1);
+    if (!atomic_load(&context->destroyed))
+        return true;
+    mr_context_leave(context);
+    return false;
+}
+
+void mr_context_leave(struct mr_context *context)
+{
+    if (atomic_fetch_sub(&context->makers, 1) == 1 && atomic_load(&context->destroyed))
+        mr_futex_wake(&context->makers, INT_MAX);
+}
+
+/* `destroyed` is set, so nobody enters any more; who did is on the way out. */
+static void wait_for_makers(struct mr_context *context)
+{
+    uint32_t inside;
+    while ((inside = atomic_load(&context->makers)))
+        mr_futex_wait(&context->makers, inside, 1000000);
+}
+
 bool mr_context_destroy(struct mr_context *context)
 {
     if (!mr_object_retire(context))
         return false;
-    atomic_store_explicit(&context->destroyed, true, memory_order_release);
+    atomic_store(&context->destroyed, true);
     if (hooks.end)
         hooks.end(context);
+    wait_for_makers(context);
     mr_modules_unload_all(context);
     mr_memory_release_context(context);
     mr_object_drop(context);

@@ -23,6 +23,12 @@ struct mr_stream;
 #define MR_PRIORITY_LEAST 0
 #define MR_PRIORITY_GREATEST (-5)
 
+/* A priority moved into the range. */
+static inline int mr_priority_clamp(int priority)
+{
+    return priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
+}
+
 struct mr_context {
     struct mr_object object;
     CUcontext handle;                  /* as given out; stays when object.handle is retired */
@@ -47,6 +53,7 @@ struct mr_context {
     mr_lock lock;                      /* guards what follows */
     struct mr_list modules;
     struct mr_list allocations;        /* owned by the memory layer */
+    _Atomic uint32_t makers;           /* threads that fill memory of the context with what will be a module's; futex of its destruction */
 };
 
 /* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first context.
@@ -70,6 +77,11 @@ bool mr_context_destroy(struct mr_context *context);
 /* CUDA_SUCCESS if a context can have these flags. CUDA_ERROR_INVALID_VALUE for two scheduling policies or unknown bits; CUDA_ERROR_NOT_SUPPORTED for
  * core dumps. `entry` is named in the log. */
 CUresult mr_context_flags_check(const char *entry, unsigned flags) __attribute__((warn_unused_result));
+
+/* For who fills memory that the context owns, on the host and without a command: until mr_context_leave, destruction waits before it frees
+ * memory. False if the context is destroyed. */
+bool mr_context_enter(struct mr_context *context) __attribute__((warn_unused_result));
+void mr_context_leave(struct mr_context *context);
 
 /* The stack of the calling thread. Entries hold references. mr_context_push is false when memory is short; mr_context_pop returns the context
  * that was on top with its reference handed to the caller, or NULL. mr_context_replace puts `context` in the place of the top

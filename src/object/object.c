@@ -5,9 +5,9 @@
  * number finds its record with one shift and one load, no chunk ever moves, and none is given back, so a lookup needs no lock: it
  * computes where the record is and compares the whole handle with the one that the record has now.
  *
- * A handle, from the low bits up: 4 bits kind, 22 bits slot, 21 bits generation (never 0). It is below 2^47, never aligned like a pointer to a record, and
+ * A handle, from the low bits up: 5 bits kind, 22 bits slot, 20 bits generation (never 0). It is below 2^47, never aligned like a pointer to a record, and
  * greater than any of the special values that the API gives to stream handles. A slot's generation changes with each object; free slots wait
- * in the pool's batches, so a handle's value comes back only after two million objects in one slot. */
+ * in the pool's batches, so a handle's value comes back only after a million objects in one slot. */
 #include "object/object.h"
 
 #include <string.h>
@@ -17,10 +17,13 @@
 
 #define FIRST_BITS 6u                   /* 64 records in the first chunk */
 #define CHUNKS 17u
-#define LINE 64u                        /* records are cache lines of their own */
+#define LINE 64u                        /* long records are cache lines of their own */
+#define SMALL_RECORD 128u               /* up to this size they are packed: of these a program may hold a million */
+#define PACK 16u
 #define SLOT_BITS 22u
-#define GENERATION_BITS 21u
-#define KIND_BITS 4u
+#define GENERATION_BITS 20u
+#define KIND_BITS 5u
+#define LINE_LENGTH 512u                /* objects that have to end before a record is used again, of kinds that wait in line */
 
 _Static_assert(MR_KIND_COUNT <= (1 << KIND_BITS), "a kind must fit its bits of a handle");
 
@@ -31,6 +34,11 @@ struct kind_table {
     uint32_t used;                      /* slots handed out so far; under pool.lock */
     _Atomic(char *) chunks[CHUNKS];
 };
+
+/* Records that ended, oldest first, of kinds whose records calls look at for a while without a reference. The program may end such an object meanwhile, by
+ * ending its context on another thread. So a record is used again only when many younger ones have ended too: a call that is that late still
+ * finds the old object, which refuses it. */
+static struct { mr_lock lock; struct mr_object *oldest, *newest; unsigned count; } lines[MR_KIND_COUNT];
 
 static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH]);
 
@@ -84,7 +92,8 @@ static void prepare(enum mr_kind kind, size_t size, void (*finish)(void *object)
     uint32_t state = 0;
     if (atomic_compare_exchange_strong(&ready[kind], &state, 2)) {
         struct kind_table *table = &tables[kind];
-        table->stride = (size + LINE - 1) & ~(size_t)(LINE - 1);
+        size_t step = size <= SMALL_RECORD ? PACK : LINE;
+        table->stride = (size + step - 1) & ~(step - 1);
         table->finish = finish;
         table->pool = (struct mr_pool){ .place = MR_POOL_OBJECTS + (enum mr_pool_place)kind, .size = table->stride,
             .link = offsetof(struct mr_object, link), .refill = refill };
@@ -163,6 +172,31 @@ bool mr_object_try_hold(void *object)
     return false;
 }
 
+static bool waits_in_line(enum mr_kind kind)
+{
+    return kind == MR_KIND_STREAM || kind == MR_KIND_FUNCTION || kind == MR_KIND_MODULE;
+}
+
+/* Puts the record of an ended object in line; the one whose turn has come, or NULL. */
+static struct mr_object *line_up(struct mr_object *object)
+{
+    struct mr_object *next = NULL;
+    object->link[0] = NULL;
+    mr_lock_take(&lines[object->kind].lock);
+    if (lines[object->kind].newest)
+        lines[object->kind].newest->link[0] = object;
+    else
+        lines[object->kind].oldest = object;
+    lines[object->kind].newest = object;
+    if (++lines[object->kind].count > LINE_LENGTH) {
+        next = lines[object->kind].oldest;
+        lines[object->kind].oldest = next->link[0];
+        lines[object->kind].count--;
+    }
+    mr_lock_drop(&lines[object->kind].lock);
+    return next;
+}
+
 void mr_object_drop(void *data)
 {
     struct mr_object *object = data;
@@ -172,7 +206,10 @@ void mr_object_drop(void *data)
     atomic_store_explicit(&object->handle, 0, memory_order_release);
     if (table->finish)
         table->finish(object);
-    mr_pool_put(&table->pool, object);
+    if (waits_in_line((enum mr_kind)object->kind))
+        object = line_up(object);
+    if (object)
+        mr_pool_put(&table->pool, object);
 }
 
 void mr_object_each(enum mr_kind kind, void (*visit)(void *object, void *data), void *data)

@@ -4,7 +4,8 @@
  * A handle is not a pointer: it packs a slot number, the slot's generation and the object's kind. Looking one up reads the
  * slot, compares the generation, and takes no lock. Object memory is type-stable: a slot's memory is recycled for objects
  * of the same kind only and never given back, so a thread that races with a destroy reads a valid (perhaps recycled)
- * object; operations that matter look again at the object's own state, under its lock.
+ * object; operations that matter look again at the object's own state, under its lock. Records of streams,
+ * modules and functions, which calls look at longest, are recycled late.
  *
  * Reference counts: creation gives one reference to the handle. mr_object_retire ends the handle (lookups fail from then
  * on); the object itself lives until the last reference is dropped, when its kind's `finish` function runs. */
@@ -32,6 +33,9 @@ enum mr_kind {
     MR_KIND_ARRAY,
     MR_KIND_TEXTURE,
     MR_KIND_SURFACE,
+    MR_KIND_USER_OBJECT,
+    MR_KIND_CONDITIONAL,
+    MR_KIND_PHYSICAL,     /* memory without an address: cuMemCreate */
     MR_KIND_COUNT
 };
 
