@@ -23,6 +23,7 @@
 #include "object/object.h"
 
 struct mr_mark;
+struct mr_shared_event;
 
 /* One registration on a mark. The owner keeps the record alive until `notify` has run. `notify` is called exactly once, on the
  * completing thread, with no lock of the mark held but perhaps that of the stream that completed it: it must not block and takes no lock. */
@@ -38,6 +39,7 @@ struct mr_mark {
     _Atomic uint32_t references;
     _Atomic uint32_t done;              /* MR_MARK_*; MR_MARK_SLEEPERS is pending with sleeping threads; futex word */
     int status;                         /* CUresult, valid when complete */
+    _Atomic uint32_t sequence;          /* of the record that will complete it, low 32 bits: its place among all commands; 0 if it is not a record's */
     uint64_t timestamp;                 /* mr_clock_ns at completion, 0 if the event has no timing */
     _Atomic(struct mr_waiter *) waiters;
     struct mr_stream *stream;           /* where it was recorded, for threads that help; borrowed; may be NULL */
@@ -63,18 +65,25 @@ bool mr_mark_watch(struct mr_mark *mark, struct mr_waiter *waiter) __attribute__
 /* Sleeps until the mark is complete or about `timeout_ns` have passed; may return early. */
 void mr_mark_sleep(struct mr_mark *mark, uint64_t timeout_ns);
 
-/* An event's stamp when it has no timestamp to hold. */
-enum { MR_STAMP_NONE = 0, MR_STAMP_PENDING = 1, MR_STAMP_UNTIMED = 2 };
+/* An event's stamp when it has no timestamp to hold. Pending and captured are the two that hold a record; they stand side by side. */
+enum { MR_STAMP_NONE = 0, MR_STAMP_PENDING = 1, MR_STAMP_CAPTURED = 2, MR_STAMP_UNTIMED = 3 };
 
+struct mr_event_point;  /* the capture layer's */
+
+/* A program may hold a million: at most 64 bytes beside the handle's record. */
 struct mr_event {
     struct mr_object object;
     struct mr_context *context;         /* counted */
-    unsigned flags;                     /* CU_EVENT_* */
-    _Atomic uint64_t stamp;             /* MR_STAMP_NONE: never recorded; MR_STAMP_PENDING: look at the mark; else complete: the timestamp,
-                                           or MR_STAMP_UNTIMED */
-    mr_lock lock;                       /* guards `mark`, and the stamp's changes to and from MR_STAMP_PENDING */
+    _Atomic uint64_t stamp;             /* MR_STAMP_NONE: never recorded; MR_STAMP_PENDING: look at the mark; MR_STAMP_CAPTURED: at the point;
+                                           else complete: the timestamp, or MR_STAMP_UNTIMED */
     struct mr_mark *mark;               /* latest pending recording; counted */
+    _Atomic(struct mr_shared_event *) shared; /* counted; once set (shared.h), the stamp is MR_STAMP_PENDING and `mark` NULL for good */
+    struct mr_event_point *point;       /* latest recording, in a captured stream; owned */
+    mr_lock lock;                       /* guards `mark` and `point`, and the stamp's changes to and from MR_STAMP_PENDING and MR_STAMP_CAPTURED */
+    uint8_t flags;                      /* CU_EVENT_* */
+    bool imported;                      /* another process's event */
 };
+_Static_assert(sizeof(struct mr_event) <= sizeof(struct mr_object) + 64, "an event has grown");
 
 /* A new event with a live handle; NULL when memory is short. */
 struct mr_event *mr_event_new(struct mr_context *context, unsigned flags) __attribute__((warn_unused_result));
@@ -94,7 +103,19 @@ void mr_event_set_stamp(struct mr_event *event, uint64_t stamp);
 /* Makes `mark` the event's latest recording; takes over one reference. */
 void mr_event_set_mark(struct mr_event *event, struct mr_mark *mark);
 
-/* A reference to the event's pending mark, or NULL if there is nothing to wait for (complete, or never recorded). */
+/* A reference to the event's pending mark, or NULL if there is nothing to wait for (complete, or never recorded; or captured: look first). */
 struct mr_mark *mr_event_mark(struct mr_event *event) __attribute__((warn_unused_result));
+
+/* Was the latest recording made in a captured stream? */
+static inline bool mr_event_is_captured(struct mr_event *event)
+{
+    return __builtin_expect(atomic_load_explicit(&event->stamp, memory_order_acquire) == MR_STAMP_CAPTURED, 0);
+}
+
+/* Makes a point the event's latest recording; takes it over. `release` frees a point, with no lock of the event held; the same for all. */
+void mr_event_set_point(struct mr_event *event, struct mr_event_point *point, void (*release)(struct mr_event_point *point));
+
+/* The event's point if that is its latest recording, else NULL. The event's lock is held. */
+struct mr_event_point *mr_event_point(struct mr_event *event);
 
 #endif

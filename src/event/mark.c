@@ -22,6 +22,7 @@ struct mr_mark *mr_mark_new(void)
     atomic_store_explicit(&mark->waiters, NULL, memory_order_relaxed);
     mark->status = CUDA_SUCCESS;
     mark->timestamp = 0;
+    atomic_store_explicit(&mark->sequence, 0, memory_order_relaxed);
     mark->stream = NULL;
     return mark;
 }
