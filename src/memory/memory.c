@@ -10,6 +10,8 @@
 
 #include "base/log.h"
 #include "memory/advice.h"
+#include "memory/extent.h"
+#include "memory/mempool_private.h"
 #include "memory/space.h"
 #include "object/context.h"
 
@@ -41,7 +43,8 @@ uint64_t mr_memory_next_id(void)
 
 static bool is_device_kind(enum mr_memory_kind kind)
 {
-    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE;
+    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE || kind == MR_MEMORY_POOL ||
+           kind == MR_MEMORY_PARTING || kind == MR_MEMORY_GRAPH || kind == MR_MEMORY_GRAPH_RESERVED;
 }
 
 bool mr_memory_init(void)
@@ -84,15 +87,17 @@ static struct mr_zone *zone_of(uintptr_t address)
 
 bool mr_memory_is_reserved(uintptr_t address)
 {
-    return zone_of(address) != NULL;
+    return zone_of(address) != NULL || mr_mapping_reserved(address) || mr_extents_have(address);
 }
 
 /* Where the record of an address is, if the address belongs to an allocation at all. */
 static struct mr_record *record_at(uintptr_t address, struct mr_slab **in)
 {
     struct mr_zone *zone = zone_of(address);
-    struct mr_chunk *chunk = zone ? mr_chunk_at(zone, address) : NULL;
     *in = NULL;
+    if (!zone)
+        return mr_mapping_record(address);
+    struct mr_chunk *chunk = mr_chunk_at(zone, address);
     if (!chunk)
         return NULL;
     struct mr_slab *slab = atomic_load_explicit(&chunk->slab, memory_order_acquire);
@@ -107,8 +112,7 @@ static struct mr_record *record_at(uintptr_t address, struct mr_slab **in)
 #define LOAD(field) atomic_load_explicit(&record->field, memory_order_relaxed)
 #define STORE(field, value) atomic_store_explicit(&record->field, value, memory_order_relaxed)
 
-/* A consistent copy of a record; false if it holds no allocation. */
-static bool record_read(struct mr_record *record, struct mr_allocation *out)
+bool mr_record_read(struct mr_record *record, struct mr_allocation *out)
 {
     uint32_t before, after;
     do {
@@ -122,6 +126,7 @@ static bool record_read(struct mr_record *record, struct mr_allocation *out)
         out->context = LOAD(context);
         out->device = LOAD(device);
         out->sync_memops = LOAD(sync_memops) != 0;
+        out->imported = LOAD(imported) != 0;
         atomic_thread_fence(memory_order_acquire);
         after = LOAD(version);
         if (before & 1)
@@ -130,8 +135,7 @@ static bool record_read(struct mr_record *record, struct mr_allocation *out)
     return out->size != 0;
 }
 
-/* Fills a record, or with a NULL value empties it. Lock held. */
-static void record_write(struct mr_record *record, const struct mr_allocation *value)
+void mr_record_write(struct mr_record *record, const struct mr_allocation *value)
 {
     static const struct mr_allocation nothing;
     const struct mr_allocation *from = value ? value : &nothing;
@@ -147,6 +151,7 @@ static void record_write(struct mr_record *record, const struct mr_allocation *v
     STORE(context, from->context);
     STORE(device, from->device);
     STORE(sync_memops, from->sync_memops);
+    STORE(imported, from->imported);
     atomic_store_explicit(&record->version, version + 2, memory_order_release);
 }
 
@@ -175,6 +180,21 @@ static void refund(struct mr_device *device, enum mr_memory_kind kind, size_t by
     }
     atomic_fetch_sub_explicit(&device->used_memory, bytes, memory_order_relaxed);
     device_used -= bytes;
+}
+
+bool mr_memory_charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
+{
+    mr_lock_take(&mr_memory_lock);
+    bool done = charge(device, kind, bytes);
+    mr_lock_drop(&mr_memory_lock);
+    return done;
+}
+
+void mr_memory_refund(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
+{
+    mr_lock_take(&mr_memory_lock);
+    refund(device, kind, bytes);
+    mr_lock_drop(&mr_memory_lock);
 }
 
 static size_t cached(void)
@@ -231,7 +251,7 @@ static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
 {
     struct mr_slab *slab;
     record_at(base, &slab);
-    record_write(record, NULL);
+    mr_record_write(record, NULL);
     if (slab) {
         packed--;
         mr_slab_give(slab, record);
@@ -241,27 +261,33 @@ static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
     }
 }
 
-static CUresult allocate(struct mr_zone *zone, struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
-    uintptr_t *out)
+/* `context` is NULL for memory that no context owns. */
+static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct mr_context *context, enum mr_memory_kind kind, size_t size,
+    unsigned flags, uintptr_t *out)
 {
     size_t rounded = (size + mr_page_size - 1) & ~(mr_page_size - 1);
-    struct mr_allocation value = { .kind = kind, .size = size, .flags = flags, .context = context, .device = context->device };
+    struct mr_allocation value = { .kind = kind, .size = size, .flags = flags, .context = context, .device = device };
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&mr_memory_lock);
     if (!size) {
         status = CUDA_ERROR_INVALID_VALUE;
-    } else if (rounded >= size && charge(context->device, kind, rounded)) {
+    } else if (context && atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
+        status = CUDA_ERROR_CONTEXT_IS_DESTROYED; /* what the context had may be released already: nobody would free this */
+    } else if (rounded >= size && charge(device, kind, rounded)) {
         struct mr_record *record = space_take(zone, size, &value.base, &value.mapped);
         if (!record) {
-            refund(context->device, kind, rounded);
+            refund(device, kind, rounded);
         } else {
             if (value.mapped < rounded)
-                refund(context->device, kind, rounded - value.mapped);
-            else if (value.mapped > rounded && !charge(context->device, kind, value.mapped - rounded))
+                refund(device, kind, rounded - value.mapped);
+            else if (value.mapped > rounded && !charge(device, kind, value.mapped - rounded))
                 value.mapped = rounded;
             value.id = mr_memory_next_id();
-            record_write(record, &value);
-            mr_list_append(&context->allocations, &record->link);
+            mr_record_write(record, &value);
+            if (context)
+                mr_list_append(&context->allocations, &record->link);
+            else
+                mr_list_init(&record->link);
             live++;
             if (cached())
                 hold_cache_down();
@@ -275,7 +301,12 @@ static CUresult allocate(struct mr_zone *zone, struct mr_context *context, enum 
 
 CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
 {
-    return allocate(&main_zone, context, kind, size, flags, out);
+    return allocate(&main_zone, context->device, context, kind, size, flags, out);
+}
+
+CUresult mr_memory_allocate_unowned(struct mr_device *device, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+{
+    return allocate(&main_zone, device, NULL, kind, size, flags, out);
 }
 
 CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
@@ -287,7 +318,7 @@ CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind 
         ready = mr_zone_init(&low_zone, space, LOW_LIMIT);
     atomic_store_explicit(&low_ready, ready, memory_order_release);
     mr_lock_drop(&mr_memory_lock);
-    return ready ? allocate(&low_zone, context, kind, size, flags, out) : CUDA_ERROR_OUT_OF_MEMORY;
+    return ready ? allocate(&low_zone, context->device, context, kind, size, flags, out) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* Lock held. */
@@ -296,24 +327,91 @@ static void release(struct mr_record *record, const struct mr_allocation *what)
     mr_list_remove(&record->link);
     if (what->kind == MR_MEMORY_MANAGED)
         mr_advice_forget(what->base, what->mapped);
-    refund(what->device, what->kind, what->mapped);
+    if (!what->imported)
+        refund(what->device, what->kind, what->mapped);
     live--;
     space_give(record, what->base, what->mapped);
 }
 
-CUresult mr_memory_release(uintptr_t base, enum mr_memory_kind kind)
+static CUresult release_at(uintptr_t base, enum mr_memory_kind kind, const struct mr_context *owner)
 {
     struct mr_allocation found;
     struct mr_slab *slab;
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(base, &slab);
-    if (record && record_read(record, &found) && found.base == base && found.kind == kind) {
+    if (record && mr_record_read(record, &found) && found.base == base && found.kind == kind && (!owner || found.context == owner)) {
         release(record, &found);
         status = CUDA_SUCCESS;
     }
     mr_lock_drop(&mr_memory_lock);
     return status;
+}
+
+CUresult mr_memory_release(uintptr_t base, enum mr_memory_kind kind)
+{
+    return release_at(base, kind, NULL);
+}
+
+CUresult mr_memory_release_of(const struct mr_context *owner, uintptr_t base, enum mr_memory_kind kind)
+{
+    return release_at(base, kind, owner);
+}
+
+/* Changes the kind of the allocation with that base, identity and kind. False if there is none. */
+static bool change_kind(uintptr_t base, uint64_t id, enum mr_memory_kind from, enum mr_memory_kind to)
+{
+    struct mr_allocation found;
+    struct mr_slab *slab;
+    mr_lock_take(&mr_memory_lock);
+    struct mr_record *record = record_at(base, &slab);
+    bool done = record && mr_record_read(record, &found) && found.base == base && found.id == id && found.kind == from;
+    if (done)
+        STORE(kind, (uint32_t)to);
+    mr_lock_drop(&mr_memory_lock);
+    return done;
+}
+
+bool mr_memory_part(uintptr_t base, uint64_t id)
+{
+    return change_kind(base, id, MR_MEMORY_DEVICE, MR_MEMORY_PARTING);
+}
+
+void mr_memory_stay(uintptr_t base, uint64_t id)
+{
+    (void)change_kind(base, id, MR_MEMORY_PARTING, MR_MEMORY_DEVICE);
+}
+
+CUresult mr_memory_graph_reserve(struct mr_context *context, size_t size, uintptr_t *base, uint64_t *id)
+{
+    struct mr_allocation found;
+    CUresult status = mr_memory_allocate(context, MR_MEMORY_DEVICE, size, 0, base);
+    if (status != CUDA_SUCCESS)
+        return status;
+    /* Nobody else knows the address yet; the context may end all the same. */
+    if (!mr_memory_find(*base, &found) || !change_kind(*base, found.id, MR_MEMORY_DEVICE, MR_MEMORY_GRAPH_RESERVED))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    *id = found.id;
+    return CUDA_SUCCESS;
+}
+
+void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out)
+{
+    (void)change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH, out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED);
+}
+
+void mr_memory_graph_release(uintptr_t base, uint64_t id)
+{
+    mr_memory_graph_lend(base, id, false);
+    if (change_kind(base, id, MR_MEMORY_GRAPH_RESERVED, MR_MEMORY_DEVICE))
+        (void)mr_memory_release(base, MR_MEMORY_DEVICE);
+}
+
+void mr_memory_release_parting(uintptr_t base, uint64_t id)
+{
+    /* A context that ended has freed it already, and the addresses may be somebody else's: hence the identity. */
+    if (change_kind(base, id, MR_MEMORY_PARTING, MR_MEMORY_DEVICE))
+        (void)mr_memory_release(base, MR_MEMORY_DEVICE);
 }
 
 void mr_memory_release_context(struct mr_context *context)
@@ -323,7 +421,7 @@ void mr_memory_release_context(struct mr_context *context)
     while (!mr_list_empty(&context->allocations)) {
         struct mr_record *record = MR_CONTAINER(context->allocations.next, struct mr_record, link);
         struct mr_allocation found;
-        record_read(record, &found);
+        mr_record_read(record, &found);
         release(record, &found);
     }
     if (!live)
@@ -333,11 +431,13 @@ void mr_memory_release_context(struct mr_context *context)
 
 bool mr_memory_find(uintptr_t address, struct mr_allocation *out)
 {
+    struct mr_slab *slab;
     if (!mr_memory_is_reserved(address))
         return mr_registered_any() && mr_registered_find(address, out);
-    struct mr_slab *slab;
+    if (mr_extents_have(address))
+        return mr_mempool_allocation(address, out);
     struct mr_record *record = record_at(address, &slab);
-    return record && record_read(record, out) && address - out->base < out->size;
+    return record && mr_record_read(record, out) && address - out->base < out->size && out->kind != MR_MEMORY_PARTING;
 }
 
 bool mr_memory_is_known(uintptr_t address)
@@ -347,8 +447,12 @@ bool mr_memory_is_known(uintptr_t address)
         struct mr_allocation found;
         return mr_registered_any() && mr_registered_find(address, &found);
     }
+    if (mr_extents_have(address)) {
+        struct mr_allocation found;
+        return mr_mempool_allocation(address, &found);
+    }
     struct mr_record *record = record_at(address, &slab);
-    return record && address - LOAD(base) < LOAD(size);
+    return record && address - LOAD(base) < LOAD(size) && LOAD(kind) != MR_MEMORY_PARTING;
 }
 
 bool mr_memory_set_sync_memops(uintptr_t address, bool on)
@@ -356,9 +460,11 @@ bool mr_memory_set_sync_memops(uintptr_t address, bool on)
     struct mr_allocation found;
     struct mr_slab *slab;
     bool done = false;
+    if (mr_extents_have(address))
+        return mr_mempool_set_sync_memops(address, on);
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(address, &slab);
-    if (record && record_read(record, &found) && address - found.base < found.size) {
+    if (record && mr_record_read(record, &found) && address - found.base < found.size && !mr_allocation_is_mapped(&found)) {
         STORE(sync_memops, on);
         done = true;
     }
@@ -373,7 +479,16 @@ bool mr_memory_touches_space(uintptr_t start, size_t size)
     for (int i = 0; i < 2; i++)
         if (atomic_load_explicit(ready[i], memory_order_acquire) && start < zones[i]->end && zones[i]->base - start < size)
             return true;
-    return zone_of(start) != NULL;
+    uintptr_t base = atomic_load_explicit(&mr_extents_base, memory_order_acquire);
+    uintptr_t end = atomic_load_explicit(&mr_extents_end, memory_order_relaxed);
+    if (base != end && start < end && (start >= base || base - start < size))
+        return true;
+    return zone_of(start) != NULL || mr_mapping_touches(start, size);
+}
+
+size_t mr_memory_page(void)
+{
+    return mr_page_size;
 }
 
 void mr_memory_trim(void)
@@ -395,4 +510,28 @@ void mr_memory_pack_after(size_t chunks)
     mr_lock_take(&mr_memory_lock);
     pack_chunks = chunks;
     mr_lock_drop(&mr_memory_lock);
+}
+
+struct mr_record *mr_record_at(uintptr_t address, struct mr_slab **in)
+{
+    return record_at(address, in);
+}
+
+struct mr_zone *mr_zone_main(void)
+{
+    return &main_zone;
+}
+
+void mr_record_begin_foreign(struct mr_record *record, struct mr_allocation *value)
+{
+    value->id = mr_memory_next_id();
+    value->imported = true;
+    mr_record_write(record, value);
+    mr_list_append(&value->context->allocations, &record->link);
+    live++;
+}
+
+void mr_record_release(struct mr_record *record, const struct mr_allocation *what)
+{
+    release(record, what);
 }

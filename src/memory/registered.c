@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registered host memory: ranges of the program's own memory that the device may use.
  *
- * The device is the host's processor, so registering changes nothing about the pages: it is a promise of the program that is
- * remembered, because copies to and from registered memory are asynchronous and pointer attributes tell of it. Ranges are kept
+ * The device is the host's processor, so registering does little to the pages: they are made present, which tells whether they may be written, and the
+ * range is remembered, because copies to and from registered memory are asynchronous and pointer attributes tell of it. Ranges are kept
  * sorted in one array. Programs register few ranges, so lookups share a lock, and skip it when nothing is registered. */
 #include "memory/space.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "object/context.h"
+
+#ifndef MADV_POPULATE_READ      /* Linux 5.14 */
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define USER_END ((uintptr_t)1 << 48)   /* hardware calls what is above unsupported */
 
 /* Under `lock`, sorted by base, without overlaps. */
 static struct mr_allocation *ranges;
@@ -50,11 +58,12 @@ bool mr_registered_find(uintptr_t address, struct mr_allocation *out)
     return found;
 }
 
-/* Does every page of the range exist? */
-static bool is_mapped(uintptr_t start, size_t size)
+bool mr_memory_is_mapped(uintptr_t start, size_t size)
 {
     unsigned char seen[4096];
-    uintptr_t page = start & ~(uintptr_t)(mr_page_size - 1), end = start + size;
+    uintptr_t page = start & ~(uintptr_t)(mr_page_size - 1), end;
+    if (__builtin_add_overflow(start, size, &end))
+        return false;
     while (page < end) {
         size_t bytes = end - page;
         if (bytes > sizeof seen * mr_page_size)
@@ -66,17 +75,50 @@ static bool is_mapped(uintptr_t start, size_t size)
     return true;
 }
 
+/* May the program read, or write, every page of [start, end)? From the system's own list, for systems that can't be asked to make pages present. */
+static bool listed_as(uintptr_t start, uintptr_t end, bool write)
+{
+    FILE *list = fopen("/proc/self/maps", "re");
+    char line[512], rights[8];
+    unsigned long long low, high;
+    if (!list)
+        return mr_memory_is_mapped(start, end - start);
+    while (start < end && fgets(line, sizeof line, list))
+        if (sscanf(line, "%llx-%llx %7s", &low, &high, rights) == 3 && start >= low && start < high) {
+            if (rights[write ? 1 : 0] == '-')
+                break;
+            start = (uintptr_t)high;
+        }
+    fclose(list);
+    return start >= end;
+}
+
+/* Makes all pages of the range present, as pinning would. False if there are none, or the program may not read or write them. */
+static bool make_present(uintptr_t base, size_t size, bool write)
+{
+    uintptr_t start = base & ~(uintptr_t)(mr_page_size - 1), end = (base + size + mr_page_size - 1) & ~(uintptr_t)(mr_page_size - 1);
+    if (madvise((void *)start, end - start, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
+        return true;
+    return errno == EINVAL && listed_as(start, end, write);
+}
+
 CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags)
 {
     uintptr_t base = (uintptr_t)start, end;
     if (!base || !size || __builtin_add_overflow(base, size, &end))
         return CUDA_ERROR_INVALID_VALUE;
-    if (mr_memory_touches_space(base, size) || !is_mapped(base, size))
+    if (end > USER_END)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (size > mr_machine_memory())
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (mr_memory_touches_space(base, size) || !make_present(base, size, !(flags & CU_MEMHOSTREGISTER_READ_ONLY)))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&lock);
     size_t old = atomic_load_explicit(&count, memory_order_relaxed), at = position(base);
-    if (at < old && ranges[at].base < end) {
+    if (atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
+        status = CUDA_ERROR_CONTEXT_IS_DESTROYED; /* its registrations may have ended already */
+    } else if (at < old && ranges[at].base < end) {
         status = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     } else if (!mr_array_reserve((void **)&ranges, &room, old + 1, sizeof *ranges)) {
         status = CUDA_ERROR_OUT_OF_MEMORY;

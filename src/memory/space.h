@@ -35,6 +35,7 @@ struct mr_record {
     _Atomic uint32_t kind;
     _Atomic uint32_t flags;
     _Atomic uint32_t sync_memops;
+    _Atomic uint32_t imported;
     _Atomic uintptr_t base;
     _Atomic size_t size, mapped;
     _Atomic uint64_t id;
@@ -56,6 +57,7 @@ struct mr_chunk {
     unsigned stride;                 /* logarithm, or MR_STRIDE_RUN */
     uint32_t run;                    /* superblocks of a run */
     bool sealed;                     /* kept, with pages that fault */
+    struct mr_sharing *sharing;      /* its pages are those of a shared file (export.c); NULL if not */
     struct mr_list same;             /* with chunks of its stride: cached or empty */
     struct mr_list age;              /* cached chunks by time of release */
 };
@@ -124,6 +126,37 @@ void mr_slab_give(struct mr_slab *slab, struct mr_record *record);
 bool mr_registered_find(uintptr_t address, struct mr_allocation *out);
 bool mr_registered_any(void);
 void mr_registered_release_context(struct mr_context *context);
+
+/* What a chunk's pages have to do with other processes (export.c). The pages of its chunk have been taken away: closes the file of an exported one,
+ * forgets an imported one. Lock held. */
+void mr_sharing_end(struct mr_sharing *sharing);
+
+/* For export.c: the record of an address, and the zone of ordinary allocations. */
+struct mr_record *mr_record_at(uintptr_t address, struct mr_slab **in);
+struct mr_zone *mr_zone_main(void);
+
+/* For export.c: makes a chunk that is not in any list an allocation that its context owns; nothing is charged. Lock held. */
+void mr_record_begin_foreign(struct mr_record *record, struct mr_allocation *value);
+
+/* Frees an imported allocation as mr_memory_release does. Lock held. */
+void mr_record_release(struct mr_record *record, const struct mr_allocation *what);
+
+/* A consistent copy of a record, without a lock; false if it holds no allocation. */
+bool mr_record_read(struct mr_record *record, struct mr_allocation *out);
+
+/* Fills a record, or with a NULL value empties it. Writers exclude one another. */
+void mr_record_write(struct mr_record *record, const struct mr_allocation *value);
+
+/* Takes bytes from what a device has, or the machine when the kind is the host's (`device` is then not looked at), and gives them back. Any thread;
+ * mr_memory_lock is taken. */
+bool mr_memory_charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes) __attribute__((warn_unused_result));
+void mr_memory_refund(struct mr_device *device, enum mr_memory_kind kind, size_t bytes);
+
+/* Virtual memory management (mapping.c): is the address in its zone, does a range touch it, and the record of what is mapped at an
+ * address of the zone, or NULL. Lock-free. */
+bool mr_mapping_reserved(uintptr_t address);
+bool mr_mapping_touches(uintptr_t start, size_t size);
+struct mr_record *mr_mapping_record(uintptr_t address);
 
 /* The next value of mr_allocation.id. */
 uint64_t mr_memory_next_id(void);

@@ -248,6 +248,15 @@ static bool chunk_unseal(struct mr_chunk *chunk)
 /* Takes the pages of a chunk that is in no list, and puts it where chunks without pages wait. */
 static void chunk_empty(struct mr_chunk *chunk)
 {
+    struct mr_sharing *sharing = chunk->sharing;
+    if (sharing && pages_drop(chunk->base, chunk->mapped)) {
+        chunk->sharing = NULL;
+        mr_sharing_end(sharing);
+    } else if (sharing) {
+        /* Others may still write to these pages: nobody gets them again. */
+        mr_log(MR_LOG_WARN, "%zu shared bytes at %#zx cannot be taken back: %s", chunk->mapped, (size_t)chunk->base, strerror(errno));
+        return;
+    }
     if (!chunk_resize(chunk, 0)) {
         /* The kernel has no room to split a mapping. Keep the pages, at least without their contents. */
         madvise((void *)chunk->base, chunk->mapped, MADV_DONTNEED);
@@ -336,7 +345,7 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)
 {
     assert(mr_lock_is_held(&mr_memory_lock));
-    if (keep && (chunk->mapped < MR_HUGE || chunk_seal(chunk)))
+    if (keep && !chunk->sharing && (chunk->mapped < MR_HUGE || chunk_seal(chunk)))
         chunk_cache(chunk);
     else
         chunk_empty(chunk);

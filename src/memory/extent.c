@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extents: address space for memory pools (extent.h tells what they are).
+ *
+ * Chunks of the space are found first fit; a run is followed by one chunk that stays inaccessible. Private memory that is decommitted is only
+ * sealed, and the system is free to take it: a pool that releases memory at every synchronisation (the default threshold is 0) usually wants the
+ * same again. */
+#include "memory/extent.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "memory/space.h"
+#include "object/device.h"
+
+_Atomic uintptr_t mr_extents_base, mr_extents_end;
+
+static mr_lock lock;                          /* guards what follows; a leaf */
+static _Atomic(struct mr_extent *) *table;    /* by chunk; written under the lock */
+static uint8_t *taken;                        /* by chunk; 1: in use, or the hole behind a run */
+static size_t chunks, first_free;
+static struct mr_list spare = { &spare, &spare };     /* records without address space */
+
+/* Lock held. */
+static bool space_init(void)
+{
+    if (table)
+        return true;
+    size_t total = 0, size = (size_t)1 << 36;
+    for (int i = 0; i < mr_device_count(); i++)
+        total += mr_device_get(i)->total_memory;
+    while (size < total * 16 && size < (size_t)1 << 44)
+        size *= 2;
+    void *space = MAP_FAILED;
+    for (; size >= (size_t)1 << 30; size /= 2) {
+        space = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (space != MAP_FAILED)
+            break;
+    }
+    if (space == MAP_FAILED) {
+        mr_log(MR_LOG_WARN, "no address space for memory pools: is there a limit (ulimit -v)?");
+        return false;
+    }
+    uintptr_t base = ((uintptr_t)space + MR_EXTENT_CHUNK - 1) & ~(uintptr_t)(MR_EXTENT_CHUNK - 1);
+    chunks = (size - (base - (uintptr_t)space)) / MR_EXTENT_CHUNK;
+    taken = mr_calloc(chunks, 1);
+    table = mr_calloc(chunks, sizeof *table);
+    if (!taken || !table) {
+        mr_free(taken);
+        mr_free(table);
+        table = NULL;
+        munmap(space, size);
+        return false;
+    }
+    first_free = 1;                           /* number 0 is the hole before the first */
+    taken[0] = 1;
+    atomic_store_explicit(&mr_extents_end, base + chunks * MR_EXTENT_CHUNK, memory_order_relaxed);
+    atomic_store_explicit(&mr_extents_base, base, memory_order_release);
+    return true;
+}
+
+/* The first chunk of a run of `run` and a hole; 0 if there is none. Lock held. */
+static size_t chunks_take(size_t run)
+{
+    size_t length = 0;
+    for (size_t i = first_free; i < chunks; i++) {
+        length = taken[i] ? 0 : length + 1;
+        if (length == run + 1) {
+            memset(taken + i - run, 1, run + 1);
+            while (first_free < chunks && taken[first_free])
+                first_free++;
+            return i - run;
+        }
+    }
+    return 0;
+}
+
+static size_t chunk_of(uintptr_t address)
+{
+    return (address - atomic_load_explicit(&mr_extents_base, memory_order_relaxed)) / MR_EXTENT_CHUNK;
+}
+
+static void publish(struct mr_extent *extent, struct mr_extent *as)
+{
+    size_t first = chunk_of(extent->base), run = extent->size / MR_EXTENT_CHUNK;
+    for (size_t i = 0; i < run; i++)
+        atomic_store_explicit(&table[first + i], as, memory_order_release);
+}
+
+/* The addresses of a run, and of the hole behind it, are free again. Lock held. */
+static void chunks_give(size_t first, size_t run)
+{
+    memset(taken + first, 0, run + 1);
+    if (first < first_free)
+        first_free = first;
+}
+
+struct mr_extent *mr_extent_take(size_t size)
+{
+    struct mr_extent *extent = NULL;
+    mr_lock_take(&lock);
+    size_t first = space_init() ? chunks_take(size / MR_EXTENT_CHUNK) : 0;
+    if (first && !mr_list_empty(&spare)) {
+        extent = MR_CONTAINER(spare.next, struct mr_extent, link);
+        mr_list_remove(&extent->link);
+    } else if (first) {
+        extent = mr_calloc(1, sizeof *extent);
+        if (extent)
+            mr_list_init(&extent->link);
+    }
+    if (extent) {
+        extent->base = atomic_load_explicit(&mr_extents_base, memory_order_relaxed) + first * MR_EXTENT_CHUNK;
+        extent->size = size;
+        extent->offset = 0;
+        extent->is_file = false;
+        publish(extent, extent);
+    } else if (first) {
+        chunks_give(first, size / MR_EXTENT_CHUNK);
+    }
+    mr_lock_drop(&lock);
+    return extent;
+}
+
+bool mr_extent_map(struct mr_extent *extent, int file, size_t offset, size_t bytes, bool accessible)
+{
+    int flags = MAP_SHARED | MAP_FIXED | MAP_NORESERVE, right = accessible ? PROT_READ | PROT_WRITE : PROT_NONE;
+    if (mmap((void *)extent->base, bytes, right, flags, file, (off_t)offset) == MAP_FAILED) {
+        mr_log(MR_LOG_INFO, "%zu bytes of a shared memory pool cannot be mapped: %s", bytes, strerror(errno));
+        return false;
+    }
+    extent->is_file = true;
+    extent->offset = offset;
+    return true;
+}
+
+bool mr_extent_commit(struct mr_extent *extent, size_t start, size_t bytes)
+{
+    void *at = (void *)(extent->base + start);
+    if (mprotect(at, bytes, PROT_READ | PROT_WRITE) != 0) {
+        mr_log(MR_LOG_INFO, "the system gives no %zu bytes for a memory pool: %s", bytes, strerror(errno));
+        return false;
+    }
+    if (!extent->is_file)
+        madvise(at, bytes, MADV_HUGEPAGE);
+    return true;
+}
+
+void mr_extent_decommit(struct mr_extent *extent, size_t start, size_t bytes)
+{
+    void *at = (void *)(extent->base + start);
+    if (!extent->is_file)
+        madvise(at, bytes, MADV_FREE);
+    if (mprotect(at, bytes, PROT_NONE) != 0)
+        mr_log(MR_LOG_INFO, "%zu bytes of a memory pool at %p stay accessible: %s", bytes, at, strerror(errno));
+}
+
+void mr_extent_give(struct mr_extent *extent)
+{
+    /* A fresh inaccessible mapping drops the pages and joins its neighbours. */
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap((void *)extent->base, extent->size, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
+        /* The kernel has no room to split a mapping. The addresses are lost, private memory is not. */
+        mr_log(MR_LOG_WARN, "%zu bytes of a memory pool at %#zx cannot be unmapped: %s", extent->size, (size_t)extent->base, strerror(errno));
+        if (!extent->is_file)
+            madvise((void *)extent->base, extent->size, MADV_DONTNEED);
+        return;
+    }
+    mr_lock_take(&lock);
+    publish(extent, NULL);
+    chunks_give(chunk_of(extent->base), extent->size / MR_EXTENT_CHUNK);
+    mr_list_append(&spare, &extent->link);
+    mr_lock_drop(&lock);
+}
+
+struct mr_extent *mr_extent_at(uintptr_t address)
+{
+    return atomic_load_explicit(&table[chunk_of(address)], memory_order_acquire);
+}
