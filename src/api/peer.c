@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "api/peer.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -17,7 +18,7 @@ struct pair { CUcontext from, to; };
 
 /* Under `lock`. Pairs of contexts that are gone are dropped when the next one is added. */
 static struct pair *pairs;
-static size_t count, room;
+static size_t pair_count, pair_room;
 static mr_lock lock;
 
 static bool is_live(CUcontext handle)
@@ -25,13 +26,23 @@ static bool is_live(CUcontext handle)
     return mr_object_find(handle, MR_KIND_CONTEXT) != NULL;
 }
 
-/* The pair's index, or `count`. Lock held. */
+/* The pair's index, or `pair_count`. Lock held. */
 static size_t find(CUcontext from, CUcontext to)
 {
     size_t i = 0;
-    while (i < count && (pairs[i].from != from || pairs[i].to != to))
+    while (i < pair_count && (pairs[i].from != from || pairs[i].to != to))
         i++;
     return i;
+}
+
+bool mr_peer_may_use(struct mr_context *context, const struct mr_allocation *what)
+{
+    if ((what->kind != MR_MEMORY_DEVICE && what->kind != MR_MEMORY_GRAPH && what->kind != MR_MEMORY_MODULE) || !what->context || what->device == context->device)
+        return true;
+    mr_lock_take(&lock);
+    bool enabled = find(context->handle, what->context->handle) < pair_count;
+    mr_lock_drop(&lock);
+    return enabled;
 }
 
 /* The two devices of a question about a pair. */
@@ -73,16 +84,16 @@ CUresult mr_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
     }
     mr_lock_take(&lock);
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < pair_count; i++)
         if (is_live(pairs[i].from) && is_live(pairs[i].to))
             pairs[kept++] = pairs[i];
-    count = kept;
-    if (find(context->handle, peerContext) < count)
+    pair_count = kept;
+    if (find(context->handle, peerContext) < pair_count)
         status = CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
-    else if (!mr_array_reserve((void **)&pairs, &room, count + 1, sizeof *pairs))
+    else if (!mr_array_reserve((void **)&pairs, &pair_room, pair_count + 1, sizeof *pairs))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     else
-        pairs[count++] = (struct pair){ context->handle, peerContext };
+        pairs[pair_count++] = (struct pair){ context->handle, peerContext };
     mr_lock_drop(&lock);
     return status;
 }
@@ -99,10 +110,10 @@ CUresult mr_cuCtxDisablePeerAccess(CUcontext peerContext)
     }
     mr_lock_take(&lock);
     size_t at = find(context->handle, peerContext);
-    if (at == count)
+    if (at == pair_count)
         status = CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
     else
-        pairs[at] = pairs[--count];
+        pairs[at] = pairs[--pair_count];
     mr_lock_drop(&lock);
     return status;
 }
@@ -133,4 +144,70 @@ CUresult mr_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CU
     default:
         return mr_bad_value(name, "there is no attribute %d", (int)attrib);
     }
+}
+
+/* ---- atomic operations between devices, and between a device and the host ---- */
+
+/* All devices are one processor, so an atomic operation is one whoever's memory it is on: what PTX has, both as an operation and as a reduction. */
+static unsigned atomic_capability(CUatomicOperation operation)
+{
+    const unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED, reduction = CU_ATOMIC_CAPABILITY_REDUCTION;
+    const unsigned scalars = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
+    switch (operation) {
+    case CU_ATOMIC_OPERATION_INTEGER_ADD:
+    case CU_ATOMIC_OPERATION_INTEGER_MIN:
+    case CU_ATOMIC_OPERATION_INTEGER_MAX:
+        return both | reduction | scalars;
+    case CU_ATOMIC_OPERATION_INTEGER_INCREMENT:
+    case CU_ATOMIC_OPERATION_INTEGER_DECREMENT:
+        return CU_ATOMIC_CAPABILITY_UNSIGNED | reduction | CU_ATOMIC_CAPABILITY_SCALAR_32;
+    case CU_ATOMIC_OPERATION_AND:
+    case CU_ATOMIC_OPERATION_OR:
+    case CU_ATOMIC_OPERATION_XOR:
+        return both | reduction | scalars;
+    case CU_ATOMIC_OPERATION_EXCHANGE:
+    case CU_ATOMIC_OPERATION_CAS:
+        return both | scalars;
+    case CU_ATOMIC_OPERATION_FLOAT_ADD:
+        return CU_ATOMIC_CAPABILITY_SIGNED | reduction | scalars;
+    default:
+        return 0;
+    }
+}
+
+static CUresult put_capabilities(const char *name, unsigned *capabilities, const CUatomicOperation *operations, unsigned count)
+{
+    if (!capabilities || !operations || !count)
+        return mr_bad_value(name, "there are no operations, or a list is null");
+    for (unsigned i = 0; i < count; i++)
+        if ((int)operations[i] < 0 || operations[i] >= CU_ATOMIC_OPERATION_MAX)
+            return mr_bad_value(name, "there is no operation %d", (int)operations[i]);
+    for (unsigned i = 0; i < count; i++)
+        capabilities[i] = atomic_capability(operations[i]);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count,
+    CUdevice srcDevice, CUdevice dstDevice)
+{
+    static const char name[] = "cuDeviceGetP2PAtomicCapabilities";
+    CUresult status = check_devices(name, srcDevice, dstDevice);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!capabilities || !operations || !count)
+        return mr_bad_value(name, "there are no operations, or a list is null");
+    if (srcDevice == dstDevice) {
+        mr_log(MR_LOG_INFO, "%s: both devices are %d", name, srcDevice);
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    return put_capabilities(name, capabilities, operations, count);
+}
+
+/* Between a device and the host, which are one processor too. */
+CUresult mr_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
+{
+    static const char name[] = "cuDeviceGetHostAtomicCapabilities";
+    struct mr_device *device;
+    CUresult status = mr_device_require(name, dev, &device);
+    return status == CUDA_SUCCESS ? put_capabilities(name, capabilities, operations, count) : status;
 }
