@@ -24,11 +24,22 @@ struct mr_launch;
 
 #define MR_ENGINE_KEY_NONE UINT64_MAX
 
-/* What a task is sorted by: priority first, then order of submission. Lower runs first. */
+#define MR_LEVELS (unsigned)(MR_PRIORITY_LEAST - MR_PRIORITY_GREATEST + 1)
+
+/* What a task is sorted by: priority first, then order of submission. Lower runs first; see queue.c for what keeps low priorities from starving. */
 static inline uint64_t mr_engine_key(int priority, uint64_t sequence)
 {
     return ((uint64_t)(priority - MR_PRIORITY_GREATEST) << 56) | sequence;
 }
+
+/* 0 for the highest priority. */
+static inline unsigned mr_engine_level(uint64_t key)
+{
+    return (unsigned)(key >> 56);
+}
+
+/* How many commands a worker runs of one stream before others that wait, of whatever priority, are looked at again. */
+#define MR_TURN 32u
 
 /* Something ready to run. Its owner keeps it in place while it is queued; fields are guarded by the engine's lock. */
 struct mr_task {
@@ -69,6 +80,10 @@ bool mr_engine_take(struct mr_task *task);
 /* True if something is queued that goes before `key`. One load. */
 bool mr_engine_has_older(uint64_t key);
 
+/* True if a worker that goes on with something of this key after `ran` commands should let go: something goes before it, or it has had its turn and others
+ * wait. Two loads. */
+bool mr_engine_turn_is_over(uint64_t key, unsigned ran);
+
 /* A launch, or a long copy or fill, in progress. Its blocks, or pieces, are shared out. Embedded in its stream. */
 struct mr_grid {
     void (*resume)(struct mr_grid *grid); /* called by the last thread to leave, if that isn't the one that began it; no lock held */
@@ -80,6 +95,7 @@ struct mr_grid {
     _Atomic int status;                   /* CUresult; the first fault */
     _Atomic bool open;                    /* changed under the engine's lock: others may come in */
     bool hot;                             /* under the engine's lock: workers look for it */
+    struct mr_task *task;                 /* under the engine's lock: for work of several steps, a task of it that a waiting thread may take (open is set) */
     struct mr_list link;                  /* under the engine's lock */
 };
 
@@ -91,10 +107,13 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
 bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)
     __attribute__((warn_unused_result));
 
-/* Helps with a grid: joins if it is open, runs blocks until none are left. False if there was nothing to join. */
+/* Work of several steps offers a task, queued or not, to threads that wait for the grid, or (NULL) takes that back: before the task goes. */
+void mr_grid_offer(struct mr_grid *grid, struct mr_task *task);
+
+/* Helps with a grid: joins if it is open, runs blocks until none are left, or the task that is offered. False if there was nothing to do. */
 bool mr_grid_join(struct mr_grid *grid);
 
-/* Runs a command that is neither a launch nor a record nor a wait. Faults come back as the status; host functions see mr_in_host_function set.
+/* Runs a command that is neither a launch nor a record nor a wait nor an async. Faults come back as the status; host functions see mr_in_host_function set.
  * `status` is what a callback is told. */
 CUresult mr_command_execute(struct mr_command *command, CUresult status) __attribute__((warn_unused_result));
 

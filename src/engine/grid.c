@@ -4,7 +4,8 @@
  * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is remembered in a small table; a
  * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
  * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS. The grid is closed by the first thread that finds no block left;
- * the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
+ * the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else. When work of a higher priority is ready, workers leave
+ * between two chunks and may come back later; one thread stays.
  *
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time and
  * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits.
@@ -131,15 +132,34 @@ static void close_grid(struct mr_grid *grid)
     mr_lock_drop(&mr_engine.lock);
 }
 
-/* Claims and runs chunks until none is left. `grain` adapts to what chunks take. */
-static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
+/* True if a worker has left the grid before its end, for work of a higher priority that waits: it has been counted out already. Somebody always stays. */
+static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
 {
+    uint64_t top = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
+    if (__builtin_expect(mr_engine_level(top) >= mr_engine_level(grid->key), 1) || !self || !self->is_worker)
+        return false;
+    bool gone = false;
+    mr_lock_take(&mr_engine.lock);
+    if (atomic_load_explicit(&grid->open, memory_order_relaxed) && mr_engine_level(mr_engine.top_key) < mr_engine_level(grid->key)) {
+        uint32_t inside = atomic_load_explicit(&grid->inside, memory_order_relaxed);
+        mr_grid_heat(grid);
+        while (inside > 1 && !gone)
+            gone = atomic_compare_exchange_weak_explicit(&grid->inside, &inside, inside - 1, memory_order_acq_rel, memory_order_relaxed);
+    }
+    mr_lock_drop(&mr_engine.lock);
+    return gone;
+}
+
+/* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts to what chunks take. */
+static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
+{
+    bool stayed = true;
     bool fixed = !grid->launch || (grid->launch->code->flags & MR_CODE_WAITS) != 0;
     uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0;
     struct mr_grid *outer = self ? self->grid : NULL;
     if (self)
         self->grid = grid;
-    for (;;) {
+    while (stayed) {
         uint64_t first = atomic_fetch_add_explicit(&grid->next, grain, memory_order_relaxed);
         if (first >= grid->total)
             break;
@@ -160,10 +180,13 @@ static void run_chunks(struct mr_grid *grid, struct mr_runner *self)
             grain = took ? CHUNK_NS * (end - first) / took : most;
             grain = grain < 1 ? 1 : grain > most ? most : grain;
         }
+        stayed = !gives_way(grid, self);
     }
     if (self)
         self->grid = outer;
-    close_grid(grid);
+    if (stayed)
+        close_grid(grid);
+    return stayed;
 }
 
 /* Leaves the grid; true for the last one. */
@@ -189,8 +212,7 @@ static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUr
     }
     mr_lock_drop(&mr_engine.lock);
     mr_call_make(call);
-    run_chunks(grid, self);
-    if (!leave(grid))
+    if (!run_chunks(grid, self) || !leave(grid))
         return false;
     *status = (CUresult)atomic_load(&grid->status);
     return true;
@@ -230,21 +252,33 @@ bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, 
 
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self)
 {
-    run_chunks(grid, self);
-    if (leave(grid))
+    if (run_chunks(grid, self) && leave(grid))
         grid->resume(grid);
+}
+
+void mr_grid_offer(struct mr_grid *grid, struct mr_task *task)
+{
+    mr_lock_take(&mr_engine.lock);
+    grid->task = task;
+    atomic_store_explicit(&grid->open, task != NULL, memory_order_relaxed);
+    mr_lock_drop(&mr_engine.lock);
 }
 
 bool mr_grid_join(struct mr_grid *grid)
 {
     if (!atomic_load_explicit(&grid->open, memory_order_relaxed))
         return false;
+    struct mr_task *task = NULL;
     mr_lock_take(&mr_engine.lock);
     bool open = atomic_load_explicit(&grid->open, memory_order_relaxed) && grid->hot;
     if (open)
         atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
+    else if (grid->task && mr_engine_remove(grid->task))
+        task = grid->task;
     mr_lock_drop(&mr_engine.lock);
     if (open)
         mr_grid_work(grid, mr_runner_self());
-    return open;
+    else if (task)
+        task->run(task);
+    return open || task;
 }

@@ -2,7 +2,8 @@
 /* The monitor: sees to it that ready work doesn't wait behind commands that don't end.
  *
  * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready and no worker has taken
- * anything up for two milliseconds, it starts one more worker, and waits twice as long before the next one, up to a limit. If workers are known to
+ * anything up for two milliseconds, neither a task nor blocks of an open grid, it starts one more worker, and waits twice as long before the next one, up to
+ * a limit. Progress brings that back by half: a grid of slow blocks must not gather worker after worker. If workers are known to
  * be waiting or inside host functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
 #include <limits.h>
 #include <pthread.h>
@@ -16,13 +17,22 @@
 #define STALL_TICKS_MOST 64u
 #define CALM_TICKS 50u
 
-struct watch { uint64_t takes; unsigned stalled, patience, calm; };
+struct watch { uint64_t progress; unsigned stalled, patience, calm; };
+
+/* A number that changes whenever a worker takes something up. Lock held. */
+static uint64_t progress_now(void)
+{
+    uint64_t sum = mr_engine.takes;
+    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next)
+        sum += atomic_load_explicit(&MR_CONTAINER(link, struct mr_grid, link)->next, memory_order_relaxed);
+    return sum;
+}
 
 /* One look. Lock held. */
 static struct mr_call look(struct watch *watch)
 {
     struct mr_call call = { 0 };
-    uint64_t takes = mr_engine.takes;
+    uint64_t progress = progress_now();
     if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
         watch->stalled = 0;
         watch->patience = STALL_TICKS;
@@ -31,10 +41,11 @@ static struct mr_call look(struct watch *watch)
         return call;
     }
     watch->calm = 0;
-    if (takes != watch->takes) {
-        watch->takes = takes;
+    if (progress != watch->progress) {
+        watch->progress = progress;
         watch->stalled = 0;
-        watch->patience = STALL_TICKS;
+        if (watch->patience > STALL_TICKS)
+            watch->patience /= 2;
         return call;
     }
     bool idle_processors = mr_engine.waiting + mr_engine.in_host > 0;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of ready tasks: a binary heap by key, from which any task can be taken by its place.
+/* The queue of ready tasks: for each priority a binary heap by age, from which any task can be taken by its place.
  *
- * Each change ends in mr_engine_publish, which keeps two words up to date that other threads read without the lock: whether there is anything
+ * A higher priority goes before, but not for ever: each time that something of a higher priority is taken while a heap has tasks waiting, that heap is passed over,
+ * and after MR_PATIENCE times its oldest task is next. A task of a stream is at most MR_TURN commands long while others wait, so a command of the
+ * lowest priority whose turn it would be waits for a bounded number of others, whatever is submitted later.
+ *
+ * Each change ends in mr_engine_publish, which keeps words up to date that other threads read without the lock: whether there is anything
  * to do, and the key that goes first. */
+#include "base/chaos.h"
 #include "base/memory.h"
 #include "engine/workers.h"
 
@@ -17,8 +22,10 @@ uint64_t mr_engine_sequence(void)
 
 bool mr_engine_task_begin(void)
 {
+    bool room = true;
     mr_lock_take(&mr_engine.lock);
-    bool room = mr_array_reserve((void **)&mr_engine.heap, &mr_engine.heap_room, mr_engine.tasks + 2, sizeof *mr_engine.heap);
+    for (unsigned i = 0; i < MR_LEVELS && room; i++)
+        room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, mr_engine.tasks + 2, sizeof(struct mr_task *));
     if (room)
         mr_engine.tasks++;
     mr_lock_drop(&mr_engine.lock);
@@ -32,74 +39,102 @@ void mr_engine_task_end(void)
     mr_lock_drop(&mr_engine.lock);
 }
 
-void mr_engine_publish(void)
+static struct mr_heap *heap_of(uint64_t key)
 {
-    uint64_t top = mr_engine.heap_count ? mr_engine.heap[1]->key : MR_ENGINE_KEY_NONE;
-    atomic_store_explicit(&mr_engine.top_key, top, memory_order_relaxed);
-    atomic_store_explicit(&mr_engine.ready, mr_engine.heap_count + mr_engine.hot_grids, memory_order_relaxed);
+    return &mr_engine.levels[mr_engine_level(key)];
 }
 
-static void put_at(struct mr_task *task, uint32_t place)
+/* The heap of the highest priority that has tasks, or NULL. */
+static struct mr_heap *first_heap(void)
 {
-    mr_engine.heap[place] = task;
+    for (unsigned i = 0; i < MR_LEVELS; i++)
+        if (mr_engine.levels[i].count)
+            return &mr_engine.levels[i];
+    return NULL;
+}
+
+void mr_engine_publish(void)
+{
+    uint32_t count = 0;
+    for (unsigned i = 0; i < MR_LEVELS; i++)
+        count += mr_engine.levels[i].count;
+    struct mr_heap *first = count ? first_heap() : NULL;
+    atomic_store_explicit(&mr_engine.top_key, first ? first->at[1]->key : MR_ENGINE_KEY_NONE, memory_order_relaxed);
+    atomic_store_explicit(&mr_engine.queued, count, memory_order_relaxed);
+    atomic_store_explicit(&mr_engine.ready, count + mr_engine.hot_grids, memory_order_relaxed);
+}
+
+static void put_at(struct mr_heap *heap, struct mr_task *task, uint32_t place)
+{
+    heap->at[place] = task;
     task->place = place;
 }
 
-static void sift_up(struct mr_task *task, uint32_t place)
+static void sift_up(struct mr_heap *heap, struct mr_task *task, uint32_t place)
 {
-    for (; place > 1 && mr_engine.heap[place / 2]->key > task->key; place /= 2)
-        put_at(mr_engine.heap[place / 2], place);
-    put_at(task, place);
+    for (; place > 1 && heap->at[place / 2]->key > task->key; place /= 2)
+        put_at(heap, heap->at[place / 2], place);
+    put_at(heap, task, place);
 }
 
-static void sift_down(struct mr_task *task, uint32_t place)
+static void sift_down(struct mr_heap *heap, struct mr_task *task, uint32_t place)
 {
     for (;;) {
         uint32_t child = place * 2;
-        if (child > mr_engine.heap_count)
+        if (child > heap->count)
             break;
-        if (child < mr_engine.heap_count && mr_engine.heap[child + 1]->key < mr_engine.heap[child]->key)
+        if (child < heap->count && heap->at[child + 1]->key < heap->at[child]->key)
             child++;
-        if (mr_engine.heap[child]->key >= task->key)
+        if (heap->at[child]->key >= task->key)
             break;
-        put_at(mr_engine.heap[child], place);
+        put_at(heap, heap->at[child], place);
         place = child;
     }
-    put_at(task, place);
+    put_at(heap, task, place);
 }
 
 /* Lock held; the task is queued. */
 static void remove_task(struct mr_task *task)
 {
+    struct mr_heap *heap = heap_of(task->key);
     uint32_t place = task->place;
-    struct mr_task *last = mr_engine.heap[mr_engine.heap_count--];
+    struct mr_task *last = heap->at[heap->count--];
     task->place = 0;
     if (last != task) {
-        if (place > 1 && mr_engine.heap[place / 2]->key > last->key)
-            sift_up(last, place);
+        if (place > 1 && heap->at[place / 2]->key > last->key)
+            sift_up(heap, last, place);
         else
-            sift_down(last, place);
+            sift_down(heap, last, place);
     }
+    if (heap->count == 0)
+        heap->passed_over = 0;
     mr_engine_publish();
 }
 
 struct mr_call mr_engine_push(struct mr_task *task, uint64_t key)
 {
     mr_lock_take(&mr_engine.lock);
+    struct mr_heap *heap = heap_of(key);
     task->key = key;
-    sift_up(task, ++mr_engine.heap_count);
+    sift_up(heap, task, ++heap->count);
     mr_engine_publish();
     struct mr_call call = mr_engine_call();
     mr_lock_drop(&mr_engine.lock);
     return call;
 }
 
+bool mr_engine_remove(struct mr_task *task)
+{
+    if (task->place == 0)
+        return false;
+    remove_task(task);
+    return true;
+}
+
 bool mr_engine_take(struct mr_task *task)
 {
     mr_lock_take(&mr_engine.lock);
-    bool queued = task->place != 0;
-    if (queued)
-        remove_task(task);
+    bool queued = mr_engine_remove(task);
     mr_lock_drop(&mr_engine.lock);
     return queued;
 }
@@ -109,20 +144,43 @@ bool mr_engine_has_older(uint64_t key)
     return atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed) < key;
 }
 
+bool mr_engine_turn_is_over(uint64_t key, unsigned ran)
+{
+    return mr_engine_has_older(key) || (ran >= MR_TURN && atomic_load_explicit(&mr_engine.queued, memory_order_relaxed) != 0);
+}
+
+/* Something of this level is about to be taken: notes who is passed over, and gives the heap that has been so too often, or NULL. */
+static struct mr_heap *pass_over(unsigned level)
+{
+    struct mr_heap *due = NULL;
+    for (unsigned i = level + 1; i < MR_LEVELS; i++) {
+        struct mr_heap *heap = &mr_engine.levels[i];
+        if (heap->count && ++heap->passed_over > MR_PATIENCE && (!due || heap->passed_over > due->passed_over))
+            due = heap;
+    }
+    return due;
+}
+
 bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid)
 {
     struct mr_grid *best = mr_engine.hot_grids ? mr_grid_best() : NULL;
-    struct mr_task *top = mr_engine.heap_count ? mr_engine.heap[1] : NULL;
+    struct mr_heap *first = first_heap(), *due = NULL;
     *task = NULL;
     *grid = NULL;
-    if (best && (!top || best->key <= top->key)) {
+    if (!best && !first)
+        return false;
+    bool grid_first = best && (!first || best->key <= first->at[1]->key);
+    if (first)
+        due = pass_over(mr_engine_level(grid_first ? best->key : first->at[1]->key));
+    if (due)
+        first = due;
+    if (grid_first && !due) {
         atomic_fetch_add_explicit(&best->inside, 1, memory_order_relaxed);
         *grid = best;
-    } else if (top) {
-        remove_task(top);
-        *task = top;
     } else {
-        return false;
+        *task = first->at[mr_chaos_turn(50) ? 1 + mr_chaos_draw(first->count < 16 ? first->count : 16) : 1];
+        first->passed_over = 0;
+        remove_task(*task);
     }
     mr_engine.takes++;
     return true;

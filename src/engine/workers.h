@@ -16,11 +16,20 @@ struct mr_runner {
     struct mr_grid *grid;     /* the grid whose block it runs, or NULL */
 };
 
+/* The ready tasks of one priority. */
+struct mr_heap {
+    struct mr_task **at;               /* 1-based binary heap by key */
+    size_t room;
+    uint32_t count;
+    uint32_t passed_over;              /* how often something of a higher priority was taken while tasks waited here */
+};
+
+/* How often a priority is passed over before it is its turn. */
+#define MR_PATIENCE 64u
+
 struct mr_engine {
     mr_lock lock;                      /* guards all that isn't atomic */
-    struct mr_task **heap;             /* 1-based binary heap by key */
-    size_t heap_room;
-    uint32_t heap_count;
+    struct mr_heap levels[MR_LEVELS];  /* ready tasks by priority, the highest first */
     size_t tasks;                      /* that may be queued */
     struct mr_list grids;              /* open grids */
     unsigned hot_grids;                /* of them, those that workers look for */
@@ -41,8 +50,9 @@ struct mr_engine {
     uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
 
     /* What threads poll, on a cache line of its own. */
-    _Alignas(64) _Atomic uint32_t ready; /* heap_count + hot_grids */
-    _Atomic uint64_t top_key;          /* of the heap, or MR_ENGINE_KEY_NONE */
+    _Alignas(64) _Atomic uint32_t ready; /* queued + hot_grids */
+    _Atomic uint32_t queued;           /* tasks in all heaps */
+    _Atomic uint64_t top_key;          /* of the task that goes first, or MR_ENGINE_KEY_NONE */
 };
 
 extern struct mr_engine mr_engine;
@@ -54,6 +64,9 @@ struct mr_call mr_engine_call(void);
 
 /* Recomputes the polled words. Lock held. */
 void mr_engine_publish(void);
+
+/* Takes a task out of the heap; false if it isn't there. Lock held. */
+bool mr_engine_remove(struct mr_task *task);
 
 /* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted. Lock held. */
 bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid);
