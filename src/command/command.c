@@ -10,7 +10,7 @@
 
 /* Copies and fills need records of two cache lines, all others of one. */
 #define SHORT_SIZE (offsetof(struct mr_command, copy) + 32)
-_Static_assert(SHORT_SIZE <= 64 && sizeof(((struct mr_command *)0)->wait) <= 32, "most commands fit a cache line");
+_Static_assert(SHORT_SIZE <= 64 && sizeof(((struct mr_command *)0)->wait) <= 32 && sizeof(struct mr_async) <= 32, "most commands fit a cache line");
 
 static struct mr_pool commands[] = {
     { .place = MR_POOL_COMMANDS, .size = SHORT_SIZE, .link = 0 },
@@ -47,6 +47,9 @@ void mr_command_free(struct mr_command *command)
         if (command->wait.on)
             mr_mark_drop(command->wait.on);
         break;
+    case MR_COMMAND_ASYNC:
+        command->async.free(command->async.data);
+        break;
     case MR_COMMAND_FILL:
     case MR_COMMAND_HOST:
     case MR_COMMAND_CALLBACK:
@@ -70,6 +73,7 @@ const char *mr_command_name(enum mr_command_kind kind)
         [MR_COMMAND_RECORD] = "event record",
         [MR_COMMAND_WAIT] = "event wait",
         [MR_COMMAND_RELEASE] = "deferred release",
+        [MR_COMMAND_ASYNC] = "work of several steps",
     };
     return names[kind];
 }

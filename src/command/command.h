@@ -12,6 +12,7 @@
 
 #include "event/event.h"
 
+struct mr_grid;
 struct mr_launch;
 
 enum mr_command_kind {
@@ -23,6 +24,7 @@ enum mr_command_kind {
     MR_COMMAND_RECORD,    /* completes a mark */
     MR_COMMAND_WAIT,      /* holds the stream until a mark completes */
     MR_COMMAND_RELEASE,   /* runs a function of the driver itself in stream order (deferred frees) */
+    MR_COMMAND_ASYNC,     /* work of several steps, whose end may come later on any thread (a graph's run, memory operations) */
 };
 
 /* A box of bytes, up to three dimensions; a linear copy has height = depth = 1. Pitches and slices are in bytes. Ranges never wrap: checked by the caller. */
@@ -43,10 +45,22 @@ struct mr_fill {
     uint8_t element;
 };
 
+/* Work whose end may come later. `begin` is called once, by the thread that owns the stream, with no lock held. True: it is complete, *status says how. False: it goes
+ * on, and whoever ends it stores resume->status and then calls resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
+struct mr_async {
+    bool (*begin)(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
+    void (*free)(void *data);     /* gives up `data`, whether it was begun or not */
+    void *data;
+    bool quick;                   /* `begin` takes a microsecond or less: it may run on any thread at once */
+    bool always;                  /* `begin` is called in a failed context too: it looks itself, and leaves out what it must */
+};
+
 /* A record is only as long as its kind needs (command.c): never copy one by value. */
 struct mr_command {
     struct mr_command *next;
     enum mr_command_kind kind;
+    bool has_priority;            /* `priority` holds, in place of the stream's */
+    int8_t priority;
     uint64_t sequence;            /* order of submission over all streams; set by the stream */
     struct mr_mark *mark;         /* completed when the command is; NULL if nobody asked; counted */
     union {
@@ -58,13 +72,14 @@ struct mr_command {
         struct { bool timed; } record;
         struct { struct mr_mark *on; struct mr_waiter waiter; struct mr_stream *stream; } wait; /* `on` counted; `stream`: where it waits, set by it */
         struct { void (*function)(void *data); void *data; } release;
+        struct mr_async async;
     };
 };
 
 /* Records come from a per-thread cache. Zeroed apart from kind. NULL when memory is short. */
 struct mr_command *mr_command_new(enum mr_command_kind kind) __attribute__((warn_unused_result));
 
-/* Frees the command and what it owns (mark reference, launch, staged source). */
+/* Frees the command and what it owns (mark reference, launch, staged source, an async's data). */
 void mr_command_free(struct mr_command *command);
 
 /* "kernel launch", "copy", … for the log. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Carrying out one command: bytes that move, and functions of the program that are called.
  *
- * Launches have their own way (grid.c); records and waits are the stream's business. */
+ * Launches have their own way (grid.c); records, waits and what ends later are the stream's business. */
 #include "engine/transfer.h"
 #include "engine/workers.h"
 #include "kernel/fault.h"
@@ -57,6 +57,7 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status)
     case MR_COMMAND_LAUNCH:
     case MR_COMMAND_RECORD:
     case MR_COMMAND_WAIT:
+    case MR_COMMAND_ASYNC:
         break;
     }
     return CUDA_ERROR_UNKNOWN;
