@@ -26,6 +26,9 @@ static void stream_finish(void *object)
     mr_lock_drop(&context->order_lock);
     if (stream->order_mark)
         mr_mark_drop(stream->order_mark);
+    if (stream->is_legacy)
+        mr_stream_forget_waits(stream);
+    mr_stream_joins_end(stream);
     mr_engine_task_end();
     if (!stream->is_legacy)
         mr_object_drop(context);
@@ -42,13 +45,13 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     }
     stream->context = context;
     stream->flags = flags;
-    priority = priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
-    atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
+    atomic_store_explicit(&stream->priority, mr_priority_clamp(priority), memory_order_relaxed);
     stream->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     stream->is_legacy = is_legacy;
     atomic_store_explicit(&stream->sync_policy, MR_SYNC_POLICY_UNSET, memory_order_relaxed);
     stream->task.run = mr_stream_task_run;
     stream->grid.resume = mr_stream_grid_resume;
+    stream->release.go = mr_stream_released;
     mr_list_init(&stream->link);
     mr_list_init(&stream->busy_link);
     mr_list_init(&stream->busy_free);
@@ -60,11 +63,16 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
     bool late = atomic_load_explicit(&context->destroyed, memory_order_relaxed);
     if (!late)
         mr_list_append(&context->streams, &stream->link);
+    bool held = context->legacy->held_count != 0;
     mr_lock_drop(&context->order_lock);
-    if (!late)
+    if (!late && (!held || mr_stream_inherit_waits(stream)))
         return stream;
-    (void)mr_object_retire(stream);
-    mr_object_drop(stream);
+    if (late) {
+        (void)mr_object_retire(stream);
+        mr_object_drop(stream);
+    } else {
+        (void)mr_stream_destroy(stream);
+    }
     return NULL;
 }
 
@@ -78,10 +86,18 @@ CUresult mr_stream_why_none(struct mr_context *context)
     return atomic_load_explicit(&context->destroyed, memory_order_relaxed) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+static void (*seat_hook)(struct mr_stream *stream);
+
+void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream)) { seat_hook = ended; }
+
+_Atomic(struct mr_seat *) *mr_stream_seat(struct mr_stream *stream) { return &stream->seat; }
+
 bool mr_stream_destroy(struct mr_stream *stream)
 {
     if (!mr_object_retire(stream))
         return false;
+    if (__builtin_expect(atomic_load(&stream->seat) != NULL, 0))
+        seat_hook(stream);
     mr_lock_take(&stream->lock);
     stream->ended = true;
     mr_stream_leave(stream, (struct mr_call){ 0 }, false);
@@ -91,6 +107,7 @@ bool mr_stream_destroy(struct mr_stream *stream)
 struct mr_context *mr_stream_context(struct mr_stream *stream) { return stream->context; }
 unsigned mr_stream_flags(const struct mr_stream *stream) { return stream->flags; }
 uint64_t mr_stream_id(const struct mr_stream *stream) { return stream->id; }
+bool mr_stream_is_legacy(const struct mr_stream *stream) { return stream->is_legacy; }
 bool mr_stream_is_default(const struct mr_stream *stream) { return stream->is_legacy || stream->is_per_thread; }
 
 int mr_stream_priority(struct mr_stream *stream)
@@ -100,7 +117,7 @@ int mr_stream_priority(struct mr_stream *stream)
 
 void mr_stream_set_priority(struct mr_stream *stream, int priority)
 {
-    atomic_store_explicit(&stream->priority, priority, memory_order_relaxed);
+    atomic_store_explicit(&stream->priority, mr_priority_clamp(priority), memory_order_relaxed);
 }
 
 int mr_stream_sync_policy(struct mr_stream *stream)

@@ -50,8 +50,7 @@ bool mr_stream_quiet(struct mr_stream *stream)
     return !mr_stream_blocking(stream) || atomic_load_explicit(&legacy->gate, memory_order_acquire) == 0 || mr_stream_idle(legacy);
 }
 
-/* A wait for a new mark (or `old`, if not NULL), and, for a new mark, the record that completes it. False when memory is short. */
-static bool make_pair(struct mr_stream *recorded, struct mr_mark *old, struct mr_command **record, struct mr_command **wait)
+bool mr_stream_make_pair(struct mr_stream *recorded, struct mr_mark *old, struct mr_command **record, struct mr_command **wait)
 {
     *record = NULL;
     *wait = mr_command_new(MR_COMMAND_WAIT);
@@ -96,7 +95,7 @@ static bool wait_for_legacy(struct mr_stream *stream, struct mr_stream *legacy, 
         return true;
     bool reuse = legacy->order_mark && legacy->order_work == legacy->work;
     struct mr_command *record;
-    if (!make_pair(legacy, reuse ? legacy->order_mark : NULL, &record, wait))
+    if (!mr_stream_make_pair(legacy, reuse ? legacy->order_mark : NULL, &record, wait))
         return false;
     if (record) {
         if (legacy->order_mark)
@@ -119,11 +118,13 @@ static CUresult order_slow(struct mr_stream *stream, struct mr_command *command,
     struct mr_put put = { 0 };
     CUresult result = CUDA_SUCCESS;
     bool blocking = mr_stream_blocking(stream);
+    if (stream == legacy) /* another thread has ended the stream meanwhile, and its record was taken for this */
+        return CUDA_ERROR_INVALID_HANDLE;
     mr_lock_take(&context->order_lock);
     if (blocking)
         mr_lock_take(&legacy->lock);
     mr_lock_take(&stream->lock);
-    if (stream->ended) {
+    if (stream->ended || stream->context != context) {
         result = CUDA_ERROR_INVALID_HANDLE;
     } else if (blocking && !wait_for_legacy(stream, legacy, &wait)) {
         result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -161,7 +162,7 @@ static CUresult capture_blocking(struct mr_context *context, struct mr_command *
             mr_stream_unlist(stream);
         } else if (!stream->captured) {
             struct mr_command *record;
-            if (!make_pair(stream, NULL, &record, end)) {
+            if (!mr_stream_make_pair(stream, NULL, &record, end)) {
                 *end = NULL;
                 result = CUDA_ERROR_OUT_OF_MEMORY;
             } else {
@@ -202,9 +203,16 @@ static CUresult order_legacy(struct mr_stream *legacy, struct mr_command *comman
     atomic_store_explicit(&legacy->gate, 1, memory_order_release);
     CUresult result = capture_blocking(context, &waits);
     mr_lock_take(&legacy->lock);
+    /* The context may have ended while no lock was held: its streams are drained then, and its memory is somebody else's. */
+    if (legacy->ended)
+        result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
     while (waits) {
         struct mr_command *wait = waits;
         waits = wait->next;
+        if (legacy->ended) {
+            mr_command_free(wait);
+            continue;
+        }
         put = mr_stream_put(legacy, wait);
         mr_call_make(put.call);
     }
@@ -216,7 +224,10 @@ static CUresult order_legacy(struct mr_stream *legacy, struct mr_command *comman
     mr_stream_leave(legacy, (struct mr_call){ 0 }, true);
     mr_lock_drop(&context->order_lock);
     mr_call_make(put.call);
-    conclude(legacy, command, put, status);
+    if (result == CUDA_SUCCESS)
+        conclude(legacy, command, put, status);
+    else
+        mr_stream_drain_released();
     return result;
 }
 

@@ -9,19 +9,20 @@
  * a thread that has seen the mark complete and then takes the lock finds the stream idle.
  *
  * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They are moved on once the thread
- * holds no lock, by mr_stream_drain_released, which is not entered twice: a chain of ten thousand streams unrolls in a loop. */
+ * holds no lock (event/release.h): a chain of ten thousand streams unrolls in a loop. */
 #include <limits.h>
 
+#include "base/chaos.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/transfer.h"
+#include "engine/watch.h"
+#include "event/release.h"
 #include "object/context.h"
 #include "stream/stream_private.h"
 
 #define INLINE_BYTES (64u << 10)
-
-struct released { struct mr_stream *first, *last; bool draining; };
-static _Thread_local struct released released __attribute__((tls_model("initial-exec")));
+#define QUICK_IN_PASSING 64u     /* quick commands that a thread runs which only came to move the stream on */
 
 static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data);
 
@@ -72,13 +73,7 @@ static bool ring_sleepers(struct mr_stream *stream)
 /* Waiter function: runs on the thread that completes the mark, perhaps with a stream's lock held. */
 static void notify(struct mr_waiter *waiter)
 {
-    struct mr_stream *stream = MR_CONTAINER(waiter, struct mr_command, wait.waiter)->wait.stream;
-    stream->next_released = NULL;
-    if (released.last)
-        released.last->next_released = stream;
-    else
-        released.first = stream;
-    released.last = stream;
+    mr_release_add(&MR_CONTAINER(waiter, struct mr_command, wait.waiter)->wait.stream->release);
 }
 
 /* True if the wait is over; else the stream is BLOCKED on it. Lock held; the command is the stream's head. */
@@ -132,11 +127,16 @@ static void give_back(struct mr_stream *stream)
     stream->mine = NULL;
 }
 
+static uint64_t key_of(struct mr_stream *stream, const struct mr_command *command)
+{
+    return mr_engine_key(__builtin_expect(command->has_priority, 0) ? command->priority : mr_stream_priority(stream), command->sequence);
+}
+
 /* Puts the stream, whose head is work, in the engine's queue. Lock held. */
 static struct mr_call make_ready(struct mr_stream *stream)
 {
     set_state(stream, MR_STREAM_READY);
-    return mr_engine_push(&stream->task, mr_engine_key(mr_stream_priority(stream), stream->head->sequence));
+    return mr_engine_push(&stream->task, key_of(stream, stream->head));
 }
 
 static bool for_worker(const struct mr_command *command)
@@ -156,6 +156,8 @@ static bool is_short(const struct mr_command *command)
                command->fill.width * command->fill.height * command->fill.element <= most;
     case MR_COMMAND_RELEASE:
         return true;
+    case MR_COMMAND_ASYNC:
+        return command->async.quick;
     default:
         return false;
     }
@@ -167,6 +169,11 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
     stream->submitted++;
     stream->captured = false;
     append(stream, command);
+    if (command->kind == MR_COMMAND_RECORD && command->mark)
+        atomic_store_explicit(&command->mark->sequence, (uint32_t)command->sequence, memory_order_relaxed);
+    else if (command->kind == MR_COMMAND_WAIT && atomic_load_explicit(&mr_stream_joins_kept, memory_order_relaxed) &&
+             !mr_mark_is_done(command->wait.on))
+        mr_stream_join(stream, command);
     if (state_of(stream) != MR_STREAM_IDLE)
         return put;
     atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
@@ -175,7 +182,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
         finish(stream, command, CUDA_SUCCESS);
         set_state(stream, MR_STREAM_IDLE);
         mr_command_free(command);
-    } else if (is_short(command)) {
+    } else if (is_short(command) && !mr_chaos_turn(30)) {
         stream->head = stream->tail = NULL;
         stream->running = command;
         set_state(stream, MR_STREAM_RUNNING);
@@ -195,39 +202,39 @@ void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested)
         return;
     if (over)
         mr_object_drop(stream);
-    if (released.first && !released.draining)
-        mr_stream_drain_released();
+    mr_release_all();
+}
+
+void mr_stream_released(struct mr_release *release)
+{
+    struct mr_stream *stream = MR_CONTAINER(release, struct mr_stream, release);
+    mr_chaos_point();
+    mr_lock_take(&stream->lock);
+    own(stream);
+    mr_lock_drop(&stream->lock);
+    (void)work(stream, NULL, CUDA_SUCCESS, always, NULL);
 }
 
 void mr_stream_drain_released(void)
 {
-    if (released.draining)
-        return;
-    released.draining = true;
-    while (released.first) {
-        struct mr_stream *stream = released.first;
-        released.first = stream->next_released;
-        if (!released.first)
-            released.last = NULL;
-        mr_lock_take(&stream->lock);
-        own(stream);
-        mr_lock_drop(&stream->lock);
-        (void)work(stream, NULL, CUDA_SUCCESS, always, NULL);
-    }
-    released.draining = false;
+    mr_release_all();
 }
 
-/* Runs the command, or leaves it if the context has failed. False: a grid that other threads are still in. No lock held. */
+/* Runs the command, or leaves it if the context has failed. False: its end comes later, from other threads, and the stream is theirs. No lock held. */
 static bool execute(struct mr_stream *stream, struct mr_command *command, CUresult *status)
 {
+    mr_chaos_point();
     *status = mr_context_error(stream->context);
-    if (*status != CUDA_SUCCESS && command->kind != MR_COMMAND_CALLBACK && command->kind != MR_COMMAND_RELEASE)
+    if (*status != CUDA_SUCCESS && command->kind != MR_COMMAND_CALLBACK && command->kind != MR_COMMAND_RELEASE &&
+        !(command->kind == MR_COMMAND_ASYNC && command->async.always))
         return true;
     if (command->kind == MR_COMMAND_LAUNCH)
-        return mr_grid_run(&stream->grid, command->launch, mr_engine_key(mr_stream_priority(stream), command->sequence), status);
+        return mr_grid_run(&stream->grid, command->launch, key_of(stream, command), status);
+    if (command->kind == MR_COMMAND_ASYNC)
+        return command->async.begin(command->async.data, key_of(stream, command), &stream->grid, status);
     uint64_t pieces = mr_transfer_pieces(command);
     if (pieces > 1)
-        return mr_grid_run_pieces(&stream->grid, command, pieces, mr_engine_key(mr_stream_priority(stream), command->sequence), status);
+        return mr_grid_run_pieces(&stream->grid, command, pieces, key_of(stream, command), status);
     CUresult before = *status;
     *status = mr_command_execute(command, before);
     return true;
@@ -264,8 +271,7 @@ static void finish_inner(struct mr_stream *stream, struct mr_command *done, CUre
     finish(stream, done, status);
     if (ring_sleepers(stream))
         mr_futex_wake(&stream->pulse, INT_MAX);
-    if (released.first)
-        mr_stream_drain_released();
+    mr_release_all();
 }
 
 /* The owner lets go in front of a command that is work (for whom it may concern) or a wait that isn't over. False if that wait is over after all, and
@@ -293,10 +299,12 @@ static bool is_passed(const struct mr_stream *stream, const struct mr_command *c
 }
 
 /* The owner's loop. No lock held; the stream is RUNNING; `done` is a command of it that was just carried out, with `status`, or NULL. Goes on until nothing
- * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) older work is waiting. True if a command was run. */
+ * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) older work is waiting or others have waited for long. True if a command was run. */
 static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data)
 {
-    bool ran = false, worker = mr_engine_on_worker();
+    bool worker = mr_engine_on_worker();
+    unsigned ran = 0;
+    unsigned quick = enough == always ? QUICK_IN_PASSING : 0;
     for (;;) {
         bool more = true;
         if (!stream->mine)
@@ -306,16 +314,18 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         if (done)
             mr_command_free(done);
         if (!more)
-            return ran;
+            return ran > 0;
         struct mr_command *command = stream->mine;
         done = NULL;
         atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
-        if (!is_passed(stream, command)) {
-            uint64_t key = mr_engine_key(mr_stream_priority(stream), command->sequence);
+        if (quick > 0 && command->kind == MR_COMMAND_ASYNC && command->async.quick) {
+            quick--;
+        } else if (!is_passed(stream, command)) {
+            uint64_t key = key_of(stream, command);
             if (command->kind == MR_COMMAND_WAIT || (for_worker(command) && !worker) ||
-                (enough ? enough(data) : ran && mr_engine_has_older(key))) {
+                (enough ? enough(data) : ran > 0 && (mr_engine_turn_is_over(key, ran) || mr_chaos_turn(30)))) {
                 if (let_go(stream, command))
-                    return ran;
+                    return ran > 0;
                 continue;
             }
         }
@@ -323,10 +333,12 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         done = command;
         if (command->kind == MR_COMMAND_RECORD || command->kind == MR_COMMAND_WAIT)
             continue;
-        ran = true;
+        ran++;
         stream->running = command;
         if (!execute(stream, command, &status))
             return true;
+        mr_chaos_point();
+        mr_watch_ring();
         note_failure(stream, command, status);
     }
 }
@@ -344,6 +356,7 @@ void mr_stream_grid_resume(struct mr_grid *grid)
 {
     struct mr_stream *stream = MR_CONTAINER(grid, struct mr_stream, grid);
     CUresult status = (CUresult)atomic_load(&grid->status);
+    mr_watch_ring();
     note_failure(stream, stream->running, status);
     (void)work(stream, stream->running, status, always, NULL);
 }
@@ -351,7 +364,9 @@ void mr_stream_grid_resume(struct mr_grid *grid)
 CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command)
 {
     CUresult status;
-    (void)execute(stream, command, &status);
+    if (!execute(stream, command, &status))
+        return CUDA_SUCCESS;
+    mr_watch_ring();
     (void)work(stream, command, status, always, NULL);
     return status;
 }

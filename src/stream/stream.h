@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "command/command.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 
 struct mr_stream;
@@ -42,9 +43,17 @@ int mr_stream_priority(struct mr_stream *stream);
 uint64_t mr_stream_id(const struct mr_stream *stream);
 int mr_stream_sync_policy(struct mr_stream *stream);
 void mr_stream_set_sync_policy(struct mr_stream *stream, int policy);
-/* For work submitted from now on. */
+/* Moved into the range. For work that is taken up from now on. */
 void mr_stream_set_priority(struct mr_stream *stream, int priority);
 bool mr_stream_is_default(const struct mr_stream *stream);
+bool mr_stream_is_legacy(const struct mr_stream *stream);
+
+/* The capture layer's place in a stream: its seat in a capture, NULL as a rule. Changed under that layer's lock. */
+struct mr_seat;
+_Atomic(struct mr_seat *) *mr_stream_seat(struct mr_stream *stream);
+
+/* `ended` is called by mr_stream_destroy for a stream that has a seat, once its handle is dead, with no lock held. Set once, by cuInit. */
+void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream));
 
 /* Puts the command at the end of the stream. On an idle stream, short commands (records, waits on complete marks, small copies and fills) are done
  * on the calling thread before this returns. Takes ownership always; on failure the command is freed and nothing was queued.
@@ -60,6 +69,24 @@ CUresult mr_stream_record(struct mr_stream *stream, struct mr_event *event) __at
 /* Holds later work of the stream until the event's latest recording is complete. */
 CUresult mr_stream_wait_event(struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
 
+/* Records the event behind all that every stream of the context has now. The event is one of that context. */
+CUresult mr_context_record(struct mr_context *context, struct mr_event *event) __attribute__((warn_unused_result));
+
+/* Holds all later work of the context, on streams made meanwhile too, until the event's latest recording is complete. */
+CUresult mr_context_wait_event(struct mr_context *context, struct mr_event *event) __attribute__((warn_unused_result));
+
+/* For memory pools: a place behind all that is in the stream now, by the default-stream rules too; its mark is NULL if that is over already, else the
+ * caller's reference. */
+CUresult mr_stream_fence(struct mr_stream *stream, struct mr_fence *out) __attribute__((warn_unused_result));
+
+/* Holds later work of the stream until the mark is complete. Takes over the reference, also on failure. */
+CUresult mr_stream_wait_mark(struct mr_stream *stream, struct mr_mark *mark) __attribute__((warn_unused_result));
+
+/* What the stream's next work comes after, as far as it is pending and the search goes: itself, events that it waits for and what these waited for,
+ * what the default-stream rules say. Only waits since mr_stream_keep_joins was first called are known. */
+void mr_stream_view(struct mr_stream *stream, struct mr_mempool_view *view);
+void mr_stream_keep_joins(void);
+
 /* True if everything in the stream is done, by the default-stream rules: for the legacy stream also the work on the context's blocking streams. */
 bool mr_stream_is_done(struct mr_stream *stream);
 
@@ -71,6 +98,9 @@ CUresult mr_context_synchronize(struct mr_context *context) __attribute__((warn_
 
 /* Waits for a mark; the thread helps with the stream that will complete it, then spins, yields or sleeps as `event_flags` and the context's scheduling flags ask. */
 CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags) __attribute__((warn_unused_result));
+
+/* Moves on the streams whose marks were completed on this thread; whoever completes marks outside of a stream's work calls it, with no lock held. */
+void mr_stream_drain_released(void);
 
 /* Makes a context's legacy stream. False when memory is short. */
 bool mr_context_streams_init(struct mr_context *context) __attribute__((warn_unused_result));

@@ -5,6 +5,8 @@
  * queue.c    the queue: submitting, running, going on when a mark completes
  * order.c    what the legacy default stream and the blocking streams owe each other
  * wait.c     threads that wait, and help meanwhile
+ * whole.c    events that stand for, or hold up, all of a context
+ * depend.c   what a stream's work comes after, for memory pools
  *
  * A stream's state says who may touch the head of its queue:
  *   IDLE     nothing queued, nobody runs
@@ -20,6 +22,7 @@
 #include <cuda.h>
 
 #include "engine/engine.h"
+#include "event/release.h"
 #include "stream/stream.h"
 
 enum mr_stream_state { MR_STREAM_IDLE, MR_STREAM_READY, MR_STREAM_RUNNING, MR_STREAM_BLOCKED };
@@ -32,6 +35,7 @@ struct mr_stream {
     uint64_t id;                       /* cuStreamGetId */
     bool is_legacy, is_per_thread;
     _Atomic int sync_policy;           /* CUsynchronizationPolicy */
+    _Atomic(struct mr_seat *) seat;    /* while it is captured */
     struct mr_list link;               /* in context->streams, under order_lock */
 
     mr_lock lock;                      /* guards what follows, but for atomics that are read without it */
@@ -52,7 +56,11 @@ struct mr_stream {
 
     struct mr_task task;
     struct mr_grid grid;
-    struct mr_stream *next_released;   /* in a thread's list of streams to move on (queue.c) */
+    struct mr_release release;         /* puts the stream on a thread's list when the mark that it waits for completes */
+
+    /* What it has been made to wait for, oldest first; under `lock`; see depend.c. */
+    struct mr_join { struct mr_mark *mark; /* counted */ uint32_t sequence; /* of the wait */ } *joins;
+    size_t join_count, join_room;
 
     /* Default-stream rules; see order.c. */
     struct mr_list busy_link;          /* of the list that `listed` tells; under order_lock */
@@ -65,6 +73,8 @@ struct mr_stream {
     uint64_t work;                     /* count of the legacy stream's own submissions */
     uint64_t order_work;               /* order_mark stands for the work up to this count */
     struct mr_mark *order_mark;        /* completes when that work has; counted */
+    struct mr_mark **held_by;          /* what new streams of the context wait for (cuCtxWaitEvent); counted, under order_lock */
+    size_t held_count, held_room;
 };
 
 static inline bool mr_stream_idle(struct mr_stream *stream)
@@ -91,7 +101,16 @@ void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested)
 /* Runs a command that mr_stream_put left to the caller. Returns its own status. No lock held. */
 CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 
-/* The task's and the grid's functions. */
+/* The stream that has to complete a pending mark, with a reference; NULL if the mark is complete (then the stream may be gone). */
+struct mr_stream *mr_mark_stream(struct mr_mark *mark) __attribute__((warn_unused_result));
+
+/* Remembers a wait that was put in the stream; lock held. */
+extern _Atomic bool mr_stream_joins_kept;
+void mr_stream_join(struct mr_stream *stream, const struct mr_command *wait);
+void mr_stream_joins_end(struct mr_stream *stream);
+
+/* The task's, the grid's and the release's functions. */
+void mr_stream_released(struct mr_release *release);
 void mr_stream_task_run(struct mr_task *task);
 void mr_stream_grid_resume(struct mr_grid *grid);
 
@@ -102,11 +121,18 @@ CUresult mr_stream_order(struct mr_stream *stream, struct mr_command *command, C
 /* True if nothing that the stream's work depends on by the default-stream rules is pending: a record made now is complete now. No lock. */
 bool mr_stream_quiet(struct mr_stream *stream);
 
+/* A wait for a new mark (or `old`, if not NULL), and, for a new mark, the record that completes it once put into `recorded`. False when memory is short. */
+bool mr_stream_make_pair(struct mr_stream *recorded, struct mr_mark *old, struct mr_command **record, struct mr_command **wait)
+    __attribute__((warn_unused_result));
+
+/* Makes a new stream wait for what its context waits for (cuCtxWaitEvent). Nobody else has the stream yet. False when memory is short. */
+bool mr_stream_inherit_waits(struct mr_stream *stream) __attribute__((warn_unused_result));
+
+/* Forgets all that a context waits for; its legacy stream's record goes. */
+void mr_stream_forget_waits(struct mr_stream *legacy);
+
 /* Takes the stream out of the busy lists; order_lock and the stream's lock held. */
 void mr_stream_unlist(struct mr_stream *stream);
-
-/* Moves on the streams whose mark completed on this thread. Called with no lock held. */
-void mr_stream_drain_released(void);
 
 /* Helping: runs commands of `stream` on the calling thread for as long as `enough(data)` is false and the head may run here. True if anything
  * was run. No lock held. */

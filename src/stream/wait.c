@@ -4,10 +4,19 @@
  * A waiting thread first looks whether it can do what it waits for itself: it takes the stream that will complete the mark out of the engine's
  * queue and runs its commands, one at a time, until the wait is over; if that stream itself waits for another, it goes there. It never runs
  * anything else, for that might not end before the thread goes on. If somebody else is at work it joins the launch, or waits in
- * the way that the event, the stream or the context asks for. (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.) */
+ * the way that the event, the stream or the context asks for. (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.)
+ *
+ * A program that asks for a blocking wait wants the thread's processor for others, and the thread's own time kept: such a wait doesn't help. It leaves the
+ * work to the workers and sleeps, and steps in only where no worker could be started. A synchronous copy is different: there the work is the call's
+ * own, and the thread does it, and with it what stands before it, under every policy.
+ *
+ * What a stream waits for in memory (engine/watch.h) is looked at by the waiting thread as well, while it spins or yields. */
 #include <sched.h>
 
+#include "base/chaos.h"
 #include "base/clock.h"
+#include "engine/watch.h"
+#include "event/shared.h"
 #include "object/context.h"
 #include "stream/stream_private.h"
 
@@ -24,6 +33,7 @@ struct wait {
     uint64_t ticket;
     struct mr_mark *hop;        /* on the way there: the mark that a stream in between is blocked on */
     bool stubborn;              /* go on although the context has failed */
+    bool own;                   /* for a command of the caller's own */
 };
 
 static bool is_over(struct wait *wait)
@@ -39,8 +49,7 @@ static bool enough(void *data)
     return is_over(wait) || (wait->hop && mr_mark_is_done(wait->hop));
 }
 
-/* The stream that has to complete a pending mark, with a reference; NULL if the mark is complete (then the stream may be gone). */
-static struct mr_stream *stream_of(struct mr_mark *mark)
+struct mr_stream *mr_mark_stream(struct mr_mark *mark)
 {
     struct mr_stream *stream = mark->stream;
     if (!stream || !mr_object_try_hold(stream))
@@ -69,8 +78,10 @@ static bool help(struct wait *wait)
 {
     struct mr_stream *stream;
     bool ran = false;
+    if (mr_chaos_turn(40))
+        return false;
     if (wait->mark) {
-        stream = stream_of(wait->mark);
+        stream = mr_mark_stream(wait->mark);
     } else {
         stream = wait->stream;
         mr_object_hold(stream);
@@ -90,7 +101,7 @@ static bool help(struct wait *wait)
         if (wait->hop)
             mr_mark_drop(wait->hop);
         wait->hop = mark;
-        stream = stream_of(mark);
+        stream = mr_mark_stream(mark);
     }
     if (stream)
         mr_object_drop(stream);
@@ -144,20 +155,27 @@ static bool gives_up(const struct wait *wait, struct mr_context *context, uint64
     return now - *failed > GRACE_NS;
 }
 
+static bool may_help(const struct wait *wait, enum policy policy)
+{
+    return policy != POLICY_SLEEP || wait->own || mr_engine_look().workers == 0;
+}
+
 /* The wait itself. */
 static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
 {
     uint64_t since = 0, failed = 0;
     while (!is_over(wait) && !gives_up(wait, context, &failed)) {
-        if (help(wait)) {
+        if (may_help(wait, policy) && help(wait)) {
             since = 0;
             continue;
         }
         if (policy == POLICY_SLEEP) {
             sleep_on(wait);
         } else if (policy == POLICY_YIELD) {
+            mr_watch_ring();
             sched_yield();
         } else {
+            mr_watch_ring();
             for (int i = 0; i < 16 && !is_over(wait); i++)
                 mr_pause();
             uint64_t now = policy == POLICY_AUTO ? mr_clock_ns() : 0;
@@ -192,6 +210,7 @@ static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stub
 
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command)
 {
+    mr_chaos_point();
     CUresult status = mr_context_error(stream->context), outcome = CUDA_SUCCESS;
     if (status == CUDA_SUCCESS)
         status = mr_stream_order(stream, command, &outcome);
@@ -214,7 +233,7 @@ CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *comm
     CUresult status = mr_stream_submit(stream, command);
     if (status == CUDA_SUCCESS && !mr_mark_is_done(mark)) {
         /* To the very end, also in a failed context: another thread may be copying from or to the caller's memory. */
-        struct wait wait = { .mark = mark, .stubborn = true };
+        struct wait wait = { .mark = mark, .stubborn = true, .own = true };
         wait_for(&wait, context, choose_policy(context, 0, CU_SYNC_POLICY_AUTO));
     }
     if (status == CUDA_SUCCESS)
@@ -232,24 +251,31 @@ CUresult mr_stream_record(struct mr_stream *stream, struct mr_event *event)
         mr_event_set_stamp(event, timed ? mr_clock_ns() : MR_STAMP_UNTIMED);
         return mr_context_error(stream->context);
     }
+    struct mr_ticket ticket;
     struct mr_command *command = mr_command_new(MR_COMMAND_RECORD);
     struct mr_mark *mark = mr_mark_new();
-    if (!command || !mark) {
+    CUresult status = command && mark ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (mark)
+        mark->stream = stream;
+    if (status == CUDA_SUCCESS)
+        status = mr_event_announce(event, mark, &ticket);
+    if (status != CUDA_SUCCESS) {
         if (command)
             mr_command_free(command);
         if (mark)
             mr_mark_drop(mark);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return status;
     }
     command->record.timed = timed;
     command->mark = mark;
-    mark->stream = stream;
     mr_mark_hold(mark);
-    CUresult status = mr_stream_submit(stream, command);
-    if (status == CUDA_SUCCESS)
-        mr_event_set_mark(event, mark);
-    else
+    status = mr_stream_submit(stream, command);
+    if (status == CUDA_SUCCESS) {
+        mr_event_publish(event, mark, ticket);
+    } else {
+        mr_mark_complete(mark, status, 0);   /* what was announced elsewhere is over */
         mr_mark_drop(mark);
+    }
     return status;
 }
 

@@ -137,6 +137,97 @@ static void test_priorities(void **state)
     OK(cuEventDestroy(opened));
 }
 
+/* A long queue of the highest priority holds up one of the lowest, but not until it is empty. */
+static void test_low_priority_gets_its_turn(void **state)
+{
+    (void)state;
+    enum { LONG = 8000 };
+    static int places[LONG];
+    int low_place = -1, middle_place = -1;
+    CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), high, middle, low;
+    CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
+    struct gate gate = { 0 };
+    OK(cuStreamCreateWithPriority(&high, CU_STREAM_NON_BLOCKING, MR_PRIORITY_GREATEST));
+    OK(cuStreamCreateWithPriority(&middle, CU_STREAM_NON_BLOCKING, MR_PRIORITY_GREATEST + 1));
+    OK(cuStreamCreateWithPriority(&low, CU_STREAM_NON_BLOCKING, MR_PRIORITY_LEAST));
+    keep_monitor_asleep(true);
+    gate_put(&gate, gated);
+    OK(cuEventRecord(opened, gated));
+    atomic_store(&place, 0);
+    OK(cuStreamWaitEvent(low, opened, 0));
+    OK(cuStreamWaitEvent(middle, opened, 0));
+    OK(cuStreamWaitEvent(high, opened, 0));
+    OK(launch(low, &code_place, 1, &low_place));
+    OK(launch(middle, &code_place, 1, &middle_place));
+    for (int i = 0; i < LONG; i++)
+        OK(launch(high, &code_place, 1, &places[i]));
+    gate_open(&gate);
+    watch(high);
+    watch(middle);
+    watch(low);
+    keep_monitor_asleep(false);
+    for (int i = 1; i < LONG; i++)
+        assert_true(places[i - 1] < places[i]);
+    assert_in_range(low_place, (MR_PATIENCE - 1) * MR_TURN, (MR_PATIENCE + 2) * MR_TURN);
+    assert_in_range(middle_place, (MR_PATIENCE - 1) * MR_TURN, (MR_PATIENCE + 2) * MR_TURN);
+    OK(cuStreamDestroy(gated));
+    OK(cuStreamDestroy(high));
+    OK(cuStreamDestroy(middle));
+    OK(cuStreamDestroy(low));
+    OK(cuEventDestroy(opened));
+}
+
+/* As cuLaunchKernelEx with a priority of its own. */
+static void launch_at(CUstream handle, int priority, int *where)
+{
+    struct mr_stream *stream = inside(handle);
+    struct mr_launch *made = mr_launch_new(sizeof where);
+    struct mr_command *command = mr_command_new(MR_COMMAND_LAUNCH);
+    assert_true(made && command);
+    made->code = &code_place;
+    made->context = mr_stream_context(stream);
+    for (int i = 0; i < 3; i++)
+        made->grid[i] = made->block[i] = 1;
+    memcpy(made->params, &where, sizeof where);
+    command->launch = made;
+    command->has_priority = true;
+    command->priority = (int8_t)priority;
+    OK(mr_stream_submit(stream, command));
+}
+
+/* The priority of a launch goes before that of its stream, for this launch alone. */
+static void test_priority_of_a_launch(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), streams[COUNT];
+    CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
+    struct gate gate = { 0 };
+    int first[COUNT], second[COUNT];
+    keep_monitor_asleep(true);
+    gate_put(&gate, gated);
+    OK(cuEventRecord(opened, gated));
+    atomic_store(&place, 0);
+    for (int i = 0; i < COUNT; i++) {
+        streams[i] = new_stream(CU_STREAM_NON_BLOCKING);
+        OK(cuStreamWaitEvent(streams[i], opened, 0));
+        launch_at(streams[i], -i, &first[i]);
+        OK(launch(streams[i], &code_place, 1, &second[i]));
+    }
+    gate_open(&gate);
+    for (int i = 0; i < COUNT; i++)
+        watch(streams[i]);
+    keep_monitor_asleep(false);
+    for (int i = 1; i < COUNT; i++) {
+        assert_true(first[i] < first[i - 1]);
+        assert_true(second[i] > first[1]); /* back to the stream's own: behind all that is higher */
+    }
+    for (int i = 0; i < COUNT; i++)
+        OK(cuStreamDestroy(streams[i]));
+    OK(cuStreamDestroy(gated));
+    OK(cuEventDestroy(opened));
+}
+
 static void kernel_who(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
     (void)first_warp, (void)end_warp;
@@ -176,6 +267,36 @@ static void test_waiting_thread_does_it(void **state)
     OK(cuStreamDestroy(busy));
     OK(cuStreamDestroy(first));
     OK(cuStreamDestroy(second));
+    OK(cuEventDestroy(event));
+}
+
+/* A blocking wait leaves the work to the workers, whichever way it was asked for; its thread's time is its own. */
+static void test_blocking_wait_does_not_do_it(void **state)
+{
+    (void)state;
+    CUstream plain = new_stream(CU_STREAM_NON_BLOCKING), blocking = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = new_event(CU_EVENT_BLOCKING_SYNC);
+    CUstreamAttrValue value = { .syncPolicy = CU_SYNC_POLICY_BLOCKING_SYNC };
+    unsigned flags;
+    OK(cuStreamSetAttribute(blocking, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
+    for (int round = 0; round < 20; round++) {
+        pthread_t who[3];
+        memset(who, 0, sizeof who);
+        OK(launch(plain, &code_who, 1, &who[0]));
+        OK(cuEventRecord(event, plain));
+        OK(cuEventSynchronize(event));
+        OK(launch(blocking, &code_who, 1, &who[1]));
+        OK(cuStreamSynchronize(blocking));
+        OK(cuCtxGetFlags(&flags));
+        OK(cuCtxSetFlags((flags & ~(unsigned)CU_CTX_SCHED_MASK) | CU_CTX_SCHED_BLOCKING_SYNC));
+        OK(launch(plain, &code_who, 1, &who[2]));
+        OK(cuCtxSynchronize());
+        OK(cuCtxSetFlags(flags));
+        for (int i = 0; i < 3; i++)
+            assert_true(who[i] != 0 && !pthread_equal(who[i], pthread_self()));
+    }
+    OK(cuStreamDestroy(plain));
+    OK(cuStreamDestroy(blocking));
     OK(cuEventDestroy(event));
 }
 
@@ -252,7 +373,10 @@ int main(void)
         cmocka_unit_test(test_short_work_is_done_by_the_caller),
         cmocka_unit_test(test_order_of_tasks),
         cmocka_unit_test(test_priorities),
+        cmocka_unit_test(test_low_priority_gets_its_turn),
+        cmocka_unit_test(test_priority_of_a_launch),
         cmocka_unit_test(test_waiting_thread_does_it),
+        cmocka_unit_test(test_blocking_wait_does_not_do_it),
         cmocka_unit_test(test_kernels_that_wait_for_each_other),
         cmocka_unit_test(test_block_waits_for_a_later_one),
     };
