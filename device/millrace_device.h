@@ -287,6 +287,10 @@ MR_DEVICE int clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
 MR_DEVICE void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
 MR_DEVICE void __trap() { __asm__ volatile("trap;"); }
 extern "C" __attribute__((device)) int vprintf(const char *format, const char *arguments);
+
+/* Gives the handle of a conditional node a value, from a kernel of a graph that runs. */
+typedef unsigned long long cudaGraphConditionalHandle;
+extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 extern "C" __attribute__((device)) int printf(const char *format, ...);
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);

@@ -22,6 +22,11 @@ static inline void mr_list_append(struct mr_list *head, struct mr_list *node)
     head->prev = node;
 }
 
+static inline void mr_list_prepend(struct mr_list *head, struct mr_list *node)
+{
+    mr_list_append(head->next, node);
+}
+
 /* Takes the node out and leaves it pointing to itself, so that removing twice does no harm. */
 static inline void mr_list_remove(struct mr_list *node)
 {

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 3   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 4   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
@@ -45,6 +45,8 @@ struct mr_runtime {
     /* __assertfail: message, file, line, function name, of the lowest active lane, whose linear thread number is `thread`. Does not return. */
     void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function, uint32_t thread)
         __attribute__((noreturn));
+    /* cudaGraphSetConditional for each active lane; a fault if the handle is none of a graph that runs. */
+    void (*set_conditional)(struct mr_block *block, uint32_t mask, const uint64_t *handle, const uint32_t *value);
     /* Nanoseconds of the global timer, and a cycle-like counter. */
     uint64_t (*global_timer)(void);
     uint64_t (*clock64)(void);

@@ -68,6 +68,17 @@ static void release(struct mr_block *block, uint32_t mask, const uint64_t *point
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "free() of a pointer that malloc() has not given, or twice");
 }
 
+bool (*mr_kernel_set_conditional)(uint64_t handle, uint32_t value);
+
+static void set_conditional(struct mr_block *block, uint32_t mask, const uint64_t *handle, const uint32_t *value)
+{
+    for (; mask; mask &= mask - 1) {
+        int lane = __builtin_ctz(mask);
+        if (!mr_kernel_set_conditional || !mr_kernel_set_conditional(handle[lane], value[lane]))
+            mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, 0, "cudaGraphSetConditional() outside of a run of the handle's graph");
+    }
+}
+
 /* Copies a kernel's string; a null pointer reads as "?". */
 static void copy_text(char *to, size_t room, const char *from)
 {
@@ -135,6 +146,7 @@ const struct mr_runtime mr_runtime_table = {
     .allocate = allocate,
     .release = release,
     .assert_fail = assert_fail,
+    .set_conditional = set_conditional,
     .global_timer = mr_clock_ns,
     .clock64 = cycles,
     .nanosleep = sleep_ns,

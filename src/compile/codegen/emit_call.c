@@ -2,7 +2,7 @@
 
 /*
  * Calls: device functions, functions through pointers, and the services that the
- * runtime provides (vprintf, malloc, free, __assertfail).
+ * runtime provides (vprintf, malloc, free, __assertfail, cudaGraphSetConditional).
  */
 #include "compile/codegen/cg.h"
 
@@ -185,6 +185,9 @@ static void call_service(struct cg *g, const char *name, const struct call *call
     } else if (strcmp(name, "free") == 0) {
         LLVMValueRef args[2] = {g->exec, slots[0]};
         cg_runtime_call(g, offsetof(struct mr_runtime, release), unit->void_type, args, 2);
+    } else if (strcmp(name, "cudaGraphSetConditional") == 0) {
+        LLVMValueRef args[3] = {g->exec, slots[0], slots[1]};
+        cg_runtime_call(g, offsetof(struct mr_runtime, set_conditional), unit->void_type, args, 3);
     } else if (strcmp(name, "__assertfail") == 0) {
         LLVMTypeRef type = unit->i32;
         LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1,

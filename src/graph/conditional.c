@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of conditional handles; see conditional.h. */
+#include "graph/conditional.h"
+
+#include "object/context.h"
+
+static void conditional_finish(void *object)
+{
+    struct mr_conditional *conditional = object;
+    mr_object_drop(conditional->context);
+}
+
+struct mr_conditional *mr_conditional_new(struct mr_context *context, uint64_t graph, unsigned initial, bool assigns)
+{
+    struct mr_conditional *conditional = mr_object_new(MR_KIND_CONDITIONAL, sizeof *conditional, conditional_finish);
+    if (!conditional)
+        return NULL;
+    mr_object_hold(context);
+    conditional->context = context;
+    conditional->graph = graph;
+    conditional->initial = initial;
+    conditional->assigns = assigns;
+    mr_list_init(&conditional->link);
+    return conditional;
+}
+
+bool mr_conditional_set(uint64_t handle, uint32_t value)
+{
+    struct mr_conditional *conditional = mr_object_find((void *)(uintptr_t)handle, MR_KIND_CONDITIONAL);
+    if (!conditional || atomic_load_explicit(&conditional->runs, memory_order_relaxed) == 0)
+        return false;
+    atomic_store(&conditional->value, value);
+    return true;
+}
