@@ -9,7 +9,8 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
  *
  * Every ELF symbol of libcuda. A wrapper looks at the driver's state and jumps to the
  * hand-written mr_<SYMBOL>; a function that is not implemented checks what hardware
- * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. */
+ * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions
+ * that might disturb a stream capture ask first whether they may. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
@@ -18,6 +19,7 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/state.h"
 #include "api/stub.h"
 #include "api_impl.h"
+#include "capture/capture.h"
 
 #define MR_EXPORT __attribute__((visibility("default")))
 
@@ -45,6 +47,17 @@ def _arguments(symbol, per_thread, before):
                        f"        {param.name} = &mr_config;", "    }"]
             args.append(param.name)
             mapped = True
+        elif per_thread and param.type == "CUDA_GRAPH_INSTANTIATE_PARAMS *":
+            # The call's answers go into the same struct, so that it can't be a copy.
+            call = ", ".join(p.name for p in symbol.params)
+            before += [f"    if ({param.name} != NULL && {param.name}->hUploadStream == NULL) {{",
+                       "        CUresult mr_status;",
+                       f"        {param.name}->hUploadStream = CU_STREAM_PER_THREAD;",
+                       f"        mr_status = mr_{symbol.impl.elf}({call});",
+                       f"        {param.name}->hUploadStream = NULL;",
+                       "        return mr_status;", "    }"]
+            args.append(param.name)
+            mapped = True
         else:
             args.append(param.name)
     if symbol.default_stream:
@@ -55,10 +68,21 @@ def _arguments(symbol, per_thread, before):
     return args
 
 
+def _capture_check(function):
+    """Refuses a call that might disturb a stream capture (src/capture/mode.c)."""
+    return ["    if (mr_capture_open()) {",
+            f"        CUresult mr_permitted = mr_capture_permit(\"{function.name}\");",
+            "        if (mr_permitted != CUDA_SUCCESS) {",
+            "            return mr_permitted;",
+            "        }", "    }"]
+
+
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
     body = list(STATE_CHECK) if symbol.function.needs_init else []
+    if symbol.function.unsafe_in_capture:
+        body += _capture_check(symbol.function)
     body += before
     call = wrap_call(f"    return mr_{symbol.impl.elf}", args) if args else \
         f"    return mr_{symbol.impl.elf}()"
@@ -68,6 +92,8 @@ def _wrapper_body(symbol, per_thread):
 def _stub_body(symbol):
     function = symbol.function
     body = list(STATE_CHECK) if function.needs_init else []
+    if function.unsafe_in_capture:
+        body += _capture_check(function)
     checks = []
     if function.needs_context:
         checks.append("mr_stub_check_context()")

@@ -133,6 +133,7 @@ class Function:
     header: str
     deprecated: bool
     current: str | None
+    unsafe_in_capture: bool
     symbols: list = field(default_factory=list)
 
     @property
@@ -142,7 +143,7 @@ class Function:
 
 
 FUNCTION_KEYS = {"name", "statuses", "needs_init", "needs_context", "header",
-                 "deprecated", "current", "symbol"}
+                 "deprecated", "current", "unsafe_in_capture", "symbol"}
 SYMBOL_KEYS = {"elf", "since", "params", "per_thread", "per_thread_since",
                "implemented", "refuses", "same_as"}
 
@@ -173,7 +174,7 @@ def _load_function(row, family, section, where):
                         row.get("needs_init", True),
                         row.get("needs_context", "INVALID_CONTEXT" in statuses),
                         row.get("header", "cuda.h"), row.get("deprecated", False),
-                        row.get("current"))
+                        row.get("current"), row.get("unsafe_in_capture", False))
     function.symbols = [_load_symbol(function, s, where) for s in row["symbol"]]
     return function
 

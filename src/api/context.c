@@ -5,7 +5,9 @@
 
 #include "api/check.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "event/event.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -241,18 +243,28 @@ CUresult mr_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     return status;
 }
 
+/* Refused, in any mode, while a stream of the context is being captured. Memory pools give back what they hold beyond their thresholds. */
+static CUresult synchronize(struct mr_context *context)
+{
+    CUresult status = mr_capture_refuse_context("cuCtxSynchronize", context);
+    if (status == CUDA_SUCCESS)
+        status = mr_context_synchronize(context);
+    mr_mempools_settle();
+    return status;
+}
+
 CUresult mr_cuCtxSynchronize(void)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
-    return status == CUDA_SUCCESS ? mr_context_synchronize(context) : status;
+    return status == CUDA_SUCCESS ? synchronize(context) : status;
 }
 
 CUresult mr_cuCtxSynchronize_v2(CUcontext ctx)
 {
     struct mr_context *context;
     CUresult status = mr_context_resolve(ctx, &context);
-    return status == CUDA_SUCCESS ? mr_context_synchronize(context) : status;
+    return status == CUDA_SUCCESS ? synchronize(context) : status;
 }
 
 CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)

@@ -51,7 +51,8 @@ CUresult mr_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdevicept
 CUresult mr_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
     size_t ByteCount, CUstream hStream)
 {
-    return peer("cuMemcpyPeerAsync", dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, MR_TRANSFER_ASYNC);
+    CUresult status = mr_transfer_refuse_captured("cuMemcpyPeerAsync", hStream);
+    return status != CUDA_SUCCESS ? status : peer("cuMemcpyPeerAsync", dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, MR_TRANSFER_ASYNC);
 }
 
 /* Host to device. */

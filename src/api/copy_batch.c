@@ -13,6 +13,7 @@
 #include "api/transfer.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -25,6 +26,14 @@ static CUresult check_batch(const char *name, CUstream handle, size_t count)
         return status;
     if (handle == NULL || handle == CU_STREAM_LEGACY)
         return mr_bad_value(name, "a batch needs a stream other than the legacy default stream");
+    bool captured;
+    status = mr_capture_route(name, stream, &captured);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (captured) {
+        mr_log(MR_LOG_INFO, "%s: a batch of copies can't be captured", name);
+        return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; /* the capture goes on, as on hardware */
+    }
     return count ? CUDA_SUCCESS : mr_bad_value(name, "the batch is empty");
 }
 

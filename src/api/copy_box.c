@@ -3,7 +3,7 @@
  *
  * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through copy_box. There are no arrays yet, so an operand
  * that names one is refused. Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without
- * gaps. */
+ * gaps, and a height of 0 slices without gaps. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -11,11 +11,14 @@
 #include <stdbool.h>
 
 #include "api/check.h"
+#include "api/graph_params.h"
 #include "api/transfer.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "stream/stream.h"
 
 /* One operand of a descriptor. */
 struct operand {
@@ -76,11 +79,14 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
             pitch);
     if ((height > 1 || depth > 1) && pitch > INT_MAX)
         return mr_bad_value(name, "the %s's pitch of %zu bytes is above the device's limit", from->role, pitch);
-    if (depth > 1 && (__builtin_add_overflow(from->y, height, &rows) || rows > from->height))
+    if (__builtin_add_overflow(from->y, height, &rows))
+        return mr_bad_value(name, "the %s's %zu rows from %zu on wrap", from->role, height, from->y);
+    size_t slice_rows = from->height ? from->height : rows;
+    if (depth > 1 && rows > slice_rows)
         return mr_bad_value(name, "the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
             from->height);
     side->pitch = pitch;
-    if ((depth > 1 || from->z) && __builtin_mul_overflow(pitch, from->height, &slice))
+    if ((depth > 1 || from->z) && __builtin_mul_overflow(pitch, slice_rows, &slice))
         return mr_bad_value(name, "the %s's slices of %zu rows of %zu bytes wrap", from->role, from->height, pitch);
     side->slice = slice;
     if (!first_byte(base, from, pitch, slice, &side->address) ||
@@ -91,20 +97,44 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
     return CUDA_SUCCESS;
 }
 
+CUresult mr_transfer_box_sides(const char *name, const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
+{
+    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY, box->srcZ,
+        box->srcPitch, box->srcHeight };
+    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
+        box->dstZ, box->dstPitch, box->dstHeight };
+    CUresult status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, from);
+    return status == CUDA_SUCCESS ? side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, to) : status;
+}
+
+/* In a captured stream the node shows the box as it was given. */
+static CUresult box_captured(const char *name, const CUDA_MEMCPY3D *box, CUstream handle, bool *captured)
+{
+    struct mr_stream *stream;
+    struct mr_work *work;
+    *captured = false;
+    CUresult status = mr_stream_resolve(handle, &stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_route(name, stream, captured);
+    if (!*captured || !box->WidthInBytes || !box->Height || !box->Depth)
+        return status;
+    status = mr_work_from_copy(name, box, mr_stream_context(stream), &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+}
+
 static CUresult copy_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
 {
     struct mr_context *context;
     struct mr_side to, from;
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
-    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY, box->srcZ,
-        box->srcPitch, box->srcHeight };
-    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
-        box->dstZ, box->dstPitch, box->dstHeight };
-    status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, &from);
+    if (mr_capture_open() && status == CUDA_SUCCESS && mode != MR_TRANSFER_SYNC) {
+        bool captured;
+        status = box_captured(name, box, stream, &captured);
+        if (captured)
+            return status;
+    }
     if (status == CUDA_SUCCESS)
-        status = side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, &to);
+        status = mr_transfer_box_sides(name, box, &to, &from);
     if (status != CUDA_SUCCESS)
         return status;
     return mr_transfer_copy(name, &to, &from, box->WidthInBytes, box->Height, box->Depth, stream, mode);
@@ -244,5 +274,6 @@ CUresult mr_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream mr_default)
 
 CUresult mr_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 {
-    return copy_peer("cuMemcpy3DPeerAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+    CUresult status = mr_transfer_refuse_captured("cuMemcpy3DPeerAsync", hStream);
+    return status != CUDA_SUCCESS ? status : copy_peer("cuMemcpy3DPeerAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
 }

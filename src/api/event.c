@@ -4,9 +4,13 @@
  * An event belongs to the context that was current when it was made, and works whatever is current later. Recording needs a stream of the same
  * context. What an event is made of is in src/event; what recording does to a stream in src/stream. */
 #include "api/check.h"
+#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "event/event.h"
+#include "event/shared.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -67,7 +71,12 @@ CUresult mr_cuEventQuery(CUevent hEvent)
     CUresult status = find_event("cuEventQuery", hEvent, &event);
     if (status != CUDA_SUCCESS)
         return status;
-    return mr_event_stamp(event) == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    if (mr_event_is_captured(event))
+        return mr_capture_refuse_event("cuEventQuery", event, true);
+    status = mr_capture_permit("cuEventQuery");
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+        return status;
+    return mr_event_stamp(event) == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : mr_event_lost(event);
 }
 
 CUresult mr_cuEventSynchronize(CUevent hEvent)
@@ -76,9 +85,25 @@ CUresult mr_cuEventSynchronize(CUevent hEvent)
     CUresult status = find_event("cuEventSynchronize", hEvent, &event);
     if (status != CUDA_SUCCESS)
         return status;
+    if (mr_event_is_captured(event))
+        return mr_capture_refuse_event("cuEventSynchronize", event, true);
+    status = mr_capture_permit("cuEventSynchronize");
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+        return status;
+    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) && !mr_in_host_function) {
+        struct mr_context *context = event->context;
+        mr_object_hold(context);
+        bool waited = mr_event_wait_remote(event, context);
+        status = mr_context_error(context);
+        mr_object_drop(context);
+        if (waited)
+            return status == CUDA_SUCCESS ? mr_event_lost(event) : status;
+    }
     struct mr_mark *mark = mr_event_mark(event);
-    if (__builtin_expect(!mark, 1))
-        return CUDA_SUCCESS;
+    if (__builtin_expect(!mark, 1)) {
+        mr_mempools_settle();
+        return mr_event_lost(event);
+    }
     if (mr_in_host_function) {
         mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
         status = CUDA_ERROR_NOT_PERMITTED;
@@ -87,9 +112,23 @@ CUresult mr_cuEventSynchronize(CUevent hEvent)
         mr_object_hold(context);
         status = mr_mark_wait(mark, context, event->flags);
         mr_object_drop(context);
+        if (event->flags & CU_EVENT_INTERPROCESS)
+            (void)mr_event_stamp(event);   /* other processes see it complete before this returns */
     }
     mr_mark_drop(mark);
+    mr_mempools_settle();
     return status;
+}
+
+/* An event that can't be recorded: what the stream's capture has to say comes first. */
+__attribute__((cold)) static CUresult record_nothing(const char *entry, CUstream hStream, CUresult status)
+{
+    struct mr_stream *stream;
+    bool captured;
+    CUresult first = mr_capture_open() ? mr_stream_resolve(hStream, &stream) : CUDA_ERROR_NOT_FOUND;
+    if (first == CUDA_SUCCESS)
+        first = mr_capture_route(entry, stream, &captured);
+    return first == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || first == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? first : status;
 }
 
 static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
@@ -98,7 +137,7 @@ static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
     struct mr_stream *stream;
     CUresult status = find_event(entry, hEvent, &event);
     if (status != CUDA_SUCCESS)
-        return status;
+        return record_nothing(entry, hStream, status);
     status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
@@ -106,6 +145,10 @@ static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
         mr_log(MR_LOG_INFO, "%s: event %p and stream %p belong to different contexts", entry, (void *)hEvent, (void *)hStream);
         return CUDA_ERROR_INVALID_HANDLE;
     }
+    bool captured;
+    status = mr_capture_route(entry, stream, &captured);
+    if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
+        return captured ? mr_capture_record(entry, stream, event) : status;
     return mr_stream_record(stream, event);
 }
 
@@ -114,7 +157,26 @@ CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
     return record("cuEventRecord", hEvent, hStream);
 }
 
-/* CU_EVENT_RECORD_EXTERNAL means something in a captured stream only; as on hardware, it is refused elsewhere. */
+/* A record that is a node of the captured graph: it happens when the graph runs. As on hardware, it is refused outside of a capture. */
+static CUresult record_external(CUevent hEvent, CUstream hStream)
+{
+    static const char name[] = "cuEventRecordWithFlags";
+    struct mr_stream *stream;
+    struct mr_work *work;
+    bool captured;
+    CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_route(name, stream, &captured);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!captured) {
+        mr_log(MR_LOG_INFO, "%s: CU_EVENT_RECORD_EXTERNAL outside of a capture", name);
+        return CUDA_ERROR_ILLEGAL_STATE;
+    }
+    status = mr_work_from_event(name, CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+}
+
 CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
     struct mr_event *event;
@@ -123,10 +185,8 @@ CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned in
         return status;
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return mr_bad_value("cuEventRecordWithFlags", "flags %#x are not CU_EVENT_RECORD_*", flags);
-    if (flags & CU_EVENT_RECORD_EXTERNAL) {
-        mr_log(MR_LOG_INFO, "cuEventRecordWithFlags: CU_EVENT_RECORD_EXTERNAL outside of a capture");
-        return CUDA_ERROR_ILLEGAL_STATE;
-    }
+    if (flags & CU_EVENT_RECORD_EXTERNAL)
+        return record_external(hEvent, hStream);
     return record("cuEventRecordWithFlags", hEvent, hStream);
 }
 
@@ -138,6 +198,8 @@ static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2]
             mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
             return CUDA_ERROR_INVALID_HANDLE;
         }
+        if (mr_event_is_captured(events[i]))
+            return mr_capture_refuse_event("cuEventElapsedTime", events[i], false);
         stamps[i] = mr_event_stamp(events[i]);
         if (stamps[i] == MR_STAMP_NONE) {
             mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
@@ -166,4 +228,47 @@ CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent 
     if (status == CUDA_SUCCESS)
         *pMilliseconds = (float)((double)(int64_t)(stamps[1] - stamps[0]) * 1e-6);
     return status;
+}
+
+/* ---- a whole context ---- */
+
+/* The context and the event of a call that names both. */
+static CUresult find_both(const char *entry, CUcontext hCtx, CUevent hEvent, struct mr_context **context, struct mr_event **event)
+{
+    *context = mr_object_find(hCtx, MR_KIND_CONTEXT);
+    if (!*context) {
+        mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)hCtx);
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    if (mr_in_host_function)
+        return mr_context_require_slow(context);
+    CUresult status = find_event(entry, hEvent, event);
+    return status == CUDA_SUCCESS ? mr_context_error(*context) : status;
+}
+
+CUresult mr_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
+{
+    struct mr_context *context;
+    struct mr_event *event;
+    CUresult status = find_both("cuCtxRecordEvent", hCtx, hEvent, &context, &event);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (event->context != context) {
+        mr_log(MR_LOG_INFO, "cuCtxRecordEvent: event %p belongs to another context", (void *)hEvent);
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
+    status = mr_capture_refuse_context("cuCtxRecordEvent", context);
+    return status == CUDA_SUCCESS ? mr_context_record(context, event) : status;
+}
+
+CUresult mr_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
+{
+    struct mr_context *context;
+    struct mr_event *event;
+    CUresult status = find_both("cuCtxWaitEvent", hCtx, hEvent, &context, &event);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_refuse_context("cuCtxWaitEvent", context);
+    if (status == CUDA_SUCCESS && mr_event_is_captured(event))
+        status = mr_capture_refuse_event("cuCtxWaitEvent", event, false);
+    return status == CUDA_SUCCESS ? mr_context_wait_event(context, event) : status;
 }

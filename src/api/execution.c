@@ -10,13 +10,18 @@
 
 #include "api/check.h"
 #include "api/function.h"
+#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "command/command.h"
 #include "kernel/launch.h"
 #include "object/context.h"
 #include "object/module.h"
 #include "stream/stream.h"
+
+/* Attributes of one launch that a capture keeps; there are fewer kinds. */
+#define MOST_ATTRIBUTES 32
 
 /* Why a shape is wrong, for the log; the status is the same for all of them. */
 __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_request *request, const struct mr_entry *info)
@@ -84,18 +89,6 @@ static CUresult copy_params(const struct mr_launch_request *request, const struc
     return copy_buffer(request, info, to);
 }
 
-/* A reference to the function's module, for the launch. The function was found without a lock, so its module may be going just now. */
-static struct mr_module *hold_module(struct mr_function *function)
-{
-    void *handle = mr_object_handle(function);
-    struct mr_module *module = mr_object_acquire(function->module_handle, MR_KIND_MODULE);
-    if (module && (!handle || mr_object_find(handle, MR_KIND_FUNCTION) != function)) {
-        mr_object_drop(module);
-        module = NULL;
-    }
-    return module;
-}
-
 /* Checks the request against the function and fills in the launch, which has the module already. */
 static CUresult prepare(const struct mr_launch_request *request, struct mr_function *function, struct mr_launch *launch)
 {
@@ -125,23 +118,29 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     return CUDA_SUCCESS;
 }
 
-CUresult mr_execute(const struct mr_launch_request *request)
+/* The context in which a function is launched that no stream places: its own, or the current one for a kernel of a library. */
+static CUresult own_context(const struct mr_launch_request *request, struct mr_context **out)
 {
-    struct mr_context *context;
-    struct mr_stream *stream;
+    struct mr_function *function = mr_object_find(request->function, MR_KIND_FUNCTION);
+    struct mr_module *module = function ? mr_function_hold(function) : NULL;
+    if (!module)
+        return mr_context_require(out);
+    *out = module->context;
+    mr_object_drop(module);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out,
+                           const struct mr_entry **info)
+{
     struct mr_function *function;
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
+    CUresult status = context ? CUDA_SUCCESS : own_context(request, &context);
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    status = mr_stream_resolve(request->stream, &stream);
-    if (status != CUDA_SUCCESS)
-        return status;
-    /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as well. */
-    context = mr_stream_context(stream);
     status = mr_function_find(request->entry, request->function, context, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    struct mr_module *module = hold_module(function);
+    struct mr_module *module = mr_function_hold(function);
     if (!module)
         return mr_bad_handle(request->entry, "function", request->function);
     if (module->context != context) {
@@ -157,24 +156,81 @@ CUresult mr_execute(const struct mr_launch_request *request)
     launch->module = module;
     launch->context = context;
     status = prepare(request, function, launch);
-    if (status != CUDA_SUCCESS)
-        goto failed;
-    struct mr_command *command = mr_command_new(MR_COMMAND_LAUNCH);
-    if (!command) {
-        status = CUDA_ERROR_OUT_OF_MEMORY;
-        goto failed;
+    if (status != CUDA_SUCCESS) {
+        mr_launch_free(launch);
+        return status;
     }
-    command->launch = launch;
-    return mr_stream_submit(stream, command);
+    *out = launch;
+    *info = function->info;
+    return CUDA_SUCCESS;
+}
 
-failed:
-    mr_launch_free(launch);
+/* A launch in a captured stream becomes a node. The stream's priority, if it has one, becomes the node's. */
+__attribute__((cold)) static CUresult launch_captured(const struct mr_launch_request *request, struct mr_stream *stream)
+{
+    CUlaunchAttribute all[MOST_ATTRIBUTES + 1];
+    struct mr_work *work;
+    size_t count = request->attribute_count;
+    int priority = mr_stream_priority(stream);
+    if (count > MOST_ATTRIBUTES)
+        return mr_bad_value(request->entry, "%zu attributes; a launch has at most %d", count, MOST_ATTRIBUTES);
+    if (count)
+        memcpy(all, request->attributes, count * sizeof *all);
+    if (!request->has_priority && priority != MR_PRIORITY_LEAST) {
+        memset(&all[count], 0, sizeof all[count]);
+        all[count].id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+        all[count++].value.priority = priority;
+    }
+    bool overlaps = false;
+    for (size_t i = 0; i < count; i++)
+        if (all[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            overlaps = all[i].value.programmaticStreamSerializationAllowed != 0;
+    CUresult status = mr_work_from_launch(request, mr_stream_context(stream), all, count, &work);
+    if (status == CUDA_SUCCESS)
+        return (overlaps ? mr_capture_add_overlapping : mr_capture_add)(request->entry, stream, work);
+    /* Hardware finds a wrong shape when it makes the node, which spoils the capture; other mistakes don't. */
+    struct mr_function *function;
+    if (status == CUDA_ERROR_INVALID_VALUE &&
+        mr_function_find(request->entry, request->function, mr_stream_context(stream), &function) == CUDA_SUCCESS &&
+        (!shape_is_valid(request->grid, request->block, function->info) ||
+         request->shared > mr_function_dynamic_limit(function->info, &function->settings)))
+        mr_capture_spoil(request->entry, stream, "a launch of a shape that the kernel can't have");
     return status;
 }
 
-/* The `extra` array: pairs of key and value up to CU_LAUNCH_PARAM_END. */
-static CUresult read_extra(struct mr_launch_request *request, void **extra)
+CUresult mr_execute(const struct mr_launch_request *request)
 {
+    struct mr_stream *stream;
+    struct mr_launch *launch;
+    const struct mr_entry *info;
+    CUresult status = mr_stream_resolve(request->stream, &stream);
+    if (status != CUDA_SUCCESS)
+        return status;
+    bool captured;
+    status = mr_capture_route(request->entry, stream, &captured);
+    if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
+        return captured ? launch_captured(request, stream) : status;
+    /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as well. */
+    status = mr_launch_prepare(request, mr_stream_context(stream), &launch, &info);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_command *command = mr_command_new(MR_COMMAND_LAUNCH);
+    if (!command) {
+        mr_launch_free(launch);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    command->launch = launch;
+    command->has_priority = request->has_priority;
+    command->priority = (int8_t)request->priority;
+    return mr_stream_submit(stream, command);
+}
+
+CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)
+{
+    if (!extra)
+        return CUDA_SUCCESS;
+    if (request->params)
+        return mr_bad_value(request->entry, "kernelParams and extra exclude each other");
     for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
             request->buffer = extra[1];
@@ -188,14 +244,8 @@ static CUresult read_extra(struct mr_launch_request *request, void **extra)
 
 static CUresult execute_with(struct mr_launch_request *request, void **extra)
 {
-    if (extra) {
-        if (request->params)
-            return mr_bad_value(request->entry, "kernelParams and extra exclude each other");
-        CUresult status = read_extra(request, extra);
-        if (status != CUDA_SUCCESS)
-            return status;
-    }
-    return mr_execute(request);
+    CUresult status = mr_launch_read_extra(request, extra);
+    return status == CUDA_SUCCESS ? mr_execute(request) : status;
 }
 
 CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -219,15 +269,15 @@ static bool is_one_block(unsigned x, unsigned y, unsigned z)
     return x <= 1 && y <= 1 && z <= 1;
 }
 
-__attribute__((cold)) static CUresult refuse_attribute(int id, const char *what)
+__attribute__((cold)) static CUresult refuse_attribute(const char *entry, int id, const char *what)
 {
-    mr_log(MR_LOG_INFO, "cuLaunchKernelEx: %s (attribute %d)", what, id);
+    mr_log(MR_LOG_INFO, "%s: %s (attribute %d)", entry, what, id);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* Attributes that permit something (overlap with the kernel before, a cache window, a domain for fences) or state a preference are met by doing the
  * ordinary thing. Those that demand something are refused unless they demand the ordinary thing. */
-static CUresult check_attribute(const CUlaunchAttribute *attribute)
+CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *attribute)
 {
     const CUlaunchAttributeValue *value = &attribute->value;
     switch ((int)attribute->id) {
@@ -243,20 +293,20 @@ static CUresult check_attribute(const CUlaunchAttribute *attribute)
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        return value->cooperative ? refuse_attribute(attribute->id, "cooperative launches are not supported") : CUDA_SUCCESS;
+        return value->cooperative ? refuse_attribute(entry, attribute->id, "cooperative launches are not supported") : CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         return is_one_block(value->clusterDim.x, value->clusterDim.y, value->clusterDim.z)
                    ? CUDA_SUCCESS
-                   : refuse_attribute(attribute->id, "clusters of blocks are not supported");
+                   : refuse_attribute(entry, attribute->id, "clusters of blocks are not supported");
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        return refuse_attribute(attribute->id, "events in the middle of a launch are not supported");
+        return refuse_attribute(entry, attribute->id, "events in the middle of a launch are not supported");
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return value->deviceUpdatableKernelNode.deviceUpdatable
-                   ? refuse_attribute(attribute->id, "device-updatable nodes are not supported")
+                   ? refuse_attribute(entry, attribute->id, "device-updatable nodes are not supported")
                    : CUDA_SUCCESS;
     default:
-        return mr_bad_value("cuLaunchKernelEx", "a launch has no attribute %d", (int)attribute->id);
+        return mr_bad_value(entry, "a launch has no attribute %d", (int)attribute->id);
     }
 }
 
@@ -265,7 +315,7 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
     if (!config || (config->numAttrs > 0 && !config->attrs))
         return mr_bad_value("cuLaunchKernelEx", "config or its attributes are NULL");
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        CUresult status = check_attribute(&config->attrs[i]);
+        CUresult status = mr_launch_attribute_check("cuLaunchKernelEx", &config->attrs[i]);
         if (status != CUDA_SUCCESS)
             return status;
     }
@@ -277,6 +327,14 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
         .block = { config->blockDimX, config->blockDimY, config->blockDimZ },
         .shared = config->sharedMemBytes,
         .params = kernelParams,
+        .attributes = config->attrs,
+        .attribute_count = config->numAttrs,
     };
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+            request.has_priority = true;
+            request.priority = mr_priority_clamp(config->attrs[i].value.priority);
+        }
+    }
     return execute_with(&request, extra);
 }

@@ -4,6 +4,7 @@
 #define MR_API_EXECUTION_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct mr_launch_request {
@@ -15,9 +16,29 @@ struct mr_launch_request {
     void **params;                 /* a pointer to each parameter, or NULL */
     const void *buffer;            /* or all of them in one buffer, or NULL */
     size_t buffer_size;
+    bool has_priority;             /* `priority` holds, in place of the stream's */
+    int priority;                  /* moved into the range */
+    const CUlaunchAttribute *attributes; /* as given, checked; for captures */
+    size_t attribute_count;
 };
 
 /* Checks everything and queues the launch. Nothing of the request is used after the return. */
 CUresult mr_execute(const struct mr_launch_request *request) __attribute__((warn_unused_result));
+
+struct mr_context;
+struct mr_entry;
+struct mr_launch;
+
+/* Checks everything but the stream and makes the launch, for `context`; NULL: the function's own, or the current one for a kernel of a library. The caller
+ * owns the launch. *info is the entry's description, which lives as long as the launch. */
+CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out, const struct mr_entry **info)
+    __attribute__((warn_unused_result));
+
+/* Can a launch or a kernel node have this attribute? CUDA_ERROR_NOT_SUPPORTED for what demands something that there isn't, CUDA_ERROR_INVALID_VALUE for
+ * unknown ones. */
+CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *attribute) __attribute__((warn_unused_result));
+
+/* Reads the `extra` array, pairs of key and value up to CU_LAUNCH_PARAM_END, into the request; it may be NULL. */
+CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra) __attribute__((warn_unused_result));
 
 #endif

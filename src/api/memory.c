@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "api/check.h"
+#include "api/graph.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "memory/memory.h"
@@ -136,9 +137,15 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     if (found.base != dptr)
         return mr_bad_value("cuMemFree", "%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
             (unsigned long long)(dptr - found.base), (size_t)found.base);
+    if (found.kind == MR_MEMORY_GRAPH)
+        return mr_graph_memory_free_now("cuMemFree", dptr, found.context);
     if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)
         return mr_bad_value("cuMemFree", "%#llx is %s", (unsigned long long)dptr,
-            found.kind == MR_MEMORY_MODULE ? "a module's variable" : "host memory");
+            found.kind == MR_MEMORY_MODULE ? "a module's variable" : mr_allocation_is_mapped(&found) ? "mapped: cuMemUnmap ends that" : "host memory");
+    if (found.kind == MR_MEMORY_MANAGED && found.flags & MR_MEMORY_VARIABLE)
+        return mr_bad_value("cuMemFree", "%#llx is a managed variable", (unsigned long long)dptr);
+    if (found.imported)
+        return mr_bad_value("cuMemFree", "%#llx is another process's memory; cuIpcCloseMemHandle closes it", (unsigned long long)dptr);
     CUresult status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
 }
@@ -182,8 +189,8 @@ CUresult mr_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdevicep
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    if (!mr_memory_find((uintptr_t)dptr, &found)) {
-        mr_log(MR_LOG_INFO, "cuMemGetAddressRange: %#llx is in no live allocation", (unsigned long long)dptr);
+    if (!mr_memory_find_usable((uintptr_t)dptr, &found) || !mr_allocation_right(&found, context->device->ordinal)) {
+        mr_log(MR_LOG_INFO, "cuMemGetAddressRange: %#llx is in no live allocation that the device may use", (unsigned long long)dptr);
         return CUDA_ERROR_NOT_FOUND;
     }
     if (pbase)

@@ -2,9 +2,12 @@
 /* Streams: creation, waiting, functions of the host in stream order (driver API manual, Stream Management).
  * Attributes and other things to ask a stream are in stream_attribute.c. */
 #include "api/check.h"
+#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "event/event.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -57,6 +60,11 @@ CUresult mr_cuStreamQuery(CUstream hStream)
     CUresult status = mr_stream_find(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
+    status = mr_capture_refuse("cuStreamQuery", stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_permit("cuStreamQuery");
+    if (status != CUDA_SUCCESS)
+        return status;
     return mr_stream_is_done(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
@@ -64,7 +72,47 @@ CUresult mr_cuStreamSynchronize(CUstream hStream)
 {
     struct mr_stream *stream;
     CUresult status = mr_stream_resolve(hStream, &stream);
-    return status == CUDA_SUCCESS ? mr_stream_synchronize(stream) : status;
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_refuse("cuStreamSynchronize", stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_permit("cuStreamSynchronize");
+    if (status == CUDA_SUCCESS)
+        status = mr_stream_synchronize(stream);
+    mr_mempools_settle();
+    return status;
+}
+
+/* A wait that is a node of the captured graph: for what the event has recorded when the graph runs. Refused outside of a capture. */
+static CUresult wait_external(struct mr_stream *stream, CUevent event)
+{
+    static const char name[] = "cuStreamWaitEvent";
+    struct mr_work *work;
+    bool captured;
+    CUresult status = mr_capture_route(name, stream, &captured);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!captured) {
+        mr_log(MR_LOG_INFO, "%s: CU_EVENT_WAIT_EXTERNAL outside of a capture", name);
+        return CUDA_ERROR_ILLEGAL_STATE;
+    }
+    status = mr_work_from_event(name, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+}
+
+/* An event that is none spoils the capture of a stream that would wait for it, as on hardware. */
+__attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent event)
+{
+    static const char name[] = "cuStreamWaitEvent";
+    struct mr_stream *stream;
+    bool captured;
+    if (mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS) {
+        CUresult status = mr_capture_route(name, stream, &captured);
+        if (status != CUDA_SUCCESS)
+            return status;
+        if (captured)
+            mr_capture_spoil(name, stream, "it would depend on an event that is none");
+    }
+    return mr_bad_handle(name, "event", event);
 }
 
 CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
@@ -72,18 +120,23 @@ CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Fla
     struct mr_stream *stream;
     struct mr_event *event = mr_object_find(hEvent, MR_KIND_EVENT);
     if (!event)
-        return mr_bad_handle("cuStreamWaitEvent", "event", hEvent);
+        return wait_for_nothing(hStream, hEvent);
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     if (__builtin_expect(Flags != CU_EVENT_WAIT_DEFAULT, 0)) {
         if (Flags != CU_EVENT_WAIT_EXTERNAL)
             return mr_bad_value("cuStreamWaitEvent", "flags %#x are not CU_EVENT_WAIT_*", Flags);
-        mr_log(MR_LOG_INFO, "cuStreamWaitEvent: CU_EVENT_WAIT_EXTERNAL outside of a capture");
-        return CUDA_ERROR_ILLEGAL_STATE;
+        return wait_external(stream, hEvent);
     }
     if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (mr_capture_open() || mr_event_is_captured(event)) {
+        bool plain;
+        status = mr_capture_wait("cuStreamWaitEvent", stream, event, &plain);
+        if (!plain)
+            return status;
+    }
     return mr_stream_wait_event(stream, event);
 }
 
@@ -95,6 +148,15 @@ CUresult mr_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
         return status;
     if (!fn)
         return mr_bad_value("cuLaunchHostFunc", "fn is NULL");
+    bool captured;
+    status = mr_capture_route("cuLaunchHostFunc", stream, &captured);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (captured) {
+        struct mr_work *work;
+        status = mr_work_from_host("cuLaunchHostFunc", fn, userData, &work);
+        return status == CUDA_SUCCESS ? mr_capture_add("cuLaunchHostFunc", stream, work) : status;
+    }
     struct mr_command *command = mr_command_new(MR_COMMAND_HOST);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -114,6 +176,9 @@ CUresult mr_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, voi
         return mr_bad_value("cuStreamAddCallback", "callback is NULL");
     if (flags)
         return mr_bad_value("cuStreamAddCallback", "flags are %#x and must be 0", flags);
+    status = mr_capture_refuse("cuStreamAddCallback", stream);
+    if (status != CUDA_SUCCESS)
+        return status;
     struct mr_command *command = mr_command_new(MR_COMMAND_CALLBACK);
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;

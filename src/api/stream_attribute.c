@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be asked of a stream, its attributes, and whether it is being captured (driver API manual, Stream Management).
+/* What can be asked of a stream, and its attributes (driver API manual, Stream Management).
  *
- * Streams are never captured in this version, so the capture queries have one truthful answer. Attributes that say something about caches or memory
- * domains that this device doesn't have are read as their defaults, and set only to those. */
+ * Attributes that say something about caches or memory domains that this device doesn't have are read as their defaults, and set only to
+ * those. */
 #include <string.h>
 
 #include "api/check.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "capture/capture.h"
 #include "engine/engine.h"
 #include "memory/memory.h"
 #include "object/context.h"
@@ -23,10 +24,25 @@ static CUresult look_at(const char *entry, CUstream handle, const void *result, 
     return result ? CUDA_SUCCESS : mr_bad_value(entry, "the pointer for the result is NULL");
 }
 
+/* As look_at, for what can't be asked of a captured stream, on hardware. */
+static CUresult look_at_uncaptured(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+{
+    CUresult status = look_at(entry, handle, result, out);
+    return status == CUDA_SUCCESS ? mr_capture_refuse(entry, *out) : status;
+}
+
+/* As look_at, for what can be asked while the capture, if there is one, is sound. */
+static CUresult look_at_sound(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+{
+    bool captured;
+    CUresult status = look_at(entry, handle, result, out);
+    return status == CUDA_SUCCESS ? mr_capture_route(entry, *out, &captured) : status;
+}
+
 CUresult mr_cuStreamGetPriority(CUstream hStream, int *priority)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetPriority", hStream, priority, &stream);
+    CUresult status = look_at_sound("cuStreamGetPriority", hStream, priority, &stream);
     if (status == CUDA_SUCCESS)
         *priority = mr_stream_priority(stream);
     return status;
@@ -35,7 +51,7 @@ CUresult mr_cuStreamGetPriority(CUstream hStream, int *priority)
 CUresult mr_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetFlags", hStream, flags, &stream);
+    CUresult status = look_at_uncaptured("cuStreamGetFlags", hStream, flags, &stream);
     if (status == CUDA_SUCCESS)
         *flags = mr_stream_flags(stream);
     return status;
@@ -44,7 +60,7 @@ CUresult mr_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 CUresult mr_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetId", hStream, streamId, &stream);
+    CUresult status = look_at_uncaptured("cuStreamGetId", hStream, streamId, &stream);
     if (status == CUDA_SUCCESS)
         *streamId = mr_stream_id(stream);
     return status;
@@ -53,7 +69,7 @@ CUresult mr_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 CUresult mr_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetDevice", hStream, device, &stream);
+    CUresult status = look_at_uncaptured("cuStreamGetDevice", hStream, device, &stream);
     if (status == CUDA_SUCCESS)
         *device = mr_stream_context(stream)->device->ordinal;
     return status;
@@ -62,7 +78,7 @@ CUresult mr_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 CUresult mr_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetCtx", hStream, pctx, &stream);
+    CUresult status = look_at_sound("cuStreamGetCtx", hStream, pctx, &stream);
     if (status == CUDA_SUCCESS)
         *pctx = mr_stream_context(stream)->handle;
     return status;
@@ -82,7 +98,7 @@ CUresult mr_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGr
 CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetAttribute", hStream, value, &stream);
+    CUresult status = look_at_sound("cuStreamGetAttribute", hStream, value, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     switch ((int)attr) {
@@ -107,15 +123,6 @@ CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstream
     }
 }
 
-static CUresult set_priority(struct mr_stream *stream, int priority)
-{
-    if (mr_stream_is_default(stream) || priority < MR_PRIORITY_GREATEST || priority > MR_PRIORITY_LEAST)
-        return mr_bad_value("cuStreamSetAttribute", "priority %d for %s stream", priority,
-                            mr_stream_is_default(stream) ? "a default" : "this");
-    mr_stream_set_priority(stream, priority);
-    return CUDA_SUCCESS;
-}
-
 /* A value that names the only state there is. */
 static CUresult set_default_only(bool is_default, const char *what)
 {
@@ -128,7 +135,7 @@ static CUresult set_default_only(bool is_default, const char *what)
 CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
 {
     struct mr_stream *stream;
-    CUresult status = look_at("cuStreamSetAttribute", hStream, param, &stream);
+    CUresult status = look_at_sound("cuStreamSetAttribute", hStream, param, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     switch ((int)attr) {
@@ -138,7 +145,8 @@ CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CU
         mr_stream_set_sync_policy(stream, (int)param->syncPolicy);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        return set_priority(stream, param->priority);
+        mr_stream_set_priority(stream, param->priority); /* of any stream, moved into the range: as hardware does */
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return set_default_only(param->accessPolicyWindow.num_bytes == 0, "an access policy window");
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
@@ -156,13 +164,17 @@ CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
     CUresult status = mr_stream_resolve(dstStream, &to);
     if (status == CUDA_SUCCESS)
         status = mr_stream_resolve(srcStream, &from);
+    bool captured;
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_route("cuStreamCopyAttributes", to, &captured);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_route("cuStreamCopyAttributes", from, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_stream_context(to) != mr_stream_context(from))
         return mr_bad_value("cuStreamCopyAttributes", "the streams belong to different contexts");
     mr_stream_set_sync_policy(to, mr_stream_sync_policy(from));
-    if (!mr_stream_is_default(to))
-        mr_stream_set_priority(to, mr_stream_priority(from));
+    mr_stream_set_priority(to, mr_stream_priority(from));
     return CUDA_SUCCESS;
 }
 
@@ -176,51 +188,19 @@ CUresult mr_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t le
     struct mr_stream *stream;
     struct mr_allocation found;
     CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_refuse(name, stream);
+    if (status == CUDA_SUCCESS)
+        status = mr_capture_permit(name);
     if (status != CUDA_SUCCESS)
         return status;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
         return mr_bad_value(name, "flags are %#x and must be one of CU_MEM_ATTACH_*", flags);
-    if (flags == CU_MEM_ATTACH_SINGLE && mr_stream_is_default(stream) && (hStream == NULL || hStream == CU_STREAM_LEGACY))
+    if (flags == CU_MEM_ATTACH_SINGLE && hStream == NULL)
         return mr_bad_value(name, "memory cannot be attached to the default stream alone");
     if (!mr_memory_find((uintptr_t)dptr, &found) || found.kind != MR_MEMORY_MANAGED || found.base != (uintptr_t)dptr)
         return mr_bad_value(name, "no managed allocation starts at %#llx", dptr);
     if (length != 0 && length != found.size)
         return mr_bad_value(name, "the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length, found.size);
     return CUDA_SUCCESS;
-}
-
-/* ---- capture ---- */
-
-CUresult mr_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
-{
-    struct mr_stream *stream;
-    CUresult status = look_at("cuStreamIsCapturing", hStream, captureStatus, &stream);
-    if (status == CUDA_SUCCESS)
-        *captureStatus = CU_STREAM_CAPTURE_STATUS_NONE;
-    return status;
-}
-
-/* Apart from the status, results are set for a stream that is being captured only. */
-CUresult mr_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
-{
-    (void)id_out;
-    struct mr_stream *stream;
-    CUresult status = look_at("cuStreamGetCaptureInfo", hStream, captureStatus_out, &stream);
-    if (status == CUDA_SUCCESS)
-        *captureStatus_out = CU_STREAM_CAPTURE_STATUS_NONE;
-    return status;
-}
-
-CUresult mr_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
-                                      const CUgraphNode **dependencies_out, size_t *numDependencies_out)
-{
-    (void)graph_out, (void)dependencies_out, (void)numDependencies_out;
-    return mr_cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out);
-}
-
-CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
-                                      const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
-{
-    (void)graph_out, (void)dependencies_out, (void)edgeData_out, (void)numDependencies_out;
-    return mr_cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out);
 }

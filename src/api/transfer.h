@@ -38,6 +38,24 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
 CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
     size_t height, CUstream stream, enum mr_transfer_mode mode);
 
+struct mr_copy;
+struct mr_fill;
+
+/* The checks of mr_transfer_copy and mr_transfer_fill alone: fill in what a run executes, on `device`. A copy of nothing has a width of 0.
+ * For graphs. */
+CUresult mr_transfer_copy_check(const char *name, int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+    size_t depth, struct mr_copy *out) __attribute__((warn_unused_result));
+CUresult mr_transfer_fill_check(const char *name, int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element,
+    size_t width, size_t height, struct mr_fill *out) __attribute__((warn_unused_result));
+
+/* The sides of a box, with the checks of its shape. CUDA_ERROR_NOT_SUPPORTED for arrays. */
+CUresult mr_transfer_box_sides(const char *name, const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
+    __attribute__((warn_unused_result));
+
+/* Copies between contexts can't be captured, on hardware: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED if the stream is, and its capture is invalidated.
+ * Anything else that is wrong with the stream is left to be found later. */
+CUresult mr_transfer_refuse_captured(const char *name, CUstream stream) __attribute__((warn_unused_result));
+
 /* The context a peer copy names: CUDA_ERROR_INVALID_CONTEXT unless it is a live one, or NULL, which hardware takes as the current one. */
 CUresult mr_transfer_check_context(const char *name, CUcontext context);
 

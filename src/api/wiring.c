@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joins the layers: a context (object) begins and ends its streams (stream) and its device heap (kernel) through hooks, because object lies below
- * them. */
+ * them; memory pools ask about marks (event) in the same way; watches (engine) move streams on; and kernels set the values of conditional nodes (graph). */
 #include "api/wiring.h"
 
+#include "capture/capture.h"
+#include "engine/watch.h"
+#include "graph/conditional.h"
 #include "kernel/heap.h"
+#include "kernel/launch.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -14,6 +19,21 @@ static void end_context(struct mr_context *context)
     mr_heap_end(context);
 }
 
+static bool mark_is_done(void *mark)
+{
+    return mr_mark_is_done(mark);
+}
+
+static void mark_hold(void *mark)
+{
+    mr_mark_hold(mark);
+}
+
+static void mark_drop(void *mark)
+{
+    mr_mark_drop(mark);
+}
+
 void mr_wiring_setup(void)
 {
     static const struct mr_context_hooks hooks = {
@@ -21,5 +41,10 @@ void mr_wiring_setup(void)
         .end = end_context,
         .release = mr_context_streams_release,
     };
+    static const struct mr_mark_hooks marks = { mark_is_done, mark_hold, mark_drop };
     mr_context_set_hooks(&hooks);
+    mr_capture_setup();
+    mr_mempool_set_hooks(&marks);
+    mr_watch_settle = mr_stream_drain_released;
+    mr_kernel_set_conditional = mr_conditional_set;
 }

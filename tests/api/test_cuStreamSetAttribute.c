@@ -40,7 +40,15 @@ static void test_priority(void **state)
     OK(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
     assert_int_equal(value.priority, -1);
     value.priority = 1;
-    FAILS(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value), CUDA_ERROR_INVALID_VALUE);
+    OK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value)); /* moved into the range */
+    OK(cuStreamGetPriority(stream, &got));
+    assert_int_equal(got, 0);
+    value.priority = -100;
+    OK(cuStreamSetAttribute(CU_STREAM_PER_THREAD, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
+    OK(cuStreamGetPriority(CU_STREAM_PER_THREAD, &got));
+    assert_int_equal(got, -5);
+    value.priority = 0;
+    OK(cuStreamSetAttribute(CU_STREAM_PER_THREAD, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
     OK(cuStreamDestroy(stream));
 }
 

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes that allocate and free memory, and what a device tells about such memory. Addresses and sums are src/graph/memory.c's. */
+#include "api/check.h"
+#include "api/graph.h"
+#include "api/graph_params.h"
+#include "api_impl.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "command/command.h"
+#include "graph/memory.h"
+#include "object/context.h"
+#include "object/device.h"
+#include "stream/stream.h"
+
+/* Only plain memory of a device, and access from devices that there are. */
+static CUresult check_alloc(const char *entry, const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_device **device)
+{
+    const CUmemPoolProps *props = &params->poolProps;
+    if (params->bytesize == 0)
+        return mr_bad_value(entry, "an allocation of 0 bytes");
+    if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) {
+        mr_log(MR_LOG_INFO, "%s: memory of graphs is not shared between processes, and not managed", entry);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return mr_bad_value(entry, "the pool's properties ask for allocation type %d, handle types %d, location type %d", (int)props->allocType,
+            (int)props->handleTypes, (int)props->location.type);
+    *device = mr_device_get(props->location.id);
+    if (!*device)
+        return mr_bad_value(entry, "there is no device %d", props->location.id);
+    if (params->accessDescCount && !params->accessDescs)
+        return mr_bad_value(entry, "accessDescs is NULL");
+    for (size_t i = 0; i < params->accessDescCount; i++) {
+        const CUmemAccessDesc *access = &params->accessDescs[i];
+        struct mr_device *accessor;
+        if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+            return mr_bad_value(entry, "access description %zu is not about a device", i);
+        CUresult status = mr_device_require(entry, access->location.id, &accessor);
+        if (status != CUDA_SUCCESS)
+            return status;
+        if (access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+            mr_log(MR_LOG_INFO, "%s: access description %zu gives less than reading and writing", entry, i);
+            return CUDA_ERROR_NOT_SUPPORTED;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+struct search { struct mr_device *device; struct mr_context *found; };
+
+static void visit_context(void *object, void *data)
+{
+    struct mr_context *context = object;
+    struct search *search = data;
+    if (search->found || context->device != search->device || atomic_load_explicit(&context->destroyed, memory_order_acquire))
+        return;
+    mr_object_hold(context);
+    search->found = context;
+}
+
+/* The context whose memory it is: the current one if it is on that device, else the device's primary context, else any on it. */
+static CUresult context_on(const char *entry, struct mr_device *device, struct mr_context **out)
+{
+    struct mr_context *current = mr_context_current();
+    if (current && current->device == device && !atomic_load_explicit(&current->destroyed, memory_order_acquire)) {
+        mr_object_hold(current);
+        *out = current;
+        return CUDA_SUCCESS;
+    }
+    mr_lock_take(&device->lock);
+    *out = device->primary;
+    if (*out)
+        mr_object_hold(*out);
+    mr_lock_drop(&device->lock);
+    struct search search = { device, *out };
+    if (!search.found)
+        mr_object_each(MR_KIND_CONTEXT, visit_context, &search);
+    *out = search.found;
+    if (*out)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "%s: device %d has no context that the memory could belong to", entry, device->ordinal);
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
+{
+    static const CUmemAccessDesc nothing;
+    struct mr_device *device = NULL;
+    struct mr_context *context;
+    CUresult status = check_alloc(entry, params, &device);
+    if (status == CUDA_SUCCESS && mr_graph_is_child(graph)) {
+        mr_log(MR_LOG_INFO, "%s: a child graph gets no further memory nodes", entry);
+        status = CUDA_ERROR_NOT_SUPPORTED;
+    }
+    if (status == CUDA_SUCCESS)
+        status = context_on(entry, device, &context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEM_ALLOC, context);
+    mr_object_drop(context);
+    if (!work)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    work->alloc.params = *params;
+    work->alloc.params.accessDescs = mr_memdup(params->accessDescs ? params->accessDescs : &nothing, params->accessDescCount * sizeof nothing);
+    status = work->alloc.params.accessDescs ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (status == CUDA_SUCCESS)
+        status = mr_graph_memory_new(work->context, params->bytesize, &work->alloc.memory);
+    if (status != CUDA_SUCCESS) {
+        mr_work_drop(work);
+        return status;
+    }
+    work->alloc.memory->owner = (uint64_t)(uintptr_t)mr_object_handle(graph);
+    work->alloc.params.dptr = work->alloc.memory->address;
+    params->dptr = work->alloc.params.dptr;
+    *out = work;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_graph *graph, struct mr_work **out)
+{
+    if (mr_graph_is_child(graph)) {
+        mr_log(MR_LOG_INFO, "%s: a child graph gets no further memory nodes", entry);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    struct mr_graph_memory *memory = mr_graph_memory_find(address);
+    if (!memory)
+        return mr_bad_value(entry, "%#llx is no address that an allocation node gave out", (unsigned long long)address);
+    struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, memory->context);
+    if (!work) {
+        mr_graph_memory_drop(memory);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    work->free.address = address;
+    work->free.memory = memory;
+    uint64_t claimant = (uint64_t)(uintptr_t)mr_object_handle(graph);
+    if (!mr_graph_memory_claim(memory, claimant)) {
+        mr_work_drop(work);
+        return mr_bad_value(entry, "the memory at %#llx is freed by another node", (unsigned long long)address);
+    }
+    work->free.claimed_for = claimant;
+    *out = work;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
+{
+    static const char entry[] = "cuGraphMemAllocNodeGetParams";
+    struct mr_work *work;
+    if (!params_out)
+        return mr_bad_value(entry, "params_out is NULL");
+    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &work);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *params_out = work->alloc.params;
+    mr_work_drop(work);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
+{
+    static const char entry[] = "cuGraphMemFreeNodeGetParams";
+    struct mr_work *work;
+    if (!dptr_out)
+        return mr_bad_value(entry, "dptr_out is NULL");
+    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &work);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *dptr_out = work->free.address;
+    mr_work_drop(work);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuDeviceGraphMemTrim(CUdevice device)
+{
+    struct mr_device *found;
+    CUresult status = mr_device_require("cuDeviceGraphMemTrim", device, &found);
+    if (status == CUDA_SUCCESS)
+        mr_graph_memory_trim(found);
+    return status;
+}
+
+CUresult mr_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+{
+    static const char entry[] = "cuDeviceGetGraphMemAttribute";
+    struct mr_device *found;
+    uint64_t sum;
+    if (!value)
+        return mr_bad_value(entry, "value is NULL");
+    CUresult status = mr_device_require(entry, device, &found);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (mr_graph_memory_attribute(found, attr, &sum) != CUDA_SUCCESS)
+        return mr_bad_value(entry, "there is no attribute %d", (int)attr);
+    *(cuuint64_t *)value = sum;
+    return CUDA_SUCCESS;
+}
+
+/* The high watermarks can be set, to 0 only, which means to what is now. */
+CUresult mr_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
+{
+    static const char entry[] = "cuDeviceSetGraphMemAttribute";
+    struct mr_device *found;
+    if (!value)
+        return mr_bad_value(entry, "value is NULL");
+    CUresult status = mr_device_require(entry, device, &found);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if ((attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) || *(cuuint64_t *)value != 0)
+        return mr_bad_value(entry, "only high watermarks can be set, and only to 0");
+    mr_graph_memory_reset_high(found, attr);
+    return CUDA_SUCCESS;
+}
+
+/* ---- freeing what allocation nodes gave out ---- */
+
+CUresult mr_graph_memory_free_now(const char *entry, CUdeviceptr address, struct mr_context *context)
+{
+    CUresult status = mr_context_synchronize(context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_graph_memory *memory = mr_graph_memory_find(address);
+    if (!memory)
+        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+    if (!mr_graph_memory_end(memory))
+        status = mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+    mr_graph_memory_drop(memory);
+    return status;
+}
+
+static void end_use(void *data)
+{
+    mr_graph_memory_use(data, -1);
+    mr_graph_memory_drop(data);
+}
+
+CUresult mr_graph_memory_free_in(const char *entry, CUdeviceptr address, struct mr_stream *stream)
+{
+    struct mr_graph_memory *memory = mr_graph_memory_find(address);
+    struct mr_command *command = memory ? mr_command_new(MR_COMMAND_RELEASE) : NULL;
+    if (!memory)
+        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+    if (!command) {
+        mr_graph_memory_drop(memory);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    command->release.function = end_use;
+    command->release.data = memory;
+    mr_graph_memory_use(memory, 1);
+    if (!mr_graph_memory_end(memory)) {
+        end_use(memory);
+        mr_command_free(command);
+        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+    }
+    CUresult status = mr_stream_submit(stream, command);
+    if (status != CUDA_SUCCESS)
+        end_use(memory);               /* it stays freed: the context has failed */
+    return status;
+}

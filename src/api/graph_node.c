@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameters of single nodes: asking for them and setting them. What is told points into the node's work and is valid while the node
+ * has it. Setting parameters gives the node a new work; graphs that were cloned or instantiated before keep the old one. */
+#include "api/graph.h"
+
+#include "api/check.h"
+#include "api/graph_params.h"
+#include "api_impl.h"
+#include "base/log.h"
+
+CUresult mr_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
+{
+    static const char entry[] = "cuGraphNodeGetType";
+    struct mr_node *node;
+    CUresult status = mr_node_require(entry, hNode, &node);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!type)
+        return mr_bad_value(entry, "type is NULL");
+    struct mr_work *work = mr_node_work(node);
+    if (!work)
+        return mr_bad_value(entry, "node %p was destroyed meanwhile", (void *)hNode);
+    *type = work->type;
+    mr_work_drop(work);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_node_work_require(const char *entry, CUgraphNode handle, CUgraphNodeType type, struct mr_work **out)
+{
+    struct mr_node *node;
+    CUresult status = mr_node_require(entry, handle, &node);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_work *work = mr_node_work(node);
+    if (work && work->type == type) {
+        *out = work;
+        return CUDA_SUCCESS;
+    }
+    mr_work_drop(work);
+    return mr_bad_value(entry, "node %p is no %s node", (void *)handle, mr_node_type_name(type));
+}
+
+CUresult mr_node_change(const char *entry, CUgraphNode handle, struct mr_work *work)
+{
+    struct mr_node *node;
+    CUgraphNodeType type = work->type;
+    CUresult status = mr_node_require(entry, handle, &node);
+    if (status != CUDA_SUCCESS) {
+        mr_work_drop(work);
+        return status;
+    }
+    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value(entry, "node %p is no %s node", (void *)handle, mr_node_type_name(type));
+}
+
+/* The checks before a node gets new parameters: it is there and of the type, and there are parameters. */
+static CUresult check_set(const char *entry, CUgraphNode handle, CUgraphNodeType type, const void *params)
+{
+    struct mr_work *work;
+    if (!params)
+        return mr_bad_value(entry, "nodeParams is NULL");
+    CUresult status = mr_node_work_require(entry, handle, type, &work);
+    if (status == CUDA_SUCCESS)
+        mr_work_drop(work);
+    return status;
+}
+
+/* Stores what a node of a type has in *out. */
+#define GET_PARAMS(name, node_type, out, expression)                                \
+    struct mr_work *work = NULL;                                                    \
+    if (!(out))                                                                     \
+        return mr_bad_value(name, "the pointer for the answer is NULL");            \
+    CUresult status = mr_node_work_require(name, hNode, node_type, &work);          \
+    if (status != CUDA_SUCCESS)                                                     \
+        return status;                                                              \
+    *(out) = (expression);                                                          \
+    mr_work_drop(work);                                                             \
+    return CUDA_SUCCESS
+
+/* ---- kernels ---- */
+
+CUresult mr_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    GET_PARAMS("cuGraphKernelNodeGetParams", CU_GRAPH_NODE_TYPE_KERNEL, (CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, work->kernel.params);
+}
+
+CUresult mr_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+{
+    GET_PARAMS("cuGraphKernelNodeGetParams", CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, *(CUDA_KERNEL_NODE_PARAMS_v1 *)&work->kernel.params);
+}
+
+static CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v3 *params)
+{
+    static const char entry[] = "cuGraphKernelNodeSetParams";
+    struct mr_work *work;
+    CUresult status = mr_work_from_kernel(entry, params, &work);
+    return status == CUDA_SUCCESS ? mr_node_change_kernel(entry, node, work) : status;
+}
+
+CUresult mr_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+{
+    CUresult status = check_set("cuGraphKernelNodeSetParams", hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
+    return status == CUDA_SUCCESS ? set_kernel(hNode, (const CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams) : status;
+}
+
+CUresult mr_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+{
+    CUresult status = check_set("cuGraphKernelNodeSetParams", hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
+    if (status != CUDA_SUCCESS)
+        return status;
+    const CUDA_KERNEL_NODE_PARAMS_v3 wide = mr_kernel_params_widen(nodeParams);
+    return set_kernel(hNode, &wide);
+}
+
+/* ---- copies and fills: they stay in their context ---- */
+
+CUresult mr_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
+{
+    GET_PARAMS("cuGraphMemcpyNodeGetParams", CU_GRAPH_NODE_TYPE_MEMCPY, nodeParams, work->copy.params);
+}
+
+CUresult mr_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
+{
+    static const char entry[] = "cuGraphMemcpyNodeSetParams";
+    struct mr_work *old, *work;
+    CUresult status = nodeParams ? mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &old) : mr_bad_value(entry, "nodeParams is NULL");
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_work_from_copy(entry, nodeParams, old->context, &work);
+    mr_work_drop(old);
+    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+}
+
+CUresult mr_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    GET_PARAMS("cuGraphMemsetNodeGetParams", CU_GRAPH_NODE_TYPE_MEMSET, nodeParams, work->fill.params);
+}
+
+CUresult mr_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
+{
+    static const char entry[] = "cuGraphMemsetNodeSetParams";
+    struct mr_work *old, *work;
+    CUresult status = nodeParams ? mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEMSET, &old) : mr_bad_value(entry, "nodeParams is NULL");
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_work_from_fill(entry, nodeParams, old->context, &work);
+    mr_work_drop(old);
+    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+}
+
+/* ---- host functions and events ---- */
+
+CUresult mr_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    GET_PARAMS("cuGraphHostNodeGetParams", CU_GRAPH_NODE_TYPE_HOST, nodeParams,
+        ((CUDA_HOST_NODE_PARAMS){ work->host.function, work->host.data }));
+}
+
+CUresult mr_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
+{
+    static const char entry[] = "cuGraphHostNodeSetParams";
+    struct mr_work *work;
+    CUresult status = check_set(entry, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams);
+    if (status == CUDA_SUCCESS)
+        status = mr_work_from_host(entry, nodeParams->fn, nodeParams->userData, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+}
+
+static CUresult set_event(const char *entry, CUgraphNode node, CUgraphNodeType type, CUevent event)
+{
+    struct mr_work *work;
+    CUresult status = check_set(entry, node, type, event);
+    if (status == CUDA_SUCCESS)
+        status = mr_work_from_event(entry, type, event, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(entry, node, work) : status;
+}
+
+CUresult mr_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
+{
+    GET_PARAMS("cuGraphEventRecordNodeGetEvent", CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_out, work->event_handle);
+}
+
+CUresult mr_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
+{
+    return set_event("cuGraphEventRecordNodeSetEvent", hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+}
+
+CUresult mr_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
+{
+    GET_PARAMS("cuGraphEventWaitNodeGetEvent", CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_out, work->event_handle);
+}
+
+CUresult mr_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
+{
+    return set_event("cuGraphEventWaitNodeSetEvent", hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+}
+
+/* ---- batches of memory operations ---- */
+
+CUresult mr_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
+{
+    GET_PARAMS("cuGraphBatchMemOpNodeGetParams", CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out,
+        ((CUDA_BATCH_MEM_OP_NODE_PARAMS){ work->context ? work->context->handle : NULL, work->batch.count, work->batch.ops, work->batch.flags }));
+}
+
+CUresult mr_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+{
+    static const char entry[] = "cuGraphBatchMemOpNodeSetParams";
+    struct mr_work *work;
+    CUresult status = check_set(entry, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams);
+    if (status == CUDA_SUCCESS)
+        status = mr_work_from_batch(entry, nodeParams, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+}
+
+/* ---- any node ---- */
+
+/* The graph of a live node, to see that it is not made its own child; NULL if the node is gone. */
+static struct mr_graph *graph_of(CUgraphNode handle)
+{
+    struct mr_node *node = mr_object_find(handle, MR_KIND_GRAPH_NODE);
+    mr_lock_take(&mr_graph_lock);
+    struct mr_graph *graph = node ? node->graph : NULL;
+    mr_lock_drop(&mr_graph_lock);
+    return graph;
+}
+
+/* What a node is made of can be changed, but for memory and conditions. */
+CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
+{
+    static const char entry[] = "cuGraphNodeSetParams";
+    struct mr_work *work;
+    if (!nodeParams)
+        return mr_bad_value(entry, "nodeParams is NULL");
+    CUresult status = check_set(entry, hNode, nodeParams->type, nodeParams);
+    if (status != CUDA_SUCCESS)
+        return status;
+    switch ((int)nodeParams->type) {
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
+        mr_log(MR_LOG_INFO, "%s: a %s node stays what it is", entry, mr_node_type_name(nodeParams->type));
+        return CUDA_ERROR_NOT_SUPPORTED;
+    default:
+        break;
+    }
+    status = mr_work_from_params(entry, nodeParams, graph_of(hNode), &work);
+    if (status != CUDA_SUCCESS)
+        return status;
+    return work->type == CU_GRAPH_NODE_TYPE_KERNEL ? mr_node_change_kernel(entry, hNode, work) : mr_node_change(entry, hNode, work);
+}
