@@ -33,6 +33,16 @@ static void count_release(void *data)
     atomic_fetch_add((_Atomic int *)data, 1);
 }
 
+/* The stream behind a handle, though its context has failed. */
+static struct mr_stream *inside_any(CUstream handle)
+{
+    struct mr_stream *stream = NULL;
+    CUresult status = mr_stream_find(handle, &stream);
+    assert_int_not_equal(status, CUDA_ERROR_INVALID_HANDLE);
+    assert_non_null(stream);
+    return stream;
+}
+
 static CUresult release(CUstream handle, _Atomic int *count)
 {
     struct mr_command *command = mr_command_new(MR_COMMAND_RELEASE);
@@ -83,6 +93,44 @@ static void test_rest_is_drained(void **state)
     OK(launch(NULL, &code_count, 1, &count));
     OK(cuStreamSynchronize(NULL));
     assert_int_equal(count, 1);
+}
+
+/* A fault ends waits for values in memory, in the middle of a batch too; what stands behind them is not carried out, and the context can go. */
+static void test_memory_waits_end(void **state)
+{
+    (void)state;
+    CUcontext context;
+    CUdeviceptr words;
+    CUstreamBatchMemOpParams ops[3];
+    uint32_t *pinned;
+    struct gate gate = { 0 };
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    CUstream waiting = new_stream(CU_STREAM_NON_BLOCKING), batch = new_stream(CU_STREAM_NON_BLOCKING), failing = new_stream(CU_STREAM_NON_BLOCKING);
+    OK(cuMemHostAlloc((void **)&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    memset(pinned, 0, 64);
+    OK(cuMemHostGetDevicePointer(&words, pinned, 0));
+    memset(ops, 0, sizeof ops);
+    for (unsigned i = 0; i < 3; i++) {
+        ops[i].writeValue.operation = i == 1 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_32;
+        ops[i].writeValue.address = words + 4 * i;
+        ops[i].writeValue.value = 1;
+    }
+    gate_put(&gate, failing);
+    OK(launch(failing, &code_fail, 1, mr_context_current()));
+    OK(cuStreamWaitValue32(waiting, words + 16, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuStreamWriteValue32(waiting, words + 20, 1, 0));
+    OK(cuStreamBatchMemOp(batch, 3, ops, 0));
+    gate_open(&gate);
+    FAILS(cuStreamSynchronize(waiting), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamSynchronize(batch), CUDA_ERROR_LAUNCH_FAILED);
+    FAILS(cuStreamWriteValue32(batch, words, 2, 0), CUDA_ERROR_LAUNCH_FAILED);
+    while (!mr_stream_idle(inside_any(waiting)) || !mr_stream_idle(inside_any(batch)))
+        sched_yield();
+    assert_int_equal(pinned[0], 1);
+    assert_int_equal(pinned[2], 0);
+    assert_int_equal(pinned[5], 0);
+    (void)cuCtxDestroy(context);
+    OK(cuCtxSetCurrent(the_context));
 }
 
 /* A thread that sleeps for work that never ends gets the code when the context fails elsewhere. */
@@ -226,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rest_is_drained),
+        cmocka_unit_test(test_memory_waits_end),
         cmocka_unit_test(test_waiting_threads_hear_of_it),
         cmocka_unit_test(test_synchronous_copy_is_not_abandoned),
         cmocka_unit_test(test_memory_short),
