@@ -30,6 +30,10 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 STATE_CHECK = ["    if (__builtin_expect(!mr_driver_ready(), 0)) {",
                "        return mr_driver_refuse();", "    }"]
 
+# What may be called before cuInit is refused as well once the process ends.
+END_CHECK = ["    if (__builtin_expect(mr_driver_ended(), 0)) {",
+             "        return mr_driver_refuse();", "    }"]
+
 
 def _arguments(symbol, per_thread, before):
     """The call's arguments; appends statements that have to run before to `before`."""
@@ -80,7 +84,7 @@ def _capture_check(function):
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
-    body = list(STATE_CHECK) if symbol.function.needs_init else []
+    body = list(STATE_CHECK if symbol.function.needs_init else END_CHECK)
     if symbol.function.unsafe_in_capture:
         body += _capture_check(symbol.function)
     body += before
@@ -91,7 +95,7 @@ def _wrapper_body(symbol, per_thread):
 
 def _stub_body(symbol):
     function = symbol.function
-    body = list(STATE_CHECK) if function.needs_init else []
+    body = list(STATE_CHECK if function.needs_init else END_CHECK)
     if function.unsafe_in_capture:
         body += _capture_check(function)
     checks = []

@@ -37,7 +37,7 @@ CUresult mr_cuInit(unsigned int Flags)
         goto done;
     }
     static bool watching; /* a failed memory set-up may be tried again */
-    if (!watching && !(watching = mr_driver_watch_fork())) {
+    if (!watching && !(watching = mr_driver_watch_fork() && mr_driver_watch_exit())) {
         status = CUDA_ERROR_OUT_OF_MEMORY;
         goto done;
     }

@@ -12,7 +12,7 @@
 enum mr_driver_state_value {
     MR_DRIVER_NEW,   /* cuInit has not succeeded yet */
     MR_DRIVER_READY, /* every call is open */
-    MR_DRIVER_ENDED, /* the process is ending: objects are gone */
+    MR_DRIVER_ENDED, /* the process is ending: nothing works any more */
     MR_DRIVER_FORKED, /* the child of a process that had called cuInit: nothing works */
 };
 
@@ -25,11 +25,21 @@ static inline bool mr_driver_ready(void)
     return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_READY;
 }
 
+/* For the few calls that are open before cuInit. */
+static inline bool mr_driver_ended(void)
+{
+    return atomic_load_explicit(&mr_driver_state, memory_order_acquire) == MR_DRIVER_ENDED;
+}
+
 /* The status for a call that arrives when the driver is not ready: NOT_INITIALIZED before cuInit,
  * DEINITIALIZED once the process is ending. */
 CUresult mr_driver_refuse(void);
 
 /* Arranges that a forked child finds the driver in MR_DRIVER_FORKED. False when memory is short. Called once, by cuInit. */
 bool mr_driver_watch_fork(void);
+
+/* Arranges that the driver is in MR_DRIVER_ENDED once exit() has come to what was registered before this call. False when memory is short. Called
+ * once, by cuInit. */
+bool mr_driver_watch_exit(void);
 
 #endif

@@ -89,10 +89,14 @@ static CUresult check_processor(const struct mr_program *program, struct mr_ptx_
     if (!mr_compiler_present())
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (*cpu || *features) {
+        if (!mr_compiler_enter())
+            return CUDA_ERROR_DEINITIALIZED;
         const struct mr_codegen_api *compiler = mr_compiler_open();
+        if (compiler)
+            good = compiler->supports(*cpu ? cpu : NULL, *features ? features : NULL);
+        mr_compiler_leave();
         if (!compiler)
             return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-        good = compiler->supports(*cpu ? cpu : NULL, *features ? features : NULL);
     } else {
 #if defined(__x86_64__)
         good = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
@@ -306,7 +310,7 @@ static void dump_variant(const struct mr_program *program, size_t entry, unsigne
 }
 
 /* Generates the code. The object goes to the cache if `key` is given. */
-static CUresult compile_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
+static CUresult generate(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
     struct mr_variant *variant)
 {
     const struct mr_codegen_api *compiler = mr_compiler_open();
@@ -333,6 +337,18 @@ static CUresult compile_variant(const struct mr_program *program, size_t entry, 
         mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", program->entries[entry].name, result.error ? result.error : "out of memory");
     }
     compiler->release(&result);
+    return status;
+}
+
+static CUresult compile_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
+    struct mr_variant *variant)
+{
+    if (!mr_compiler_enter()) {
+        mr_log(MR_LOG_INFO, "kernel '%s' isn't compiled: the process is ending", program->entries[entry].name);
+        return CUDA_ERROR_DEINITIALIZED;
+    }
+    CUresult status = generate(program, entry, shape, key, variant);
+    mr_compiler_leave();
     return status;
 }
 
