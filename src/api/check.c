@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "object/device.h"
@@ -34,4 +35,11 @@ CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device
         return CUDA_SUCCESS;
     mr_log(MR_LOG_INFO, "%s: there is no device %d", entry, ordinal);
     return CUDA_ERROR_INVALID_DEVICE;
+}
+
+bool mr_numa_node_exists(int node)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/sys/devices/system/node/node%d", node);
+    return node == 0 || (node > 0 && access(path, F_OK) == 0);
 }

@@ -4,6 +4,7 @@
 #define MR_API_CHECK_H
 
 #include <cuda.h>
+#include <stdbool.h>
 
 struct mr_device;
 
@@ -15,5 +16,8 @@ CUresult mr_bad_handle(const char *entry, const char *what, const void *handle) 
 
 /* The device with an ordinal, or CUDA_ERROR_INVALID_DEVICE. */
 CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device **out) __attribute__((warn_unused_result));
+
+/* Does the machine have a NUMA node of that number? The first is always there. */
+bool mr_numa_node_exists(int node);
 
 #endif

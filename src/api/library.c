@@ -204,9 +204,39 @@ CUresult mr_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary libra
     return find_variable("cuLibraryGetGlobal", dptr, bytes, library, name, false);
 }
 
+/* Without a current context, which hardware does not ask for: the variable is made on the first device. One that holds pointers into a context's
+ * memory can't be. */
+static CUresult find_managed(const char *entry, CUdeviceptr *dptr, size_t *bytes, CUlibrary handle, const char *name)
+{
+    struct mr_library *library;
+    uintptr_t address;
+    if (!name || (!dptr && !bytes))
+        return mr_bad_value(entry, "name or both outputs are NULL");
+    CUresult status = find_library(entry, handle, &library);
+    if (status != CUDA_SUCCESS)
+        return status;
+    size_t index = mr_program_find_variable(library->program, name);
+    const struct mr_symbol *symbol = index == (size_t)-1 ? NULL : mr_program_symbol(library->program, index);
+    if (!symbol || !symbol->managed) {
+        mr_log(MR_LOG_INFO, "%s: the library has no managed variable '%s'", entry, name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    if (symbol->relocation_count)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    status = mr_library_managed_alone(library, index, mr_device_get(0), &address);
+    if (status == CUDA_SUCCESS && dptr)
+        *dptr = address;
+    if (status == CUDA_SUCCESS && bytes)
+        *bytes = symbol->size;
+    return status;
+}
+
 CUresult mr_cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
 {
-    return find_variable("cuLibraryGetManaged", dptr, bytes, library, name, true);
+    static const char entry[] = "cuLibraryGetManaged";
+    if (!mr_context_current() && !mr_in_host_function)
+        return find_managed(entry, dptr, bytes, library, name);
+    return find_variable(entry, dptr, bytes, library, name, true);
 }
 
 /* The device says that functions have no addresses that host and device share, so no library has one. */

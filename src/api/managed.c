@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice on managed memory, prefetching, and what was said about a range.
+/* Advice on managed memory, and what was said about a range. Prefetching is in prefetch.c.
  *
- * Managed memory is the machine's own memory and is never moved, so that advice and prefetches are checked and remembered, and
- * told back, but cause no work. A range lies within one managed allocation. */
+ * Managed memory is the machine's own memory and is never moved, so advice is checked, remembered and told back, but causes no work. A range
+ * lies within one managed allocation. Kernels can use pageable memory too (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS), so advice on that is taken as well;
+ * it is not remembered, because nobody tells when such memory goes, and range attributes are of managed memory only. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -10,19 +11,26 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "api/managed.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "memory/advice.h"
 #include "memory/memory.h"
 #include "object/context.h"
-#include "stream/stream.h"
 
-static CUresult check_range(const char *name, CUdeviceptr address, size_t size)
+CUresult mr_managed_check(const char *name, CUdeviceptr address, size_t size, bool *pageable)
 {
     struct mr_allocation found;
+    *pageable = false;
     if (!size)
         return mr_bad_value(name, "the range is empty");
-    if (!mr_memory_find((uintptr_t)address, &found) || found.kind != MR_MEMORY_MANAGED)
+    if (!mr_memory_find((uintptr_t)address, &found)) {
+        *pageable = true;
+        if (!mr_memory_is_reserved((uintptr_t)address) && mr_memory_is_mapped((uintptr_t)address, size))
+            return CUDA_SUCCESS;
+        return mr_bad_value(name, "%zu bytes at %#llx are neither managed memory nor mapped", size, (unsigned long long)address);
+    }
+    if (found.kind != MR_MEMORY_MANAGED)
         return mr_bad_value(name, "%#llx is not managed memory", (unsigned long long)address);
     size_t mapped = found.mapped - (size_t)(address - found.base);
     if (size > mapped)
@@ -31,8 +39,7 @@ static CUresult check_range(const char *name, CUdeviceptr address, size_t size)
     return CUDA_SUCCESS;
 }
 
-/* A device's ordinal or CU_DEVICE_CPU, as a location. */
-static CUresult location_of(const char *name, CUdevice device, CUmemLocation *out)
+CUresult mr_managed_location(const char *name, CUdevice device, CUmemLocation *out)
 {
     struct mr_device *found;
     *out = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
@@ -42,7 +49,7 @@ static CUresult location_of(const char *name, CUdevice device, CUmemLocation *ou
     return mr_device_require(name, device, &found);
 }
 
-static CUresult check_location(const char *name, const CUmemLocation *location)
+CUresult mr_managed_location_check(const char *name, const CUmemLocation *location)
 {
     struct mr_device *found;
     switch (location->type) {
@@ -52,7 +59,7 @@ static CUresult check_location(const char *name, const CUmemLocation *location)
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        if (location->id >= 0)
+        if (mr_numa_node_exists(location->id))
             return CUDA_SUCCESS;
         return mr_bad_value(name, "there is no NUMA node %d", location->id);
     default:
@@ -62,10 +69,21 @@ static CUresult check_location(const char *name, const CUmemLocation *location)
 
 struct change { CUmem_advise advice; CUmemLocation location; };
 
+/* Advice with a node of the host is taken, but changes nothing: so says hardware that has no access to the host's page tables. */
+static bool is_numa(const CUmemLocation *location)
+{
+    return location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA || location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
+}
+
+/* The location's bit in accessed_by. The location exists: it was checked. */
+static uint32_t accessor(const CUmemLocation *location)
+{
+    return UINT32_C(1) << (location->type == CU_MEM_LOCATION_TYPE_DEVICE ? (unsigned)location->id : MR_ADVICE_CPU);
+}
+
 static void apply(struct mr_advice *to, const void *data)
 {
     const struct change *change = data;
-    uint32_t bit = UINT32_C(1) << (change->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? (unsigned)change->location.id : MR_ADVICE_CPU);
     switch (change->advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
         to->read_mostly = true;
@@ -80,17 +98,12 @@ static void apply(struct mr_advice *to, const void *data)
         to->preferred = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_INVALID };
         break;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
-        to->accessed_by |= bit;
+        to->accessed_by |= accessor(&change->location);
         break;
     case CU_MEM_ADVISE_UNSET_ACCESSED_BY:
-        to->accessed_by &= ~bit;
+        to->accessed_by &= ~accessor(&change->location);
         break;
     }
-}
-
-static void apply_prefetch(struct mr_advice *to, const void *data)
-{
-    to->prefetched = *(const CUmemLocation *)data;
 }
 
 static bool advice_has_location(CUmem_advise advice)
@@ -102,60 +115,43 @@ static bool advice_has_location(CUmem_advise advice)
 static CUresult advise(CUdeviceptr address, size_t size, CUmem_advise advice, const CUmemLocation *location)
 {
     static const char name[] = "cuMemAdvise";
-    struct change change = { .advice = advice, .location = { .type = CU_MEM_LOCATION_TYPE_HOST } };
+    struct mr_context *context;
+    struct change change = { .advice = advice, .location = *location };
+    bool pageable;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return mr_bad_value(name, "there is no advice %d", (int)advice);
-    CUresult status = check_range(name, address, size);
-    if (status == CUDA_SUCCESS && advice_has_location(advice)) {
-        change.location = *location;
-        status = check_location(name, location);
-        if (status == CUDA_SUCCESS && advice != CU_MEM_ADVISE_SET_PREFERRED_LOCATION &&
-            location->type != CU_MEM_LOCATION_TYPE_DEVICE && location->type != CU_MEM_LOCATION_TYPE_HOST)
-            status = mr_bad_value(name, "accesses are by a device or the host, not by location type %d", (int)location->type);
-    }
-    if (status != CUDA_SUCCESS)
+    status = mr_managed_check(name, address, size, &pageable);
+    if (status == CUDA_SUCCESS && (advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) && is_numa(location))
+        status = mr_bad_value(name, "accesses are by a device or the host, not by location type %d", (int)location->type);
+    if (status != CUDA_SUCCESS || pageable || is_numa(location))
         return status;
     return mr_advice_update((uintptr_t)address, size, apply, &change) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* The location's type has to be one that exists, whatever the advice; its number, where the advice is about it. */
 CUresult mr_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUmemLocation location)
 {
+    struct mr_context *context;
+    CUmemLocation checked = location;
+    CUresult usable = mr_context_require(&context);
+    if (usable != CUDA_SUCCESS)
+        return usable;
+    if (!advice_has_location(advice))
+        checked.id = 0;
+    if (mr_managed_location_check("cuMemAdvise", &checked) != CUDA_SUCCESS)
+        return CUDA_ERROR_INVALID_VALUE; /* for a device too, where a prefetch says INVALID_DEVICE */
     return advise(devPtr, count, advice, &location);
 }
 
+/* The device is looked at only where the advice is about one. */
 CUresult mr_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 {
-    CUmemLocation location = { 0 };
-    CUresult status = advice_has_location(advice) ? location_of("cuMemAdvise", device, &location) : CUDA_SUCCESS;
+    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_HOST };
+    CUresult status = advice_has_location(advice) ? mr_managed_location("cuMemAdvise", device, &location) : CUDA_SUCCESS;
     return status == CUDA_SUCCESS ? advise(devPtr, count, advice, &location) : status;
-}
-
-static CUresult prefetch(CUdeviceptr address, size_t size, const CUmemLocation *location, unsigned flags, CUstream handle)
-{
-    static const char name[] = "cuMemPrefetchAsync";
-    struct mr_stream *stream;
-    CUresult status = mr_stream_resolve(handle, &stream);
-    if (status == CUDA_SUCCESS && flags)
-        status = mr_bad_value(name, "flags are %#x; they must be 0", flags);
-    if (status == CUDA_SUCCESS)
-        status = check_range(name, address, size);
-    if (status == CUDA_SUCCESS)
-        status = check_location(name, location);
-    if (status != CUDA_SUCCESS)
-        return status;
-    return mr_advice_update((uintptr_t)address, size, apply_prefetch, location) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
-CUresult mr_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
-{
-    return prefetch(devPtr, count, &location, flags, hStream);
-}
-
-CUresult mr_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
-{
-    CUmemLocation location;
-    CUresult status = location_of("cuMemPrefetchAsync", dstDevice, &location);
-    return status == CUDA_SUCCESS ? prefetch(devPtr, count, &location, 0, hStream) : status;
 }
 
 /* What all pages of a range have in common. */
@@ -190,6 +186,14 @@ static int device_number(bool same, const CUmemLocation *location)
     if (!same || location->type == CU_MEM_LOCATION_TYPE_INVALID)
         return CU_DEVICE_INVALID;
     return location->type == CU_MEM_LOCATION_TYPE_DEVICE ? location->id : CU_DEVICE_CPU;
+}
+
+/* The number that goes with a location's type, or CU_DEVICE_INVALID. */
+static int location_number(bool same, const CUmemLocation *location)
+{
+    if (!same || location->type == CU_MEM_LOCATION_TYPE_INVALID)
+        return CU_DEVICE_INVALID;
+    return location->type == CU_MEM_LOCATION_TYPE_HOST ? CU_DEVICE_CPU : location->id;
 }
 
 static void put_accessed_by(uint32_t bits, int *out, size_t room)
@@ -232,13 +236,13 @@ static void put_attribute(const struct summary *all, CUmem_range_attribute attri
         *out = all->same_preferred ? (int)all->preferred.type : CU_MEM_LOCATION_TYPE_INVALID;
         break;
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-        *out = all->same_preferred ? all->preferred.id : 0;
+        *out = location_number(all->same_preferred, &all->preferred);
         break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
         *out = all->same_prefetched ? (int)all->prefetched.type : CU_MEM_LOCATION_TYPE_INVALID;
         break;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-        *out = all->same_prefetched ? all->prefetched.id : 0;
+        *out = location_number(all->same_prefetched, &all->prefetched);
         break;
     }
 }
@@ -248,14 +252,21 @@ CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_
 {
     static const char name[] = "cuMemRangeGetAttributes";
     struct summary all = { 0 };
+    struct mr_context *context;
+    bool pageable;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
     if (!data || !dataSizes || !attributes || !numAttributes)
         return mr_bad_value(name, "there are no attributes, or a list is null");
     for (size_t i = 0; i < numAttributes; i++) {
-        CUresult status = check_attribute(name, data[i], dataSizes[i], attributes[i]);
+        status = check_attribute(name, data[i], dataSizes[i], attributes[i]);
         if (status != CUDA_SUCCESS)
             return status;
     }
-    CUresult status = check_range(name, devPtr, count);
+    status = mr_managed_check(name, devPtr, count, &pageable);
+    if (status == CUDA_SUCCESS && pageable)
+        status = mr_bad_value(name, "%#llx is not managed memory", (unsigned long long)devPtr);
     if (status != CUDA_SUCCESS)
         return status;
     mr_advice_visit((uintptr_t)devPtr, count, summarise, &all);

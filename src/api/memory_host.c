@@ -127,13 +127,13 @@ CUresult mr_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
         return status;
     if (Flags & ~(unsigned)REGISTER_FLAGS)
         return mr_bad_value("cuMemHostRegister", "flags %#x are not known", Flags & ~(unsigned)REGISTER_FLAGS);
-    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY) {
-        mr_log(MR_LOG_INFO, "cuMemHostRegister: device memory of other hardware cannot be registered");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
+        return mr_bad_value("cuMemHostRegister", "%p is not memory of other hardware", p);
     status = mr_memory_register(context, p, bytesize, Flags | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (status == CUDA_ERROR_INVALID_VALUE)
-        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty, not mapped, or the driver's own", bytesize, p);
+        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty, not mapped, read-only, or the driver's own", bytesize, p);
+    if (status == CUDA_ERROR_NOT_SUPPORTED || status == CUDA_ERROR_OUT_OF_MEMORY)
+        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p are more than a program can have", bytesize, p);
     if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
         mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p overlap registered memory", bytesize, p);
     return status;

@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "api/check.h"
+#include "api/peer.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "memory/memory.h"
+#include "memory/mempool.h"
+#include "memory/vmm.h"
 #include "object/context.h"
 
 #define PUT(type, value) (*(type *)data = (type)(value), CUDA_SUCCESS)
@@ -23,7 +26,55 @@ static CUresult put_flag(void *data, bool value)
 
 static bool is_host(const struct mr_allocation *found)
 {
-    return found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED;
+    return found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED || found->kind == MR_MEMORY_MAPPED_HOST ||
+           found->kind == MR_MEMORY_HOST_POOL;
+}
+
+/* Can the host use the address? */
+static bool has_host_pointer(CUdeviceptr address, const struct mr_allocation *found)
+{
+    static const CUmemLocation host = { .type = CU_MEM_LOCATION_TYPE_HOST };
+    unsigned right;
+    if (mr_allocation_is_mapped(found))
+        return mr_vmm_get_access(&host, (uintptr_t)address, &right) && right;
+    return is_host(found) || found->kind == MR_MEMORY_MANAGED;
+}
+
+/* What any device may do with the memory: mapped memory tells what it was given. */
+static unsigned device_right(const struct mr_allocation *found)
+{
+    return mr_allocation_right(found, found->device->ordinal);
+}
+
+static bool is_pool_memory(const struct mr_allocation *found)
+{
+    return found && mr_mempool_is_address(found->base);
+}
+
+static struct mr_mempool_facts pool_facts(CUdeviceptr address, const struct mr_allocation *found)
+{
+    struct mr_mempool_facts facts = { 0 };
+    if (is_pool_memory(found))
+        mr_mempool_facts_get((uintptr_t)address, &facts);
+    return facts;
+}
+
+/* Pools are not for other devices, and those of host memory for none, until they are given access; the attribute of access flags says otherwise, as on
+ * hardware. */
+static bool has_device_pointer(const struct mr_allocation *found)
+{
+    struct mr_context *current = mr_context_current();
+    if (current && !mr_peer_may_use(current, found))
+        return false;
+    return device_right(found) && !mr_allocation_is_closed(found, current ? current->device->ordinal : found->device->ordinal);
+}
+
+static unsigned long long handle_types(CUdeviceptr address, const struct mr_allocation *found)
+{
+    CUmemAllocationProp properties;
+    if (found && mr_allocation_is_mapped(found) && mr_vmm_properties_at((uintptr_t)address, &properties))
+        return (unsigned long long)properties.requestedHandleTypes;
+    return pool_facts(address, found).handle_types;
 }
 
 /* Writes one attribute. `found` is NULL for an unknown address: the value is then the one that means nothing. */
@@ -31,13 +82,16 @@ static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address
 {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-        return PUT(CUcontext, found ? found->context->handle : NULL);
+        return PUT(CUcontext, found && found->context ? found->context->handle : NULL);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         return PUT(unsigned, !found ? 0 : is_host(found) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        if (found && !has_device_pointer(found))
+            return mr_bad_value("cuPointerGetAttribute", "%#llx, of device %d, may not be used here: access was not given", (unsigned long long)address,
+                found->device->ordinal);
         return PUT(CUdeviceptr, found ? address : 0);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
-        if (found && !is_host(found) && found->kind != MR_MEMORY_MANAGED)
+        if (found && !has_host_pointer(address, found))
             return mr_bad_value("cuPointerGetAttribute", "%#llx is device memory, which has no host pointer", (unsigned long long)address);
         return PUT(void *, found ? (uintptr_t)address : 0);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
@@ -56,19 +110,20 @@ static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address
     case CU_POINTER_ATTRIBUTE_MAPPED:
         return put_flag(data, found != NULL);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
-        return PUT(unsigned long long, 0);
+        return PUT(unsigned long long, handle_types(address, found));
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        return put_flag(data, found && found->kind == MR_MEMORY_DEVICE && !found->imported);
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
         return put_flag(data, false);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
-        return PUT(unsigned, found ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+        return PUT(unsigned, found ? device_right(found) : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        return PUT(CUmemoryPool, NULL);
+        return PUT(CUmemoryPool, pool_facts(address, found).pool);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
-        return PUT(size_t, found ? found->mapped : 0);
+        return PUT(size_t, is_pool_memory(found) ? pool_facts(address, found).chunk_size : found ? found->mapped : 0);
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
-        return PUT(CUdeviceptr, found ? found->base : 0);
+        return PUT(CUdeviceptr, is_pool_memory(found) ? pool_facts(address, found).chunk : found ? found->base : 0);
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
         mr_log(MR_LOG_INFO, "cuPointerGetAttribute: tokens for other hardware's direct access are not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -89,7 +144,7 @@ CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUd
         return mr_bad_value(name, "the place for the value is null");
     if (!attribute_is_known(attribute))
         return mr_bad_value(name, "there is no attribute %d", (int)attribute);
-    if (!mr_memory_find((uintptr_t)ptr, &found))
+    if (!mr_memory_find_usable((uintptr_t)ptr, &found))
         return mr_bad_value(name, "%#llx is in no live allocation and not registered", (unsigned long long)ptr);
     return put_attribute(attribute, ptr, &found, data);
 }
@@ -107,9 +162,9 @@ CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribu
         if (!attribute_is_known(attributes[i]))
             return mr_bad_value(name, "there is no attribute %d", (int)attributes[i]);
     }
-    bool known = mr_memory_find((uintptr_t)ptr, &found);
+    bool known = mr_memory_find_usable((uintptr_t)ptr, &found);
     for (unsigned i = 0; i < numAttributes && status == CUDA_SUCCESS; i++) {
-        if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER && known && !is_host(&found) && found.kind != MR_MEMORY_MANAGED)
+        if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER && known && !has_host_pointer(ptr, &found))
             *(void **)data[i] = NULL;
         else
             status = put_attribute(attributes[i], ptr, known ? &found : NULL, data[i]);
@@ -125,8 +180,12 @@ CUresult mr_cuPointerSetAttribute(const void *value, CUpointer_attribute attribu
         return mr_bad_value(name, "the value is null");
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
         return mr_bad_value(name, "attribute %d cannot be set", (int)attribute);
-    if (!mr_memory_find((uintptr_t)ptr, &found) || is_host(&found))
+    if (!mr_memory_find_usable((uintptr_t)ptr, &found) || is_host(&found))
         return mr_bad_value(name, "%#llx is not device memory", (unsigned long long)ptr);
+    if (mr_allocation_is_mapped(&found)) {
+        mr_log(MR_LOG_INFO, "%s: mapped memory has no such setting", name);
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
     /* Programs pass an int or a bool: the first byte tells either. */
     if (!mr_memory_set_sync_memops((uintptr_t)ptr, *(const unsigned char *)value != 0))
         return CUDA_ERROR_INVALID_VALUE;

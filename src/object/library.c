@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries: one program, a module per context, and kernels that stand for the function of whichever context they are used in. */
+/* Libraries: one program, a module per context, managed variables that all of these share, and kernels that stand for the function of whichever context they are used in. */
 #include "object/module.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "memory/memory.h"
 #include "object/context.h"
 
 static void kernel_finish(void *object)
@@ -24,9 +25,55 @@ static void library_finish(void *object)
     for (size_t i = 0; i < library->kernel_count && library->kernels; i++)
         if (library->kernels[i])
             mr_object_drop(library->kernels[i]);
+    for (size_t i = 0; library->managed && i < mr_program_symbol_count(library->program); i++)
+        if (library->managed[i])
+            (void)mr_memory_release(library->managed[i], MR_MEMORY_MANAGED);
+    mr_free(library->managed);
     mr_free(library->kernels);
     mr_free(library->modules);
     mr_program_drop(library->program);
+}
+
+CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_device *device, uintptr_t *address, bool *made)
+{
+    const struct mr_symbol *symbol = mr_program_symbol(library->program, index);
+    size_t size = symbol->size ? symbol->size : 1;
+    CUresult status = CUDA_SUCCESS;
+    *made = false;
+    if (!library->managed) {
+        library->managed = mr_calloc(mr_program_symbol_count(library->program), sizeof *library->managed);
+        if (!library->managed)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!library->managed[index]) {
+        status = mr_memory_allocate_unowned(device, MR_MEMORY_MANAGED, size, CU_MEM_ATTACH_GLOBAL | MR_MEMORY_VARIABLE, &library->managed[index]);
+        if (status != CUDA_SUCCESS) {
+            library->managed[index] = 0;
+            return status;
+        }
+        *made = true;
+        if (symbol->initial)
+            memcpy((void *)library->managed[index], symbol->initial, symbol->size);
+        else
+            memset((void *)library->managed[index], 0, size);
+    }
+    *address = library->managed[index];
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_library_managed_alone(struct mr_library *library, size_t symbol, struct mr_device *device, uintptr_t *address)
+{
+    bool made;
+    mr_lock_take(&library->lock);
+    CUresult status = mr_library_managed(library, symbol, device, address, &made);
+    mr_lock_drop(&library->lock);
+    return status;
+}
+
+void mr_library_unmake_managed(struct mr_library *library, size_t index)
+{
+    (void)mr_memory_release(library->managed[index], MR_MEMORY_MANAGED);
+    library->managed[index] = 0;
 }
 
 struct mr_library *mr_library_new(struct mr_program *program)

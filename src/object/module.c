@@ -27,8 +27,9 @@ static void module_finish(void *object)
             mr_object_drop(module->functions[i]);
     for (size_t i = 0; i < module->symbol_count && module->symbols; i++) {
         const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
-        if (symbol->what == MR_SYMBOL_VARIABLE && module->symbols[i] &&
-            mr_memory_release(module->symbols[i], symbol_kind(symbol)) != CUDA_SUCCESS)
+        bool shared = symbol->managed && module->library;
+        if (symbol->what == MR_SYMBOL_VARIABLE && module->symbols[i] && !shared &&
+            mr_memory_release_of(module->context, module->symbols[i], symbol_kind(symbol)) != CUDA_SUCCESS)
             mr_log(MR_LOG_DEBUG, "variable '%s' was freed with its context", symbol->name);
     }
     mr_free(module->functions);
@@ -39,24 +40,38 @@ static void module_finish(void *object)
     mr_object_drop(module->context);
 }
 
-static CUresult allocate_variables(struct mr_module *module)
+/* A variable's memory, filled with its initial value. Managed ones of a library are there already, unless this is its first module. */
+static CUresult allocate_variable(struct mr_module *module, size_t index, bool *made)
+{
+    const struct mr_symbol *symbol = mr_program_symbol(module->program, index);
+    size_t size = symbol->size ? symbol->size : 1;
+    if (symbol->managed && module->library)
+        return mr_library_managed(module->library, index, module->context->device, &module->symbols[index], made);
+    unsigned flags = symbol->managed ? CU_MEM_ATTACH_GLOBAL | MR_MEMORY_VARIABLE : 0;
+    CUresult status = mr_memory_allocate(module->context, symbol_kind(symbol), size, flags, &module->symbols[index]);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *made = true;
+    if (symbol->initial)
+        memcpy((void *)module->symbols[index], symbol->initial, symbol->size);
+    else
+        memset((void *)module->symbols[index], 0, size);
+    return CUDA_SUCCESS;
+}
+
+/* Notes in `made` which variables are new. */
+static CUresult allocate_variables(struct mr_module *module, bool *made)
 {
     for (size_t i = 0; i < module->symbol_count; i++) {
         const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
         if (symbol->what != MR_SYMBOL_VARIABLE)
             continue;
-        size_t size = symbol->size ? symbol->size : 1;
-        unsigned flags = symbol->managed ? CU_MEM_ATTACH_GLOBAL : 0;
-        CUresult status = mr_memory_allocate(module->context, symbol_kind(symbol), size, flags, &module->symbols[i]);
+        CUresult status = allocate_variable(module, i, &made[i]);
         if (status != CUDA_SUCCESS) {
-            mr_log(MR_LOG_INFO, "no memory for the variable '%s' of %zu bytes", symbol->name, size);
+            mr_log(MR_LOG_INFO, "no memory for the variable '%s' of %zu bytes", symbol->name, symbol->size);
             module->symbols[i] = 0;
             return status;
         }
-        if (symbol->initial)
-            memcpy((void *)module->symbols[i], symbol->initial, symbol->size);
-        else
-            memset((void *)module->symbols[i], 0, size);
     }
     return CUDA_SUCCESS;
 }
@@ -69,11 +84,12 @@ static uint64_t symbol_value(const struct mr_module *module, unsigned index)
     return module->symbols[index];
 }
 
-static void relocate_variables(struct mr_module *module)
+/* Pointers in variables that are new. Those in a library's managed variables lead to the first module's. */
+static void relocate_variables(struct mr_module *module, const bool *made)
 {
     for (size_t i = 0; i < module->symbol_count; i++) {
         const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
-        if (symbol->what != MR_SYMBOL_VARIABLE)
+        if (symbol->what != MR_SYMBOL_VARIABLE || !made[i])
             continue;
         for (unsigned r = 0; r < symbol->relocation_count; r++) {
             const struct mr_symbol_relocation *relocation = &symbol->relocations[r];
@@ -84,9 +100,11 @@ static void relocate_variables(struct mr_module *module)
     }
 }
 
-CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+/* mr_module_new, while the context can't go. */
+static CUresult module_make(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
 {
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
+    bool *made = NULL;    /* by symbol: the variable is new */
     struct mr_module *module = mr_object_new(MR_KIND_MODULE, sizeof *module, module_finish);
     if (!module)
         return status;
@@ -102,12 +120,13 @@ CUresult mr_module_new(struct mr_context *context, struct mr_program *program, s
     module->function_count = mr_program_entry_count(program);
     module->symbols = mr_calloc(module->symbol_count, sizeof *module->symbols);
     module->functions = mr_calloc(module->function_count, sizeof *module->functions);
-    if (!module->symbols || !module->functions)
+    made = mr_calloc(module->symbol_count, sizeof *made);
+    if (!module->symbols || !module->functions || !made)
         goto failed;
-    status = allocate_variables(module);
+    status = allocate_variables(module, made);
     if (status != CUDA_SUCCESS)
         goto failed;
-    relocate_variables(module);
+    relocate_variables(module, made);
 
     mr_lock_take(&context->lock);
     bool alive = !atomic_load_explicit(&context->destroyed, memory_order_acquire);
@@ -118,12 +137,26 @@ CUresult mr_module_new(struct mr_context *context, struct mr_program *program, s
         status = CUDA_ERROR_CONTEXT_IS_DESTROYED;
         goto failed;
     }
+    mr_free(made);
     *out = module;
     return CUDA_SUCCESS;
 
 failed:
+    for (size_t i = 0; library && made && i < module->symbol_count; i++)
+        if (made[i] && mr_program_symbol(program, i)->managed)
+            mr_library_unmake_managed(library, i);
+    mr_free(made);
     if (mr_object_retire(module))
         mr_object_drop(module);
+    return status;
+}
+
+CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+{
+    if (!mr_context_enter(context))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    CUresult status = module_make(context, program, library, out);
+    mr_context_leave(context);
     return status;
 }
 

@@ -87,12 +87,25 @@ struct mr_library {
     size_t module_room;
     struct mr_kernel **kernels;      /* by entry index; made on first request */
     size_t kernel_count;
+    uintptr_t *managed;              /* by symbol index: managed variables, which all contexts share; made with the first module */
 };
 
 /* A module of `program` in `context`: variables are allocated and filled. The module takes a reference of its own on all three arguments
  * (`library` may be NULL). CUDA_ERROR_OUT_OF_MEMORY; CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
     __attribute__((warn_unused_result));
+
+/* The address of a library's managed variable, made on the first request, on that device, with its initial value (*made; relocations are the caller's).
+ * The library's lock is held. */
+CUresult mr_library_managed(struct mr_library *library, size_t symbol, struct mr_device *device, uintptr_t *address, bool *made)
+    __attribute__((warn_unused_result));
+
+/* The same for a caller that holds no lock, and a variable without relocations. */
+CUresult mr_library_managed_alone(struct mr_library *library, size_t symbol, struct mr_device *device, uintptr_t *address)
+    __attribute__((warn_unused_result));
+
+/* Frees it again, when the module that was to give it its pointers fails. */
+void mr_library_unmake_managed(struct mr_library *library, size_t symbol);
 
 /* Ends the handles of the module and its functions; memory goes with the last launch. False if it was unloaded already. */
 bool mr_module_unload(struct mr_module *module);

@@ -104,6 +104,51 @@ static void functions_and_modules(void **state)
     FAILS(cuModuleGetGlobal(&address, NULL, module, "counter"), CUDA_ERROR_INVALID_HANDLE);
 }
 
+#define PTX_MANAGED                                                                                                        \
+    PTX_HEAD ".visible .global .attribute(.managed) .align 8 .u32 word = 11;\n.visible .global .align 8 .u64 where = word;\n"  \
+             ".visible .entry increase()\n{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n    mov.u64 %rd1, word;\n"       \
+             "    atom.global.add.u32 %r1, [%rd1], 1;\n    ret;\n}\n"
+
+/* One managed variable for all contexts, which stays when the first of them ends; other variables are each context's own. */
+static void managed_variables_are_shared(void **state)
+{
+    CUcontext second;
+    CUlibrary library = NULL;
+    CUdeviceptr first_word, word, first_where, where;
+    uint64_t told = 0;
+    size_t size;
+    int managed = 0;
+    OK(cuLibraryLoadData(&library, PTX_MANAGED, NULL, NULL, 0, NULL, NULL, 0));
+    while (cuCtxGetCurrent(&second) == CUDA_SUCCESS && second)
+        OK(cuCtxSetCurrent(NULL)); /* takes one off the stack */
+    OK(cuLibraryGetManaged(&word, NULL, library, "word"));
+    FAILS(cuLibraryGetManaged(&word, NULL, library, "where"), CUDA_ERROR_NOT_FOUND);
+    OK(cuCtxCreate_v4(&second, NULL, 0, 0));
+    OK(cuLibraryGetManaged(&first_word, &size, library, "word"));
+    assert_int_equal(first_word, word);
+    OK(cuLibraryGetGlobal(&first_where, NULL, library, "where"));
+    assert_int_equal(size, 4);
+    assert_int_equal(*(volatile unsigned *)(uintptr_t)first_word, 11);
+    OK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, first_word));
+    assert_true(managed & 0xff);
+    FAILS(cuMemFree_v2(first_word), CUDA_ERROR_INVALID_VALUE);
+    OK(cuLaunchKernel((CUfunction)get_kernel(library, "increase"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    OK(cuCtxSetCurrent(*state));
+    OK(cuLibraryGetManaged(&word, NULL, library, "word"));
+    OK(cuLibraryGetGlobal(&where, NULL, library, "where"));
+    assert_int_equal(word, first_word);
+    assert_int_not_equal(where, first_where);
+    OK(cuCtxDestroy_v2(second));
+    OK(cuLaunchKernel((CUfunction)get_kernel(library, "increase"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    OK(cuCtxSynchronize());
+    assert_int_equal(*(volatile unsigned *)(uintptr_t)word, 13);
+    OK(cuMemcpyDtoH_v2(&told, where, sizeof told));
+    assert_int_equal(told, word);
+    OK(cuLibraryUnload(library));
+    FAILS(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, word), CUDA_ERROR_INVALID_VALUE);
+}
+
 static void attributes_reach_the_functions(void **state)
 {
     CUlibrary library = load_library();
@@ -179,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_library_needs_no_context), TEST_IN_CONTEXT(launches_find_the_context),
         TEST_IN_CONTEXT(functions_and_modules),       TEST_IN_CONTEXT(attributes_reach_the_functions),
         TEST_IN_CONTEXT(wrong_arguments),             TEST_IN_CONTEXT(load_from_a_file),
+        TEST_IN_CONTEXT(managed_variables_are_shared),
     };
     return cmocka_run_group_tests_name("cuLibrary", tests, NULL, NULL);
 }

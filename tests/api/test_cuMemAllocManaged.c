@@ -111,7 +111,7 @@ static void test_bad(void **state)
     FAILS(cuMemAdvise(address, SIZE + 1, CU_MEM_ADVISE_SET_READ_MOSTLY, on_host), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(device, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, on_host), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(address, SIZE, (CUmem_advise)0, on_host), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, nowhere), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, nowhere), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, unknown), CUDA_ERROR_INVALID_VALUE);
     FAILS(old_advise(address, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 99), CUDA_ERROR_INVALID_DEVICE);
     FAILS(cuMemPrefetchAsync(address, SIZE, nowhere, 0, NULL), CUDA_ERROR_INVALID_DEVICE);
