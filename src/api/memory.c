@@ -9,9 +9,11 @@
 
 #include "api/check.h"
 #include "api/graph.h"
+#include "api/mempool.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "memory/memory.h"
+#include "memory/mempool.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -32,6 +34,8 @@ static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size
     if (!size)
         return mr_bad_value(name, "the size is 0");
     status = how(context, kind, size, flags, out);
+    if (status == CUDA_ERROR_OUT_OF_MEMORY && mr_mempools_trim_all())
+        status = how(context, kind, size, flags, out);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
         mr_log(MR_LOG_INFO, "%s: %zu bytes are not to be had (%zu of %zu in use)", name, size,
             atomic_load_explicit(&context->device->used_memory, memory_order_relaxed), context->device->total_memory);
@@ -137,6 +141,8 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     if (found.base != dptr)
         return mr_bad_value("cuMemFree", "%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
             (unsigned long long)(dptr - found.base), (size_t)found.base);
+    if (mr_mempool_is_address((uintptr_t)dptr))
+        return mr_mempool_free_now("cuMemFree", dptr, &found);
     if (found.kind == MR_MEMORY_GRAPH)
         return mr_graph_memory_free_now("cuMemFree", dptr, found.context);
     if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)

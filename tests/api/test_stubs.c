@@ -16,16 +16,12 @@ static void then_handles_then_the_refusal(void **state)
 {
     CUarray array = WILD(CUarray);
     CUtexObject texture = 77;
-    CUmemoryPool pool = WILD(CUmemoryPool);
     CUDA_ARRAY_DESCRIPTOR description = { .Width = 4, .Height = 4, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1 };
     (void)state;
     FAILS(cuArrayCreate(&array, &description), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuArrayDestroy(WILD(CUarray)), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuDeviceGetDefaultMemPool(&pool, 0), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuDeviceGetDefaultMemPool(&pool, 99), CUDA_ERROR_INVALID_DEVICE);
     assert_ptr_equal(array, WILD(CUarray));
-    assert_ptr_equal(pool, WILD(CUmemoryPool));
     assert_int_equal(texture, 77);
 }
 
