@@ -44,6 +44,7 @@ struct chain {
 static struct chain chains[SIGNAL_COUNT];
 static mr_lock chain_lock;                /* held while a chain grows; never in a handler */
 static _Atomic bool installed;
+static _Atomic(bool (*)(uintptr_t)) retry;   /* mr_fault_set_retry */
 static _Atomic uint64_t next_look, next_look_at_all;   /* clock, ns */
 
 /* What the handler needs to know of the thread; initial-exec, since a handler may not allocate. */
@@ -181,6 +182,13 @@ static __attribute__((no_sanitize_address)) void on_signal(int number, siginfo_t
     int saved = errno;
     struct mr_executor *executor = mr_executor_self;
     bool sent = info->si_code <= 0;   /* by kill() and its like: never a fault of a kernel */
+    if (number == SIGSEGV && info->si_code == SEGV_ACCERR) {
+        bool (*again)(uintptr_t) = atomic_load_explicit(&retry, memory_order_acquire);
+        if (again && again((uintptr_t)info->si_addr)) {
+            errno = saved;
+            return;
+        }
+    }
     if (executor && executor->in_kernel && !sent) {
         note_fault(executor, number, info, context);
         executor->in_kernel = 0;
@@ -259,6 +267,12 @@ static void recheck_if_due(uint64_t now)
         mr_fault_recheck();
     else if (is_due(&next_look, now, RECHECK_FIRST_NS))
         look(1);
+}
+
+void mr_fault_set_retry(bool (*again)(uintptr_t address))
+{
+    atomic_store_explicit(&retry, again, memory_order_release);
+    mr_fault_recheck();
 }
 
 void mr_fault_install(void)

@@ -8,6 +8,8 @@
 #define MR_KERNEL_FAULT_H
 
 #include <cuda.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct mr_executor;
 
@@ -23,6 +25,10 @@ void mr_fault_recheck(void);
 
 /* The same, once there has been a launch; for calls that come before launches but not with each of them. Under a microsecond. */
 void mr_fault_launch_near(void);
+
+/* Sets what is asked first about a write that was refused: true means that the reason has gone and the thread tries again. Called in the handler, so
+ * async-signal-safe. Also installs the handlers, or puts them back in front. */
+void mr_fault_set_retry(bool (*retry)(uintptr_t address));
 
 /* Gives the calling thread a signal stack, unless it has one; returns it for mr_fault_thread_end, or NULL. */
 void *mr_fault_thread_begin(void);
