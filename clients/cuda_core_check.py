@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cuda-core programs lean on: streams that wait for events, buffers, kernels from PTX text."""
+"""What cuda-core programs lean on: streams that wait for events, buffers, kernels from PTX text and from C++ compiled here."""
 import ctypes
 
 from cuda.bindings import driver
-from cuda.core import Device, LaunchConfig, ObjectCode, launch
+from cuda.bindings import nvrtc
+from cuda.core import Device, LaunchConfig, ObjectCode, Program, ProgramOptions, launch
 
 PTX = b"""
 .version 7.0
@@ -55,5 +56,31 @@ second.sync()
 assert event.is_done
 call(driver.cuMemcpyDtoH(ctypes.addressof(host), pointer, 4 * count))
 assert list(host) == [i + 2 for i in range(count)]
+
+# C++, compiled by libnvrtc to PTX and to a cubin, with a template's instance found by its name.
+SOURCE = """
+template <typename T> __global__ void scale(T *data, unsigned count, T factor)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count)
+        data[i] = data[i] * factor + OFFSET;
+}
+"""
+status, major, minor = nvrtc.nvrtcVersion()
+assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS and major in (12, 13)
+expected = list(host)
+for target in ("ptx", "cubin"):
+    program = Program(SOURCE, code_type="c++", options=ProgramOptions(std="c++17", arch=f"sm_{device.arch}", define_macro=("OFFSET", "3")))
+    scale = program.compile(target, name_expressions=("scale<unsigned>",)).get_kernel("scale<unsigned>")
+    launch(first, LaunchConfig(grid=8, block=128), scale, int(pointer), ctypes.c_uint32(count), ctypes.c_uint32(2))
+    first.sync()
+    expected = [2 * i + 3 for i in expected]
+call(driver.cuMemcpyDtoH(ctypes.addressof(host), pointer, 4 * count))
+assert list(host) == expected
+try:
+    Program("__global__ void broken() { nothing; }", code_type="c++", options=ProgramOptions(name="mine.cu")).compile("ptx")
+    raise SystemExit("a broken source compiled")
+except Exception as error:
+    assert "mine.cu(1): error" in str(error), str(error)
 call(driver.cuMemFree(pointer))
 print("ok")

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One compilation: the source is put together, the compiler runs (or the cache answers), and its output is taken apart.
+ *
+ * A name expression becomes a variable behind the source, initialised with the address of what is named. That instantiates a template, and the
+ * assembly then has a line `… mr_nvrtc_name_0 = _Z1kIfEvPT_;`, from which the lowered name is read before the line is dropped. The line marker
+ * "__nv_name_map" names the place of an error in an expression. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "nvrtc/keep.h"
+#include "nvrtc/program.h"
+#include "nvrtc/run.h"
+
+#define NAME_MARK "mr_nvrtc_name_"
+#define STRINGIFY(x) #x
+#define AS_TEXT(x) STRINGIFY(x)
+
+void mr_program_reset(struct _nvrtcProgram *program)
+{
+    mr_text_clear(&program->ptx);
+    mr_text_clear(&program->cubin);
+    mr_text_clear(&program->log);
+    program->good = false;
+    for (size_t i = 0; i < program->name_count; i++) {
+        mr_free(program->names[i].lowered);
+        program->names[i].lowered = NULL;
+    }
+}
+
+/* The folder of the device headers: beside the folder of this library in a build, or beside the library where it is installed. */
+static bool find_device_folder(char out[PATH_MAX])
+{
+    static const char *const places[] = { "../device", "millrace/device" };
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    Dl_info info;
+    if (!dladdr((void *)find_device_folder, &info) || !realpath(info.dli_fname, self))
+        return false;
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s/%s/millrace_device.h", self, places[i]);
+        if (realpath(path, out)) {
+            *strrchr(out, '/') = '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_marker(struct mr_text *text, const char *name)
+{
+    mr_text_put(text, "# 1 \"");
+    for (const char *at = name; *at; at++)
+        if (*at == '"' || *at == '\\' || (unsigned char)*at < ' ')
+            mr_text_format(text, "\\%03o", (unsigned char)*at);
+        else
+            mr_text_add(text, at, 1);
+    mr_text_put(text, "\"\n");
+}
+
+static void compose(const struct _nvrtcProgram *program, const struct mr_options *options, struct mr_text *text)
+{
+    if (options->default_device)
+        mr_text_put(text, "#pragma clang force_cuda_host_device begin\n"
+            "#pragma clang attribute push(__attribute__((device)), apply_to = variable(is_global))\n");
+    add_marker(text, program->name);
+    mr_text_put(text, program->source);
+    mr_text_put(text, "\n");
+    if (options->default_device)
+        mr_text_put(text, "#pragma clang attribute pop\n#pragma clang force_cuda_host_device end\n");
+    if (program->name_count)
+        add_marker(text, "__nv_name_map");
+    for (size_t i = 0; i < program->name_count; i++) {
+        const char *expression = program->names[i].expression;
+        expression += strspn(expression, " \t\n&");
+        mr_text_format(text, "extern \"C\" __attribute__((device, used)) const void *const volatile " NAME_MARK "%zu = (const void *)&(", i);
+        for (; *expression; expression++)
+            mr_text_add(text, *expression == '\n' || *expression == '\r' ? " " : expression, 1);
+        mr_text_put(text, ");\n");
+    }
+}
+
+/* With in-memory headers, the word at HEADERS_AT says where they are; the folder is known only later, and is no part of a cache key. */
+#define HEADERS_AT 1
+
+static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
+{
+    static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
+        "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
+        "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
+        "-Wno-c++17-extensions", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
+        "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0" };
+    const char *compiler = mr_setting_text(MR_SETTING_CC);
+    char arch[48];
+    mr_words_add(words, *compiler ? compiler : "clang-19", "");
+    if (program->header_count)
+        mr_words_add(words, "-I", "in-memory");
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        mr_words_add(words, fixed[i], "");
+    mr_words_add(words, "-std=", options->standard);
+    snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%u", options->capability);
+    mr_words_add(words, arch, "");
+    struct mr_text path = { .data = NULL };
+    mr_text_format(&path, "%s/millrace_device.h", device);
+    mr_words_add(words, "-include", mr_text_chars(&path));
+    words->failed = words->failed || path.failed;
+    mr_text_clear(&path);
+    mr_text_format(&path, "%s/include", device);
+    mr_words_add(words, "-isystem", mr_text_chars(&path));
+    words->failed = words->failed || path.failed;
+    mr_text_clear(&path);
+    for (size_t i = 0; i < options->words.count; i++)
+        mr_words_add(words, options->words.items[i], "");
+    const char *slash = strrchr(program->name, '/');
+    if (slash && !options->no_source_folder) {
+        mr_text_put(&path, *program->name == '@' ? "./" : "");
+        mr_text_add(&path, program->name, slash == program->name ? 1 : (size_t)(slash - program->name));
+        mr_words_add(words, "-I", mr_text_chars(&path));
+        words->failed = words->failed || path.failed;
+        mr_text_clear(&path);
+    }
+}
+
+/* The compiler's messages as NVRTC's log: its closing count of errors is replaced by one that names the program. */
+static void make_log(struct _nvrtcProgram *program, const struct mr_text *messages)
+{
+    unsigned errors = 0;
+    for (const char *at = mr_text_chars(messages); *at;) {
+        size_t length = strcspn(at, "\n"), whole = length + (at[length] == '\n');
+        bool summary = length && strspn(at, "0123456789") && memmem(at, length, " generated when compiling for ", 30);
+        if (memmem(at, length, ": error: ", 9) || memmem(at, length, ": fatal error: ", 15))
+            errors++;
+        if (!summary)
+            mr_text_add(&program->log, at, whole);
+        at += whole;
+    }
+    if (errors)
+        mr_text_format(&program->log, "\n%u error%s detected in the compilation of \"%s\".\n", errors, errors == 1 ? "" : "s", program->name);
+}
+
+/* The symbol in `… = generic(symbol);` or `… = symbol;`. */
+static char *lowered_name(const char *line, size_t length)
+{
+    const char *begin = memmem(line, length, "= ", 2), *end = line + length;
+    if (!begin)
+        return NULL;
+    begin += 2;
+    if (end - begin > 8 && strncmp(begin, "generic(", 8) == 0)
+        begin += 8;
+    size_t size = strcspn(begin, ");+");
+    char *name = mr_alloc(size + 1);
+    if (name) {
+        memcpy(name, begin, size);
+        name[size] = '\0';
+    }
+    return name;
+}
+
+bool mr_program_take_names(struct _nvrtcProgram *program, const struct mr_text *ptx)
+{
+    for (const char *at = mr_text_chars(ptx); *at;) {
+        size_t length = strcspn(at, "\n"), whole = length + (at[length] == '\n');
+        const char *mark = program->name_count ? memmem(at, length, NAME_MARK, strlen(NAME_MARK)) : NULL;
+        size_t number = mark ? strtoul(mark + strlen(NAME_MARK), NULL, 10) : SIZE_MAX;
+        if (number >= program->name_count) {
+            mr_text_add(&program->ptx, at, whole);
+        } else if (memmem(at, length, "= ", 2) && !program->names[number].lowered) {
+            program->names[number].lowered = lowered_name(at, length);
+            if (!program->names[number].lowered)
+                return false;
+        }
+        at += whole;
+    }
+    return !program->ptx.failed;
+}
+
+static bool place_headers(struct mr_words *words, const char *search)
+{
+    struct mr_text word = { .data = NULL };
+    mr_text_format(&word, "-I%s", search);
+    if (word.failed)
+        return false;
+    mr_free(words->items[HEADERS_AT]);
+    words->items[HEADERS_AT] = word.data;
+    return true;
+}
+
+/* The device headers in precompiled form, in the cache's folder, made if they are not there; this halves the time of a small compilation. True
+ * with the path, and then with `words` changed to use it. They take no macros of the program's. */
+static bool use_precompiled(struct mr_words *words, const char *device, char path[PATH_MAX])
+{
+    struct mr_words making = { .items = NULL };
+    struct mr_cache_key key;
+    struct mr_text header = { .data = NULL };
+    char temporary[PATH_MAX];
+    size_t place = SIZE_MAX;
+    bool good = false;
+    mr_text_format(&header, "-include%s/millrace_device.h", device);
+    for (size_t i = 0; i < words->count && !header.failed; i++) {
+        const char *word = words->items[i];
+        bool ours = strcmp(word, mr_text_chars(&header)) == 0;
+        if (ours)
+            place = i;
+        bool programs = strncmp(word, "-I", 2) == 0 || strncmp(word, "-U", 2) == 0 || (strncmp(word, "-include", 8) == 0 && !ours) ||
+            (strncmp(word, "-D", 2) == 0 && strncmp(word, "-D__CUDACC_", 11) != 0);
+        if (!programs)
+            mr_words_add(&making, word, "");
+    }
+    if (place == SIZE_MAX || making.failed || !mr_keep_key(NULL, NULL, &making, device, &key))
+        goto done;
+    snprintf(path, PATH_MAX, "%.3900s/%016llx%016llx.mrk", mr_cache_folder(), (unsigned long long)key.high, (unsigned long long)key.low);
+    if (access(path, R_OK) != 0) {
+        snprintf(temporary, sizeof temporary, "%.3900s/tmp-nvrtc-XXXXXX", mr_cache_folder());
+        int fd = mkstemp(temporary);
+        if (fd < 0)
+            goto done;
+        close(fd);
+        const char *const last[] = { "-S", "-Xclang", "-emit-pch", "-o", temporary, "-" };
+        for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+            mr_words_add(&making, last[i], "");
+        struct mr_run run = { .words = making.items, .input = "", .input_length = 0 };
+        good = !making.failed && mr_run(&run) == MR_RUN_DONE && rename(temporary, path) == 0;
+        if (!good)
+            unlink(temporary);
+        mr_text_clear(&run.output);
+        mr_text_clear(&run.messages);
+        mr_text_clear(&run.depends);
+        if (!good)
+            goto done;
+    }
+    mr_words_add(words, "-Xclang", "");
+    mr_words_add(words, "-include-pch", "");
+    mr_words_add(words, "-Xclang", "");
+    mr_words_add(words, path, "");
+    good = !words->failed;
+    if (good)
+        strcpy(words->items[place], "-fdeclspec");   /* which is said already: the header is not to be included twice */
+done:
+    mr_words_clear(&making);
+    mr_text_clear(&header);
+    return good;
+}
+
+/* Runs the compiler, with the precompiled headers if that can be. A failure with them is tried again without: they may be damaged. */
+static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device, bool keep)
+{
+    static const char *const last[] = { "-S", "-MD", "-MF/dev/fd/3", "-o-", "-" };
+    struct mr_words faster = { .items = NULL };
+    char path[PATH_MAX];
+    enum mr_run_status status = MR_RUN_FAILED;
+    for (size_t i = 0; keep && i < words->count; i++)
+        mr_words_add(&faster, words->items[i], "");
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        mr_words_add(words, last[i], "");
+    bool precompiled = keep && !faster.failed && use_precompiled(&faster, device, path);
+    for (size_t i = 0; precompiled && i < sizeof last / sizeof *last; i++)
+        mr_words_add(&faster, last[i], "");
+    if (precompiled && !faster.failed) {
+        run->words = faster.items;
+        status = mr_run(run);
+    }
+    if (status == MR_RUN_FAILED) {
+        mr_text_clear(&run->output);
+        mr_text_clear(&run->messages);
+        mr_text_clear(&run->depends);
+        run->words = words->items;
+        run->reason = ENOMEM;
+        status = words->failed ? MR_RUN_NOT_STARTED : mr_run(run);
+        if (status == MR_RUN_DONE && precompiled)
+            unlink(path);
+    }
+    mr_words_clear(&faster);
+    return status;
+}
+
+/* Compiles, or finds what the compiler said before. */
+static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_options *options, struct mr_run *run, const char *device)
+{
+    struct mr_text source = { .data = NULL };
+    struct mr_words words = { .items = NULL };
+    struct mr_folder folder = { .root = "" };
+    struct mr_cache_key key;
+    struct timespec begun;
+    enum mr_made made = MR_MADE_NO_MEMORY;
+    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    compose(program, options, &source);
+    compiler_words(program, options, device, &words);
+    if (source.failed || words.failed)
+        goto done;
+    bool keep = mr_keep_key(program, &source, &words, device, &key);
+    made = MR_MADE;
+    if (keep && mr_keep_find(key, &run->output, &run->messages))
+        goto done;
+    made = MR_MADE_BAD_SOURCE;
+    if (!mr_folder_make(&folder, program, &program->log))
+        goto done;
+    made = MR_MADE_NO_MEMORY;
+    if (folder.search[0] && !place_headers(&words, folder.search))
+        goto done;
+    run->input = source.data;
+    run->input_length = source.length;
+    enum mr_run_status status = run_compiler(run, &words, device, keep);
+    if (status == MR_RUN_NOT_STARTED) {
+        mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
+            run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
+        mr_log(MR_LOG_ERROR, "nvrtcCompileProgram: cannot start the compiler '%s': %s%s", words.items[0], strerror(run->reason),
+            run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
+    }
+    made = status == MR_RUN_DONE ? MR_MADE : status == MR_RUN_FAILED ? MR_MADE_BAD_SOURCE :
+        status == MR_RUN_CANCELLED ? MR_MADE_CANCELLED : run->reason == ENOMEM ? MR_MADE_NO_MEMORY : MR_MADE_NO_COMPILER;
+    if (keep && made == MR_MADE && !run->output.failed && !run->messages.failed)
+        mr_keep_store(key, &run->output, &run->messages, &run->depends, folder.root, begun);
+done:
+    mr_folder_remove(&folder);
+    mr_words_clear(&words);
+    mr_text_clear(&source);
+    return made;
+}
+
+enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *words)
+{
+    struct mr_options options;
+    struct mr_run run = { .cancel = program->cancel, .cancel_data = program->cancel_data };
+    char device[PATH_MAX];
+    enum mr_made made;
+    mr_program_reset(program);
+    if (!mr_options_read(&options, option_count, words, &program->log)) {
+        made = options.words.failed || program->log.failed ? MR_MADE_NO_MEMORY : MR_MADE_BAD_OPTION;
+        goto done;
+    }
+    program->compiled = true;
+    if (!find_device_folder(device)) {
+        mr_text_put(&program->log, "nvrtc: error: millrace_device.h is not beside libnvrtc; build or install Millrace again\n");
+        mr_log(MR_LOG_ERROR, "nvrtcCompileProgram: millrace_device.h is not beside libnvrtc; build or install Millrace again");
+        made = MR_MADE_NO_COMPILER;
+        goto done;
+    }
+    made = produce(program, &options, &run, device);
+    make_log(program, &run.messages);
+    if (made == MR_MADE && !mr_program_take_names(program, &run.output))
+        made = MR_MADE_NO_MEMORY;
+    if (made == MR_MADE && options.real)
+        mr_cubin_make(&program->cubin, &program->ptx, options.capability);
+    if (run.output.failed || run.messages.failed || program->log.failed || program->cubin.failed)
+        made = MR_MADE_NO_MEMORY;
+    if (made == MR_MADE)
+        program->good = true;
+    else {
+        mr_text_clear(&program->ptx);
+        mr_text_clear(&program->cubin);
+    }
+done:
+    mr_text_clear(&run.output);
+    mr_text_clear(&run.messages);
+    mr_text_clear(&run.depends);
+    mr_options_clear(&options);
+    return made;
+}

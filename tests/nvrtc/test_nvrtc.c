@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libnvrtc from outside: statuses, logs, names, headers, hostile options, threads, and kernels that run. The statuses are those that NVIDIA's
+ * library gave to the same calls. Kernels that run need the compiler; without clang-19 the tests that compile are skipped. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include <cuda.h>
+#include <nvrtc.h>
+
+static const char good_source[] =
+    "template <class T> __global__ void fill(T *p, T value) { p[threadIdx.x] = value + T(threadIdx.x); }\n"
+    "namespace deep { __device__ int variable = 7; __constant__ float table[4]; __global__ void empty(int) {} }\n"
+    "extern \"C\" __global__ void plain(int *p) { *p = deep::variable; }\n";
+
+static bool have_compiler(void)
+{
+    const char *named = getenv("MILLRACE_CC");
+    return (named && *named) || access("/usr/bin/clang-19", X_OK) == 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    if (!have_compiler())
+        skip();
+    return 0;
+}
+
+static nvrtcProgram program_of(const char *source, const char *name)
+{
+    nvrtcProgram program = NULL;
+    assert_int_equal(nvrtcCreateProgram(&program, source, name, 0, NULL, NULL), NVRTC_SUCCESS);
+    return program;
+}
+
+static char *log_of(nvrtcProgram program)
+{
+    size_t size = 0;
+    assert_int_equal(nvrtcGetProgramLogSize(program, &size), NVRTC_SUCCESS);
+    char *log = malloc(size);
+    assert_int_equal(nvrtcGetProgramLog(program, log), NVRTC_SUCCESS);
+    assert_int_equal(strlen(log) + 1, size);
+    return log;
+}
+
+static char *ptx_of(nvrtcProgram program)
+{
+    size_t size = 0;
+    assert_int_equal(nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
+    char *ptx = malloc(size);
+    assert_int_equal(nvrtcGetPTX(program, ptx), NVRTC_SUCCESS);
+    return ptx;
+}
+
+static void log_has(nvrtcProgram program, const char *text)
+{
+    char *log = log_of(program);
+    if (!strstr(log, text))
+        fail_msg("'%s' is not in the log: %s", text, log);
+    free(log);
+}
+
+/* Statuses. */
+
+static void bad_arguments(void **state)
+{
+    (void)state;
+    nvrtcProgram program = NULL;
+    const char *word = "-w";
+    size_t size;
+    int number;
+    char byte;
+    assert_int_equal(nvrtcCreateProgram(NULL, "", NULL, 0, NULL, NULL), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcCreateProgram(&program, NULL, NULL, 0, NULL, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcCreateProgram(&program, "", NULL, -1, NULL, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcCreateProgram(&program, "", NULL, 1, NULL, &word), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcDestroyProgram(NULL), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcDestroyProgram(&program), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcCompileProgram(NULL, 0, NULL), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcGetPTXSize(NULL, &size), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcGetCUBIN(NULL, &byte), NVRTC_ERROR_INVALID_PROGRAM);
+    assert_int_equal(nvrtcVersion(NULL, &number), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcGetNumSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcGetSupportedArchs(NULL), NVRTC_ERROR_INVALID_INPUT);
+    program = program_of(good_source, NULL);
+    assert_int_equal(nvrtcCompileProgram(program, -1, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcCompileProgram(program, 1, NULL), NVRTC_ERROR_INVALID_OPTION);
+    assert_int_equal(nvrtcGetPTXSize(program, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcGetPTX(program, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcGetProgramLog(program, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcAddNameExpression(program, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcSetFlowCallback(program, NULL, NULL), NVRTC_ERROR_INVALID_INPUT);
+    assert_int_equal(nvrtcGetPCHCreateStatus(program), NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED);
+    assert_int_equal(nvrtcDestroyProgram(&program), NVRTC_SUCCESS);
+    assert_null(program);
+}
+
+static void facts(void **state)
+{
+    (void)state;
+    int major = 0, minor = -1, count = 0, list[64] = { 0 };
+    assert_int_equal(nvrtcVersion(&major, &minor), NVRTC_SUCCESS);
+    assert_int_equal(major, NVRTC_MAJOR);
+    assert_int_equal(nvrtcGetNumSupportedArchs(&count), NVRTC_SUCCESS);
+    assert_in_range(count, 1, 64);
+    assert_int_equal(nvrtcGetSupportedArchs(list), NVRTC_SUCCESS);
+    for (int i = 1; i < count; i++)
+        assert_true(list[i - 1] < list[i]);
+    assert_string_equal(nvrtcGetErrorString(NVRTC_ERROR_COMPILATION), "NVRTC_ERROR_COMPILATION");
+    assert_string_equal(nvrtcGetErrorString(NVRTC_ERROR_CANCELLED), "NVRTC_ERROR_CANCELLED");
+    assert_string_equal(nvrtcGetErrorString((nvrtcResult)99), "NVRTC_ERROR unknown");
+}
+
+static void before_and_after(void **state)
+{
+    (void)state;
+    nvrtcProgram program = program_of(good_source, "good.cu");
+    const char *lowered = NULL;
+    size_t size = 77;
+    assert_int_equal(nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
+    assert_int_equal(size, 1);
+    assert_int_equal(nvrtcGetLoweredName(program, "plain", &lowered), NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcGetLoweredName(program, "plain", &lowered), NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+    assert_int_equal(nvrtcAddNameExpression(program, "plain"), NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION);
+    assert_int_equal(nvrtcGetCUBINSize(program, &size), NVRTC_SUCCESS);
+    assert_int_equal(size, 0);
+    assert_int_equal(nvrtcGetLTOIRSize(program, &size), NVRTC_SUCCESS);
+    assert_int_equal(size, 0);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcDestroyProgram(&program), NVRTC_SUCCESS);
+}
+
+/* Options. */
+
+static void options_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "--bogus", "bogus", "@/etc/passwd", "-fplugin=/tmp/evil.so", "-Xclang", "-load", "-Wl,-z", "; touch hostile", "$(touch hostile)", "-o", "-o/tmp/x",
+        "-arch=sm_13", "-arch=sm_80;", "-arch=compute_90a", "-arch=sm_999", "-arch", "-std=c++99", "--fmad=maybe", "-maxrregcount=abc", "-D", "-I=",
+        "--dlink-time-opt", "-dlto", "--optix-ir", "--create-pch=x", "--time=x", "-###", "-D@/etc/passwd", "-U@/etc/passwd", "--config=/tmp/x", "-specs=x", "-B/tmp", "-ccc-print-phases",
+        "-mllvm", "-cc1", "--use_fast_mathx", "-Garbage", "---w", "-wrong",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nvrtcProgram program = program_of(good_source, NULL);
+        nvrtcResult result = nvrtcCompileProgram(program, 1, &bad[i]);
+        if (result != NVRTC_ERROR_INVALID_OPTION)
+            fail_msg("'%s' gave %s", bad[i], nvrtcGetErrorString(result));
+        log_has(program, "nvrtc: error: ");
+        nvrtcDestroyProgram(&program);
+    }
+    const char *null_word = NULL;
+    nvrtcProgram program = program_of(good_source, NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 1, &null_word), NVRTC_ERROR_INVALID_OPTION);
+    nvrtcDestroyProgram(&program);
+    assert_int_not_equal(access("hostile", F_OK), 0);
+}
+
+static void options_taken(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "-arch", "compute_70", " -DA=1 ", "--define-macro=B=2", "-D", "C=3", "--std=c++20", "-use_fast_math", "-lineinfo",
+        "--fmad=false", "-maxrregcount=32", "--ptxas-options=-v", "-rdc=true", "-I.", "--include-path", "/nowhere", "-UZ", "-w", "--pch", "-ewp",
+        "-dopt=on", "--expt-relaxed-constexpr", "-default-device" };
+    nvrtcProgram program = program_of("int helper() { return A + B + C; }\n__device__ int got;\n__global__ void k() { got = helper(); }\n", NULL);
+    nvrtcResult result = nvrtcCompileProgram(program, sizeof words / sizeof *words, words);
+    char *log = log_of(program), *ptx = ptx_of(program);
+    if (result != NVRTC_SUCCESS)
+        fail_msg("%s: %s", nvrtcGetErrorString(result), log);
+    assert_non_null(strstr(ptx, ".target sm_70"));
+    free(ptx);
+    free(log);
+    nvrtcDestroyProgram(&program);
+}
+
+/* Values that would mean something to a shell or to the compiler stay values. */
+static void values_stay_values(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "-I@/etc/passwd", "-DX=$(touch hostile);`touch hostile`", "-I-fplugin=/tmp/evil.so", "-D", "Y= -load" };
+    nvrtcProgram program = program_of(good_source, "@/etc/passwd");
+    assert_int_equal(nvrtcCompileProgram(program, sizeof words / sizeof *words, words), NVRTC_SUCCESS);
+    nvrtcDestroyProgram(&program);
+    static const char *const include[] = { "--pre-include=@/etc/passwd" };
+    program = program_of(good_source, "x.cu");
+    assert_int_equal(nvrtcCompileProgram(program, 1, include), NVRTC_ERROR_COMPILATION);
+    log_has(program, "'./@/etc/passwd' file not found");
+    nvrtcDestroyProgram(&program);
+    assert_int_not_equal(access("hostile", F_OK), 0);
+}
+
+/* Logs. */
+
+static void errors_have_places(void **state)
+{
+    (void)state;
+    nvrtcProgram program = program_of("// one\n__global__ void k() { int x = undefined_thing; }\n", "folder/broken kernel.cu");
+    const char *lowered;
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_COMPILATION);
+    log_has(program, "folder/broken kernel.cu(2): error: ");
+    log_has(program, "undefined_thing; }\n                              ^");
+    log_has(program, "1 error detected in the compilation of \"folder/broken kernel.cu\".");
+    assert_int_equal(nvrtcGetLoweredName(program, "k", &lowered), NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+    nvrtcDestroyProgram(&program);
+    program = program_of("#warning look here\n__global__ void k() {}\n", NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    log_has(program, "default_program(1): warning: ");
+    nvrtcDestroyProgram(&program);
+}
+
+/* Names. */
+
+static void names_are_lowered(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        { "fill<float>", "_Z4fillIfEvPT_S0_" }, { "&fill<int>", "_Z4fillIiEvPT_S0_" }, { "  &  fill< double >", "_Z4fillIdEvPT_S0_" },
+        { "deep::empty", "_ZN4deep5emptyEi" }, { "&deep::variable", "_ZN4deep8variableE" }, { "deep::table", "_ZN4deep5tableE" }, { "plain", "plain" },
+    };
+    nvrtcProgram program = program_of(good_source, "names.cu");
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_int_equal(nvrtcAddNameExpression(program, pairs[i][0]), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    char *ptx = ptx_of(program);
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *lowered = NULL;
+        assert_int_equal(nvrtcGetLoweredName(program, pairs[i][0], &lowered), NVRTC_SUCCESS);
+        assert_string_equal(lowered, pairs[i][1]);
+        assert_non_null(strstr(ptx, lowered));
+    }
+    assert_null(strstr(ptx, "mr_nvrtc_name"));
+    free(ptx);
+    nvrtcDestroyProgram(&program);
+    program = program_of(good_source, "names.cu");
+    nvrtcAddNameExpression(program, "nobody<int>");
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_COMPILATION);
+    log_has(program, "__nv_name_map(1): error: ");
+    nvrtcDestroyProgram(&program);
+}
+
+/* Headers. */
+
+static void headers_in_memory(void **state)
+{
+    (void)state;
+    static const char *const texts[] = { "#pragma once\n#include \"inner.h\"\n#define OUTER (INNER + 1)\n", "#define INNER 41\n", "#define UP 1\n",
+        "nonsense here;\n" };
+    static const char *const names[] = { "lib/outer.h", "lib/inner.h", "../up.h", "bad \"name\".h" };
+    nvrtcProgram program = NULL;
+    assert_int_equal(nvrtcCreateProgram(&program, "#include <lib/outer.h>\n#include \"lib/outer.h\"\n#include \"../up.h\"\n"
+        "__global__ void k(int *p) { *p = OUTER + UP; }\n", NULL, 3, texts, names), NVRTC_SUCCESS);
+    nvrtcResult result = nvrtcCompileProgram(program, 0, NULL);
+    if (result != NVRTC_SUCCESS)
+        fail_msg("%s", log_of(program));
+    char *ptx = ptx_of(program);
+    assert_non_null(strstr(ptx, ", 43;"));
+    free(ptx);
+    nvrtcDestroyProgram(&program);
+    assert_int_equal(nvrtcCreateProgram(&program, "#include \"bad.h\"\n", "top.cu", 1, &texts[3], (const char *const[]){ "bad.h" }), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_COMPILATION);
+    log_has(program, "\nbad.h(1): error: ");
+    nvrtcDestroyProgram(&program);
+    static const char *const far[] = { "/tmp/absolute.h", "", "../../../../../../../../../out.h", "a/../../../../../../../../../../out.h", "folder/" };
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++)
+        assert_int_equal(nvrtcCreateProgram(&program, "", NULL, 1, texts, &far[i]), NVRTC_ERROR_INVALID_INPUT);
+}
+
+/* A header on disk that changes is noticed by the cache. */
+static void changed_headers(void **state)
+{
+    (void)state;
+    char path[4096], word[4200];
+    snprintf(path, sizeof path, "%s/changing%d.h", getenv("MR_TEST_FOLDER") ? getenv("MR_TEST_FOLDER") : ".", (int)getpid());
+    snprintf(word, sizeof word, "-I%.*s", (int)(strrchr(path, '/') - path), path);
+    const char *words[] = { word };
+    char source[4300];
+    snprintf(source, sizeof source, "#include \"%s\"\n__global__ void k(int *p) { *p = VALUE; }\n", strrchr(path, '/') + 1);
+    for (int value = 1001; value < 1005; value++) {
+        FILE *file = fopen(path, "w");
+        fprintf(file, "#define VALUE %d\n", value);
+        fclose(file);
+        for (int again = 0; again < 2; again++) {
+            char digits[16];
+            snprintf(digits, sizeof digits, ", %d;", value);
+            nvrtcProgram program = program_of(source, NULL);
+            assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_SUCCESS);
+            char *ptx = ptx_of(program);
+            assert_non_null(strstr(ptx, digits));
+            free(ptx);
+            nvrtcDestroyProgram(&program);
+        }
+    }
+    unlink(path);
+}
+
+/* What comes out runs. */
+
+static void run_plain(const void *image, const char *template_name)
+{
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr memory;
+    int value = 0;
+    float values[4] = { 0 }, first = 0.5f;
+    assert_int_equal(cuInit(0), CUDA_SUCCESS);
+    assert_int_equal(cuDeviceGet(&device, 0), CUDA_SUCCESS);
+    assert_int_equal(cuDevicePrimaryCtxRetain(&context, device), CUDA_SUCCESS);
+    assert_int_equal(cuCtxSetCurrent(context), CUDA_SUCCESS);
+    assert_int_equal(cuModuleLoadData(&module, image), CUDA_SUCCESS);
+    assert_int_equal(cuMemAlloc(&memory, sizeof values), CUDA_SUCCESS);
+    assert_int_equal(cuModuleGetFunction(&function, module, "plain"), CUDA_SUCCESS);
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &memory }, NULL), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH(&value, memory, sizeof value), CUDA_SUCCESS);
+    assert_int_equal(value, 7);
+    assert_int_equal(cuModuleGetFunction(&function, module, template_name), CUDA_SUCCESS);
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 4, 1, 1, 0, NULL, (void *[]){ &memory, &first }, NULL), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH(values, memory, sizeof values), CUDA_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        assert_float_equal(values[i], 0.5f + (float)i, 0);
+    assert_int_equal(cuMemFree(memory), CUDA_SUCCESS);
+    assert_int_equal(cuModuleUnload(module), CUDA_SUCCESS);
+    assert_int_equal(cuDevicePrimaryCtxRelease(device), CUDA_SUCCESS);
+}
+
+static void results_run(void **state)
+{
+    (void)state;
+    static const char *const words[] = { "--gpu-architecture=sm_80" };
+    nvrtcProgram program = program_of(good_source, "run.cu");
+    const char *lowered = NULL;
+    size_t size = 0;
+    assert_int_equal(nvrtcAddNameExpression(program, "fill<float>"), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcGetLoweredName(program, "fill<float>", &lowered), NVRTC_SUCCESS);
+    char *ptx = ptx_of(program);
+    run_plain(ptx, lowered);
+    free(ptx);
+    assert_int_equal(nvrtcGetCUBINSize(program, &size), NVRTC_SUCCESS);
+    assert_true(size > 100);
+    char *cubin = malloc(size);
+    assert_int_equal(nvrtcGetCUBIN(program, cubin), NVRTC_SUCCESS);
+    run_plain(cubin, lowered);
+    free(cubin);
+    nvrtcDestroyProgram(&program);
+}
+
+/* Several threads, each with sources of its own. */
+
+static void *compile_some(void *number)
+{
+    for (int i = 0; i < 3; i++) {
+        char source[200], wanted[32];
+        int value = 10000 + (int)(intptr_t)number * 100 + i;
+        snprintf(source, sizeof source, "#include \"v.h\"\n__global__ void k(int *p) { *p = V + %d; }\n", (int)getpid() % 7);
+        snprintf(wanted, sizeof wanted, ", %d;", value + (int)getpid() % 7);
+        char header[64];
+        snprintf(header, sizeof header, "#define V %d\n", value);
+        nvrtcProgram program;
+        const char *texts[] = { header }, *names[] = { "v.h" };
+        if (nvrtcCreateProgram(&program, source, NULL, 1, texts, names) != NVRTC_SUCCESS || nvrtcCompileProgram(program, 0, NULL) != NVRTC_SUCCESS)
+            return (void *)1;
+        char *ptx = ptx_of(program);
+        bool good = strstr(ptx, wanted) != NULL;
+        free(ptx);
+        nvrtcDestroyProgram(&program);
+        if (!good)
+            return (void *)2;
+    }
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    pthread_t thread[4];
+    for (intptr_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, compile_some, (void *)i), 0);
+    for (int i = 0; i < 4; i++) {
+        void *failed;
+        pthread_join(thread[i], &failed);
+        assert_null(failed);
+    }
+}
+
+/* The compiler stopped, and the compiler missing. */
+
+static int stop(void *payload, void *nothing)
+{
+    assert_null(nothing);
+    ++*(int *)payload;
+    return 1;
+}
+
+static void cancelled(void **state)
+{
+    (void)state;
+    char source[100];
+    int calls = 0;
+    size_t size = 0;
+    snprintf(source, sizeof source, "__global__ void never_kept_%d_%ld() {}", (int)getpid(), random());
+    nvrtcProgram program = program_of(source, NULL);
+    assert_int_equal(nvrtcSetFlowCallback(program, stop, &calls), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_int_equal(nvrtcGetPTXSize(program, &size), NVRTC_SUCCESS);
+    assert_int_equal(size, 1);
+    nvrtcDestroyProgram(&program);
+}
+
+static void no_compiler(void **state)
+{
+    (void)state;
+    const char *before = getenv("MILLRACE_CC");
+    char *kept = before ? strdup(before) : NULL;
+    setenv("MILLRACE_CC", "/nonexistent/clang-19", 1);
+    nvrtcProgram program = program_of(good_source, NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_BUILTIN_OPERATION_FAILURE);
+    log_has(program, "package clang-19");
+    nvrtcDestroyProgram(&program);
+    if (kept)
+        setenv("MILLRACE_CC", kept, 1);
+    else
+        unsetenv("MILLRACE_CC");
+    free(kept);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_arguments), cmocka_unit_test(facts), cmocka_unit_test_setup(before_and_after, begin),
+        cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
+        cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
+        cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(changed_headers, begin),
+        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
+        cmocka_unit_test(no_compiler),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
