@@ -11,12 +11,15 @@
 static _Atomic uint64_t allocations;
 static _Atomic int64_t live;
 static _Atomic uint64_t fail_at;
+static _Thread_local uint64_t fail_mine __attribute__((tls_model("initial-exec")));
 
 /* True when this allocation is the one that a test asked to fail. */
 static bool gate_fails(void)
 {
     uint64_t number = atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed) + 1;
     uint64_t target = atomic_load_explicit(&fail_at, memory_order_relaxed);
+    if (__builtin_expect(fail_mine != 0, 0) && --fail_mine == 0)
+        return true;
     if (__builtin_expect(target == 0 || number < target, 1))
         return false;
     return atomic_compare_exchange_strong(&fail_at, &target, 0);
@@ -97,6 +100,13 @@ bool mr_array_reserve(void **array, size_t *capacity, size_t needed, size_t size
 void mr_alloc_fail_after(uint64_t n)
 {
     atomic_store(&fail_at, n ? atomic_load(&allocations) + n : 0);
+}
+
+uint64_t mr_alloc_fail_mine(uint64_t n)
+{
+    uint64_t left = fail_mine;
+    fail_mine = n;
+    return left;
 }
 
 uint64_t mr_alloc_count(void)

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Seeds to programs to verdicts.
+ *
+ *     random_programs [options]
+ *         --from S, --seeds N   the seeds S to S + N - 1 (default: 1, 100)
+ *         --seed S              this one; the same as --from S --seeds 1
+ *         --length L            operations of a program, about (default: between 30 and 400, drawn)
+ *         --seconds T           stop after so long
+ *         --repeat K            run each program so many times
+ *         --features M          a sum of the numbers in program.h: what may be used
+ *         --print               show the programs
+ *         --dry                 draw and check them, but run nothing
+ *         --drop                self-check: leave out one wait that is needed, and see that the checker finds that (runs nothing)
+ *         --drop-run            the same, and run what is left: how many of these are seen to go wrong?
+ *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100 calls; they say so, and are called again
+ *         --shrink              take operations out of a program that fails for as long as it still does
+ *
+ * Exits with 0 if all is well, 1 after a difference, 2 if there is no driver, 3 if a program hangs. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+
+#define HANG_SECONDS 60
+
+struct options { uint64_t from, seeds; int length, seconds, repeat; unsigned features; bool print, dry, drop, drop_run, shrink; };
+
+static struct program program, reduced;
+static struct model model;
+static struct order *order;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int length_of(const struct options *options, uint64_t seed)
+{
+    struct dice dice = { seed ^ 0x5bd1e995u };
+    return options->length ? options->length : 30 + (int)dice_below(&dice, 370);
+}
+
+/* On SIGALRM: says where it hangs, with what a signal handler may use. */
+static void hangs(int signal)
+{
+    char text[400];
+    (void)signal;
+    if (run_current) {
+        int used = snprintf(text, sizeof text, "random: seed %llu hangs; threads are at operations", (unsigned long long)run_current->program->seed);
+        for (int i = 0; i < run_current->program->threads; i++)
+            used += snprintf(text + used, sizeof text - (size_t)used, " %d", atomic_load(&run_current->at[i]));
+        used += snprintf(text + used, sizeof text - (size_t)used, "\n");
+        if (write(2, text, (size_t)used) < 0)
+            _exit(4);
+    }
+    _exit(3);
+}
+
+static void tell_command(const struct options *options)
+{
+    const char *chaos = getenv("MILLRACE_CHAOS");
+    fprintf(stderr, "random: to repeat: %s%s%srandom_programs --seed %llu --features %u", chaos ? "MILLRACE_CHAOS=" : "", chaos ? chaos : "", chaos ? " " : "",
+        (unsigned long long)program.seed, options->features);
+    if (options->length)
+        fprintf(stderr, " --length %d", options->length);
+    fprintf(stderr, " --repeat 100\n");
+}
+
+/* Draws the program of a seed, and looks at it once more from the start: what the drawer thinks is in order must be. */
+static void draw(const struct options *options, uint64_t seed)
+{
+    struct miss miss;
+    program_draw(&program, seed, options->features, length_of(options, seed));
+    int wrong = program_check(order, &program, &miss);
+    if (wrong < 0)
+        return;
+    fprintf(stderr, "random: seed %llu: the tester drew a program that is not in order: %s\n", (unsigned long long)seed, miss.what);
+    op_print(&program, wrong);
+    exit(4);
+}
+
+static bool runs_well(const struct program *what, int repeat, bool loud)
+{
+    for (int i = 0; i < repeat; i++) {
+        alarm(HANG_SECONDS);
+        int failures = run_program(what, &model, loud);
+        alarm(0);
+        if (failures)
+            return false;
+    }
+    return true;
+}
+
+/* The same in a process of its own, which may crash or hang. */
+static bool child_runs_well(struct program *what, const struct options *options)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        (void)run_begin(options->features);
+        model_run(&model, what);
+        _exit(runs_well(what, options->repeat, false) ? 0 : 1);
+    }
+    int status = 0;
+    (void)waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* What the driver can, found out by a process of its own. */
+static unsigned child_features(unsigned wanted)
+{
+    int ends[2];
+    unsigned found = 0;
+    fflush(NULL);
+    if (pipe(ends) != 0)
+        exit(4);
+    pid_t child = fork();
+    if (child == 0) {
+        found = run_begin(wanted);
+        _exit(write(ends[1], &found, sizeof found) == (ssize_t)sizeof found ? 0 : 4);
+    }
+    close(ends[1]);
+    if (read(ends[0], &found, sizeof found) != (ssize_t)sizeof found)
+        exit(2);
+    close(ends[0]);
+    (void)waitpid(child, NULL, 0);
+    return found;
+}
+
+/* The program without some of its operations. */
+static void leave_out(const struct program *from, struct program *to, int first, int count)
+{
+    memcpy(to, from, sizeof *to);
+    memmove(&to->op[first], &to->op[first + count], (size_t)(to->count - first - count) * sizeof to->op[0]);
+    to->count -= count;
+}
+
+static void shrink(const struct options *options)
+{
+    static struct program best;
+    struct miss miss;
+    memcpy(&best, &program, sizeof best);
+    if (child_runs_well(&best, options)) {
+        fprintf(stderr, "random: seed %llu runs well; nothing to shrink (more --repeat?)\n", (unsigned long long)program.seed);
+        return;
+    }
+    for (int step = best.count / 2; step >= 1; step = step == 1 ? 0 : step / 2) {
+        for (int first = 0; first + step <= best.count;) {
+            leave_out(&best, &reduced, first, step);
+            if (program_check(order, &reduced, &miss) < 0 && !child_runs_well(&reduced, options))
+                memcpy(&best, &reduced, sizeof best);
+            else
+                first += step;
+        }
+    }
+    fprintf(stderr, "random: seed %llu still fails with these %d operations (%d words a cell, %d threads):\n", (unsigned long long)best.seed, best.count,
+        best.words, best.threads);
+    for (int i = 0; i < best.count; i++)
+        op_print(&best, i);
+}
+
+struct totals { uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS]; };
+
+/* Leaves out one needed wait. */
+static void drop(const struct options *options, struct totals *totals)
+{
+    struct dice dice = { program.seed };
+    struct miss miss;
+    int needed = 0, chosen = -1;
+    for (int i = 0; i < program.count; i++)
+        if (program.op[i].needed && dice_below(&dice, (unsigned)++needed) == 0)
+            chosen = i;
+    if (chosen < 0)
+        return;
+    leave_out(&program, &reduced, chosen, 1);
+    totals->dropped++;
+    if (program_check(order, &reduced, &miss) >= 0) {
+        totals->found++;
+    } else {
+        fprintf(stderr, "random: seed %llu: nothing was found after this was left out:\n", (unsigned long long)program.seed);
+        op_print(&program, chosen);
+    }
+    if (!options->drop_run)
+        return;
+    for (int i = 0; i < program.count; i++)       /* what checks expect is what the whole program would give */
+        if (i != chosen)
+            reduced.op[i - (i > chosen)].expect = program.op[i].kind == OP_CHECK ? program.op[i].expect : 0;
+    totals->seen += !child_runs_well(&reduced, options);
+}
+
+static bool one(const struct options *options, uint64_t seed, struct totals *totals)
+{
+    draw(options, seed);
+    model_run(&model, &program);
+    totals->programs++;
+    totals->operations += (uint64_t)program.count * (uint64_t)(options->dry || options->drop ? 1 : options->repeat);
+    for (int i = 0; i < program.count; i++)
+        totals->kinds[program.op[i].kind]++;
+    for (int i = 0; i < program.count && options->print; i++)
+        op_print(&program, i);
+    bool well = true;
+    if (options->drop)
+        drop(options, totals);
+    else if (options->shrink)
+        shrink(options);
+    else if (!options->dry)
+        well = runs_well(&program, options->repeat, true);
+    model_end(&model);
+    if (!well) {
+        totals->failed++;
+        tell_command(options);
+    }
+    return well;
+}
+
+static uint64_t number(const char *text)
+{
+    char *end;
+    uint64_t value = strtoull(text ? text : "", &end, 10);
+    if (!text || *end || end == text) {
+        fprintf(stderr, "random: '%s' is not a number\n", text ? text : "");
+        exit(4);
+    }
+    return value;
+}
+
+static struct options read_options(char **argv)
+{
+    struct options options = { .from = 1, .seeds = 100, .repeat = 1, .features = CAN_ALL };
+    for (char **at = argv + 1; *at; at++) {
+        if (!strcmp(*at, "--from") || !strcmp(*at, "--seed")) {
+            options.seeds = (*at)[2] == 's' ? 1 : options.seeds;
+            options.from = number(*++at);
+        } else if (!strcmp(*at, "--seeds")) {
+            options.seeds = number(*++at);
+        } else if (!strcmp(*at, "--length")) {
+            options.length = (int)number(*++at);
+        } else if (!strcmp(*at, "--seconds")) {
+            options.seconds = (int)number(*++at);
+        } else if (!strcmp(*at, "--repeat")) {
+            options.repeat = (int)number(*++at);
+        } else if (!strcmp(*at, "--features")) {
+            options.features = (unsigned)number(*++at);
+        } else if (!strcmp(*at, "--scarce")) {
+            run_scarce = run_can_be_scarce() ? (unsigned)number(*++at) : 0;
+            if (!run_scarce) {
+                fprintf(stderr, "random: --scarce needs a driver that is part of the program\n");
+                exit(4);
+            }
+        } else if (!strcmp(*at, "--print")) {
+            options.print = true;
+        } else if (!strcmp(*at, "--dry")) {
+            options.dry = true;
+        } else if (!strcmp(*at, "--drop")) {
+            options.drop = true;
+        } else if (!strcmp(*at, "--drop-run")) {
+            options.drop = options.drop_run = true;
+        } else if (!strcmp(*at, "--shrink")) {
+            options.shrink = true;
+        } else {
+            fprintf(stderr, "random: unknown option %s; the head of tests/random/main.c lists them\n", *at);
+            exit(4);
+        }
+        if (!*at)
+            break;
+    }
+    if (options.length > OPS - 300)
+        options.length = OPS - 300;
+    return options;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;
+    struct options options = read_options(argv);
+    struct totals totals = { 0 };
+    double begin = seconds();
+    order = order_new();
+    if (!order)
+        return 4;
+    signal(SIGALRM, hangs);
+    if (options.drop_run || options.shrink)
+        options.features = child_features(options.features);
+    else if (!options.dry && !options.drop)
+        options.features = run_begin(options.features);
+    uint64_t live = 0;
+    for (uint64_t i = 0; i < options.seeds; i++) {
+        if (i == options.seeds / 2)
+            live = run_live_allocations();
+        if (options.seconds && seconds() - begin > options.seconds)
+            break;
+        if (!one(&options, options.from + i, &totals))
+            break;
+    }
+    printf("random: %llu operations in %llu programs (from seed %llu, features %u) in %.1f s: %llu failed\n", (unsigned long long)totals.operations,
+        (unsigned long long)totals.programs, (unsigned long long)options.from, options.features, seconds() - begin, (unsigned long long)totals.failed);
+    if (run_scarce)
+        printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n", run_scarce_failures,
+            (long long)(run_live_allocations() - live));
+    if (options.drop)
+        printf("random: %llu programs with a needed wait left out: the checker found %llu, runs %llu\n", (unsigned long long)totals.dropped,
+            (unsigned long long)totals.found, (unsigned long long)totals.seen);
+    for (int i = 0; i < OP_KINDS && totals.programs > 1; i++)
+        if (totals.kinds[i])
+            printf(" %s %llu", op_name(i), (unsigned long long)totals.kinds[i]);
+    printf("\n");
+    return totals.failed || totals.found < totals.dropped ? 1 : 0;
+}
