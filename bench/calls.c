@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of a call, in nanoseconds: the rows of the table in docs/benchmarks.md. Builds against any driver's cuda.h. */
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "bench.h"
 
 struct state {
@@ -116,6 +119,40 @@ static void alloc_free(void *data)
     CHECK(cuMemFree(pointer));
 }
 
+static void pool_alloc_free(void *data)
+{
+    struct state *s = data;
+    CUdeviceptr pointer;
+    CHECK(cuMemAllocAsync(&pointer, 1 << 20, s->stream));
+    CHECK(cuMemFreeAsync(pointer, s->stream));
+}
+
+static atomic_int pool_gate;
+
+static void CUDA_CB pool_hold(void *data)
+{
+    (void)data;
+    while (atomic_load(&pool_gate))
+        sched_yield();
+}
+
+/* The same with work pending in the stream: the first call of a stretch holds it up, `pool_drain` lets it go. */
+static void pool_alloc_free_busy(void *data)
+{
+    struct state *s = data;
+    if (!atomic_load(&pool_gate)) {
+        atomic_store(&pool_gate, 1);
+        CHECK(cuLaunchHostFunc(s->stream, pool_hold, NULL));
+    }
+    pool_alloc_free(data);
+}
+
+static void pool_drain(void *data)
+{
+    atomic_store(&pool_gate, 0);
+    drain(data);
+}
+
 int main(void)
 {
     static const struct {
@@ -138,6 +175,8 @@ int main(void)
         { "launch_record_wait_launch_synchronize", chain, drain, 1000 },
         { "copy_4_bytes_synchronize", copy_synchronize, NULL, 2000 },
         { "alloc_free_1_mib", alloc_free, NULL, 2000 },
+        { "pool_alloc_free", pool_alloc_free, NULL, 2000 },
+        { "pool_alloc_free_busy", pool_alloc_free_busy, pool_drain, 2000 },
     };
     struct state s;
     CUdevice device;
@@ -157,6 +196,11 @@ int main(void)
     CHECK(cuMemAllocHost(&s.pinned, 4096));
     CHECK(cuEventRecord(s.start, s.stream));
     CHECK(cuEventRecord(s.timed, s.stream));
+    /* Memory that is freed stays with its pool, so that the stretches find it warm. */
+    CUmemoryPool pool;
+    cuuint64_t all = UINT64_MAX;
+    CHECK(cuDeviceGetDefaultMemPool(&pool, device));
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
     launch_synchronize(&s);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         printf("%s %.1f\n", rows[i].name, bench_median_ns(rows[i].body, rows[i].after, &s, rows[i].rounds, 31));

@@ -29,6 +29,8 @@ CALLS = [
     ("launch_record_wait_launch_synchronize", "launch, record, wait in another stream, launch, synchronize", 1500),
     ("copy_4_bytes_synchronize", "cuMemcpyHtoDAsync of 4 bytes, pinned + synchronize", 300),
     ("alloc_free_1_mib", "cuMemAlloc + cuMemFree of 1 MiB", 300),
+    ("pool_alloc_free", "cuMemAllocAsync + cuMemFreeAsync of 1 MiB", 600),
+    ("pool_alloc_free_busy", "the same in a stream with work pending", 600),
 ]
 
 
@@ -137,6 +139,84 @@ def print_scale(scale: dict) -> None:
         print(f"{count:>8}" + "".join(f" {cell(scale.get(f'{name}_{count}')):>9}" for name in ("record", "wait", "launch")))
 
 
+def print_pools(scale: dict) -> None:
+    print("\nNanoseconds of cuMemAllocAsync + cuMemFreeAsync, N threads with a stream each and one pool (wall time over pairs)\n")
+    for count in (1, 2, 8, 64):
+        print(f"{count:>8} {cell(scale.get(f'pool_threads_{count}')):>9}")
+
+
+def print_load(load: dict) -> None:
+    print("\nLoad: 64 threads, 10,000 streams, 1,000,000 events, 10,000,000 operations queued at once\n")
+    for name, label in (("bytes_event", "bytes of an event"), ("bytes_queued_operation", "bytes of a queued operation (goal: 192)"),
+                        ("operation_first_tenth", "ns of an operation, first tenth"), ("operation_last_tenth", "ns of an operation, last tenth"),
+                        ("drain_operation", "ns of an operation while they run"), ("streams_with_lost_launches", "streams that lost a launch")):
+        print(f"{label:44} {cell(load.get(name)):>9}")
+
+
+def print_ipc(ours: dict, nvidia: dict) -> None:
+    print("\nBetween two processes: from the end of one's work to the other's return, in microseconds (median, worst tenth)\n")
+    print(f"{'':46} {'Millrace':>17} {'H200*':>17}")
+    for name, label in (("ipc_event_synchronize", "cuEventSynchronize, opened event"),
+                        ("ipc_event_synchronize_blocking", "the same, CU_CTX_SCHED_BLOCKING_SYNC"),
+                        ("ipc_stream_wait", "a stream's wait + cuStreamSynchronize"),
+                        ("ipc_futex", "a bare futex, the least there is")):
+        columns = [[None if (value := source.get(name + suffix)) is None else value / 1000 for suffix in ("", "_worst_tenth")]
+                   for source in (ours, nvidia)]
+        print(f"{label:46}" + "".join(f" {cell(one, '{:.1f}'):>8} {cell(two, '{:.1f}'):>8}" for one, two in columns))
+    for name, label in (("ipc_open_close_event", "opening and destroying an event"), ("ipc_open_close_memory", "opening and closing 1 MiB")):
+        columns = [None if (value := source.get(name)) is None else value / 1000 for source in (ours, nvidia)]
+        print(f"{label:46}" + "".join(f" {cell(value, '{:.1f}'):>8} {'':8}" for value in columns))
+
+
+def print_waits(ours: dict, nvidia: dict) -> None:
+    print("\nA thread that waits: nanoseconds from the end of the work to its return, and its processor time in percent of the wait\n")
+    print(f"{'policy':12} {'Millrace':>17} {'H200*':>17}")
+    for policy in ("spin", "yield", "auto", "blocking"):
+        print(f"{policy:12}" + "".join(f" {cell(source.get(f'return_{policy}')):>8} {cell(source.get(f'cpu_{policy}'), '{:.1f}'):>8}"
+                                      for source in (ours, nvidia)))
+    print("\nValues in memory and priorities, in nanoseconds\n")
+    for name, label in (("write_value", "cuStreamWriteValue32, idle stream"), ("wait_value", "cuStreamWaitValue32, holds already"),
+                        ("batch_of_16", "cuStreamBatchMemOp, 16 writes"), ("value_between_streams", "wait, write in another stream, synchronise"),
+                        ("value_from_host", "host stores, stream answers, 30 µs later"), ("value_from_host_after_3_ms", "the same, after 3 ms"),
+                        ("priority_same", "a kernel behind 800 of 20 µs in 4 streams"), ("priority_highest", "the same at the highest priority")):
+        print(f"{label:46} {cell(ours.get(name)):>10} {cell(nvidia.get(name)):>10}")
+
+
+def print_graphs(ours: dict, nvidia: dict) -> None:
+    print("\nGraphs of empty kernels, nanoseconds per node (launch: with the wait for the end)\n")
+    rows = [("graph_single_stream", "single launches, one stream"), ("graph_launch_chain", "launch, chain"), ("graph_launch_fan", "launch, fan"),
+            ("graph_launch_diamond", "launch, diamond"), ("graph_capture_chain", "capture, chain"), ("graph_instantiate_chain", "instantiate, chain"),
+            ("graph_instantiate_fan", "instantiate, fan"), ("graph_instantiate_diamond", "instantiate, diamond")]
+    counts = (1, 10, 100, 1000, 10000)
+    for label, source in (("Millrace", ours), ("H200*", nvidia)):
+        if any(name.startswith("graph_") for name in source):
+            print(f"{label:32}" + "".join(f" {count:>8}" for count in counts))
+            for name, title in rows:
+                print(f"{title:32}" + "".join(f" {cell(source.get(f'{name}_{count}')):>8}" for count in counts))
+    one, plain = ours.get("graph_launch_chain_1"), ours.get("graph_single_stream_1")
+    if one and plain:
+        print(f"a graph of one node against a plain launch: {one / plain:.2f} times its time (goal: at most 1.3)")
+
+
+NVRTC = ["scale, 1 kernel", "sum, shared memory", "matrix product, a template", "15 kernels with loops", "60 kernels with loops"]
+
+
+def print_nvrtc(ours: dict, nvidia: dict) -> None:
+    print("\nCompiling kernel source at run time, in milliseconds (cold: never seen before; warm: from the cache; NVIDIA's in this run, where it is)\n")
+    print(f"{'source':32} {'cold':>9} {'warm':>9} {'NVIDIA':>9} {'ratio':>6}")
+    for number, label in enumerate(NVRTC):
+        cold, warm, other = ours.get(f"nvrtc_cold_{number}"), ours.get(f"nvrtc_warm_{number}"), nvidia.get(f"nvrtc_cold_{number}")
+        ratio = cold / other if cold and other else None
+        print(f"{label:32} {cell(cold, '{:.1f}'):>9} {cell(warm, '{:.2f}'):>9} {cell(other, '{:.1f}'):>9} {cell(ratio, '{:.2f}'):>6}")
+
+
+def nvidia_nvrtc() -> pathlib.Path | None:
+    """NVIDIA's own library in the toolkit's usual place, or what MILLRACE_BENCH_NVRTC names."""
+    named = os.environ.get("MILLRACE_BENCH_NVRTC")
+    path = pathlib.Path(named) if named else pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "lib64" / "libnvrtc.so"
+    return path if path.exists() else None
+
+
 def main() -> int:
     programs = pathlib.Path(sys.argv[1]).resolve() / "bench"
     with tempfile.TemporaryDirectory() as folder:
@@ -150,8 +230,19 @@ def main() -> int:
         print("bench: kernels", flush=True)
         kernels = run([programs / "bench_kernels_cuda"])
         kernels_hand = run([kernels_openmp]) if kernels_openmp else {}
+        print("bench: graphs", flush=True)
+        graphs = run([programs / "bench_graphs"])
         print("bench: memory and growth", flush=True)
         scale = run([programs / "bench_scale"])
+        print("bench: load", flush=True)
+        load = run([programs / "bench_load"])
+        print("bench: between processes", flush=True)
+        ipc = run([programs / "bench_ipc"])
+        print("bench: waits and priorities", flush=True)
+        waits = run([programs / "bench_waits"])
+        print("bench: compiling at run time", flush=True)
+        nvrtc = run([programs / "bench_nvrtc", programs.parent / "lib" / "libnvrtc.so"], MILLRACE_CACHE_DIR=f"{folder}/nvrtc")
+        nvrtc_other = run([programs / "bench_nvrtc", nvidia_nvrtc()]) if nvidia_nvrtc() else {}
         pocl = {}
         if (programs / "bench_pocl").exists():
             print("bench: PoCL", flush=True)
@@ -160,7 +251,13 @@ def main() -> int:
     print_calls(calls, nvidia, pocl)
     print_demo(demo, hand, nvidia, pocl)
     print_kernels(kernels, kernels_hand)
+    print_graphs(graphs, nvidia)
     print_scale(scale)
+    print_pools(scale)
+    print_load(load)
+    print_ipc(ipc, nvidia)
+    print_waits(waits, nvidia)
+    print_nvrtc(nvrtc, nvrtc_other)
     return 0
 
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What things weigh and how costs grow: bytes of the process per event, stream, queued command and context; nanoseconds of a record, a wait
- * and a launch while 1 to 10,000 streams exist. */
+ * and a launch while 1 to 10,000 streams exist; allocations from one pool by 1 to 64 threads. */
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "bench.h"
@@ -108,6 +110,48 @@ static void grow(int count)
     }
 }
 
+#define PAIRS 200000
+
+static atomic_int waiting;
+static CUcontext shared_context;
+
+/* Allocates and frees in a stream of its own. */
+static void *pairs(void *data)
+{
+    int rounds = *(int *)data;
+    CUstream stream;
+    CUdeviceptr pointer;
+    CHECK(cuCtxSetCurrent(shared_context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    atomic_fetch_sub(&waiting, 1);
+    while (atomic_load(&waiting))
+        sched_yield();
+    for (int i = 0; i < rounds; i++) {
+        CHECK(cuMemAllocAsync(&pointer, 4096u << i % 5, stream));
+        CHECK(cuMemFreeAsync(pointer, stream));
+    }
+    CHECK(cuStreamDestroy(stream));
+    return NULL;
+}
+
+/* Threads that share the default pool: the wall time over the number of pairs. */
+static void share_pool(int count)
+{
+    static pthread_t threads[64];
+    int rounds = PAIRS / count;
+    atomic_store(&waiting, count + 1);
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, pairs, &rounds) != 0)
+            exit(1);
+    while (atomic_load(&waiting) > 1)
+        sched_yield();
+    double begin = bench_seconds();
+    atomic_store(&waiting, 0);
+    for (int i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    printf("pool_threads_%d %.1f\n", count, (bench_seconds() - begin) * 1e9 / (rounds * count));
+}
+
 int main(void)
 {
     CUdevice device;
@@ -124,6 +168,13 @@ int main(void)
     weigh(device);
     for (int count = 1; count <= 10000; count *= 10)
         grow(count);
+    shared_context = context;
+    CUmemoryPool pool;
+    cuuint64_t all = UINT64_MAX;
+    CHECK(cuDeviceGetDefaultMemPool(&pool, device));
+    CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
+    for (int count = 1; count <= 64; count *= count == 1 ? 2 : count == 2 ? 4 : 8)
+        share_pool(count);
     CHECK(cuDevicePrimaryCtxRelease(device));
     return 0;
 }
