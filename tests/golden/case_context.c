@@ -379,7 +379,7 @@ CASE(context, device_v2)
     say_if("own", device == gold_device());
 }
 
-CASE(context, flags)
+CASE(context, flags, .alone = true)
 {
     unsigned flags = 99;
     say(cuCtxGetFlags(&flags));
@@ -431,7 +431,7 @@ CASE(context, priority_range)
     say(cuCtxGetStreamPriorityRange(NULL, NULL));
 }
 
-CASE(context, cache_config)
+CASE(context, cache_config, .alone = true)
 {
     CUfunc_cache cache = (CUfunc_cache)99;
     say(cuCtxGetCacheConfig(&cache));
@@ -444,7 +444,7 @@ CASE(context, cache_config)
     say(cuCtxSetCacheConfig(CU_FUNC_CACHE_PREFER_NONE));
 }
 
-CASE(context, limits_defaults)
+CASE(context, limits_defaults, .alone = true)
 {
     static const CUlimit limits[] = {CU_LIMIT_STACK_SIZE, CU_LIMIT_PRINTF_FIFO_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE};
     for (int i = 0; i < 3; i++) {

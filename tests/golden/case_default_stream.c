@@ -77,7 +77,8 @@ CASE(default_stream, blocking_streams_are_independent)
     order(gold_stream(0), gold_stream(0));
 }
 
-CASE(default_stream, blocking_created_after_legacy_work)
+CASE(default_stream, blocking_created_after_legacy_work, .allow = "waits=yes CUDA_SUCCESS|waits=no CUDA_SUCCESS",
+     .why = "See streams_created_while_legacy_is_busy.")
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     gold_function("store");
@@ -87,6 +88,196 @@ CASE(default_stream, blocking_created_after_legacy_work)
     say_if("waits", gold_wait_stream(stream, 300) == CUDA_ERROR_NOT_READY);
     gold_gate_open(gate);
     say(cuCtxSynchronize());
+}
+
+/* A graph of one kernel that spins until the gate is opened. */
+static CUgraphExec gate_graph(struct gold_gate *gate)
+{
+    CUstream captured = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUgraph graph;
+    CUgraphExec exec;
+    gold_function("spin");
+    NEED(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+    *gate = gold_gate_close(captured);
+    NEED(cuStreamEndCapture(captured, &graph));
+    NEED(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    return exec;
+}
+
+/* Says whether a store into LATER waits for a graph that runs in EARLIER, and an event there, and what a graph in LATER does. */
+static void order_graph(CUstream earlier, CUstream later)
+{
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    struct gold_gate gate;
+    CUgraphExec exec = gate_graph(&gate);
+    gold_function("store");
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    NEED(cuGraphLaunch(exec, earlier));
+    gold_store(later, word, 8);
+    NEED(cuEventRecord(event, later));
+    say_if("store_waits", gold_wait_event(event, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+    say_int(gold_word(word));
+    NEED(cuGraphExecDestroy(exec));
+}
+
+CASE(default_stream, graph_in_legacy_holds_blocking)
+{
+    order_graph(NULL, gold_stream(0));
+}
+
+CASE(default_stream, graph_in_blocking_holds_legacy)
+{
+    order_graph(gold_stream(0), NULL);
+}
+
+CASE(default_stream, graph_in_legacy_and_non_blocking)
+{
+    order_graph(NULL, gold_stream(CU_STREAM_NON_BLOCKING));
+}
+
+/* The graph is the later one: its store waits for a kernel in the other stream, or doesn't. */
+static void order_before_graph(CUstream earlier, CUstream later)
+{
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    CUstream captured = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    CUgraph graph;
+    CUgraphExec exec;
+    gold_function("store");
+    NEED(cuStreamBeginCapture(captured, CU_STREAM_CAPTURE_MODE_RELAXED));
+    gold_store(captured, word, 5);
+    NEED(cuStreamEndCapture(captured, &graph));
+    NEED(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    NEED(cuGraphUpload(exec, captured));
+    NEED(cuStreamSynchronize(captured));
+    struct gold_gate gate = gold_gate_close(earlier);
+    NEED(cuGraphLaunch(exec, later));
+    NEED(cuEventRecord(event, later));
+    say_if("graph_waits", gold_wait_event(event, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+    say_int(gold_word(word));
+    NEED(cuGraphExecDestroy(exec));
+}
+
+CASE(default_stream, graph_in_blocking_waits_for_legacy)
+{
+    order_before_graph(NULL, gold_stream(0));
+}
+
+CASE(default_stream, graph_in_legacy_waits_for_blocking)
+{
+    order_before_graph(gold_stream(0), NULL);
+}
+
+/* Many streams made while the legacy stream is busy: does their first work wait for it? */
+CASE(default_stream, streams_created_while_legacy_is_busy, .allow = "waiting=32 CUDA_SUCCESS",
+     .why = "The manual has every blocking stream wait, and so do streams here; on hardware one that is made meanwhile may, or may not.")
+{
+    CUdeviceptr words = gold_alloc_words(32, 0);
+    CUstream streams[32];
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(NULL);
+    for (int i = 0; i < 32; i++) {
+        streams[i] = gold_stream(0);
+        gold_store(streams[i], words + 4 * (unsigned)i, 8);
+    }
+    gold_sleep_ms(100);
+    int waiting = 0;
+    for (int i = 0; i < 32; i++)
+        waiting += cuStreamQuery(streams[i]) == CUDA_ERROR_NOT_READY;
+    say_value("waiting", waiting);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+}
+
+/* A stream that was made while the legacy stream was busy, and legacy work that came after it: once while the old work goes on, once when it is over. */
+CASE(default_stream, created_while_busy_and_later_work, .allow = "waits=yes waits=yes CUDA_SUCCESS 8",
+     .why = "See streams_created_while_legacy_is_busy.")
+{
+    CUdeviceptr words = gold_alloc_words(2, 0);
+    CUevent done = gold_event(CU_EVENT_DISABLE_TIMING);
+    gold_function("store");
+    struct gold_gate gate = gold_gate_close(NULL);
+    CUstream stream = gold_stream(0);
+    gold_store(NULL, words, 1);
+    gold_store(stream, words + 4, 8);
+    NEED(cuEventRecord(done, stream));
+    say_if("waits", gold_wait_event(done, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    NEED(cuCtxSynchronize());
+    gate = gold_gate_close(NULL);
+    gold_store(stream, words + 4, 8);
+    NEED(cuEventRecord(done, stream));
+    say_if("waits", gold_wait_event(done, 300) == CUDA_ERROR_NOT_READY);
+    gold_gate_open(gate);
+    say(cuCtxSynchronize());
+    say_int(gold_word(words + 4));
+}
+
+static void CUDA_CB hold(void *data)
+{
+    volatile int *open = data;
+    while (!*open)
+        gold_sleep_ms(1);
+}
+
+/* Says whether work put into LATER waits for a host function that is the last, or not the last, in EARLIER. */
+static void order_host(CUstream earlier, CUstream later, bool last)
+{
+    static volatile int open;
+    CUdeviceptr words = gold_alloc_words(2, 0);
+    CUevent done = gold_event(CU_EVENT_DISABLE_TIMING);
+    gold_function("store");
+    open = 0;
+    gold_store(earlier, words, 1);
+    NEED(cuLaunchHostFunc(earlier, hold, (void *)(uintptr_t)&open));
+    if (!last)
+        gold_store(earlier, words, 2);
+    gold_store(later, words + 4, 8);
+    NEED(cuEventRecord(done, later));
+    say_if("waits", gold_wait_event(done, 300) == CUDA_ERROR_NOT_READY);
+    open = 1;
+    say(cuCtxSynchronize());
+    say_int(gold_word(words + 4));
+}
+
+CASE(default_stream, legacy_and_host_function_in_blocking)
+{
+    order_host(gold_stream(0), NULL, true);
+    order_host(gold_stream(0), NULL, false);
+}
+
+CASE(default_stream, blocking_and_host_function_in_legacy)
+{
+    order_host(NULL, gold_stream(0), true);
+    order_host(NULL, gold_stream(0), false);
+}
+
+/* A copy from pageable memory, which a thread of the driver may carry out, and a fill, between default streams. */
+CASE(default_stream, copies_and_fills_between)
+{
+    static unsigned source[256], back[256];
+    CUstream stream = gold_stream(0);
+    CUdeviceptr words = gold_alloc_words(256, 0);
+    gold_function("store");
+    for (int i = 0; i < 4; i++) {
+        CUevent done = gold_event(CU_EVENT_DISABLE_TIMING);
+        CUstream earlier = i & 1 ? stream : NULL, later = i & 1 ? NULL : stream;
+        struct gold_gate gate = gold_gate_close(earlier);
+        if (i & 2)
+            NEED(cuMemsetD32Async(words, 7, 256, later));
+        else
+            NEED(cuMemcpyHtoDAsync(words, source, 64, later));
+        NEED(cuEventRecord(done, later));
+        say_if("waits", gold_wait_event(done, 300) == CUDA_ERROR_NOT_READY);
+        gold_gate_open(gate);
+        say(cuCtxSynchronize());
+    }
+    NEED(cuMemcpyDtoH(back, words, sizeof back));
+    say_value("word", (int)back[3]);
 }
 
 /* blocking A, then legacy, then blocking B: B waits for the legacy work and so for A. */

@@ -485,3 +485,33 @@ CASE(launch, old_style_bad)
     say(cuParamSeti(function, 100000, 1));
     say(cuLaunchGrid(function, 0, 1));
 }
+
+/* ---- which context ---- */
+
+CASE(launch, explicit_stream_without_context, .alone = true)
+{
+    CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    CUfunction function = gold_function("store");
+    unsigned value = 5;
+    void *params[] = {&word, &value};
+    NEED(cuCtxSetCurrent(NULL));
+    say(gold_launch(function, 1, stream, params));
+    say(cuStreamSynchronize(stream));
+    NEED(cuCtxSetCurrent(gold_context()));
+    say_int(gold_word(word));
+}
+
+CASE(launch, explicit_stream_while_other_is_current, .alone = true)
+{
+    CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
+    CUdeviceptr word = gold_alloc_words(1, 0);
+    CUfunction function = gold_function("store");
+    unsigned value = 6;
+    void *params[] = {&word, &value};
+    gold_context_new();
+    say(gold_launch(function, 1, stream, params));
+    say(cuStreamSynchronize(stream));
+    NEED(cuCtxSetCurrent(gold_context()));
+    say_int(gold_word(word));
+}

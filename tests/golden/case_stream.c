@@ -68,7 +68,7 @@ CASE(stream, priority_clamped)
     say_if("greatest", priority == high);
 }
 
-CASE(stream, priority_default)
+CASE(stream, priority_default, .alone = true)
 {
     int priority = 99;
     say(cuStreamGetPriority(gold_stream(0), &priority));

@@ -35,6 +35,7 @@ struct gold_case {
     const void *data; /* for cases that come from a table */
     bool alone;       /* has a process of its own, with a context */
     bool bare;        /* has a process of its own, cuInit not called */
+    int devices;      /* how many devices it needs, if more than one: left out of the list on smaller machines */
     struct gold_case *next;
 };
 

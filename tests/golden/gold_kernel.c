@@ -176,7 +176,8 @@ void gold_kernel_run(const struct gold_case *self)
     static struct input inputs[THREADS];
     static uint64_t results[THREADS];
     static unsigned words[SCRATCH];
-    snprintf(text, sizeof text, ".version 7.0\n.target sm_%u\n.address_size 64\n%s%s    %s\n%s",
+    unsigned version = row->version ? row->version : 70;
+    snprintf(text, sizeof text, ".version %u.%u\n.target sm_%u\n.address_size 64\n%s%s    %s\n%s", version / 10, version % 10,
              row->target ? row->target : 75, row->globals ? row->globals : "", prologue, row->body, epilogue(row->result));
     if (getenv("GOLDEN_PTX"))
         fprintf(stderr, "%s\n", text);

@@ -36,6 +36,7 @@ struct gold_kernel {
     bool exact_nan;         /* NaN results are compared bit for bit */
     unsigned dynamic_shared;
     unsigned target;        /* 80 for sm_80; sm_75 if 0 */
+    unsigned version;       /* of PTX, 81 for 8.1; 7.0 if 0 */
 };
 
 void gold_kernel_run(const struct gold_case *self);

@@ -9,6 +9,7 @@
  * goes to a new child.  So every case has exactly one line, whatever happens.
  */
 #include "gold.h"
+#include "gold_peer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -215,6 +216,32 @@ static bool chosen(const char *name, char **filters, int count)
     return count == 0;
 }
 
+/* How many devices the driver has; asked in a child, because the parent never calls the driver. */
+static int device_count(void)
+{
+    int status = 0, count = 0;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(cuInit(0) == CUDA_SUCCESS && cuDeviceGetCount(&count) == CUDA_SUCCESS && count < 100 ? count : 0);
+    if (pid < 0)
+        return 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+/* False for a case that needs more devices than there are. */
+static bool enough_devices(const struct gold_case *test)
+{
+    static int count = -1;
+    if (test->devices < 2)
+        return true;
+    if (count < 0)
+        count = device_count();
+    return count >= test->devices;
+}
+
 /*
  * Keeps what shard PART of PARTS runs: the first takes the ordinary cases, the
  * others share those that need a process each, which take most of the time.
@@ -235,9 +262,7 @@ int main(int argc, char **argv)
     bool list = false, allow = false;
     int filters = 0;
     unsigned part = 0, parts = 0;
-    char **filter = calloc((size_t)argc, sizeof *filter);
-    if (!filter)
-        return 2;
+    static char *filter[64]; /* cases end the process anywhere: nothing of this function's is left over then */
     /* Loading a kernel lazily may wait for a stream that a case keeps busy. */
     setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     for (int i = 1; i < argc; i++) {
@@ -245,13 +270,15 @@ int main(int argc, char **argv)
             list = true;
         else if (!strcmp(argv[i], "--allow"))
             allow = true;
-        else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
+        else if (!strcmp(argv[i], "--filter") && i + 1 < argc && filters < 64)
             filter[filters++] = argv[++i];
         else if (!strcmp(argv[i], "--shard") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &part, &parts) == 2 &&
                  parts > 1 && part < parts)
             i++;
         else if (!strcmp(argv[i], "--child") && i + 1 < argc)
             return run_here(argv[++i]);
+        else if (!strcmp(argv[i], "--peer") || !strcmp(argv[i], "--peer-bare"))
+            return gold_peer_main(argv[i][6] != '\0'); /* started by a case, see gold_peer.h */
         else
             return usage(strcmp(argv[i], "--help") ? stderr : stdout);
     }
@@ -262,7 +289,7 @@ int main(int argc, char **argv)
     if (!cases)
         return 2;
     for (struct gold_case *test = gold_first(); test; test = test->next)
-        if (chosen(test->name, filter, filters))
+        if (chosen(test->name, filter, filters) && enough_devices(test))
             cases[count++] = test;
     if (parts > 0)
         count = keep_shard(cases, count, part, parts);
@@ -275,6 +302,5 @@ int main(int argc, char **argv)
     if (!list && !allow)
         cases_run(cases, count);
     free(cases);
-    free(filter);
     return 0;
 }
