@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: the block, tiles of up to 32 threads, coalesced threads, and the grid without its barrier.
+/* Cooperative groups: the block, tiles of up to 32 threads, coalesced threads, and the grid.
  *
  * A group below the block is a mask of lanes of one warp. Threads of a tile are neighbours, so its shuffles are the warp's with a width;
  * a coalesced group's go through the lane of the n-th bit. reduce and scan are in headers of their own, as are asynchronous copies. */
@@ -44,9 +44,41 @@ struct thread_block {
 };
 MR_DEVICE thread_block this_thread_block() { return {}; }
 
+/* Where the blocks of a cooperative launch count arrivals at the grid's barrier; NULL in another launch. */
+struct mr_grid_workspace { unsigned int size, barrier; };
+MR_DEVICE mr_grid_workspace *mr_workspace()
+{
+    unsigned int high, low;
+    asm("mov.u32 %0, %%envreg1;" : "=r"(high));
+    asm("mov.u32 %0, %%envreg2;" : "=r"(low));
+    return (mr_grid_workspace *)((unsigned long long)high << 32 | low);
+}
+
+/* The barrier's word counts blocks; what block 0 adds makes the top bit flip when the last one has come. */
 struct grid_group {
-    MR_MEMBER static bool is_valid() { return false; }
-    __attribute__((device, unavailable("Millrace has no cooperative launches yet, so a grid has no barrier"))) static void sync();
+    struct arrival_token { unsigned int mr_before; };
+    MR_MEMBER static bool is_valid() { return mr_workspace() != nullptr; }
+    MR_MEMBER static arrival_token barrier_arrive()
+    {
+        arrival_token token = {0};
+        __syncthreads();
+        if (mr_block_rank() == 0) {
+            unsigned int step = block_rank() == 0 ? 0x80000001u - (unsigned int)num_blocks() : 1u;
+            asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(token.mr_before) : "l"(&mr_workspace()->barrier), "r"(step) : "memory");
+        }
+        return token;
+    }
+    MR_MEMBER static void barrier_wait(arrival_token &&token)
+    {
+        if (mr_block_rank() == 0) {
+            unsigned int now;
+            do
+                asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&mr_workspace()->barrier) : "memory");
+            while ((int)(token.mr_before ^ now) >= 0);
+        }
+        __syncthreads();
+    }
+    MR_MEMBER static void sync() { barrier_wait(barrier_arrive()); }
     MR_MEMBER static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
     MR_MEMBER static unsigned long long block_rank()
     {

@@ -95,6 +95,12 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     const struct mr_entry *info = function->info;
     if (__builtin_expect(!shape_is_valid(request->grid, request->block, info), 0))
         return refuse_shape(request, info);
+    if (__builtin_expect(request->cooperative, 0)) {
+        CUresult fits = mr_cooperative_check(request->entry, function, request->grid, request->block, request->shared);
+        if (fits != CUDA_SUCCESS)
+            return fits;
+        launch->cooperative = true;
+    }
     unsigned limit = mr_function_dynamic_limit(info, &function->settings);
     if (__builtin_expect(request->shared > limit, 0))
         return mr_bad_value(request->entry, "kernel '%s': %u bytes of dynamic shared memory; %u are allowed beside %zu static ones",
@@ -264,6 +270,15 @@ CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gri
     return execute_with(&request, extra);
 }
 
+bool mr_attributes_cooperative(const CUlaunchAttribute *attributes, size_t count)
+{
+    bool cooperative = false;
+    for (size_t i = 0; i < count; i++)
+        if (attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            cooperative = attributes[i].value.cooperative != 0;
+    return cooperative;
+}
+
 static bool is_one_block(unsigned x, unsigned y, unsigned z)
 {
     return x <= 1 && y <= 1 && z <= 1;
@@ -290,10 +305,9 @@ CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *a
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
     case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
     case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
         return CUDA_SUCCESS;
-    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-        return value->cooperative ? refuse_attribute(entry, attribute->id, "cooperative launches are not supported") : CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         return is_one_block(value->clusterDim.x, value->clusterDim.y, value->clusterDim.z)
                    ? CUDA_SUCCESS
@@ -329,6 +343,7 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
         .params = kernelParams,
         .attributes = config->attrs,
         .attribute_count = config->numAttrs,
+        .cooperative = mr_attributes_cooperative(config->attrs, config->numAttrs),
     };
     for (unsigned i = 0; i < config->numAttrs; i++) {
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PRIORITY) {

@@ -20,6 +20,7 @@ struct mr_launch_request {
     int priority;                  /* moved into the range */
     const CUlaunchAttribute *attributes; /* as given, checked; for captures */
     size_t attribute_count;
+    bool cooperative;              /* all blocks together: so says one of the attributes */
 };
 
 /* Checks everything and queues the launch. Nothing of the request is used after the return. */
@@ -33,6 +34,14 @@ struct mr_launch;
  * owns the launch. *info is the entry's description, which lives as long as the launch. */
 CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out, const struct mr_entry **info)
     __attribute__((warn_unused_result));
+
+/* CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE if the device can't have that many blocks of the function under way at the same time (occupancy.c). */
+struct mr_function;
+CUresult mr_cooperative_check(const char *entry, struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
+    __attribute__((warn_unused_result));
+
+/* Whether attribute COOPERATIVE is among them, and set. */
+bool mr_attributes_cooperative(const CUlaunchAttribute *attributes, size_t count);
 
 /* Can a launch or a kernel node have this attribute? CUDA_ERROR_NOT_SUPPORTED for what demands something that there isn't, CUDA_ERROR_INVALID_VALUE for
  * unknown ones. */

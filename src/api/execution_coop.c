@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative launches: checked, then refused, because blocks of a grid cannot wait for each other yet.
- * The device attribute CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH says so too. */
+/* Cooperative launches on one device: a launch with attribute COOPERATIVE, in a call of its own. All blocks are under way at the same time
+ * (kernel/together.c), so that they may wait for each other. Launches over several devices are refused; the device attribute
+ * CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH says so too. */
 #include "api_impl.h"
 
 #include "api/check.h"
-#include "api/function.h"
+#include "api/execution.h"
 #include "base/log.h"
-#include "stream/stream.h"
+#include "object/context.h"
 
 CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                                       unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                                       unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
 {
-    static const char entry[] = "cuLaunchCooperativeKernel";
-    struct mr_context *context;
-    struct mr_stream *stream;
-    struct mr_function *function;
-    (void)kernelParams;
-    (void)sharedMemBytes;
-    CUresult status = mr_context_require(&context);
-    if (status == CUDA_SUCCESS)
-        status = mr_stream_resolve(hStream, &stream);
-    if (status == CUDA_SUCCESS)
-        status = mr_function_find(entry, f, context, &function);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (!gridDimX || !gridDimY || !gridDimZ || !blockDimX || !blockDimY || !blockDimZ)
-        return mr_bad_value(entry, "a dimension is 0");
-    mr_log(MR_LOG_INFO, "%s: cooperative launches are not supported", entry);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    static const CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1 };
+    struct mr_launch_request request = {
+        .entry = "cuLaunchCooperativeKernel",
+        .function = f,
+        .stream = hStream,
+        .grid = { gridDimX, gridDimY, gridDimZ },
+        .block = { blockDimX, blockDimY, blockDimZ },
+        .shared = sharedMemBytes,
+        .params = kernelParams,
+        .attributes = &attribute,
+        .attribute_count = 1,
+        .cooperative = true,
+    };
+    return mr_execute(&request);
 }
 
 CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags)
@@ -41,6 +39,6 @@ CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParam
         return status;
     if (!launchParamsList || numDevices == 0)
         return mr_bad_value(entry, "the list is empty");
-    mr_log(MR_LOG_INFO, "%s: cooperative launches are not supported", entry);
+    mr_log(MR_LOG_INFO, "%s: cooperative launches over several devices are not supported; launch on each by cuLaunchCooperativeKernel", entry);
     return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of kernel nodes. They are kept as the program set them; those that only permit or prefer something are met by doing the ordinary thing
- * (see mr_launch_attribute_check), those that demand what there isn't are refused: a cooperative kernel when the graph is instantiated.
+ * (see mr_launch_attribute_check), those that demand what there isn't are refused.
  *
  * A work never changes once a node has it, so an attribute that is set makes a new one with a copy of the launch. */
 #include "api/graph.h"
@@ -144,7 +144,7 @@ CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID 
     CUlaunchAttribute attribute = { .id = attr, .value = *value };
     if (!is_node_attribute(attr))
         status = mr_bad_value(entry, "kernel nodes have no attribute %d", (int)attr);
-    else if (attr != CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+    else
         status = mr_launch_attribute_check(entry, &attribute);
     if (status == CUDA_SUCCESS)
         status = settle_value(entry, attr, &attribute.value);

@@ -7,6 +7,7 @@
 #include "api_impl.h"
 
 #include "api/check.h"
+#include "api/execution.h"
 #include "api/function.h"
 #include "base/log.h"
 
@@ -49,6 +50,22 @@ static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, si
     size_t shared = info->static_shared + dynamic;
     unsigned each = round_up((unsigned)shared + sm->shared_reserved, SHARED_UNIT);
     return each ? least(blocks, sm->shared_per_sm / each) : blocks;
+}
+
+/* A launch with no more dynamic memory than it may have; anything else is refused elsewhere. */
+CUresult mr_cooperative_check(const char *entry, struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
+{
+    const struct mr_device *device = function->module->context->device;
+    unsigned threads = block[0] * block[1] * block[2];
+    if (dynamic > mr_function_dynamic_limit(function->info, &function->settings))
+        return CUDA_SUCCESS;
+    uint64_t most = (uint64_t)blocks_per_sm(function, threads, dynamic) * (unsigned)device->multiprocessors;
+    /* The product of three dimensions may need more than 64 bits. */
+    if (grid[0] <= most && (uint64_t)grid[0] * grid[1] <= most && (uint64_t)grid[0] * grid[1] * grid[2] <= most)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_INFO, "%s: kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors", entry,
+           function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
 /* The function of a call that answers about the current context; its module is held. */

@@ -19,6 +19,7 @@
 
 #include "base/list.h"
 #include "command/command.h"
+#include "kernel/abi.h"
 
 struct mr_launch;
 
@@ -89,6 +90,7 @@ struct mr_grid {
     void (*resume)(struct mr_grid *grid); /* called by the last thread to leave, if that isn't the one that began it; no lock held */
     struct mr_launch *launch;             /* NULL for a copy or fill */
     const struct mr_command *command;     /* the copy or fill */
+    struct mr_grid_workspace workspace;   /* of a cooperative launch */
     uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
     _Atomic uint64_t next;                /* first block that nobody has claimed */
     _Atomic uint32_t inside;              /* threads that claim or run blocks */

@@ -10,6 +10,9 @@
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time and
  * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits.
  *
+ * A cooperative launch's blocks all have to be under way together: each thread inside takes them one by one, as many as wait for each other
+ * (kernel/together.c).
+ *
  * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of bytes. */
 #include "base/clock.h"
 #include "engine/transfer.h"
@@ -189,6 +192,41 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
     return stayed;
 }
 
+static bool take_block(void *data, uint64_t *index)
+{
+    struct mr_grid *grid = data;
+    *index = atomic_fetch_add_explicit(&grid->next, 1, memory_order_relaxed);
+    return *index < grid->total;
+}
+
+/* The same for a launch whose blocks may all wait for each other. Nobody leaves before its blocks have ended. */
+static bool run_cooperative(struct mr_grid *grid, struct mr_runner *self)
+{
+    struct mr_block_source source = { .take = take_block, .data = grid, .workspace = &grid->workspace };
+    struct mr_grid *outer = self ? self->grid : NULL;
+    if (self)
+        self->grid = grid;
+    CUresult status = mr_launch_run_together(grid->launch, &source, self ? self->number : 2 * MR_WORKERS_LIMIT);
+    if (self) {
+        self->grid = outer;
+        if (self->noted)
+            mr_runner_settle(self);
+    }
+    if (status != CUDA_SUCCESS) {
+        int none = CUDA_SUCCESS;
+        atomic_compare_exchange_strong(&grid->status, &none, (int)status);
+        atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+    }
+    close_grid(grid);
+    return true;
+}
+
+/* What a thread does in a grid; as run_chunks. */
+static bool run_share(struct mr_grid *grid, struct mr_runner *self)
+{
+    return grid->launch && grid->launch->cooperative ? run_cooperative(grid, self) : run_chunks(grid, self);
+}
+
 /* Leaves the grid; true for the last one. */
 static bool leave(struct mr_grid *grid)
 {
@@ -212,7 +250,7 @@ static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUr
     }
     mr_lock_drop(&mr_engine.lock);
     mr_call_make(call);
-    if (!run_chunks(grid, self) || !leave(grid))
+    if (!run_share(grid, self) || !leave(grid))
         return false;
     *status = (CUresult)atomic_load(&grid->status);
     return true;
@@ -225,19 +263,20 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     bool waits = (launch->code->flags & MR_CODE_WAITS) != 0;
     uint64_t about = estimate_key(launch), cost = estimate_get(about);
     bool small = cost != 0 && total < UINT32_MAX && cost * total < (uint64_t)SHARE_NS * SCALE;
-    if (total == 1 || (!waits && (small || mr_engine.base == 1))) {
+    if (!launch->cooperative && (total == 1 || (!waits && (small || mr_engine.base == 1)))) {
         *status = run_alone(launch, total, about, self);
         return true;
     }
     grid->launch = launch;
     grid->key = key;
     grid->total = total;
+    grid->workspace = (struct mr_grid_workspace){ .size = sizeof grid->workspace };
     grid->grain = waits || cost == 0 ? 1 : (uint64_t)CHUNK_NS * SCALE / cost;
     if (grid->grain > total / (2 * mr_engine.base) + 1)
         grid->grain = total / (2 * mr_engine.base) + 1;
     if (grid->grain < 1)
         grid->grain = 1;
-    return run_open(grid, !small, self, status);
+    return run_open(grid, !small || launch->cooperative, self, status);
 }
 
 bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)
@@ -252,7 +291,7 @@ bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, 
 
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self)
 {
-    if (run_chunks(grid, self) && leave(grid))
+    if (run_share(grid, self) && leave(grid))
         grid->resume(grid);
 }
 

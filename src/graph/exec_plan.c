@@ -134,7 +134,6 @@ static bool may_be_in_body(const struct mr_work *work)
            work->type == CU_GRAPH_NODE_TYPE_MEMSET || work->type == CU_GRAPH_NODE_TYPE_MEMCPY || work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
-/* Blocks of a grid can't wait for each other. */
 static bool is_cooperative(const struct mr_work *work)
 {
     for (size_t i = 0; work->type == CU_GRAPH_NODE_TYPE_KERNEL && i < work->kernel.attribute_count; i++)
@@ -157,10 +156,9 @@ static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t re
     bool done = true;
     for (size_t i = 0; i < graph->count && done; i++) {
         struct mr_node *node = order[i];
-        bool cooperative = is_cooperative(node->work);
-        if (cooperative || (builder->bodies > 0 && !may_be_in_body(node->work))) {
+        if (builder->bodies > 0 && !may_be_in_body(node->work)) {
             builder->problem->result = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
-            builder->status = cooperative ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
+            builder->status = CUDA_ERROR_INVALID_VALUE;
             done = false;
             break;
         }
@@ -331,7 +329,9 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
     switch ((int)work->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         needs->launch = mr_launch_copy(work->kernel.launch);
-        if (needs->launch && blocks_of(needs->launch) > 1 && !(needs->shared = shared_of(plan, at)))
+        if (needs->launch)
+            needs->launch->cooperative = is_cooperative(work);
+        if (needs->launch && (needs->launch->cooperative || blocks_of(needs->launch) > 1) && !(needs->shared = shared_of(plan, at)))
             break;
         return needs->launch != NULL;
     case CU_GRAPH_NODE_TYPE_MEMCPY:

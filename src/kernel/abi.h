@@ -19,9 +19,16 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 4   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 5   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
+
+/* What the blocks of a cooperative launch wait for each other with. The layout is the one that cooperative_groups.h relies on: the kernel counts
+ * arrivals in `barrier`, whose top bit flips each time that all blocks have come. */
+struct mr_grid_workspace {
+    uint32_t size;                      /* of this record */
+    uint32_t barrier;
+};
 
 /* Runtime services, called with the C calling convention. `mask` has a bit per active lane. Vectors of lanes are passed by pointer to 32 elements. */
 struct mr_runtime {
@@ -73,6 +80,7 @@ struct mr_block {
     uint32_t worker;                    /* %smid: number of the executing worker */
     uint64_t grid_id;                   /* %gridid */
     void *engine;                       /* the executor's own record */
+    struct mr_grid_workspace *grid_workspace;   /* %envreg1 (high half) and %envreg2: NULL unless the launch is cooperative */
 };
 
 /* Flags of compiled code. */

@@ -51,15 +51,39 @@ static void free_executor(void *data)
     struct mr_executor *executor = data;
     mr_executor_self = NULL;
     mr_fault_thread_end(executor->signal_stack);
-    free_stacks(executor);
-    if (executor->shared_map)
-        munmap(executor->shared_map, executor->shared_map_bytes);
-    mr_free(executor);
+    while (executor) {
+        struct mr_executor *next = executor->next;
+        free_stacks(executor);
+        if (executor->shared_map)
+            munmap(executor->shared_map, executor->shared_map_bytes);
+        mr_free(executor);
+        executor = next;
+    }
 }
 
 static void make_key(void)
 {
     key_made = pthread_key_create(&executor_key, free_executor) == 0;
+}
+
+static struct mr_executor *new_executor(void)
+{
+    struct mr_executor *executor = mr_calloc_aligned(64, sizeof *executor);
+    if (!executor)
+        return NULL;
+    for (unsigned i = 0; i < MR_WARPS_MAX; i++)
+        executor->warps[i].executor = executor;
+    mr_fiber_adopt_thread(&executor->home);
+    executor->block.runtime = &mr_runtime_table;
+    executor->block.engine = executor;
+    return executor;
+}
+
+struct mr_executor *mr_executor_after(struct mr_executor *executor)
+{
+    if (!executor->next)
+        executor->next = new_executor();
+    return executor->next;
 }
 
 struct mr_executor *mr_executor_get(void)
@@ -69,19 +93,14 @@ struct mr_executor *mr_executor_get(void)
     pthread_once(&key_once, make_key);
     if (!key_made)
         return NULL;
-    struct mr_executor *executor = mr_calloc_aligned(64, sizeof *executor);
+    struct mr_executor *executor = new_executor();
     if (!executor)
         return NULL;
     if (pthread_setspecific(executor_key, executor) != 0) {
         mr_free(executor);
         return NULL;
     }
-    for (unsigned i = 0; i < MR_WARPS_MAX; i++)
-        executor->warps[i].executor = executor;
-    mr_fiber_adopt_thread(&executor->home);
     executor->signal_stack = mr_fault_thread_begin();
-    executor->block.runtime = &mr_runtime_table;
-    executor->block.engine = executor;
     mr_executor_self = executor;
     return executor;
 }

@@ -58,6 +58,8 @@ struct mr_executor {
     uint64_t remaining;         /* blocks still to start in this run */
     bool direct;                /* whole blocks are called on warps[0]'s fiber */
     bool track;                 /* the kernel may use barriers: keep the warps' records */
+    bool together;              /* one of several blocks that this thread runs by turns (together.c): stops where it can only wait */
+    bool seated;                /* of those: has a block that has not ended */
     bool printed;               /* something went to stdout and has to be flushed */
     volatile int in_kernel;     /* nonzero while the thread is on a fiber: read by the signal handler */
 
@@ -85,6 +87,7 @@ struct mr_executor {
 
     void *signal_stack;         /* NULL if the thread had one of its own */
     uint64_t signal_stack_checked;   /* clock of the latest check that one is in place */
+    struct mr_executor *next;   /* the thread's executors beyond its first, for blocks that run together */
     struct mr_warp warps[MR_WARPS_MAX];
 };
 
@@ -93,6 +96,10 @@ extern _Thread_local struct mr_executor *mr_executor_self __attribute__((tls_mod
 
 /* The calling thread's executor, made on first use; NULL when memory is short. */
 struct mr_executor *mr_executor_get(void) __attribute__((warn_unused_result));
+
+/* The executor after this one in the calling thread's chain, made on first use; NULL when memory is short. Only the first is ever the thread's own;
+ * together.c names another in mr_executor_self while its fibers run. */
+struct mr_executor *mr_executor_after(struct mr_executor *executor) __attribute__((warn_unused_result));
 
 /* Sees to `count` fibers with stacks of at least `stack_bytes`, and a shared window of `shared_bytes`. False when memory is short. */
 bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, size_t shared_bytes) __attribute__((warn_unused_result));
@@ -108,6 +115,15 @@ void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t l
 
 /* Lets another warp of the block go on, if one can; true if so. */
 bool mr_executor_yield(struct mr_executor *executor);
+
+/* run_block.c: makes the executor ready for the launch: stacks, shared memory, the block record for block number `first` with `count` blocks to run.
+ * CUDA_ERROR_INVALID_VALUE for a shape that can't be, CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count, unsigned worker)
+    __attribute__((warn_unused_result));
+
+/* Runs the executor's fibers until its blocks have ended, something went wrong, or (together) its block can only wait: `unfinished` tells. The
+ * status is CUDA_SUCCESS or the fault's, which has been reported then. */
+CUresult mr_executor_go(struct mr_executor *executor) __attribute__((warn_unused_result));
 
 /* The services that generated code reaches through mr_block.runtime. */
 extern const struct mr_runtime mr_runtime_table;

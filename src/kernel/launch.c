@@ -35,7 +35,7 @@ struct mr_launch *mr_launch_new(size_t param_bytes)
     if (!launch)
         return NULL;
     memset(launch, 0, size);
-    launch->room = (uint16_t)class;
+    launch->room = (uint8_t)class;
     launch->param_bytes = (uint16_t)param_bytes;
     mr_launch_renew(launch);
     return launch;

@@ -24,7 +24,8 @@ struct mr_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared, dynamic_offset, shared_size;
     uint16_t param_bytes;
-    uint16_t room;                     /* size class of the record; launch.c's own */
+    uint8_t room;                      /* size class of the record; launch.c's own */
+    bool cooperative;                  /* its blocks may wait for each other: mr_launch_run_together runs them */
     _Alignas(16) unsigned char params[];
 };
 
@@ -44,5 +45,16 @@ extern void (*mr_engine_note_waiting)(void);   /* set by the engine at start-up:
 /* Set once, before any launch: gives a conditional handle a value; false if no run of its graph goes on. Called inside kernels: takes no lock. */
 extern bool (*mr_kernel_set_conditional)(uint64_t handle, uint32_t value);
 CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, unsigned worker) __attribute__((warn_unused_result));
+
+/* Where the threads that run a cooperative launch get its blocks from. */
+struct mr_block_source {
+    bool (*take)(void *data, uint64_t *index);   /* the number of a block that nobody has yet; false when none is left. Called by all these threads */
+    void *data;
+    struct mr_grid_workspace *workspace;         /* of the launch; all zero but for its size before the first block runs */
+};
+
+/* Runs blocks of a cooperative launch by turns on the calling thread, taking another whenever all that it has can only wait, until the source is empty and
+ * its blocks have ended. Any number of threads, one included, gets all blocks going at the same time. Otherwise as above. */
+CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_source *source, unsigned worker) __attribute__((warn_unused_result));
 
 #endif

@@ -119,6 +119,7 @@ void mr_warp_main(void *data)
     for (;;) {
         if (executor->direct) {
             run_direct(executor);
+            executor->unfinished = 0;
             mr_fiber_switch(&warp->fiber, &executor->home);
         } else {
             mr_kernel_call(executor->function, &executor->block, index, index + 1);
@@ -147,13 +148,17 @@ bool mr_executor_yield(struct mr_executor *executor)
     /* After a round in which nobody did anything but yield, the block waits for something outside. */
     if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
         executor->idle_yields = 0;
-        if (mr_engine_note_waiting)
-            mr_engine_note_waiting();
-        sched_yield();
+        if (executor->together) {
+            mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
+        } else {
+            if (mr_engine_note_waiting)
+                mr_engine_note_waiting();
+            sched_yield();
+        }
     }
     uint32_t self = executor->current;
     switch_warp(executor);
-    return executor->runnable != 1u << self;
+    return executor->together || executor->runnable != 1u << self;
 }
 
 void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what)
@@ -206,6 +211,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->ctaid[2] = (uint32_t)(rows / launch->grid[1]);
     block->worker = worker;
     block->grid_id = launch->id;
+    block->grid_workspace = NULL;
 }
 
 /* Stacks by the code's estimate; recursion and variable frames by the context's limit, which counts bytes per thread. */
@@ -215,6 +221,42 @@ static size_t stack_need(const struct mr_launch *launch)
     if (limit > 1u << 20)
         limit = 1u << 20;
     return launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
+}
+
+CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count, unsigned worker)
+{
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    if (threads == 0 || threads > (uint64_t)MR_WARPS_MAX * MR_WARP_LANES)
+        return CUDA_ERROR_INVALID_VALUE;
+    uint32_t warps = (uint32_t)((threads + MR_WARP_LANES - 1) / MR_WARP_LANES);
+    executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
+    executor->direct = !executor->track || warps == 1;
+    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_need(launch), launch->shared_size + 256u))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    executor->function = launch->code->function;
+    executor->launch = launch;
+    executor->remaining = count;
+    executor->fault.status = CUDA_SUCCESS;
+    executor->fault.quiet = false;
+    fill_block(executor, launch, first, worker);
+    begin_block(executor);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_executor_go(struct mr_executor *executor)
+{
+    executor->in_kernel = 1;
+    mr_fiber_switch(&executor->home, &executor->warps[executor->current].fiber);
+    executor->in_kernel = 0;
+
+    CUresult status = CUDA_SUCCESS;
+    if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))
+        status = end_with_fault(executor);
+    if (__builtin_expect(executor->printed, 0)) {
+        executor->printed = false;
+        fflush(stdout);
+    }
+    return status;
 }
 
 CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, unsigned worker)
@@ -228,35 +270,11 @@ CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t
         mr_log(MR_LOG_ERROR, "a launch was started from inside a kernel's runtime call");
         return CUDA_ERROR_INVALID_VALUE;
     }
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    if (threads == 0 || threads > (uint64_t)MR_WARPS_MAX * MR_WARP_LANES)
-        return CUDA_ERROR_INVALID_VALUE;
-    uint32_t warps = (uint32_t)((threads + MR_WARP_LANES - 1) / MR_WARP_LANES);
-    executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
-    executor->direct = !executor->track || warps == 1;
-    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_need(launch), launch->shared_size + 256u))
-        return CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult status = mr_executor_load(executor, launch, first, end - first, worker);
+    if (status != CUDA_SUCCESS)
+        return status;
     mr_fault_thread_check(executor);
-
-    executor->function = launch->code->function;
-    executor->launch = launch;
-    executor->remaining = end - first;
-    executor->fault.status = CUDA_SUCCESS;
-    executor->fault.quiet = false;
-    fill_block(executor, launch, first, worker);
-    begin_block(executor);
-
-    executor->in_kernel = 1;
-    mr_fiber_switch(&executor->home, &executor->warps[0].fiber);
-    executor->in_kernel = 0;
-
-    CUresult status = CUDA_SUCCESS;
-    if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))
-        status = end_with_fault(executor);
-    if (__builtin_expect(executor->printed, 0)) {
-        executor->printed = false;
-        fflush(stdout);
-    }
+    status = mr_executor_go(executor);
     executor->launch = NULL;
     return status;
 }

@@ -46,3 +46,21 @@ extern "C" __global__ void groups(int *out, const int *in)
     put(18, (int)(cg::this_grid().thread_rank() + 1000 * cg::this_grid().size()));
     cg::sync(tile);
 }
+
+/* Each round, a thread writes its word, the grid waits, and it reads another block's. `right` counts the words that were as they must be. */
+extern "C" __global__ void grid_rounds(int *words, int *right, int rounds)
+{
+    cg::grid_group grid = cg::this_grid();
+    unsigned int me = (unsigned int)grid.thread_rank(), all = (unsigned int)grid.size(), count = 0;
+    for (int i = 0; grid.is_valid() && i < rounds; i++) {
+        words[me] = i + (int)me;
+        grid.sync();
+        unsigned int other = (me + 17 * blockDim.x) % all;
+        count += words[other] == i + (int)other;
+        if (i % 2)
+            cg::sync(grid);
+        else
+            grid.barrier_wait(grid.barrier_arrive());
+    }
+    atomicAdd(right, (int)count);
+}

@@ -77,8 +77,35 @@ static void test_groups(void **state)
     OK(cuCtxDestroy(context));
 }
 
+static void test_grid(void **state)
+{
+    enum { BLOCKS = 24, BLOCK = 48, ROUNDS = 6 };
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr words, right;
+    int rounds = ROUNDS, count;
+    (void)state;
+    OK(cuInit(0));
+    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
+    OK(cuModuleLoad(&module, getenv("DEVICE_GROUPS_PTX")));
+    OK(cuModuleGetFunction(&function, module, "grid_rounds"));
+    OK(cuMemAlloc(&words, BLOCKS * BLOCK * sizeof(int)));
+    OK(cuMemAlloc(&right, sizeof(int)));
+    OK(cuMemsetD32(right, 0, 1));
+    OK(cuLaunchCooperativeKernel(function, BLOCKS, 1, 1, BLOCK, 1, 1, 0, NULL, (void *[]){ &words, &right, &rounds }));
+    OK(cuMemcpyDtoH(&count, right, sizeof count));
+    assert_int_equal(count, BLOCKS * BLOCK * ROUNDS);
+    /* There is no barrier in an ordinary launch. */
+    OK(cuMemsetD32(right, 0, 1));
+    OK(cuLaunchKernel(function, BLOCKS, 1, 1, BLOCK, 1, 1, 0, NULL, (void *[]){ &words, &right, &rounds }, NULL));
+    OK(cuMemcpyDtoH(&count, right, sizeof count));
+    assert_int_equal(count, 0);
+    OK(cuCtxDestroy(context));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups), cmocka_unit_test(test_grid) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

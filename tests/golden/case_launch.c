@@ -430,15 +430,13 @@ CASE(launch, ex_cluster_of_one)
     say(cuCtxSynchronize());
 }
 
-CASE(launch, cooperative_small, .allow = "CUDA_ERROR_NOT_SUPPORTED CUDA_SUCCESS",
-     .why = "refused until grid-wide barriers work")
+CASE(launch, cooperative_small)
 {
     say(cuLaunchCooperativeKernel(gold_function("empty"), 1, 1, 1, 32, 1, 1, 0, NULL, NULL));
     say(cuCtxSynchronize());
 }
 
-CASE(launch, cooperative_too_large, .allow = "CUDA_ERROR_NOT_SUPPORTED CUDA_SUCCESS",
-     .why = "refused until grid-wide barriers work")
+CASE(launch, cooperative_too_large)
 {
     say(cuLaunchCooperativeKernel(gold_function("empty"), 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL));
     say(cuCtxSynchronize());

@@ -65,6 +65,10 @@ static LLVMValueRef launch_special(struct cg *g, const struct mr_ptx_operand *op
         return cg_block_field(g, offsetof(struct mr_block, shared_size), g->unit->i32, "");
     case MR_PTX_SPECIAL_DYNAMIC_SMEM_SIZE:
         return cg_block_field(g, offsetof(struct mr_block, dynamic_shared_size), g->unit->i32, "");
+    case MR_PTX_SPECIAL_ENVREG:
+        return operand->component == 1 || operand->component == 2
+                   ? half_of(g, cg_block_field(g, offsetof(struct mr_block, grid_workspace), g->unit->i64, ""), operand->component == 1)
+                   : zero_or(g, 0);
     case MR_PTX_SPECIAL_CURRENT_GRAPH_EXEC: return LLVMConstInt(g->unit->i64, 0, false);
     default: return NULL;
     }
@@ -100,7 +104,7 @@ LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, stru
         return half_of(g, read_timer(g, offsetof(struct mr_runtime, global_timer)), true);
     default: {
         LLVMValueRef value = launch_special(g, operand);
-        return value ? value : zero_or(g, 0); /* %envreg, %pm, ranks in a cluster of one */
+        return value ? value : zero_or(g, 0); /* %pm, ranks in a cluster of one */
     }
     }
 }
