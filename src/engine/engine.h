@@ -122,6 +122,9 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status) __attri
 /* True on the engine's own threads, where host functions may run. */
 bool mr_engine_on_worker(void);
 
+/* For threads that wait and cannot do the work themselves: if no worker could be started, tries again. */
+void mr_engine_revive(void);
+
 /* Numbers for tests and benchmarks: workers alive, workers beyond the usual number started so far. */
 struct mr_engine_numbers { unsigned workers, base, extra_started; };
 struct mr_engine_numbers mr_engine_look(void);

@@ -63,8 +63,8 @@ static void estimate_put(uint64_t key, uint64_t ns, uint64_t blocks)
 
 static CUresult run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, struct mr_runner *self)
 {
-    CUresult status = mr_launch_run_blocks(launch, first, end, self ? self->number : 2 * MR_WORKERS_LIMIT);
-    if (self && self->noted)
+    CUresult status = mr_launch_run_blocks(launch, first, end, self->number);
+    if (self->noted)
         mr_runner_settle(self);
     return status;
 }
@@ -139,7 +139,7 @@ static void close_grid(struct mr_grid *grid)
 static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
 {
     uint64_t top = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
-    if (__builtin_expect(mr_engine_level(top) >= mr_engine_level(grid->key), 1) || !self || !self->is_worker)
+    if (__builtin_expect(mr_engine_level(top) >= mr_engine_level(grid->key), 1) || !self->is_worker)
         return false;
     bool gone = false;
     mr_lock_take(&mr_engine.lock);
@@ -159,9 +159,8 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
     bool stayed = true;
     bool fixed = !grid->launch || (grid->launch->code->flags & MR_CODE_WAITS) != 0;
     uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0;
-    struct mr_grid *outer = self ? self->grid : NULL;
-    if (self)
-        self->grid = grid;
+    struct mr_grid *outer = self->grid;
+    self->grid = grid;
     while (stayed) {
         uint64_t first = atomic_fetch_add_explicit(&grid->next, grain, memory_order_relaxed);
         if (first >= grid->total)
@@ -185,8 +184,7 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
         }
         stayed = !gives_way(grid, self);
     }
-    if (self)
-        self->grid = outer;
+    self->grid = outer;
     if (stayed)
         close_grid(grid);
     return stayed;

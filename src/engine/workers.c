@@ -15,7 +15,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/settings.h"
 #include "engine/workers.h"
 #include "kernel/launch.h"
@@ -26,6 +25,8 @@
 #define BUSY_LOOKS 64u                 /* after so many a worker takes what there is, though it is never the same */
 #define EXTRA_IDLE_NS 100000000u       /* how long an extra worker sleeps before it ends */
 
+/* The thread's record, and a pointer to it once it has a number. */
+static _Thread_local struct mr_runner runner_record __attribute__((tls_model("initial-exec")));
 static _Thread_local struct mr_runner *runner_self __attribute__((tls_model("initial-exec")));
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -52,7 +53,6 @@ static void end_of_runner(void *data)
     if (self->number < 2 * MR_WORKERS_LIMIT)
         mr_engine.numbers[self->number / 64] &= ~(UINT64_C(1) << (self->number % 64));
     mr_lock_drop(&mr_engine.lock);
-    mr_free(self);
 }
 
 static void make_key(void)
@@ -65,15 +65,13 @@ struct mr_runner *mr_runner_self(void)
     if (__builtin_expect(runner_self != NULL, 1))
         return runner_self;
     pthread_once(&key_once, make_key);
-    struct mr_runner *self = key_made ? mr_calloc(1, sizeof *self) : NULL;
-    if (!self)
-        return NULL;
-    mr_lock_take(&mr_engine.lock);
-    self->number = take_number();
-    mr_lock_drop(&mr_engine.lock);
-    if (pthread_setspecific(key, self) != 0) {
-        end_of_runner(self);
-        return NULL;
+    struct mr_runner *self = &runner_record;
+    *self = (struct mr_runner){ .number = 2 * MR_WORKERS_LIMIT };
+    /* A number is given back when the thread ends: without a way to hear of that, the thread shares the last one. */
+    if (key_made && pthread_setspecific(key, self) == 0) {
+        mr_lock_take(&mr_engine.lock);
+        self->number = take_number();
+        mr_lock_drop(&mr_engine.lock);
     }
     return runner_self = self;
 }
@@ -204,13 +202,11 @@ static void *worker_main(void *data)
     (void)data;
     mr_lock_take(&mr_engine.lock);
     mr_engine.starting--;
-    if (self) {
-        self->is_worker = true;
-        char name[16];
-        snprintf(name, sizeof name, "millrace-%u", self->number);
-        pthread_setname_np(pthread_self(), name);
-    }
-    while (self && !atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
+    self->is_worker = true;
+    char name[16];
+    snprintf(name, sizeof name, "millrace-%u", self->number);
+    pthread_setname_np(pthread_self(), name);
+    while (!atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
         struct mr_task *task;
         struct mr_grid *grid;
         if (mr_engine_pick(&task, &grid)) {
@@ -255,6 +251,16 @@ void mr_worker_start(void)
     unsigned left = mr_engine.workers;
     mr_lock_drop(&mr_engine.lock);
     mr_log(left ? MR_LOG_INFO : MR_LOG_WARN, "cannot start a worker thread (errno %d); %u are running", error, left);
+}
+
+void mr_engine_revive(void)
+{
+    struct mr_call call = { 0 };
+    mr_lock_take(&mr_engine.lock);
+    if (mr_engine.workers == 0 && atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
+        call = mr_engine_call();
+    mr_lock_drop(&mr_engine.lock);
+    mr_call_make(call);
 }
 
 void mr_engine_takeover(void)

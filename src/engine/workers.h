@@ -71,7 +71,7 @@ bool mr_engine_remove(struct mr_task *task);
 /* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted. Lock held. */
 bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid);
 
-/* The calling thread's record, made on first use; NULL when memory is short. */
+/* The calling thread's record. */
 struct mr_runner *mr_runner_self(void);
 
 /* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the grid's other blocks, get another thread. */

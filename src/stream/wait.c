@@ -24,6 +24,7 @@
 #define SLEEP_NS 20000000u      /* then it looks again whether it can help, or the context has failed */
 #define HOPS 64
 #define GRACE_NS 100000000u     /* for a failed context's work to come to its end */
+#define REVIVE_ROUNDS 1024u     /* of a wait that doesn't sleep, between two looks whether there is any worker */
 
 enum policy { POLICY_AUTO, POLICY_SPIN, POLICY_YIELD, POLICY_SLEEP };
 
@@ -131,6 +132,7 @@ static enum policy choose_policy(const struct mr_context *context, unsigned even
 
 static void sleep_on(struct wait *wait)
 {
+    mr_engine_revive();
     if (wait->mark) {
         mr_mark_sleep(wait->mark, SLEEP_NS);
         return;
@@ -164,11 +166,14 @@ static bool may_help(const struct wait *wait, enum policy policy)
 static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
 {
     uint64_t since = 0, failed = 0;
+    unsigned rounds = 0;
     while (!is_over(wait) && !gives_up(wait, context, &failed)) {
         if (may_help(wait, policy) && help(wait)) {
             since = 0;
             continue;
         }
+        if (++rounds % REVIVE_ROUNDS == 0)
+            mr_engine_revive();
         if (policy == POLICY_SLEEP) {
             sleep_on(wait);
         } else if (policy == POLICY_YIELD) {
