@@ -3,32 +3,14 @@
  * CUDA_ERROR_OUT_OF_MEMORY or does without, leaves nothing behind, and works when called again. */
 #include "memory_support.h"
 
-#include "base/memory.h"
+#include "each_failure.h"
 #include "memory/memory.h"
 
-#define MOST_TRIES 40
 
 static char host[200000];
 
-/* Runs the call with the first, second, ... allocation failing until it succeeds without any having failed. */
-#define EACH_FAILURE(call, undo)                                                          \
-    do {                                                                                  \
-        CUresult status_ = CUDA_ERROR_UNKNOWN;                                            \
-        uint64_t try_ = 1;                                                                \
-        for (uint64_t made_ = 0; try_ <= MOST_TRIES && made_ < try_; try_++) {            \
-            mr_memory_trim();                                                             \
-            made_ = mr_alloc_count();                                                     \
-            mr_alloc_fail_after(try_);                                                    \
-            status_ = call;                                                               \
-            mr_alloc_fail_after(0);                                                       \
-            made_ = mr_alloc_count() - made_ >= try_ ? 0 : try_ + 1;                      \
-            if (status_ == CUDA_SUCCESS)                                                  \
-                undo;                                                                     \
-            else                                                                          \
-                assert_int_equal(status_, CUDA_ERROR_OUT_OF_MEMORY);                      \
-        }                                                                                 \
-        assert_int_equal(status_, CUDA_SUCCESS);                                          \
-    } while (0)
+/* A call with nothing left in the caches that would save it an allocation. */
+#define COLD(call) (mr_memory_trim(), call)
 
 static void test_allocation(void **state)
 {
@@ -37,12 +19,12 @@ static void test_allocation(void **state)
     size_t pitch, before, after, total;
     void *pinned;
     OK(cuMemGetInfo(&before, &total));
-    EACH_FAILURE(cuMemAlloc(&address, 100), OK(cuMemFree(address)));
-    EACH_FAILURE(cuMemAlloc(&address, 3000000), OK(cuMemFree(address)));
-    EACH_FAILURE(cuMemAllocPitch(&address, &pitch, 3000, 300, 4), OK(cuMemFree(address)));
-    EACH_FAILURE(cuMemAllocManaged(&address, 70000, CU_MEM_ATTACH_GLOBAL), OK(cuMemFree(address)));
-    EACH_FAILURE(cuMemHostAlloc(&pinned, 30000, 0), OK(cuMemFreeHost(pinned)));
-    EACH_FAILURE(cuMemHostRegister(host, 4096, 0), OK(cuMemHostUnregister(host)));
+    EACH_FAILURE_UNDONE(COLD(cuMemAlloc(&address, 100)), OK(cuMemFree(address)));
+    EACH_FAILURE_UNDONE(COLD(cuMemAlloc(&address, 3000000)), OK(cuMemFree(address)));
+    EACH_FAILURE_UNDONE(COLD(cuMemAllocPitch(&address, &pitch, 3000, 300, 4)), OK(cuMemFree(address)));
+    EACH_FAILURE_UNDONE(COLD(cuMemAllocManaged(&address, 70000, CU_MEM_ATTACH_GLOBAL)), OK(cuMemFree(address)));
+    EACH_FAILURE_UNDONE(COLD(cuMemHostAlloc(&pinned, 30000, 0)), OK(cuMemFreeHost(pinned)));
+    EACH_FAILURE_UNDONE(COLD(cuMemHostRegister(host, 4096, 0)), OK(cuMemHostUnregister(host)));
     OK(cuMemGetInfo(&after, &total));
     assert_int_equal(before, after);
 }
@@ -55,13 +37,13 @@ static void test_transfer(void **state)
     CUdeviceptr device = device_bytes(sizeof host), managed;
     OK(cuMemAllocManaged(&managed, 65536, CU_MEM_ATTACH_GLOBAL));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    EACH_FAILURE(cuMemcpyHtoD(device, host, 1000), (void)0);
-    EACH_FAILURE(cuMemcpyHtoDAsync(device, host, 1000, stream), (void)0);
-    EACH_FAILURE(cuMemcpyHtoDAsync(device, host, sizeof host, stream), (void)0);
-    EACH_FAILURE(cuMemcpyDtoHAsync(host, device, 1000, stream), (void)0);
-    EACH_FAILURE(cuMemsetD8Async(device, 1, 1000, stream), (void)0);
-    EACH_FAILURE(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here), (void)0);
-    EACH_FAILURE(cuMemPrefetchAsync(managed + 8192, 4096, here, 0, stream), (void)0);
+    EACH_FAILURE(COLD(cuMemcpyHtoD(device, host, 1000)), (void)0);
+    EACH_FAILURE(COLD(cuMemcpyHtoDAsync(device, host, 1000, stream)), (void)0);
+    EACH_FAILURE(COLD(cuMemcpyHtoDAsync(device, host, sizeof host, stream)), (void)0);
+    EACH_FAILURE(COLD(cuMemcpyDtoHAsync(host, device, 1000, stream)), (void)0);
+    EACH_FAILURE(COLD(cuMemsetD8Async(device, 1, 1000, stream)), (void)0);
+    EACH_FAILURE(COLD(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_READ_MOSTLY, here)), (void)0);
+    EACH_FAILURE(COLD(cuMemPrefetchAsync(managed + 8192, 4096, here, 0, stream)), (void)0);
     OK(cuStreamSynchronize(stream));
     OK(cuStreamDestroy(stream));
     OK(cuMemFree(managed));
@@ -78,9 +60,9 @@ static void test_staging_fails(void **state)
     OK(cuMemcpyHtoDAsync(device, host, 1000, stream));   /* fills the caches of commands */
     pattern_put(host, 1000, 3);
     for (uint64_t nth = 1; nth <= 3; nth++) {
-        mr_alloc_fail_after(nth);
+        (void)mr_alloc_fail_mine(nth);
         CUresult status = cuMemcpyHtoDAsync(device, host, 1000, stream);
-        mr_alloc_fail_after(0);
+        (void)mr_alloc_fail_mine(0);
         assert_true(status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY);
     }
     char back[1000];

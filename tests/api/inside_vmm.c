@@ -5,29 +5,8 @@
 
 #include <unistd.h>
 
-#include "base/memory.h"
+#include "each_failure.h"
 #include "memory/vmm.h"
-
-#define MOST_TRIES 40
-
-/* Runs the call with the first, second, ... allocation failing until it succeeds without any having failed. */
-#define EACH_FAILURE(call, undo)                                                          \
-    do {                                                                                  \
-        CUresult status_ = CUDA_ERROR_UNKNOWN;                                            \
-        uint64_t try_ = 1;                                                                \
-        for (uint64_t made_ = 0; try_ <= MOST_TRIES && made_ < try_; try_++) {            \
-            made_ = mr_alloc_count();                                                     \
-            mr_alloc_fail_after(try_);                                                    \
-            status_ = call;                                                               \
-            mr_alloc_fail_after(0);                                                       \
-            made_ = mr_alloc_count() - made_ >= try_ ? 0 : try_ + 1;                      \
-            if (status_ == CUDA_SUCCESS)                                                  \
-                undo;                                                                     \
-            else                                                                          \
-                assert_int_equal(status_, CUDA_ERROR_OUT_OF_MEMORY);                      \
-        }                                                                                 \
-        assert_int_equal(status_, CUDA_SUCCESS);                                          \
-    } while (0)
 
 static void test_memory_and_addresses(void **state)
 {
@@ -39,20 +18,20 @@ static void test_memory_and_addresses(void **state)
     int descriptor;
     (void)state;
     OK(cuMemGetInfo(&before, &total));
-    EACH_FAILURE(cuMemCreate(&handle, UNIT, &plain, 0), OK(cuMemRelease(handle)));
-    EACH_FAILURE(cuMemCreate(&handle, UNIT, &shared, 0), OK(cuMemRelease(handle)));
-    EACH_FAILURE(cuMemAddressReserve(&address, UNIT, 0, 0, 0), OK(cuMemAddressFree(address, UNIT)));
+    EACH_FAILURE_UNDONE(cuMemCreate(&handle, UNIT, &plain, 0), OK(cuMemRelease(handle)));
+    EACH_FAILURE_UNDONE(cuMemCreate(&handle, UNIT, &shared, 0), OK(cuMemRelease(handle)));
+    EACH_FAILURE_UNDONE(cuMemAddressReserve(&address, UNIT, 0, 0, 0), OK(cuMemAddressFree(address, UNIT)));
     handle = memory_of(UNIT, shared);
     address = addresses(UNIT);
-    EACH_FAILURE(cuMemMap(address, UNIT, 0, handle, 0), OK(cuMemUnmap(address, UNIT)));
+    EACH_FAILURE_UNDONE(cuMemMap(address, UNIT, 0, handle, 0), OK(cuMemUnmap(address, UNIT)));
     OK(cuMemMap(address, UNIT, 0, handle, 0));
     EACH_FAILURE(access_set(address, UNIT, on_device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE), (void)0);
-    EACH_FAILURE(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), close(descriptor));
+    EACH_FAILURE_UNDONE(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), close(descriptor));
     OK(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    EACH_FAILURE(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+    EACH_FAILURE_UNDONE(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
         OK(cuMemRelease(other)));
     OK(cuMemRelease(handle));
-    EACH_FAILURE(cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)address), OK(cuMemRelease(handle)));
+    EACH_FAILURE_UNDONE(cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)address), OK(cuMemRelease(handle)));
     close(descriptor);
     unmapped(address, UNIT);
     OK(cuMemGetInfo(&after, &total));
