@@ -60,6 +60,7 @@ struct mr_command {
     struct mr_command *next;
     enum mr_command_kind kind;
     bool has_priority;            /* `priority` holds, in place of the stream's */
+    bool trails;                  /* a record of the driver's own behind the program's work: it is done the moment that work is */
     int8_t priority;
     uint64_t sequence;            /* order of submission over all streams; set by the stream */
     struct mr_mark *mark;         /* completed when the command is; NULL if nobody asked; counted */

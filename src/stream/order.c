@@ -70,6 +70,7 @@ bool mr_stream_make_pair(struct mr_stream *recorded, struct mr_mark *old, struct
     mark->stream = recorded;
     mr_mark_hold(mark);
     (*record)->mark = mark;
+    (*record)->trails = true;
     return true;
 }
 

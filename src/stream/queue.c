@@ -6,7 +6,8 @@
  * over (BLOCKED), or when the next command is for somebody else to run (READY); what it took and hasn't done goes back to the front.
  *
  * The last command that the owner has is completed under the lock: its mark, the count of completed commands and the state change in one section, so that
- * a thread that has seen the mark complete and then takes the lock finds the stream idle.
+ * a thread that has seen the mark complete and then takes the lock finds the stream idle. Records that trail it, which the default-stream rules put
+ * there, are completed in the same section: the program doesn't know of them, and must not find the stream busy with them.
  *
  * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They are moved on once the thread
  * holds no lock (event/release.h): a chain of ten thousand streams unrolls in a loop. */
@@ -249,19 +250,52 @@ static void note_failure(struct mr_stream *stream, const struct mr_command *comm
     mr_context_fail(stream->context, status);
 }
 
-/* Ends the section that completes the last command the owner had: takes what was queued meanwhile, or goes idle. False if it is idle, and not the caller's
- * any more. No lock held. */
+/* True if nothing but records that trail is left of what the owner took. */
+static bool only_trails(const struct mr_stream *stream)
+{
+    const struct mr_command *command = stream->mine;
+    while (command && command->trails)
+        command = command->next;
+    return !command;
+}
+
+/* Completes the trailing records that the owner has, puts them on the list, for the caller to free, and returns it. Lock held. */
+static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_command *list)
+{
+    while (stream->mine) {
+        struct mr_command *command = stream->mine;
+        stream->mine = command->next;
+        finish(stream, command, CUDA_SUCCESS);
+        command->next = list;
+        list = command;
+    }
+    return list;
+}
+
+/* Ends the section that completes the last command the owner had, but for records that trail it: takes what was queued meanwhile, or goes idle. False if it
+ * is idle, and not the caller's any more. No lock held. */
 static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult status)
 {
     mr_lock_take(&stream->lock);
     if (done)
         finish(stream, done, status);
-    bool wake = ring_sleepers(stream), more = take_queued(stream);
+    struct mr_command *trails = finish_trails(stream, NULL);
+    bool more = take_queued(stream);
+    if (__builtin_expect(more && only_trails(stream), 0)) {
+        trails = finish_trails(stream, trails);
+        more = false;
+    }
+    bool wake = ring_sleepers(stream);
     if (!more)
         set_state(stream, MR_STREAM_IDLE);
     mr_stream_leave(stream, (struct mr_call){ 0 }, false);
     if (wake)
         mr_futex_wake(&stream->pulse, INT_MAX); /* a word that stays readable, though the stream may have ended */
+    while (trails) {
+        struct mr_command *command = trails;
+        trails = command->next;
+        mr_command_free(command);
+    }
     return more;
 }
 
@@ -307,7 +341,7 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
     unsigned quick = enough == always ? QUICK_IN_PASSING : 0;
     for (;;) {
         bool more = true;
-        if (!stream->mine)
+        if (only_trails(stream))
             more = refill(stream, done, status);
         else if (done)
             finish_inner(stream, done, status);

@@ -327,16 +327,11 @@ static CUresult end_event(struct run *run, int event)
     return status;
 }
 
-/* A query. What has happened for certain must be seen: in an event at once; in a stream after a moment at most, for a record that the default-stream rules put
- * behind the last work of a stream may still be on its way. */
+/* A query. What has happened for certain must be seen. */
 static CUresult query(struct run *run, int index, CUstream stream, CUevent event)
 {
     const struct op *op = &run->program->op[index];
     CUresult status = event ? cuEventQuery(event) : cuStreamQuery(stream);
-    for (int tries = 0; !event && op->expect && status == CUDA_ERROR_NOT_READY && tries < 2000; tries++) {
-        usleep(1000);
-        status = cuStreamQuery(stream);
-    }
     if (status != CUDA_ERROR_NOT_READY)
         return status;
     if (op->expect)

@@ -209,6 +209,30 @@ static void test_wait_in_legacy(void **state)
     OK(cuStreamDestroy(blocking));
 }
 
+/* What the rules put behind a stream's work is none of the program's business: once an event shows the last work done, so does the stream. */
+static void test_records_that_trail_are_not_seen(void **state)
+{
+    (void)state;
+    CUstream stream = new_stream(0);
+    CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
+    for (int round = 0; round < 300; round++) {
+        struct gate gate;
+        _Atomic int count = 0;
+        gate_put(&gate, stream);
+        OK(cuEventRecord(event, stream));
+        OK(launch(CU_STREAM_LEGACY, &code_count, 1, &count));
+        gate_open(&gate);
+        while (cuEventQuery(event) == CUDA_ERROR_NOT_READY)
+            if (round % 2)
+                sched_yield();
+        OK(cuStreamQuery(stream));
+        OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+        assert_int_equal(count, 1);
+    }
+    OK(cuEventDestroy(event));
+    OK(cuStreamDestroy(stream));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +242,7 @@ int main(void)
         cmocka_unit_test(test_legacy_query),
         cmocka_unit_test(test_legacy_and_blocking_never_overlap),
         cmocka_unit_test(test_wait_in_legacy),
+        cmocka_unit_test(test_records_that_trail_are_not_seen),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }
