@@ -26,12 +26,14 @@ static void event_finish(void *object)
     struct mr_event *event = object;
     if (event->mark)
         mr_mark_drop(event->mark);
-    mr_lock_take(&event->lock);
-    struct mr_shared_event *shared = event->shared;
-    event->shared = NULL;
-    mr_lock_drop(&event->lock);
-    if (shared)
-        mr_shared_end(shared);
+    if (event->flags & CU_EVENT_INTERPROCESS) {
+        mr_lock_take(&event->lock);
+        struct mr_shared_event *shared = event->shared;
+        event->shared = NULL;
+        mr_lock_drop(&event->lock);
+        if (shared)
+            mr_shared_end(shared);
+    }
     if (event->point)
         drop_point(event->point);
     mr_object_drop(event->context);
