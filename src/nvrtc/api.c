@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "nvrtc/program.h"
+#include "ptx/arch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -56,17 +57,19 @@ EXPORT nvrtcResult nvrtcGetNumSupportedArchs(int *numArchs)
 {
     if (!numArchs)
         return bad_input("nvrtcGetNumSupportedArchs", "numArchs is NULL");
-    mr_options_architectures(numArchs);
+    size_t count;
+    mr_ptx_arch_all(&count);
+    *numArchs = (int)count;
     return NVRTC_SUCCESS;
 }
 
 EXPORT nvrtcResult nvrtcGetSupportedArchs(int *supportedArchs)
 {
-    int count;
-    const int *known = mr_options_architectures(&count);
+    size_t count;
+    const int *known = mr_ptx_arch_all(&count);
     if (!supportedArchs)
         return bad_input("nvrtcGetSupportedArchs", "supportedArchs is NULL");
-    memcpy(supportedArchs, known, (size_t)count * sizeof *known);
+    memcpy(supportedArchs, known, count * sizeof *known);
     return NVRTC_SUCCESS;
 }
 

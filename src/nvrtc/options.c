@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "ptx/arch.h"
 
 enum action {
     ARCH, STANDARD,
@@ -95,14 +96,6 @@ static const struct option {
     { "fdevice-time-trace", "fdevice-time-trace", REFUSE_VALUE, no_times, NULL },
 };
 
-static const int architectures[] = { 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90 };
-
-const int *mr_options_architectures(int *count)
-{
-    *count = (int)(sizeof architectures / sizeof *architectures);
-    return architectures;
-}
-
 /* Ends the reading: the reason goes into the program's log and into ours. */
 static bool complain(struct mr_text *log, const char *what, const char *word, const char *why)
 {
@@ -163,19 +156,14 @@ static const struct option *find(const char *word, const char **value)
 static bool read_arch(struct mr_options *options, const char *value, struct mr_text *log)
 {
     static const char what[] = "invalid value for --gpu-architecture (-arch)";
-    bool real = strncmp(value, "sm_", 3) == 0, virtual = strncmp(value, "compute_", 8) == 0;
-    const char *digits = value + (real ? 3 : 8);
-    char *end = NULL;
-    long number = real || virtual ? strtol(digits, &end, 10) : 0;
-    if (number && end != digits && (*end == 'a' || *end == 'f') && !end[1])
+    switch (mr_ptx_arch_read(value, &options->capability, &options->real)) {
+    case MR_PTX_ARCH_GOOD:
+        return true;
+    case MR_PTX_ARCH_SUFFIX:
         return complain(log, what, "", "the features of one architecture alone (the ending 'a' or 'f') are not on this device");
-    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
-        if (number == architectures[i] && *end == '\0') {
-            options->capability = (unsigned)number;
-            options->real = real;
-            return true;
-        }
-    return complain(log, what, "", "sm_50 to sm_90 and compute_50 to compute_90 are known here");
+    default:
+        return complain(log, what, "", "sm_50 to sm_90 and compute_50 to compute_90 are known here");
+    }
 }
 
 static bool read_standard(struct mr_options *options, const char *value, struct mr_text *log)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "nvrtc/text.h"
+#include "base/text.h"
 
 struct mr_options {
     unsigned capability;     /* 80 for sm_80 */
@@ -18,9 +18,6 @@ struct mr_options {
     char standard[8];        /* "c++17" */
     struct mr_words words;   /* for the compiler */
 };
-
-/* The architectures that programs may ask for, oldest first; *count of them. */
-const int *mr_options_architectures(int *count);
 
 /* Reads `count` options. False for one that can't be honoured, or when memory is short (then options->words.failed): the reason is then in *log.
  * Free with mr_options_clear in both cases. */

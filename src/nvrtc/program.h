@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "nvrtc/options.h"
-#include "nvrtc/text.h"
+#include "base/text.h"
 
 struct mr_header { char *name, *text; };
 

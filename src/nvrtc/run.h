@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "nvrtc/text.h"
+#include "base/text.h"
 
 enum mr_run_status {
     MR_RUN_DONE,        /* ended with status 0 */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing text and growing lists of words, for the compile library.
+/* Growing text and growing lists of words, for libraries and commands that run or imitate a compiler.
  *
  * A failed allocation is remembered in `failed` and everything added later is dropped, so that a builder is written without a check per line and
  * asked once at its end. Not thread-safe: each belongs to one call. */
-#ifndef MR_NVRTC_TEXT_H
-#define MR_NVRTC_TEXT_H
+#ifndef MR_BASE_TEXT_H
+#define MR_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing text and lists of words; see text.h. */
-#include "nvrtc/text.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The architectures that sources may be compiled and linked for: those from
+ * sm_50 up to the device's own.
+ */
+#ifndef MR_PTX_ARCH_H
+#define MR_PTX_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum mr_ptx_arch {
+    MR_PTX_ARCH_GOOD,
+    MR_PTX_ARCH_MALFORMED, /* not sm_ or compute_ and a number */
+    MR_PTX_ARCH_SUFFIX,    /* ends in 'a' or 'f': features of one chip alone, which no other device has */
+    MR_PTX_ARCH_TOO_OLD,
+    MR_PTX_ARCH_TOO_NEW,   /* exists, and is newer than the device */
+    MR_PTX_ARCH_NONE       /* there is none of that number */
+};
+
+/* Reads "sm_80" or "compute_80": the number in *capability and whether it is an sm_ in *real, if good. */
+enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *real);
+
+/* The numbers of all, oldest first; *count of them. */
+const int *mr_ptx_arch_all(size_t *count);
+
+#endif
