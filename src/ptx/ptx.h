@@ -89,7 +89,11 @@ struct mr_ptx_operand {
     uint8_t special;   /* SPECIAL: enum mr_ptx_special */
     uint8_t component; /* SPECIAL: 0 x, 1 y, 2 z, 3 w; ENVREG etc.: the number */
     uint8_t count;     /* VECTOR: number of elements */
-    bool negated;      /* REG or SPECIAL of type pred written as !p */
+    bool negated;      /* REG or SPECIAL of type pred written as !p; vmad: -a */
+    bool is_selected;  /* video: a selector was written */
+    uint16_t selector; /* video. Of one number: 0 all, 1-4 .b0-.b3, 5, 6 .h0, .h1. Of
+                          several: a digit of 4 bits for each, from the lowest up;
+                          for the result a bit for each */
     uint8_t type;      /* REG: enum mr_ptx_type as declared; PARAM-like: var's type */
     uint32_t reg;      /* REG, REG_ADDRESS, PAIR's first (NONE for a sink) */
     uint32_t reg2;     /* PAIR's second (NONE for a sink) */

@@ -181,6 +181,8 @@ enum mr_ptx_mode {
     MR_PTX_MODE_L1, MR_PTX_MODE_L2,
     /* fence.proxy: alias is a full fence, the rest name the other proxy */
     MR_PTX_MODE_PROXY_ALIAS, MR_PTX_MODE_PROXY_OTHER,
+    /* vmad */
+    MR_PTX_MODE_SHR7, MR_PTX_MODE_SHR15,
     /* fence.mbarrier_init, griddepcontrol */
     MR_PTX_MODE_MBARRIER_INIT, MR_PTX_MODE_LAUNCH_DEPENDENTS, MR_PTX_MODE_WAIT
 };
@@ -235,6 +237,7 @@ enum mr_ptx_atom {
 #define MR_PTX_FLAG_EVICT_L1   (1u << 22) /* .L1:: hints, of no meaning here */
 #define MR_PTX_FLAG_EVICT_L2   (1u << 23) /* .L2::evict_ hints */
 #define MR_PTX_FLAG_FETCH_L2   (1u << 24) /* .L2::64B and its kin */
+#define MR_PTX_FLAG_PO         (1u << 31) /* vmad.po: plus one */
 
 /* Width of a type in bits, 0 for NONE; bytes it takes in memory (at least 1). */
 unsigned mr_ptx_type_bits(enum mr_ptx_type type);

@@ -57,6 +57,7 @@
 #define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
 #define M_MMIO      (UINT64_C(1) << 42)
 #define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
+#define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */
 enum mr_ptx_field {
@@ -91,6 +92,9 @@ struct mr_ptx_op_info {
     const char *operands;
     bool supported;
 };
+
+/* How many numbers a video instruction works on: 1, 2 or 4; 0 for every other opcode. */
+unsigned mr_ptx_video_lanes(enum mr_ptx_op op);
 
 /* Row of an opcode; `op` is a valid opcode. */
 const struct mr_ptx_op_info *mr_ptx_op_info(enum mr_ptx_op op);

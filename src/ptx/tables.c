@@ -197,6 +197,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     SPACE("param", PARAM),
     SPACE("param::entry", PARAM_ENTRY, PTX(83)),
     SPACE("param::func", PARAM_FUNC, PTX(83)),
+    FLAG("po", M_VMAD, PO),
     MODE2("popc", M_BARRIER, POPC),
     WORD("proxy", M_PROXY),
     MODE("r", M_SHFDIR, RIGHT),
@@ -224,6 +225,8 @@ static const struct mr_ptx_modifier modifiers[] = {
     SPACE("shared::cluster", SHARED_CLUSTER, PTX(78), SM(90)),
     SPACE("shared::cta", SHARED, PTX(78)),
     FLAG("shiftamt", M_SHIFTAMT, SHIFTAMT),
+    MODE("shr15", M_VMAD, SHR15),
+    MODE("shr7", M_VMAD, SHR7),
     MODE("subnormal", M_TESTP, SUBNORMAL),
     MODE("sync", M_BARRIER, SYNC),
     FLAG("sync", M_SYNC, SYNC),
@@ -296,6 +299,13 @@ bool mr_ptx_tables_are_sorted(void)
         if (strcmp(modifiers[i - 1].word, modifiers[i].word) > 0)
             return false;
     return true;
+}
+
+unsigned mr_ptx_video_lanes(enum mr_ptx_op op)
+{
+    if (op < MR_PTX_OP_VADD || op > MR_PTX_OP_VSET4)
+        return 0;
+    return op >= MR_PTX_OP_VADD4 ? 4 : op >= MR_PTX_OP_VADD2 ? 2 : 1;
 }
 
 const struct mr_ptx_op_info *mr_ptx_op_info(enum mr_ptx_op op)

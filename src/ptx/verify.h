@@ -46,6 +46,9 @@ bool mr_ptx_verify_inst(struct verifier *verifier);
 /* ld, ldu, st, atom, red, cvt, cvta, mov, prefetch and their kin. */
 bool mr_ptx_verify_memory_inst(struct verifier *verifier);
 
+/* verify_video.c: modifiers and operands of video instructions. */
+bool mr_ptx_verify_video(struct verifier *verifier);
+
 /* --- versions.c --------------------------------------------------------------- */
 
 /* Checks the version and the target that the instruction needs. */

@@ -481,7 +481,7 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: return check_warp(verifier);
     case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return check_barrier(verifier);
     case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: return check_fence(verifier);
-    default: return mr_ptx_verify_memory_inst(verifier);
+    default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_verify_video(verifier) : mr_ptx_verify_memory_inst(verifier);
     }
 }
 

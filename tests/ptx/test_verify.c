@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The verifier, statement by statement: every line of verify_cases.def is put in
+ * The verifier, statement by statement: every line of verify_*cases.def is put in
  * a kernel of its own and must be accepted or refused as the line says; a
  * refusal must name the line that the statement stands in. Then what concerns
  * whole modules.
@@ -37,6 +37,7 @@ static const struct {
 } cases[] = {
 #define CASE(accepted, statement) {accepted, statement},
 #include "verify_cases.def"
+#include "verify_video_cases.def"
 #undef CASE
 };
 

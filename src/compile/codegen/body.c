@@ -307,7 +307,7 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
 {
     if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
         return;
-    bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
+    bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
         || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
         || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
         || cg_emit_call(g, inst);

@@ -221,6 +221,7 @@ LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, stru
 /* Instruction families. False: not one of mine. */
 bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_half(struct cg *g, const struct mr_ptx_inst *inst);
