@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/sanitizer.h"
 #include "engine/watch.h"
 #include "kernel/fault.h"
 #include "memory/memory.h"
@@ -125,8 +126,8 @@ static void *place_of(CUdeviceptr address)
 }
 
 /* True if the operation was carried out, or its condition holds. What else is done to the words at that time is the program's business: ThreadSanitizer is not to
- * look. */
-UNWATCHED static bool run_op(const CUstreamBatchMemOpParams *op)
+ * look; run_op tells it what is ordered by them. */
+UNWATCHED static bool run_op_unwatched(const CUstreamBatchMemOpParams *op)
 {
     switch ((int)op->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
@@ -145,9 +146,26 @@ UNWATCHED static bool run_op(const CUstreamBatchMemOpParams *op)
     }
 }
 
+
 static bool is_write(const CUstreamBatchMemOpParams *op)
 {
     return op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_32 || op->operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
+}
+
+static bool is_wait(const CUstreamBatchMemOpParams *op)
+{
+    return op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+}
+
+static bool run_op(const CUstreamBatchMemOpParams *op)
+{
+    void *place = place_of(op->waitValue.address);
+    if (is_write(op))
+        MR_TSAN_RELEASE(place);
+    bool done = run_op_unwatched(op);
+    if (done && is_wait(op))
+        MR_TSAN_ACQUIRE(place);
+    return done;
 }
 
 /* For the guard: on from `next`, up to the end or a wait that is pending. */
@@ -215,7 +233,7 @@ struct mr_batch *mr_batch_new(const CUstreamBatchMemOpParams *ops, unsigned coun
 {
     bool waits = false;
     for (unsigned i = 0; i < count; i++)
-        waits |= ops[i].operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || ops[i].operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        waits |= is_wait(&ops[i]);
     if (waits && !mr_watch_begin())
         return NULL;
     struct mr_batch *batch = mr_alloc(sizeof *batch + count * sizeof *ops);

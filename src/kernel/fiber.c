@@ -12,20 +12,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MR_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MR_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define MR_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MR_TSAN 1
-#endif
-#endif
+#include "base/sanitizer.h"
 
 #ifdef MR_ASAN
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);

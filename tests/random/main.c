@@ -302,7 +302,7 @@ int main(int argc, char **argv)
     printf("random: %llu operations in %llu programs (from seed %llu, features %u) in %.1f s: %llu failed\n", (unsigned long long)totals.operations,
         (unsigned long long)totals.programs, (unsigned long long)options.from, options.features, seconds() - begin, (unsigned long long)totals.failed);
     if (run_scarce)
-        printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n", run_scarce_failures,
+        printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n", (unsigned long)run_scarce_failures,
             (long long)(run_live_allocations() - live));
     if (options.drop)
         printf("random: %llu programs with a needed wait left out: the checker found %llu, runs %llu\n", (unsigned long long)totals.dropped,

@@ -19,7 +19,7 @@ uint64_t mr_alloc_fail_mine(uint64_t n) __attribute__((weak));
 uint64_t mr_alloc_live(void) __attribute__((weak));
 
 unsigned run_scarce;
-unsigned long run_scarce_failures;
+_Atomic unsigned long run_scarce_failures;
 struct run *run_current;
 static int devices;
 static _Thread_local int current = -1;

@@ -41,7 +41,7 @@ void run_use(int device);
 
 /* Allocations of the driver that are made to fail, in so many of a hundred calls; 0 without a driver that is linked statically (see meson.build). */
 extern unsigned run_scarce;
-extern unsigned long run_scarce_failures;
+extern _Atomic unsigned long run_scarce_failures;
 bool run_can_be_scarce(void);
 uint64_t run_live_allocations(void);
 

@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/sanitizer.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(MR_ASAN) || defined(MR_TSAN)
 #define SANITIZED true
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define SANITIZED false
 #endif

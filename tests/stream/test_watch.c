@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/sanitizer.h"
 #include "engine/watch.h"
 
 struct word_watch {
@@ -171,7 +172,7 @@ static void test_chain(void **state)
 static void test_memory_goes(void **state)
 {
     (void)state;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(MR_ASAN) && !defined(MR_TSAN)
     static _Atomic uint32_t good;
     void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
