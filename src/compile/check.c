@@ -187,11 +187,6 @@ static void check_instruction(struct check *check)
     case MR_PTX_OP_ABS: case MR_PTX_OP_NEG: case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: case MR_PTX_OP_EX2: case MR_PTX_OP_TANH:
         check_arithmetic(check);
         break;
-    case MR_PTX_OP_SET:
-        /* Of a pair with a pair, or of one with one. */
-        if (is_pair(inst->type[1]) && !is_pair(inst->type[0]))
-            refuse(check, "this result of a comparison of pairs");
-        break;
     case MR_PTX_OP_CVT:
         check_convert(check);
         break;

@@ -240,6 +240,9 @@ bool mr_ptx_parse_call(struct parser *parser, struct mr_ptx_inst *inst);
 /* Operands of bar and barrier; settles inst->mode. */
 bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
 
+/* parse_call.c: operands of createpolicy, whose number depends on its form. */
+bool mr_ptx_parse_policy(struct parser *parser, struct mr_ptx_inst *inst);
+
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 

@@ -172,6 +172,7 @@ bool mr_ptx_parse_inst(struct parser *parser)
                 return false;
         bool good = inst.op == MR_PTX_OP_CALL                                    ? mr_ptx_parse_call(parser, &inst)
                     : inst.op == MR_PTX_OP_BAR || inst.op == MR_PTX_OP_BARRIER ? mr_ptx_parse_barrier(parser, &inst)
+                    : inst.op == MR_PTX_OP_CREATEPOLICY                         ? mr_ptx_parse_policy(parser, &inst)
                     : mr_ptx_video_lanes((enum mr_ptx_op)inst.op)                ? mr_ptx_parse_video(parser, &inst)
                                                                                 : parse_operands(parser, &inst);
         if (!good)

@@ -183,6 +183,8 @@ enum mr_ptx_mode {
     MR_PTX_MODE_PROXY_ALIAS, MR_PTX_MODE_PROXY_OTHER,
     /* vmad */
     MR_PTX_MODE_SHR7, MR_PTX_MODE_SHR15,
+    /* createpolicy: mode is one of these; .cvt's .L2 is in mode2 */
+    MR_PTX_MODE_POLICY_FRACTIONAL, MR_PTX_MODE_POLICY_RANGE, MR_PTX_MODE_POLICY_CVT,
     /* fence.mbarrier_init, griddepcontrol */
     MR_PTX_MODE_MBARRIER_INIT, MR_PTX_MODE_LAUNCH_DEPENDENTS, MR_PTX_MODE_WAIT
 };

@@ -57,6 +57,7 @@
 #define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
 #define M_MMIO      (UINT64_C(1) << 42)
 #define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
+#define M_POLICY    (UINT64_C(1) << 62) /* createpolicy.range */
 #define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */

@@ -56,6 +56,9 @@ bool mr_ptx_verify_needs(struct verifier *verifier);
 
 /* --- verify_operand.c ------------------------------------------------------- */
 
+/* An operand as an address in the instruction's space. */
+bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operand *operand);
+
 /* Checks the operands of the instruction against the letters of its row. */
 bool mr_ptx_verify_operands(struct verifier *verifier);
 

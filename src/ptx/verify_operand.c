@@ -154,7 +154,7 @@ static bool check_space(struct verifier *verifier, const struct mr_ptx_operand *
                                        mr_ptx_space_name(own), mr_ptx_space_name(space));
 }
 
-static bool check_address(struct verifier *verifier, const struct mr_ptx_operand *operand)
+bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operand *operand)
 {
     enum mr_ptx_space space = (enum mr_ptx_space)verifier->inst->space;
     switch (operand->kind) {
@@ -229,7 +229,7 @@ static bool check_letter(struct verifier *verifier, char letter, const struct mr
     case 'i': case 'x': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U32, false);
     case 'l': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B64, false);
     case 'p': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_PRED, false);
-    case 'M': return check_address(verifier, operand);
+    case 'M': return mr_ptx_verify_address(verifier, operand);
     case 'g': return check_generic(verifier, operand);
     default: return true; /* n, m: the opcode's own check; L, T: settled by the parser */
     }

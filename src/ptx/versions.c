@@ -193,6 +193,10 @@ static const struct need needs[] = {
     NEED(ISSPACEP, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
     NEED(APPLYPRIORITY, 74, 80),
     NEED(DISCARD, 74, 80),
+    NEED(CREATEPOLICY, 74, 80),
+    NEED(ALLOCA, 73, 52),
+    NEED(STACKSAVE, 73, 52),
+    NEED(STACKRESTORE, 73, 52),
 
     NEED(ATOM, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),
     NEED(RED, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),

@@ -10,8 +10,9 @@
 
 LLVMTypeRef cg_state_type(const struct cg_unit *unit)
 {
-    LLVMTypeRef fields[2] = {unit->i32, unit->i32}; /* number of the warp; lanes that have exited the kernel */
-    return LLVMStructTypeInContext(unit->context, fields, 2, false);
+    /* Number of the warp; lanes that have exited the kernel; stack pointers of the lanes, and the memory that they point into. */
+    LLVMTypeRef fields[4] = {unit->i32, unit->i32, LLVMArrayType2(unit->i64, CG_LANES_MAX), unit->i64};
+    return LLVMStructTypeInContext(unit->context, fields, unit->allocas ? 4 : 2, false);
 }
 
 LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func)
@@ -226,6 +227,12 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     struct cg_unit *unit = g->unit;
     LLVMValueRef first = LLVMGetParam(g->fn, 1);
     g->state = cg_slot(g, cg_state_type(unit), "state");
+    if (unit->allocas) {
+        uint64_t bytes = (uint64_t)CG_STACK_BYTES * unit->width;
+        g->stack_saved = cg_slot(g, LLVMArrayType2(unit->i8, bytes), "stack");
+        LLVMSetAlignment(g->stack_saved, 64);
+        g->frame += bytes;
+    }
     *loop = cg_new_block(g, "warp");
     LLVMPositionBuilderAtEnd(g->b, *loop);
     *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
@@ -233,6 +240,8 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
     LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
                    LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
+    if (unit->allocas)
+        cg_stack_start(g, g->stack_saved);
     find_thread(g);
     clear_warp(g);
     start(g, first_mask(g));
@@ -245,6 +254,8 @@ static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
     LLVMPositionBuilderAtEnd(g->b, *loop);
     g->warp = LLVMBuildLoad2(g->b, g->unit->i32,
                              LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 0, ""), "warp");
+    if (cg_stack_is_used(g->func))
+        g->stack_saved = cg_stack_load(g);
     find_thread(g);
     clear_warp(g);
     for (uint32_t i = 0; i < g->func->param_count; i++) {
@@ -310,7 +321,7 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
     bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
         || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
         || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
-        || cg_emit_call(g, inst);
+        || cg_emit_stack(g, inst) || cg_emit_call(g, inst);
     if (!done)
         cg_fail(g->unit, inst, "code generation does not know it");
 }
@@ -400,6 +411,8 @@ static void emit_all(struct cg *g)
             end_kernel(g, loop, warp);
         } else {
             LLVMPositionBuilderAtEnd(g->b, g->finish);
+            if (g->stack_saved)
+                cg_stack_store(g, g->stack_saved);
             LLVMBuildRetVoid(g->b);
         }
         LLVMPositionBuilderBefore(g->b, g->prologue_end);

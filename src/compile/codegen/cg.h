@@ -43,6 +43,7 @@
 #define CG_LANES_MAX 64u /* of two warps that run as one: see pair.c */
 #define CG_SCRATCH 8
 #define CG_ROWS_MAX 4u   /* of a warp */
+#define CG_STACK_BYTES 8192u /* for alloca, of a lane */
 
 /* One object being made. */
 struct cg_unit {
@@ -57,6 +58,7 @@ struct cg_unit {
     unsigned flags;        /* MR_CODE_* */
     unsigned width;        /* lanes that run together: CG_LANES, or CG_LANES_MAX */
     LLVMTypeRef mask;      /* integer with a bit per lane */
+    bool allocas;          /* a function that can be reached moves the stack pointer: see emit_stack.c */
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
     uint64_t frame_bytes;  /* largest sum of stack slots of a function */
     char error[256];       /* empty as long as all is well */
@@ -73,7 +75,8 @@ struct cg {
     LLVMValueRef prologue_end;  /* slots and hoisted loads go before it */
     /* Hoisted into the prologue. */
     LLVMValueRef block, runtime, params, shared, symbols, threads, ntid[3], ctaid[3], nctaid[3];
-    LLVMValueRef state;         /* {i32 warp, i32 exited}: see cg_state */
+    LLVMValueRef state;         /* {i32 warp, i32 exited, ...}: see cg_state_type */
+    LLVMValueRef stack_saved;   /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
     LLVMValueRef warp;          /* number of the warp, i32 */
     LLVMValueRef tid[3];        /* scalars if linear or rows: of the first lane; else vectors */
     LLVMValueRef *slots, *breaks; /* per register */
@@ -222,6 +225,7 @@ LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, stru
 bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_half(struct cg *g, const struct mr_ptx_inst *inst);
@@ -234,6 +238,13 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
+
+/* emit_stack.c: whether a function moves the stack pointer; the state's pointers for a warp that starts, with CG_STACK_BYTES for each lane at `memory`; all
+ * lanes' pointers. */
+bool cg_stack_is_used(const struct mr_ptx_function *func);
+void cg_stack_start(struct cg *g, LLVMValueRef memory);
+LLVMValueRef cg_stack_load(struct cg *g);
+void cg_stack_store(struct cg *g, LLVMValueRef pointers);
 
 /* Helpers that families share. */
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */

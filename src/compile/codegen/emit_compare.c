@@ -120,7 +120,9 @@ static bool emit_pairs(struct cg *g, const struct mr_ptx_inst *inst, unsigned ty
             cg_write_reg(g, inst->operands[0].reg2, truth[1]);
         return true;
     }
-    uint64_t one = inst->type[0] == MR_PTX_TYPE_BF16X2 ? 0x3f80 : 0x3c00;
+    /* An integer result has all bits of a half set where a pair of floats has 1. */
+    bool floats = mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) == 'F';
+    uint64_t one = !floats ? 0xffff : inst->type[0] == MR_PTX_TYPE_BF16X2 ? 0x3f80 : 0x3c00;
     LLVMValueRef low = cg_select(g, truth[0], cg_int(g, i32, one), cg_int(g, i32, 0));
     LLVMValueRef high = cg_select(g, truth[1], cg_int(g, i32, one << 16), cg_int(g, i32, 0));
     cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, low, high, ""));

@@ -160,6 +160,21 @@ static LLVMValueRef in_local(struct cg *g, LLVMValueRef address)
     return within(g, address, start, LLVMConstInt(g->unit->i64, 2u << 20, false));
 }
 
+/* Inside one of the module's constant variables. */
+static LLVMValueRef in_const(struct cg *g, LLVMValueRef address)
+{
+    const struct mr_layout *layout = g->unit->request->layout;
+    LLVMValueRef any = cg_int(g, g->unit->i1, 0);
+    for (uint32_t i = 0; i < layout->variable_count; i++) {
+        const struct mr_ptx_var *var = layout->symbols[i].var;
+        if (!var || var->space != MR_PTX_SPACE_CONST)
+            continue;
+        LLVMValueRef start = cg_symbol_address(g, var), size = LLVMConstInt(g->unit->i64, var->size, false);
+        any = LLVMBuildOr(g->b, any, within(g, address, start, size), "");
+    }
+    return any;
+}
+
 static void emit_isspacep(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef a = cg_source(g, &inst->operands[1], g->unit->i64), r;
@@ -171,15 +186,16 @@ static void emit_isspacep(struct cg *g, const struct mr_ptx_inst *inst)
     case MR_PTX_SPACE_LOCAL:
         r = in_local(g, a);
         break;
+    case MR_PTX_SPACE_CONST:
+        r = in_const(g, a);
+        break;
     case MR_PTX_SPACE_GLOBAL:
         r = LLVMBuildNot(g->b, LLVMBuildOr(g->b, shared, in_local(g, a), ""), "");
         break;
     default: {
-        /* .param, .param::entry: the kernel's parameters; .const: one would have to know each bank, and code only asks to
-         * choose a faster path. */
+        /* .param, .param::entry: the kernel's parameters. */
         LLVMValueRef start = LLVMBuildPtrToInt(g->b, g->params, g->unit->i64, "");
-        uint64_t size = inst->space == MR_PTX_SPACE_CONST ? 0 : g->unit->entry->func->param_size;
-        r = within(g, a, start, LLVMConstInt(g->unit->i64, size, false));
+        r = within(g, a, start, LLVMConstInt(g->unit->i64, g->unit->entry->func->param_size, false));
         break;
     }
     }
@@ -197,6 +213,9 @@ bool cg_emit_move(struct cg *g, const struct mr_ptx_inst *inst)
         return true;
     case MR_PTX_OP_ISSPACEP:
         emit_isspacep(g, inst);
+        return true;
+    case MR_PTX_OP_CREATEPOLICY: /* what it stands for is never looked at */
+        cg_write(g, &inst->operands[0], cg_int(g, g->unit->i64, 0));
         return true;
     case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_DISCARD:
     case MR_PTX_OP_PMEVENT:

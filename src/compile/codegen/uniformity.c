@@ -261,6 +261,7 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
 {
     switch (inst->op) {
     case MR_PTX_OP_ATOM: case MR_PTX_OP_SHFL: case MR_PTX_OP_MATCH: case MR_PTX_OP_CALL: case MR_PTX_OP_ELECT:
+    case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE:
         *result = varying;
         return true;
     case MR_PTX_OP_VOTE: case MR_PTX_OP_REDUX:

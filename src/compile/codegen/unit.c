@@ -95,6 +95,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         return false;
     }
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
+        unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         if (!cg_emit_function(unit, unit->entry->reachable[i]))
             return false;
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * alloca, stacksave and stackrestore: sizes that differ from lane to lane, loops
+ * that give back what they took, functions that leave it to their end, guards,
+ * alignment, and too much. Then isspacep in .const space.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+#define THREADS 96
+
+static const char text[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".const .align 4 .u32 bank[4] = {1, 2, 3, 4};\n.const .align 4 .u32 other = 5;\n.global .align 4 .u32 plain;\n"
+
+    /* Sum of 1 to n by way of n words from alloca: fill(n). */
+    ".func (.param .b32 result) fill(.param .b32 n)\n{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %d<6>; .reg .pred %p;\n"
+    "    ld.param.u32 %r1, [n]; mul.wide.u32 %d1, %r1, 4; alloca.u64 %d2, %d1;\n"
+    "    mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u64 %d3, %d2;\n"
+    "PUT: add.u32 %r2, %r2, 1; st.local.u32 [%d3], %r2; add.u64 %d3, %d3, 4; setp.lt.u32 %p, %r2, %r1; @%p bra PUT;\n"
+    "    mov.u32 %r2, 0; cvta.local.u64 %d4, %d2;\n"
+    "GET: ld.u32 %r4, [%d4]; add.u32 %r3, %r3, %r4; add.u64 %d4, %d4, 4; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, %r1; @%p bra GET;\n"
+    "    st.param.b32 [result], %r3; ret;\n}\n"
+
+    /* Calls that much of it that the memory of a lane would not do if functions kept what they take. */
+    ".visible .entry functions(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p; .param .b32 a; .param .b32 b;\n"
+    "    mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [out]; add.u64 %d2, %d2, %d1;\n"
+    "    mov.u32 %r2, 0; mov.u32 %r3, 0; add.u32 %r4, %r1, 1;\n"
+    "AGAIN: add.u32 %r5, %r4, %r2; st.param.b32 [a], %r5; call (b), fill, (a); ld.param.b32 %r6, [b]; add.u32 %r3, %r3, %r6;\n"
+    "    add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 50; @%p bra AGAIN;\n"
+    "    st.global.u32 [%d2], %r3; ret;\n}\n"
+
+    /* Two blocks of each round live at the same time; the guard leaves odd lanes without the second. */
+    ".visible .entry loop(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %d<12>; .reg .pred %p<3>;\n"
+    "    mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 4; ld.param.u64 %d2, [out]; add.u64 %d2, %d2, %d1;\n"
+    "    and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0; mul.wide.u32 %d3, %r1, 8; add.u64 %d3, %d3, 8;\n"
+    "    stacksave.u64 %d9;\n"
+    "ROUND: stacksave.u64 %d4; alloca.u64 %d5, %d3; mov.u64 %d6, %d5; @%p1 alloca.u64 %d6, 512, 256;\n"
+    "    st.local.u32 [%d6], %r3; st.local.u32 [%d5+4], %r1;\n"
+    "    @%p1 and.b64 %d7, %d6, 255; @!%p1 mov.u64 %d7, 0; cvt.u32.u64 %r5, %d7; add.u32 %r4, %r4, %r5;\n"
+    "    ld.local.u32 %r5, [%d6]; add.u32 %r4, %r4, %r5; ld.local.u32 %r5, [%d5+4]; add.u32 %r4, %r4, %r5;\n"
+    "    stackrestore.u64 %d4; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 100; @%p2 bra ROUND;\n"
+    "    stacksave.u64 %d10; sub.u64 %d10, %d10, %d9; cvt.u32.u64 %r5, %d10; add.u32 %r4, %r4, %r5;\n"
+    "    st.global.u32 [%d2], %r4; ret;\n}\n"
+
+    ".visible .entry too_much(.param .u64 size)\n{\n"
+    "    .reg .b32 %r; .reg .b64 %d<4>; .reg .pred %p;\n"
+    "    ld.param.u64 %d1, [size]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 40; @%p alloca.u64 %d2, %d1; @%p st.local.u8 [%d2], %r; ret;\n}\n"
+
+    ".visible .entry spaces(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;\n    ld.param.u64 %d1, [out]; mov.u32 %r2, 0;\n"
+    "    cvta.const.u64 %d2, bank; add.u64 %d3, %d2, 15; isspacep.const %p, %d3; @%p or.b32 %r2, %r2, 1;\n"
+    "    cvta.const.u64 %d2, other; isspacep.const %p, %d2; @%p or.b32 %r2, %r2, 2;\n"
+    "    cvta.global.u64 %d2, plain; isspacep.const %p, %d2; @%p or.b32 %r2, %r2, 4; isspacep.global %p, %d2; @%p or.b32 %r2, %r2, 8;\n"
+    "    isspacep.const %p, %d1; @%p or.b32 %r2, %r2, 16;\n"
+    "    st.global.u32 [%d1], %r2; ret;\n}\n";
+
+static void each_variant(const char *entry, unsigned threads, uint32_t (*expected)(uint32_t thread))
+{
+    struct rig *rig = rig_open(text);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        uint32_t out[THREADS] = {0};
+        void *to = out;
+        rig_run(rig, entry, 1, threads, &to, sizeof to);
+        for (uint32_t i = 0; i < threads; i++)
+            if (out[i] != expected(i))
+                fail_msg("%s, variant %u, thread %u: %u, must be %u", entry, rig_variant, i, out[i], expected(i));
+    }
+    rig_close(rig);
+}
+
+static uint32_t of_functions(uint32_t thread)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 50; i++) {
+        uint32_t n = thread + 1 + i;
+        sum += n * (n + 1) / 2;
+    }
+    return sum;
+}
+
+static uint32_t of_loop(uint32_t thread)
+{
+    return 100 * 99 / 2 + 100 * thread;
+}
+
+static uint32_t of_spaces(uint32_t thread)
+{
+    (void)thread;
+    return 1 | 2 | 8;
+}
+
+static void functions(void **unused) { (void)unused; each_variant("functions", THREADS, of_functions); }
+static void loop(void **unused) { (void)unused; each_variant("loop", THREADS - 7, of_loop); }
+static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_spaces); }
+
+static void too_much(void **unused)
+{
+    (void)unused;
+    static const struct { uint64_t size; CUresult status; } cases[] = {
+        {0, CUDA_SUCCESS}, {8192, CUDA_SUCCESS}, {8193, CUDA_ERROR_HARDWARE_STACK_ERROR}, {UINT64_MAX, CUDA_ERROR_HARDWARE_STACK_ERROR},
+        {UINT64_C(1) << 63, CUDA_ERROR_HARDWARE_STACK_ERROR}};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+        for (unsigned i = 1; i < sizeof cases / sizeof *cases; i++) {
+            struct rig *rig = rig_open(text);
+            unsigned grid[3] = {1, 1, 1}, block[3] = {64, 1, 1};
+            assert_int_equal(rig_launch(rig, "too_much", grid, block, 0, &cases[i].size, sizeof cases[i].size), cases[i].status);
+            rig_close(rig);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(spaces)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
