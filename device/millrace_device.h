@@ -13,6 +13,10 @@
 /* Sources written for nvcc call log and the like in constexpr functions, which count as constant there. Here they are called when the kernel runs. */
 #pragma clang diagnostic ignored "-Winvalid-constexpr"
 
+#ifndef __CUDACC__
+#define __CUDACC__ 1
+#endif
+
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __host__ __attribute__((host))
@@ -255,6 +259,23 @@ MR_DEVICE float min(float x, float y) { return __nvvm_fmin_f(x, y); }
 MR_DEVICE float max(float x, float y) { return __nvvm_fmax_f(x, y); }
 MR_DEVICE double min(double x, double y) { return __nvvm_fmin_d(x, y); }
 MR_DEVICE double max(double x, double y) { return __nvvm_fmax_d(x, y); }
+/* The host's functions of these names, which CUDA C++ has without a namespace, too. */
+#define MR_HOST static __attribute__((host, unused)) inline
+#define MR_HOST_MIN_MAX(type)                                      \
+    MR_HOST type min(type x, type y) { return y < x ? y : x; }     \
+    MR_HOST type max(type x, type y) { return x < y ? y : x; }
+MR_HOST_MIN_MAX(int)
+MR_HOST_MIN_MAX(unsigned int)
+MR_HOST_MIN_MAX(long)
+MR_HOST_MIN_MAX(unsigned long)
+MR_HOST_MIN_MAX(long long)
+MR_HOST_MIN_MAX(unsigned long long)
+#undef MR_HOST_MIN_MAX
+MR_HOST float min(float x, float y) { return __builtin_fminf(x, y); }
+MR_HOST float max(float x, float y) { return __builtin_fmaxf(x, y); }
+MR_HOST double min(double x, double y) { return __builtin_fmin(x, y); }
+MR_HOST double max(double x, double y) { return __builtin_fmax(x, y); }
+#undef MR_HOST
 MR_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
 MR_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 MR_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }

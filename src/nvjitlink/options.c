@@ -40,17 +40,6 @@ static nvJitLinkResult read_arch(struct nvJitLink *link, const char *value)
     }
 }
 
-/* What the assembler's option would change is the listing or the machine code, which the CPU has none of. */
-static bool is_harmless(const char *value)
-{
-    static const char *const begins[] = { "-v", "--verbose", "-O", "--opt-level", "-w", "--disable-warnings", "--warn-", "-warn-", "-dlcm", "-dscm",
-        "--def-load-cache", "--def-store-cache", "-maxrregcount", "--maxrregcount", "--fmad", "-fmad", "-lineinfo", "--generate-line-info", "-g" };
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-        if (strncmp(value, begins[i], strlen(begins[i])) == 0)
-            return true;
-    return false;
-}
-
 static nvJitLinkResult read_one(struct nvJitLink *link, const char *word)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -67,7 +56,7 @@ static nvJitLinkResult read_one(struct nvJitLink *link, const char *word)
                 return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "unrecognized option:", word);
             break;
         case ASSEMBLER:
-            if (!is_harmless(value))
+            if (!mr_ptx_assembler_option_is_idle(value))
                 return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "no assembler runs here that could honour", word);
             break;
         case LTO:

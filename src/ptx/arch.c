@@ -44,3 +44,15 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
     *real = is_real;
     return MR_PTX_ARCH_GOOD;
 }
+
+bool mr_ptx_assembler_option_is_idle(const char *option)
+{
+    static const char *const begins[] = {
+        "-v", "--verbose", "-O", "--opt-level", "-w", "--disable-warnings", "--warn-", "-warn-", "-dlcm", "-dscm",
+        "--def-load-cache", "--def-store-cache", "-maxrregcount", "--maxrregcount", "--fmad", "-fmad", "-lineinfo",
+        "--generate-line-info", "-g", "--allow-expensive-optimizations", "-allow-expensive-optimizations"};
+    for (size_t i = 0; i < COUNT(begins); i++)
+        if (strncmp(option, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The architectures that sources may be compiled and linked for: those from
- * sm_50 up to the device's own.
+ * What commands and libraries that compile and link device code take from their
+ * users: the architectures, from sm_50 up to the newest that the device can be,
+ * and options for the assembler, which is not there.
  */
 #ifndef MR_PTX_ARCH_H
 #define MR_PTX_ARCH_H
@@ -24,5 +25,8 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
 
 /* The numbers of all, oldest first; *count of them. */
 const int *mr_ptx_arch_all(size_t *count);
+
+/* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has none of. */
+bool mr_ptx_assembler_option_is_idle(const char *option);
 
 #endif

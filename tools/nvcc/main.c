@@ -1,127 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nvcc shim: builds clang's command line and becomes clang.
- *
- * A "cubin" made here holds PTX text: Millrace's driver looks at the first bytes of an image, and PTX is the language that it takes. */
-#include <errno.h>
-#include <libgen.h>
-#include <limits.h>
+/* The nvcc shim and `millrace cc`: from a request to the steps that fulfil it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/memory.h"
 #include "shim.h"
 
 static const char version[] =
-    "nvcc: Millrace " MR_VERSION ", kernel source for the CPU by clang 19\n"
-    "Compiles CUDA C++ to PTX in place of NVIDIA's compiler; no code of NVIDIA's is in it.\n"
+    "nvcc: Millrace " MR_VERSION ", CUDA C++ for the CPU by clang 19\n"
+    "Compiles in place of NVIDIA's compiler; no code of NVIDIA's is in it.\n"
     "Cuda compilation tools, release 13.0, V13.0.0\n";
 
 static const char usage[] =
-    "Usage: nvcc --ptx|--cubin|--preprocess [options] SOURCE.cu\n"
+    "Usage: nvcc [options] FILE...        (also: millrace cc [options] FILE...)\n"
     "\n"
-    "Millrace's stand-in for nvcc: compiles the kernels of one source file to PTX with clang 19.\n"
-    "Understood: -arch, -code, -gencode, -I, -D, -U, -include, -std, -O, -o, -G, -lineinfo, -fmad, -ftz, -use_fast_math, -w,\n"
-    "-Xcompiler, -Xptxas, --dryrun, --verbose, --version. Host code, linking and -c are not done yet.\n";
+    "Compiles CUDA C++ (.cu), C++ and C, and links programs and libraries that run on Millrace. Device code is kept as PTX.\n"
+    "\n"
+    "  (no phase)            link a program; -shared: a library\n"
+    "  -c, -dc               objects; -dc: with device code that is linked later\n"
+    "  --ptx, --cubin, --fatbin   device code alone, for the driver API\n"
+    "  -E, -M, -MM           preprocess; list dependencies\n"
+    "  -dlink, --lib         link device code into an object; make an archive\n"
+    "  --version, --help, --dryrun\n"
+    "\n"
+    "  -o, -arch, -code, -gencode, -rdc, -I, -isystem, -D, -U, -include, -std, -x, -O, -g, -G, -lineinfo, -fmad, -ftz, -use_fast_math, -w, -Werror,\n"
+    "  -Xcompiler, -Xlinker, -Xptxas, -L, -l, -cudart, -ccbin, --default-stream, --keep, --keep-dir, -MD, -MMD, -MF, -MT, -MP and others: docs/compilers.md.\n"
+    "An option that can't be honoured is an error.\n";
 
-/* The device header beside the shim: ../../device in the build folder, ../device where it is installed. */
-static bool find_header(char out[PATH_MAX])
+/* Phases with one output for each source. */
+static int run_each(const struct request *request, const struct places *places)
 {
-    static const char *const places[] = { "../../device/millrace_device.h", "../device/millrace_device.h" };
-    char self[PATH_MAX], path[PATH_MAX + 64];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
-        return false;
-    self[length] = '\0';
-    const char *folder = dirname(self);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, places[i]);
-        if (realpath(path, out))
-            return true;
+    static const char *const endings[] = { [PHASE_PTX] = ".ptx", [PHASE_CUBIN] = ".cubin", [PHASE_FATBIN] = ".fatbin", [PHASE_OBJECT] = ".o" };
+    int status = 0;
+    for (size_t i = 0; i < request->input_count && status == 0; i++) {
+        const struct input *input = &request->inputs[i];
+        bool device_only = request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_FATBIN;
+        bool fits = device_only ? input->kind == KIND_CUDA || (input->kind == KIND_PTX && request->phase == PHASE_FATBIN)
+                                : input->kind != KIND_LINK && input->kind != KIND_PTX;
+        if (!fits)
+            return failed("this phase makes nothing of the input", input->path);
+        if (request->phase == PHASE_PREPROCESS) {
+            status = device_preprocess(request, places, input);
+            continue;
+        }
+        if (request->phase == PHASE_DEPENDENCIES) {
+            status = host_dependencies(request, places, input);
+            continue;
+        }
+        char *name = request->output ? NULL : output_name(input->path, endings[request->phase]);
+        const char *output = name ? name : request->output;
+        if (request->phase == PHASE_OBJECT)
+            status = host_object(request, places, input, output);
+        else if (request->phase == PHASE_FATBIN)
+            status = device_pack(request, places, input, output);
+        else
+            status = device_ptx(request, places, input->path, request->targets[0], output);
+        mr_free(name);
     }
-    return false;
+    return status;
 }
 
-/* The name of the output: as given, or the source's with its ending replaced, in the current folder as nvcc does. */
-static const char *output_name(const struct request *request)
+/* Objects of the sources; inputs that are objects stand for themselves. */
+static int make_objects(const struct request *request, const struct places *places, char **objects)
 {
-    static char name[PATH_MAX];
-    if (request->output)
-        return request->output;
-    if (request->phase == PHASE_PREPROCESS)
-        return NULL;
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s", request->source);
-    char *base = basename(copy), *dot = strrchr(base, '.');
-    if (dot)
-        *dot = '\0';
-    snprintf(name, sizeof name, "%.4000s.%s", base, request->phase == PHASE_PTX ? "ptx" : "cubin");
-    return name;
+    int status = 0;
+    for (size_t i = 0; i < request->input_count && status == 0; i++) {
+        const struct input *input = &request->inputs[i];
+        struct mr_text text = { .data = NULL };
+        char ending[32];
+        if (input->kind == KIND_PTX)
+            return complain("PTX can't be linked with host code; make a fat binary of it with --fatbin:", input->path) ? 0 : 1;
+        if (input->kind == KIND_LINK) {
+            mr_text_put(&text, *input->path == '-' ? "./" : "");
+            mr_text_put(&text, input->path);
+            objects[i] = text.data;
+        } else {
+            snprintf(ending, sizeof ending, ".%zu.o", i); /* two sources may have one name, in two folders */
+            objects[i] = step_file(request, input->path, ending);
+            status = host_object(request, places, input, objects[i]);
+        }
+        if (!objects[i])
+            return 1;
+    }
+    return status;
 }
 
-static void build_command(struct request *request, const char *compiler, const char *header, struct words *command)
+static int run_link(const struct request *request, const struct places *places)
 {
-    static char arch[32], beside[PATH_MAX + 16];
-    snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%d", request->capability);
-    snprintf(beside, sizeof beside, "%.*sinclude", (int)(strrchr(header, '/') + 1 - header), header);
-    static const char *const fixed[] = { "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
-        "--cuda-path=/nonexistent", "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-std=c++17",
-        "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-include" };
-    words_add(command, compiler);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        words_add(command, fixed[i]);
-    words_add(command, header);
-    words_add(command, "-isystem");
-    words_add(command, beside);
-    words_add(command, arch);
-    for (size_t i = 0; i < request->clang.count; i++)
-        words_add(command, request->clang.items[i]);
-    words_add(command, request->phase == PHASE_PREPROCESS ? "-E" : "-S");
-    if (request->phase == PHASE_PREPROCESS && request->plain_preprocess)
-        words_add(command, "-P");
-    const char *output = output_name(request);
-    if (output) {
-        words_add(command, "-o");
-        words_add(command, output);
-    }
-    words_add(command, "--");
-    words_add(command, request->source);
+    char **objects = mr_calloc(request->input_count, sizeof *objects);
+    bool made = false, device_only = request->phase == PHASE_DEVICE_LINK;
+    if (!objects)
+        return 1;
+    int status = make_objects(request, places, objects);
+    char *linked = step_file(request, "a", "_dlink.o");
+    const char *output = device_only ? request->output ? request->output : "a_dlink.o" : linked;
+    if (status == 0 && request->phase != PHASE_ARCHIVE)
+        status = device_link(request, objects, output, &made);
+    if (status == 0 && device_only && !made && !request->dry_run)
+        status = complain("there is no relocatable device code to link; compile with -dc or -rdc=true -c", NULL) ? 0 : 1;
+    if (status == 0 && request->phase == PHASE_ARCHIVE)
+        status = host_archive(request, objects);
+    else if (status == 0 && !device_only)
+        status = host_link(request, places, objects, made ? linked : NULL);
+    for (size_t i = 0; i < request->input_count; i++)
+        mr_free(objects[i]);
+    mr_free(objects);
+    mr_free(linked);
+    return status;
+}
+
+static bool check(const struct request *request)
+{
+    bool each = request->phase != PHASE_LINK && request->phase != PHASE_ARCHIVE && request->phase != PHASE_DEVICE_LINK;
+    if (!request->input_count)
+        return complain("there is no source file", NULL);
+    if (each && request->output && request->input_count > 1)
+        return complain("-o names one output, and there are several:", request->output);
+    if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_PREPROCESS) && request->target_count > 1)
+        return complain("this phase takes one architecture; --fatbin and -c take several", NULL);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    struct request request = { .capability = 80 };
-    struct words command = { 0 };
-    char header[PATH_MAX];
+    struct request request = { .phase = PHASE_LINK };
+    struct places places;
+    mr_log_setup();
     if (!request_parse(&request, argc, argv))
         return 1;
     if (request.phase == PHASE_VERSION || request.phase == PHASE_HELP) {
         fputs(request.phase == PHASE_VERSION ? version : usage, stdout);
         return 0;
     }
-    if (request.phase == PHASE_NONE || !request.source) {
-        fprintf(stderr, "nvcc (Millrace): %s\n%s", request.source ? "choose --ptx, --cubin or --preprocess; host code is not compiled yet"
-                                                                  : "there is no source file", usage);
+    if (!check(&request) || !places_find(&places))
         return 1;
-    }
-    if (!find_header(header)) {
-        fputs("nvcc (Millrace): millrace_device.h is not beside the shim; build or install Millrace again\n", stderr);
-        return 1;
-    }
-    const char *compiler = getenv("MILLRACE_CC");
-    if (!compiler || !*compiler)
-        compiler = "clang-19";
-    build_command(&request, compiler, header, &command);
-    if (request.verbose || request.dry_run) {
-        for (size_t i = 0; i < command.count; i++)
-            fprintf(stderr, "%s%s", i ? " " : "", command.items[i]);
-        fputc('\n', stderr);
-    }
-    if (request.dry_run)
-        return 0;
-    execvp(compiler, (char *const *)command.items);
-    int reason = errno;
-    fprintf(stderr, "nvcc (Millrace): cannot start '%s': %s%s\n", compiler, strerror(reason),
-        reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
-    return 1;
+    bool links = request.phase == PHASE_LINK || request.phase == PHASE_ARCHIVE || request.phase == PHASE_DEVICE_LINK;
+    int status = links ? run_link(&request, &places) : run_each(&request, &places);
+    step_clean();
+    return status;
 }

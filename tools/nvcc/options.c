@@ -1,58 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvcc's options, as far as a device-only compilation needs them.
+/* nvcc's options.
  *
- * The table maps each spelling to what becomes of it. An option with a value takes it as the next word, after '=', or (one-letter
- * options) attached. Options for the host compiler are accepted only where they cannot change device code. */
-#include <ctype.h>
+ * The table maps each spelling to what becomes of it. An option with a value takes it as the next word, after '=', or (one-letter options) attached;
+ * one without takes "=true" and "=false" too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/settings.h"
+#include "ptx/arch.h"
 #include "shim.h"
 
-void words_add(struct words *words, const char *word)
+bool complain(const char *what, const char *word)
 {
-    if (words->count + 2 > words->room) {
-        words->room = words->room ? words->room * 2 : 32;
-        words->items = realloc(words->items, words->room * sizeof *words->items);
-        if (!words->items) {
-            fputs("nvcc (Millrace): out of memory\n", stderr);
-            exit(1);
-        }
-    }
-    words->items[words->count++] = word;
-    words->items[words->count] = NULL;
+    fprintf(stderr, "nvcc (Millrace): error: %s%s%s%s\n", what, word ? " '" : "", word ? word : "", word ? "'" : "");
+    return false;
 }
 
-static char *joined(const char *a, const char *b)
+int failed(const char *what, const char *word)
 {
-    size_t size = strlen(a) + strlen(b) + 1;
-    char *text = malloc(size);
-    if (!text) {
-        fputs("nvcc (Millrace): out of memory\n", stderr);
-        exit(1);
-    }
-    snprintf(text, size, "%s%s", a, b);
-    return text;
+    complain(what, word);
+    return 1;
 }
 
 enum action {
-    SET_PHASE,     /* detail: the phase */
-    SET_OUTPUT,
-    SET_ARCH,      /* sm_XY, compute_XY, native */
-    SET_CODE,
-    GENCODE,       /* arch=…,code=… */
-    PASS,          /* clang's `text` as it stands */
-    PASS_VALUE,    /* clang's `text` with the value attached */
-    PASS_BOOLEAN,  /* value true: `text`; false: `other` */
+    SET_PHASE, SET_OUTPUT, SET_ARCH, SET_CODE, GENCODE, SET_LANGUAGE, SET_CCBIN, SET_KEEP, SET_KEEP_FOLDER, SET_RUNTIME, SET_RDC, SET_STREAM,
+    SET_MACHINE, SET_DEPENDENCIES, SET_DEPENDENCY_FILE, SET_DEPENDENCY_TARGET, SET_PHONY, SET_SHARED, SET_FORWARD, DEVICE_C, DEVICE_W,
+    BOTH,          /* clang's `text`, for both halves */
+    BOTH_VALUE,    /* with the value attached */
+    DEVICE, DEVICE_BOOLEAN,   /* for the device's half; `text` for true, `other` for false */
+    HOST_TEXT,     /* for the host's half */
+    DEBUG_DEVICE,
     LEVEL,         /* -O0 … -O3 */
-    HOST,          /* a word or comma list for the host compiler */
-    ASSEMBLER,     /* for ptxas, which does not run here: -v and -O alone */
-    NOTHING,       /* without effect on device code that the CPU runs; takes no value */
-    NOTHING_VALUE,
-    VERBOSE,
-    DRY_RUN,
+    ERRORS,        /* kinds of warnings that are errors */
+    HOST, LINKER, ASSEMBLER, FRONT, PACKER,   /* a comma list of another program's options */
+    LINK_VALUE,    /* `text` with the value attached, in its place on the linker's command line */
+    NOTHING,       /* without effect on code that the CPU runs; takes no value */
+    NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
+    VERBOSE, DRY_RUN,
+    REFUSE, REFUSE_VALUE,     /* `text` says why */
 };
+
+static const char no_files[] = "option files are not read";
 
 static const struct option {
     const char *name, *other_name;
@@ -65,47 +55,94 @@ static const struct option {
     { "--preprocess", "-E", SET_PHASE, PHASE_PREPROCESS, NULL, NULL },
     { "--ptx", "-ptx", SET_PHASE, PHASE_PTX, NULL, NULL },
     { "--cubin", "-cubin", SET_PHASE, PHASE_CUBIN, NULL, NULL },
+    { "--fatbin", "-fatbin", SET_PHASE, PHASE_FATBIN, NULL, NULL },
+    { "--compile", "-c", SET_PHASE, PHASE_OBJECT, NULL, NULL },
+    { "--link", "-link", SET_PHASE, PHASE_LINK, NULL, NULL },
+    { "--lib", "-lib", SET_PHASE, PHASE_ARCHIVE, NULL, NULL },
+    { "--device-link", "-dlink", SET_PHASE, PHASE_DEVICE_LINK, NULL, NULL },
+    { "--device-c", "-dc", DEVICE_C, 0, NULL, NULL },
+    { "--device-w", "-dw", DEVICE_W, 0, NULL, NULL },
+    { "--generate-dependencies", "-M", SET_PHASE, PHASE_DEPENDENCIES, "system", NULL },
+    { "--generate-nonsystem-dependencies", "-MM", SET_PHASE, PHASE_DEPENDENCIES, NULL, NULL },
+    { "--generate-dependencies-with-compile", "-MD", SET_DEPENDENCIES, 1, NULL, NULL },
+    { "--generate-nonsystem-dependencies-with-compile", "-MMD", SET_DEPENDENCIES, 0, NULL, NULL },
+    { "--dependency-output", "-MF", SET_DEPENDENCY_FILE, 0, NULL, NULL },
+    { "--dependency-target-name", "-MT", SET_DEPENDENCY_TARGET, 0, NULL, NULL },
+    { "--generate-dependency-targets", "-MP", SET_PHONY, 0, NULL, NULL },
     { "--output-file", "-o", SET_OUTPUT, 0, NULL, NULL },
     { "--gpu-architecture", "-arch", SET_ARCH, 0, NULL, NULL },
     { "--gpu-code", "-code", SET_CODE, 0, NULL, NULL },
     { "--generate-code", "-gencode", GENCODE, 0, NULL, NULL },
-    { "--include-path", "-I", PASS_VALUE, 0, "-I", NULL },
-    { "--system-include", "-isystem", PASS_VALUE, 0, "-isystem", NULL },
-    { "--define-macro", "-D", PASS_VALUE, 0, "-D", NULL },
-    { "--undefine-macro", "-U", PASS_VALUE, 0, "-U", NULL },
-    { "--pre-include", "-include", PASS_VALUE, 0, "-include", NULL },
-    { "--std", "-std", PASS_VALUE, 0, "-std=", NULL },
-    { "--optimize", "-O", LEVEL, 0, NULL, NULL },
-    { "--disable-warnings", "-w", PASS, 0, "-w", NULL },
-    { "--generate-line-info", "-lineinfo", PASS, 0, "-gline-directives-only", NULL },
-    { "--device-debug", "-G", PASS, 0, "-O0", NULL },
-    { "--debug", "-g", NOTHING, 0, NULL, NULL },
-    { "--fmad", "-fmad", PASS_BOOLEAN, 0, "-ffp-contract=fast", "-ffp-contract=off" },
-    { "--ftz", "-ftz", PASS_BOOLEAN, 0, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero" },
-    { "--prec-div", "-prec-div", NOTHING_VALUE, 0, NULL, NULL },
-    { "--prec-sqrt", "-prec-sqrt", NOTHING_VALUE, 0, NULL, NULL },
-    { "--use_fast_math", "-use_fast_math", PASS, 0, "-fgpu-flush-denormals-to-zero", NULL },
-    { "--restrict", "-restrict", NOTHING, 0, NULL, NULL },
-    { "--expt-relaxed-constexpr", "-expt-relaxed-constexpr", NOTHING, 0, NULL, NULL },
-    { "--expt-extended-lambda", "-expt-extended-lambda", NOTHING, 0, NULL, NULL },
-    { "--extended-lambda", "-extended-lambda", NOTHING, 0, NULL, NULL },
+    { "--relocatable-device-code", "-rdc", SET_RDC, 0, NULL, NULL },
+    { "--x", "-x", SET_LANGUAGE, 0, NULL, NULL },
+    { "--compiler-bindir", "-ccbin", SET_CCBIN, 0, NULL, NULL },
+    { "--keep", "-keep", SET_KEEP, 0, NULL, NULL },
+    { "--save-temps", "-save-temps", SET_KEEP, 0, NULL, NULL },
+    { "--keep-dir", "-keep-dir", SET_KEEP_FOLDER, 0, NULL, NULL },
+    { "--cudart", "-cudart", SET_RUNTIME, 0, NULL, NULL },
+    { "--shared", "-shared", SET_SHARED, 0, NULL, NULL },
+    { "--default-stream", "-default-stream", SET_STREAM, 0, NULL, NULL },
+    { "--machine", "-m", SET_MACHINE, 0, NULL, NULL },
     { "--m64", "-m64", NOTHING, 0, NULL, NULL },
-    { "--machine", "-m", NOTHING_VALUE, 0, NULL, NULL },
-    { "--maxrregcount", "-maxrregcount", NOTHING_VALUE, 0, NULL, NULL },
-    { "--compiler-bindir", "-ccbin", NOTHING_VALUE, 0, NULL, NULL },
-    { "--default-stream", "-default-stream", NOTHING_VALUE, 0, NULL, NULL },
+    { "--include-path", "-I", BOTH_VALUE, 0, "-I", NULL },
+    { "--system-include", "-isystem", BOTH_VALUE, 0, "-isystem", NULL },
+    { "--define-macro", "-D", BOTH_VALUE, 0, "-D", NULL },
+    { "--undefine-macro", "-U", BOTH_VALUE, 0, "-U", NULL },
+    { "--pre-include", "-include", BOTH_VALUE, 0, "-include", NULL },
+    { "--std", "-std", BOTH_VALUE, 0, "-std=", NULL },
+    { "--optimize", "-O", LEVEL, 0, NULL, NULL },
+    { "--disable-warnings", "-w", BOTH, 0, "-w", NULL },
+    { "--Werror", "-Werror", ERRORS, 0, NULL, NULL },
+    { "--Wreorder", "-Wreorder", BOTH, 0, "-Wreorder", NULL },
+    { "--Wno-deprecated-declarations", "-Wno-deprecated-declarations", BOTH, 0, "-Wno-deprecated-declarations", NULL },
+    { "--Wno-deprecated-gpu-targets", "-Wno-deprecated-gpu-targets", NOTHING, 0, NULL, NULL },
+    { "--generate-line-info", "-lineinfo", DEVICE, 0, "-gline-directives-only", NULL },
+    { "--device-debug", "-G", DEBUG_DEVICE, 0, NULL, NULL },
+    { "--debug", "-g", HOST_TEXT, 0, "-g", NULL },
+    { "--fmad", "-fmad", DEVICE_BOOLEAN, 0, "-ffp-contract=fast", "-ffp-contract=off" },
+    { "--ftz", "-ftz", DEVICE_BOOLEAN, 0, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero" },
+    { "--prec-div", "-prec-div", NOTHING_BOOLEAN, 0, NULL, NULL },     /* divisions and roots are always exact */
+    { "--prec-sqrt", "-prec-sqrt", NOTHING_BOOLEAN, 0, NULL, NULL },
+    { "--use_fast_math", "-use_fast_math", DEVICE, 0, "-fgpu-flush-denormals-to-zero", NULL },
+    { "--restrict", "-restrict", NOTHING, 0, NULL, NULL },
+    { "--expt-relaxed-constexpr", "-expt-relaxed-constexpr", BOTH, 0, "-D__CUDACC_RELAXED_CONSTEXPR__=1", NULL }, /* what these three allow is allowed always */
+    { "--expt-extended-lambda", "-expt-extended-lambda", BOTH, 0, "-D__CUDACC_EXTENDED_LAMBDA__=1", NULL },
+    { "--extended-lambda", "-extended-lambda", BOTH, 0, "-D__CUDACC_EXTENDED_LAMBDA__=1", NULL },
+    { "--maxrregcount", "-maxrregcount", NOTHING_NUMBER, 0, NULL, NULL },
+    { "--threads", "-t", NOTHING_NUMBER, 0, NULL, NULL },
+    { "--split-compile", "-split-compile", NOTHING_NUMBER, 0, NULL, NULL },
     { "--resource-usage", "-res-usage", NOTHING, 0, NULL, NULL },
+    { "--source-in-ptx", "-src-in-ptx", NOTHING, 0, NULL, NULL },
+    { "--extra-device-vectorization", "-extra-device-vectorization", NOTHING, 0, NULL, NULL },
+    { "--allow-unsupported-compiler", "-allow-unsupported-compiler", NOTHING, 0, NULL, NULL },
+    { "--cudadevrt", "-cudadevrt", NOTHING_VALUE, 0, NULL, NULL },
+    { "--diag-suppress", "-diag-suppress", NOTHING_VALUE, 0, NULL, NULL },     /* numbers of NVIDIA's diagnostics, which are not issued here */
+    { "--diag-warn", "-diag-warn", NOTHING_VALUE, 0, NULL, NULL },
+    { "--diag-error", "-diag-error", NOTHING_VALUE, 0, NULL, NULL },
+    { "--display-error-number", "-err-no", NOTHING, 0, NULL, NULL },
+    { "--no-display-error-number", "-no-err-no", NOTHING, 0, NULL, NULL },
     { "--compiler-options", "-Xcompiler", HOST, 0, NULL, NULL },
+    { "--linker-options", "-Xlinker", LINKER, 0, NULL, NULL },
     { "--ptxas-options", "-Xptxas", ASSEMBLER, 0, NULL, NULL },
+    { "--cudafe", "-Xcudafe", FRONT, 0, NULL, NULL },
+    { "--fatbin-options", "-Xfatbin", PACKER, 0, NULL, NULL },
+    { "--forward-unknown-to-host-compiler", "-forward-unknown-to-host-compiler", SET_FORWARD, 0, NULL, NULL },
+    { "--library-path", "-L", LINK_VALUE, 0, "-L", NULL },
+    { "--library", "-l", LINK_VALUE, 0, "-l", NULL },
     { "--verbose", "-v", VERBOSE, 0, NULL, NULL },
     { "--dryrun", "-dryrun", DRY_RUN, 0, NULL, NULL },
+    { "--options-file", "-optf", REFUSE_VALUE, 0, no_files, NULL },
+    { "--dlink-time-opt", "-dlto", REFUSE, 0, "no LTO code is made here", NULL },
+    { "--run", "-run", REFUSE, 0, "the program is not started; run it with 'millrace run'", NULL },
 };
 
 static bool takes_value(enum action action)
 {
     switch (action) {
-    case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case PASS_VALUE: case PASS_BOOLEAN: case LEVEL: case HOST:
-    case ASSEMBLER: case NOTHING_VALUE:
+    case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
+    case SET_STREAM: case SET_MACHINE: case SET_DEPENDENCY_FILE: case SET_DEPENDENCY_TARGET: case BOTH_VALUE: case DEVICE_BOOLEAN: case LEVEL:
+    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
+    case NOTHING_BOOLEAN: case REFUSE_VALUE:
         return true;
     default:
         return false;
@@ -119,7 +156,7 @@ static bool spells(const char *word, const char *name, bool attached, const char
     *value = NULL;
     if (strncmp(word, name, length) != 0)
         return false;
-    if (word[length] == '=' && attached)
+    if (word[length] == '=')
         *value = word + length + 1;
     else if (word[length] != '\0' && length == 2 && attached)
         *value = word + length;
@@ -130,137 +167,419 @@ static bool spells(const char *word, const char *name, bool attached, const char
 
 static const struct option *find_option(const char *word, const char **value)
 {
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        bool valued = takes_value(options[i].action);
-        if (spells(word, options[i].name, valued, value) || spells(word, options[i].other_name, valued, value))
-            return &options[i];
-    }
+    for (size_t pass = 0; pass < 2; pass++) /* a whole name before one letter with a value attached */
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            bool attached = pass == 1 && takes_value(options[i].action);
+            if (spells(word, options[i].name, attached, value) || spells(word, options[i].other_name, attached, value))
+                return &options[i];
+        }
     return NULL;
 }
 
-static bool complain(const char *what, const char *word)
+static bool add_target(struct request *request, const char *value)
 {
-    fprintf(stderr, "nvcc (Millrace): %s '%s'; this shim compiles one kernel source to PTX, --ptx or --cubin\n", what, word);
-    return false;
-}
-
-/* sm_80, compute_80 or native; an `a` or `f` suffix names features that the CPU doesn't have. */
-static bool set_capability(struct request *request, const char *value)
-{
-    const char *digits = strchr(value, '_');
-    char *end;
-    if (strcmp(value, "native") == 0)
-        return true;
-    long number = digits ? strtol(digits + 1, &end, 10) : 0;
-    if (!digits || *end || number < 50 || number > 90 ||
-        (strncmp(value, "sm_", 3) != 0 && strncmp(value, "compute_", 8) != 0))
-        return complain("there is no code for the architecture", value);
-    request->capability = (int)number;
+    unsigned capability = 0;
+    bool real;
+    if (strcmp(value, "native") == 0) {
+        const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
+        capability = (unsigned)(strtod(text, NULL) * 10 + 0.5);
+    } else if (mr_ptx_arch_read(value, &capability, &real) != MR_PTX_ARCH_GOOD) {
+        return complain("there is no code (sm_50 to sm_90 without a suffix) for the architecture", value);
+    }
+    for (size_t i = 0; i < request->target_count; i++)
+        if (request->targets[i] == capability)
+            return true;
+    if (request->target_count == TARGETS_MAX)
+        return complain("too many architectures", NULL);
+    request->targets[request->target_count++] = capability;
     return true;
 }
 
-/* Host options: -P means no line markers; those that only concern the host's machine code have no object here. */
-static bool host_option(struct request *request, const char *value)
+static bool add_all_targets(struct request *request, bool major)
 {
-    if (strcmp(value, "-P") == 0) {
-        request->plain_preprocess = true;
-        return true;
+    size_t count;
+    const int *all = mr_ptx_arch_all(&count);
+    for (size_t i = 0; i < count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "sm_%d", all[i]);
+        if ((!major || all[i] % 10 == 0) && !add_target(request, name))
+            return false;
     }
-    static const char *const harmless[] = { "-W", "-fPIC", "-fpic", "-O", "-g", "-march=", "-mtune=", "-fopenmp", "-pthread", "-fvisibility", "-fno-" };
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strncmp(value, harmless[i], strlen(harmless[i])) == 0)
-            return true;
-    return complain("cannot honour the host compiler's option", value);
+    return true;
 }
 
-/* The value of arch= in "arch=compute_80,code=sm_80". */
+/* Each part of a comma list (in brackets or not) must be an architecture; nothing else depends on it, since PTX is embedded in any case. */
+static bool check_codes(struct request *request, const char *list)
+{
+    size_t before = request->target_count;
+    for (list += *list == '['; *list;) {
+        char name[64];
+        size_t length = strcspn(list, ",]");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+        if (!add_target(request, name))
+            return false;
+        if (before > 0)
+            request->target_count = before;
+        list += length + (list[length] != '\0');
+    }
+    return true;
+}
+
+/* "arch=compute_80,code=sm_80" or "arch=compute_80,code=[sm_80,compute_80]": PTX for the virtual architecture. */
 static bool gencode(struct request *request, const char *value)
 {
-    if (strncmp(value, "arch=", 5) != 0)
-        return complain("cannot honour -gencode", value);
-    char *arch = joined(value + 5, "");
-    arch[strcspn(arch, ",")] = '\0';
-    bool done = set_capability(request, arch);
-    free(arch);
-    return done;
+    char arch[64];
+    const char *comma = strchr(value, ',');
+    if (strncmp(value, "arch=", 5) != 0 || (comma && strncmp(comma, ",code=", 6) != 0))
+        return complain("expected arch=…,code=… in -gencode", value);
+    size_t length = comma ? (size_t)(comma - value) - 5 : strlen(value) - 5;
+    snprintf(arch, sizeof arch, "%.*s", (int)(length < sizeof arch ? length : sizeof arch - 1), value + 5);
+    return add_target(request, arch) && (!comma || check_codes(request, comma + 6));
 }
 
-static bool apply(struct request *request, const struct option *option, const char *word, const char *value)
+static bool is_true(const char *value)
+{
+    return strcmp(value, "true") == 0;
+}
+
+static bool is_boolean(const char *value, const char *word)
+{
+    return is_true(value) || strcmp(value, "false") == 0 || complain("expected true or false in", word);
+}
+
+static bool one_of(const char *value, const char *a, const char *b, const char *c, const char *word)
+{
+    return strcmp(value, a) == 0 || strcmp(value, b) == 0 || strcmp(value, c) == 0 || complain("this value is not known to", word);
+}
+
+static bool errors(struct request *request, const char *kind)
+{
+    if (strcmp(kind, "all-warnings") == 0)
+        mr_words_add(&request->both, "-Werror", "");
+    else if (strcmp(kind, "reorder") == 0 || strcmp(kind, "deprecated-declarations") == 0)
+        mr_words_add(&request->both, "-Werror=", kind);
+    else if (strcmp(kind, "cross-execution-space-call") != 0) /* which is an error in any case */
+        return complain("cannot make errors of warnings of the kind", kind);
+    return true;
+}
+
+static bool front(const char *option)
+{
+    return strncmp(option, "--diag_", 7) == 0 || strcmp(option, "--display_error_number") == 0 ||
+        complain("cannot honour the front end's option", option);
+}
+
+/* The parts of a comma list, one by one. */
+static bool each_part(struct request *request, enum action action, const char *list)
+{
+    char option[PATH_MAX];
+    do {
+        size_t length = strcspn(list, ",");
+        if (length >= sizeof option)
+            return complain("this option is too long:", list);
+        memcpy(option, list, length);
+        option[length] = '\0';
+        bool good = true;
+        if (action == HOST && strncmp(option, "-Wl", 3) == 0 && list[length] == ',') { /* the linker's own list, to its end */
+            return guard_host(request, list);
+        } else if (action == HOST) {
+            good = guard_host(request, option);
+        } else if (action == LINKER) {
+            good = guard_linker(request, option);
+        } else if (action == ERRORS) {
+            good = errors(request, option);
+        } else if (action == FRONT) {
+            good = front(option);
+        } else if (action == PACKER) {
+            good = strcmp(option, "-compress-all") == 0 || strncmp(option, "-compress-mode", 14) == 0 || strncmp(option, "--compress", 10) == 0 ||
+                complain("cannot honour the packer's option", option);
+        } else {
+            good = mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the assembler's option", option);
+        }
+        if (!good)
+            return false;
+        list += length + (list[length] == ',');
+    } while (*list);
+    return true;
+}
+
+static void add_item(struct request *request, const char *word, size_t input)
+{
+    if (!mr_array_reserve((void **)&request->items, &request->item_room, request->item_count + 1, sizeof *request->items)) {
+        complain("out of memory", NULL);
+        exit(1);
+    }
+    request->items[request->item_count++] = (struct link_item){ word, input };
+}
+
+static const char *joined(const char *a, const char *b)
+{
+    struct mr_text text = { .data = NULL };
+    mr_text_put(&text, a);
+    mr_text_put(&text, b);
+    if (text.failed) {
+        complain("out of memory", NULL);
+        exit(1);
+    }
+    return text.data ? text.data : "";
+}
+
+static bool set_runtime(struct request *request, const char *value, const char *word)
+{
+    if (!one_of(value, "static", "shared", "none", word))
+        return false;
+    request->runtime = value;
+    return true;
+}
+
+static bool set_stream(struct request *request, const char *value, const char *word)
+{
+    if (!one_of(value, "legacy", "per-thread", "null", word))
+        return false;
+    if (strcmp(value, "per-thread") == 0) {
+        mr_words_add(&request->gpu, "-Xclang", "");
+        mr_words_add(&request->gpu, "-fgpu-default-stream=per-thread", "");
+        mr_words_add(&request->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1", "");
+    }
+    return true;
+}
+
+static bool set_arch(struct request *request, const char *value)
+{
+    if (strcmp(value, "all") == 0 || strcmp(value, "all-major") == 0)
+        return add_all_targets(request, value[3] == '-');
+    if (request->arch_given) /* the last one counts, as with nvcc */
+        request->target_count = 0;
+    request->arch_given = true;
+    return add_target(request, value);
+}
+
+/* Options that set a field of the request. */
+static bool apply_setting(struct request *request, const struct option *option, const char *word, const char *value)
 {
     switch (option->action) {
     case SET_PHASE:
         request->phase = (enum phase)option->detail;
+        request->system_dependencies |= option->text != NULL;
+        return true;
+    case DEVICE_C: case DEVICE_W:
+        request->phase = PHASE_OBJECT;
+        request->relocatable = option->action == DEVICE_C;
         return true;
     case SET_OUTPUT:
         request->output = value;
         return true;
     case SET_ARCH:
+        return set_arch(request, value);
     case SET_CODE:
-        return set_capability(request, value);
+        return check_codes(request, value);
     case GENCODE:
         return gencode(request, value);
-    case PASS:
-        words_add(&request->clang, option->text);
+    case SET_LANGUAGE:
+        request->language = value;
+        return one_of(value, "cu", "c++", "c", word);
+    case SET_CCBIN:
+        request->host_compiler = value;
         return true;
-    case PASS_VALUE:
-        if (option->text[1] == 'i') { /* -include, -isystem: value as the next word */
-            words_add(&request->clang, option->text);
-            words_add(&request->clang, value);
-        } else {
-            words_add(&request->clang, joined(option->text, value));
-        }
+    case SET_KEEP:
+        request->keep_folder = request->keep_folder ? request->keep_folder : ".";
         return true;
-    case PASS_BOOLEAN:
-        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-            return complain("expected true or false in", word);
-        words_add(&request->clang, strcmp(value, "true") == 0 ? option->text : option->other);
+    case SET_KEEP_FOLDER:
+        request->keep_folder = value;
         return true;
-    case LEVEL:
-        if (strlen(value) != 1 || *value < '0' || *value > '3')
-            return complain("there is no optimisation level", value);
-        words_add(&request->clang, joined("-O", value));
+    case SET_RUNTIME:
+        return set_runtime(request, value, word);
+    case SET_RDC:
+        request->relocatable = is_true(value);
+        return is_boolean(value, word);
+    case SET_STREAM:
+        return set_stream(request, value, word);
+    case SET_MACHINE:
+        return strcmp(value, "64") == 0 || complain("there are only 64-bit programs, not", word);
+    case SET_DEPENDENCIES:
+        request->write_dependencies = true;
+        request->system_dependencies = option->detail;
         return true;
-    case HOST:
-        return host_option(request, value);
-    case ASSEMBLER:
-        return strcmp(value, "-v") == 0 || strncmp(value, "-O", 2) == 0 || complain("cannot honour the assembler's option", value);
+    case SET_DEPENDENCY_FILE:
+        request->dependency_file = value;
+        return true;
+    case SET_DEPENDENCY_TARGET:
+        request->dependency_target = value;
+        return true;
+    case SET_PHONY:
+        request->dependency_phony = true;
+        return true;
+    case SET_SHARED:
+        request->shared = true;
+        return true;
+    case SET_FORWARD:
+        request->forward_unknown = true;
+        return true;
     case VERBOSE:
         request->verbose = true;
         return true;
     case DRY_RUN:
         request->dry_run = true;
         return true;
-    case NOTHING:
-    case NOTHING_VALUE:
-        return true;
+    default:
+        return false;
     }
-    return false;
+}
+
+static bool is_number(const char *value)
+{
+    size_t digits = strspn(value, "0123456789");
+    return digits && !value[digits];
+}
+
+/* Options that become words of a command. */
+static bool apply(struct request *request, const struct option *option, const char *word, const char *value)
+{
+    switch (option->action) {
+    case BOTH:
+        mr_words_add(&request->both, option->text, "");
+        return true;
+    case BOTH_VALUE:
+        mr_words_add(&request->both, option->text, value);
+        return *value || complain("there is no value after", word);
+    case DEVICE:
+        mr_words_add(&request->device, option->text, "");
+        return true;
+    case DEVICE_BOOLEAN:
+        mr_words_add(&request->device, is_true(value) ? option->text : option->other, "");
+        return is_boolean(value, word);
+    case HOST_TEXT:
+        mr_words_add(&request->host, option->text, "");
+        return true;
+    case DEBUG_DEVICE:
+        mr_words_add(&request->device, "-O0", "");
+        mr_words_add(&request->both, "-D__CUDACC_DEBUG__", "");
+        return true;
+    case LEVEL:
+        if (strlen(value) != 1 || *value < '0' || *value > '3')
+            return complain("there is no optimisation level", value);
+        mr_words_add(&request->host, "-O", value);
+        return true;
+    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER:
+        return each_part(request, option->action, value);
+    case LINK_VALUE:
+        add_item(request, joined(option->text, value), 0);
+        return *value || complain("there is no value after", word);
+    case NOTHING:
+        return true;
+    case NOTHING_VALUE:
+        return *value || complain("there is no value after", word);
+    case NOTHING_NUMBER:
+        return is_number(value) || complain("expected a number in", word);
+    case NOTHING_BOOLEAN:
+        return is_boolean(value, word);
+    case REFUSE: case REFUSE_VALUE:
+        return complain(joined(option->text, ", so this option can't be honoured:"), word);
+    default:
+        return apply_setting(request, option, word, value);
+    }
+}
+
+static bool ends(const char *text, const char *with)
+{
+    size_t length = strlen(text), part = strlen(with);
+    return length >= part && strcmp(text + length - part, with) == 0;
+}
+
+static bool find_kind(const char *path, enum kind *kind)
+{
+    static const struct { const char *ending; enum kind kind; } endings[] = {
+        { ".cu", KIND_CUDA }, { ".c", KIND_C }, { ".cc", KIND_CXX }, { ".cpp", KIND_CXX }, { ".cxx", KIND_CXX }, { ".c++", KIND_CXX },
+        { ".C", KIND_CXX }, { ".ptx", KIND_PTX }, { ".o", KIND_LINK }, { ".obj", KIND_LINK }, { ".a", KIND_LINK }, { ".so", KIND_LINK },
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends(path, endings[i].ending)) {
+            *kind = endings[i].kind;
+            return true;
+        }
+    *kind = KIND_LINK;
+    return strstr(path, ".so.") != NULL || complain("nothing can be made of a file with this ending:", path);
+}
+
+static bool add_input(struct request *request, const char *path)
+{
+    if (*path == '@')
+        return complain("option files are not read:", path);
+    if (!*path)
+        return complain("an input has no name", NULL);
+    if (!mr_array_reserve((void **)&request->inputs, &request->input_room, request->input_count + 1, sizeof *request->inputs))
+        return complain("out of memory", NULL);
+    request->inputs[request->input_count] = (struct input){ path, KIND_LINK };
+    add_item(request, NULL, request->input_count++);
+    return true;
+}
+
+/* Kinds, once -x is known. */
+static bool find_kinds(struct request *request)
+{
+    for (size_t i = 0; i < request->input_count; i++) {
+        struct input *input = &request->inputs[i];
+        if (!request->language) {
+            if (!find_kind(input->path, &input->kind))
+                return false;
+        } else {
+            input->kind = strcmp(request->language, "cu") == 0 ? KIND_CUDA : strcmp(request->language, "c") == 0 ? KIND_C : KIND_CXX;
+        }
+    }
+    return true;
+}
+
+/* What NVIDIA's own compiler is given as it came. */
+static void note_given(struct request *request, const struct option *option, const char *word, const char *next)
+{
+    switch (option->action) {
+    case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
+    case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_VALUE: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
+    case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE:
+        break;
+    default:
+        mr_words_add(&request->given, word, "");
+        if (next)
+            mr_words_add(&request->given, next, "");
+    }
+}
+
+static bool read_option(struct request *request, int argc, char **argv, int *at)
+{
+    const char *word = argv[*at], *value;
+    const struct option *option = find_option(word, &value);
+    if (!option)
+        return request->forward_unknown ? guard_host(request, word) : complain("cannot honour the option", word);
+    bool valued = takes_value(option->action), separate = false;
+    if (valued && !value) {
+        if (*at + 1 >= argc)
+            return complain("there is no value after", word);
+        value = argv[++*at];
+        separate = true;
+    } else if (!valued && value) { /* --name=true, --name=false */
+        if (!is_boolean(value, word) || !is_true(value))
+            return is_true(value) || strcmp(value, "false") == 0;
+        value = NULL;
+    }
+    if (value && value[0] == '@') /* clang's inner part would read it as an option file, even attached */
+        return complain("option files are not read:", value);
+    if (!apply(request, option, word, value))
+        return false;
+    note_given(request, option, word, separate ? value : NULL);
+    return true;
 }
 
 bool request_parse(struct request *request, int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i], *value;
-        if (word[0] != '-') {
-            if (word[0] == '@')
-                return complain("option files are not read:", word);
-            if (request->source)
-                return complain("one source at a time; there is a second one,", word);
-            request->source = word;
-            continue;
-        }
-        const struct option *option = find_option(word, &value);
-        if (!option)
-            return complain("cannot honour the option", word);
-        if (takes_value(option->action) && !value) {
-            if (i + 1 >= argc)
-                return complain("there is no value after", word);
-            value = argv[++i];
-        }
-        if (value && value[0] == '@') /* clang's inner part would read it as an option file, even attached */
-            return complain("option files are not read:", value);
-        if (!apply(request, option, word, value))
+    request->runtime = "static";
+    for (int i = 1; i < argc; i++)
+        if (strstr(argv[i], "forward-unknown-to-host-compiler"))
+            request->forward_unknown = true;
+    for (int i = 1; i < argc; i++)
+        if (!(argv[i][0] == '-' ? read_option(request, argc, argv, &i) : add_input(request, argv[i])))
             return false;
-    }
-    return true;
+    request->no_targets = request->target_count == 0;
+    if (request->no_targets)
+        request->targets[request->target_count++] = 75;
+    return find_kinds(request);
 }

@@ -1,35 +1,139 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nvcc shim: nvcc's spelling of a device-only compilation, done by clang 19 with Millrace's device header.
+/* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and libraries.
  *
- * options.c turns nvcc's command line into a `request`; main.c turns that into clang's command line and runs it. Nothing passes through a
- * shell; what is not understood is named in an error, never dropped. */
+ *   options.c   nvcc's spelling -> a request
+ *   guard.c     which options of others (host compiler, linker) may pass on
+ *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
+ *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
+ *   host.c      the host half, sources without device code, the link
+ *   devlink.c   linking relocatable device code
+ *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
+ *   main.c      the phases
+ *
+ * Nothing passes through a shell; what is not understood is named in an error, never dropped. */
 #ifndef NVCC_SHIM_H
 #define NVCC_SHIM_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-enum phase { PHASE_NONE, PHASE_VERSION, PHASE_HELP, PHASE_PREPROCESS, PHASE_PTX, PHASE_CUBIN };
+#include "base/text.h"
 
-/* A growing list of words, NULL-terminated. */
-struct words {
-    const char **items;
-    size_t count, room;
+enum phase {
+    PHASE_LINK, PHASE_VERSION, PHASE_HELP, PHASE_PREPROCESS, PHASE_DEPENDENCIES, PHASE_PTX, PHASE_CUBIN, PHASE_FATBIN, PHASE_OBJECT,
+    PHASE_DEVICE_LINK, PHASE_ARCHIVE,
 };
 
-void words_add(struct words *words, const char *word);
+enum kind { KIND_CUDA, KIND_C, KIND_CXX, KIND_PTX, KIND_LINK /* objects and libraries */ };
+
+struct input {
+    const char *path;
+    enum kind kind;
+};
+
+/* What the linker gets, in the order of the command line. */
+struct link_item {
+    const char *word;    /* an option; NULL: an input */
+    size_t input;
+};
+
+#define TARGETS_MAX 16
 
 struct request {
     enum phase phase;
-    const char *source;        /* the one kernel source */
-    const char *output;        /* -o, or NULL */
-    int capability;            /* 80 for sm_80 */
-    bool plain_preprocess;     /* no line markers: --compiler-options -P */
+    struct input *inputs;
+    size_t input_count, input_room;
+    struct link_item *items;
+    size_t item_count, item_room;
+    const char *output;               /* -o, or NULL */
+    const char *language;             /* -x, or NULL */
+    const char *host_compiler;        /* -ccbin, or NULL */
+    const char *keep_folder;          /* --keep: intermediate files stay here; NULL: they are removed */
+    const char *runtime;              /* "static", "shared" or "none" */
+    unsigned targets[TARGETS_MAX];    /* 80 for sm_80 */
+    size_t target_count;
+    bool arch_given, no_targets;      /* -arch; neither that nor -code nor -gencode */
+    bool plain_preprocess;            /* no line markers: --compiler-options -P */
+    bool system_dependencies;         /* -M, -MD rather than -MM, -MMD */
+    bool write_dependencies;          /* -MD, -MMD: beside the compilation */
+    const char *dependency_file, *dependency_target;
+    bool dependency_phony;
+    bool relocatable;                 /* -rdc=true, -dc */
+    bool shared;
+    bool forward_unknown;             /* -forward-unknown-to-host-compiler */
     bool verbose, dry_run;
-    struct words clang;        /* options that clang gets as they stand here */
+    struct mr_words both, device, host;   /* for clang: both halves, the device's alone, the host's alone */
+    struct mr_words gpu;                  /* both halves of CUDA C++, but no other source */
+    struct mr_words linking;              /* options of the link that come before its inputs */
+    struct mr_words given;                /* options as they came, but phase, output, architectures and those of the link: for nvidia.c */
 };
 
-/* Reads the command line. False after a message on standard error. */
+/* options.c: reads the command line. False after a message on standard error. */
 bool request_parse(struct request *request, int argc, char **argv);
+
+/* Says what is wrong, on standard error; false. `word` may be NULL. */
+bool complain(const char *what, const char *word);
+/* The same, as an exit status. */
+int failed(const char *what, const char *word);
+
+/* guard.c: adds an option for the host compiler or the linker, or names it in an error. What loads code into the compiler (plugins), reads more
+ * options from a file, or names another program to run is refused. */
+bool guard_host(struct request *request, const char *option);
+bool guard_linker(struct request *request, const char *option);
+/* Whether the words hold a character that a shell would read as more than text; the first that does. NULL if none. */
+const char *guard_shell(const struct mr_words *words);
+
+/* steps.c */
+struct places {
+    char device[PATH_MAX];     /* the folder of millrace_device.h */
+    char include[PATH_MAX];    /* of cuda.h */
+    char libraries[PATH_MAX];
+};
+bool places_find(struct places *places);
+
+/* Ends the words that were too many for the memory, once a list is whole. */
+void words_check(const struct mr_words *words);
+void words_add_all(struct mr_words *to, const struct mr_words *from);
+
+/* Runs a command in the folder `in` (NULL: the current one); its exit status, 1 after a message if it can't be started. A dry run prints it. */
+int step_run(const struct request *request, const struct mr_words *command, const char *in);
+
+/* The name of an intermediate file: in the temporary folder, or with --keep in that one. The caller frees it. NULL after a message. */
+char *step_file(const struct request *request, const char *base, const char *ending);
+/* The folder of such files. */
+const char *step_folder(const struct request *request);
+void step_clean(void);
+
+/* The source's name without folders and ending, plus `ending`: nvcc's name for an output. The caller frees it. */
+char *output_name(const char *source, const char *ending);
+
+bool file_write(const struct request *request, const char *path, const void *data, size_t size);
+/* Fills an empty text with the file. False after a message. */
+bool file_read(const char *path, struct mr_text *text);
+
+/* device.c */
+/* The words that begin each of clang's compilations of the CUDA C++ in `source`. */
+void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words);
+int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output);
+/* The fat binary of a source, or of a PTX file. */
+int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output);
+int device_preprocess(const struct request *request, const struct places *places, const struct input *input);
+
+/* host.c */
+int host_object(const struct request *request, const struct places *places, const struct input *input, const char *output);
+int host_dependencies(const struct request *request, const struct places *places, const struct input *input);
+/* Links, or archives, what the items name; objects[i] stands for input i. */
+int host_link(const struct request *request, const struct places *places, char *const *objects, const char *device_object);
+int host_archive(const struct request *request, char *const *objects);
+const char *host_program(const struct request *request);
+
+/* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
+int device_link(const struct request *request, char *const *objects, const char *output, bool *made);
+
+/* nvidia.c: whether MILLRACE_CC names NVIDIA's compiler; and one source compiled by it: `what` is its word for the phase. */
+bool nvidia_chosen(void);
+int nvidia_compile(const struct request *request, const char *what, const unsigned *targets, size_t count,
+    const char *source, const char *output);
 
 #endif

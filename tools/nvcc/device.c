@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device half of a source.
+ *
+ * clang makes PTX of it, once for each architecture; the texts go into one fat binary (ptx/pack.h), which the driver reads. What is called a cubin
+ * here is the PTX text itself: Millrace's driver looks at the first bytes of an image. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/settings.h"
+#include "ptx/pack.h"
+#include "ptx/ptx.h"
+#include "shim.h"
+
+static void add_path(struct mr_words *words, const char *spelling, const char *place, const char *rest)
+{
+    struct mr_text word = { .data = NULL };
+    mr_text_format(&word, "%s%s%s", spelling, place, rest);
+    mr_words_add(words, mr_text_chars(&word), "");
+    words->failed = words->failed || word.failed;
+    mr_text_clear(&word);
+}
+
+/* In relocatable code, what is local to a source gets a name that no other source has. */
+static void add_unit_name(const char *source, struct mr_words *words)
+{
+    char full[PATH_MAX], name[24];
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *at = realpath(source, full) ? full : source; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
+    snprintf(name, sizeof name, "%016llx", (unsigned long long)hash);
+    mr_words_add(words, "-fuse-cuid=none", ""); /* clang's own differs between the halves, and gives one that is told to the device's alone */
+    mr_words_add(words, "-Xclang", "");
+    mr_words_add(words, "-cuid=", name);
+}
+
+void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words)
+{
+    static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
+        "-Xclang", "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
+        "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0" };
+    const char *compiler = mr_setting_text(MR_SETTING_CC);
+    mr_words_add(words, *compiler ? compiler : "clang-19", "");
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        mr_words_add(words, fixed[i], "");
+    add_path(words, "-include", places->device, "/millrace_device.h");
+    add_path(words, "-isystem", places->device, "/include");
+    add_path(words, "-isystem", places->include, "");
+    if (request->phase != PHASE_PREPROCESS) /* which keys are made of: no more text in it than there has to be */
+        add_path(words, "-include", places->device, "/include/cuda_runtime.h");
+    words_add_all(words, &request->gpu);
+    if (request->relocatable) {
+        mr_words_add(words, "-fgpu-rdc", "");
+        mr_words_add(words, "-D__CUDACC_RDC__=1", "");
+        add_unit_name(source, words);
+    }
+}
+
+static void device_words(const struct request *request, const struct places *places, const char *source, unsigned target, struct mr_words *words)
+{
+    char arch[32];
+    snprintf(arch, sizeof arch, "sm_%u", target);
+    clang_words(request, places, source, words);
+    mr_words_add(words, "--cuda-device-only", "");
+    mr_words_add(words, "--cuda-feature=+ptx80", "");
+    mr_words_add(words, "--cuda-gpu-arch=", arch);
+    mr_words_add(words, "-O3", "");
+    mr_words_add(words, "-ffp-contract=fast", "");
+    words_add_all(words, &request->both);
+    words_add_all(words, &request->device);
+}
+
+int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
+{
+    struct mr_words words = { .items = NULL };
+    if (nvidia_chosen())
+        return nvidia_compile(request, "-ptx", &target, 1, source, output);
+    device_words(request, places, source, target, &words);
+    const char *const last[] = { "-S", "-o", output, "--", source };
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        mr_words_add(&words, last[i], "");
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+int device_preprocess(const struct request *request, const struct places *places, const struct input *input)
+{
+    struct mr_words words = { .items = NULL };
+    if (nvidia_chosen())
+        return nvidia_compile(request, "-E", request->targets, 1, input->path, request->output);
+    device_words(request, places, input->path, request->targets[0], &words);
+    mr_words_add(&words, "-E", "");
+    if (request->plain_preprocess)
+        mr_words_add(&words, "-P", "");
+    if (request->output)
+        mr_words_add(&words, "-o", "");
+    if (request->output)
+        mr_words_add(&words, request->output, "");
+    mr_words_add(&words, "--", "");
+    mr_words_add(&words, input->path, "");
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+/* The architecture of a PTX file, which is checked on the way; 0 after a message. */
+static unsigned check_ptx(const char *path, const struct mr_text *text)
+{
+    struct mr_ptx_diag diag;
+    unsigned target = 0;
+    mr_ptx_diag_init(&diag);
+    struct mr_ptx_module *module = mr_ptx_parse(mr_text_chars(text), text->length, &diag);
+    if (module)
+        target = module->target_sm;
+    else
+        fprintf(stderr, "nvcc (Millrace): error: %s is not good PTX:\n%s", path, mr_ptx_diag_text(&diag));
+    mr_ptx_module_destroy(module);
+    mr_ptx_diag_clear(&diag);
+    return target;
+}
+
+/* The PTX of one architecture in `text`. */
+static int one_text(const struct request *request, const struct places *places, const struct input *input, unsigned target, struct mr_text *text)
+{
+    char ending[32] = ".ptx";
+    if (request->target_count > 1)
+        snprintf(ending, sizeof ending, ".compute_%u.ptx", target);
+    char *path = step_file(request, input->path, ending);
+    int status = device_ptx(request, places, input->path, target, path);
+    if (status == 0 && !request->dry_run && !file_read(path, text))
+        status = 1;
+    mr_free(path);
+    return status;
+}
+
+int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output)
+{
+    struct mr_text texts[TARGETS_MAX] = { { .data = NULL } };
+    struct mr_ptx_pack_entry entries[TARGETS_MAX] = { { .name = NULL } };
+    size_t count = 0, size = 0;
+    int status = 0;
+    if (input->kind == KIND_PTX) {
+        unsigned target = file_read(input->path, &texts[0]) ? check_ptx(input->path, &texts[0]) : 0;
+        status = target ? 0 : 1;
+        entries[count++] = (struct mr_ptx_pack_entry){ .capability = target };
+    } else {
+        for (; count < request->target_count && status == 0; count++) {
+            status = one_text(request, places, input, request->targets[count], &texts[count]);
+            entries[count] = (struct mr_ptx_pack_entry){ .capability = request->targets[count] };
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        entries[i].text = mr_text_chars(&texts[i]);
+        entries[i].length = texts[i].length;
+        entries[i].name = "millrace-ptx";
+    }
+    unsigned char *bytes = status == 0 ? mr_ptx_pack(entries, count, &size) : NULL;
+    if (status == 0 && (!bytes || !file_write(request, output, bytes, size)))
+        status = 1;
+    mr_free(bytes);
+    for (size_t i = 0; i < count; i++)
+        mr_text_clear(&texts[i]);
+    return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host half of a source, and what has no device code: compiling and linking.
+ *
+ * clang compiles the host half of CUDA C++ itself, with the fat binary in the object and code that registers it with the runtime library. C and C++
+ * sources and the link are the host compiler's: clang, or what -ccbin names. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/settings.h"
+#include "shim.h"
+
+const char *host_program(const struct request *request)
+{
+    const char *compiler = mr_setting_text(MR_SETTING_CC);
+    if (request->host_compiler)
+        return request->host_compiler;
+    return *compiler && !nvidia_chosen() ? compiler : "clang-19";
+}
+
+static bool is_clang(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "clang", 5) == 0;
+}
+
+/* The host compiler's first words. A compiler for C compiles and links C++ as well when it is told the language; libraries are added at the link. */
+static void begin_host(const struct request *request, struct mr_words *words)
+{
+    const char *program = host_program(request);
+    mr_words_add(words, program, "");
+    if (is_clang(program))
+        mr_words_add(words, "--no-default-config", "");
+}
+
+static void add_dependency_words(const struct request *request, const struct input *input, const char *output, struct mr_words *words)
+{
+    if (!request->write_dependencies)
+        return;
+    char *file = output_name(request->output && request->phase == PHASE_OBJECT ? request->output : input->path, ".d");
+    const char *folder_end = request->output && request->phase == PHASE_OBJECT ? strrchr(request->output, '/') : NULL;
+    struct mr_text path = { .data = NULL };
+    if (folder_end)
+        mr_text_add(&path, request->output, (size_t)(folder_end + 1 - request->output));
+    mr_text_put(&path, file);
+    mr_words_add(words, request->system_dependencies ? "-MD" : "-MMD", "");
+    mr_words_add(words, "-MF", "");
+    mr_words_add(words, request->dependency_file ? request->dependency_file : mr_text_chars(&path), "");
+    mr_words_add(words, "-MT", "");
+    mr_words_add(words, request->dependency_target ? request->dependency_target : output, "");
+    if (request->dependency_phony)
+        mr_words_add(words, "-MP", "");
+    mr_text_clear(&path);
+    mr_free(file);
+}
+
+static void host_half(const struct request *request, const struct places *places, const char *path, struct mr_words *words)
+{
+    clang_words(request, places, path, words);
+    mr_words_add(words, "--cuda-host-only", "");
+    words_add_all(words, &request->both);
+    words_add_all(words, &request->host);
+}
+
+static void plain_half(const struct request *request, const struct places *places, const struct input *input, struct mr_words *words)
+{
+    struct mr_text path = { .data = NULL };
+    begin_host(request, words);
+    mr_words_add(words, "-x", "");
+    mr_words_add(words, input->kind == KIND_C ? "c" : "c++", "");
+    for (size_t i = 0; i < request->both.count; i++) /* a standard of C++ is none of C */
+        if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
+            mr_words_add(words, request->both.items[i], "");
+    words_add_all(words, &request->host);
+    mr_text_format(&path, "-isystem%s/include", places->device);
+    mr_words_add(words, mr_text_chars(&path), "");
+    mr_words_add(words, "-isystem", places->include);
+    words->failed = words->failed || path.failed;
+    mr_text_clear(&path);
+}
+
+/* The name of a source as a word that is no option. */
+static void add_source(const struct input *input, struct mr_words *words)
+{
+    mr_words_add(words, *input->path == '-' ? "./" : "", input->path);
+}
+
+int host_object(const struct request *request, const struct places *places, const struct input *input, const char *output)
+{
+    struct mr_words words = { .items = NULL };
+    int status = 0;
+    if (input->kind == KIND_CUDA && nvidia_chosen())
+        return nvidia_compile(request, request->relocatable ? "-dc" : "-c", request->targets, request->target_count, input->path, output);
+    if (input->kind == KIND_CUDA) {
+        char *packed = step_file(request, input->path, ".fatbin");
+        status = device_pack(request, places, input, packed);
+        host_half(request, places, input->path, &words);
+        const char *const embed[] = { "-Xclang", "-fcuda-include-gpubinary", "-Xclang", packed };
+        for (size_t i = 0; i < sizeof embed / sizeof *embed; i++)
+            mr_words_add(&words, embed[i], "");
+        mr_free(packed);
+    } else {
+        plain_half(request, places, input, &words);
+    }
+    add_dependency_words(request, input, output, &words);
+    mr_words_add(&words, "-c", "");
+    mr_words_add(&words, "-o", "");
+    mr_words_add(&words, output, "");
+    add_source(input, &words);
+    if (status == 0)
+        status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+int host_dependencies(const struct request *request, const struct places *places, const struct input *input)
+{
+    struct mr_words words = { .items = NULL };
+    if (input->kind == KIND_CUDA)
+        host_half(request, places, input->path, &words);
+    else
+        plain_half(request, places, input, &words);
+    mr_words_add(&words, request->system_dependencies ? "-M" : "-MM", "");
+    const char *const values[][2] = { { "-MT", request->dependency_target }, { "-MF", request->dependency_file }, { "-o", request->output } };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i][1]) {
+            mr_words_add(&words, values[i][0], "");
+            mr_words_add(&words, values[i][1], "");
+        }
+    if (request->dependency_phony)
+        mr_words_add(&words, "-MP", "");
+    add_source(input, &words);
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+static void add_runtime(const struct request *request, const struct places *places, struct mr_words *words)
+{
+    mr_words_add(words, "-L", places->libraries);
+    mr_words_add(words, "-Wl,-rpath-link,", places->libraries);
+    if (strcmp(request->runtime, "none") == 0)
+        return;
+    if (strcmp(request->runtime, "shared") == 0) {
+        mr_words_add(words, "-lcudart", "");
+        return;
+    }
+    static const char *const with[] = { "-lcudart_static", "-ldl", "-lpthread", "-lrt" };
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        mr_words_add(words, with[i], "");
+}
+
+int host_link(const struct request *request, const struct places *places, char *const *objects, const char *device_object)
+{
+    struct mr_words words = { .items = NULL };
+    begin_host(request, &words);
+    if (request->shared)
+        mr_words_add(&words, "-shared", "");
+    words_add_all(&words, &request->linking);
+    for (size_t i = 0; i < request->item_count; i++)
+        mr_words_add(&words, request->items[i].word ? request->items[i].word : objects[request->items[i].input], "");
+    if (device_object)
+        mr_words_add(&words, device_object, "");
+    add_runtime(request, places, &words);
+    mr_words_add(&words, "-lstdc++", "");
+    mr_words_add(&words, "-lm", "");
+    mr_words_add(&words, "-o", "");
+    mr_words_add(&words, request->output ? request->output : request->shared ? "a.so" : "a.out", "");
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}
+
+int host_archive(const struct request *request, char *const *objects)
+{
+    struct mr_words words = { .items = NULL };
+    mr_words_add(&words, "ar", "");
+    mr_words_add(&words, "rcs", "");
+    mr_words_add(&words, request->output ? request->output : "a.a", "");
+    for (size_t i = 0; i < request->input_count; i++)
+        mr_words_add(&words, objects[i], "");
+    int status = step_run(request, &words, NULL);
+    mr_words_clear(&words);
+    return status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running commands, and files on the way. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "shim.h"
+
+static char folder[PATH_MAX];         /* the temporary one; "" before it is needed */
+static struct mr_words made;          /* files in it */
+
+static void end_short_of_memory(void)
+{
+    complain("out of memory", NULL);
+    step_clean();
+    exit(1);
+}
+
+void words_check(const struct mr_words *words)
+{
+    if (words->failed || !words->items)
+        end_short_of_memory();
+}
+
+void words_add_all(struct mr_words *to, const struct mr_words *from)
+{
+    for (size_t i = 0; i < from->count; i++)
+        mr_words_add(to, from->items[i], "");
+    to->failed = to->failed || from->failed;
+}
+
+/* --- Places ------------------------------------------------------------------- */
+
+static bool find_place(const char *self, const char *const *relative, size_t count, const char *file, char out[PATH_MAX])
+{
+    char path[PATH_MAX + 128];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s/%s", self, relative[i], file);
+        if (access(path, R_OK) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", self, relative[i]);
+        if (realpath(path, out))
+            return true;
+    }
+    return complain("this file is not where the shim looks for it; build or install Millrace again:", file);
+}
+
+/* In a build the shim is in bin/shims; installed, in lib/millrace/shims. */
+bool places_find(struct places *places)
+{
+    static const char *const device[] = { "../../device", "../device" };
+    static const char *const include[] = { "../../include", "../../../include" };
+    static const char *const libraries[] = { "../../lib", "../.." };
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return complain("cannot read /proc/self/exe", NULL);
+    self[length] = '\0';
+    const char *at = dirname(self);
+    return find_place(at, device, 2, "millrace_device.h", places->device) && find_place(at, include, 2, "cuda.h", places->include) &&
+        find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
+}
+
+/* --- Commands ------------------------------------------------------------------ */
+
+static void print_command(const struct mr_words *command, const char *in)
+{
+    fputs("#$ ", stderr);
+    if (in)
+        fprintf(stderr, "cd \"%s\" && ", in);
+    for (size_t i = 0; i < command->count; i++) {
+        const char *word = command->items[i];
+        bool plain = *word && !strpbrk(word, " \t\n\"'$`;|&<>\\*?(){}[]!~#");
+        fprintf(stderr, plain ? "%s%s" : "%s\"%s\"", i ? " " : "", word);
+    }
+    fputc('\n', stderr);
+}
+
+/* Variables that make clang do other things than it is told. */
+static void clean_environment(void)
+{
+    static const char *const dropped[] = { "CCC_OVERRIDE_OPTIONS", "CCC_ADD_ARGS", "CC_PRINT_OPTIONS", "CC_PRINT_HEADERS", "CC_LOG_DIAGNOSTICS", "CL", "_CL_",
+        "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR" };
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+        unsetenv(dropped[i]);
+}
+
+int step_run(const struct request *request, const struct mr_words *command, const char *in)
+{
+    posix_spawn_file_actions_t actions;
+    int status = 0;
+    pid_t child;
+    words_check(command);
+    if (request->verbose || request->dry_run)
+        print_command(command, in);
+    if (request->dry_run)
+        return 0;
+    clean_environment();
+    int reason = posix_spawn_file_actions_init(&actions);
+    if (!reason && in)
+        reason = posix_spawn_file_actions_addchdir_np(&actions, in);
+    if (!reason)
+        reason = posix_spawnp(&child, command->items[0], &actions, NULL, command->items, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (reason) {
+        bool clang = strncmp(basename(command->items[0]), "clang", 5) == 0;
+        fprintf(stderr, "nvcc (Millrace): error: cannot start '%s': %s%s\n", command->items[0], strerror(reason),
+            reason == ENOENT && clang ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
+        return 1;
+    }
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return 1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* --- Files ---------------------------------------------------------------------- */
+
+const char *step_folder(const struct request *request)
+{
+    if (request->keep_folder)
+        return request->keep_folder;
+    const char *in = getenv("TMPDIR");
+    if (*folder)
+        return folder;
+    snprintf(folder, sizeof folder, "%.3900s/millrace-nvcc-XXXXXX", in && *in == '/' ? in : "/tmp");
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "nvcc (Millrace): error: cannot make the folder %s: %s\n", folder, strerror(errno));
+        exit(1);
+    }
+    return folder;
+}
+
+static char *text_or_end(struct mr_text *text)
+{
+    if (text->failed || !text->data)
+        end_short_of_memory();
+    return text->data;
+}
+
+char *step_file(const struct request *request, const char *base, const char *ending)
+{
+    struct mr_text path = { .data = NULL };
+    char *name = output_name(base, ending);
+    mr_text_format(&path, "%s/%s", step_folder(request), name);
+    mr_free(name);
+    if (!request->keep_folder)
+        mr_words_add(&made, path.failed ? "" : path.data, "");
+    return text_or_end(&path);
+}
+
+void step_clean(void)
+{
+    for (size_t i = 0; i < made.count; i++)
+        unlink(made.items[i]);
+    mr_words_clear(&made);
+    if (*folder)
+        rmdir(folder);
+    *folder = '\0';
+}
+
+char *output_name(const char *source, const char *ending)
+{
+    const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source, *dot = strrchr(base, '.');
+    struct mr_text name = { .data = NULL };
+    mr_text_add(&name, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
+    mr_text_put(&name, ending);
+    return text_or_end(&name);
+}
+
+bool file_write(const struct request *request, const char *path, const void *data, size_t size)
+{
+    if (request->verbose || request->dry_run)
+        fprintf(stderr, "#$ # writes %s\n", path);
+    if (request->dry_run)
+        return true;
+    FILE *file = fopen(path, "we");
+    bool good = file && fwrite(data, 1, size, file) == size;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good)
+        fprintf(stderr, "nvcc (Millrace): error: cannot write %s: %s\n", path, strerror(errno));
+    return good;
+}
+
+bool file_read(const char *path, struct mr_text *text)
+{
+    char part[65536];
+    FILE *file = fopen(path, "re");
+    size_t got = 1;
+    while (file && got > 0) {
+        got = fread(part, 1, sizeof part, file);
+        mr_text_add(text, part, got);
+    }
+    bool good = file && !ferror(file);
+    if (!good)
+        fprintf(stderr, "nvcc (Millrace): error: cannot read %s: %s\n", path, strerror(errno));
+    if (file)
+        fclose(file);
+    if (text->failed)
+        end_short_of_memory();
+    return good;
+}
