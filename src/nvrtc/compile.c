@@ -90,6 +90,14 @@ static void compose(const struct _nvrtcProgram *program, const struct mr_options
 /* With in-memory headers, the word at HEADERS_AT says where they are; the folder is known only later, and is no part of a cache key. */
 #define HEADERS_AT 1
 
+/* NVIDIA's nvcc, which the shim can run, is none for this library: MILLRACE_NVRTC is. */
+static const char *compiler_name(void)
+{
+    const char *compiler = mr_setting_text(MR_SETTING_CC), *slash = strrchr(compiler, '/');
+    bool clang = *compiler && strcmp(slash ? slash + 1 : compiler, "nvcc") != 0;
+    return clang ? compiler : "clang-19";
+}
+
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
@@ -97,9 +105,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
         "-Wno-c++17-extensions", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
         "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0" };
-    const char *compiler = mr_setting_text(MR_SETTING_CC);
     char arch[48];
-    mr_words_add(words, *compiler ? compiler : "clang-19", "");
+    mr_words_add(words, compiler_name(), "");
     if (program->header_count)
         mr_words_add(words, "-I", "in-memory");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -331,6 +338,8 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
     char device[PATH_MAX];
     enum mr_made made;
     mr_program_reset(program);
+    if (mr_other_chosen())
+        return mr_other_compile(program, option_count, words);
     if (!mr_options_read(&options, option_count, words, &program->log)) {
         made = options.words.failed || program->log.failed ? MR_MADE_NO_MEMORY : MR_MADE_BAD_OPTION;
         goto done;

@@ -2,7 +2,7 @@
 /* A program of NVRTC's: source, headers and name expressions in; PTX, cubin, log and lowered names out.
  *
  * api.c checks arguments and hands out results; compile.c does a compilation; folder.c lays the in-memory headers out for the compiler; keep.c
- * is the disk cache; cubin.c the container. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
+ * is the disk cache; cubin.c the container; other.c a compilation by another library. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
 #ifndef MR_NVRTC_PROGRAM_H
 #define MR_NVRTC_PROGRAM_H
 
@@ -51,6 +51,10 @@ bool mr_folder_make(struct mr_folder *folder, const struct _nvrtcProgram *progra
 void mr_folder_remove(struct mr_folder *folder);
 /* Whether an in-memory header's name is one that can be laid out: not absolute, and not further up than eight folders. */
 bool mr_folder_name_good(const char *name);
+
+/* other.c: whether another libnvrtc is to compile (MILLRACE_NVRTC), and a compilation by it. */
+bool mr_other_chosen(void);
+enum mr_made mr_other_compile(struct _nvrtcProgram *program, int option_count, const char *const *options);
 
 /* cubin.c: a fat binary with the PTX in it. */
 void mr_cubin_make(struct mr_text *cubin, const struct mr_text *ptx, unsigned capability);
