@@ -49,37 +49,8 @@ typedef unsigned long uint64_t;
 typedef unsigned long uintptr_t;
 typedef long intptr_t;
 
-/* Vector types: char1 … double4 with their make functions. */
-#define MR_VECTOR(name, type, align2, align4)                                                             \
-    struct name##1 { type x; };                                                                           \
-    struct __attribute__((aligned(align2))) name##2 { type x, y; };                                       \
-    struct name##3 { type x, y, z; };                                                                     \
-    struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; };                                 \
-    static __attribute__((host, device, unused)) inline name##1 make_##name##1(type x) { return {x}; }    \
-    static __attribute__((host, device, unused)) inline name##2 make_##name##2(type x, type y) { return {x, y}; } \
-    static __attribute__((host, device, unused)) inline name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
-    static __attribute__((host, device, unused)) inline name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
-MR_VECTOR(char, signed char, 2, 4)
-MR_VECTOR(uchar, unsigned char, 2, 4)
-MR_VECTOR(short, short, 4, 8)
-MR_VECTOR(ushort, unsigned short, 4, 8)
-MR_VECTOR(int, int, 8, 16)
-MR_VECTOR(uint, unsigned int, 8, 16)
-MR_VECTOR(long, long, 16, 16)
-MR_VECTOR(ulong, unsigned long, 16, 16)
-MR_VECTOR(longlong, long long, 16, 16)
-MR_VECTOR(ulonglong, unsigned long long, 16, 16)
-MR_VECTOR(float, float, 8, 16)
-MR_VECTOR(double, double, 16, 16)
-#undef MR_VECTOR
-
-struct dim3 {
-    unsigned int x, y, z;
-    __attribute__((host, device)) constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1)
-        : x(vx), y(vy), z(vz) {}
-    __attribute__((host, device)) constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    __attribute__((host, device)) constexpr operator uint3() const { return {x, y, z}; }
-};
+#include "include/vector_types.h"
+#include "include/vector_functions.h"
 
 /* Built-in variables: each member reads a special register. */
 #define MR_SREG(member, sreg)                                                                 \

@@ -11,7 +11,7 @@ change of the table rebuilds exactly what depends on it.
 import sys
 from pathlib import Path
 
-from millrace_gen import coverage, errors, exports, header, proc_table, table
+from millrace_gen import coverage, errors, exports, header, proc_table, runtime, table
 
 KINDS = {
     "cuda.h": lambda f, e, inc: header.emit_cuda_h(f, e, inc),
@@ -26,14 +26,33 @@ KINDS = {
     "coverage.md": lambda f, e, inc: coverage.emit_coverage(f),
 }
 
+# The runtime library's, from spec/runtime/.
+RUNTIME_KINDS = {
+    "runtime_impl.h": lambda f, e, inc: runtime.emit_impl_h(f),
+    "runtime_errors.inc": lambda f, e, inc: runtime.emit_error_table(e),
+    "runtime_driver.inc": lambda f, e, inc: runtime.emit_driver_inc(f, Path(inc).parent / "src" / "cudart"),
+    "runtime-coverage.md": lambda f, e, inc: runtime.emit_coverage(f),
+}
+for major in runtime.MAJORS:
+    RUNTIME_KINDS |= {
+        f"runtime_exports_{major}.c": lambda f, e, inc, major=major: runtime.emit_exports(f, major),
+        f"libcudart{major}.map": lambda f, e, inc, major=major: runtime.emit_map(f, major),
+        f"libcudart{major}.txt": lambda f, e, inc, major=major: runtime.emit_names(f, major),
+    }
+RUNTIME_HEADERS = ("cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h")
+for name in RUNTIME_HEADERS:
+    RUNTIME_KINDS[name] = lambda f, e, inc, name=name: runtime.emit_header(name, f, e, inc)
+
 
 def main(argv):
-    if len(argv) != 5 or argv[3] not in KINDS:
+    if len(argv) != 5 or argv[3] not in KINDS | RUNTIME_KINDS:
         sys.exit(__doc__)
     spec_dir, include_dir, kind, output = argv[1:]
     try:
-        functions = table.load(spec_dir)
-        text = KINDS[kind](functions, table.load_errors(spec_dir), include_dir)
+        if kind in KINDS:
+            text = KINDS[kind](table.load(spec_dir), table.load_errors(spec_dir), include_dir)
+        else:
+            text = RUNTIME_KINDS[kind](runtime.load(spec_dir), runtime.load_errors(spec_dir), include_dir)
     except table.TableError as error:
         sys.exit(f"spec: {error}")
     Path(output).write_text(text)

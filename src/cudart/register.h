@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels and variables of a program: from the address of the host's stub or shadow to what the driver has. */
+#ifndef MR_CUDART_REGISTER_H
+#define MR_CUDART_REGISTER_H
+
+#include "cudart/runtime.h"
+
+/* The kernel that `func` stands for: the stub that a compiler registered, or a cudaKernel_t. Loads its image at the first use.
+ * cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
+cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
+
+/* The stub that a kernel was registered with, or the kernel itself. */
+const void *mr_rt_kernel_name(CUkernel kernel);
+
+/* Address and size of a registered variable in the current context. cudaErrorInvalidSymbol. */
+cudaError_t mr_rt_symbol(const void *symbol, void **address, size_t *size);
+
+/* The address `offset` bytes into a variable that has `count` bytes there. cudaErrorInvalidSymbol, cudaErrorInvalidValue. */
+cudaError_t mr_rt_symbol_range(const void *symbol, size_t count, size_t offset, void **address);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every call needs first: the driver, and a current context.
+ *
+ * The driver is opened once and never closed. A thread without a current context gets the primary context of its device. That
+ * context is retained once per device for the whole process and released by cudaDeviceReset only. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "cudart/device.h"
+#include "cudart/runtime.h"
+#include "runtime_impl.h"
+
+#define MAX_DEVICES 64
+
+struct mr_driver mr_driver;
+bool mr_rt_is_ready;
+unsigned mr_rt_resets;
+_Thread_local struct mr_rt_thread mr_rt_thread = { .device = -1 };
+
+/* Guards loading, and `retained`. Taken before the driver's locks, never inside a call of the driver into us. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUcontext retained[MAX_DEVICES];
+static int first_device; /* what cudaSetValidDevices put first */
+
+#define MR_NAME_(name) #name
+#define MR_NAME(name) MR_NAME_(name)
+
+/* Finds every function that this library uses. A driver that lacks one is too old. */
+static cudaError_t open_driver(void)
+{
+    mr_log_setup();
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return mr_rt_bad(cudaErrorInsufficientDriver, "libcudart: there is no driver: %s (run the program through 'millrace run')", dlerror());
+    const char *missing = NULL;
+#define MR_DRIVER(name)                                                        \
+    if (!(mr_driver.name = (__typeof__(name) *)dlsym(library, MR_NAME(name)))) \
+        missing = MR_NAME(name);
+#include "runtime_driver.inc"
+#undef MR_DRIVER
+    if (missing)
+        return mr_rt_bad(cudaErrorInsufficientDriver, "libcudart: the driver that was found has no %s", missing);
+    return cudaSuccess;
+}
+
+cudaError_t mr_rt_driver_slow(void)
+{
+    static cudaError_t result;
+    static bool tried;
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        result = open_driver();
+        tried = true;
+    }
+    cudaError_t status = result;
+    if (status == cudaSuccess && !mr_rt_is_ready) {
+        status = (cudaError_t)mr_driver.cuInit(0);
+        if (status == cudaSuccess)
+            __atomic_store_n(&mr_rt_is_ready, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+int mr_rt_device(void)
+{
+    CUdevice device;
+    CUcontext current;
+    if (mr_rt_is_ready && mr_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current && mr_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
+        return device;
+    return mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED);
+}
+
+void mr_rt_set_first_device(int device)
+{
+    __atomic_store_n(&first_device, device, __ATOMIC_RELAXED);
+}
+
+cudaError_t mr_rt_primary(int device, CUcontext *out)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (device < 0 || device >= MAX_DEVICES)
+        return mr_rt_bad(cudaErrorInvalidDevice, "there is no device %d", device);
+    pthread_mutex_lock(&lock);
+    if (!retained[device])
+        status = mr_driver.cuDevicePrimaryCtxRetain(&retained[device], device);
+    if (status != CUDA_SUCCESS)
+        retained[device] = NULL;
+    *out = retained[device];
+    pthread_mutex_unlock(&lock);
+    return (cudaError_t)status;
+}
+
+cudaError_t mr_rt_use_device(int device)
+{
+    CUcontext context;
+    unsigned resets = __atomic_load_n(&mr_rt_resets, __ATOMIC_ACQUIRE);
+    cudaError_t status = mr_rt_primary(device, &context);
+    if (status == cudaSuccess)
+        status = (cudaError_t)mr_driver.cuCtxSetCurrent(context);
+    if (status != cudaSuccess)
+        return status;
+    mr_rt_thread.context = context;
+    mr_rt_thread.resets = resets;
+    return cudaSuccess;
+}
+
+cudaError_t mr_rt_context_slow(void)
+{
+    CUcontext current;
+    unsigned version;
+    cudaError_t status = mr_rt_driver();
+    if (status != cudaSuccess)
+        return status;
+    unsigned resets = __atomic_load_n(&mr_rt_resets, __ATOMIC_ACQUIRE);
+    CUresult got = mr_driver.cuCtxGetCurrent(&current);
+    if (got != CUDA_SUCCESS)
+        return (cudaError_t)got;
+    /* A context of the program's own, or of its primary kind, if it still lives. */
+    if (current && mr_driver.cuCtxGetApiVersion(current, &version) == CUDA_SUCCESS) {
+        mr_rt_thread.context = current;
+        mr_rt_thread.resets = resets;
+        return cudaSuccess;
+    }
+    return mr_rt_use_device(mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED));
+}
+
+/* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. */
+cudaError_t mr_cudaDeviceReset(void)
+{
+    int device = mr_rt_device();
+    if (device < 0 || device >= MAX_DEVICES)
+        return cudaErrorInvalidDevice;
+    pthread_mutex_lock(&lock);
+    bool had = retained[device] != NULL;
+    retained[device] = NULL;
+    CUresult status = mr_driver.cuDevicePrimaryCtxReset(device);
+    if (had && status == CUDA_SUCCESS)
+        status = mr_driver.cuDevicePrimaryCtxRelease(device);
+    __atomic_add_fetch(&mr_rt_resets, 1, __ATOMIC_ACQ_REL);
+    pthread_mutex_unlock(&lock);
+    mr_rt_thread.device = device;
+    mr_rt_thread.context = NULL;
+    mr_rt_thread.last = cudaSuccess;
+    return (cudaError_t)status;
+}
+
+cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    if (mr_log_enabled(MR_LOG_INFO)) {
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        mr_log(MR_LOG_INFO, "%s", text);
+    }
+    return status;
+}
+
+cudaError_t mr_rt_refuse(const char *entry)
+{
+    mr_log(MR_LOG_INFO, "%s is not supported; docs/runtime.md lists what is", entry);
+    return mr_rt_fail(cudaErrorNotSupported, entry);
+}
