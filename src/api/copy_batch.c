@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/array.h"
 #include "api/check.h"
 #include "api/transfer.h"
 #include "api_impl.h"
@@ -102,18 +103,45 @@ CUresult mr_cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *siz
     return status;
 }
 
-/* A row length or layer height of 0 means: as long as the copied box. */
-static CUresult box_side(const char *name, const CUmemcpy3DOperand *operand, const CUextent3D *extent, struct mr_side *out)
+/* The bytes of what a copy counts in: an element of its arrays, which have to agree, or one byte. */
+static CUresult box_element(const char *name, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *element)
 {
+    const CUmemcpy3DOperand *const operands[] = { &op->src, &op->dst };
+    *element = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct mr_array *array;
+        if (operands[i]->type != CU_MEMCPY_OPERAND_TYPE_ARRAY)
+            continue;
+        CUresult status = mr_array_require(name, operands[i]->op.array.array, &array);
+        if (status != CUDA_SUCCESS)
+            return status;
+        size_t bytes = array->format.bytes;
+        mr_object_drop(array);
+        if (*element && *element != bytes)
+            return mr_bad_value(name, "arrays with elements of %zu and %zu bytes", *element, bytes);
+        *element = bytes;
+    }
+    if (!*element)
+        *element = 1;
+    return CUDA_SUCCESS;
+}
+
+/* `extent` is in elements, but for its width, which is in bytes. A row length or layer height of 0 means: as long as the copied box. */
+static CUresult box_side(const char *name, const CUmemcpy3DOperand *operand, const CUextent3D *extent, size_t element, struct mr_side *out)
+{
+    size_t row;
     if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
-        mr_log(MR_LOG_INFO, "%s: an operand is an array, which is not supported", name);
-        return CUDA_ERROR_NOT_SUPPORTED;
+        const CUoffset3D *offset = &operand->op.array.offset;
+        if (__builtin_mul_overflow(offset->x, element, &row))
+            return mr_bad_value(name, "an offset of %zu elements", offset->x);
+        return mr_array_side(name, "operand", operand->op.array.array, row, offset->y, offset->z, extent->width, extent->height, extent->depth, out);
     }
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return mr_bad_value(name, "an operand has the unknown type %d", (int)operand->type);
+    if (__builtin_mul_overflow(operand->op.ptr.rowLength, element, &row))
+        return mr_bad_value(name, "rows of %zu elements", operand->op.ptr.rowLength);
     size_t height = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
-    *out = (struct mr_side){ .address = (uintptr_t)operand->op.ptr.ptr, .kind = MR_SIDE_UNIFIED,
-        .pitch = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width };
+    *out = (struct mr_side){ .address = (uintptr_t)operand->op.ptr.ptr, .kind = MR_SIDE_UNIFIED, .pitch = row ? row : extent->width };
     if (out->pitch < extent->width || height < extent->height || __builtin_mul_overflow(out->pitch, height, &out->slice))
         return mr_bad_value(name, "%zu x %zu bytes do not fit in rows of %zu bytes, %zu a layer", extent->width, extent->height, out->pitch,
             height);
@@ -134,12 +162,17 @@ static CUresult box_batch(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops, unsig
             return mr_bad_value(name, "copy %zu has access order %d and flags %#x", i, (int)ops[i].srcAccessOrder, ops[i].flags);
     for (size_t i = 0; status == CUDA_SUCCESS && i < count; i++) {
         struct mr_side to, from;
-        status = box_side(name, &ops[i].dst, &ops[i].extent, &to);
+        CUextent3D extent = ops[i].extent;
+        size_t element;
+        status = box_element(name, &ops[i], &element);
+        if (status == CUDA_SUCCESS && __builtin_mul_overflow(extent.width, element, &extent.width))
+            status = mr_bad_value(name, "rows of %zu elements", ops[i].extent.width);
         if (status == CUDA_SUCCESS)
-            status = box_side(name, &ops[i].src, &ops[i].extent, &from);
+            status = box_side(name, &ops[i].dst, &extent, element, &to);
         if (status == CUDA_SUCCESS)
-            status = mr_transfer_copy(name, &to, &from, ops[i].extent.width, ops[i].extent.height, ops[i].extent.depth, stream,
-                mode_of(ops[i].srcAccessOrder));
+            status = box_side(name, &ops[i].src, &extent, element, &from);
+        if (status == CUDA_SUCCESS)
+            status = mr_transfer_copy(name, &to, &from, extent.width, extent.height, extent.depth, stream, mode_of(ops[i].srcAccessOrder));
         if (status != CUDA_SUCCESS)
             *fail = i;
     }

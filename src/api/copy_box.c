@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two- and three-dimensional copies, between contexts too.
  *
- * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through copy_box. There are no arrays yet, so an operand
- * that names one is refused. Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without
+ * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through mr_transfer_box. Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without
  * gaps, and a height of 0 slices without gaps. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
@@ -10,11 +9,11 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "api/array.h"
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api/transfer.h"
 #include "api_impl.h"
-#include "base/log.h"
 #include "capture/capture.h"
 #include "memory/memory.h"
 #include "object/context.h"
@@ -26,6 +25,7 @@ struct operand {
     CUmemorytype type;
     const void *host;
     CUdeviceptr device;
+    CUarray array;
     size_t x, y, z, pitch, height;
 };
 
@@ -66,8 +66,7 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
         base = (uintptr_t)from->device;
         break;
     case CU_MEMORYTYPE_ARRAY:
-        mr_log(MR_LOG_INFO, "%s: the %s is an array, which is not supported", name, from->role);
-        return CUDA_ERROR_NOT_SUPPORTED;
+        return mr_array_side(name, from->role, from->array, from->x, from->y, from->z, width, height, depth, side);
     default:
         return mr_bad_value(name, "the %s has the unknown memory type %d", from->role, (int)from->type);
     }
@@ -99,10 +98,10 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
 
 CUresult mr_transfer_box_sides(const char *name, const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
 {
-    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcXInBytes, box->srcY, box->srcZ,
+    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray, box->srcXInBytes, box->srcY, box->srcZ,
         box->srcPitch, box->srcHeight };
-    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstXInBytes, box->dstY,
-        box->dstZ, box->dstPitch, box->dstHeight };
+    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray, box->dstXInBytes,
+        box->dstY, box->dstZ, box->dstPitch, box->dstHeight };
     CUresult status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, from);
     return status == CUDA_SUCCESS ? side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, to) : status;
 }
@@ -122,7 +121,7 @@ static CUresult box_captured(const char *name, const CUDA_MEMCPY3D *box, CUstrea
     return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
 }
 
-static CUresult copy_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
+CUresult mr_transfer_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
 {
     struct mr_context *context;
     struct mr_side to, from;
@@ -155,12 +154,14 @@ static CUresult no_descriptor(const char *name)
     (to).srcMemoryType = (from)->srcMemoryType, \
     (to).srcHost = (from)->srcHost,             \
     (to).srcDevice = (from)->srcDevice,         \
+    (to).srcArray = (from)->srcArray,           \
     (to).srcPitch = (from)->srcPitch,           \
     (to).dstXInBytes = (from)->dstXInBytes,     \
     (to).dstY = (from)->dstY,                   \
     (to).dstMemoryType = (from)->dstMemoryType, \
     (to).dstHost = (from)->dstHost,             \
     (to).dstDevice = (from)->dstDevice,         \
+    (to).dstArray = (from)->dstArray,           \
     (to).dstPitch = (from)->dstPitch,           \
     (to).WidthInBytes = (from)->WidthInBytes,   \
     (to).Height = (from)->Height
@@ -178,7 +179,7 @@ static CUresult copy_2d(const char *name, const CUDA_MEMCPY2D *plane, CUstream s
         return no_descriptor(name);
     CUDA_MEMCPY3D box = { .Depth = 1 };
     TAKE_PLANE(box, plane);
-    return copy_box(name, &box, stream, mode);
+    return mr_transfer_box(name, &box, stream, mode);
 }
 
 static CUresult copy_2d_old(const char *name, const CUDA_MEMCPY2D_v1 *plane, CUstream stream, enum mr_transfer_mode mode)
@@ -187,7 +188,7 @@ static CUresult copy_2d_old(const char *name, const CUDA_MEMCPY2D_v1 *plane, CUs
         return no_descriptor(name);
     CUDA_MEMCPY3D box = { .Depth = 1 };
     TAKE_PLANE(box, plane);
-    return copy_box(name, &box, stream, mode);
+    return mr_transfer_box(name, &box, stream, mode);
 }
 
 static CUresult copy_3d_old(const char *name, const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum mr_transfer_mode mode)
@@ -197,7 +198,7 @@ static CUresult copy_3d_old(const char *name, const CUDA_MEMCPY3D_v1 *old, CUstr
     CUDA_MEMCPY3D box = { 0 };
     TAKE_PLANE(box, old);
     TAKE_SPACE(box, old);
-    return copy_box(name, &box, stream, mode);
+    return mr_transfer_box(name, &box, stream, mode);
 }
 
 static CUresult copy_peer(const char *name, const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum mr_transfer_mode mode)
@@ -214,7 +215,7 @@ static CUresult copy_peer(const char *name, const CUDA_MEMCPY3D_PEER *peer, CUst
     CUDA_MEMCPY3D box = { 0 };
     TAKE_PLANE(box, peer);
     TAKE_SPACE(box, peer);
-    return copy_box(name, &box, stream, mode);
+    return mr_transfer_box(name, &box, stream, mode);
 }
 
 CUresult mr_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)
@@ -249,12 +250,12 @@ CUresult mr_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
 
 CUresult mr_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream mr_default)
 {
-    return pCopy ? copy_box("cuMemcpy3D", pCopy, mr_default, MR_TRANSFER_SYNC) : no_descriptor("cuMemcpy3D");
+    return pCopy ? mr_transfer_box("cuMemcpy3D", pCopy, mr_default, MR_TRANSFER_SYNC) : no_descriptor("cuMemcpy3D");
 }
 
 CUresult mr_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-    return pCopy ? copy_box("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC) : no_descriptor("cuMemcpy3DAsync");
+    return pCopy ? mr_transfer_box("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC) : no_descriptor("cuMemcpy3DAsync");
 }
 
 CUresult mr_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)

@@ -12,6 +12,7 @@
 #include "kernel/fault.h"
 #include "object/context.h"
 #include "object/module.h"
+#include "object/reference.h"
 #include "stream/stream.h"
 
 /* Makes a module of a loaded program, whose reference it takes over. */
@@ -172,6 +173,10 @@ static CUresult find_global(struct mr_module *module, const char *name, CUdevice
         mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
+    if (mr_program_symbol(module->program, index)->reference) {
+        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: '%s' is a texture or surface reference", name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
     *address = module->symbols[index];
     *bytes = mr_program_symbol(module->program, index)->size;
     return CUDA_SUCCESS;
@@ -215,26 +220,44 @@ CUresult mr_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodul
     return CUDA_SUCCESS;
 }
 
-/* Texture and surface references need .texref and .surfref variables, with which no image loads: so there is never one of any name. */
-static CUresult no_reference(const char *entry, const void *out, CUmodule hmod, const char *name)
+/* The reference of that name; hardware tells a name that is something else from one that is not there. */
+static CUresult find_reference(const char *entry, struct mr_module *module, const char *name, enum mr_kind kind, struct mr_reference **out)
+{
+    size_t index = mr_program_find_variable(module->program, name);
+    if (index == (size_t)-1) {
+        mr_log(MR_LOG_INFO, "%s: the module has no reference '%s'", entry, name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    if (mr_program_symbol(module->program, index)->reference != (kind == MR_KIND_TEXREF ? MR_REFERENCE_TEXTURE : MR_REFERENCE_SURFACE)) {
+        mr_log(MR_LOG_INFO, "%s: '%s' is something else", entry, name);
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    *out = mr_module_reference(module, index, kind);
+    return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static CUresult get_reference(const char *entry, void **out, CUmodule hmod, const char *name, enum mr_kind kind)
 {
     struct mr_module *module;
+    struct mr_reference *reference;
     if (!out || !name)
         return mr_bad_value(entry, "an argument is NULL");
     CUresult status = find_module(entry, hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
+    status = find_reference(entry, module, name, kind, &reference);
+    if (status == CUDA_SUCCESS)
+        *out = mr_object_handle(reference);
     mr_object_drop(module);
-    mr_log(MR_LOG_INFO, "%s: the module has no reference '%s'", entry, name);
-    return CUDA_ERROR_NOT_FOUND;
+    return status;
 }
 
 CUresult mr_cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
 {
-    return no_reference("cuModuleGetTexRef", pTexRef, hmod, name);
+    return get_reference("cuModuleGetTexRef", (void **)pTexRef, hmod, name, MR_KIND_TEXREF);
 }
 
 CUresult mr_cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name)
 {
-    return no_reference("cuModuleGetSurfRef", pSurfRef, hmod, name);
+    return get_reference("cuModuleGetSurfRef", (void **)pSurfRef, hmod, name, MR_KIND_SURFREF);
 }

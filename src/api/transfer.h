@@ -48,7 +48,11 @@ CUresult mr_transfer_copy_check(const char *name, int device, const struct mr_si
 CUresult mr_transfer_fill_check(const char *name, int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element,
     size_t width, size_t height, struct mr_fill *out) __attribute__((warn_unused_result));
 
-/* The sides of a box, with the checks of its shape. CUDA_ERROR_NOT_SUPPORTED for arrays. */
+/* A copy that a descriptor tells, between memory and arrays, in the current context; for all but its last parameters as mr_transfer_copy.
+ * CUDA_ERROR_INVALID_HANDLE for an array that is none. */
+CUresult mr_transfer_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode);
+
+/* The sides of a box, with the checks of its shape. */
 CUresult mr_transfer_box_sides(const char *name, const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
     __attribute__((warn_unused_result));
 

@@ -44,6 +44,7 @@ struct mr_symbol {
     size_t size, alignment;      /* of a variable */
     const void *initial;         /* `size` bytes, or NULL for zero */
     bool visible, constant, managed;
+    enum { MR_REFERENCE_NONE, MR_REFERENCE_TEXTURE, MR_REFERENCE_SAMPLER, MR_REFERENCE_SURFACE } reference; /* .texref and its like: an 8-byte handle */
     unsigned relocation_count;   /* initial bytes that hold addresses */
     const struct mr_symbol_relocation { size_t offset; unsigned width, shift; unsigned symbol; int64_t addend; } *relocations; /* stores (address + addend) >> shift */
 };

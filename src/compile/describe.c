@@ -57,6 +57,8 @@ static bool describe_symbol(const struct mr_program *program, size_t index)
     symbol->visible = var->owner == NULL;
     symbol->constant = var->space == MR_PTX_SPACE_CONST;
     symbol->managed = var->is_managed;
+    symbol->reference = var->type == MR_PTX_TYPE_TEXREF ? MR_REFERENCE_TEXTURE : var->type == MR_PTX_TYPE_SAMPLERREF ? MR_REFERENCE_SAMPLER :
+        var->type == MR_PTX_TYPE_SURFREF ? MR_REFERENCE_SURFACE : MR_REFERENCE_NONE;
     return describe_initial(symbol, var) && describe_relocations(program, symbol, var);
 }
 

@@ -94,17 +94,22 @@ static void put_attributes(struct text *text, const struct mr_work *work)
     row(text, "priority", "%d", priority);
 }
 
-static void put_side(struct text *text, const char *role, CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch, size_t height)
+static void put_side(struct text *text, const char *role, CUmemorytype type, const void *host, CUdeviceptr device, CUarray array, size_t pitch,
+    size_t height)
 {
+    if (type == CU_MEMORYTYPE_ARRAY) {
+        row(text, role, "array, handle 0x%llx", (unsigned long long)(uintptr_t)array);
+        return;
+    }
     unsigned long long address = type == CU_MEMORYTYPE_HOST ? (unsigned long long)(uintptr_t)host : device;
     row(text, role, "%s, ptr 0x%llx, pitch %zu, rows %zu", type == CU_MEMORYTYPE_HOST ? "host" : "device", address, pitch, height);
 }
 
 static void put_copy(struct text *text, const CUDA_MEMCPY3D *copy)
 {
-    put_side(text, "src", copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcPitch, copy->srcHeight);
+    put_side(text, "src", copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcPitch, copy->srcHeight);
     row(text, "srcPos", "%zu,%zu,%zu", copy->srcXInBytes, copy->srcY, copy->srcZ);
-    put_side(text, "dst", copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstPitch, copy->dstHeight);
+    put_side(text, "dst", copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstPitch, copy->dstHeight);
     row(text, "dstPos", "%zu,%zu,%zu", copy->dstXInBytes, copy->dstY, copy->dstZ);
     if (text->flags & CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES) {
         row(text, "extent", "%zu,%zu,%zu", copy->WidthInBytes, copy->Height, copy->Depth);

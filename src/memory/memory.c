@@ -43,7 +43,7 @@ uint64_t mr_memory_next_id(void)
 
 static bool is_device_kind(enum mr_memory_kind kind)
 {
-    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE || kind == MR_MEMORY_POOL ||
+    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE || kind == MR_MEMORY_ARRAY || kind == MR_MEMORY_POOL ||
            kind == MR_MEMORY_PARTING || kind == MR_MEMORY_GRAPH || kind == MR_MEMORY_GRAPH_RESERVED;
 }
 

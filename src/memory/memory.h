@@ -25,6 +25,7 @@ enum mr_memory_kind {
     MR_MEMORY_MANAGED,
     MR_MEMORY_REGISTERED,
     MR_MEMORY_MODULE,       /* module globals */
+    MR_MEMORY_ARRAY,        /* of arrays: no address that a program gets to know */
     MR_MEMORY_MAPPED,       /* a device's memory that cuMemMap put there; it has no context */
     MR_MEMORY_MAPPED_HOST,  /* the host's, likewise */
     MR_MEMORY_POOL,         /* of a memory pool (mempool.h); it has no context */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "memory/memory.h"
+#include "object/array.h"
 #include "object/module.h"
 
 static struct mr_context_hooks hooks;
@@ -147,6 +148,7 @@ bool mr_context_destroy(struct mr_context *context)
         hooks.end(context);
     wait_for_makers(context);
     mr_modules_unload_all(context);
+    mr_arrays_end_all(context);
     mr_memory_release_context(context);
     mr_object_drop(context);
     return true;

@@ -12,6 +12,7 @@
 #include "compile/layout.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "object/reference.h"
 
 static enum mr_memory_kind symbol_kind(const struct mr_symbol *symbol)
 {
@@ -25,6 +26,10 @@ static void module_finish(void *object)
     for (size_t i = 0; i < module->function_count && module->functions; i++)
         if (module->functions[i])
             mr_object_drop(module->functions[i]);
+    for (size_t i = 0; i < module->symbol_count && module->references; i++)
+        if (module->references[i])
+            mr_object_drop(module->references[i]);
+    mr_free(module->references);
     for (size_t i = 0; i < module->symbol_count && module->symbols; i++) {
         const struct mr_symbol *symbol = mr_program_symbol(module->program, i);
         bool shared = symbol->managed && module->library;
@@ -173,6 +178,9 @@ bool mr_module_unload(struct mr_module *module)
     for (size_t i = 0; i < module->function_count; i++)
         if (module->functions[i])
             mr_object_retire(module->functions[i]); /* the array keeps the handle's reference */
+    for (size_t i = 0; i < module->symbol_count && module->references; i++)
+        if (module->references[i])
+            mr_reference_part(module->references[i]);
     mr_lock_drop(&module->lock);
     mr_object_drop(module);
     return true;

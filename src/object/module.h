@@ -23,6 +23,7 @@
 #include "object/object.h"
 
 struct mr_context;
+struct mr_reference;
 
 struct mr_module {
     struct mr_object object;
@@ -33,6 +34,7 @@ struct mr_module {
     size_t symbol_count;
     struct mr_function **functions;  /* by entry index; made on first request, under `lock` */
     size_t function_count;
+    struct mr_reference **references; /* by symbol index; NULL until one is asked for; made on first request, under `lock` */
     mr_lock lock;
     struct mr_list link;             /* in context->modules, under context->lock */
 };

@@ -36,6 +36,9 @@ enum mr_kind {
     MR_KIND_USER_OBJECT,
     MR_KIND_CONDITIONAL,
     MR_KIND_PHYSICAL,     /* memory without an address: cuMemCreate */
+    MR_KIND_MIPMAP,
+    MR_KIND_TEXREF,
+    MR_KIND_SURFREF,
     MR_KIND_COUNT
 };
 

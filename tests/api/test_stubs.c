@@ -7,22 +7,20 @@ static void the_context_comes_first(void **state)
     CUarray array = WILD(CUarray);
     (void)state;
     OK(cuInit(0));
-    FAILS(cuArrayCreate(&array, NULL), CUDA_ERROR_INVALID_CONTEXT);
-    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuGraphicsSubResourceGetMappedArray(&array, NULL, 0, 0), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuGraphicsUnregisterResource(NULL), CUDA_ERROR_INVALID_CONTEXT);
     assert_ptr_equal(array, WILD(CUarray));
 }
 
 static void then_handles_then_the_refusal(void **state)
 {
     CUarray array = WILD(CUarray);
-    CUtexObject texture = 77;
-    CUDA_ARRAY_DESCRIPTOR description = { .Width = 4, .Height = 4, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 1 };
+    CUexternalMemory memory = WILD(CUexternalMemory);
     (void)state;
-    FAILS(cuArrayCreate(&array, &description), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuArrayDestroy(WILD(CUarray)), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuTexObjectCreate(&texture, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuGraphicsSubResourceGetMappedArray(&array, WILD(CUgraphicsResource), 0, 0), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuImportExternalMemory(&memory, NULL), CUDA_ERROR_NOT_SUPPORTED);
     assert_ptr_equal(array, WILD(CUarray));
-    assert_int_equal(texture, 77);
+    assert_ptr_equal(memory, WILD(CUexternalMemory));
 }
 
 int main(void)

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Surface objects (driver API manual, Surface Object Management). */
+#include "api/array.h"
+#include "api/check.h"
+#include "api/texture.h"
+#include "api_impl.h"
+#include "object/context.h"
+#include "stream/stream.h"
+
+CUresult mr_surface_make(const char *entry, struct mr_context *context, const CUDA_RESOURCE_DESC *resource, struct mr_texture **out)
+{
+    struct mr_array *array;
+    if (resource->resType != CU_RESOURCE_TYPE_ARRAY)
+        return mr_bad_value(entry, "a surface of resource type %d; it has to be an array", (int)resource->resType);
+    if (resource->flags)
+        return mr_bad_value(entry, "the resource's flags %#x are not 0", resource->flags);
+    array = mr_object_acquire(resource->res.array.hArray, MR_KIND_ARRAY);
+    if (!array)
+        return mr_bad_value(entry, "%p is not a live array", (void *)resource->res.array.hArray);
+    CUresult status = CUDA_SUCCESS;
+    struct mr_texture *surface = NULL;
+    if (!(array->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
+        status = mr_bad_value(entry, "the array was made without CUDA_ARRAY3D_SURFACE_LDST");
+    else if (!(surface = mr_texture_new(MR_KIND_SURFACE, context, array)))
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    if (surface) {
+        mr_texture_take_array(surface, &array->desc, &array->format);
+        surface->levels[0] = array->texels;
+        surface->level_count = 1;
+        surface->resource = *resource;
+        *out = surface;
+    }
+    mr_object_drop(array);
+    return status;
+}
+
+CUresult mr_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
+{
+    static const char entry[] = "cuSurfObjectCreate";
+    struct mr_context *context;
+    struct mr_texture *surface;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pSurfObject || !pResDesc)
+        return mr_bad_value(entry, "an argument is NULL");
+    status = mr_surface_make(entry, context, pResDesc, &surface);
+    if (status == CUDA_SUCCESS)
+        *pSurfObject = (CUsurfObject)(uintptr_t)mr_object_handle(surface);
+    return status;
+}
+
+/* Kernels in flight look the handle up as they go: it ends after them. */
+CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
+{
+    struct mr_texture *surface;
+    CUresult status = mr_texture_require("cuSurfObjectDestroy", MR_KIND_SURFACE, surfObject, &surface);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = mr_context_synchronize(surface->context);
+    if (status == CUDA_SUCCESS && !mr_texture_end(surface))
+        status = mr_bad_value("cuSurfObjectDestroy", "%#llx is not a live surface object", surfObject);
+    mr_object_drop(surface);
+    return status;
+}
+
+CUresult mr_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
+{
+    struct mr_texture *surface;
+    CUresult status = mr_texture_require("cuSurfObjectGetResourceDesc", MR_KIND_SURFACE, surfObject, &surface);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (pResDesc)
+        *pResDesc = surface->resource;
+    else
+        status = mr_bad_value("cuSurfObjectGetResourceDesc", "the result's place is NULL");
+    mr_object_drop(surface);
+    return status;
+}
