@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 5   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 6   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
@@ -28,6 +28,52 @@ struct mr_block;
 struct mr_grid_workspace {
     uint32_t size;                      /* of this record */
     uint32_t barrier;
+};
+
+/* What a texture or surface instruction wants, in one number: see MR_IMAGE_FIELDS. */
+enum mr_image_op { MR_IMAGE_TEX, MR_IMAGE_GATHER, MR_IMAGE_LOAD, MR_IMAGE_STORE, MR_IMAGE_REDUCE, MR_IMAGE_ASK, MR_IMAGE_IS };
+enum mr_image_geom { MR_IMAGE_1D = 1, MR_IMAGE_2D, MR_IMAGE_3D, MR_IMAGE_A1D, MR_IMAGE_A2D, MR_IMAGE_CUBE, MR_IMAGE_ACUBE };
+enum mr_image_result { MR_IMAGE_WORD, MR_IMAGE_HALF, MR_IMAGE_HALVES };       /* of a texture: 32 bits a channel, 16 bits, or two channels in 32 bits */
+enum mr_image_detail { MR_IMAGE_BASE, MR_IMAGE_LEVEL, MR_IMAGE_GRADIENT };
+enum mr_image_outside { MR_IMAGE_TRAP, MR_IMAGE_CLAMP, MR_IMAGE_ZERO };
+enum mr_image_reduce { MR_IMAGE_ADD, MR_IMAGE_MIN, MR_IMAGE_MAX, MR_IMAGE_AND, MR_IMAGE_OR };
+enum mr_image_question { MR_IMAGE_WIDTH, MR_IMAGE_HEIGHT, MR_IMAGE_DEPTH, MR_IMAGE_NORMALIZED, MR_IMAGE_LAYERS, MR_IMAGE_LEVELS };
+
+/* X(name, first bit, bits) */
+#define MR_IMAGE_FIELDS(X)                                                                                                       \
+    X(OP, 0, 3)            /* enum mr_image_op */                                                                               \
+    X(GEOM, 3, 3)          /* enum mr_image_geom */                                                                             \
+    X(RESULT, 6, 2)        /* enum mr_image_result */                                                                           \
+    X(FLOAT_AT, 8, 1)      /* coordinates (and levels) are f32, else s32 */                                                     \
+    X(DETAIL, 9, 2)        /* enum mr_image_detail */                                                                           \
+    X(OFFSET, 11, 1)       /* there are offsets */                                                                              \
+    X(CHANNEL, 12, 2)      /* of a gather */                                                                                    \
+    X(OUTSIDE, 14, 2)      /* enum mr_image_outside */                                                                          \
+    X(FORMATTED, 16, 1)    /* sust.p, sured.p */                                                                                \
+    X(BYTES, 17, 2)        /* log2 of the bytes of an element of the access */                                                  \
+    X(COUNT, 19, 2)        /* log2 of its elements */                                                                           \
+    X(REDUCE, 21, 3)       /* enum mr_image_reduce */                                                                           \
+    X(SIGNED, 24, 1)       /* of a reduction */                                                                                 \
+    X(SURFACE, 25, 1)      /* a question is for a surface */                                                                    \
+    X(QUESTION, 26, 3)     /* enum mr_image_question; for MR_IMAGE_IS: 0 texture, 1 sampler, 2 surface */
+
+enum {
+#define X(name, first, bits) MR_IMAGE_##name##_AT = (first), MR_IMAGE_##name##_BITS = (bits),
+    MR_IMAGE_FIELDS(X)
+#undef X
+};
+
+#define MR_IMAGE_PUT(name, value) ((uint32_t)(value) << MR_IMAGE_##name##_AT)
+#define MR_IMAGE_GET(code, name) ((code) >> MR_IMAGE_##name##_AT & ((1u << MR_IMAGE_##name##_BITS) - 1))
+
+/* Operands and results of such an instruction, by lane. Only what the instruction has is filled in. */
+struct mr_image_lanes {
+    uint64_t handle[MR_WARP_LANES];
+    uint32_t at[4][MR_WARP_LANES];       /* coordinates, f32 or s32; in front of them the layer, u32, if the geometry has one */
+    uint32_t level[4][MR_WARP_LANES];    /* level of detail in the first row; or the gradient along x, f32 */
+    uint32_t along_y[4][MR_WARP_LANES];
+    uint32_t offset[4][MR_WARP_LANES];   /* s32 */
+    uint64_t data[4][MR_WARP_LANES];     /* results, or what is stored: the low bits */
 };
 
 /* Runtime services, called with the C calling convention. `mask` has a bit per active lane. Vectors of lanes are passed by pointer to 32 elements. */
@@ -59,6 +105,8 @@ struct mr_runtime {
     uint64_t (*clock64)(void);
     /* nanosleep of about `ns` nanoseconds (others run meanwhile). */
     void (*nanosleep)(struct mr_block *block, uint32_t ns);
+    /* Textures and surfaces, for each active lane; `line` is the PTX line. */
+    void (*image)(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes);
 };
 
 #define MR_BARRIER_PER_THREAD 4u

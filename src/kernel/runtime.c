@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/heap.h"
+#include "kernel/image.h"
 #include "object/context.h"
 
 /* Shorter sleeps spin; the hardware's own limit on a sleep is a millisecond. */
@@ -150,4 +151,5 @@ const struct mr_runtime mr_runtime_table = {
     .global_timer = mr_clock_ns,
     .clock64 = cycles,
     .nanosleep = sleep_ns,
+    .image = mr_image_run,
 };

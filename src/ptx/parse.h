@@ -246,6 +246,9 @@ bool mr_ptx_parse_policy(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 
+/* The operands of tex, suld and their kin: parse_texture.c. */
+bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst);
+
 /* After "label : .callprototype" was taken. */
 bool mr_ptx_parse_prototype(struct parser *parser, struct atom *name);
 

@@ -41,6 +41,8 @@ static uint8_t *field_of(struct mr_ptx_inst *inst, enum mr_ptx_field field)
     case MR_PTX_FIELD_SCOPE: return &inst->scope;
     case MR_PTX_FIELD_ATOM: return &inst->atom;
     case MR_PTX_FIELD_VECTOR: return &inst->vector;
+    case MR_PTX_FIELD_GEOM: return &inst->geom;
+    case MR_PTX_FIELD_QUERY: return &inst->query;
     default: return NULL;
     }
 }
@@ -147,6 +149,18 @@ static void skip_unsupported(struct parser *parser, struct mr_ptx_inst *inst, co
     }
 }
 
+static bool parse_rest(struct parser *parser, struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_CALL: return mr_ptx_parse_call(parser, inst);
+    case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return mr_ptx_parse_barrier(parser, inst);
+    case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
+    case MR_PTX_OP_SUQ: return mr_ptx_parse_texture(parser, inst);
+    case MR_PTX_OP_CREATEPOLICY: return mr_ptx_parse_policy(parser, inst);
+    default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_parse_video(parser, inst) : parse_operands(parser, inst);
+    }
+}
+
 bool mr_ptx_parse_inst(struct parser *parser)
 {
     struct mr_ptx_inst inst = {
@@ -170,12 +184,7 @@ bool mr_ptx_parse_inst(struct parser *parser)
         while (mr_ptx_is(parser, MR_PTX_TOKEN_DOT))
             if (!parse_modifier(parser, &inst))
                 return false;
-        bool good = inst.op == MR_PTX_OP_CALL                                    ? mr_ptx_parse_call(parser, &inst)
-                    : inst.op == MR_PTX_OP_BAR || inst.op == MR_PTX_OP_BARRIER ? mr_ptx_parse_barrier(parser, &inst)
-                    : inst.op == MR_PTX_OP_CREATEPOLICY                         ? mr_ptx_parse_policy(parser, &inst)
-                    : mr_ptx_video_lanes((enum mr_ptx_op)inst.op)                ? mr_ptx_parse_video(parser, &inst)
-                                                                                : parse_operands(parser, &inst);
-        if (!good)
+        if (!parse_rest(parser, &inst))
             return false;
     }
     if (inst.vector == 0)

@@ -136,7 +136,8 @@ struct mr_ptx_call {
 
 /*
  * One instruction. Operands stand in the order written, destinations first
- * (`dst_count` of them: 0 or 1; `d|p` is one operand of kind PAIR).
+ * (`dst_count` of them: 0 or 1; `d|p` is one operand of kind PAIR). Those of
+ * textures and surfaces have fixed places instead: see MR_PTX_TEXTURE_ below.
  */
 struct mr_ptx_inst {
     uint16_t op;             /* enum mr_ptx_op */
@@ -156,13 +157,31 @@ struct mr_ptx_inst {
     uint8_t cache;           /* enum mr_ptx_cache: .ca .cg .nc ... */
     uint8_t semantics;       /* enum mr_ptx_sem: .volatile .relaxed ... */
     uint8_t scope;           /* enum mr_ptx_scope */
-    uint8_t atom;            /* enum mr_ptx_atom: operation of atom, red, redux */
+    uint8_t atom;            /* enum mr_ptx_atom: operation of atom, red, redux, sured */
+    uint8_t geom;            /* enum mr_ptx_geom: tex, tld4, suld, sust, sured */
+    uint8_t query;           /* enum mr_ptx_query: txq, suq */
     uint32_t flags;          /* MR_PTX_FLAG_* */
     const struct mr_ptx_operand *operands;
     const struct mr_ptx_call *call; /* op CALL only */
     const char *name;        /* op UNSUPPORTED only: full mnemonic as written */
     uint32_t line, column;   /* place in the text, from 1 */
     uint32_t loc_file, loc_line; /* last .loc before it; 0 = none */
+};
+
+/* Places of the operands of tex, tld4, suld, sust, sured, txq, suq; what was not
+ * written is a SINK. The handle is a REG or the SYMBOL of a reference; offsets
+ * are a VECTOR of s32; results and data a VECTOR, or one register. */
+enum {
+    MR_PTX_TEXTURE_RESULT,  /* not for sust, sured: then it is a SINK */
+    MR_PTX_TEXTURE_HANDLE,
+    MR_PTX_TEXTURE_SAMPLER,
+    MR_PTX_TEXTURE_AT,      /* coordinates */
+    MR_PTX_TEXTURE_LEVEL,   /* or the gradient along x */
+    MR_PTX_TEXTURE_ALONG_Y,
+    MR_PTX_TEXTURE_OFFSET,
+    MR_PTX_TEXTURE_COMPARE,
+    MR_PTX_TEXTURE_DATA,    /* of sust and sured */
+    MR_PTX_TEXTURE_OPERANDS
 };
 
 /* A register. Names are for messages. */

@@ -57,6 +57,12 @@
 #define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
 #define M_MMIO      (UINT64_C(1) << 42)
 #define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
+#define M_GEOM      (UINT64_C(1) << 44) /* .1d .a2d .cube */
+#define M_DETAIL    (UINT64_C(1) << 45) /* .base .level .grad */
+#define M_CHANNEL   (UINT64_C(1) << 46) /* .r .g .b .a */
+#define M_SURFACE   (UINT64_C(1) << 47) /* .b .p */
+#define M_OUTSIDE   (UINT64_C(1) << 48) /* .trap .clamp .zero */
+#define M_QUERY     (UINT64_C(1) << 49)
 #define M_POLICY    (UINT64_C(1) << 62) /* createpolicy.range */
 #define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
@@ -74,6 +80,8 @@ enum mr_ptx_field {
     MR_PTX_FIELD_SCOPE,
     MR_PTX_FIELD_ATOM,
     MR_PTX_FIELD_VECTOR,
+    MR_PTX_FIELD_GEOM,
+    MR_PTX_FIELD_QUERY,
     MR_PTX_FIELD_FLAG
 };
 

@@ -249,9 +249,13 @@ static void check_vars(struct verifier *verifier)
     uint64_t constants = 0;
     for (uint32_t i = 0; i < verifier->module->var_count; i++) {
         const struct mr_ptx_var *var = verifier->module->vars[i];
-        if (mr_ptx_type_class(var->type) == 'O' || var->space == MR_PTX_SPACE_TEX)
-            error_at(verifier, var->line, var->column, "variables of type '.%s' are not supported",
-                     mr_ptx_type_name(var->type));
+        bool is_reference = mr_ptx_type_class(var->type) == 'O';
+        if (var->space == MR_PTX_SPACE_TEX)
+            error_at(verifier, var->line, var->column, "variables in space '.tex' are not supported; declare it '.global .texref'");
+        else if (var->type == MR_PTX_TYPE_SAMPLERREF)
+            error_at(verifier, var->line, var->column, "'.samplerref' needs '.texmode_independent', which is not supported");
+        else if (is_reference && (var->space != MR_PTX_SPACE_GLOBAL || var->is_array))
+            error_at(verifier, var->line, var->column, "a '.%s' has to be a single variable in space '.global'", mr_ptx_type_name(var->type));
         if (var->space == MR_PTX_SPACE_LOCAL)
             error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
         if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED && !verifier->module->is_partial)

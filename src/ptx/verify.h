@@ -49,6 +49,11 @@ bool mr_ptx_verify_memory_inst(struct verifier *verifier);
 /* verify_video.c: modifiers and operands of video instructions. */
 bool mr_ptx_verify_video(struct verifier *verifier);
 
+/* --- verify_texture.c ------------------------------------------------------ */
+
+/* tex, tld4, txq, suld, sust, sured, suq, istypep, with their operands. */
+bool mr_ptx_verify_texture(struct verifier *verifier);
+
 /* --- versions.c --------------------------------------------------------------- */
 
 /* Checks the version and the target that the instruction needs. */

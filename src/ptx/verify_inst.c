@@ -481,6 +481,8 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: return check_warp(verifier);
     case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return check_barrier(verifier);
     case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: return check_fence(verifier);
+    case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
+    case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP: return mr_ptx_verify_texture(verifier);
     default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_verify_video(verifier) : mr_ptx_verify_memory_inst(verifier);
     }
 }

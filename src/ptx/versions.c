@@ -227,6 +227,16 @@ static const struct need needs[] = {
     NEED(FENCE, 60, 70),
     NEED(FENCE, 75, 70, .modes = MODE(PROXY_ALIAS)),
     NEED(NANOSLEEP, 62, 70),
+
+    NEED(TEX, 42, 53, .first = F16),
+    NEED(TEX, 21, 20, .second = T(S32) | T(F32), .modes = MODE(LEVEL) | MODE(GRAD)),
+    NEED(TLD4, 22, 20),
+    NEED(TXQ, 43, 0, .modes = MODE(LEVEL)),
+    NEED(SULD, 30, 20),
+    NEED(SUST, 15, 0),
+    NEED(SURED, 20, 20),
+    NEED(SURED, 81, 50, .first = WIDE, .atoms = ATOM(MIN) | ATOM(MAX)),
+    NEED(ISTYPEP, 40, 30),
 };
 
 static bool in_set(uint64_t set, unsigned value)

@@ -156,7 +156,9 @@ static void test_modules(void **state)
     expect_error(MODULE ".entry k(.reg .u32 a) { ret; }\n", 4, "space '.param'");
     expect_error(MODULE ".entry k() { ret; }\n.entry l() { call k, (); }\n", 5, "is a kernel");
     expect_error(MODULE ".entry k() .maxntid 1 .reqntid 1 { ret; }\n", 4, "exclude");
-    expect_error(MODULE ".global .texref t;\n", 4, "not supported");
+    expect_error(MODULE ".global .samplerref t;\n", 4, "not supported");
+    expect_error(MODULE ".tex .u32 t;\n", 4, "not supported");
+    expect_error(MODULE ".const .texref t;\n", 4, "has to be");
     expect_error(MODULE ".entry k(.param .u64 a) { st.param.u64 [a], 1; }\n", 4, "cannot be written");
 }
 

@@ -307,7 +307,8 @@ static bool has_effects(const struct mr_ptx_inst *inst)
     switch (inst->op) {
     case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
     case MR_PTX_OP_CALL: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_TRAP:
-    case MR_PTX_OP_BRKPT:
+    case MR_PTX_OP_BRKPT: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
+    case MR_PTX_OP_TXQ: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
         return true;
     default:
         return false;
@@ -321,7 +322,7 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
     bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
         || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
         || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
-        || cg_emit_stack(g, inst) || cg_emit_call(g, inst);
+        || cg_emit_texture(g, inst) || cg_emit_stack(g, inst) || cg_emit_call(g, inst);
     if (!done)
         cg_fail(g->unit, inst, "code generation does not know it");
 }

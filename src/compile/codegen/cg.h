@@ -90,6 +90,7 @@ struct cg {
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
     struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
+    LLVMValueRef image_lanes;   /* struct mr_image_lanes, once an instruction needs it */
     uint64_t frame;             /* bytes of slots that stay in memory */
     /* The instruction at hand. */
     const struct mr_ptx_inst *inst;
@@ -236,6 +237,7 @@ bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_texture(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 

@@ -47,7 +47,8 @@ static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *ins
     case MR_PTX_OP_CALL: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED: case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH:
     case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
     case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_ISSPACEP: case MR_PTX_OP_TRAP:
-    case MR_PTX_OP_BRKPT: case MR_PTX_OP_BRX: case MR_PTX_OP_LDU:
+    case MR_PTX_OP_BRKPT: case MR_PTX_OP_BRX: case MR_PTX_OP_LDU: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ:
+    case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
     case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE:
         return true;
     default:

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way from an instruction's lanes to textures and surfaces: finds the object behind each handle, takes a lane's operands out of the rows, and
+ * puts its results back. Lanes nearly always share one handle, so it is looked up when it changes. */
+#include "kernel/image.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "kernel/executor.h"
+
+static const uint8_t coordinate_counts[] = { [MR_IMAGE_1D] = 1, [MR_IMAGE_2D] = 2, [MR_IMAGE_3D] = 3, [MR_IMAGE_A1D] = 1, [MR_IMAGE_A2D] = 2,
+    [MR_IMAGE_CUBE] = 3, [MR_IMAGE_ACUBE] = 3 };
+
+static bool has_layer(unsigned geom)
+{
+    return geom == MR_IMAGE_A1D || geom == MR_IMAGE_A2D || geom == MR_IMAGE_ACUBE;
+}
+
+/* The object behind what a kernel holds: a handle, or the address of a reference that holds one. NULL if there is none. */
+static const struct mr_texture *find(uint64_t handle, enum mr_kind kind)
+{
+    if (handle && handle % 8 == 0)
+        handle = atomic_load_explicit((_Atomic uint64_t *)(uintptr_t)handle, memory_order_acquire);
+    return mr_object_find((const void *)(uintptr_t)handle, kind);
+}
+
+/* What instruction and texture agree on: a geometry that the texture doesn't have can't be read. */
+static bool geom_fits(const struct mr_texture *texture, unsigned geom)
+{
+    switch (geom) {
+    case MR_IMAGE_1D: return texture->shape == MR_TEXTURE_1D && !texture->layered;
+    case MR_IMAGE_2D: return texture->shape == MR_TEXTURE_2D && !texture->layered;
+    case MR_IMAGE_3D: return texture->shape == MR_TEXTURE_3D;
+    case MR_IMAGE_A1D: return texture->shape == MR_TEXTURE_1D && texture->layered;
+    case MR_IMAGE_A2D: return (texture->shape == MR_TEXTURE_2D && texture->layered) || texture->shape == MR_TEXTURE_CUBE;
+    case MR_IMAGE_CUBE: return texture->shape == MR_TEXTURE_CUBE && !texture->layered;
+    case MR_IMAGE_ACUBE: return texture->shape == MR_TEXTURE_CUBE && texture->layered;
+    default: return false;
+    }
+}
+
+static float as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void take_sample(uint32_t code, const struct mr_image_lanes *lanes, unsigned lane, struct mr_sample *sample)
+{
+    unsigned geom = MR_IMAGE_GET(code, GEOM), first = has_layer(geom), detail = MR_IMAGE_GET(code, DETAIL);
+    *sample = (struct mr_sample){ .code = code, .layer = first ? lanes->at[0][lane] : 0 };
+    for (unsigned i = 0; i < coordinate_counts[geom]; i++) {
+        sample->at[i] = as_float(lanes->at[first + i][lane]);
+        sample->texel[i] = (int32_t)lanes->at[first + i][lane];
+        if (MR_IMAGE_GET(code, OFFSET))
+            sample->offset[i] = (int32_t)lanes->offset[i][lane];
+        if (detail == MR_IMAGE_GRADIENT) {
+            sample->dx[i] = as_float(lanes->level[i][lane]);
+            sample->dy[i] = as_float(lanes->along_y[i][lane]);
+        }
+    }
+    if (detail == MR_IMAGE_LEVEL)
+        sample->level = MR_IMAGE_GET(code, FLOAT_AT) ? as_float(lanes->level[0][lane]) : (float)(int32_t)lanes->level[0][lane];
+}
+
+static void give_result(const struct mr_texture *texture, uint32_t code, const union mr_texel *texel, struct mr_image_lanes *lanes, unsigned lane)
+{
+    uint16_t halves[4];
+    if (MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD) {
+        for (unsigned i = 0; i < 4; i++)
+            lanes->data[i][lane] = texel->u[i];
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        halves[i] = texture->as_integer ? (uint16_t)texel->u[i] : mr_float_to_half(texel->f[i]);
+    if (MR_IMAGE_GET(code, RESULT) == MR_IMAGE_HALVES) {
+        lanes->data[0][lane] = halves[0] | (uint32_t)halves[1] << 16;
+        lanes->data[1][lane] = halves[2] | (uint32_t)halves[3] << 16;
+        return;
+    }
+    for (unsigned i = 0; i < 4; i++)
+        lanes->data[i][lane] = halves[i];
+}
+
+static uint32_t answer(const struct mr_texture *texture, uint32_t code, uint32_t level)
+{
+    const struct mr_texels *texels = &texture->levels[level < texture->level_count ? level : texture->level_count - 1u];
+    bool flat = texture->shape == MR_TEXTURE_1D;
+    switch (MR_IMAGE_GET(code, QUESTION)) {
+    case MR_IMAGE_WIDTH: return texels->width;
+    case MR_IMAGE_HEIGHT: return flat ? 0 : texels->height;
+    case MR_IMAGE_DEPTH: return texture->shape == MR_TEXTURE_3D ? texels->depth : 0;
+    case MR_IMAGE_NORMALIZED: return texture->normalized;
+    case MR_IMAGE_LAYERS: return texture->layered ? texture->layers : 0;
+    default: return texture->level_count;
+    }
+}
+
+static void run_lane(struct mr_block *block, const struct mr_texture *texture, uint32_t code, uint32_t line, struct mr_image_lanes *lanes,
+    unsigned lane)
+{
+    union mr_texel texel;
+    struct mr_sample sample;
+    int32_t at[4] = { 0 };
+    uint64_t data[4];
+    switch (MR_IMAGE_GET(code, OP)) {
+    case MR_IMAGE_TEX: case MR_IMAGE_GATHER:
+        take_sample(code, lanes, lane, &sample);
+        if (MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX)
+            mr_sample_texture(texture, &sample, &texel);
+        else
+            mr_sample_gather(texture, &sample, &texel);
+        give_result(texture, code, &texel, lanes, lane);
+        break;
+    case MR_IMAGE_ASK:
+        lanes->data[0][lane] = answer(texture, code, MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_LEVEL ? lanes->level[0][lane] : 0);
+        break;
+    default:
+        for (unsigned i = 0; i < 4; i++) {
+            at[i] = (int32_t)lanes->at[i][lane];
+            data[i] = lanes->data[i][lane];
+        }
+        if (!mr_surface_access(texture, code, at, data))
+            mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line, "an access outside of a surface");
+        for (unsigned i = 0; i < 4; i++)
+            lanes->data[i][lane] = data[i];
+        break;
+    }
+}
+
+/* istypep: what kind of thing a handle is. */
+static void run_is(uint32_t mask, uint32_t code, struct mr_image_lanes *lanes)
+{
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(mask), wanted = MR_IMAGE_GET(code, QUESTION);
+        lanes->data[0][lane] = wanted != 1 && find(lanes->handle[lane], wanted ? MR_KIND_SURFACE : MR_KIND_TEXTURE) != NULL;
+    }
+}
+
+void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
+{
+    unsigned op = MR_IMAGE_GET(code, OP);
+    bool surface = (op >= MR_IMAGE_LOAD && op <= MR_IMAGE_REDUCE) || (op == MR_IMAGE_ASK && MR_IMAGE_GET(code, SURFACE));
+    const struct mr_texture *texture = NULL;
+    uint64_t known = 0;
+    if (op == MR_IMAGE_IS) {
+        run_is(mask, code, lanes);
+        return;
+    }
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        if (!texture || lanes->handle[lane] != known) {
+            known = lanes->handle[lane];
+            texture = find(known, surface ? MR_KIND_SURFACE : MR_KIND_TEXTURE);
+            if (!texture)
+                mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, surface ? "a surface handle that is none" : "a texture handle that is none");
+            if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
+                mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line, "a texture or surface of another geometry than the instruction's");
+        }
+        run_lane(block, texture, code, line, lanes, lane);
+    }
+}

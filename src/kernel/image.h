@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Textures and surfaces as kernels read and write them. All of this runs on a fiber, inside a kernel: a bad address in it is the kernel's fault. */
+#ifndef MR_KERNEL_IMAGE_H
+#define MR_KERNEL_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/abi.h"
+#include "object/texture.h"
+
+/* The service that generated code calls: see struct mr_runtime. */
+void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes);
+
+/* A texel's channels: floats, or whole numbers where the texture is read as those. */
+union mr_texel { float f[4]; uint32_t u[4]; };
+
+/* texel.c: reads one element; channels that the format lacks are 0, 0 and 1. `as_integer`: as it is, sign- or zero-extended. */
+void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool srgb, const void *from, union mr_texel *out);
+
+/* sust.p: writes one element from 32 bits for each channel, clamped to what the format holds. */
+void mr_texel_write(const struct mr_texel_format *format, void *to, const uint32_t *channels);
+
+float mr_half_to_float(uint16_t half);
+uint16_t mr_float_to_half(float value);   /* to the nearest, ties to even */
+
+/* sample.c: one lane's read of a texture. `at` has the coordinates as floats, or as numbers of texels. */
+struct mr_sample {
+    uint32_t code;
+    uint32_t layer;
+    float at[3];
+    int32_t texel[3];
+    int32_t offset[3];
+    float level;             /* MR_IMAGE_LEVEL */
+    float dx[3], dy[3];      /* MR_IMAGE_GRADIENT */
+};
+void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
+void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
+
+/* surface.c: one lane's access; false if it has to trap. `at` as written; `data` is read or written. */
+bool mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4]);
+
+#endif
