@@ -137,6 +137,9 @@ MR_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activem
 template <unsigned int Size, class Parent = void> class thread_block_tile {
     static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "Millrace has tiles of 1, 2, 4, 8, 16 and 32 threads");
 public:
+    thread_block_tile() = default;
+    /* A tile of any parent fits thread_block_tile<Size>, by which most sources call it. */
+    template <class Other> MR_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &) {}
     MR_MEMBER static unsigned int mr_lanes() { return (Size == 32 ? ~0u : (1u << Size % 32) - 1) << (mr_lane() & ~(Size - 1)); }
     MR_MEMBER static void sync() { __syncwarp(mr_lanes()); }
     MR_MEMBER static constexpr unsigned int size() { return Size; }
