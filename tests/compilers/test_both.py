@@ -83,6 +83,14 @@ class Both(unittest.TestCase):
         done = self.do(SHIM, "--ptx", "broken.cu", expect=1, MILLRACE_CC=NVCC)
         self.assertIn("broken.cu(1)", done.stdout + done.stderr)
 
+    @unittest.skipUnless(NVCC, "NVIDIA's nvcc is not here")
+    def test_programs_by_nvcc(self):
+        examples = SOURCE.parent.parent.parent / "examples" / "cuda"
+        relocatable = examples / "relocatable"
+        for words in ((examples / "hello.cu",), (examples / "cooperative.cu",), ("-rdc=true", relocatable / "main.cu", relocatable / "table.cu")):
+            self.do(SHIM, "-arch=sm_80", *words, "-o", "program", MILLRACE_CC=NVCC)
+            self.do("./program", LD_LIBRARY_PATH=str(SHIM.parent.parent.parent / "lib"))
+
     @unittest.skipUnless(NVRTC, "NVIDIA's libnvrtc is not here")
     def test_nvrtc(self):
         self.do(BOTH, "compile", SOURCE, "nvrtc.ptx", MILLRACE_NVRTC=NVRTC)

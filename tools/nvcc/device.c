@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/settings.h"
+#include "compile/codegen.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
 #include "shim.h"
@@ -49,8 +50,10 @@ void clang_words(const struct request *request, const struct places *places, con
     add_path(words, "-include", places->device, "/millrace_device.h");
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
-    if (request->phase != PHASE_PREPROCESS) /* which keys are made of: no more text in it than there has to be */
-        add_path(words, "-include", places->device, "/include/cuda_runtime.h");
+    /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the device, which is empty. Text
+     * that is preprocessed alone becomes a key somewhere: no more in it than there has to be. */
+    if (request->phase != PHASE_PREPROCESS)
+        add_path(words, "-include", places->include, "/cuda_runtime.h");
     words_add_all(words, &request->gpu);
     if (request->relocatable) {
         mr_words_add(words, "-fgpu-rdc", "");
@@ -107,17 +110,17 @@ int device_preprocess(const struct request *request, const struct places *places
     return status;
 }
 
-/* The architecture of a PTX file, which is checked on the way; 0 after a message. */
+/* Checks the text as the driver will when it loads it; the architecture that it states, or 0 after a message. */
 static unsigned check_ptx(const char *path, const struct mr_text *text)
 {
     struct mr_ptx_diag diag;
     unsigned target = 0;
     mr_ptx_diag_init(&diag);
     struct mr_ptx_module *module = mr_ptx_parse(mr_text_chars(text), text->length, &diag);
-    if (module)
+    if (module && mr_ptx_verify(module, &diag) && mr_codegen_check(module, &diag))
         target = module->target_sm;
     else
-        fprintf(stderr, "nvcc (Millrace): error: %s is not good PTX:\n%s", path, mr_ptx_diag_text(&diag));
+        fprintf(stderr, "nvcc (Millrace): error: the device code of %s would not load:\n%s", path, mr_ptx_diag_text(&diag));
     mr_ptx_module_destroy(module);
     mr_ptx_diag_clear(&diag);
     return target;
@@ -132,6 +135,9 @@ static int one_text(const struct request *request, const struct places *places, 
     char *path = step_file(request, input->path, ending);
     int status = device_ptx(request, places, input->path, target, path);
     if (status == 0 && !request->dry_run && !file_read(path, text))
+        status = 1;
+    /* Relocatable code is checked when it is linked. */
+    if (status == 0 && !request->dry_run && !request->relocatable && !check_ptx(input->path, text))
         status = 1;
     mr_free(path);
     return status;

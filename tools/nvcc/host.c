@@ -74,9 +74,9 @@ static void plain_half(const struct request *request, const struct places *place
         if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
             mr_words_add(words, request->both.items[i], "");
     words_add_all(words, &request->host);
+    mr_words_add(words, "-isystem", places->include);
     mr_text_format(&path, "-isystem%s/include", places->device);
     mr_words_add(words, mr_text_chars(&path), "");
-    mr_words_add(words, "-isystem", places->include);
     words->failed = words->failed || path.failed;
     mr_text_clear(&path);
 }

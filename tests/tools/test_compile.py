@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MILLRACE = pathlib.Path(sys.argv.pop(1)).resolve()
+EXAMPLES = pathlib.Path(os.environ["MR_SOURCE_ROOT"]) / "examples" / "cuda"
+
+HALVES = {
+    "kernels.h": "int twice_on_device(int value);\n",
+    "kernels.cu": """
+#include <cuda_runtime.h>
+#include "kernels.h"
+static __global__ void twice(int *p) { *p *= 2; }
+int twice_on_device(int value)
+{
+    int *p, result = -1;
+    if (cudaMallocManaged(&p, sizeof *p) != cudaSuccess)
+        return -1;
+    *p = value;
+    twice<<<1, 1>>>(p);
+    if (cudaDeviceSynchronize() == cudaSuccess)
+        result = *p;
+    cudaFree(p);
+    return result;
+}
+""",
+    "main.cpp": """
+#include <cuda_runtime_api.h>
+#include <iostream>
+#include "kernels.h"
+int main()
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 1)
+        return 2;
+    std::cout << twice_on_device(21) << std::endl;
+    return 0;
+}
+""",
+}
+
+
+class Compile(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def do(self, *command, expect: int = 0, **environment: str) -> subprocess.CompletedProcess:
+        done = subprocess.run([str(word) for word in command], cwd=self.path, capture_output=True, text=True, check=False,
+                              env={**os.environ, **environment}, timeout=300)
+        self.assertEqual(done.returncode, expect, f"{command}\n{done.stdout}{done.stderr}")
+        return done
+
+    def cc(self, *words, **more) -> subprocess.CompletedProcess:
+        return self.do(MILLRACE, "cc", *words, **more)
+
+    def run_it(self, program: str = "./program", expect: int = 0) -> str:
+        return self.do(MILLRACE, "run", "--", program, expect=expect).stdout
+
+    def write(self, files: dict[str, str]) -> None:
+        for name, text in files.items():
+            (self.path / name).write_text(text)
+
+    def example(self, name: str, *options: str) -> str:
+        self.cc(EXAMPLES / f"{name}.cu", "-o", "program", *options)
+        self.assertEqual([path.name for path in self.path.iterdir()], ["program"])
+        return self.run_it()
+
+    def test_hello(self):
+        out = self.example("hello")
+        self.assertIn("hello from thread 1 of block 1", out)
+        self.assertIn("1000 sums are right", out)
+
+    def test_examples(self):
+        for name in ("streams", "graphs", "managed"):
+            with self.subTest(name):
+                self.assertIn(f"{name}: ", self.example(name, "-O2"))
+
+    def test_cooperative(self):
+        self.assertIn("add up to", self.example("cooperative", "-arch=sm_80", "-std=c++20"))
+
+    def test_threads(self):
+        for options in (("--default-stream", "per-thread", "--extended-lambda"), ("-default-stream=per-thread", "-cudart", "shared", "-g", "-lineinfo")):
+            with self.subTest(options):
+                self.assertIn("8 threads", self.example("threads", *options))
+
+    def test_relocatable(self):
+        sources = EXAMPLES / "relocatable" / "main.cu", EXAMPLES / "relocatable" / "table.cu"
+        self.cc("-rdc=true", *sources, "-o", "program")
+        self.assertIn("32 values", self.run_it())
+        self.cc("-dc", *sources)
+        self.cc("main.o", "table.o", "-o", "second")
+        self.assertIn("32 values", self.run_it("./second"))
+        self.cc("--lib", "table.o", "-o", "libtable.a")
+        self.cc("main.o", "-L.", "-ltable", "-o", "third")
+        self.assertIn("32 values", self.run_it("./third"))
+        self.cc("main.o", "libtable.a", "-arch=sm_75", "-o", "fourth")
+        self.assertIn("32 values", self.run_it("./fourth"))
+        self.cc("-dlink", "main.o", "table.o", "-o", "linked.o")
+        self.assertIn("look_up", self.cc("-c", sources[0], "-o", "alone.o", expect=1).stderr)
+
+    def test_relocatable_errors(self):
+        self.cc("-dc", EXAMPLES / "relocatable" / "main.cu")
+        done = self.cc("main.o", "-o", "program", expect=1)
+        self.assertIn("look_up", done.stderr)
+        self.assertIn("can't be linked", done.stderr)
+        (self.path / "bad.o").write_bytes((self.path / "main.o").read_bytes()[:1000])
+        self.assertIn("bad.o", self.cc("bad.o", "-o", "program", expect=1).stderr)
+
+    def test_several_languages(self):
+        self.write(HALVES)
+        self.cc("main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+        self.cc("-c", "main.cpp", "kernels.cu")
+        self.cc("main.o", "kernels.o", "-o", "second")
+        self.assertEqual(self.run_it("./second"), "42\n")
+        self.cc("-x", "cu", "main.cpp", "kernels.cu", "-o", "third")
+        self.assertEqual(self.run_it("./third"), "42\n")
+
+    @unittest.skipUnless(shutil.which("g++"), "there is no g++")
+    def test_another_host_compiler(self):
+        self.write(HALVES)
+        self.cc("-ccbin", "g++", "-Xcompiler", "-Wall,-O2", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_shared_library(self):
+        self.write(HALVES)
+        self.cc("-shared", "-Xcompiler", "-fPIC", "-cudart", "shared", "kernels.cu", "-o", "libkernels.so")
+        self.cc("-cudart=shared", "main.cpp", "-L.", "-lkernels", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_several_architectures(self):
+        self.write(HALVES)
+        self.cc("-gencode", "arch=compute_60,code=sm_60", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+        self.cc("-arch=native", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_debug(self):
+        self.write(HALVES)
+        self.cc("-g", "-G", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_dependencies(self):
+        self.write(HALVES)
+        self.assertIn("kernels.h", self.cc("-MM", "kernels.cu").stdout)
+        self.assertIn("cuda_runtime.h", self.cc("-M", "kernels.cu").stdout)
+        self.cc("-c", "-MD", "-MF", "deps", "-MT", "target", "kernels.cu")
+        self.assertTrue((self.path / "deps").read_text().startswith("target:"))
+        self.cc("-c", "-MMD", "kernels.cu", "-o", "out.o")
+        self.assertIn("out.o: ", (self.path / "out.d").read_text())
+
+    def test_kept_files(self):
+        self.write(HALVES)
+        (self.path / "kept").mkdir()
+        self.cc("-c", "--keep", "--keep-dir", "kept", "kernels.cu")
+        self.assertEqual(sorted(path.name for path in (self.path / "kept").iterdir()), ["kernels.fatbin", "kernels.ptx"])
+
+    def test_errors_name_the_source(self):
+        self.write({"broken.cu": "#include <vector>\n\n__global__ void f() { undeclared = 1; }\nint main() { return 0; }\n",
+                    "host.cu": "__global__ void f() {}\nint main() { f<<<1>>>(); }\n", "wrong.cu": "int helper();\n__global__ void f(int *p) { *p = helper(); }\n"})
+        for name, line in (("broken", 3), ("host", 2), ("wrong", 2)):
+            self.assertIn(f"{name}.cu:{line}:", self.cc("-c", f"{name}.cu", expect=1).stderr)
+            self.assertFalse((self.path / f"{name}.o").exists())
+
+    def test_faults_reach_the_program(self):
+        self.write({"fault.cu": """
+#include <cstdio>
+__global__ void bad(int *p) { *p = 1; }
+int main()
+{
+    bad<<<1, 1>>>((int *)16);
+    cudaError_t status = cudaDeviceSynchronize();
+    printf("%s\\n", cudaGetErrorName(status));
+    return status == cudaErrorIllegalAddress ? 3 : 0;
+}
+"""})
+        self.cc("fault.cu", "-o", "program")
+        self.assertEqual(self.run_it(expect=3), "cudaErrorIllegalAddress\n")
+
+    def test_temporary_files_go(self):
+        (self.path / "tmp").mkdir()
+        self.write({"broken.cu": "nonsense\n", **HALVES})
+        self.cc("-c", "kernels.cu", TMPDIR=str(self.path / "tmp"))
+        self.cc("-c", "broken.cu", expect=1, TMPDIR=str(self.path / "tmp"))
+        self.assertEqual(list((self.path / "tmp").iterdir()), [])
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(exit=False, verbosity=1).result
+    bad = len(outcome.failures) + len(outcome.errors)
+    print(f"{outcome.testsRun - bad - len(outcome.skipped)} passed, {bad} failed, {len(outcome.skipped)} skipped")
+    sys.exit(1 if bad else 0)
