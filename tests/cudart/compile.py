@@ -27,13 +27,12 @@ def main(argv):
     common = [clang, "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "--cuda-gpu-arch=sm_80", "-fdeclspec",
               "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Xclang", "-target-sdk-version=12.3", "-isystem", f"{build}/include",
               "-isystem", f"{build}/device/include", "-include", f"{build}/device/millrace_device.h"]
-    if "--per-thread" in flags:
-        common.append("-fgpu-default-stream=per-thread")
+    host = ["-Xclang", "-fgpu-default-stream=per-thread"] if "--per-thread" in flags else []
     with tempfile.TemporaryDirectory() as work:
         ptx, fatbin, obj = (Path(work) / n for n in ("device.ptx", "device.fatbin", "host.o"))
         subprocess.run(common + ["--cuda-device-only", "--cuda-feature=+ptx80", "-O3", "-S", source, "-o", ptx], check=True)
         fatbin.write_bytes(pack(ptx.read_bytes()))
-        subprocess.run(common + ["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin, "-O1", "-g", "-fPIC", "-c",
+        subprocess.run(common + ["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin, "-O1", "-g", "-fPIC", *host, "-c",
                                  source, "-o", obj], check=True)
         subprocess.run([clang, obj, "-o", output, *(["-shared"] if "--shared" in flags else []), *linker.split()], check=True)
 

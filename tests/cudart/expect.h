@@ -3,7 +3,9 @@
 #ifndef TESTS_CUDART_EXPECT_H
 #define TESTS_CUDART_EXPECT_H
 
+#ifndef MILLRACE_CUDA_RUNTIME_H
 #include <cuda_runtime.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 
