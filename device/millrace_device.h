@@ -51,6 +51,8 @@ typedef long intptr_t;
 
 #include "include/vector_types.h"
 #include "include/vector_functions.h"
+#include "include/texture_types.h"
+#include "include/surface_types.h"
 
 /* Built-in variables: each member reads a special register. */
 #define MR_SREG(member, sreg)                                                                 \
@@ -269,6 +271,8 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 
 #include "millrace_casts.h"
 #include "millrace_math.h"
+#include "millrace_texture.h"
+#include "millrace_surface.h"
 
 /* The rest. */
 MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }
