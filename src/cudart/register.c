@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "cudart/link.h"
 #include "cudart/register.h"
 #include "cudart/runtime.h"
 #include "runtime_impl.h"
@@ -21,7 +22,7 @@
 struct wrapper {
     unsigned magic, version;
     const void *data;
-    void *more; /* of version 2: the objects that were linked */
+    void *more; /* of version 2: the fat binaries of the objects that belong together, then NULL */
 };
 
 enum entry_kind { ENTRY_KERNEL, ENTRY_VARIABLE, ENTRY_MANAGED };
@@ -37,7 +38,9 @@ struct entry {
 };
 
 struct image {
+    struct image *next;
     const void *data;
+    void *const *objects; /* fat binaries to be linked, then NULL; or NULL */
     struct entry *entries;
     pthread_mutex_t lock; /* guards loading */
     CUlibrary library;    /* atomic; NULL: not loaded */
@@ -54,6 +57,7 @@ struct table {
 /* Guards everything that registers and unregisters. Readers of `table` take nothing. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct table *table;
+static struct image *images;
 static struct entry removed; /* the mark in a slot */
 
 static size_t hash(const void *host)
@@ -138,6 +142,12 @@ void **__cudaRegisterFatBinary(void *fatCubin)
         image->data = wrapper->data;
     else
         image->status = cudaErrorInvalidKernelImage;
+    if (image->data && wrapper->version == 2)
+        image->objects = wrapper->more;
+    pthread_mutex_lock(&lock);
+    image->next = images;
+    images = image;
+    pthread_mutex_unlock(&lock);
     return (void **)(void *)image;
 }
 
@@ -188,6 +198,8 @@ static cudaError_t load_image(struct image *image)
     if (image->status != cudaSuccess)
         return image->status;
     CUresult status = mr_driver.cuLibraryLoadData(&library, image->data, NULL, NULL, 0, NULL, NULL, 0);
+    if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && image->objects)
+        status = mr_rt_link(image->objects, &library);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU)
         mr_log(MR_LOG_WARN, "libcudart: an image of the program holds machine code only, or PTX for newer devices; compile it so that it holds PTX for "
                             "compute capability 8.0 or older as well, with nvcc by -gencode arch=compute_80,code=compute_80");
@@ -219,6 +231,15 @@ static cudaError_t library_of(struct image *image, CUlibrary *out)
     return status;
 }
 
+void mr_rt_load_all(void)
+{
+    CUlibrary library;
+    pthread_mutex_lock(&lock);
+    for (struct image *image = images; image; image = image->next)
+        (void)library_of(image, &library);
+    pthread_mutex_unlock(&lock);
+}
+
 char __cudaInitModule(void **fatCubinHandle)
 {
     CUlibrary library;
@@ -240,6 +261,11 @@ void __cudaUnregisterFatBinary(void **fatCubinHandle)
     if (!image)
         return;
     pthread_mutex_lock(&lock);
+    for (struct image **at = &images; *at; at = &(*at)->next)
+        if (*at == image) {
+            *at = image->next;
+            break;
+        }
     for (size_t i = 0; table && i <= table->mask; i++)
         if (table->slots[i] && table->slots[i]->image == image)
             __atomic_store_n(&table->slots[i], &removed, __ATOMIC_RELEASE);

@@ -9,6 +9,9 @@
  * cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
 
+/* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used. There is a current context. */
+void mr_rt_load_all(void);
+
 /* The stub that a kernel was registered with, or the kernel itself. */
 const void *mr_rt_kernel_name(CUkernel kernel);
 

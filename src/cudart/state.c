@@ -8,9 +8,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "cudart/device.h"
+#include "cudart/register.h"
 #include "cudart/runtime.h"
 #include "runtime_impl.h"
 
@@ -109,6 +111,15 @@ cudaError_t mr_rt_use_device(int device)
     return cudaSuccess;
 }
 
+/* With CUDA_MODULE_LOADING=EAGER the first context brings all images along. Without it each is loaded when it is used. */
+static void load_eagerly(void)
+{
+    static bool done;
+    const char *mode = getenv("CUDA_MODULE_LOADING");
+    if (mode && strcmp(mode, "EAGER") == 0 && !__atomic_exchange_n(&done, true, __ATOMIC_ACQ_REL))
+        mr_rt_load_all();
+}
+
 cudaError_t mr_rt_context_slow(void)
 {
     CUcontext current;
@@ -124,9 +135,12 @@ cudaError_t mr_rt_context_slow(void)
     if (current && mr_driver.cuCtxGetApiVersion(current, &version) == CUDA_SUCCESS) {
         mr_rt_thread.context = current;
         mr_rt_thread.resets = resets;
-        return cudaSuccess;
+    } else {
+        status = mr_rt_use_device(mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED));
     }
-    return mr_rt_use_device(mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED));
+    if (status == cudaSuccess)
+        load_eagerly();
+    return status;
 }
 
 /* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. */
