@@ -136,6 +136,26 @@ class Compile(unittest.TestCase):
         self.cc("-cudart=shared", "main.cpp", "-L.", "-lkernels", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
 
+    @unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "there is no CMake")
+    def test_cmake(self):
+        sources = EXAMPLES / "relocatable"
+        self.write({"CMakeLists.txt": f"""
+cmake_minimum_required(VERSION 3.20)
+project(demo LANGUAGES CXX CUDA)
+set(CMAKE_CUDA_ARCHITECTURES 75 80)
+add_library(table STATIC {sources}/table.cu)
+set_target_properties(table PROPERTIES CUDA_SEPARABLE_COMPILATION ON POSITION_INDEPENDENT_CODE ON)
+add_executable(relocatable {sources}/main.cu)
+set_target_properties(relocatable PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+target_link_libraries(relocatable table)
+add_executable(program main.cpp kernels.cu)
+set_target_properties(program PROPERTIES CUDA_STANDARD 17)
+""", **HALVES})
+        self.do(MILLRACE, "run", "--", "sh", "-c", "CUDACXX=$(command -v nvcc) cmake -G Ninja -S . -B b")
+        self.do("ninja", "-C", "b")
+        self.assertEqual(self.run_it("b/program"), "42\n")
+        self.assertIn("32 values", self.run_it("b/relocatable"))
+
     def test_several_architectures(self):
         self.write(HALVES)
         self.cc("-gencode", "arch=compute_60,code=sm_60", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "main.cpp", "kernels.cu", "-o", "program")

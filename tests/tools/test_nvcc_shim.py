@@ -122,6 +122,26 @@ class Shim(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(".loc", (self.path / "kernel.ptx").read_text())
 
+    def test_files_of_options(self):
+        (self.path / "options").write_text("-DFIRST='a b'\n \"-DSECOND=c d\" -DTHIRD=e\\ f\t--generate-line-info\n")
+        done = self.nvcc("--ptx", "--dryrun", "--options-file", "options", "kernel.cu")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ('"-DFIRST=a b"', '"-DSECOND=c d"', '"-DTHIRD=e f"', "-gline-directives-only"):
+            self.assertIn(word, done.stderr)
+        (self.path / "inputs").write_text("kernel.cu -o out.ptx")
+        self.assertEqual(self.nvcc("--ptx", "-optf", "inputs").returncode, 0)
+        self.assertTrue((self.path / "out.ptx").exists())
+        for text in ("-optf options", "@options", "-fplugin=x.so", "-Xcompiler -fplugin=x.so", "-D@options", "--unknown", "-DX=`touch hacked` -std"):
+            (self.path / "hostile").write_text(text)
+            self.assertEqual(self.nvcc("--ptx", "-optf=hostile", "kernel.cu").returncode, 1, text)
+        self.assertFalse((self.path / "hacked").exists())
+
+    def test_verbose_shows_places(self):
+        done = self.nvcc("-v", "__cmake_determine_cuda")
+        self.assertEqual(done.returncode, 1)
+        for name in ("TOP", "INCLUDES", "LIBRARIES", "PATH"):
+            self.assertIn(f"#$ {name}=", done.stderr)
+
     def test_several_inputs(self):
         (self.path / "second.cu").write_text(SOURCE.replace("scale", "other"))
         done = self.nvcc("--ptx", "kernel.cu", "second.cu")

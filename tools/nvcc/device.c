@@ -81,6 +81,8 @@ int device_ptx(const struct request *request, const struct places *places, const
     struct mr_words words = { .items = NULL };
     if (nvidia_chosen())
         return nvidia_compile(request, "-ptx", &target, 1, source, output);
+    if (request->verbose || request->dry_run) /* build systems look for these words, which NVIDIA's steps have */
+        fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &words);
     const char *const last[] = { "-S", "-o", output, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)

@@ -56,7 +56,7 @@ bool guard_host(struct request *request, const char *option)
         "-fcuda-include", "-fembed", "-fprofile-", "-fmodule", "-fprebuilt", "-fdepscan", "-fcrash", "-fcas", "-fdiagnostics-add-output", "-fthinlto",
         "-fxray", "-fbasic-block", "-foffload" };
     static const char *const passed[] = { "-W", "-f", "-m", "-O", "-g", "-D", "-U", "-I", "-std=", "-isystem", "-idirafter", "-iquote" };
-    static const char *const exact[] = { "-w", "-ansi", "-pipe", "-pthread", "-pedantic", "-pedantic-errors", "-static-libgcc", "-static-libstdc++", "-rdynamic" };
+    static const char *const exact[] = { "-w", "-ansi", "-pipe", "-pthread", "-pedantic", "-pedantic-errors", "-static-libgcc", "-static-libstdc++", "-rdynamic", "-v" };
     if (strcmp(option, "-P") == 0) { /* no line markers */
         request->plain_preprocess = true;
         return true;
@@ -73,7 +73,7 @@ bool guard_host(struct request *request, const char *option)
     if (!known || strchr(option, '@'))
         return complain("cannot honour the host compiler's option", option);
     mr_words_add(&request->host, option, "");
-    if (begins(option, "-pthread") || begins(option, "-fopenmp") || begins(option, "-static-lib") || begins(option, "-rdynamic") ||
+    if (begins(option, "-pthread") || begins(option, "-fopenmp") || begins(option, "-static-lib") || begins(option, "-rdynamic") || begins(option, "-v") ||
         begins(option, "-fsanitize=") || begins(option, "-m") || begins(option, "-flto"))
         mr_words_add(&request->linking, option, "");
     return true;

@@ -135,7 +135,11 @@ int main(int argc, char **argv)
         fputs(request.phase == PHASE_VERSION ? version : usage, stdout);
         return 0;
     }
-    if (!check(&request) || !places_find(&places))
+    if (!places_find(&places))
+        return 1;
+    if (request.verbose || request.dry_run)
+        places_show(&places);
+    if (!request_find_kinds(&request) || !check(&request))
         return 1;
     bool links = request.phase == PHASE_LINK || request.phase == PHASE_ARCHIVE || request.phase == PHASE_DEVICE_LINK;
     int status = links ? run_link(&request, &places) : run_each(&request, &places);

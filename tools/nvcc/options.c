@@ -39,10 +39,9 @@ enum action {
     NOTHING,       /* without effect on code that the CPU runs; takes no value */
     NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
     VERBOSE, DRY_RUN,
-    REFUSE, REFUSE_VALUE,     /* `text` says why */
+    OPTIONS_FILE,  /* more words, of this same language */
+    REFUSE,        /* `text` says why */
 };
-
-static const char no_files[] = "option files are not read";
 
 static const struct option {
     const char *name, *other_name;
@@ -131,7 +130,7 @@ static const struct option {
     { "--library", "-l", LINK_VALUE, 0, "-l", NULL },
     { "--verbose", "-v", VERBOSE, 0, NULL, NULL },
     { "--dryrun", "-dryrun", DRY_RUN, 0, NULL, NULL },
-    { "--options-file", "-optf", REFUSE_VALUE, 0, no_files, NULL },
+    { "--options-file", "-optf", OPTIONS_FILE, 0, NULL, NULL },
     { "--dlink-time-opt", "-dlto", REFUSE, 0, "no LTO code is made here", NULL },
     { "--run", "-run", REFUSE, 0, "the program is not started; run it with 'millrace run'", NULL },
 };
@@ -142,7 +141,7 @@ static bool takes_value(enum action action)
     case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
     case SET_STREAM: case SET_MACHINE: case SET_DEPENDENCY_FILE: case SET_DEPENDENCY_TARGET: case BOTH_VALUE: case DEVICE_BOOLEAN: case LEVEL:
     case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
-    case NOTHING_BOOLEAN: case REFUSE_VALUE:
+    case NOTHING_BOOLEAN: case OPTIONS_FILE:
         return true;
     default:
         return false;
@@ -473,7 +472,7 @@ static bool apply(struct request *request, const struct option *option, const ch
         return is_number(value) || complain("expected a number in", word);
     case NOTHING_BOOLEAN:
         return is_boolean(value, word);
-    case REFUSE: case REFUSE_VALUE:
+    case REFUSE:
         return complain(joined(option->text, ", so this option can't be honoured:"), word);
     default:
         return apply_setting(request, option, word, value);
@@ -514,8 +513,7 @@ static bool add_input(struct request *request, const char *path)
     return true;
 }
 
-/* Kinds, once -x is known. */
-static bool find_kinds(struct request *request)
+bool request_find_kinds(struct request *request)
 {
     for (size_t i = 0; i < request->input_count; i++) {
         struct input *input = &request->inputs[i];
@@ -544,6 +542,8 @@ static void note_given(struct request *request, const struct option *option, con
     }
 }
 
+static bool read_file_of_options(struct request *request, const char *path);
+
 static bool read_option(struct request *request, int argc, char **argv, int *at)
 {
     const char *word = argv[*at], *value;
@@ -563,10 +563,59 @@ static bool read_option(struct request *request, int argc, char **argv, int *at)
     }
     if (value && value[0] == '@') /* clang's inner part would read it as an option file, even attached */
         return complain("option files are not read:", value);
+    if (option->action == OPTIONS_FILE)
+        return read_file_of_options(request, value);
     if (!apply(request, option, word, value))
         return false;
     note_given(request, option, word, separate ? value : NULL);
     return true;
+}
+
+static bool read_words(struct request *request, int count, char **words)
+{
+    for (int i = 0; i < count; i++)
+        if (!(words[i][0] == '-' && words[i][1] ? read_option(request, count, words, &i) : add_input(request, words[i])))
+            return false;
+    return true;
+}
+
+/* Words apart by blanks; quotes of both kinds hold them together, and a backslash takes the next character as it is. */
+static void split(const char *text, struct mr_words *words)
+{
+    while (*(text += strspn(text, " \t\r\n"))) {
+        struct mr_text word = { .data = NULL };
+        for (char quote = '\0'; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
+            if (*text == quote || (!quote && (*text == '"' || *text == '\''))) {
+                quote = quote ? '\0' : *text;
+                continue;
+            }
+            if (*text == '\\' && text[1] && quote != '\'')
+                text++;
+            mr_text_add(&word, text, 1);
+        }
+        mr_words_add(words, mr_text_chars(&word), "");
+        words->failed = words->failed || word.failed;
+        mr_text_clear(&word);
+    }
+}
+
+/* The file's words are read by the same table, and may not name a further file. */
+static bool read_file_of_options(struct request *request, const char *path)
+{
+    struct mr_text text = { .data = NULL };
+    struct mr_words *words = mr_calloc(1, sizeof *words); /* kept: the request points into them */
+    if (request->in_options_file)
+        return complain("an option file names another:", path);
+    if (!words || !file_read(path, &text))
+        return false;
+    split(mr_text_chars(&text), words);
+    mr_text_clear(&text);
+    if (words->failed)
+        return complain("out of memory", NULL);
+    request->in_options_file = true;
+    bool good = read_words(request, (int)words->count, words->items);
+    request->in_options_file = false;
+    return good;
 }
 
 bool request_parse(struct request *request, int argc, char **argv)
@@ -575,11 +624,10 @@ bool request_parse(struct request *request, int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (strstr(argv[i], "forward-unknown-to-host-compiler"))
             request->forward_unknown = true;
-    for (int i = 1; i < argc; i++)
-        if (!(argv[i][0] == '-' ? read_option(request, argc, argv, &i) : add_input(request, argv[i])))
-            return false;
+    if (!read_words(request, argc - 1, argv + 1))
+        return false;
     request->no_targets = request->target_count == 0;
     if (request->no_targets)
         request->targets[request->target_count++] = 75;
-    return find_kinds(request);
+    return true;
 }

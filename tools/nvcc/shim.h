@@ -62,6 +62,7 @@ struct request {
     bool relocatable;                 /* -rdc=true, -dc */
     bool shared;
     bool forward_unknown;             /* -forward-unknown-to-host-compiler */
+    bool in_options_file;             /* while one is read */
     bool verbose, dry_run;
     struct mr_words both, device, host;   /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu;                  /* both halves of CUDA C++, but no other source */
@@ -71,6 +72,8 @@ struct request {
 
 /* options.c: reads the command line. False after a message on standard error. */
 bool request_parse(struct request *request, int argc, char **argv);
+/* What each input is, by its name or -x. False after a message. */
+bool request_find_kinds(struct request *request);
 
 /* Says what is wrong, on standard error; false. `word` may be NULL. */
 bool complain(const char *what, const char *word);
@@ -91,6 +94,8 @@ struct places {
     char libraries[PATH_MAX];
 };
 bool places_find(struct places *places);
+/* The lines that nvcc begins with when it shows its commands: build systems read where headers and libraries are. */
+void places_show(const struct places *places);
 
 /* Ends the words that were too many for the memory, once a list is whole. */
 void words_check(const struct mr_words *words);

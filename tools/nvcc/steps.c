@@ -69,6 +69,13 @@ bool places_find(struct places *places)
         find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
 }
 
+void places_show(const struct places *places)
+{
+    /* CMake finds the toolkit's root by the name of NVVM's folder, which need not be there. */
+    fprintf(stderr, "#$ _SPACE_= \n#$ TOP=%s/..\n#$ NVVMIR_LIBRARY_DIR=%s/../nvvm/libdevice\n#$ LD_LIBRARY_PATH=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s\n#$ LIBRARIES=-L%s\n",
+        places->include, places->include, places->libraries, getenv("PATH") ? getenv("PATH") : "", places->include, places->libraries);
+}
+
 /* --- Commands ------------------------------------------------------------------ */
 
 static void print_command(const struct mr_words *command, const char *in)
