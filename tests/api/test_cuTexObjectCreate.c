@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface objects: descriptors, lifetimes, reads by warps whose lanes go different ways or read different textures. */
+#include "array_support.h"
+
+#include <pthread.h>
+
+static CUresult attempt(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc, const CUDA_RESOURCE_VIEW_DESC *view)
+{
+    CUtexObject texture = 77;
+    CUresult status = cuTexObjectCreate(&texture, resource, desc, view);
+    if (status == CUDA_SUCCESS)
+        OK(cuTexObjectDestroy(texture));
+    else
+        assert_int_equal(texture, 77);
+    return status;
+}
+
+static void bad_descriptors(void **state)
+{
+    CUDA_RESOURCE_DESC good = array_resource(make_array(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0)), resource;
+    const CUDA_TEXTURE_DESC plain = { .flags = 0 };
+    CUDA_TEXTURE_DESC desc;
+    (void)state;
+    OK(attempt(&good, &plain, NULL));
+    FAILS(attempt(NULL, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(attempt(&good, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuTexObjectCreate(NULL, &good, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    resource = good;
+    resource.flags = 1;
+    FAILS(attempt(&resource, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    resource = good;
+    resource.res.array.hArray = WILD(CUarray);
+    FAILS(attempt(&resource, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    resource.resType = (CUresourcetype)9;
+    FAILS(attempt(&resource, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    desc = plain;
+    desc.addressMode[2] = (CUaddress_mode)4;
+    FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
+    desc = plain;
+    desc.filterMode = (CUfilter_mode)2;
+    FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
+    desc = plain;
+    desc.flags = CU_TRSF_READ_AS_INTEGER;
+    desc.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void bad_memory(void **state)
+{
+    const CUDA_TEXTURE_DESC plain = { .flags = 0 };
+    CUDA_RESOURCE_DESC linear = { .resType = CU_RESOURCE_TYPE_LINEAR }, pitch = { .resType = CU_RESOURCE_TYPE_PITCH2D };
+    CUdeviceptr memory;
+    (void)state;
+    OK(cuMemAlloc(&memory, 8192));
+    linear.res.linear.devPtr = memory;
+    linear.res.linear.format = CU_AD_FORMAT_FLOAT;
+    linear.res.linear.numChannels = 2;
+    linear.res.linear.sizeInBytes = 8192;
+    OK(attempt(&linear, &plain, NULL));
+    linear.res.linear.sizeInBytes = 8200;
+    FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    linear.res.linear.sizeInBytes = 4;
+    FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    linear.res.linear.sizeInBytes = 1024;
+    linear.res.linear.devPtr = memory + 8;
+    FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    linear.res.linear.devPtr = memory;
+    linear.res.linear.numChannels = 3;
+    FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    pitch.res.pitch2D.devPtr = memory;
+    pitch.res.pitch2D.format = CU_AD_FORMAT_FLOAT;
+    pitch.res.pitch2D.numChannels = 1;
+    pitch.res.pitch2D.width = 16;
+    pitch.res.pitch2D.height = 16;
+    pitch.res.pitch2D.pitchInBytes = 512;
+    OK(attempt(&pitch, &plain, NULL));
+    FAILS(attempt(&pitch, &plain, &(CUDA_RESOURCE_VIEW_DESC){ .width = 16 }), CUDA_ERROR_INVALID_VALUE);
+    pitch.res.pitch2D.height = 17;
+    FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    pitch.res.pitch2D.height = 16;
+    pitch.res.pitch2D.pitchInBytes = 48;
+    FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+    pitch.res.pitch2D.pitchInBytes = 100;
+    FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void they_say_what_they_were_made_of(void **state)
+{
+    CUarray array = make_array(8, 4, 3, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_LAYERED);
+    const CUDA_RESOURCE_DESC resource = array_resource(array);
+    const CUDA_TEXTURE_DESC desc = { .addressMode = { 1, 2, 3 }, .flags = CU_TRSF_NORMALIZED_COORDINATES, .maxAnisotropy = 3, .borderColor = { 1, 2, 3, 4 } };
+    const CUDA_RESOURCE_VIEW_DESC view = { .format = CU_RES_VIEW_FORMAT_SINT_2X16, .width = 8, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2 };
+    CUDA_RESOURCE_DESC resource_found;
+    CUDA_TEXTURE_DESC desc_found;
+    CUDA_RESOURCE_VIEW_DESC view_found;
+    CUtexObject texture;
+    (void)state;
+    OK(cuTexObjectCreate(&texture, &resource, &desc, &view));
+    OK(cuTexObjectGetResourceDesc(&resource_found, texture));
+    assert_ptr_equal(resource_found.res.array.hArray, array);
+    OK(cuTexObjectGetTextureDesc(&desc_found, texture));
+    assert_memory_equal(&desc_found, &desc, sizeof desc);
+    OK(cuTexObjectGetResourceViewDesc(&view_found, texture));
+    assert_memory_equal(&view_found, &view, sizeof view);
+    FAILS(cuTexObjectGetResourceDesc(NULL, texture), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuTexObjectGetTextureDesc(&desc_found, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuSurfObjectGetResourceDesc(&resource_found, texture), CUDA_ERROR_INVALID_VALUE);
+    OK(cuTexObjectDestroy(texture));
+    FAILS(cuTexObjectDestroy(texture), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuTexObjectGetResourceDesc(&resource_found, texture), CUDA_ERROR_INVALID_VALUE);
+}
+
+static void a_texture_keeps_its_array(void **state)
+{
+    static const float values[4] = { 1, 2, 3, 4 }, at[4] = { 0.5f, 1.5f, 2.5f, 9 };
+    float found[4];
+    CUarray array = make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    fill_array(array, values, 16, 1, 1);
+    CUtexObject texture = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    (void)state;
+    OK(cuArrayDestroy(array));
+    CUarray other = make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    fill_array(other, (float[4]){ 0 }, 16, 1, 1);
+    OK(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, at, found, 4));
+    assert_memory_equal(found, values, sizeof values);
+    OK(cuTexObjectDestroy(texture));
+}
+
+/* Odd lanes read one texture, even ones another; a third of them reads under a guard; a branch leaves others out. */
+static void lanes_go_their_own_ways(void **state)
+{
+    static const char ptx[] = PTX_HEAD
+        ".visible .entry mixed(.param .u64 one, .param .u64 two, .param .u64 out)\n{\n"
+        "    .reg .b64 %rd<6>;\n    .reg .b32 %r<6>;\n    .reg .f32 %f<8>;\n    .reg .pred %p<4>;\n"
+        "    ld.param.u64 %rd1, [one];\n    ld.param.u64 %rd2, [two];\n    ld.param.u64 %rd3, [out];\n"
+        "    mov.u32 %r1, %tid.x;\n    mad.wide.u32 %rd3, %r1, 4, %rd3;\n    and.b32 %r2, %r1, 1;\n    setp.eq.u32 %p1, %r2, 0;\n"
+        "    selp.b64 %rd4, %rd1, %rd2, %p1;\n    cvt.rn.f32.u32 %f1, %r1;\n    mov.f32 %f2, 0fBF800000;\n"
+        "    rem.u32 %r3, %r1, 3;\n    setp.eq.u32 %p2, %r3, 0;\n    setp.gt.u32 %p3, %r1, 40;\n    @%p3 bra far;\n"
+        "    @%p2 tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd4, {%f1}];\n    bra.uni done;\n"
+        "far:\n    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd4, {%f1}];\n    add.f32 %f2, %f2, %f2;\n"
+        "done:\n    st.global.f32 [%rd3], %f2;\n    ret;\n}\n";
+    float values[2][64], found[64];
+    CUtexObject textures[2];
+    CUdeviceptr out;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        CUarray array = make_array(64, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+        for (int i = 0; i < 64; i++)
+            values[k][i] = (float)(1000 * k + i);
+        fill_array(array, values[k], 256, 1, 1);
+        textures[k] = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    }
+    OK(cuMemAlloc(&out, sizeof found));
+    void *params[] = { &textures[0], &textures[1], &out };
+    OK(cuLaunchKernel(get_function(load_module(ptx), "mixed"), 1, 1, 1, 61, 1, 1, 0, NULL, params, NULL));
+    OK(cuMemcpyDtoH(found, out, 61 * 4));
+    for (int i = 0; i < 61; i++) {
+        float value = values[i % 2][i];
+        assert_true(found[i] == (i > 40 ? 2 * value : i % 3 == 0 ? value : -1));
+    }
+}
+
+/* A handle that is none, and one of another shape, end the context and not the process. */
+static void bad_handles(void **state)
+{
+    static const struct { bool made; CUresult status; } cases[] = { { false, CUDA_ERROR_ILLEGAL_ADDRESS }, { true, CUDA_ERROR_LAUNCH_FAILED } };
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        CUcontext context;
+        float at = 0, out;
+        OK(cuCtxCreate_v4(&context, NULL, 0, 0));
+        CUtexObject texture = cases[i].made ? make_texture(make_array(4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0) : 5;
+        FAILS(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, &at, &out, 1), cases[i].status);
+        OK(cuCtxDestroy_v2(context));
+    }
+}
+
+static void surfaces(void **state)
+{
+    CUDA_RESOURCE_DESC plain = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0));
+    CUDA_RESOURCE_DESC good = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST)), found;
+    CUsurfObject surface;
+    (void)state;
+    OK(cuSurfObjectCreate(&surface, &good));
+    OK(cuSurfObjectGetResourceDesc(&found, surface));
+    assert_ptr_equal(found.res.array.hArray, good.res.array.hArray);
+    OK(cuSurfObjectDestroy(surface));
+    FAILS(cuSurfObjectDestroy(surface), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuSurfObjectCreate(&surface, &plain), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuSurfObjectCreate(NULL, &good), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuSurfObjectCreate(&surface, NULL), CUDA_ERROR_INVALID_VALUE);
+    good.resType = CU_RESOURCE_TYPE_LINEAR;
+    FAILS(cuSurfObjectCreate(&surface, &good), CUDA_ERROR_INVALID_VALUE);
+}
+
+/* Threads make textures, read through them and end them, at the same time. */
+struct job { CUcontext context; CUfunction function; int number; bool good; };
+
+static void *work(void *data)
+{
+    struct job *job = data;
+    job->good = cuCtxSetCurrent(job->context) == CUDA_SUCCESS;
+    for (int round = 0; round < 20 && job->good; round++) {
+        float values[8], at[8], found[8];
+        for (int i = 0; i < 8; i++) {
+            values[i] = (float)(job->number * 1000 + round * 10 + i);
+            at[i] = (float)i + 0.5f;
+        }
+        CUarray array = make_array(8, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+        fill_array(array, values, 32, 1, 1);
+        CUtexObject texture = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+        job->good = read_texture(job->function, texture, at, found, 8) == CUDA_SUCCESS && memcmp(found, values, sizeof values) == 0 &&
+                    cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS;
+    }
+    return NULL;
+}
+
+static void threads(void **state)
+{
+    CUfunction function = get_function(load_module(PTX_HEAD PTX_READ_1D), "read");
+    struct job jobs[4];
+    pthread_t ids[4];
+    for (int i = 0; i < 4; i++) {
+        jobs[i] = (struct job){ *state, function, i, false };
+        assert_int_equal(pthread_create(&ids[i], NULL, work, &jobs[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(ids[i], NULL), 0);
+        assert_true(jobs[i].good);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(bad_descriptors), TEST_IN_CONTEXT(bad_memory), TEST_IN_CONTEXT(they_say_what_they_were_made_of),
+        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces),
+        TEST_IN_CONTEXT(threads) };
+    return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
+}
