@@ -364,6 +364,98 @@ CASE(default_stream, synchronous_copy_waits_for_blocking)
     say_int(value);
 }
 
+/* ---- a blocking stream with a history ---- */
+
+/* What the stream and the legacy stream have been through when the legacy stream is held up. */
+enum past { MADE_IDLE, MADE_BUSY_EVENT, MADE_BUSY_SYNCHRONIZED, PASTS };
+enum use { UNUSED, USED_ALLOC, USED_VALUE, USED_RECORD, USED_LAUNCH };
+enum work { COPY, FILL, LAUNCH, VALUE, WORKS };
+
+static void put_work(enum work work, CUstream stream, CUdeviceptr words)
+{
+    switch (work) {
+    case COPY: NEED(cuMemcpyDtoDAsync(words, words + 1024, 512, stream)); break;
+    case FILL: NEED(cuMemsetD32Async(words, 1, 128, stream)); break;
+    case LAUNCH: gold_store(stream, words, 1); break;
+    default: NEED(cuStreamWriteValue32(stream, words, 1, 0)); break;
+    }
+}
+
+static CUstream stream_with_past(enum past past, CUdeviceptr words)
+{
+    CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
+    if (past == MADE_IDLE)
+        return gold_stream(0);
+    struct gold_gate gate = gold_gate_close(NULL);
+    gold_store(NULL, words, 1);
+    CUstream stream = gold_stream(0);
+    NEED(cuEventRecord(event, NULL));
+    gold_gate_open(gate);
+    NEED(past == MADE_BUSY_EVENT ? cuEventSynchronize(event) : cuStreamSynchronize(NULL));
+    return stream;
+}
+
+static void use_stream(enum use use, CUstream stream, CUdeviceptr words, CUdeviceptr *allocated)
+{
+    switch (use) {
+    case USED_ALLOC: NEED(cuMemAllocAsync(allocated, 4096, stream)); break;
+    case USED_VALUE: put_work(VALUE, stream, words); break;
+    case USED_RECORD: NEED(cuEventRecord(gold_event(CU_EVENT_DISABLE_TIMING), stream)); break;
+    case USED_LAUNCH: put_work(LAUNCH, stream, words); break;
+    default: break;
+    }
+}
+
+/* For each past, work in the held legacy stream, and work behind it in the blocking stream: does the latter wait? */
+static void histories(enum use use)
+{
+    CUdeviceptr words = gold_alloc_words(1024, 0), other = gold_alloc_words(1024, 0), allocated = 0;
+    gold_function("store");
+    for (int past = 0; past < PASTS; past++) {
+        char waits[WORKS * WORKS + 1] = "";
+        for (int i = 0; i < WORKS * WORKS; i++) {
+            CUstream stream = stream_with_past((enum past)past, words);
+            use_stream(use, stream, words, &allocated);
+            struct gold_gate gate = gold_gate_close(NULL);
+            put_work((enum work)(i / WORKS), NULL, words);
+            put_work((enum work)(i % WORKS), stream, other);
+            waits[i] = gold_wait_stream(stream, 15) == CUDA_ERROR_NOT_READY ? 'w' : '-';
+            gold_gate_open(gate);
+            NEED(cuCtxSynchronize());
+            if (allocated)
+                NEED(cuMemFree(allocated));
+            allocated = 0;
+            NEED(cuStreamDestroy(stream));
+        }
+        say_text(waits);
+    }
+}
+
+CASE(default_stream, history_unused)
+{
+    histories(UNUSED);
+}
+
+CASE(default_stream, history_allocation)
+{
+    histories(USED_ALLOC);
+}
+
+CASE(default_stream, history_value)
+{
+    histories(USED_VALUE);
+}
+
+CASE(default_stream, history_record)
+{
+    histories(USED_RECORD);
+}
+
+CASE(default_stream, history_launch)
+{
+    histories(USED_LAUNCH);
+}
+
 /* ---- per-thread streams of two threads ---- */
 
 struct there {
