@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: what differs from the driver's functions. */
-#include "base/log.h"
+#include <stdlib.h>
+
 #include "cudart/runtime.h"
 #include "runtime_impl.h"
 
@@ -12,11 +13,31 @@ cudaError_t mr_cudaStreamDestroy(cudaStream_t stream)
     return (cudaError_t)mr_driver.cuStreamDestroy(stream);
 }
 
-/* The driver's statuses are the runtime's, by number, and enumerations are passed alike, so that the program's function serves as the
- * driver's callback. */
+/* A program's callback has the runtime's types. What the driver calls is ours, once, also after a failure; captures refuse it, so that no graph
+ * calls it again. */
+struct callback {
+    cudaStreamCallback_t function;
+    void *user;
+};
+
+static void call_back(CUstream stream, CUresult status, void *data)
+{
+    struct callback callback = *(struct callback *)data;
+    free(data);
+    cudaError_t given = (cudaError_t)status;
+    callback.function(stream, mr_rt_error_known(given) ? given : cudaErrorUnknown, callback.user);
+}
+
 cudaError_t mr_cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags)
 {
     if (!callback || flags != 0)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaStreamAddCallback: %s", callback ? "flags must be 0" : "callback is NULL");
-    return (cudaError_t)mr_driver.cuStreamAddCallback(stream, (CUstreamCallback)(void (*)(void))callback, userData, 0);
+    struct callback *record = malloc(sizeof *record);
+    if (!record)
+        return cudaErrorMemoryAllocation;
+    *record = (struct callback){ callback, userData };
+    CUresult status = mr_driver.cuStreamAddCallback(stream, call_back, record, 0);
+    if (status != CUDA_SUCCESS)
+        free(record);
+    return (cudaError_t)status;
 }
