@@ -10,6 +10,9 @@
 #ifndef MILLRACE_DEVICE_H
 #define MILLRACE_DEVICE_H
 
+/* No warnings about what is in here, whatever standard the source is compiled by. */
+#pragma clang system_header
+
 /* Sources written for nvcc call log and the like in constexpr functions, which count as constant there. Here they are called when the kernel runs. */
 #pragma clang diagnostic ignored "-Winvalid-constexpr"
 

@@ -187,8 +187,8 @@ template <class Group> MR_DEVICE coalesced_group binary_partition(const Group &g
 }
 
 template <class Group> MR_DEVICE void sync(const Group &group) { group.sync(); }
-template <class Group> MR_DEVICE auto thread_rank(const Group &group) { return group.thread_rank(); }
-template <class Group> MR_DEVICE auto group_size(const Group &group) { return group.size(); }
+template <class Group> MR_DEVICE auto thread_rank(const Group &group) -> decltype(group.thread_rank()) { return group.thread_rank(); }
+template <class Group> MR_DEVICE auto group_size(const Group &group) -> decltype(group.size()) { return group.size(); }
 
 }   // namespace cooperative_groups
 

@@ -79,9 +79,73 @@ class Compile(unittest.TestCase):
         self.assertIn("1000 sums are right", out)
 
     def test_examples(self):
-        for name in ("streams", "graphs", "managed"):
+        for name in ("streams", "graphs", "managed", "callbacks", "ipc"):
             with self.subTest(name):
                 self.assertIn(f"{name}: ", self.example(name, "-O2"))
+
+    def test_several_devices(self):
+        self.cc(EXAMPLES / "devices.cu", "-o", "program")
+        self.assertIn("there is one device", self.do(MILLRACE, "run", "--", "./program", MILLRACE_DEVICES="1").stdout)
+        self.assertIn("devices: 2", self.do(MILLRACE, "run", "--", "./program", MILLRACE_DEVICES="2").stdout)
+
+    def test_plugins(self):
+        source = EXAMPLES / "plugin" / "plugin.cu"
+        self.cc("-shared", "-Xcompiler", "-fPIC", "-cudart", "shared", "-DOPERAND=5", "-DOPERATOR=+", source, "-o", "libadd.so")
+        self.cc("-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-DOPERAND=3", "-DOPERATOR=*", source, "-o", "libmultiply.so")
+        self.cc("-cudart", "shared", EXAMPLES / "plugin" / "main.cpp", "-o", "program")
+        done = self.do(MILLRACE, "run", "--", "./program", "./libadd.so", "./libmultiply.so")
+        values = [1, 2, 3, 4]
+        for _ in range(3):
+            values = [(value + 5) * 3 for value in values]
+        self.assertEqual(done.stdout, f"plugin: {' '.join(map(str, values))}\n")
+
+    def test_headers_on_the_host(self):
+        self.write({"host.cu": """
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuComplex.h>
+#include <math_constants.h>
+#include <cooperative_groups.h>
+#include <device_launch_parameters.h>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+__global__ void k(__half *h, __nv_bfloat16 *b, cuFloatComplex *c)
+{
+    h[0] = __hadd(h[0], h[0]);
+    b[0] = b[0] * b[0];
+    c[0] = cuCmulf(c[0], c[0]);
+}
+int main()
+{
+    __half *h;
+    __nv_bfloat16 *b;
+    cuFloatComplex *c, z = make_cuFloatComplex(1, 2);
+    cudaMallocManaged(&h, sizeof *h);
+    cudaMallocManaged(&b, sizeof *b);
+    cudaMallocManaged(&c, sizeof *c);
+    *h = __float2half(1.5f);
+    *b = __float2bfloat16(1.5f);
+    *c = cuCaddf(z, z);
+    k<<<1, 1>>>(h, b, c);
+    cudaDeviceSynchronize();
+    std::printf("%g %g %g %g %g %d\\n", __half2float(*h), __bfloat162float(*b), cuCrealf(*c), cuCabsf(make_cuFloatComplex(3, 4)), std::max(1.0f, 2.0f) + max(1, 2) +
+        fminf(3.0f, 4.0f) + std::abs(-1.5) + sqrtf(4.0f), (int)make_float4(1, 2, 3, 4).w);
+    return 0;
+}
+"""})
+        for options in ((), ("-std=c++20", "-O2", "-Xcompiler", "-Wall,-Wextra"), ("-std=c++11",)):
+            self.assertEqual(self.cc("-arch=sm_80", *options, "host.cu", "-o", "program").stderr, "")
+            self.assertEqual(self.run_it(), "3 2.25 -12 5 10.5 4\n")
 
     def test_cooperative(self):
         self.assertIn("add up to", self.example("cooperative", "-arch=sm_80", "-std=c++20"))
