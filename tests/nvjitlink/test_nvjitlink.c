@@ -137,8 +137,8 @@ static void test_versions(void **state)
 {
     unsigned major = 0, minor = 77;
     assert_int_equal(nvJitLinkVersion(&major, &minor), NVJITLINK_SUCCESS);
-    assert_int_equal(major, NVJITLINK_MAJOR);
-    assert_int_equal(minor, NVJITLINK_MAJOR == 12 ? 9 : 0);
+    assert_int_equal(major, 12);
+    assert_int_equal(minor, 2);
     assert_int_equal(nvJitLinkVersion(NULL, &minor), NVJITLINK_ERROR_NULL_INPUT);
     (void)state;
 }
