@@ -32,21 +32,21 @@ MR_BOTH float mr_to_odd(double x)
 struct __nv_bfloat16_raw { unsigned short x; };
 struct __nv_bfloat162_raw { unsigned short x, y; };
 struct __attribute__((aligned(2))) __nv_bfloat16 {
-    unsigned short mr_bits;
+    unsigned short __x;
     __nv_bfloat16() = default;
-    MR_MEMBER __nv_bfloat16(__nv_bfloat16_raw raw) : mr_bits(raw.x) {}
-    MR_MEMBER __nv_bfloat16(float x) : mr_bits(mr_upper_half(x)) {}
-    MR_MEMBER __nv_bfloat16(double x) : mr_bits(mr_upper_half(mr_to_odd(x))) {}
+    MR_MEMBER __nv_bfloat16(__nv_bfloat16_raw raw) : __x(raw.x) {}
+    MR_MEMBER __nv_bfloat16(float x) : __x(mr_upper_half(x)) {}
+    MR_MEMBER __nv_bfloat16(double x) : __x(mr_upper_half(mr_to_odd(x))) {}
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __nv_bfloat16(T x) : __nv_bfloat16((double)x) {}
-    MR_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)mr_bits << 16); }
-    MR_MEMBER operator __nv_bfloat16_raw() const { return {mr_bits}; }
+    MR_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)__x << 16); }
+    MR_MEMBER operator __nv_bfloat16_raw() const { return {__x}; }
 };
 struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;
     __nv_bfloat162() = default;
     MR_MEMBER __nv_bfloat162(__nv_bfloat16 a, __nv_bfloat16 b) : x(a), y(b) {}
     MR_MEMBER __nv_bfloat162(__nv_bfloat162_raw raw) : x(__nv_bfloat16_raw{raw.x}), y(__nv_bfloat16_raw{raw.y}) {}
-    MR_MEMBER operator __nv_bfloat162_raw() const { return {x.mr_bits, y.mr_bits}; }
+    MR_MEMBER operator __nv_bfloat162_raw() const { return {x.__x, y.__x}; }
 };
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
@@ -57,7 +57,7 @@ MR_BOTH __nv_bfloat16 mr_narrow_as(float x, const __nv_bfloat16 *) { return __nv
 MR_DEVICE __nv_bfloat16 mr_fused(__nv_bfloat16 x, __nv_bfloat16 y, __nv_bfloat16 z)
 {
     unsigned short bits;
-    __asm__("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.mr_bits), "h"(y.mr_bits), "h"(z.mr_bits));
+    __asm__("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.__x), "h"(y.__x), "h"(z.__x));
     return __nv_bfloat16_raw{bits};
 }
 #define MR_SMALL __nv_bfloat16
@@ -77,8 +77,8 @@ MR_BOTH __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
 MR_BOTH float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
 MR_BOTH __nv_bfloat16 __ushort_as_bfloat16(unsigned short x) { return __nv_bfloat16_raw{x}; }
 MR_BOTH __nv_bfloat16 __short_as_bfloat16(short x) { return __nv_bfloat16_raw{(unsigned short)x}; }
-MR_BOTH unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.mr_bits; }
-MR_BOTH short __bfloat16_as_short(__nv_bfloat16 x) { return (short)x.mr_bits; }
+MR_BOTH unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.__x; }
+MR_BOTH short __bfloat16_as_short(__nv_bfloat16 x) { return (short)x.__x; }
 MR_BOTH __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 MR_BOTH __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
 MR_BOTH __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return {x, x}; }

@@ -11,21 +11,21 @@
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 struct __attribute__((aligned(2))) __half {
-    unsigned short mr_bits;
+    unsigned short __x;
     __half() = default;
-    MR_MEMBER __half(__half_raw raw) : mr_bits(raw.x) {}
-    MR_MEMBER __half(float x) : mr_bits(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
-    MR_MEMBER __half(double x) : mr_bits(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
+    MR_MEMBER __half(__half_raw raw) : __x(raw.x) {}
+    MR_MEMBER __half(float x) : __x(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
+    MR_MEMBER __half(double x) : __x(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __half(T x) : __half((float)x) {}
-    MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, mr_bits); }
-    MR_MEMBER operator __half_raw() const { return {mr_bits}; }
+    MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, __x); }
+    MR_MEMBER operator __half_raw() const { return {__x}; }
 };
 struct __attribute__((aligned(4))) __half2 {
     __half x, y;
     __half2() = default;
     MR_MEMBER __half2(__half a, __half b) : x(a), y(b) {}
     MR_MEMBER __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
-    MR_MEMBER operator __half2_raw() const { return {x.mr_bits, y.mr_bits}; }
+    MR_MEMBER operator __half2_raw() const { return {x.__x, y.__x}; }
 };
 typedef __half half, __nv_half;
 typedef __half2 half2, __nv_half2;
@@ -36,7 +36,7 @@ MR_BOTH __half mr_narrow_as(float x, const __half *) { return __half(x); }
 MR_DEVICE __half mr_fused(__half x, __half y, __half z)
 {
     unsigned short bits;
-    __asm__("fma.rn.f16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.mr_bits), "h"(y.mr_bits), "h"(z.mr_bits));
+    __asm__("fma.rn.f16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.__x), "h"(y.__x), "h"(z.__x));
     return __half_raw{bits};
 }
 #define MR_SMALL __half
@@ -70,8 +70,8 @@ MR_DEVICE __half __float2half_ru(float x)
 }
 MR_BOTH __half __ushort_as_half(unsigned short x) { return __half_raw{x}; }
 MR_BOTH __half __short_as_half(short x) { return __half_raw{(unsigned short)x}; }
-MR_BOTH unsigned short __half_as_ushort(__half x) { return x.mr_bits; }
-MR_BOTH short __half_as_short(__half x) { return (short)x.mr_bits; }
+MR_BOTH unsigned short __half_as_ushort(__half x) { return x.__x; }
+MR_BOTH short __half_as_short(__half x) { return (short)x.__x; }
 MR_BOTH __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 MR_BOTH __half2 make_half2(__half x, __half y) { return {x, y}; }
 MR_BOTH __half2 __half2half2(__half x) { return {x, x}; }

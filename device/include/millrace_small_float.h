@@ -20,8 +20,8 @@ MR_DEVICE MR_SMALL __hadd_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__had
 MR_DEVICE MR_SMALL __hsub_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hsub(x, y)); }
 MR_DEVICE MR_SMALL __hmul_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hmul(x, y)); }
 MR_DEVICE MR_SMALL __hfma_sat(MR_SMALL x, MR_SMALL y, MR_SMALL z) { return mr_saturate(mr_fused(x, y, z)); }
-MR_BOTH MR_SMALL __hneg(MR_SMALL x) { x.mr_bits ^= 0x8000; return x; }
-MR_BOTH MR_SMALL __habs(MR_SMALL x) { x.mr_bits &= 0x7fff; return x; }
+MR_BOTH MR_SMALL __hneg(MR_SMALL x) { x.__x ^= 0x8000; return x; }
+MR_BOTH MR_SMALL __habs(MR_SMALL x) { x.__x &= 0x7fff; return x; }
 MR_BOTH bool __hisnan(MR_SMALL x) { return mr_wide(x) != mr_wide(x); }
 MR_BOTH int __hisinf(MR_SMALL x) { return __builtin_fabsf(mr_wide(x)) != __builtin_inff() ? 0 : mr_wide(x) > 0 ? 1 : -1; }
 MR_DEVICE MR_SMALL __hmin(MR_SMALL x, MR_SMALL y) { return MR_FROM(__nvvm_fmin_f(mr_wide(x), mr_wide(y))); }
@@ -93,7 +93,7 @@ MR_MATH(floor, floorf) MR_MATH(ceil, ceilf) MR_MATH(trunc, truncf) MR_MATH(rint,
 #define MR_SHUFFLE(name)                                                                          \
     MR_DEVICE MR_SMALL name(unsigned int mask, MR_SMALL value, int lane, int width = 32)          \
     {                                                                                             \
-        value.mr_bits = (unsigned short)name(mask, (unsigned int)value.mr_bits, lane, width);     \
+        value.__x = (unsigned short)name(mask, (unsigned int)value.__x, lane, width);     \
         return value;                                                                             \
     }
 MR_SHUFFLE(__shfl_sync) MR_SHUFFLE(__shfl_up_sync) MR_SHUFFLE(__shfl_down_sync) MR_SHUFFLE(__shfl_xor_sync)
@@ -117,9 +117,9 @@ MR_DEVICE MR_SMALL atomicAdd(MR_SMALL *address, MR_SMALL value)
     MR_SMALL old;
     do {
         before = seen;
-        old.mr_bits = (unsigned short)(before >> shift);
+        old.__x = (unsigned short)(before >> shift);
         MR_SMALL sum = old + value;
-        seen = atomicCAS(word, before, (before & ~(0xffffu << shift)) | (unsigned int)sum.mr_bits << shift);
+        seen = atomicCAS(word, before, (before & ~(0xffffu << shift)) | (unsigned int)sum.__x << shift);
     } while (seen != before);
     return old;
 }

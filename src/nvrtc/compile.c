@@ -104,7 +104,10 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
         "-Wno-c++17-extensions", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
-        "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0" };
+        "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",
+        /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8 bits. */
+        "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
+        "-DCCCL_DISABLE_NVFP8_SUPPORT=1", "-Xclang", "-fcuda-allow-variadic-functions" };
     char arch[48];
     mr_words_add(words, compiler_name(), "");
     if (program->header_count)
@@ -119,8 +122,9 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     mr_words_add(words, "-include", mr_text_chars(&path));
     words->failed = words->failed || path.failed;
     mr_text_clear(&path);
+    /* Before the program's folders: a client may bring NVIDIA's cuda_fp16.h and the like, which are written for another compiler's built-ins. */
     mr_text_format(&path, "%s/include", device);
-    mr_words_add(words, "-isystem", mr_text_chars(&path));
+    mr_words_add(words, "-I", mr_text_chars(&path));
     words->failed = words->failed || path.failed;
     mr_text_clear(&path);
     for (size_t i = 0; i < options->words.count; i++)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <cuda.h>
@@ -274,6 +275,33 @@ static void headers_in_memory(void **state)
         assert_int_equal(nvrtcCreateProgram(&program, "", NULL, 1, texts, &far[i]), NVRTC_ERROR_INVALID_INPUT);
 }
 
+/* A client that brings NVIDIA's header of half precision gets ours, which is written for this compiler; any other header is its own. */
+static void our_headers_first(void **state)
+{
+    (void)state;
+    char folder[4096], word[4200];
+    const char *const names[] = { "cuda_fp16.h", "own.h" }, *const texts[] = { "#error not this one\n", "#define VALUE 4711\n" };
+    snprintf(folder, sizeof folder, "%s/brought%d", getenv("MR_TEST_FOLDER") ? getenv("MR_TEST_FOLDER") : ".", (int)getpid());
+    assert_int_equal(mkdir(folder, 0700), 0);
+    for (int i = 0; i < 2; i++) {
+        snprintf(word, sizeof word, "%s/%s", folder, names[i]);
+        FILE *file = fopen(word, "w");
+        fputs(texts[i], file);
+        fclose(file);
+    }
+    snprintf(word, sizeof word, "-I%s", folder);
+    const char *words[] = { word };
+    nvrtcProgram program = program_of("#include <cuda_fp16.h>\n#include <own.h>\n__global__ void k(int *p, __half h) { *p = VALUE + (int)(float)h; }\n", NULL);
+    if (nvrtcCompileProgram(program, 1, words) != NVRTC_SUCCESS)
+        fail_msg("%s", log_of(program));
+    nvrtcDestroyProgram(&program);
+    for (int i = 0; i < 2; i++) {
+        snprintf(word, sizeof word, "%s/%s", folder, names[i]);
+        unlink(word);
+    }
+    rmdir(folder);
+}
+
 /* A header on disk that changes is noticed by the cache. */
 static void changed_headers(void **state)
 {
@@ -442,6 +470,7 @@ int main(void)
         cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(changed_headers, begin),
+        cmocka_unit_test_setup(our_headers_first, begin),
         cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
