@@ -20,7 +20,7 @@ BEGIN, END = "<!-- instructions: from ptx_ops.def -->\n", "<!-- end of instructi
 def read_ops(text):
     """[(family, [works], [refused])] in the table's order, and the names without a row."""
     families, known = [], []
-    rows = re.compile(r'^/\* ([A-Z][A-Za-z -]+) \*/$|^PTX_OP\((\w+), "(\w+)",.*?, ([01])\)$|^PTX_KNOWN\("(\w+)"\)$',
+    rows = re.compile(r'^/\* ([A-Z][A-Za-z -]+) \*/$|^PTX_OP\((\w+), "([\w.]+)",.*?, ([01])\)$|^PTX_KNOWN\("(\w+)"\)$',
                       re.MULTILINE | re.DOTALL)
     for row in rows.finditer(text):
         title, _, name, works, bare = row.groups()

@@ -149,11 +149,7 @@ static void check_atomic(struct check *check)
 {
     const struct mr_ptx_inst *inst = check->inst;
     unsigned type = inst->type[0];
-    if (inst->vector > 1)
-        refuse(check, "a vector");
-    if (type == MR_PTX_TYPE_B128)
-        refuse(check, "'.b128'");
-    if (mr_ptx_type_class((enum mr_ptx_type)type) == 'F' && inst->atom != MR_PTX_ATOM_ADD)
+    if (mr_ptx_type_class((enum mr_ptx_type)type) == 'F' && inst->atom != MR_PTX_ATOM_ADD && inst->vector == 1)
         refuse(check, "this operation on floats");
     if ((inst->atom == MR_PTX_ATOM_INC || inst->atom == MR_PTX_ATOM_DEC) && type != MR_PTX_TYPE_U32)
         refuse(check, "this type");
@@ -212,6 +208,12 @@ static void check_function(struct check *check)
 {
     const struct mr_ptx_function *func = check->func;
     uint64_t blocks = 1;
+    for (unsigned axis = 0; axis < 3; axis++)
+        if (func->reqnctapercluster[axis] > 1) {
+            mr_ptx_diag_error(check->diag, func->line, func->column, "'%s' needs a cluster of more than one block, which is not supported", func->name);
+            check->good = false;
+            break;
+        }
     for (uint32_t i = 0; i < func->inst_count; i++) {
         check->inst = &func->insts[i];
         check_instruction(check);

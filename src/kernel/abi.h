@@ -107,7 +107,29 @@ struct mr_runtime {
     void (*nanosleep)(struct mr_block *block, uint32_t ns);
     /* Textures and surfaces, for each active lane; `line` is the PTX line. */
     void (*image)(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes);
+    /* An operation (enum mr_mbarrier_operation) on the mbarrier at each active lane's address. value[l]: count, bytes, token or parity; result[l]: token,
+     * or whether the phase is over. MR_MBARRIER_TRY* let other warps run if it is not. */
+    void (*mbarrier)(struct mr_block *block, uint32_t operation, uint32_t mask, const uint64_t *address, const uint64_t *value, uint64_t *result);
+    /* cp.async with a source shorter than the destination: reads[l] bytes of `bytes`, then zeros. */
+    void (*copy_part)(struct mr_block *block, uint32_t mask, uint32_t bytes, const uint64_t *to, const uint64_t *from, const uint32_t *reads);
+    /* cp.async.bulk and cp.reduce.async.bulk for each active lane; `reduce` is an enum mr_reduce, `number` an enum mr_number. The mbarrier at barrier[l]
+     * hears of the bytes; barrier is NULL where the destination is global memory. */
+    void (*copy_bulk)(struct mr_block *block, uint32_t reduce, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from,
+        const uint32_t *size, const uint64_t *barrier);
+    /* barrier.cluster in a cluster of one block. */
+    void (*cluster_arrive)(struct mr_block *block, uint32_t mask);
+    void (*cluster_wait)(struct mr_block *block, uint32_t mask);
 };
+
+enum mr_mbarrier_operation {
+    MR_MBARRIER_INIT, MR_MBARRIER_INVAL, MR_MBARRIER_EXPECT_TX, MR_MBARRIER_COMPLETE_TX, MR_MBARRIER_ARRIVE, MR_MBARRIER_ARRIVE_EXPECT_TX,
+    MR_MBARRIER_ARRIVE_DROP, MR_MBARRIER_ARRIVE_DROP_EXPECT_TX, MR_MBARRIER_COPY_ARRIVE, MR_MBARRIER_TEST, MR_MBARRIER_TEST_PARITY, MR_MBARRIER_TRY,
+    MR_MBARRIER_TRY_PARITY
+};
+#define MR_MBARRIER_PENDING 0xfffffu /* bits of a token that hold the pending arrivals */
+
+enum mr_reduce { MR_REDUCE_NONE, MR_REDUCE_ADD, MR_REDUCE_MIN, MR_REDUCE_MAX, MR_REDUCE_INC, MR_REDUCE_DEC, MR_REDUCE_AND, MR_REDUCE_OR, MR_REDUCE_XOR };
+enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_NUMBER_F32, MR_NUMBER_F64, MR_NUMBER_F16, MR_NUMBER_BF16 };
 
 #define MR_BARRIER_PER_THREAD 4u
 

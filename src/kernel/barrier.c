@@ -98,6 +98,36 @@ void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, ui
     complete_if_due(executor, barrier_enter(executor, id, threads, mask, false));
 }
 
+/* The cluster's barrier has arrivals apart from waits; a cluster is one block. A warp waits for the end of the phase in which it arrived. */
+static void end_cluster_phase_if_due(struct mr_executor *executor)
+{
+    if (executor->cluster.arrived == 0 || executor->cluster.arrived < executor->live_threads)
+        return;
+    executor->runnable |= executor->cluster.waiting;
+    executor->idle_yields = 0;
+    executor->cluster.arrived = executor->cluster.waiting = 0;
+    executor->cluster.phase++;
+}
+
+void mr_cluster_arrive(struct mr_block *block, uint32_t mask)
+{
+    struct mr_executor *executor = block->engine;
+    struct mr_warp *warp = &executor->warps[executor->current];
+    warp->cluster_phase = executor->cluster.phase;
+    executor->cluster.arrived += (uint32_t)__builtin_popcount(mask & warp->live);
+    end_cluster_phase_if_due(executor);
+}
+
+void mr_cluster_wait(struct mr_block *block, uint32_t mask)
+{
+    struct mr_executor *executor = block->engine;
+    (void)mask;
+    if (executor->cluster.phase != executor->warps[executor->current].cluster_phase)
+        return;
+    executor->cluster.waiting |= 1u << executor->current;
+    mr_executor_block(executor);
+}
+
 void mr_barrier_threads_left(struct mr_executor *executor, uint32_t count)
 {
     executor->live_threads -= count;
@@ -106,6 +136,7 @@ void mr_barrier_threads_left(struct mr_executor *executor, uint32_t count)
         if (barrier->expected == 0)
             complete_if_due(executor, barrier);
     }
+    end_cluster_phase_if_due(executor);
 }
 
 void mr_barrier_lanes_exit(struct mr_block *block, uint32_t mask)

@@ -28,6 +28,7 @@ struct mr_warp {
     struct mr_executor *executor;
     uint32_t live;              /* lanes that exist and have not left the kernel */
     uint32_t reduction;         /* result of the barrier that this warp waited at */
+    uint32_t cluster_phase;     /* of the cluster's barrier, at this warp's latest arrival */
 };
 
 /* One of a block's numbered barriers, in its present phase. */
@@ -70,6 +71,7 @@ struct mr_executor {
     uint32_t idle_yields;       /* yields since something last moved on */
     uint32_t barriers_used;     /* a bit per barrier whose record is not fresh */
     struct mr_barrier barriers[MR_BARRIERS];
+    struct { uint32_t arrived, waiting, phase; } cluster;   /* barrier.cluster: threads, a bit per stopped warp, phases that are over */
 
     struct mr_fault fault;
     struct mr_fiber home;       /* the thread's own stack while fibers run */
@@ -138,6 +140,18 @@ void mr_barrier_threads_left(struct mr_executor *executor, uint32_t count);
 
 /* Stops the current warp until somebody sets its bit in `runnable`; a deadlock ends the launch. */
 void mr_executor_block(struct mr_executor *executor);
+
+void mr_cluster_arrive(struct mr_block *block, uint32_t mask);
+void mr_cluster_wait(struct mr_block *block, uint32_t mask);
+
+/* mbarrier.c: the mbarrier service; and what a copy of so many bytes does to the mbarrier at that address. */
+void mr_mbarrier(struct mr_block *block, uint32_t operation, uint32_t mask, const uint64_t *address, const uint64_t *value, uint64_t *result);
+void mr_mbarrier_complete(struct mr_executor *executor, uint64_t address, uint32_t bytes);
+
+/* bulk.c: the copy services. */
+void mr_copy_part(struct mr_block *block, uint32_t mask, uint32_t bytes, const uint64_t *to, const uint64_t *from, const uint32_t *reads);
+void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from, const uint32_t *size,
+    const uint64_t *barrier);
 
 /* print.c: the print service. */
 void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result);

@@ -39,6 +39,7 @@ static void begin_block(struct mr_executor *executor)
     executor->runnable = executor->direct ? 1 : first_bits(warps);
     executor->current = 0;
     executor->idle_yields = 0;
+    memset(&executor->cluster, 0, sizeof executor->cluster);
     if (executor->barriers_used) {
         memset(executor->barriers, 0, sizeof executor->barriers);
         executor->barriers_used = 0;

@@ -152,4 +152,9 @@ const struct mr_runtime mr_runtime_table = {
     .clock64 = cycles,
     .nanosleep = sleep_ns,
     .image = mr_image_run,
+    .mbarrier = mr_mbarrier,
+    .copy_part = mr_copy_part,
+    .copy_bulk = mr_copy_bulk,
+    .cluster_arrive = mr_cluster_arrive,
+    .cluster_wait = mr_cluster_wait,
 };

@@ -237,6 +237,14 @@ bool mr_ptx_parse_target(struct parser *parser, struct mr_ptx_operand *operand, 
 
 bool mr_ptx_parse_call(struct parser *parser, struct mr_ptx_inst *inst);
 
+/* What a word of a mnemonic says, to the instruction: a modifier, a type, or nothing. An error if it contradicts another. */
+bool mr_ptx_set_word(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *word);
+
+/* The words behind the name of an opcode with forms. FOUND: the instruction has its form, operands come next. REFUSED: known and not supported;
+ * *end is the mnemonic's end. WRONG: an error was reported. */
+enum mr_ptx_form_result { MR_PTX_FORM_FOUND, MR_PTX_FORM_REFUSED, MR_PTX_FORM_WRONG };
+enum mr_ptx_form_result mr_ptx_parse_form(struct parser *parser, struct mr_ptx_inst *inst, const char **end);
+
 /* Operands of bar and barrier; settles inst->mode. */
 bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
 

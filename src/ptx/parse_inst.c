@@ -43,6 +43,8 @@ static uint8_t *field_of(struct mr_ptx_inst *inst, enum mr_ptx_field field)
     case MR_PTX_FIELD_VECTOR: return &inst->vector;
     case MR_PTX_FIELD_GEOM: return &inst->geom;
     case MR_PTX_FIELD_QUERY: return &inst->query;
+    case MR_PTX_FIELD_SHAPE: return &inst->shape;
+    case MR_PTX_FIELD_LAYOUT: return inst->layout[0] ? &inst->layout[1] : &inst->layout[0];
     default: return NULL;
     }
 }
@@ -55,6 +57,40 @@ static bool check_modifier_need(struct parser *parser, const struct mr_ptx_modif
     return mr_ptx_need(parser, what, modifier->version, modifier->sm);
 }
 
+/* Does what a modifier says. */
+static bool set_modifier(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_modifier *modifier)
+{
+    uint8_t *field = field_of(inst, (enum mr_ptx_field)modifier->field);
+    if (!check_modifier_need(parser, modifier))
+        return false;
+    /* .nc stands beside another cache operator, and has the last word. */
+    bool beside = modifier->field == MR_PTX_FIELD_CACHE && modifier->value == MR_PTX_CACHE_NC &&
+                  inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
+    /* cp names two spaces, and a form says which. */
+    if (inst->form && modifier->field == MR_PTX_FIELD_SPACE && inst->space != MR_PTX_SPACE_GENERIC)
+        field = &inst->space2;
+    if (field && *field != 0 && !beside)
+        return mr_ptx_error(parser, "'.%s' contradicts an earlier modifier of '%s'", modifier->word,
+                            mr_ptx_op_name((enum mr_ptx_op)inst->op));
+    if (field)
+        *field = (uint8_t)modifier->value;
+    else if (modifier->field == MR_PTX_FIELD_FLAG)
+        inst->flags |= modifier->value;
+    return true;
+}
+
+bool mr_ptx_set_word(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *word)
+{
+    const struct mr_ptx_op_info *info = mr_ptx_op_info((enum mr_ptx_op)inst->op);
+    const struct mr_ptx_modifier *modifier = mr_ptx_modifier_find(word->text, word->length, info->modifiers);
+    if (modifier)
+        return set_modifier(parser, inst, modifier);
+    enum mr_ptx_type type = mr_ptx_type_find(word->text, word->length);
+    if (type != MR_PTX_TYPE_NONE && inst->type_count < sizeof inst->type)
+        inst->type[inst->type_count++] = (uint8_t)type;
+    return true;
+}
+
 /* One ".word" of a mnemonic. */
 static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
 {
@@ -62,32 +98,17 @@ static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
     const char *word = parser->token.text;
     size_t length = parser->token.length;
     int cut = length > 60 ? 60 : (int)length;
-    const struct mr_ptx_modifier *modifier = mr_ptx_modifier_find(word, length, info->modifiers);
-    if (modifier) {
-        uint8_t *field = field_of(inst, (enum mr_ptx_field)modifier->field);
-        if (!check_modifier_need(parser, modifier))
-            return false;
-        /* .nc stands beside another cache operator, and has the last word. */
-        bool beside = modifier->field == MR_PTX_FIELD_CACHE && modifier->value == MR_PTX_CACHE_NC &&
-                      inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
-        if (field && *field != 0 && !beside)
-            return mr_ptx_error(parser, "'.%.*s' contradicts an earlier modifier of '%s'", cut, word, info->name);
-        if (field)
-            *field = (uint8_t)modifier->value;
-        else if (modifier->field == MR_PTX_FIELD_FLAG)
-            inst->flags |= modifier->value;
-        mr_ptx_advance(parser);
-        return true;
+    if (!mr_ptx_modifier_find(word, length, info->modifiers)) {
+        if (mr_ptx_type_find(word, length) == MR_PTX_TYPE_NONE) {
+            if (mr_ptx_modifier_is_known(word, length))
+                return mr_ptx_error(parser, "'%s' has no modifier '.%.*s'", info->name, cut, word);
+            return mr_ptx_error(parser, "unknown modifier '.%.*s' of '%s'", cut, word, info->name);
+        }
+        if (inst->type_count == 3)
+            return mr_ptx_error(parser, "'%s' has too many types", info->name);
     }
-    enum mr_ptx_type type = mr_ptx_type_find(word, length);
-    if (type == MR_PTX_TYPE_NONE) {
-        if (mr_ptx_modifier_is_known(word, length))
-            return mr_ptx_error(parser, "'%s' has no modifier '.%.*s'", info->name, cut, word);
-        return mr_ptx_error(parser, "unknown modifier '.%.*s' of '%s'", cut, word, info->name);
-    }
-    if (inst->type_count == 3)
-        return mr_ptx_error(parser, "'%s' has too many types", info->name);
-    inst->type[inst->type_count++] = (uint8_t)type;
+    if (!mr_ptx_set_word(parser, inst, &parser->token))
+        return false;
     mr_ptx_advance(parser);
     return true;
 }
@@ -104,13 +125,14 @@ static bool parse_one(struct parser *parser, char letter, struct mr_ptx_operand 
 static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_op_info *info = mr_ptx_op_info((enum mr_ptx_op)inst->op);
+    const char *letters = mr_ptx_inst_operands(inst);
     size_t most = 0;
-    for (const char *letter = info->operands; *letter; letter++)
+    for (const char *letter = letters; *letter; letter++)
         most += *letter != '?';
     struct mr_ptx_operand *operands = mr_ptx_new(parser, most + 1, sizeof *operands);
     inst->operands = operands;
-    inst->dst_count = *info->operands && strchr("dDucnPQRSv", *info->operands) != NULL;
-    for (const char *letter = info->operands; *letter; letter++) {
+    inst->dst_count = *letters && strchr("dDucnPQRSvFJyq", *letters) != NULL;
+    for (const char *letter = letters; *letter; letter++) {
         if (letter[0] == '?')
             continue;
         bool optional = letter[1] == '?';
@@ -132,12 +154,9 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
     return true;
 }
 
-/* A name without a row: keeps the mnemonic and skips the rest. */
-static void skip_unsupported(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name)
+/* Keeps the mnemonic, which ends at `end`, and skips the operands. */
+static void skip_named(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name, const char *end)
 {
-    const char *end = name->text + name->length;
-    for (; mr_ptx_is(parser, MR_PTX_TOKEN_DOT); mr_ptx_advance(parser))
-        end = parser->token.text + parser->token.length;
     inst->name = mr_ptx_intern(parser, name->text, (size_t)(end - name->text))->name;
     unsigned braces = 0;
     while (!mr_ptx_is(parser, MR_PTX_TOKEN_END) && !mr_ptx_is(parser, ';')) {
@@ -149,6 +168,30 @@ static void skip_unsupported(struct parser *parser, struct mr_ptx_inst *inst, co
     }
 }
 
+/* A name without a row. */
+static void skip_unsupported(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name)
+{
+    const char *end = name->text + name->length;
+    for (; mr_ptx_is(parser, MR_PTX_TOKEN_DOT); mr_ptx_advance(parser))
+        end = parser->token.text + parser->token.length;
+    skip_named(parser, inst, name, end);
+}
+
+/* The same for a sentence that is known to be refused, whose words were taken. */
+static void skip_form(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name, const char *end)
+{
+    inst->op = MR_PTX_OP_UNSUPPORTED;
+    skip_named(parser, inst, name, end);
+}
+
+/* st.async and red.async are instructions of their own. */
+static void settle_async(struct parser *parser, struct mr_ptx_inst *inst)
+{
+    if ((inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_RED) && mr_ptx_accept_dot(parser, "async"))
+        inst->op = inst->op == MR_PTX_OP_ST ? MR_PTX_OP_ST_ASYNC : MR_PTX_OP_RED_ASYNC;
+}
+
+/* Operands as the opcode has them. */
 static bool parse_rest(struct parser *parser, struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
@@ -158,6 +201,24 @@ static bool parse_rest(struct parser *parser, struct mr_ptx_inst *inst)
     case MR_PTX_OP_SUQ: return mr_ptx_parse_texture(parser, inst);
     case MR_PTX_OP_CREATEPOLICY: return mr_ptx_parse_policy(parser, inst);
     default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_parse_video(parser, inst) : parse_operands(parser, inst);
+    }
+}
+
+static bool parse_mnemonic(struct parser *parser, struct mr_ptx_inst *inst)
+{
+    while (mr_ptx_is(parser, MR_PTX_TOKEN_DOT))
+        if (!parse_modifier(parser, inst))
+            return false;
+    return parse_rest(parser, inst);
+}
+
+static bool parse_sentence(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name)
+{
+    const char *end = name->text + name->length;
+    switch (mr_ptx_parse_form(parser, inst, &end)) {
+    case MR_PTX_FORM_FOUND: return parse_operands(parser, inst);
+    case MR_PTX_FORM_REFUSED: skip_form(parser, inst, name, end); return true;
+    default: return false;
     }
 }
 
@@ -181,10 +242,9 @@ bool mr_ptx_parse_inst(struct parser *parser)
     if (inst.op == MR_PTX_OP_UNSUPPORTED) {
         skip_unsupported(parser, &inst, &name);
     } else {
-        while (mr_ptx_is(parser, MR_PTX_TOKEN_DOT))
-            if (!parse_modifier(parser, &inst))
-                return false;
-        if (!parse_rest(parser, &inst))
+        settle_async(parser, &inst);
+        bool sentence = *mr_ptx_op_info((enum mr_ptx_op)inst.op)->operands == '#';
+        if (!(sentence ? parse_sentence(parser, &inst, &name) : parse_mnemonic(parser, &inst)))
             return false;
     }
     if (inst.vector == 0)

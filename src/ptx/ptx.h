@@ -144,7 +144,7 @@ struct mr_ptx_inst {
     uint8_t dst_count;
     uint8_t operand_count;   /* destinations included */
     uint8_t type_count;
-    uint8_t type[3];         /* enum mr_ptx_type, in the order written */
+    uint8_t type[4];         /* enum mr_ptx_type, in the order written */
     uint32_t guard;          /* predicate register of @p, NONE = always */
     bool guard_negated;      /* @!p */
     uint8_t vector;          /* .v2 .v4 .v8: lanes; 1 without */
@@ -160,6 +160,10 @@ struct mr_ptx_inst {
     uint8_t atom;            /* enum mr_ptx_atom: operation of atom, red, redux, sured */
     uint8_t geom;            /* enum mr_ptx_geom: tex, tld4, suld, sust, sured */
     uint8_t query;           /* enum mr_ptx_query: txq, suq */
+    uint8_t space2;          /* cp.async: space of the source, `space` being that of the destination */
+    uint8_t shape;           /* enum mr_ptx_shape (matrix.h): mma, wmma */
+    uint8_t layout[2];       /* enum mr_ptx_matrix_layout (matrix.h), in the order written */
+    uint16_t form;           /* op with forms: its row of ptx_forms.def, from 1; else 0 */
     uint32_t flags;          /* MR_PTX_FLAG_* */
     const struct mr_ptx_operand *operands;
     const struct mr_ptx_call *call; /* op CALL only */

@@ -192,7 +192,18 @@ enum mr_ptx_mode {
     /* suld, sust, sured: .b or .p in mode; CLAMP or one of these in mode2 */
     MR_PTX_MODE_BYTES, MR_PTX_MODE_FORMATTED, MR_PTX_MODE_TRAP, MR_PTX_MODE_ZERO,
     /* tld4: the channel, in mode2 */
-    MR_PTX_MODE_CHANNEL_R, MR_PTX_MODE_CHANNEL_G, MR_PTX_MODE_CHANNEL_B, MR_PTX_MODE_CHANNEL_A
+    MR_PTX_MODE_CHANNEL_R, MR_PTX_MODE_CHANNEL_G, MR_PTX_MODE_CHANNEL_B, MR_PTX_MODE_CHANNEL_A,
+    /* wmma: which of its instructions; which matrix it moves stands in mode2 */
+    MR_PTX_MODE_MATRIX_LOAD, MR_PTX_MODE_MATRIX_STORE, MR_PTX_MODE_MATRIX_MULTIPLY,
+    MR_PTX_MODE_MATRIX_A, MR_PTX_MODE_MATRIX_B, MR_PTX_MODE_MATRIX_C,
+    /* cp: by thread, in bulk, its reduction, and what waits for them */
+    MR_PTX_MODE_COPY, MR_PTX_MODE_COPY_ARRIVE, MR_PTX_MODE_COPY_WAIT, MR_PTX_MODE_BULK,
+    MR_PTX_MODE_BULK_REDUCE, MR_PTX_MODE_BULK_PREFETCH,
+    /* mbarrier */
+    MR_PTX_MODE_INIT, MR_PTX_MODE_INVAL, MR_PTX_MODE_EXPECT_TX, MR_PTX_MODE_COMPLETE_TX,
+    MR_PTX_MODE_ARRIVE_EXPECT_TX, MR_PTX_MODE_ARRIVE_NO_COMPLETE, MR_PTX_MODE_ARRIVE_DROP,
+    MR_PTX_MODE_ARRIVE_DROP_EXPECT_TX, MR_PTX_MODE_ARRIVE_DROP_NO_COMPLETE,
+    MR_PTX_MODE_TEST_WAIT, MR_PTX_MODE_TRY_WAIT, MR_PTX_MODE_PENDING_COUNT
 };
 
 /* The coordinates that tex, tld4, suld, sust and sured take. */
@@ -259,6 +270,9 @@ enum mr_ptx_atom {
 #define MR_PTX_FLAG_EVICT_L1   (1u << 22) /* .L1:: hints, of no meaning here */
 #define MR_PTX_FLAG_EVICT_L2   (1u << 23) /* .L2::evict_ hints */
 #define MR_PTX_FLAG_FETCH_L2   (1u << 24) /* .L2::64B and its kin */
+#define MR_PTX_FLAG_TRANS      (1u << 25) /* ldmatrix.trans and its kin */
+#define MR_PTX_FLAG_NOINC      (1u << 26) /* cp.async.mbarrier.arrive.noinc */
+#define MR_PTX_FLAG_PARITY     (1u << 27) /* mbarrier.test_wait.parity */
 #define MR_PTX_FLAG_PO         (1u << 31) /* vmad.po: plus one */
 
 /* Width of a type in bits, 0 for NONE; bytes it takes in memory (at least 1). */

@@ -64,6 +64,9 @@
 #define M_OUTSIDE   (UINT64_C(1) << 48) /* .trap .clamp .zero */
 #define M_QUERY     (UINT64_C(1) << 49)
 #define M_POLICY    (UINT64_C(1) << 62) /* createpolicy.range */
+#define M_MATRIX    (UINT64_C(1) << 52) /* shapes, layouts, matrices by name */
+#define M_COUNT     (UINT64_C(1) << 53) /* .x1 .x2 .x4 */
+#define M_ASYNC     (UINT64_C(1) << 54) /* .parity .noinc */
 #define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */
@@ -82,6 +85,8 @@ enum mr_ptx_field {
     MR_PTX_FIELD_VECTOR,
     MR_PTX_FIELD_GEOM,
     MR_PTX_FIELD_QUERY,
+    MR_PTX_FIELD_SHAPE,
+    MR_PTX_FIELD_LAYOUT, /* the first free one of two */
     MR_PTX_FIELD_FLAG
 };
 
@@ -107,6 +112,21 @@ unsigned mr_ptx_video_lanes(enum mr_ptx_op op);
 
 /* Row of an opcode; `op` is a valid opcode. */
 const struct mr_ptx_op_info *mr_ptx_op_info(enum mr_ptx_op op);
+
+/* One sentence that an opcode with forms can be written as: a row of ptx_forms.def. */
+struct mr_ptx_form {
+    uint16_t op;
+    uint8_t mode;         /* enum mr_ptx_mode: goes to the instruction */
+    const char *words;    /* alternatives are separated by '|', '?' ends what may be missing */
+    const char *operands; /* letters as in ptx_ops.def; "-" refuses whatever starts with these words */
+    uint8_t version, sm;  /* what it needs; 72 for 7.2 */
+};
+
+/* Row of an instruction's form; NULL if its opcode has none. */
+const struct mr_ptx_form *mr_ptx_form_info(uint16_t form);
+
+/* Letters of the instruction's operands: of its form, else of its opcode. */
+const char *mr_ptx_inst_operands(const struct mr_ptx_inst *inst);
 
 /* Names without rows, NULL-terminated. */
 extern const char *const mr_ptx_known_ops[];

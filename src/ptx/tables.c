@@ -7,6 +7,7 @@
  * Modifiers are sorted by word (as strcmp sorts); a word that several families
  * have stands several times in a row, and the instruction's families choose.
  */
+#include "ptx/matrix.h"
 #include "ptx/ptx_tables.h"
 
 #include <string.h>
@@ -17,6 +18,23 @@ static const struct mr_ptx_op_info op_table[MR_PTX_OP_COUNT] = {
     [MR_PTX_OP_##id] = {name, mods, types, operands, supported},
 #include "ptx/ptx_ops.def"
 };
+
+static const struct mr_ptx_form form_table[] = {
+#define PTX_FORM(id, mode, words, operands, version, sm) \
+    {MR_PTX_OP_##id, MR_PTX_MODE_##mode, words, operands, version, sm},
+#include "ptx/ptx_forms.def"
+};
+
+const struct mr_ptx_form *mr_ptx_form_info(uint16_t form)
+{
+    return form > 0 && form <= sizeof form_table / sizeof form_table[0] ? &form_table[form - 1] : NULL;
+}
+
+const char *mr_ptx_inst_operands(const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_form *form = mr_ptx_form_info(inst->form);
+    return form ? form->operands : op_table[inst->op].operands;
+}
 
 const char *const mr_ptx_known_ops[] = {
 #define PTX_KNOWN(name) name,
@@ -123,6 +141,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     FLAG("L2::evict_unchanged", M_POLICY, EVICT_L2, PTX(74), SM(80)),
     FLAG("NaN", M_NAN, NAN, PTX(70), SM(80)),
     MODE2("a", M_CHANNEL, CHANNEL_A),
+    MODE2("a", M_MATRIX, MATRIX_A),
     GEOM("a1d", A1D),
     GEOM("a2d", A2D),
     GEOM("a2dms", A2DMS),
@@ -147,10 +166,12 @@ static const struct mr_ptx_modifier modifiers[] = {
     MODE("async::generic", M_PROXY, PROXY_OTHER, PTX(86), SM(90)),
     MODE2("b", M_CHANNEL, CHANNEL_B),
     MODE("b", M_SURFACE, BYTES),
+    MODE2("b", M_MATRIX, MATRIX_B),
     MODE("b4e", M_PRMT, B4E),
     MODE("ballot", M_VOTE, BALLOT),
     MODE("base", M_DETAIL, BASE),
     MODE("bfly", M_SHFL, BFLY),
+    MODE2("c", M_MATRIX, MATRIX_C),
     CACHE("ca", CA),
     ATOM("cas", CAS),
     FLAG("cc", M_CC, CC),
@@ -160,6 +181,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     MODE2("clamp", M_SHFMODE, CLAMP),
     MODE2("clamp", M_OUTSIDE, CLAMP),
     SCOPE("cluster", M_SCOPE, CLUSTER, PTX(78), SM(90)),
+    ROW("col", M_MATRIX, LAYOUT, MR_PTX_LAYOUT_COL),
     SPACE("const", CONST),
     CACHE("cs", CS),
     SCOPE("cta", M_SCOPE | M_MEMBAR, CTA),
@@ -209,6 +231,21 @@ static const struct mr_ptx_modifier modifiers[] = {
     CMP("lt", LT),
     CMP("ltu", LTU),
     CACHE("lu", LU),
+    ROW("m16n16k16", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N16K16),
+    ROW("m16n16k8", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N16K8),
+    ROW("m16n8k128", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K128),
+    ROW("m16n8k16", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K16),
+    ROW("m16n8k256", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K256),
+    ROW("m16n8k32", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K32),
+    ROW("m16n8k4", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K4),
+    ROW("m16n8k64", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K64),
+    ROW("m16n8k8", M_MATRIX, SHAPE, MR_PTX_SHAPE_M16N8K8),
+    ROW("m32n8k16", M_MATRIX, SHAPE, MR_PTX_SHAPE_M32N8K16),
+    ROW("m8n32k16", M_MATRIX, SHAPE, MR_PTX_SHAPE_M8N32K16),
+    ROW("m8n8k128", M_MATRIX, SHAPE, MR_PTX_SHAPE_M8N8K128),
+    ROW("m8n8k16", M_MATRIX, SHAPE, MR_PTX_SHAPE_M8N8K16),
+    ROW("m8n8k32", M_MATRIX, SHAPE, MR_PTX_SHAPE_M8N8K32),
+    ROW("m8n8k4", M_MATRIX, SHAPE, MR_PTX_SHAPE_M8N8K4),
     WORD("mask", M_MASK, PTX(30)),
     ATOM("max", MAX),
     MODE("mbarrier_init", M_PROXY, MBARRIER_INIT, PTX(80), SM(90)),
@@ -220,6 +257,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     CMP("ne", NE),
     CMP("neu", NEU),
     FLAG("noftz", M_NOFTZ, NOFTZ),
+    FLAG("noinc", M_ASYNC, NOINC),
     MODE("normal", M_TESTP, NORMAL),
     QUERY("normalized_coords", NORMALIZED_COORDS),
     MODE("notanumber", M_TESTP, NOTANUMBER),
@@ -235,6 +273,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     SPACE("param", PARAM),
     SPACE("param::entry", PARAM_ENTRY, PTX(83)),
     SPACE("param::func", PARAM_FUNC, PTX(83)),
+    FLAG("parity", M_ASYNC, PARITY, PTX(71)),
     FLAG("po", M_VMAD, PO),
     MODE2("popc", M_BARRIER, POPC),
     WORD("proxy", M_PROXY),
@@ -252,6 +291,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     ROUND("rn", RN),
     ROUND("rna", RNA),
     ROUND("rni", RNI),
+    ROW("row", M_MATRIX, LAYOUT, MR_PTX_LAYOUT_ROW),
     ROUND("rp", RP),
     ROUND("rpi", RPI),
     ROUND("rs", RS),
@@ -275,6 +315,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     SCOPE("sys", M_SCOPE | M_MEMBAR, SYS),
     MODE("tensormap::generic", M_PROXY, PROXY_OTHER, PTX(83), SM(90)),
     FLAG("to", M_TO, TO),
+    FLAG("trans", M_MATRIX, TRANS),
     MODE2("trap", M_OUTSIDE, TRAP),
     FLAG("uni", M_UNI, UNI),
     MODE("uni", M_VOTE, UNI),
@@ -291,6 +332,9 @@ static const struct mr_ptx_modifier modifiers[] = {
     QUERY("width", WIDTH),
     MODE2("wrap", M_SHFMODE, WRAP),
     CACHE("wt", WT),
+    ROW("x1", M_COUNT, VECTOR, 1),
+    ROW("x2", M_COUNT, VECTOR, 2),
+    ROW("x4", M_COUNT, VECTOR, 4),
     ATOM("xor", XOR),
     BOOLOP("xor", XOR),
     FLAG("xorsign", M_XORSIGN, XORSIGN, PTX(72), SM(86)),

@@ -6,6 +6,7 @@
  *   verify.c          modules, functions, calls
  *   verify_inst.c     what each opcode asks of its types and modifiers
  *   verify_memory.c   the same for loads, stores, atomics and conversions
+ *   verify_form.c     the same for instructions that are written as sentences
  *   versions.c        versions and targets that instructions need
  *   verify_operand.c  operands against the letters of ptx_ops.def
  *
@@ -53,6 +54,14 @@ bool mr_ptx_verify_video(struct verifier *verifier);
 
 /* tex, tld4, txq, suld, sust, sured, suq, istypep, with their operands. */
 bool mr_ptx_verify_texture(struct verifier *verifier);
+
+/* --- verify_form.c --------------------------------------------------------- */
+
+/* What the form of the instruction asks beyond its row; true for instructions without forms. */
+bool mr_ptx_verify_form(struct verifier *verifier);
+
+/* An operand that is a matrix, by its letter: F 1 2 3. */
+bool mr_ptx_verify_matrix(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand);
 
 /* --- versions.c --------------------------------------------------------------- */
 

@@ -83,6 +83,8 @@ static bool check_types(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     const char *letters = mr_ptx_op_info((enum mr_ptx_op)inst->op)->types;
     uint8_t i = 0;
+    if (inst->form)
+        return true;
     while (*letters) {
         bool optional;
         uint64_t set = group_set(&letters, &optional);
@@ -399,8 +401,16 @@ static bool check_barrier(struct verifier *verifier)
     const struct mr_ptx_operand *operands = inst->operands;
     switch (inst->mode) {
     case MR_PTX_MODE_CLUSTER_ARRIVE:
-    case MR_PTX_MODE_CLUSTER_WAIT:
-        return mr_ptx_verify_unsupported(verifier, "barrier.cluster");
+    case MR_PTX_MODE_CLUSTER_WAIT: {
+        bool waits = inst->mode == MR_PTX_MODE_CLUSTER_WAIT;
+        uint8_t sem = inst->semantics;
+        if (inst->op == MR_PTX_OP_BAR)
+            return mr_ptx_verify_error(verifier, "'.cluster' is for 'barrier'");
+        if (sem != MR_PTX_SEM_NONE && sem != (waits ? MR_PTX_SEM_ACQUIRE : MR_PTX_SEM_RELEASE) &&
+            (waits || sem != MR_PTX_SEM_RELAXED))
+            return mr_ptx_verify_error(verifier, "this ordering is not allowed for 'barrier.cluster'");
+        return true;
+    }
     case MR_PTX_MODE_WARP_SYNC:
         return mr_ptx_verify_source(verifier, &operands[0], MR_PTX_TYPE_U32, false);
     case MR_PTX_MODE_RED: {
@@ -428,6 +438,8 @@ static bool check_fence(struct verifier *verifier)
     if (inst->op == MR_PTX_OP_MEMBAR && inst->mode == MR_PTX_MODE_PROXY_OTHER)
         return mr_ptx_verify_error(verifier, "'membar.proxy' is for '.alias'");
     uint8_t sem = inst->semantics;
+    if (inst->mode == MR_PTX_MODE_MBARRIER_INIT && (sem != MR_PTX_SEM_RELEASE || inst->scope != MR_PTX_SCOPE_CLUSTER))
+        return mr_ptx_verify_error(verifier, "'fence.mbarrier_init' needs '.release.cluster'");
     if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_VOLATILE)
         return mr_ptx_verify_error(verifier, "'%s' orders with .acq_rel or .sc", op_name(inst));
     return true;
@@ -495,6 +507,6 @@ bool mr_ptx_verify_inst(struct verifier *verifier)
             verifier->diag->unsupported = true;
         return mr_ptx_verify_error(verifier, "unsupported instruction '%s'", inst->name ? inst->name : op_name(inst));
     }
-    return check_types(verifier) && check_opcode(verifier) && mr_ptx_verify_needs(verifier) &&
+    return check_types(verifier) && (inst->form ? mr_ptx_verify_form(verifier) : check_opcode(verifier)) && mr_ptx_verify_needs(verifier) &&
            mr_ptx_verify_operands(verifier);
 }

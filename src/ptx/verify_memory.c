@@ -26,6 +26,11 @@ static bool wrong_space(struct verifier *verifier)
                                mr_ptx_space_name((enum mr_ptx_space)verifier->inst->space), op_name(verifier->inst));
 }
 
+static bool is_shared(uint8_t space)
+{
+    return space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER;
+}
+
 /* --- ld and st --------------------------------------------------------------- */
 
 /* .relaxed and .acquire need a scope, the others have none. */
@@ -43,10 +48,10 @@ static bool check_ordering(struct verifier *verifier)
                                                     : "'%s' with a scope needs an ordering", op_name(inst));
     uint8_t space = inst->space;
     bool strong = scoped || sem == MR_PTX_SEM_VOLATILE;
-    if (strong && space != MR_PTX_SPACE_GENERIC && space != MR_PTX_SPACE_GLOBAL && space != MR_PTX_SPACE_SHARED)
+    if (strong && space != MR_PTX_SPACE_GENERIC && space != MR_PTX_SPACE_GLOBAL && !is_shared(space))
         return mr_ptx_verify_error(verifier, "this ordering is not allowed in space '.%s'",
                                    mr_ptx_space_name((enum mr_ptx_space)space));
-    if ((inst->flags & MR_PTX_FLAG_MMIO) && space == MR_PTX_SPACE_SHARED)
+    if ((inst->flags & MR_PTX_FLAG_MMIO) && is_shared(space))
         return mr_ptx_verify_error(verifier, "'.mmio' is not allowed in space '.shared'");
     if (inst->cache != MR_PTX_CACHE_NONE && sem != MR_PTX_SEM_NONE && sem != MR_PTX_SEM_WEAK)
         return mr_ptx_verify_error(verifier, "'%s' has an ordering and a cache operator", op_name(inst));
@@ -91,14 +96,12 @@ static bool check_access(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     bool store = inst->op == MR_PTX_OP_ST;
     enum mr_ptx_type type = type_of(inst, 0);
-    if (type == MR_PTX_TYPE_B128)
-        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
+    if (type == MR_PTX_TYPE_B128 && inst->vector > 1)
+        return mr_ptx_verify_error(verifier, "a vector of '.b128' is too large");
     if (inst->vector == 8 && mr_ptx_type_bits(type) != 32)
         return mr_ptx_verify_error(verifier, "'.v8' needs a type of 32 bits");
     if (mr_ptx_type_bits(type) * inst->vector > 128)
         return mr_ptx_verify_unsupported(verifier, "a memory access of more than 128 bits");
-    if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
-        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
     if (store && inst->space == MR_PTX_SPACE_CONST)
         return wrong_space(verifier);
     if (inst->op == MR_PTX_OP_LDU && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)
@@ -121,13 +124,31 @@ static uint64_t atom_types(const struct mr_ptx_inst *inst)
     uint64_t halves = T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
     switch (inst->atom) {
     case MR_PTX_ATOM_AND: case MR_PTX_ATOM_OR: case MR_PTX_ATOM_XOR: return T(B32) | T(B64);
-    case MR_PTX_ATOM_EXCH: return T(B32) | T(B64);
-    case MR_PTX_ATOM_CAS: return T(B16) | T(B32) | T(B64);
+    case MR_PTX_ATOM_EXCH: return T(B32) | T(B64) | T(B128);
+    case MR_PTX_ATOM_CAS: return T(B16) | T(B32) | T(B64) | T(B128);
     case MR_PTX_ATOM_ADD: return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | halves;
     case MR_PTX_ATOM_INC: case MR_PTX_ATOM_DEC: return T(U32);
     case MR_PTX_ATOM_MIN: case MR_PTX_ATOM_MAX: return T(U32) | T(S32) | T(U64) | T(S64);
     default: return 0;
     }
+}
+
+/* Vectors: floats in global memory, added; halves also compared. */
+static bool check_atom_vector(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    enum mr_ptx_type type = type_of(inst, 0);
+    uint64_t halves = T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+    uint64_t types = inst->atom == MR_PTX_ATOM_ADD ? halves | T(F32)
+                     : inst->atom == MR_PTX_ATOM_MIN || inst->atom == MR_PTX_ATOM_MAX ? halves : 0;
+    if (!(types >> type & 1))
+        return mr_ptx_verify_error(verifier, "type '.%s' is not allowed for this operation of '%s' on vectors",
+                                   mr_ptx_type_name(type), op_name(inst));
+    if (mr_ptx_type_bits(type) * inst->vector > 128)
+        return mr_ptx_verify_error(verifier, "a vector of %u elements is too large", inst->vector);
+    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL)
+        return wrong_space(verifier);
+    return true;
 }
 
 static bool check_atom(struct verifier *verifier)
@@ -139,11 +160,9 @@ static bool check_atom(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'%s' needs an operation", op_name(inst));
     if (red && (inst->atom == MR_PTX_ATOM_EXCH || inst->atom == MR_PTX_ATOM_CAS))
         return mr_ptx_verify_error(verifier, "this operation is not allowed for 'red'");
-    if (inst->vector > 1)
-        return mr_ptx_verify_unsupported(verifier, "an atomic operation on a vector");
-    if (type == MR_PTX_TYPE_B128)
-        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
-    if (!(atom_types(inst) >> type & 1))
+    if (inst->vector > 1 && !check_atom_vector(verifier))
+        return false;
+    if (inst->vector == 1 && !(atom_types(inst) >> type & 1))
         return mr_ptx_verify_error(verifier, "type '.%s' is not allowed for this operation of '%s'",
                                    mr_ptx_type_name(type), op_name(inst));
     bool half = mr_ptx_type_class(type) == 'F' && type != MR_PTX_TYPE_F32 && type != MR_PTX_TYPE_F64;
@@ -151,10 +170,7 @@ static bool check_atom(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, half ? "'%s' of type '.%s' needs '.noftz'"
                                                   : "'.noftz' is not allowed for '%s' of type '.%s'",
                                    op_name(inst), mr_ptx_type_name(type));
-    if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
-        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
-    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL &&
-        inst->space != MR_PTX_SPACE_SHARED)
+    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL && !is_shared(inst->space))
         return wrong_space(verifier);
     uint8_t sem = inst->semantics;
     if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_SC ||
@@ -220,8 +236,6 @@ static bool check_mov(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     const struct mr_ptx_operand *dest = &inst->operands[0], *source = &inst->operands[1];
     enum mr_ptx_type type = type_of(inst, 0);
-    if (type == MR_PTX_TYPE_B128)
-        return mr_ptx_verify_unsupported(verifier, "type '.b128'");
     if (dest->kind == MR_PTX_OPERAND_VECTOR)
         return check_packing(verifier, dest, true) && mr_ptx_verify_source(verifier, source, type, false);
     if (!mr_ptx_verify_dest(verifier, dest, type, false))
@@ -244,9 +258,8 @@ static bool check_cvta(struct verifier *verifier)
     switch (inst->space) {
     case MR_PTX_SPACE_GENERIC:
         return mr_ptx_verify_error(verifier, "'cvta' needs a space");
-    case MR_PTX_SPACE_SHARED_CLUSTER:
-        return mr_ptx_verify_unsupported(verifier, "space '.shared::cluster'");
     case MR_PTX_SPACE_CONST: case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_LOCAL: case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_SHARED_CLUSTER:
     case MR_PTX_SPACE_PARAM: case MR_PTX_SPACE_PARAM_ENTRY:
         break;
     default:
@@ -259,6 +272,8 @@ static bool check_cvta(struct verifier *verifier)
     enum mr_ptx_space space = (enum mr_ptx_space)inst->space;
     if (space == MR_PTX_SPACE_PARAM_ENTRY)
         space = MR_PTX_SPACE_PARAM;
+    if (space == MR_PTX_SPACE_SHARED_CLUSTER)
+        space = MR_PTX_SPACE_SHARED;
     if ((inst->flags & MR_PTX_FLAG_TO) || source->var->space != space)
         return mr_ptx_verify_operand_error(verifier, source, "'%s' is in space '.%s'", source->var->name,
                                            mr_ptx_space_name(source->var->space));

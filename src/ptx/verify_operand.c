@@ -120,7 +120,7 @@ static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_op
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type type = (enum mr_ptx_type)inst->type[0];
-    bool atomic = inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED;
+    bool atomic = inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED || inst->op == MR_PTX_OP_ST_ASYNC;
     if (inst->vector == 1) {
         if (is_dest && atomic && operand->kind == MR_PTX_OPERAND_SINK)
             return true;
@@ -141,9 +141,9 @@ static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_op
 }
 
 /* The state space that the instruction names has to be the variable's. */
-static bool check_space(struct verifier *verifier, const struct mr_ptx_operand *operand)
+static bool check_space(struct verifier *verifier, const struct mr_ptx_operand *operand, enum mr_ptx_space space)
 {
-    enum mr_ptx_space space = (enum mr_ptx_space)verifier->inst->space, own = operand->var->space;
+    enum mr_ptx_space own = operand->var->space;
     if (space == MR_PTX_SPACE_PARAM_ENTRY || space == MR_PTX_SPACE_PARAM_FUNC)
         space = MR_PTX_SPACE_PARAM;
     if (space == MR_PTX_SPACE_SHARED_CLUSTER)
@@ -154,14 +154,13 @@ static bool check_space(struct verifier *verifier, const struct mr_ptx_operand *
                                        mr_ptx_space_name(own), mr_ptx_space_name(space));
 }
 
-bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operand *operand)
+static bool check_address(struct verifier *verifier, const struct mr_ptx_operand *operand, enum mr_ptx_space space)
 {
-    enum mr_ptx_space space = (enum mr_ptx_space)verifier->inst->space;
     switch (operand->kind) {
     case MR_PTX_OPERAND_SYMBOL_ADDRESS:
         if (operand->var->reg != MR_PTX_NONE)
             return mr_ptx_verify_operand_error(verifier, operand, "'%s' has no address", operand->var->name);
-        return check_space(verifier, operand);
+        return check_space(verifier, operand, space);
     case MR_PTX_OPERAND_REG_ADDRESS: {
         const struct mr_ptx_reg *reg = &verifier->function->regs[operand->reg];
         unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)reg->type);
@@ -179,6 +178,11 @@ bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operan
     default:
         return mr_ptx_verify_operand_error(verifier, operand, "expected an address in brackets");
     }
+}
+
+bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operand *operand)
+{
+    return check_address(verifier, operand, (enum mr_ptx_space)verifier->inst->space);
 }
 
 /* isspacep's source: an integer register, or a symbol. */
@@ -202,6 +206,34 @@ static enum mr_ptx_type widened(const struct mr_ptx_inst *inst)
     case MR_PTX_TYPE_U32: return MR_PTX_TYPE_U64;
     case MR_PTX_TYPE_S32: return MR_PTX_TYPE_S64;
     default: return type;
+    }
+}
+
+/* Letters that only ptx_forms.def has. */
+static bool check_form_letter(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool copies = inst->op == MR_PTX_OP_CP && inst->mode != MR_PTX_MODE_COPY_ARRIVE;
+    switch (letter) {
+    case 'F': case '1': case '2': case '3': return mr_ptx_verify_matrix(verifier, letter, operand);
+    case 'G': return check_address(verifier, operand, MR_PTX_SPACE_GLOBAL);
+    case 'H': return check_address(verifier, operand, copies ? MR_PTX_SPACE_SHARED : (enum mr_ptx_space)inst->space);
+    case 'J': return operand->kind == MR_PTX_OPERAND_SINK || mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U64, false);
+    case 'q': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B32, false);
+    case 'r': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B32, false);
+    case 'y': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B64, false);
+    case 'z': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_F32, false);
+    case 'k':
+        return operand->kind == MR_PTX_OPERAND_IMM_INT ||
+               mr_ptx_verify_operand_error(verifier, operand, "expected a constant");
+    case 'O':
+        return mr_ptx_verify_source(verifier, operand, operand->type == MR_PTX_TYPE_PRED ? MR_PTX_TYPE_PRED : MR_PTX_TYPE_U32,
+                                    false);
+    case 'w':
+        if (operand->kind == MR_PTX_OPERAND_SYMBOL)
+            return check_space(verifier, operand, MR_PTX_SPACE_SHARED);
+        return mr_ptx_verify_source(verifier, operand, (enum mr_ptx_type)inst->type[0], false);
+    default: return true; /* n, m: the opcode's own check; L, T: settled by the parser */
     }
 }
 
@@ -231,14 +263,14 @@ static bool check_letter(struct verifier *verifier, char letter, const struct mr
     case 'p': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_PRED, false);
     case 'M': return mr_ptx_verify_address(verifier, operand);
     case 'g': return check_generic(verifier, operand);
-    default: return true; /* n, m: the opcode's own check; L, T: settled by the parser */
+    default: return check_form_letter(verifier, letter, operand);
     }
 }
 
 bool mr_ptx_verify_operands(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
-    const char *letters = mr_ptx_op_info((enum mr_ptx_op)inst->op)->operands;
+    const char *letters = mr_ptx_inst_operands(inst);
     for (uint8_t i = 0; i < inst->operand_count && *letters != '*'; i++) {
         char letter = *letters++;
         if (*letters == '?')

@@ -212,6 +212,11 @@ static const struct need needs[] = {
     NEED(ATOM, 50, 60, .scopes = OLD_SCOPES),
     NEED(RED, 50, 60, .scopes = OLD_SCOPES),
 
+    NEED(ATOM, 83, 90, .first = T(B128)),
+    NEED(LD, 83, 70, .first = T(B128)),
+    NEED(ST, 83, 70, .first = T(B128)),
+    NEED(MOV, 83, 70, .first = T(B128)),
+
     NEED(SHFL, 30, 30),
     NEED(SHFL, 60, 30, .flags = MR_PTX_FLAG_SYNC),
     NEED(VOTE, 60, 30, .flags = MR_PTX_FLAG_SYNC),
@@ -224,6 +229,7 @@ static const struct need needs[] = {
     NEED(BAR, 78, 0, .scopes = SCOPE(CTA)),
     NEED(BARRIER, 60, 30),
     NEED(BARRIER, 78, 30, .scopes = SCOPE(CTA)),
+    NEED(BARRIER, 78, 90, .modes = MODE(CLUSTER_ARRIVE) | MODE(CLUSTER_WAIT)),
     NEED(FENCE, 60, 70),
     NEED(FENCE, 75, 70, .modes = MODE(PROXY_ALIAS)),
     NEED(NANOSLEEP, 62, 70),
@@ -241,7 +247,7 @@ static const struct need needs[] = {
 
 static bool in_set(uint64_t set, unsigned value)
 {
-    return set == 0 || (set >> value & 1);
+    return set == 0 || (value < 64 && (set >> value & 1));
 }
 
 static bool is_for(const struct need *need, const struct mr_ptx_inst *inst)
@@ -271,9 +277,45 @@ static bool check_special_need(struct verifier *verifier, const struct mr_ptx_op
     return operand->special != MR_PTX_SPECIAL_PM || operand->component < 4 || check_need(verifier, "%", "pm", 30, 0);
 }
 
+/* What a part of an instruction asks for that no row above can name. */
+static bool check_other_needs(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const char *name = mr_ptx_op_name((enum mr_ptx_op)inst->op);
+    bool ordered = inst->semantics != MR_PTX_SEM_NONE;
+    switch (inst->op) {
+    case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
+        return inst->vector == 1 || check_need(verifier, "", name, 81, 90);
+    case MR_PTX_OP_BARRIER:
+        return !ordered || check_need(verifier, "", name, 80, 90);
+    case MR_PTX_OP_CP: {
+        bool ignores = inst->mode == MR_PTX_MODE_COPY && inst->operand_count > 3 && inst->operands[3].type == MR_PTX_TYPE_PRED;
+        return !ignores || check_need(verifier, "", name, 75, 80);
+    }
+    case MR_PTX_OP_MBARRIER: {
+        bool transactions = inst->mode == MR_PTX_MODE_EXPECT_TX || inst->mode == MR_PTX_MODE_COMPLETE_TX;
+        bool counted = inst->operand_count == 3 && (inst->mode == MR_PTX_MODE_ARRIVE || inst->mode == MR_PTX_MODE_ARRIVE_DROP);
+        if (ordered && !check_need(verifier, "", name, inst->semantics == MR_PTX_SEM_RELAXED && !transactions ? 86 : 80, 80))
+            return false;
+        if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER && !check_need(verifier, "", name, 80, 90))
+            return false;
+        if (counted && !check_need(verifier, "", name, 78, 90))
+            return false;
+        return !inst->dst_count || inst->operands[0].kind != MR_PTX_OPERAND_SINK || check_need(verifier, "", name, 71, 80);
+    }
+    default:
+        return true;
+    }
+}
+
 bool mr_ptx_verify_needs(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_form *form = mr_ptx_form_info(inst->form);
+    if (form && !check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op), form->version, form->sm))
+        return false;
+    if (!check_other_needs(verifier))
+        return false;
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if (is_for(&needs[i], inst) && !check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op),
                                                    needs[i].version, needs[i].sm))

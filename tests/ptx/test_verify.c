@@ -25,9 +25,9 @@
     ".version 8.8\n.target sm_90\n.address_size 64\n"                                   \
     ".global .u32 gv;\n.shared .u32 sv;\n.global .u64 gq[4];\n"                         \
     ".func (.param .b32 ro) fu (.param .b32 pi) { st.param.b32 [ro], 1; ret; }\n"        \
-    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<4>;"               \
-    " .reg .u16 us<4>; .reg .f16 hf<4>; .reg .b32 r<8>; .reg .u32 u<4>; .reg .s32 s<4>;" \
-    " .reg .f32 f<8>; .reg .b64 rd<8>; .reg .u64 ud<4>; .reg .f64 d<8>; .reg .b128 q<3>;" \
+    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<9>;"               \
+    " .reg .u16 us<4>; .reg .f16 hf<4>; .reg .b32 r<17>; .reg .u32 u<9>; .reg .s32 s<9>;" \
+    " .reg .f32 f<17>; .reg .b64 rd<9>; .reg .u64 ud<4>; .reg .f64 d<17>; .reg .b128 q<3>; .reg .f16x2 hh<9>;" \
     " .local .u32 lv[4]; .param .b32 pa; .param .b32 pb; .param .b64 pc; .reg .v2 .f32 vv;\n"
 #define STATEMENT_LINE 9
 
@@ -38,6 +38,8 @@ static const struct {
 #define CASE(accepted, statement) {accepted, statement},
 #include "verify_cases.def"
 #include "verify_video_cases.def"
+#include "verify_matrix_cases.def"
+#include "verify_async_cases.def"
 #undef CASE
 };
 

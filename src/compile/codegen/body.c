@@ -309,6 +309,8 @@ static bool has_effects(const struct mr_ptx_inst *inst)
     case MR_PTX_OP_CALL: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_TRAP:
     case MR_PTX_OP_BRKPT: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
     case MR_PTX_OP_TXQ: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
+    case MR_PTX_OP_LDMATRIX: case MR_PTX_OP_STMATRIX: case MR_PTX_OP_WMMA: case MR_PTX_OP_CP:
+    case MR_PTX_OP_MBARRIER: case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC:
         return true;
     default:
         return false;
@@ -322,7 +324,8 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
     bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
         || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
         || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
-        || cg_emit_texture(g, inst) || cg_emit_stack(g, inst) || cg_emit_call(g, inst);
+        || cg_emit_texture(g, inst) || cg_emit_stack(g, inst) || cg_emit_matrix(g, inst) || cg_emit_async(g, inst)
+        || cg_emit_cluster(g, inst) || cg_emit_call(g, inst);
     if (!done)
         cg_fail(g->unit, inst, "code generation does not know it");
 }

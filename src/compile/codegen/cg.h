@@ -87,6 +87,7 @@ struct cg {
     LLVMBasicBlockRef *entries; /* per block */
     LLVMBasicBlockRef finish, dispatcher;
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
+    LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
     struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
@@ -238,6 +239,12 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_texture(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_matrix(struct cg *g, const struct mr_ptx_inst *inst);
+void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst);
+bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst);
+/* cp.async of whole sources: a load and a store. */
+void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes);
+bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 
@@ -255,12 +262,19 @@ LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 
 LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */
 LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);
 LLVMValueRef cg_float_to_bfloat(struct cg *g, LLVMValueRef value);
+LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, bool is_e4m3); /* the low 8 of 32 bits -> i16 */
 LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value);     /* f64 -> f32 rounded to odd */
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value);
 LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan);
 /* An operation ("fadd", "fma", "fptrunc", ...) under a rounding direction other than nearest, exactly. */
 LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result,
                         LLVMValueRef *args, unsigned count);
+/* Attributes of a function that is called from many places of the object and stays one. */
+void cg_helper_attributes(const struct cg *g, LLVMValueRef fn);
+/* Vectors of one size, one behind the other. `count` is a power of two; the array is used up. */
+LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count);
+/* An operand of 32 bits that is meant to be the same for all lanes, as a scalar: else that of the lowest lane that runs. */
+LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand);
 /* All lanes of a mask folded into one by an atomic operation on integers (redux, reductions into one place). */
 LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector);
 /* math.c; f32, in the present form */

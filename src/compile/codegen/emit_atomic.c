@@ -10,6 +10,7 @@
 
 struct atomic {
     const struct mr_ptx_inst *inst;
+    const struct mr_ptx_operand *result, *value; /* of the element at hand, where the operation is on vectors; result may be NULL */
     LLVMTypeRef type; /* integer of the operation's width */
     unsigned bytes;
     bool shared;
@@ -26,9 +27,9 @@ static LLVMAtomicOrdering ordering_of(const struct mr_ptx_inst *inst)
     }
 }
 
-static bool has_result(const struct mr_ptx_inst *inst)
+static bool has_result(const struct atomic *a)
 {
-    return inst->dst_count && inst->operands[0].kind != MR_PTX_OPERAND_SINK;
+    return a->result && a->result->kind != MR_PTX_OPERAND_SINK;
 }
 
 /* The processor's instruction for the operation; false if it has to be a loop around compare-and-swap. */
@@ -51,16 +52,17 @@ static bool plain_operation(const struct mr_ptx_inst *inst, LLVMAtomicRMWBinOp *
     }
 }
 
-static LLVMValueRef add_halves(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool bfloat)
+/* Halves are added, or the smaller or larger one is taken. */
+static LLVMValueRef combine_halves(struct cg *g, unsigned atom, LLVMValueRef a, LLVMValueRef b, bool bfloat)
 {
     LLVMValueRef x = bfloat ? cg_bfloat_to_float(g, a) : cg_half_to_float(g, a);
     LLVMValueRef y = bfloat ? cg_bfloat_to_float(g, b) : cg_half_to_float(g, b);
-    LLVMValueRef sum = LLVMBuildFAdd(g->b, x, y, "");
+    LLVMValueRef sum = atom == MR_PTX_ATOM_ADD ? LLVMBuildFAdd(g->b, x, y, "") : cg_min_max(g, x, y, atom == MR_PTX_ATOM_MAX, false);
     return bfloat ? cg_float_to_bfloat(g, sum) : cg_float_to_half(g, sum);
 }
 
-/* The sum of two floats given as bits. In f32 global memory flushes subnormals, shared memory does not. */
-static LLVMValueRef add_floats(struct cg *g, const struct atomic *a, LLVMValueRef old, LLVMValueRef value)
+/* The sum of two floats given as bits (of halves also the smaller or larger one). In f32 global memory flushes subnormals, shared memory does not. */
+static LLVMValueRef combine_floats(struct cg *g, const struct atomic *a, LLVMValueRef old, LLVMValueRef value)
 {
     LLVMTypeRef i16 = g->unit->i16, i32 = g->unit->i32;
     unsigned type = a->inst->type[0];
@@ -73,13 +75,13 @@ static LLVMValueRef add_floats(struct cg *g, const struct atomic *a, LLVMValueRe
         return cg_cast_bits(g, flush ? cg_flush(g, sum) : sum, a->type);
     }
     if (type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16)
-        return add_halves(g, old, value, bfloat);
+        return combine_halves(g, a->inst->atom, old, value, bfloat);
     LLVMValueRef r = NULL;
     for (unsigned part = 0; part < 2; part++) {
         LLVMValueRef by = cg_int(g, i32, 16 * part);
         LLVMValueRef x = cg_resize(g, LLVMBuildLShr(g->b, old, by, ""), i16, false);
         LLVMValueRef y = cg_resize(g, LLVMBuildLShr(g->b, value, by, ""), i16, false);
-        LLVMValueRef sum = LLVMBuildShl(g->b, cg_resize(g, add_halves(g, x, y, bfloat), i32, false), by, "");
+        LLVMValueRef sum = LLVMBuildShl(g->b, cg_resize(g, combine_halves(g, a->inst->atom, x, y, bfloat), i32, false), by, "");
         r = r ? LLVMBuildOr(g->b, r, sum, "") : sum;
     }
     return r;
@@ -90,9 +92,10 @@ static LLVMValueRef new_value(struct cg *g, const struct atomic *a, LLVMValueRef
 {
     bool sign = mr_ptx_type_class(a->inst->type[0]) == 'S';
     LLVMValueRef one = LLVMConstInt(a->type, 1, false), zero = LLVMConstInt(a->type, 0, false);
+    if (mr_ptx_type_class(a->inst->type[0]) == 'F')
+        return combine_floats(g, a, old, b);
     switch (a->inst->atom) {
-    case MR_PTX_ATOM_ADD:
-        return mr_ptx_type_class(a->inst->type[0]) == 'F' ? add_floats(g, a, old, b) : LLVMBuildAdd(g->b, old, b, "");
+    case MR_PTX_ATOM_ADD: return LLVMBuildAdd(g->b, old, b, "");
     case MR_PTX_ATOM_AND: return LLVMBuildAnd(g->b, old, b, "");
     case MR_PTX_ATOM_OR: return LLVMBuildOr(g->b, old, b, "");
     case MR_PTX_ATOM_XOR: return LLVMBuildXor(g->b, old, b, "");
@@ -223,18 +226,17 @@ static void turns_of_some(struct cg *g, const struct atomic *a, const struct tur
     cg_lane_loop_end(g, &loop);
 }
 
-/* Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
-static void lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
+/* Gives the old values, NULL if nobody wants them. Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
+static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
 {
     struct turns turns = {.from = cg_scratch(g, g->unit->i64), .b = cg_scratch(g, a->type)};
-    const struct mr_ptx_operand *value = &a->inst->operands[a->inst->op == MR_PTX_OP_ATOM ? 2 : 1];
-    if (value->kind == MR_PTX_OPERAND_IMM_INT)
-        turns.same = LLVMConstInt(a->type, (uint64_t)value->value, true);
+    if (a->value->kind == MR_PTX_OPERAND_IMM_INT)
+        turns.same = LLVMConstInt(a->type, (uint64_t)a->value->value, true);
     LLVMBuildStore(g->b, cg_address_vector(g, address), turns.from);
     LLVMBuildStore(g->b, b, turns.b);
     if (c)
         LLVMBuildStore(g->b, c, turns.c = cg_scratch(g, a->type));
-    if (has_result(a->inst))
+    if (has_result(a))
         turns.to = cg_scratch(g, a->type);
     if (a->shared && !c && mr_ptx_type_class(a->inst->type[0]) != 'F') {
         LLVMBasicBlockRef all = cg_new_block(g, "all"), some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
@@ -251,8 +253,27 @@ static void lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_
     } else {
         turns_of_some(g, a, &turns);
     }
-    if (turns.to)
-        cg_write(g, &a->inst->operands[0], LLVMBuildLoad2(g->b, LLVMVectorType(a->type, CG_LANES), turns.to, ""));
+    return turns.to ? LLVMBuildLoad2(g->b, LLVMVectorType(a->type, CG_LANES), turns.to, "") : NULL;
+}
+
+/* An operation on a vector is one on each of its elements. */
+static void each_element(struct cg *g, struct atomic *a, const struct cg_address *address)
+{
+    const struct mr_ptx_operand *values = a->value, *results = a->result;
+    LLVMValueRef first = cg_address_vector(g, address), given[8], old[8];
+    for (unsigned i = 0; i < a->inst->vector; i++)
+        given[i] = cg_source(g, &values->elements[i], a->type);
+    for (unsigned i = 0; i < a->inst->vector; i++) {
+        struct cg_address place = {.c = {MR_CLASS_VARYING, 0, 0}};
+        place.vector = LLVMBuildAdd(g->b, first, cg_int(g, g->unit->i64, (uint64_t)i * a->bytes), "");
+        a->value = &values->elements[i];
+        a->result = results ? &results->elements[i] : NULL;
+        g->scratch_used = 0;
+        old[i] = lanes_in_turn(g, a, &place, given[i], NULL);
+    }
+    for (unsigned i = 0; i < a->inst->vector; i++)
+        if (old[i])
+            cg_write(g, &results->elements[i], old[i]);
 }
 
 bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
@@ -260,21 +281,28 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op != MR_PTX_OP_ATOM && inst->op != MR_PTX_OP_RED)
         return false;
     unsigned at = inst->op == MR_PTX_OP_ATOM ? 1 : 0;
-    struct atomic a = {.inst = inst, .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
+    struct atomic a = {.inst = inst, .result = at ? &inst->operands[0] : NULL, .value = &inst->operands[at + 1],
+                       .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
     a.type = cg_int_type(g, a.bytes * 8);
     a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;
     struct cg_address address;
     uint64_t neutral;
     g->lanes = CG_LANES;
     cg_address(g, &inst->operands[at], inst->space, &address);
-    cg_check_alignment(g, &inst->operands[at], &address, a.bytes);
-    LLVMValueRef b = cg_source(g, &inst->operands[at + 1], a.type), c = NULL;
+    cg_check_alignment(g, &inst->operands[at], &address, (uint64_t)a.bytes * inst->vector);
+    if (inst->vector > 1) {
+        each_element(g, &a, &address);
+        return true;
+    }
+    LLVMValueRef b = cg_source(g, a.value, a.type), c = NULL;
     if (inst->atom == MR_PTX_ATOM_CAS)
         c = cg_source(g, &inst->operands[at + 2], a.type);
-    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(inst) && fold_name(inst, &neutral)) {
+    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(&a) && fold_name(inst, &neutral)) {
         one_place(g, &a, &address, b);
         return true;
     }
-    lanes_in_turn(g, &a, &address, b, c);
+    LLVMValueRef old = lanes_in_turn(g, &a, &address, b, c);
+    if (old)
+        cg_write(g, a.result, old);
     return true;
 }

@@ -185,6 +185,11 @@ static LLVMValueRef fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type, 
     return cg_select(g, nan, cg_int(g, i16, 0x7fff), half);
 }
 
+LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, bool is_e4m3)
+{
+    return fp8_to_half(g, bits, is_e4m3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2, false);
+}
+
 /* Two numbers of eight bits, from two f32 or from the two halves of a register; the first goes to the upper byte. */
 static void emit_to_fp8(struct cg *g, const struct mr_ptx_inst *inst)
 {

@@ -81,8 +81,7 @@ static LLVMValueRef row_mask(struct cg *g, unsigned count, unsigned row)
                                   LLVMConstVector(lanes, row_lanes * count), "");
 }
 
-/* Vectors of one size, one behind the other. `count` is a power of two; the array is used up. */
-static LLVMValueRef joined(struct cg *g, LLVMValueRef *parts, unsigned count)
+LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count)
 {
     LLVMValueRef lanes[CG_LANES_MAX * 8];
     for (; count > 1; count /= 2) {
@@ -104,7 +103,7 @@ static void load_contiguous(struct cg *g, struct access *a)
                                 row_mask(g, a->count, row), LLVMGetPoison(type)};
         parts[row] = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
     }
-    LLVMValueRef all = joined(g, parts, g->flow.rows);
+    LLVMValueRef all = cg_join(g, parts, g->flow.rows);
     for (unsigned i = 0; i < a->count; i++)
         a->values[i] = a->count == 1 ? all : cg_shuffle_parts(g, all, a->count, i);
 }
@@ -265,7 +264,7 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
     LLVMValueRef lanes[CG_LANES_MAX * 8], parts[8] = {NULL};
     for (unsigned i = 0; i < a->count; i++)
         parts[i] = a->values[i];
-    LLVMValueRef all = joined(g, parts, a->count);
+    LLVMValueRef all = cg_join(g, parts, a->count);
     for (unsigned i = 0; i < g->unit->width * a->count; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * g->unit->width + i / a->count, false);
     return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, g->unit->width * a->count), "");
@@ -545,6 +544,21 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
     }
     g->lanes = g->unit->width;
     do_store(g, &a);
+}
+
+void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes)
+{
+    struct mr_ptx_inst load = {.op = MR_PTX_OP_LD, .space = inst->space2, .line = inst->line, .column = inst->column}, store = load;
+    store.op = MR_PTX_OP_ST;
+    store.space = inst->space;
+    struct access from = {.inst = &load, .element = g->unit->i32, .bytes = 4, .count = bytes / 4}, to = from;
+    to.inst = &store;
+    take_address(g, &inst->operands[0], &to);
+    take_address(g, &inst->operands[1], &from);
+    do_load(g, &from);
+    for (unsigned i = 0; i < to.count; i++)
+        to.values[i] = from.values[i];
+    do_store(g, &to);
 }
 
 bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst)

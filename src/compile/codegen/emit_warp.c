@@ -27,8 +27,7 @@ static LLVMValueRef lowest_lane(struct cg *g, LLVMValueRef mask)
     return cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){mask, LLVMConstInt(g->unit->i1, 1, false)}, 2);
 }
 
-/* An operand that is meant to be the same for all lanes, as a scalar: else that of the lowest lane that runs. */
-static LLVMValueRef scalar_source(struct cg *g, const struct mr_ptx_operand *operand)
+LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand)
 {
     unsigned lanes = g->lanes;
     bool uniform = mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
@@ -144,7 +143,7 @@ static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned
         g->lanes = CG_LANES;
         r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
     } else {
-        LLVMValueRef act = masked ? LLVMBuildAnd(g->b, g->exec, scalar_source(g, &inst->operands[index]), "") : g->exec;
+        LLVMValueRef act = masked ? LLVMBuildAnd(g->b, g->exec, cg_scalar_source(g, &inst->operands[index]), "") : g->exec;
         g->lanes = CG_LANES;
         r = act_together(g, inst, act);
     }
@@ -250,7 +249,7 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
         emit_together(g, inst, 1, elect);
         return true;
     case MR_PTX_OP_NANOSLEEP: {
-        LLVMValueRef time = scalar_source(g, &inst->operands[0]);
+        LLVMValueRef time = cg_scalar_source(g, &inst->operands[0]);
         g->unit->flags |= MR_CODE_COOPERATIVE;
         cg_runtime_call(g, offsetof(struct mr_runtime, nanosleep), g->unit->void_type, &time, 1);
         return true;
@@ -272,8 +271,8 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         g->lanes = CG_LANES;
         predicate = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[last])), g->exec, "");
     }
-    LLVMValueRef id = at < last ? scalar_source(g, &inst->operands[at]) : number(g, 0);
-    LLVMValueRef threads = at + 1 < last ? scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
+    LLVMValueRef id = at < last ? cg_scalar_source(g, &inst->operands[at]) : number(g, 0);
+    LLVMValueRef threads = at + 1 < last ? cg_scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
     unit->flags |= MR_CODE_COOPERATIVE;
     if (inst->mode == MR_PTX_MODE_ARRIVE) {
         LLVMValueRef args[3] = {id, threads, g->exec};
@@ -302,6 +301,13 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
 {
     if (inst->op != MR_PTX_OP_BAR && inst->op != MR_PTX_OP_BARRIER)
         return false;
+    bool arrives = inst->mode == MR_PTX_MODE_CLUSTER_ARRIVE;
+    if (arrives || inst->mode == MR_PTX_MODE_CLUSTER_WAIT) {
+        size_t service = arrives ? offsetof(struct mr_runtime, cluster_arrive) : offsetof(struct mr_runtime, cluster_wait);
+        g->unit->flags |= MR_CODE_COOPERATIVE;
+        cg_runtime_call(g, service, g->unit->void_type, &g->exec, 1);
+        return true;
+    }
     if (inst->mode == MR_PTX_MODE_WARP_SYNC) /* lanes run in step: only the order of memory accesses matters */
         LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
     else

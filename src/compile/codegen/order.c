@@ -30,7 +30,7 @@ static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *ins
 static bool is_barrier(const struct mr_ptx_inst *inst)
 {
     return (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER)
-        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED);
+        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT);
 }
 
 /* Marks the first instruction of every block; the array has a place for the end of the body. */

@@ -52,7 +52,7 @@ static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *ins
     case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE:
         return true;
     default:
-        return false;
+        return inst->form != 0;
     }
 }
 

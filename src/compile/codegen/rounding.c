@@ -34,7 +34,7 @@ static LLVMValueRef text_argument(const struct cg *g, const char *text)
     return LLVMMetadataAsValue(g->unit->context, LLVMMDStringInContext2(g->unit->context, text, strlen(text)));
 }
 
-static void add_strict(const struct cg *g, LLVMValueRef fn, const char *name)
+static void add_attribute(const struct cg *g, LLVMValueRef fn, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->unit->context, kind, 0));
@@ -50,16 +50,21 @@ static void copy_width_attributes(const struct cg *g, LLVMValueRef fn)
     }
 }
 
+void cg_helper_attributes(const struct cg *g, LLVMValueRef fn)
+{
+    add_attribute(g, fn, "noinline");
+    add_attribute(g, fn, "nounwind");
+    copy_width_attributes(g, fn);
+}
+
 static LLVMValueRef make_function(struct cg *g, const char *name, const char *operation, unsigned rounding,
                                   LLVMTypeRef result, LLVMTypeRef *types, unsigned count)
 {
     struct cg_unit *unit = g->unit;
     LLVMValueRef fn = LLVMAddFunction(unit->module, name, LLVMFunctionType(result, types, count, false));
     LLVMSetLinkage(fn, LLVMInternalLinkage);
-    static const char *const flags[] = {"strictfp", "noinline", "nounwind"};
-    for (unsigned i = 0; i < 3; i++)
-        add_strict(g, fn, flags[i]);
-    copy_width_attributes(g, fn);
+    add_attribute(g, fn, "strictfp");
+    cg_helper_attributes(g, fn);
     LLVMBuilderRef b = LLVMCreateBuilderInContext(unit->context);
     LLVMPositionBuilderAtEnd(b, LLVMAppendBasicBlockInContext(unit->context, fn, ""));
     set_rounding(g, b, direction(rounding));

@@ -263,6 +263,7 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
     case MR_PTX_OP_ATOM: case MR_PTX_OP_SHFL: case MR_PTX_OP_MATCH: case MR_PTX_OP_CALL: case MR_PTX_OP_ELECT:
     case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE:
     case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
+    case MR_PTX_OP_MMA: case MR_PTX_OP_WMMA: case MR_PTX_OP_LDMATRIX: case MR_PTX_OP_MOVMATRIX: case MR_PTX_OP_MBARRIER:
         *result = varying;
         return true;
     case MR_PTX_OP_VOTE: case MR_PTX_OP_REDUX:

@@ -27,6 +27,12 @@ static bool is_fence(const struct mr_ptx_inst *inst)
     return inst->op == MR_PTX_OP_MEMBAR || inst->op == MR_PTX_OP_FENCE;
 }
 
+/* Waits for a phase of an mbarrier, which others complete. */
+static bool is_phase_wait(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_MBARRIER && (inst->mode == MR_PTX_MODE_TEST_WAIT || inst->mode == MR_PTX_MODE_TRY_WAIT);
+}
+
 /* Whether any function that a pointer may lead to polls. */
 static bool pointers_poll(const struct mr_flow_facts *facts, const struct mr_ptx_module *module)
 {
@@ -39,7 +45,7 @@ static bool pointers_poll(const struct mr_flow_facts *facts, const struct mr_ptx
 /* Whether the result of an instruction may show another thread's progress. */
 static bool is_source(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
-    if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM)
+    if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst))
         return true;
     if (inst->op == MR_PTX_OP_LD && (inst->cache == MR_PTX_CACHE_CV))
         return true;
@@ -136,7 +142,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
     for (uint32_t i = 0; i < func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &func->insts[i];
         facts.may_exit |= inst->op == MR_PTX_OP_EXIT;
-        facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_fence(inst);
+        facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst) || is_fence(inst);
         facts.barriers |= (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC)
             || inst->op == MR_PTX_OP_BARRIER;
         if (!inst->call)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The matrices of a warp instruction: sizes, element types, and how many
+ * registers of each lane hold them. The verifier counts operands with it, code
+ * generation works on it.
+ */
+#ifndef MR_PTX_MATRIX_H
+#define MR_PTX_MATRIX_H
+
+#include "ptx/ptx.h"
+
+/* Shapes of warp matrix instructions: X(m, n, k). */
+#define MR_PTX_SHAPES(X)                                                              \
+    X(8, 8, 4)    X(8, 8, 16)   X(8, 8, 32)   X(8, 8, 128)  X(16, 8, 4)  X(16, 8, 8)   \
+    X(16, 8, 16)  X(16, 8, 32)  X(16, 8, 64)  X(16, 8, 128) X(16, 8, 256)              \
+    X(16, 16, 16) X(8, 32, 16)  X(32, 8, 16)  X(16, 16, 8)
+
+enum mr_ptx_shape {
+    MR_PTX_SHAPE_NONE,
+#define X(m, n, k) MR_PTX_SHAPE_M##m##N##n##K##k,
+    MR_PTX_SHAPES(X)
+#undef X
+    MR_PTX_SHAPE_COUNT
+};
+
+/* How a matrix lies in memory or in fragments. */
+enum mr_ptx_matrix_layout { MR_PTX_LAYOUT_NONE, MR_PTX_LAYOUT_ROW, MR_PTX_LAYOUT_COL };
+
+enum mr_ptx_matrix_name { MR_PTX_MATRIX_A, MR_PTX_MATRIX_B, MR_PTX_MATRIX_C, MR_PTX_MATRIX_D, MR_PTX_MATRIX_COUNT };
+
+/* D = A * B + C. A is m * k, B is k * n, C and D are m * n. */
+struct mr_ptx_matrix_op {
+    uint16_t m, n, k;
+    uint8_t type[MR_PTX_MATRIX_COUNT]; /* enum mr_ptx_type of elements; NONE where the instruction has no such matrix */
+    uint8_t regs[MR_PTX_MATRIX_COUNT]; /* registers of 32 bits (f64: of 64) per lane */
+    uint8_t parts[MR_PTX_MATRIX_COUNT]; /* elements in a register; b1 counts its 32 bits as one */
+    bool quads; /* mma.m8n8k4 of f16: four products at a time, each in 8 lanes */
+};
+
+/* Of an mma or wmma instruction that has a form. For loads and stores only the matrix that they move. */
+struct mr_ptx_matrix_op mr_ptx_matrix_of(const struct mr_ptx_inst *inst);
+
+/* The type that a register of that matrix must have. */
+enum mr_ptx_type mr_ptx_matrix_register(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name);
+
+#endif

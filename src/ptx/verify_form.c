@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Instructions that are written as sentences (ptx_forms.def): what their rows
+ * leave open. Matrices have to be vectors of the right size, constants have to
+ * be in range, a cache policy is there if and only if it is announced.
+ */
+#include "ptx/matrix.h"
+#include "ptx/verify.h"
+
+static const char *op_name(const struct mr_ptx_inst *inst)
+{
+    return mr_ptx_op_name((enum mr_ptx_op)inst->op);
+}
+
+/* A vector of exactly `count` registers (sources: or constants; destinations: or _). */
+static bool check_vector(struct verifier *verifier, const struct mr_ptx_operand *operand, unsigned count,
+                         enum mr_ptx_type type, bool is_dest)
+{
+    if (operand->kind != MR_PTX_OPERAND_VECTOR || operand->count != count)
+        return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct mr_ptx_operand *element = &operand->elements[i];
+        if (is_dest && element->kind == MR_PTX_OPERAND_SINK)
+            continue;
+        bool bits = element->kind == MR_PTX_OPERAND_IMM_INT && type != MR_PTX_TYPE_F64;
+        if (!(is_dest ? mr_ptx_verify_dest(verifier, element, type, false)
+                      : mr_ptx_verify_source(verifier, element, bits ? MR_PTX_TYPE_B32 : type, false)))
+            return false;
+    }
+    return true;
+}
+
+bool mr_ptx_verify_matrix(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool is_dest = letter == 'F';
+    if (inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX) {
+        /* As many bits as a register needs, in any register of 32. */
+        return check_vector(verifier, operand, inst->vector, MR_PTX_TYPE_B32, is_dest);
+    }
+    struct mr_ptx_matrix_op op = mr_ptx_matrix_of(inst);
+    enum mr_ptx_matrix_name name = letter == '1' ? MR_PTX_MATRIX_A : letter == '2' ? MR_PTX_MATRIX_B
+                                   : letter == '3' ? MR_PTX_MATRIX_C : MR_PTX_MATRIX_D;
+    if (inst->mode == MR_PTX_MODE_MATRIX_LOAD)
+        name = (enum mr_ptx_matrix_name)(inst->mode2 - MR_PTX_MODE_MATRIX_A);
+    if (inst->mode == MR_PTX_MODE_MATRIX_STORE)
+        name = MR_PTX_MATRIX_D;
+    return check_vector(verifier, operand, op.regs[name], mr_ptx_matrix_register(&op, name), is_dest);
+}
+
+static bool check_copy(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *size = &inst->operands[2], *real = &inst->operands[3];
+    bool hinted = inst->flags & MR_PTX_FLAG_CACHE_HINT;
+    if (size->kind != MR_PTX_OPERAND_IMM_INT)
+        return true; /* reported with the operands */
+    if (size->value != 16 && (inst->cache == MR_PTX_CACHE_CG || (size->value != 4 && size->value != 8)))
+        return mr_ptx_verify_operand_error(verifier, size, inst->cache == MR_PTX_CACHE_CG
+                                           ? "'cp.async.cg' copies 16 bytes" : "'cp.async.ca' copies 4, 8 or 16 bytes");
+    if (inst->operand_count - hinted == 4 && real->kind == MR_PTX_OPERAND_IMM_INT &&
+        (real->value < 0 || real->value > size->value))
+        return mr_ptx_verify_operand_error(verifier, real, "the size of the source is from 0 to %d", (int)size->value);
+    return true;
+}
+
+/* cp.async.bulk and cp.reduce.async.bulk move whole units of 16 bytes. */
+static bool check_bulk(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *size = &inst->operands[inst->mode == MR_PTX_MODE_BULK_PREFETCH ? 1 : 2];
+    if (size->kind == MR_PTX_OPERAND_IMM_INT && (size->value < 0 || size->value % 16 != 0))
+        return mr_ptx_verify_operand_error(verifier, size, "the size has to be a multiple of 16");
+    return true;
+}
+
+static bool check_mbarrier(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    if ((inst->semantics != MR_PTX_SEM_NONE) != (inst->scope != MR_PTX_SCOPE_NONE))
+        return mr_ptx_verify_error(verifier, "an ordering and a scope of 'mbarrier' go together");
+    if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER && inst->dst_count && inst->operands[0].kind != MR_PTX_OPERAND_SINK)
+        return mr_ptx_verify_operand_error(verifier, &inst->operands[0],
+                                           "an arrival in '.shared::cluster' has no result: write _");
+    return true;
+}
+
+/* Operands without the optional policy at the end. */
+static unsigned most_operands(const struct mr_ptx_inst *inst)
+{
+    const char *letters = mr_ptx_inst_operands(inst);
+    unsigned count = 0;
+    bool policy = false;
+    for (; *letters; letters++) {
+        count += *letters != '?';
+        policy = letters[0] == 'l' && letters[1] == '?';
+        if (policy)
+            break;
+    }
+    return count - policy;
+}
+
+bool mr_ptx_verify_form(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool hinted = inst->flags & MR_PTX_FLAG_CACHE_HINT;
+    unsigned most = most_operands(inst), least = inst->mode == MR_PTX_MODE_COPY ? most - 1 : most;
+    unsigned own = inst->operand_count - (hinted ? 1u : 0u);
+    if (inst->op == MR_PTX_OP_CP && (own > most || own < least))
+        return mr_ptx_verify_error(verifier, "'.L2::cache_hint' and a policy go together");
+    switch (inst->op) {
+    case MR_PTX_OP_CP:
+        if (inst->mode == MR_PTX_MODE_COPY)
+            return check_copy(verifier);
+        return inst->mode < MR_PTX_MODE_BULK || inst->mode > MR_PTX_MODE_BULK_PREFETCH || check_bulk(verifier);
+    case MR_PTX_OP_MBARRIER:
+        return check_mbarrier(verifier);
+    case MR_PTX_OP_WMMA:
+        if (inst->type_count == 2 && (inst->flags & MR_PTX_FLAG_SATFINITE))
+            return mr_ptx_verify_error(verifier, "'%s' of floats has no '.satfinite'", op_name(inst));
+        return true;
+    default:
+        return true;
+    }
+}

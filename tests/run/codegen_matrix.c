@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * mma and wmma against plain C.
+ *
+ * Every form of mma gets its operands in registers as the PTX manual spreads them
+ * over the lanes (fragment_place, written from the lane's side), multiplies, and
+ * hands its result back in registers. wmma loads and stores matrices itself, in
+ * every layout and with rows apart. What is expected is calculated element by
+ * element: floats in the order of k, one fused multiply-add each.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+#define HEAD ".version 8.8\n.target sm_90\n.address_size 64\n"
+#define SIDE 256
+
+enum kind { F16, BF16, TF32, E4M3, E5M2, F32, F64, S8, U8, S4, U4, B1, S32 };
+
+static const char *const kind_names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "f32", "f64", "s8", "u8", "s4", "u4", "b1", "s32"};
+static const unsigned kind_bits[] = {16, 16, 32, 8, 8, 32, 64, 8, 8, 4, 4, 1, 32};
+
+/* Elements as bits. */
+struct matrix {
+    enum kind kind;
+    unsigned rows, cols;
+    uint64_t bits[32 * SIDE];
+};
+
+static uint32_t state = 1;
+
+static uint32_t draw(void)
+{
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static double small_float(unsigned bits, int bias, unsigned mantissa)
+{
+    unsigned exponent = bits >> mantissa, fraction = bits & ((1u << mantissa) - 1);
+    if (exponent == 0)
+        return ldexp((double)fraction, 1 - bias - (int)mantissa);
+    return ldexp((double)(fraction + (1u << mantissa)), (int)exponent - bias - (int)mantissa);
+}
+
+static double number(enum kind kind, uint64_t bits)
+{
+    double value;
+    switch (kind) {
+    case F16: value = small_float(bits & 0x7fff, 15, 10); return bits & 0x8000 ? -value : value;
+    case BF16: return float_of((uint32_t)bits << 16);
+    case TF32: return float_of((uint32_t)bits & 0xffffe000u);
+    case E4M3: value = small_float(bits & 0x7f, 7, 3); return bits & 0x80 ? -value : value;
+    case E5M2: value = small_float(bits & 0x7f, 15, 2); return bits & 0x80 ? -value : value;
+    case F32: return float_of((uint32_t)bits);
+    case F64: memcpy(&value, &bits, 8); return value;
+    case S8: return (int8_t)bits;
+    case U8: return (uint8_t)bits;
+    case S4: return (int)(bits & 15) - (bits & 8 ? 16 : 0);
+    case U4: case B1: return (double)bits;
+    default: return (int32_t)bits;
+    }
+}
+
+/* To nearest even. */
+static uint16_t half_bits(float value)
+{
+    double size = fabs((double)value);
+    unsigned sign = signbit(value) ? 0x8000 : 0;
+    if (size >= 65520.0)
+        return (uint16_t)(sign | 0x7c00);
+    int exponent;
+    frexp(size, &exponent);
+    int last = exponent - 11 < -24 ? -24 : exponent - 11;
+    double units = nearbyint(ldexp(size, -last));
+    if (last == -24)
+        return (uint16_t)(sign | (unsigned)units);
+    return (uint16_t)(sign | (((unsigned)(last + 24) << 10) + (unsigned)units));
+}
+
+/* Finite numbers of moderate size, so that sums round but hardly ever overflow. */
+static uint64_t draw_element(enum kind kind)
+{
+    double value = ((int)(draw() % 4001) - 2000) / 777.0;
+    uint64_t bits;
+    switch (kind) {
+    case F16: return half_bits((float)value);
+    case BF16: return bits_of((float)value) >> 16;
+    case TF32: case F32: return bits_of((float)value) ^ (kind == TF32 ? draw() & 0x1fff : 0);
+    case E4M3: return draw() % 0x60 | (draw() & 0x80);
+    case E5M2: return draw() % 0x50 | (draw() & 0x80);
+    case F64: memcpy(&bits, &value, 8); return bits;
+    case S32: return draw() & 1 ? draw() : 0x7fffff00u - (draw() & 0xff);
+    default: return draw() & ((UINT64_C(1) << kind_bits[kind]) - 1);
+    }
+}
+
+static void draw_matrix(struct matrix *matrix, enum kind kind, unsigned rows, unsigned cols)
+{
+    matrix->kind = kind;
+    matrix->rows = rows;
+    matrix->cols = cols;
+    for (unsigned i = 0; i < rows * cols; i++)
+        matrix->bits[i] = draw_element(kind);
+}
+
+/* D = A * B + C. */
+static void multiply(struct matrix *d, const struct matrix *a, const struct matrix *b, const struct matrix *c, bool saturate, bool ands)
+{
+    for (unsigned row = 0; row < a->rows; row++)
+        for (unsigned col = 0; col < b->cols; col++) {
+            uint64_t *out = &d->bits[row * d->cols + col];
+            float sum = c->kind == F64 || c->kind == S32 ? 0 : (float)number(c->kind, c->bits[row * c->cols + col]);
+            double wide = c->kind == F64 ? number(F64, c->bits[row * c->cols + col]) : 0;
+            int64_t whole = 0;
+            for (unsigned k = 0; k < a->cols; k++) {
+                double x = number(a->kind, a->bits[row * a->cols + k]), y = number(b->kind, b->bits[k * b->cols + col]);
+                if (a->kind == B1)
+                    whole += ands ? (int)x & (int)y : (int)x ^ (int)y;
+                else if (d->kind == F64)
+                    wide = fma(x, y, wide);
+                else if (d->kind == S32)
+                    whole += (int64_t)x * (int64_t)y;
+                else
+                    sum = fmaf((float)x, (float)y, sum);
+            }
+            if (d->kind == F64) {
+                memcpy(out, &wide, 8);
+            } else if (d->kind == S32) {
+                whole += (int32_t)c->bits[row * c->cols + col];
+                *out = (uint32_t)(saturate && whole > INT32_MAX ? INT32_MAX : saturate && whole < INT32_MIN ? INT32_MIN : whole);
+            } else {
+                *out = d->kind == F16 ? half_bits(sum) : bits_of(sum);
+            }
+        }
+}
+
+/* --- Fragments of mma, from the lane's side ------------------------------------------------ */
+
+enum role { A, B, C };
+
+struct form {
+    unsigned m, n, k;
+    enum kind d, a, b, c;
+    const char *tail;  /* .satfinite, .xor.popc ... */
+    const char *rows;  /* layouts */
+};
+
+static unsigned registers(const struct form *form, enum role role, enum kind kind)
+{
+    bool quads = form->m == 8 && form->n == 8 && form->k == 4 && form->a == F16;
+    unsigned elements = role == A ? form->m * form->k : role == B ? form->k * form->n : form->m * form->n;
+    if (quads)
+        return role != C ? 2 : kind == F16 ? 4 : 8;
+    return elements * kind_bits[kind] / (kind_bits[kind] == 64 ? 2048 : 1024);
+}
+
+/* Row and column of element i of a lane's fragment, in the manual's words: groupID is lane >> 2, threadID_in_group lane % 4. */
+static void fragment_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i, unsigned *row, unsigned *col)
+{
+    unsigned group = lane >> 2, thread = lane % 4, per = kind_bits[kind] >= 32 ? 1 : 32 / kind_bits[kind];
+    if (role == C) {
+        *row = group + (form->m == 16 && i >= 2 ? 8 : 0);
+        *col = thread * 2 + (i & 1);
+    } else if (role == A) {
+        unsigned reg = i / per, tall = form->m / 8;
+        *row = group + (reg % tall ? 8 : 0);
+        *col = thread * per + i % per + reg / tall * 4 * per;
+    } else {
+        *row = thread * per + i % per + i / per * 4 * per;
+        *col = group;
+    }
+}
+
+/* The same for mma.m8n8k4 of f16, which does four products: the lane's own is (lane % 16) / 4. */
+static void quad_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i, unsigned *row, unsigned *col)
+{
+    unsigned high = lane < 16 ? 0 : 4, own = lane % 4;
+    if (role == A) {
+        bool rows = strstr(form->rows, "row.") != NULL;
+        *row = high + (rows ? own : i % 4);
+        *col = rows ? i : own;
+    } else if (role == B) {
+        bool rows = strstr(form->rows, ".row") != NULL;
+        *row = rows ? own : i;
+        *col = high + (rows ? i : own);
+    } else if (kind == F16) {
+        *row = high + own;
+        *col = i;
+    } else {
+        *row = high + (lane & 1) + (i & 2);
+        *col = (i & 4) + (lane & 2) + (i & 1);
+    }
+}
+
+static bool is_quads(const struct form *form)
+{
+    return form->k == 4 && form->a == F16;
+}
+
+/* Visits every element of every lane: puts it into registers, or takes it from them. */
+static void spread(const struct form *form, enum role role, struct matrix *matrices, uint32_t *regs, bool take)
+{
+    enum kind kind = matrices[0].kind;
+    unsigned bits = kind_bits[kind], count = registers(form, role, kind), per = bits >= 32 ? 1 : 32 / bits;
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned i = 0; i < count * per; i++) {
+            unsigned row, col;
+            struct matrix *matrix = &matrices[is_quads(form) ? lane % 16 / 4 : 0];
+            (is_quads(form) ? quad_place : fragment_place)(form, role, kind, lane, i, &row, &col);
+            uint64_t *element = &matrix->bits[row * matrix->cols + col];
+            if (bits == 64) {
+                uint64_t *reg = (uint64_t *)(void *)regs + lane * count + i;
+                *(take ? element : reg) = *(take ? reg : element);
+                continue;
+            }
+            uint32_t *reg = &regs[lane * count + i / per], shift = i % per * bits, mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+            if (take)
+                *element = *reg >> shift & mask;
+            else
+                *reg = (*reg & ~(mask << shift)) | (uint32_t)*element << shift;
+        }
+}
+
+static void list(char *text, const char *prefix, unsigned count)
+{
+    strcat(text, "{");
+    for (unsigned i = 0; i < count; i++)
+        sprintf(text + strlen(text), "%s%s%u", i ? ", " : "", prefix, i);
+    strcat(text, "}");
+}
+
+static void move_all(char *text, const char *prefix, const char *place, unsigned count, unsigned bits, bool store)
+{
+    sprintf(text + strlen(text), "ld.param.u64 %%rd1, [%s]; mad.wide.u32 %%rd1, %%t, %u, %%rd1;\n", place, count * bits / 8);
+    for (unsigned i = 0; i < count; i++) {
+        if (store)
+            sprintf(text + strlen(text), "st.global.b%u [%%rd1+%u], %s%u;\n", bits, i * bits / 8, prefix, i);
+        else
+            sprintf(text + strlen(text), "ld.global.b%u %s%u, [%%rd1+%u];\n", bits, prefix, i, i * bits / 8);
+    }
+}
+
+static void mma_text(char *text, const struct form *form)
+{
+    unsigned wide = form->a == F64 ? 64 : 32;
+    const char *type = form->a == F64 ? "b64" : "b32";
+    sprintf(text, HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
+            ".reg .b32 %%t; .reg .b64 %%rd1; .reg .%s %%a<9>, %%b<9>, %%c<9>, %%d<9>; mov.u32 %%t, %%tid.x;\n", type);
+    move_all(text, "%a", "pa", registers(form, A, form->a), wide, false);
+    move_all(text, "%b", "pb", registers(form, B, form->b), wide, false);
+    move_all(text, "%c", "pc", registers(form, C, form->c), wide, false);
+    bool logic = form->a == B1;
+    sprintf(text + strlen(text), "mma.sync.aligned.m%un%uk%u.%s%s.%s.%s.%s.%s%s ", form->m, form->n, form->k, form->rows, logic ? "" : form->tail,
+            kind_names[form->d], kind_names[form->a], kind_names[form->b], kind_names[form->c], logic ? form->tail : "");
+    list(text, "%d", registers(form, C, form->d));
+    strcat(text, ", ");
+    list(text, "%a", registers(form, A, form->a));
+    strcat(text, ", ");
+    list(text, "%b", registers(form, B, form->b));
+    strcat(text, ", ");
+    list(text, "%c", registers(form, C, form->c));
+    strcat(text, ";\n");
+    move_all(text, "%d", "pd", registers(form, C, form->d), wide, true);
+    strcat(text, "ret; }\n");
+}
+
+static void same(const struct matrix *got, const struct matrix *expected, const char *what)
+{
+    for (unsigned i = 0; i < expected->rows * expected->cols; i++)
+        if (got->bits[i] != expected->bits[i])
+            fail_msg("%s, variant %u, element %u,%u: %llx, expected %llx", what, rig_variant, i / expected->cols, i % expected->cols,
+                     (unsigned long long)got->bits[i], (unsigned long long)expected->bits[i]);
+}
+
+static void try_form(const struct form *form)
+{
+    static struct matrix a[4], b[4], c[4], d[4], got[4];
+    static uint32_t regs[4][32 * 16] __attribute__((aligned(64)));
+    static char text[16384];
+    unsigned count = is_quads(form) ? 4 : 1;
+    mma_text(text, form);
+    struct rig *rig = rig_open(text);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(regs, 0, sizeof regs);
+        for (unsigned i = 0; i < count; i++) {
+            draw_matrix(&a[i], form->a, form->m, form->k);
+            draw_matrix(&b[i], form->b, form->k, form->n);
+            draw_matrix(&c[i], form->c, form->m, form->n);
+            d[i].kind = got[i].kind = form->d;
+            d[i].rows = got[i].rows = form->m;
+            d[i].cols = got[i].cols = form->n;
+            multiply(&d[i], &a[i], &b[i], &c[i], strstr(form->tail, "satfinite") != NULL, strstr(form->tail, "and") != NULL);
+        }
+        spread(form, A, a, regs[0], false);
+        spread(form, B, b, regs[1], false);
+        spread(form, C, c, regs[2], false);
+        uint32_t *params[4] = {regs[0], regs[1], regs[2], regs[3]};
+        rig_run(rig, "k", 1, 32, params, sizeof params);
+        spread(form, C, got, regs[3], true);
+        for (unsigned i = 0; i < count; i++)
+            same(&got[i], &d[i], strstr(text, "mma.sync"));
+    }
+    rig_close(rig);
+}
+
+#define RC "row.col"
+
+static void floats(void **unused)
+{
+    (void)unused;
+    static const struct form forms[] = {
+        {16, 8, 8, F16, F16, F16, F16, "", RC}, {16, 8, 8, F32, F16, F16, F32, "", RC}, {16, 8, 16, F16, F16, F16, F16, "", RC},
+        {16, 8, 16, F32, F16, F16, F32, "", RC}, {16, 8, 8, F32, BF16, BF16, F32, "", RC}, {16, 8, 16, F32, BF16, BF16, F32, "", RC},
+        {16, 8, 4, F32, TF32, TF32, F32, "", RC}, {16, 8, 8, F32, TF32, TF32, F32, "", RC}, {8, 8, 4, F64, F64, F64, F64, "", RC},
+        {16, 8, 4, F64, F64, F64, F64, "", RC}, {16, 8, 8, F64, F64, F64, F64, "", RC}, {16, 8, 16, F64, F64, F64, F64, "", RC},
+        {16, 8, 32, F32, E4M3, E5M2, F32, "", RC}, {16, 8, 32, F32, E5M2, E4M3, F32, "", RC}, {16, 8, 16, F32, E4M3, E4M3, F32, "", RC},
+        {16, 8, 32, F16, E4M3, E4M3, F16, "", RC}, {16, 8, 16, F16, E5M2, E5M2, F16, "", RC},
+    };
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+        try_form(&forms[i]);
+}
+
+static void integers(void **unused)
+{
+    (void)unused;
+    static const struct form forms[] = {
+        {8, 8, 16, S32, U8, S8, S32, "", RC}, {8, 8, 16, S32, S8, S8, S32, ".satfinite", RC}, {16, 8, 16, S32, U8, U8, S32, ".satfinite", RC},
+        {16, 8, 32, S32, S8, U8, S32, "", RC}, {16, 8, 32, S32, S8, S8, S32, ".satfinite", RC}, {8, 8, 32, S32, U4, S4, S32, "", RC},
+        {16, 8, 32, S32, S4, S4, S32, ".satfinite", RC}, {16, 8, 64, S32, U4, U4, S32, "", RC}, {8, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
+        {8, 8, 128, S32, B1, B1, S32, ".and.popc", RC}, {16, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
+        {16, 8, 256, S32, B1, B1, S32, ".and.popc", RC},
+    };
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+        try_form(&forms[i]);
+}
+
+static void quads(void **unused)
+{
+    (void)unused;
+    static const char *const layouts[] = {"row.row", "row.col", "col.row", "col.col"};
+    for (unsigned i = 0; i < 4; i++) {
+        struct form forms[3] = {{8, 8, 4, F16, F16, F16, F16, "", layouts[i]}, {8, 8, 4, F32, F16, F16, F16, "", layouts[i]},
+                                {8, 8, 4, F32, F16, F16, F32, "", layouts[i]}};
+        for (unsigned j = 0; j < 3; j++)
+            try_form(&forms[j]);
+    }
+}
+
+/* --- wmma ---------------------------------------------------------------------------------- */
+
+#define PAD 16 /* elements between lines, beyond the matrix; a multiple of what wmma wants */
+
+static unsigned pitch_of(const struct matrix *matrix, bool col)
+{
+    return (col ? matrix->rows : matrix->cols) + (matrix->kind == B1 ? 128 : matrix->kind == S4 || matrix->kind == U4 ? 32 : PAD);
+}
+
+/* Between a matrix and its place in memory. */
+static void in_memory(struct matrix *matrix, uint8_t *memory, bool col, bool take)
+{
+    unsigned pitch = pitch_of(matrix, col), bits = kind_bits[matrix->kind];
+    for (unsigned row = 0; row < matrix->rows; row++)
+        for (unsigned column = 0; column < matrix->cols; column++) {
+            uint64_t *element = &matrix->bits[row * matrix->cols + column];
+            unsigned at = col ? column * pitch + row : row * pitch + column;
+            if (bits >= 8) {
+                if (take)
+                    *element = 0;
+                memcpy(take ? (void *)element : memory + at * bits / 8, take ? (void *)(memory + at * bits / 8) : element, bits / 8);
+                continue;
+            }
+            uint8_t *byte = memory + at * bits / 8, shift = (uint8_t)(at * bits % 8), mask = (uint8_t)((1 << bits) - 1);
+            if (take)
+                *element = *byte >> shift & mask;
+            else
+                *byte = (uint8_t)((*byte & ~(mask << shift)) | *element << shift);
+        }
+}
+
+static unsigned wmma_registers(const struct form *form, enum role role, enum kind kind)
+{
+    return role != C && kind == F16 ? 8 : registers(form, role, kind);
+}
+
+static void wmma_text(char *text, const struct form *form, const bool *col, const struct matrix *all)
+{
+    static const char names[] = "abc";
+    sprintf(text, HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
+            ".reg .b64 %%ra, %%rb, %%rc, %%rd; .reg .%s %%a<9>, %%b<9>, %%c<9>, %%d<9>;\n"
+            "ld.param.u64 %%ra, [pa]; ld.param.u64 %%rb, [pb]; ld.param.u64 %%rc, [pc]; ld.param.u64 %%rd, [pd];\n",
+            form->a == F64 ? "b64" : "b32");
+    for (unsigned role = A; role <= C; role++) {
+        char prefix[4] = {'%', names[role], 0};
+        sprintf(text + strlen(text), "wmma.load.%c.sync.aligned.%s.m%un%uk%u.global.%s ", names[role], col[role] ? "col" : "row", form->m, form->n,
+                form->k, kind_names[all[role].kind]);
+        list(text, prefix, wmma_registers(form, (enum role)role, all[role].kind));
+        sprintf(text + strlen(text), ", [%%r%c], %u;\n", names[role], pitch_of(&all[role], col[role]));
+    }
+    bool logic = form->a == B1;
+    sprintf(text + strlen(text), "wmma.mma%s.sync.aligned.%s.%s.m%un%uk%u", logic ? form->tail : "", col[A] ? "col" : "row", col[B] ? "col" : "row",
+            form->m, form->n, form->k);
+    if (form->a == F16)
+        sprintf(text + strlen(text), ".%s.%s ", kind_names[form->d], kind_names[form->c]);
+    else
+        sprintf(text + strlen(text), ".%s.%s.%s.%s%s ", kind_names[form->d], kind_names[form->a], kind_names[form->b], kind_names[form->c],
+                logic ? "" : form->tail);
+    list(text, "%d", wmma_registers(form, C, form->d));
+    strcat(text, ", ");
+    list(text, "%a", wmma_registers(form, A, form->a));
+    strcat(text, ", ");
+    list(text, "%b", wmma_registers(form, B, form->b));
+    strcat(text, ", ");
+    list(text, "%c", wmma_registers(form, C, form->c));
+    sprintf(text + strlen(text), ";\nwmma.store.d.sync.aligned.%s.m%un%uk%u.%s [%%rd], ", col[3] ? "col" : "row", form->m, form->n, form->k,
+            kind_names[form->d]);
+    list(text, "%d", wmma_registers(form, C, form->d));
+    sprintf(text + strlen(text), ", %u;\nret; }\n", pitch_of(&all[3], col[3]));
+}
+
+static void try_wmma(const struct form *form, unsigned layouts)
+{
+    static struct matrix all[4], got;
+    static uint8_t memory[4][65536] __attribute__((aligned(64)));
+    static char text[16384];
+    bool col[4] = {layouts & 1, layouts & 2, layouts & 4, layouts & 8};
+    draw_matrix(&all[A], form->a, form->m, form->k);
+    draw_matrix(&all[B], form->b, form->k, form->n);
+    draw_matrix(&all[C], form->c, form->m, form->n);
+    draw_matrix(&all[3], form->d, form->m, form->n);
+    got = all[3];
+    multiply(&all[3], &all[A], &all[B], &all[C], strstr(form->tail, "satfinite") != NULL, strstr(form->tail, "and") != NULL);
+    memset(memory, 0xa5, sizeof memory);
+    for (unsigned i = A; i <= C; i++)
+        in_memory(&all[i], memory[i], col[i], false);
+    wmma_text(text, form, col, all);
+    struct rig *rig = rig_open(text);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(memory[3], 0x5a, sizeof memory[3]);
+        uint8_t *params[4] = {memory[0], memory[1], memory[2], memory[3]};
+        rig_run(rig, "k", 1, 32, params, sizeof params);
+        in_memory(&got, memory[3], col[3], true);
+        same(&got, &all[3], strstr(text, "wmma.mma"));
+        unsigned after = (col[3] ? got.rows : got.cols) * kind_bits[form->d] / 8;
+        assert_int_equal(memory[3][after], 0x5a); /* between the lines nothing is written */
+    }
+    rig_close(rig);
+}
+
+static void fragments(void **unused)
+{
+    (void)unused;
+    static const struct form forms[] = {
+        {16, 16, 16, F32, F16, F16, F32, "", ""}, {16, 16, 16, F16, F16, F16, F32, "", ""}, {8, 32, 16, F32, F16, F16, F16, "", ""},
+        {32, 8, 16, F16, F16, F16, F16, "", ""}, {16, 16, 16, F32, BF16, BF16, F32, "", ""}, {8, 32, 16, F32, BF16, BF16, F32, "", ""},
+        {32, 8, 16, F32, BF16, BF16, F32, "", ""}, {16, 16, 8, F32, TF32, TF32, F32, "", ""}, {16, 16, 16, S32, U8, U8, S32, ".satfinite", ""},
+        {8, 32, 16, S32, S8, S8, S32, "", ""}, {32, 8, 16, S32, U8, U8, S32, "", ""}, {8, 8, 4, F64, F64, F64, F64, "", ""},
+    };
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (unsigned layouts = i % 4; layouts < 16; layouts += 5)
+            try_wmma(&forms[i], layouts);
+    static const struct form small[] = {
+        {8, 8, 32, S32, S4, S4, S32, ".satfinite", ""}, {8, 8, 32, S32, U4, U4, S32, "", ""}, {8, 8, 128, S32, B1, B1, S32, ".xor.popc", ""},
+        {8, 8, 128, S32, B1, B1, S32, ".and.popc", ""},
+    };
+    for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
+        for (unsigned layouts = 0; layouts < 4; layouts++)
+            try_wmma(&small[i], 2 | layouts << 2); /* A by rows, B by columns */
+}
+
+/* --- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------- */
+
+static void rows(void **unused)
+{
+    (void)unused;
+    static uint16_t in[32 * 8], out[32 * 8] __attribute__((aligned(64)));
+    static uint32_t regs[32 * 5] __attribute__((aligned(64)));
+    for (unsigned count = 1; count <= 4; count *= 2)
+        for (unsigned trans = 0; trans < 2; trans++) {
+            char text[4096], values[64] = "";
+            list(values, "%v", count);
+            snprintf(text, sizeof text, HEAD ".shared .align 16 .b8 tile[512];\n"
+                ".visible .entry k(.param .u64 pin, .param .u64 pregs, .param .u64 pout) {\n"
+                ".reg .b32 %%t, %%s, %%a, %%w, %%v<5>; .reg .b64 %%rd<8>;\n"
+                "ld.param.u64 %%rd1, [pin]; ld.param.u64 %%rd2, [pregs]; ld.param.u64 %%rd3, [pout]; mov.u32 %%t, %%tid.x;\n"
+                "mov.u32 %%s, tile; mad.lo.u32 %%a, %%t, 16, %%s; mad.wide.u32 %%rd4, %%t, 16, %%rd1;\n"
+                "ld.global.v4.b32 {%%v0, %%v1, %%v2, %%v3}, [%%rd4]; st.shared.v4.b32 [%%a], {%%v0, %%v1, %%v2, %%v3};\n"
+                "bar.sync 0; mov.b32 %%v0, 0; mov.b32 %%v1, 0; mov.b32 %%v2, 0; mov.b32 %%v3, 0;\n"
+                /* row t of the tile in reverse: address of lane t is row t ^ 7 */
+                "xor.b32 %%w, %%t, 7; mad.lo.u32 %%w, %%w, 16, %%s;\n"
+                "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 %s, [%%w];\n"
+                "movmatrix.sync.aligned.m8n8.trans.b16 %%v4, %%v0;\n"
+                "mad.wide.u32 %%rd5, %%t, 20, %%rd2;\n"
+                "st.global.b32 [%%rd5], %%v0; st.global.b32 [%%rd5+4], %%v1; st.global.b32 [%%rd5+8], %%v2; st.global.b32 [%%rd5+12], %%v3;\n"
+                "st.global.b32 [%%rd5+16], %%v4; cvta.to.shared.u64 %%rd6, %%rd1;\n"
+                "mad.wide.u32 %%rd7, %%t, 16, %%rd3; stmatrix.sync.aligned.m8n8.x%u%s.b16 [%%rd7], %s;\nret; }\n",
+                count, trans ? ".trans" : "", values, count, trans ? ".trans" : "", values);
+            struct rig *rig = rig_open(text);
+            for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+                for (unsigned i = 0; i < 256; i++)
+                    in[i] = (uint16_t)(i * 257 + rig_variant);
+                memset(out, 0xee, sizeof out);
+                void *params[3] = {in, regs, out};
+                rig_run(rig, "k", 1, 32, params, sizeof params);
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    for (unsigned m = 0; m < count; m++)
+                        for (unsigned part = 0; part < 2; part++) {
+                            unsigned row = trans ? lane % 4 * 2 + part : lane / 4, col = trans ? lane / 4 : lane % 4 * 2 + part;
+                            assert_int_equal(regs[lane * 5 + m] >> 16 * part & 0xffff, in[((m * 8 + row) ^ 7) * 8 + col]);
+                        }
+                    for (unsigned part = 0; part < 2; part++) {
+                        unsigned other = (lane % 4 * 2 + part) * 4 + lane / 8, half = lane / 4 % 2;
+                        assert_int_equal(regs[lane * 5 + 4] >> 16 * part & 0xffff, regs[other * 5] >> 16 * half & 0xffff);
+                    }
+                }
+                for (unsigned i = 0; i < 256; i++)
+                    assert_int_equal(out[i], i < count * 64 ? in[(i / 8 ^ 7) * 8 + i % 8] : 0xeeee);
+            }
+            rig_close(rig);
+        }
+}
+
+/* A row that is not aligned ends the launch. */
+static void misaligned_row(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".shared .align 16 .b8 tile[512];\n.visible .entry k(.param .u64 p) {\n.reg .b32 %a, %v, %t;\n"
+        "mov.u32 %t, %tid.x; mov.u32 %a, tile; mad.lo.u32 %a, %t, 8, %a; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%a];\n"
+        "st.shared.b32 [tile], %v; ret; }\n");
+    unsigned one[3] = {1, 1, 1}, warp[3] = {32, 1, 1};
+    uint64_t param = 0;
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+        assert_int_equal(rig_launch(rig, "k", one, warp, 0, &param, sizeof param), CUDA_ERROR_MISALIGNED_ADDRESS);
+    rig_close(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats), cmocka_unit_test(integers), cmocka_unit_test(quads), cmocka_unit_test(fragments), cmocka_unit_test(rows),
+        cmocka_unit_test(misaligned_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
