@@ -6,6 +6,7 @@
 #define MR_RUNTIME_NO_PROTOTYPES
 #include <cuda_runtime_api.h>
 #include "cudart/device.h"
+#include "cudart/version12.h"
 
 /* What expect.h and this test call. */
 cudaError_t cudaGetLastError(void);
@@ -30,6 +31,11 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count);
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count);
+cudaError_t cudaPointerGetAttributes(struct mr_pointer_attributes_12 *attributes, const void *memory);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct mr_resource_desc_12 *what, const struct cudaTextureDesc *how,
+    const struct mr_resource_view_desc_12 *view);
+cudaError_t cudaGetTextureObjectResourceDesc(struct mr_resource_desc_12 *what, cudaTextureObject_t object);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(void *list, unsigned count, unsigned flags);
 #define __CUDA_RUNTIME_H__
 #define MILLRACE_CUDA_RUNTIME_H
@@ -59,6 +65,43 @@ static void test_managed(void)
     OK(cudaMemPrefetchAsync(memory, 4096, cudaCpuDeviceId, NULL));
     OK(cudaThreadSynchronize());
     OK(cudaFree(memory));
+}
+
+/* Structures that grew: what lies behind the older ones stays as it is. */
+static void test_small_structures(void)
+{
+    struct {
+        struct mr_pointer_attributes_12 attributes;
+        unsigned char behind[128];
+    } pointer;
+    struct {
+        struct mr_resource_desc_12 what;
+        unsigned char behind[128];
+    } resource;
+    struct mr_resource_desc_12 given;
+    struct cudaTextureDesc how;
+    cudaTextureObject_t texture;
+    void *memory;
+    memset(&pointer, 0x5a, sizeof pointer);
+    memset(&resource, 0x5a, sizeof resource);
+    memset(&given, 0, sizeof given);
+    memset(&how, 0, sizeof how);
+    OK(cudaMallocManaged(&memory, 4096, cudaMemAttachGlobal));
+    OK(cudaPointerGetAttributes(&pointer.attributes, memory));
+    HOLDS(pointer.attributes.type == cudaMemoryTypeManaged && pointer.attributes.devicePointer == memory);
+    given.resType = cudaResourceTypeLinear;
+    given.res.linear.devPtr = memory;
+    given.res.linear.desc = (struct cudaChannelFormatDesc){ 32, 0, 0, 0, cudaChannelFormatKindUnsigned };
+    given.res.linear.sizeInBytes = 4096;
+    OK(cudaCreateTextureObject(&texture, &given, &how, NULL));
+    OK(cudaGetTextureObjectResourceDesc(&resource.what, texture));
+    HOLDS(resource.what.resType == cudaResourceTypeLinear && resource.what.res.linear.devPtr == memory && resource.what.res.linear.sizeInBytes == 4096);
+    for (size_t i = 0; i < sizeof pointer.behind; i++)
+        HOLDS(pointer.behind[i] == 0x5a && resource.behind[i] == 0x5a);
+    OK(cudaDestroyTextureObject(texture));
+    OK(cudaFree(memory));
+    GIVES(cudaErrorInvalidValue, cudaPointerGetAttributes(NULL, &given));
+    GIVES(cudaErrorInvalidValue, cudaCreateTextureObject(&texture, NULL, &how, NULL));
 }
 
 static void test_graphs(void)
@@ -92,6 +135,7 @@ int main(void)
 {
     test_properties();
     test_managed();
+    test_small_structures();
     test_graphs();
     return finish();
 }
