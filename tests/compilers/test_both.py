@@ -83,7 +83,7 @@ class Both(unittest.TestCase):
         done = self.do(SHIM, "--ptx", "broken.cu", expect=1, MILLRACE_CC=NVCC)
         self.assertIn("broken.cu(1)", done.stdout + done.stderr)
 
-    @unittest.skipUnless(NVCC, "NVIDIA's nvcc is not here")
+    @unittest.skipUnless(NVCC and not os.environ.get("MR_SANITIZED"), "NVIDIA's nvcc is not here, or the libraries want a sanitizer's")
     def test_programs_by_nvcc(self):
         examples = SOURCE.parent.parent.parent / "examples" / "cuda"
         relocatable = examples / "relocatable"

@@ -126,7 +126,7 @@ static bool check(const struct request *request)
 
 int main(int argc, char **argv)
 {
-    struct request request = { .phase = PHASE_LINK };
+    static struct request request = { .phase = PHASE_LINK }; /* and what it holds: as long as the process */
     struct places places;
     mr_log_setup();
     if (!request_parse(&request, argc, argv))

@@ -473,7 +473,8 @@ static bool apply(struct request *request, const struct option *option, const ch
     case NOTHING_BOOLEAN:
         return is_boolean(value, word);
     case REFUSE:
-        return complain(joined(option->text, ", so this option can't be honoured:"), word);
+        complain(option->text, NULL);
+        return complain("cannot honour the option", word);
     default:
         return apply_setting(request, option, word, value);
     }
@@ -603,17 +604,21 @@ static void split(const char *text, struct mr_words *words)
 static bool read_file_of_options(struct request *request, const char *path)
 {
     struct mr_text text = { .data = NULL };
-    struct mr_words *words = mr_calloc(1, sizeof *words); /* kept: the request points into them */
     if (request->in_options_file)
         return complain("an option file names another:", path);
-    if (!words || !file_read(path, &text))
+    if (!file_read(path, &text))
         return false;
-    split(mr_text_chars(&text), words);
+    struct options_file *file = mr_calloc(1, sizeof *file);
+    if (!file)
+        return complain("out of memory", NULL);
+    file->next = request->options_files;
+    request->options_files = file;
+    split(mr_text_chars(&text), &file->words);
     mr_text_clear(&text);
-    if (words->failed)
+    if (file->words.failed)
         return complain("out of memory", NULL);
     request->in_options_file = true;
-    bool good = read_words(request, (int)words->count, words->items);
+    bool good = read_words(request, (int)file->words.count, file->words.items);
     request->in_options_file = false;
     return good;
 }

@@ -63,6 +63,7 @@ struct request {
     bool shared;
     bool forward_unknown;             /* -forward-unknown-to-host-compiler */
     bool in_options_file;             /* while one is read */
+    struct options_file { struct mr_words words; struct options_file *next; } *options_files;   /* the fields above point into them */
     bool verbose, dry_run;
     struct mr_words both, device, host;   /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu;                  /* both halves of CUDA C++, but no other source */
