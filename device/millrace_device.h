@@ -272,6 +272,7 @@ MR_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsi
 }
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 
+#include "millrace_address.h"
 #include "millrace_casts.h"
 #include "millrace_math.h"
 #include "millrace_texture.h"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers in shared memory whose arrivals and waits are apart: mbarrier, from sm_80 on. */
+#ifndef MILLRACE_CUDA_AWBARRIER_PRIMITIVES_H
+#define MILLRACE_CUDA_AWBARRIER_PRIMITIVES_H
+
+typedef unsigned long long __mbarrier_t;
+typedef unsigned long long __mbarrier_token_t;
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+#define MR_BARRIER static __device__ __inline__ __attribute__((always_inline))
+
+MR_BARRIER unsigned mr_barrier_place(const __mbarrier_t *barrier) { return (unsigned)__cvta_generic_to_shared(barrier); }
+
+MR_BARRIER unsigned __mbarrier_maximum_count() { return (1u << 20) - 1; }
+
+MR_BARRIER void __mbarrier_init(__mbarrier_t *barrier, unsigned expected)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(mr_barrier_place(barrier)), "r"(expected) : "memory");
+}
+
+MR_BARRIER void __mbarrier_inval(__mbarrier_t *barrier)
+{
+    asm volatile("mbarrier.inval.shared.b64 [%0];" : : "r"(mr_barrier_place(barrier)) : "memory");
+}
+
+MR_BARRIER __mbarrier_token_t __mbarrier_arrive(__mbarrier_t *barrier)
+{
+    __mbarrier_token_t token;
+    asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(token) : "r"(mr_barrier_place(barrier)) : "memory");
+    return token;
+}
+
+MR_BARRIER __mbarrier_token_t __mbarrier_arrive_and_drop(__mbarrier_t *barrier)
+{
+    __mbarrier_token_t token;
+    asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];" : "=l"(token) : "r"(mr_barrier_place(barrier)) : "memory");
+    return token;
+}
+
+MR_BARRIER bool __mbarrier_test_wait(__mbarrier_t *barrier, __mbarrier_token_t token)
+{
+    unsigned over;
+    asm volatile("{ .reg .pred %%p; mbarrier.test_wait.shared.b64 %%p, [%1], %2; selp.u32 %0, 1, 0, %%p; }"
+        : "=r"(over) : "r"(mr_barrier_place(barrier)), "l"(token) : "memory");
+    return over != 0;
+}
+
+MR_BARRIER unsigned __mbarrier_token_pending_count(__mbarrier_token_t token)
+{
+    unsigned count;
+    asm volatile("mbarrier.pending_count.b64 %0, %1;" : "=r"(count) : "l"(token));
+    return count;
+}
+
+#undef MR_BARRIER
+#endif
+#endif
