@@ -277,7 +277,7 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(68, w, "cvt.u16.s32 %ha, %wa; cvt.u32.u16 %w, %ha;", A & 0xffff) \
     X(70, w, "setp.lt.f16x2 %p|%pb, %wa, %wb; selp.u32 %wa, 1, 0, %p; selp.u32 %wb, 2, 0, %pb; or.b32 %w, %wa, %wb;", (u64)((half_value(A & 0xffff) < half_value(B & 0xffff) ? 1 : 0) | (half_value(A >> 16) < half_value(B >> 16) ? 2 : 0))) \
     X(171, w, "set.gt.u32.f16x2 %w, %wa, %wb;", (u64)((half_value(A & 0xffff) > half_value(B & 0xffff) ? 0xffff : 0) | (half_value(A >> 16) > half_value(B >> 16) ? 0xffff0000u : 0))) \
-    X(172, l, "createpolicy.fractional.L2::evict_first.b64 %l, 0.5; ld.global.L2::cache_hint.u32 %w, [%q], %l; createpolicy.range.global.L2::evict_last.b64 %l, [%q], 64, %wb; createpolicy.cvt.L2.b64 %l, %la; mov.b64 %l, {%w, %w};", (u64)A << 32 | A) \
+    X(172, l, "P: createpolicy.fractional.L2::evict_first.b64 %l, 0.5; ld.global.L2::cache_hint.u32 %w, [%q], %l; createpolicy.range.global.L2::evict_last.b64 %l, [%q], 64, %wb; createpolicy.cvt.L2.b64 %l, %la; mov.b64 %l, {%w, %w};", (u64)A << 32 | A) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)
