@@ -366,6 +366,10 @@ static void emit_block(struct cg *g, uint32_t index)
         begin_instruction(g, NULL);
         cg_emit_early_arrival(g);
     }
+    if (block->meets) {
+        begin_instruction(g, NULL);
+        cg_emit_members_wait(g);
+    }
     for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
         if (!block->last || i + 1 < block->end)
             cg_emit_instruction(g, &g->func->insts[i]);

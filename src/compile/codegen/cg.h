@@ -216,6 +216,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
 void cg_emit_early_arrival(struct cg *g);
+void cg_emit_members_wait(struct cg *g);
 void cg_emit_dispatcher(struct cg *g);
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
 void cg_emit_trap(struct cg *g, unsigned kind);

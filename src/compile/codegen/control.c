@@ -129,6 +129,56 @@ void cg_emit_early_arrival(struct cg *g)
     LLVMPositionBuilderAtEnd(g->b, all);
 }
 
+/* The member masks of all lanes and all warp operations of the block that look for them at its start, in one. */
+static LLVMValueRef members_of(struct cg *g, const struct mr_flow_block *block)
+{
+    LLVMTypeRef i32 = g->unit->i32, type = cg_vector_type(i32, g->unit->width);
+    LLVMValueRef all = LLVMConstNull(type);
+    g->lanes = g->unit->width;
+    for (uint32_t i = block->first; i < block->end; i++) {
+        const struct mr_ptx_operand *operand = mr_flow_members(&g->flow, block->first, i);
+        if (operand)
+            all = LLVMBuildOr(g->b, all, cg_source(g, operand, i32), "");
+    }
+    all = LLVMBuildSelect(g->b, g->mask_vector, all, LLVMConstNull(type), "");
+    return cg_intrinsic(g, "llvm.vector.reduce.or", &type, 1, &all, 1);
+}
+
+/*
+ * Lanes that came out of a waiting loop may go first (see dispatch_in), but not past a warp operation that names lanes
+ * which are still in the loop: then they stay in front of it, and the loop goes on.
+ */
+void cg_emit_members_wait(struct cg *g)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    size_t words = mr_bit_words(g->flow.block_count);
+    if (g->flow.dispatched)
+        return;
+    mr_word *set = mr_calloc(words, sizeof *set);
+    uint32_t *list = mr_calloc((size_t)g->flow.block_count * 2, sizeof *list);
+    LLVMValueRef inside = NULL;
+    if (!set || !list)
+        cg_fail(g->unit, NULL, "memory is short");
+    for (uint32_t b = 0; b < g->flow.block_count && set && list; b++) {
+        if (b == g->at || !mr_bit_get(block->pend, b) || !mr_flow_waits_for(&g->flow, g->at, b))
+            continue;
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, b), "");
+        inside = inside ? LLVMBuildOr(g->b, inside, lanes, "") : lanes;
+        mr_bit_set(set, b);
+    }
+    if (inside) {
+        LLVMValueRef missing = LLVMBuildAnd(g->b, inside, members_of(g, block), "");
+        LLVMBasicBlockRef stay = cg_new_block(g, "stay"), together = cg_new_block(g, "together");
+        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), stay, together));
+        LLVMPositionBuilderAtEnd(g->b, stay);
+        LLVMBuildStore(g->b, g->mask, parked_slot(g, g->at));
+        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true});
+        LLVMPositionBuilderAtEnd(g->b, together);
+    }
+    mr_free(set);
+    mr_free(list);
+}
+
 /* Counts a round of a waiting loop, and lets other warps run every 256 rounds. */
 static void count_round(struct cg *g)
 {

@@ -100,6 +100,7 @@ struct mr_flow_block {
     const struct mr_ptx_inst *last; /* the terminator, NULL if it falls through */
     bool may_vanish;        /* the block ends with a call in which lanes may exit the kernel */
     bool barrier;           /* the block is a barrier of the block of threads: it runs only when no lane can do anything else */
+    bool meets;             /* has a warp operation whose lanes have to be there when the block begins: see mr_flow_waits_for */
     uint32_t loop;          /* innermost loop, MR_FLOW_NONE if in none */
     mr_word *live_in;       /* registers */
     mr_word *pend;          /* blocks */
@@ -147,6 +148,13 @@ uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word 
 
 /* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier waits. */
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
+
+/* The member mask of instruction `at` if it is a warp operation and its lanes have to be there when its block, from `first` on, begins; else NULL. */
+const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at);
+
+/* Whether lanes in front of `other` may have to come before `block` runs, which has a warp operation: lanes that go round in a waiting loop
+ * outside of which it stands. (Everywhere else the order of blocks sees to it that lanes come together.) */
+bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other);
 
 /* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */
 struct mr_flow_exit {

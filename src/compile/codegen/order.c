@@ -33,6 +33,63 @@ static bool is_barrier(const struct mr_ptx_inst *inst)
         && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT);
 }
 
+/* The member mask of a warp operation, NULL for every other instruction (and for the forms without .sync). */
+static const struct mr_ptx_operand *member_mask(const struct mr_ptx_inst *inst)
+{
+    if (inst->mode == MR_PTX_MODE_WARP_SYNC && (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER))
+        return &inst->operands[0];
+    if (!(inst->flags & MR_PTX_FLAG_SYNC))
+        return NULL;
+    switch (inst->op) {
+    case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT:
+        return &inst->operands[inst->operand_count - 1];
+    default:
+        return NULL;
+    }
+}
+
+struct definition { uint32_t reg; bool found; };
+
+static void find_definition(void *data, uint32_t reg, bool is_definition)
+{
+    struct definition *definition = data;
+    definition->found |= is_definition && reg == definition->reg;
+}
+
+/* What a warp operation asks of the block that it stands in. */
+enum meeting {
+    MEET_NEVER,    /* it is none, or its mask was found out from lanes that are there */
+    MEET_AT_START, /* its lanes can as well meet where the block begins */
+    MEET_HERE      /* something before it in the block can't wait for that: the mask itself, or what another thread may wait for */
+};
+
+#define LOOK_BACK 64u
+
+static enum meeting meeting_of(const struct mr_flow *flow, uint32_t first, uint32_t at)
+{
+    const struct mr_ptx_inst *insts = flow->func->insts;
+    const struct mr_ptx_operand *mask = member_mask(&insts[at]);
+    if (!mask)
+        return MEET_NEVER;
+    struct definition definition = {mask->kind == MR_PTX_OPERAND_REG ? mask->reg : MR_PTX_NONE, false};
+    for (uint32_t i = at; i > first; i--) {
+        const struct mr_ptx_inst *inst = &insts[i - 1];
+        if (definition.reg != MR_PTX_NONE)
+            mr_flow_registers(flow, inst, find_definition, &definition);
+        if (definition.found)
+            return inst->op == MR_PTX_OP_VOTE || inst->op == MR_PTX_OP_MATCH || inst->op == MR_PTX_OP_ACTIVEMASK ? MEET_NEVER : MEET_HERE;
+        bool acts = (inst->dst_count == 0 && !member_mask(inst)) || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_CALL;
+        if (acts || at - i >= LOOK_BACK)
+            return MEET_HERE;
+    }
+    return MEET_AT_START;
+}
+
+const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at)
+{
+    return meeting_of(flow, first, at) == MEET_AT_START ? member_mask(&flow->func->insts[at]) : NULL;
+}
+
 /* Marks the first instruction of every block; the array has a place for the end of the body. */
 static void mark_leaders(const struct mr_flow *flow, bool *leader)
 {
@@ -46,6 +103,11 @@ static void mark_leaders(const struct mr_flow *flow, bool *leader)
             leader[i] = leader[i + 1] = true;
         else if (ends_block(flow, &func->insts[i]))
             leader[i + 1] = true;
+    }
+    for (uint32_t i = 0, first = 0; flow->facts[func->index].waits && i < func->inst_count; i++) {
+        if (!leader[i] && meeting_of(flow, first, i) == MEET_HERE)
+            leader[i] = true;
+        first = leader[i] ? i : first;
     }
 }
 
@@ -78,6 +140,8 @@ static bool link_block(struct mr_flow *flow, struct mr_flow_block *block, uint32
     bool guarded = last && last->guard != MR_PTX_NONE;
     block->last = last;
     block->barrier = last && is_barrier(last);
+    for (uint32_t i = block->first; i < block->end && flow->facts[flow->func->index].waits && !block->meets; i++)
+        block->meets = mr_flow_members(flow, block->first, i) != NULL;
     switch (last ? last->op : MR_PTX_OP_COUNT) {
     case MR_PTX_OP_BRA:
         block->end_kind = guarded ? MR_END_BRANCH : MR_END_FALL;

@@ -23,6 +23,16 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block)
     return loop;
 }
 
+bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other)
+{
+    if (!flow->blocks[block].meets)
+        return false;
+    for (uint32_t l = flow->blocks[other].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent)
+        if (flow->loops[l].waits && (block < flow->loops[l].first || block >= flow->loops[l].end))
+            return true;
+    return false;
+}
+
 /* Ring by ring from the inside: what follows in the loop, then the loop from its head to what has been looked at. */
 static uint32_t scan_rings(const struct mr_flow *flow, uint32_t block, const mr_word *set, uint32_t *list)
 {
@@ -175,6 +185,26 @@ static void spread_exit(struct spread *spread, uint32_t block, struct mr_flow_ex
     }
 }
 
+/* A block that waits for lanes in a loop leaves its own in front of it, and those in the loop go on. */
+static void spread_wait(struct spread *spread, uint32_t block)
+{
+    struct mr_flow *flow = spread->flow;
+    if (!flow->blocks[block].meets)
+        return;
+    memcpy(spread->set, flow->blocks[block].pend, spread->words * sizeof(mr_word));
+    for (uint32_t to = 0; to < flow->block_count; to++) {
+        if (to == block || !mr_bit_get(spread->set, to) || !mr_flow_waits_for(flow, block, to))
+            continue;
+        uint32_t count = 0;
+        spread->list[count++] = to;
+        spread->list[count++] = block;
+        for (uint32_t b = 0; b < flow->block_count; b++)
+            if (mr_bit_get(spread->set, b) && b != to && b != block)
+                spread->list[count++] = b;
+        spread_to(spread, count, 0);
+    }
+}
+
 /* False when the sets are too large to be worth their code. */
 static bool pend_fixpoint(struct spread *spread)
 {
@@ -189,6 +219,7 @@ static bool pend_fixpoint(struct spread *spread)
                 continue; /* nothing has led here yet */
             for (size_t w = 0; w < spread->words; w++)
                 edges += (size_t)__builtin_popcountll(flow->blocks[b].pend[w]);
+            spread_wait(spread, b);
             uint32_t ways = mr_flow_exit_count(flow, &flow->blocks[b]);
             for (uint32_t i = 0; i < ways; i++) {
                 struct mr_flow_exit way = mr_flow_exit_get(flow, &flow->blocks[b], i);

@@ -7,12 +7,14 @@
  * A loop may wait if whether it is left depends on something that another thread
  * can change: a volatile, relaxed or acquiring load, the result of an atomic
  * operation, any load in a loop that also has a fence, or a call of a function
- * with one of these. Dependence is followed through registers without regard to
- * order; once such a value is stored, every load counts. A loop that sleeps, or
+ * with one of these, in the loop. Dependence is followed through registers without
+ * regard to order; once such a value is stored, every load counts. A loop that sleeps, or
  * that has no way out, waits too. Waiting loops give way to other warps now and
  * then; to call one waiting by mistake costs a little time, to miss one may hang.
  */
 #include "compile/codegen/flow.h"
+
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -56,10 +58,13 @@ static bool is_source(const struct mr_flow *flow, const struct mr_ptx_inst *inst
     return flow->facts[mr_layout_resolve(inst->call->callee)->index].polls;
 }
 
+/* Looking at each loop by itself costs at most so many visits of instructions. */
+#define LOOP_VISITS_MAX 20000000u
+
 struct taint {
     const struct mr_flow *flow;
     mr_word *regs;
-    bool source, tainted, mark, changed;
+    bool tainted, mark, changed, stored, fences;
 };
 
 static void taint_visit(void *data, uint32_t reg, bool is_definition)
@@ -73,31 +78,35 @@ static void taint_visit(void *data, uint32_t reg, bool is_definition)
     }
 }
 
-/* Registers that depend on a source. Returns through *regs (words of reg_count). */
-static void taint_registers(const struct mr_flow *flow, mr_word *regs)
+/* One more look at an instruction. */
+static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *inst)
+{
+    bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM
+        && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
+    taint->mark = false;
+    taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored)
+        || (loads && taint->fences && inst->space != MR_PTX_SPACE_LOCAL);
+    mr_flow_registers(taint->flow, inst, taint_visit, taint);
+    if (!taint->tainted)
+        return;
+    if (inst->op == MR_PTX_OP_ST && !taint->stored)
+        taint->stored = taint->changed = true;
+    taint->mark = true;
+    mr_flow_registers(taint->flow, inst, taint_visit, taint);
+}
+
+/* Registers that depend on a source, both in the given blocks. Returns through *regs (words of reg_count). */
+static void taint_registers(const struct mr_flow *flow, uint32_t first, uint32_t end, mr_word *regs)
 {
     struct taint taint = {.flow = flow, .regs = regs, .changed = true};
-    bool stored = false;
-    bool fences = false;
-    for (uint32_t i = 0; i < flow->func->inst_count; i++)
-        fences |= is_fence(&flow->func->insts[i]);
+    for (uint32_t b = first; b < end; b++)
+        for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
+            taint.fences |= is_fence(&flow->func->insts[i]);
     while (taint.changed) {
         taint.changed = false;
-        for (uint32_t i = 0; i < flow->func->inst_count; i++) {
-            const struct mr_ptx_inst *inst = &flow->func->insts[i];
-            bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM
-                && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
-            taint.mark = false;
-            taint.tainted = is_source(flow, inst) || (loads && stored)
-                || (loads && fences && inst->space != MR_PTX_SPACE_LOCAL);
-            mr_flow_registers(flow, inst, taint_visit, &taint);
-            if (!taint.tainted)
-                continue;
-            if (inst->op == MR_PTX_OP_ST && !stored)
-                stored = taint.changed = true;
-            taint.mark = true;
-            mr_flow_registers(flow, inst, taint_visit, &taint);
-        }
+        for (uint32_t b = first; b < end; b++)
+            for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
+                taint_instruction(&taint, &flow->func->insts[i]);
     }
 }
 
@@ -128,9 +137,21 @@ bool mr_flow_waits(struct mr_flow *flow)
     if (!tainted)
         return false;
     if (flow->loop_count)
-        taint_registers(flow, tainted);
+        taint_registers(flow, 0, flow->block_count, tainted);
     for (uint32_t l = 0; l < flow->loop_count; l++)
         flow->loops[l].waits = loop_waits(flow, &flow->loops[l], tainted);
+    /* Most of them don't: what they depend on was known before they began. */
+    size_t words = mr_bit_words(flow->reg_count);
+    uint64_t visits = 0;
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        struct mr_flow_loop *loop = &flow->loops[l];
+        visits += flow->func->inst_count + words;
+        if (!loop->waits || visits > LOOP_VISITS_MAX)
+            continue;
+        memset(tainted, 0, words * sizeof *tainted);
+        taint_registers(flow, loop->first, loop->end, tainted);
+        loop->waits = loop_waits(flow, loop, tainted);
+    }
     mr_free(tainted);
     return true;
 }
