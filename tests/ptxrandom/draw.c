@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A program from a seed. Statements are drawn one by one, deeper ones less often; what a place does not allow is drawn again. */
+#include <string.h>
+
+#include "program.h"
+
+const struct access accesses[ACCESSES] = {
+    {"u8", CLASS_R, 1, false}, {"s8", CLASS_R, 1, true}, {"u16", CLASS_R, 2, false}, {"s16", CLASS_R, 2, true},
+    {"b32", CLASS_R, 4, false}, {"b64", CLASS_D, 8, false}, {"f32", CLASS_F, 4, false}, {"b16", CLASS_H, 2, false},
+};
+
+#define DEPTH_MAX 4
+
+struct drawer {
+    struct program *program;
+    u64 state;
+    int budget;
+    bool full;        /* all lanes of every warp exist and are there: nobody has left */
+    bool in_function;
+};
+
+/* Where a list stands. */
+struct spot {
+    int depth;
+    bool uniform;     /* all threads of the block that have not left are here */
+    bool in_loop;
+};
+
+u64 draw_bits(u64 *state)
+{
+    u64 x = *state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static unsigned below(struct drawer *d, unsigned n)
+{
+    return (unsigned)((draw_bits(&d->state) >> 11) % n);
+}
+
+static u64 constant(struct drawer *d)
+{
+    static const u64 some[] = {0, 1, 2, 3, 4, 5, 8, 16, 31, 32, 63, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff};
+    return below(d, 4) ? some[below(d, sizeof some / sizeof *some)] : draw_bits(&d->state) & 0xffffffff;
+}
+
+static uint8_t reg(struct drawer *d)
+{
+    return (uint8_t)below(d, REGS);
+}
+
+static int new_node(struct drawer *d, enum kind kind)
+{
+    struct program *p = d->program;
+    int at = (int)p->node_count++;
+    p->nodes[at] = (struct node){.kind = (uint8_t)kind, .guard = -1, .number = (u32)at, .next = -1, .body = -1, .other = -1, .third = -1, .fourth = -1};
+    struct node *n = &p->nodes[at];
+    n->dst = reg(d);
+    for (int i = 0; i < 3; i++)
+        n->src[i] = reg(d);
+    return at;
+}
+
+static void draw_guard(struct drawer *d, struct node *n)
+{
+    if (below(d, 4) == 0) {
+        n->guard = (int8_t)below(d, REGS);
+        n->guard_not = below(d, 2);
+    }
+}
+
+static void draw_operation(struct drawer *d, struct node *n)
+{
+    unsigned wanted = below(d, 10);
+    int group = wanted < 4 ? 0 : wanted == 4 ? 1 : wanted == 5 ? 2 : wanted < 8 ? 3 : wanted == 8 ? 4 : 5;
+    do
+        n->op = (uint16_t)below(d, op_count);
+    while (ops[n->op].group != group);
+    n->value = (s64)constant(d);
+    n->form = (uint8_t)draw_bits(&d->state);
+    for (int i = 0; ops[n->op].sources[i]; i++) {
+        char class = ops[n->op].sources[i];
+        n->constant[i] = (class == 'R' || class == 'D' || class == 'H') && below(d, 2);
+        if (class == 'H' && n->constant[i])
+            n->value &= 0xffff;
+    }
+    draw_guard(d, n);
+}
+
+static void draw_access(struct drawer *d, struct node *n)
+{
+    n->place = (uint8_t)below(d, d->in_function ? 1 : PLACES);
+    n->type = (uint8_t)(n->place == SPREAD || n->place == WINDOW ? 4 : below(d, ACCESSES));
+    n->dynamic = below(d, 2);
+    n->generic = below(d, 3) == 0;
+    unsigned count = n->place == SPREAD ? SPREAD_WORDS : n->place == WINDOW ? 2 : OWN_BYTES / accesses[n->type].bytes;
+    n->value = below(d, count);
+    draw_guard(d, n);
+}
+
+static int draw_list(struct drawer *d, struct spot spot, int length);
+
+static bool allowed(const struct drawer *d, enum kind kind, struct spot spot)
+{
+    bool warps = d->program->warps;
+    switch (kind) {
+    case IF: case LOOP: return spot.depth < DEPTH_MAX;
+    case SWITCH: return spot.depth < DEPTH_MAX - 1;
+    case BREAK: return spot.in_loop && !spot.uniform;
+    case LOAD: case STORE: case INPUT: return !d->in_function;
+    case ATOM: case SUM: case LOCKED: return !d->in_function;
+    case SHUFFLE: case VOTE: case MATCH: case REDUCE: return warps && !d->in_function;
+    case EXCHANGE: case MEET: return spot.uniform && !d->in_function;
+    case CALL: return !d->in_function && d->program->function_count > 0;
+    case LEAVE: return spot.uniform && spot.depth == 0 && !d->in_function;
+    default: return true;
+    }
+}
+
+static enum kind draw_kind(struct drawer *d, struct spot spot)
+{
+    static const uint8_t odds[] = {[OPERATION] = 60, [IF] = 9, [SWITCH] = 2, [LOOP] = 6, [BREAK] = 3, [LOAD] = 7, [STORE] = 7, [INPUT] = 5, [ATOM] = 3,
+        [SUM] = 3, [LOCKED] = 1, [SHUFFLE] = 6, [VOTE] = 4, [MATCH] = 2, [REDUCE] = 2, [EXCHANGE] = 4, [MEET] = 2, [CALL] = 4, [LEAVE] = 1};
+    unsigned sum = 0;
+    for (unsigned i = 0; i < sizeof odds; i++)
+        sum += odds[i];
+    for (;;) {
+        unsigned at = below(d, sum), kind = 0;
+        while (at >= odds[kind])
+            at -= odds[kind++];
+        if (allowed(d, (enum kind)kind, spot))
+            return (enum kind)kind;
+    }
+}
+
+static void draw_loop(struct drawer *d, int at, struct spot spot)
+{
+    struct spot inside = {spot.depth + 1, false, false};
+    bool uniform = below(d, 3) == 0;
+    d->program->nodes[at].uniform = uniform;
+    d->program->nodes[at].value = 1 + below(d, 6);
+    inside.uniform = uniform && spot.uniform;
+    inside.in_loop = !inside.uniform;
+    int body = draw_list(d, inside, 1 + (int)below(d, 6));
+    d->program->nodes[at].body = body;
+}
+
+static void draw_branches(struct drawer *d, int at, struct spot spot, bool is_switch)
+{
+    /* Where lanes are counted, those that leave a loop do so at its own level, where the others can take note. */
+    struct spot inside = {spot.depth + 1, false, spot.in_loop && (d->in_function || !d->program->warps)};
+    inside.uniform = spot.uniform && !is_switch && below(d, 3) == 0;
+    d->program->nodes[at].uniform = inside.uniform;
+    int body = draw_list(d, inside, 1 + (int)below(d, 5)), other = -1, third = -1, fourth = -1;
+    if (is_switch || below(d, 2))
+        other = draw_list(d, inside, 1 + (int)below(d, 5));
+    if (is_switch) {
+        third = draw_list(d, inside, 1 + (int)below(d, 3));
+        fourth = draw_list(d, inside, 1 + (int)below(d, 3));
+    }
+    struct node *n = &d->program->nodes[at];
+    n->body = body;
+    n->other = other;
+    n->third = third;
+    n->fourth = fourth;
+}
+
+static int draw_node(struct drawer *d, struct spot spot)
+{
+    enum kind kind = draw_kind(d, spot);
+    int at = new_node(d, kind);
+    struct node *n = &d->program->nodes[at];
+    n->form = (uint8_t)below(d, 12);
+    switch (kind) {
+    case OPERATION: draw_operation(d, n); break;
+    case IF: case SWITCH: draw_branches(d, at, spot, kind == SWITCH); break;
+    case LOOP: draw_loop(d, at, spot); break;
+    case LOAD: case STORE: draw_access(d, n); break;
+    case INPUT: draw_guard(d, n); break;
+    case ATOM: n->value = below(d, SPREAD_WORDS); draw_guard(d, n); break;
+    case SUM: n->value = below(d, SUMS); n->dynamic = below(d, 2); draw_guard(d, n); break;
+    case SHUFFLE:
+        /* A lane that is not there has no value: elsewhere all read the lowest lane. */
+        n->uniform = d->full && spot.uniform;
+        n->value = (s64)draw_bits(&d->state);
+        break;
+    case EXCHANGE: n->value = 1 + below(d, 63); break;
+    case LEAVE: d->full = false; break;
+    case CALL:
+        n->value = below(d, d->program->function_count);
+        n->place = (uint8_t)below(d, d->program->function_count);
+        n->dynamic = below(d, 3) == 0;
+        break;
+    default: break;
+    }
+    return at;
+}
+
+static int draw_list(struct drawer *d, struct spot spot, int length)
+{
+    int first = -1, last = -1;
+    for (int i = 0; i < length && d->budget > 0 && d->program->node_count < NODES_MAX - 64; i++) {
+        d->budget--;
+        int at = draw_node(d, spot);
+        if (last < 0)
+            first = at;
+        else
+            d->program->nodes[last].next = at;
+        last = at;
+        if (d->program->nodes[at].kind == BREAK && below(d, 2))
+            break;
+    }
+    return first;
+}
+
+void draw_program(struct program *program, u64 seed)
+{
+    static const unsigned shapes[][3] = {{1, 1, 1}, {32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {96, 1, 1}, {33, 1, 1}, {50, 1, 1}, {7, 1, 1}, {16, 4, 1},
+        {8, 8, 1}, {32, 2, 1}, {5, 9, 1}, {4, 4, 4}, {64, 2, 1}};
+    memset(program, 0, sizeof *program);
+    struct drawer d = {.program = program, .state = seed * UINT64_C(0x2545f4914f6cdd1d) + 99};
+    program->seed = seed;
+    program->grid = 1 + below(&d, 3);
+    const unsigned *shape = shapes[below(&d, sizeof shapes / sizeof *shapes)];
+    memcpy(program->block, shape, sizeof program->block);
+    program->threads = shape[0] * shape[1] * shape[2];
+    program->warps = below(&d, 3) != 0;
+    program->param = (u32)draw_bits(&d.state);
+    for (unsigned i = 0; i < INPUT_WORDS; i++) {
+        /* Integers of all sizes, floats of ordinary size, and special ones. */
+        u32 bits = (u32)draw_bits(&d.state);
+        static const u32 some[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000, 1, 0x00800000, 0x7f7fffff, 0xffffffff, 0x7fffffff, 0x33800000};
+        unsigned choice = below(&d, 8);
+        program->input[i] = choice == 0 ? some[bits % (sizeof some / sizeof *some)] : choice < 3 ? (bits & 0x83ffffff) + 0x3e000000
+            : choice < 5 ? bits >> (bits & 31) : bits;
+    }
+    unsigned functions = below(&d, FUNCTIONS + 1);
+    d.in_function = true;
+    for (unsigned i = 0; i < functions; i++) {
+        d.budget = 12;
+        program->functions[i] = draw_list(&d, (struct spot){2, false, false}, 2 + (int)below(&d, 8));
+    }
+    program->function_count = functions;
+    d.in_function = false;
+    d.full = program->threads % 32 == 0;
+    d.budget = 20 + (int)below(&d, 100);
+    program->body = draw_list(&d, (struct spot){0, true, false}, 1000);
+}
