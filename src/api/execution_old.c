@@ -10,6 +10,7 @@
 #include "api/function.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "object/reference.h"
 
 CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
@@ -106,6 +107,27 @@ CUresult mr_cuParamSetf(CUfunction hfunc, int offset, float value)
 CUresult mr_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes)
 {
     return set("cuParamSetv", hfunc, offset, ptr, numbytes);
+}
+
+/* A kernel reads its module's references by their names, so there is nothing to arrange for them; one that cuTexRefCreate made has no name. */
+CUresult mr_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef)
+{
+    static const char entry[] = "cuParamSetTexRef";
+    struct mr_function *function;
+    CUresult status = mr_function_require(entry, hfunc, &function);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_reference *reference = mr_object_acquire(hTexRef, MR_KIND_TEXREF);
+    if (texunit != CU_PARAM_TR_DEFAULT)
+        status = mr_bad_value(entry, "the texture unit %d; it has to be CU_PARAM_TR_DEFAULT", texunit);
+    else if (!reference)
+        status = mr_bad_value(entry, "%p is not a live texture reference", (void *)hTexRef);
+    else if (!mr_module_owns(function->module, reference))
+        status = mr_bad_value(entry, "the reference does not belong to the function's module");
+    if (reference)
+        mr_object_drop(reference);
+    mr_object_drop(function->module);
+    return status;
 }
 
 static CUresult launch(const char *entry, CUfunction hfunc, int width, int height, CUstream stream)

@@ -43,6 +43,16 @@ struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol
     return reference;
 }
 
+bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference)
+{
+    bool owns = false;
+    mr_lock_take(&module->lock);
+    for (size_t i = 0; i < module->symbol_count && module->references && !owns; i++)
+        owns = module->references[i] == reference;
+    mr_lock_drop(&module->lock);
+    return owns;
+}
+
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture)
 {
     struct mr_texture *old = reference->texture;

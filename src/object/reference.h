@@ -35,6 +35,9 @@ struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *cont
 /* The reference of a module's variable, made on the first request; ends with the module. NULL when memory is short. */
 struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind) __attribute__((warn_unused_result));
 
+/* Whether it is one of the module's. */
+bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference);
+
 /* Puts a texture, or nothing, into the variable; takes over the reference. The lock is held; no kernel runs that may read it. */
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture);
 

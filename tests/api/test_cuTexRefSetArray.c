@@ -133,6 +133,21 @@ static void names(void **state)
     FAILS(cuTexRefDestroy(picture), CUDA_ERROR_INVALID_VALUE);
 }
 
+static void as_a_parameter(void **state)
+{
+    CUmodule module = load_module(ptx), other = load_module(ptx);
+    CUfunction function = get_function(module, "read");
+    CUtexref picture, foreign;
+    (void)state;
+    OK(cuModuleGetTexRef(&picture, module, "picture"));
+    OK(cuModuleGetTexRef(&foreign, other, "picture"));
+    OK(cuParamSetTexRef(function, CU_PARAM_TR_DEFAULT, picture));
+    FAILS(cuParamSetTexRef(function, 0, picture), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuParamSetTexRef(function, CU_PARAM_TR_DEFAULT, foreign), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuParamSetTexRef(function, CU_PARAM_TR_DEFAULT, WILD(CUtexref)), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuParamSetTexRef(WILD(CUfunction), CU_PARAM_TR_DEFAULT, picture), CUDA_ERROR_INVALID_HANDLE);
+}
+
 static void a_reference_bound_to_nothing(void **state)
 {
     float found;
@@ -194,6 +209,6 @@ static void launches_see_what_was_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(settings_take_effect), TEST_IN_CONTEXT(settings_in_any_order), TEST_IN_CONTEXT(memory),
-        TEST_IN_CONTEXT(names), TEST_IN_CONTEXT(a_reference_bound_to_nothing), TEST_IN_CONTEXT(surfaces), TEST_IN_CONTEXT(launches_see_what_was_set) };
+        TEST_IN_CONTEXT(names), TEST_IN_CONTEXT(as_a_parameter), TEST_IN_CONTEXT(a_reference_bound_to_nothing), TEST_IN_CONTEXT(surfaces), TEST_IN_CONTEXT(launches_see_what_was_set) };
     return cmocka_run_group_tests_name("texture and surface references", tests, NULL, NULL);
 }
