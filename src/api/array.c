@@ -19,6 +19,8 @@
     (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER |              \
      CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |   \
      CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
+/* For graphics: a device without has none of these. */
+#define FLAGS_GRAPHICS (CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT)
 #define FLAGS_REFUSED (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
 
 /* The most that each size of a kind of array can be: attributes of the device, 0 for a size that has to be 0. */
@@ -94,6 +96,8 @@ static CUresult check_descriptor(const char *entry, const struct mr_device *devi
         return mr_bad_value(entry, "%#x is no format", (unsigned)desc->Format);
     if (desc->Flags & ~(unsigned)FLAGS_KNOWN)
         return mr_bad_value(entry, "flags %#x are not CUDA_ARRAY3D_*", desc->Flags);
+    if (desc->Flags & FLAGS_GRAPHICS)
+        return mr_bad_value(entry, "flags %#x are for graphics", desc->Flags);
     if (!mr_texel_format_of(desc->Format, desc->NumChannels, &format)) {
         struct mr_texel_format other;
         bool plain_format = mr_texel_format_of(desc->Format, 1, &other) || mr_texel_format_of(desc->Format, 2, &other) ||
@@ -187,11 +191,16 @@ CUresult mr_mipmap_require(const char *entry, CUmipmappedArray handle, struct mr
     return status;
 }
 
-/* For calls that need a current context. */
-static CUresult find(const char *entry, const void *out, CUarray handle, struct mr_array **array)
+/* As on hardware, questions and ends need no current context. */
+static CUresult check_thread(void)
 {
     struct mr_context *context;
-    CUresult status = mr_context_require(&context);
+    return mr_in_host_function ? mr_context_require_slow(&context) : CUDA_SUCCESS;
+}
+
+static CUresult find(const char *entry, const void *out, CUarray handle, struct mr_array **array)
+{
+    CUresult status = check_thread();
     if (status != CUDA_SUCCESS)
         return status;
     return out ? mr_array_require(entry, handle, array) : mr_bad_value(entry, "the result's place is NULL");
@@ -251,9 +260,8 @@ static CUresult no_such_array(const char *entry, const void *out, CUarray handle
 
 static CUresult no_such_mipmap(const char *entry, const void *out, CUmipmappedArray handle, const char *what)
 {
-    struct mr_context *context;
     struct mr_mipmap *mipmap;
-    CUresult status = mr_context_require(&context);
+    CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
         status = out ? mr_mipmap_require(entry, handle, &mipmap) : mr_bad_value(entry, "the result's place is NULL");
     if (status != CUDA_SUCCESS)
@@ -297,9 +305,8 @@ CUresult mr_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int p
 /* Copies name arrays by address, and kernels read them: the memory goes only after the context's work. */
 CUresult mr_cuArrayDestroy(CUarray hArray)
 {
-    struct mr_context *context;
     struct mr_array *array;
-    CUresult status = mr_context_require(&context);
+    CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
         status = mr_array_require("cuArrayDestroy", hArray, &array);
     if (status != CUDA_SUCCESS)
@@ -338,10 +345,9 @@ CUresult mr_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D
 CUresult mr_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
 {
     static const char entry[] = "cuMipmappedArrayGetLevel";
-    struct mr_context *context;
     struct mr_mipmap *mipmap;
     struct mr_array *array = NULL;
-    CUresult status = mr_context_require(&context);
+    CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
         status = pLevelArray ? mr_mipmap_require(entry, hMipmappedArray, &mipmap) : mr_bad_value(entry, "the result's place is NULL");
     if (status != CUDA_SUCCESS)
@@ -358,9 +364,8 @@ CUresult mr_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMip
 
 CUresult mr_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
 {
-    struct mr_context *context;
     struct mr_mipmap *mipmap;
-    CUresult status = mr_context_require(&context);
+    CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
         status = mr_mipmap_require("cuMipmappedArrayDestroy", hMipmappedArray, &mipmap);
     if (status != CUDA_SUCCESS)
@@ -383,13 +388,14 @@ CUresult mr_array_side(const char *entry, const char *role, CUarray handle, size
     size_t depth, struct mr_side *out)
 {
     struct mr_array *array;
+    if (!handle)
+        return mr_bad_value(entry, "the %s is a NULL array", role);
     CUresult status = mr_array_require(entry, handle, &array);
     if (status != CUDA_SUCCESS)
         return status;
     const struct mr_texels *texels = &array->texels;
-    if (x % array->format.bytes || width % array->format.bytes)
-        status = mr_bad_value(entry, "the %s's offset of %zu and width of %zu bytes are not whole elements of %u bytes", role, x, width,
-            array->format.bytes);
+    if (!width || !height || !depth)
+        *out = (struct mr_side){ .address = texels->base, .kind = MR_SIDE_DEVICE, .pitch = texels->pitch, .slice = texels->slice };
     else if (!inside(x, width, texels->pitch) || !inside(y, height, texels->height) || !inside(z, depth, texels->depth))
         status = mr_bad_value(entry, "%zu bytes x %zu x %zu from (%zu, %zu, %zu) on leave the %s, an array of %zu bytes x %u x %u", width, height,
             depth, x, y, z, role, texels->pitch, texels->height, texels->depth);

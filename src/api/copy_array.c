@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of a run of bytes from and to one-dimensional arrays. Each is a box of one row, so that a captured one shows its array. */
+/* Copies of a run of bytes from and to arrays: of two-dimensional ones the first row. Each is a box of one row, so that a captured one shows its array. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
-#include "api/array.h"
-#include "api/check.h"
 #include "api/transfer.h"
 #include "api_impl.h"
-#include "object/context.h"
 
 /* One end: `array` and an offset into it, or host or device memory. */
 struct end {
@@ -32,31 +29,8 @@ static struct end in_device(CUdeviceptr address)
     return (struct end){ .type = CU_MEMORYTYPE_DEVICE, .address = (uintptr_t)address };
 }
 
-static CUresult check_end(const char *name, const struct end *end)
-{
-    struct mr_array *array;
-    if (end->type != CU_MEMORYTYPE_ARRAY)
-        return CUDA_SUCCESS;
-    CUresult status = mr_array_require(name, end->array, &array);
-    if (status != CUDA_SUCCESS)
-        return status;
-    if (array->desc.Height || array->desc.Depth)
-        status = mr_bad_value(name, "the array has %zu x %zu x %zu elements; this copy is for arrays of one dimension", array->desc.Width,
-            array->desc.Height, array->desc.Depth);
-    mr_object_drop(array);
-    return status;
-}
-
 static CUresult copy(const char *name, struct end to, struct end from, size_t bytes, CUstream stream, enum mr_transfer_mode mode)
 {
-    struct mr_context *context;
-    CUresult status = mr_context_require(&context);
-    if (status == CUDA_SUCCESS)
-        status = check_end(name, &to);
-    if (status == CUDA_SUCCESS)
-        status = check_end(name, &from);
-    if (status != CUDA_SUCCESS)
-        return status;
     CUDA_MEMCPY3D box = { .srcMemoryType = from.type, .srcArray = from.array, .srcXInBytes = from.offset, .dstMemoryType = to.type,
         .dstArray = to.array, .dstXInBytes = to.offset, .WidthInBytes = bytes, .Height = 1, .Depth = 1 };
     if (from.type == CU_MEMORYTYPE_HOST)

@@ -173,10 +173,8 @@ static CUresult find_global(struct mr_module *module, const char *name, CUdevice
         mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
-    if (mr_program_symbol(module->program, index)->reference) {
-        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: '%s' is a texture or surface reference", name);
-        return CUDA_ERROR_NOT_FOUND;
-    }
+    if (mr_program_symbol(module->program, index)->reference)
+        return mr_bad_value("cuModuleGetGlobal", "'%s' is a texture or surface reference", name);
     *address = module->symbols[index];
     *bytes = mr_program_symbol(module->program, index)->size;
     return CUDA_SUCCESS;

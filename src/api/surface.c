@@ -19,9 +19,7 @@ CUresult mr_surface_make(const char *entry, struct mr_context *context, const CU
         return mr_bad_value(entry, "%p is not a live array", (void *)resource->res.array.hArray);
     CUresult status = CUDA_SUCCESS;
     struct mr_texture *surface = NULL;
-    if (!(array->desc.Flags & CUDA_ARRAY3D_SURFACE_LDST))
-        status = mr_bad_value(entry, "the array was made without CUDA_ARRAY3D_SURFACE_LDST");
-    else if (!(surface = mr_texture_new(MR_KIND_SURFACE, context, array)))
+    if (!(surface = mr_texture_new(MR_KIND_SURFACE, context, array)))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (surface) {
         mr_texture_take_array(surface, &array->desc, &array->format);
@@ -54,6 +52,8 @@ CUresult mr_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DE
 CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
 {
     struct mr_texture *surface;
+    if (!surfObject)
+        return CUDA_SUCCESS;
     CUresult status = mr_texture_require("cuSurfObjectDestroy", MR_KIND_SURFACE, surfObject, &surface);
     if (status != CUDA_SUCCESS)
         return status;

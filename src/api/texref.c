@@ -120,8 +120,8 @@ CUresult mr_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flag
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_array *array = mr_object_acquire(hArray, MR_KIND_ARRAY);
-    if (Flags != CU_TRSA_OVERRIDE_FORMAT)
-        status = mr_bad_value(entry, "flags %#x; they have to be CU_TRSA_OVERRIDE_FORMAT", Flags);
+    if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
+        status = mr_bad_value(entry, "flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
     else if (!array)
         status = mr_bad_value(entry, "%p is not a live array", (void *)hArray);
     if (status == CUDA_SUCCESS) {
@@ -144,8 +144,8 @@ CUresult mr_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmap
     if (status != CUDA_SUCCESS)
         return status;
     const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = hMipmappedArray };
-    if (Flags != CU_TRSA_OVERRIDE_FORMAT)
-        status = mr_bad_value(entry, "flags %#x; they have to be CU_TRSA_OVERRIDE_FORMAT", Flags);
+    if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
+        status = mr_bad_value(entry, "flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
     else
         status = bind(entry, reference, &resource);
     give(reference);
@@ -168,7 +168,10 @@ CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdevice
     resource.res.linear.format = reference->format;
     resource.res.linear.numChannels = reference->channels;
     resource.res.linear.sizeInBytes = bytes + over;
-    if (over && !ByteOffset)
+    if (!dptr && !bytes) {
+        reference->bound = false;
+        status = apply(entry, reference);
+    } else if (over && !ByteOffset)
         status = mr_bad_value(entry, "%#llx is no multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
     else if (bytes > SIZE_MAX - over)
         status = mr_bad_value(entry, "%zu bytes", bytes);

@@ -12,9 +12,11 @@
 #include "object/context.h"
 #include "stream/stream.h"
 
+/* Bits without a name that hardware takes. */
+#define FLAGS_IGNORED 0xcu
 #define FLAGS_KNOWN                                                                                                                 \
     (CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |            \
-     CU_TRSF_SEAMLESS_CUBEMAP)
+     CU_TRSF_SEAMLESS_CUBEMAP | FLAGS_IGNORED)
 
 static size_t limit_of(const struct mr_context *context, CUdevice_attribute attribute)
 {
@@ -38,8 +40,8 @@ void mr_texture_take_array(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRI
     }
 }
 
-/* Memory of the program's: a row, or rows with a pitch. */
-static CUresult check_memory(const char *entry, const struct mr_context *context, CUdeviceptr address, size_t extent)
+/* Memory of the program's: a row, or rows with a pitch. How much there is isn't looked at, as on hardware: a read past its end is the kernel's fault. */
+static CUresult check_memory(const char *entry, const struct mr_context *context, CUdeviceptr address)
 {
     struct mr_allocation found;
     size_t alignment = limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
@@ -47,8 +49,6 @@ static CUresult check_memory(const char *entry, const struct mr_context *context
         return mr_bad_value(entry, "%#llx is no multiple of %zu bytes", (unsigned long long)address, alignment);
     if (!mr_memory_find((uintptr_t)address, &found))
         return mr_bad_value(entry, "%#llx is in no live allocation", (unsigned long long)address);
-    if (!mr_allocation_is_mapped(&found) && extent > found.size - ((uintptr_t)address - found.base))
-        return mr_bad_value(entry, "%zu bytes from %#llx on run past the end of the allocation", extent, (unsigned long long)address);
     return CUDA_SUCCESS;
 }
 
@@ -58,13 +58,13 @@ static CUresult take_linear(const char *entry, struct mr_texture *texture, const
     if (!mr_texel_format_of(resource->res.linear.format, resource->res.linear.numChannels, &texture->format))
         return mr_bad_value(entry, "format %#x with %u channels", (unsigned)resource->res.linear.format, resource->res.linear.numChannels);
     size_t count = bytes / texture->format.bytes;
-    if (!count || count > limit_of(texture->context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH))
+    if (count > INT32_MAX)
         return mr_bad_value(entry, "%zu bytes of linear memory", bytes);
     texture->shape = MR_TEXTURE_1D;
     texture->linear = true;
     texture->layers = texture->level_count = 1;
     texture->levels[0] = (struct mr_texels){ (uintptr_t)resource->res.linear.devPtr, bytes, bytes, (uint32_t)count, 1, 1 };
-    return check_memory(entry, texture->context, resource->res.linear.devPtr, count * texture->format.bytes);
+    return check_memory(entry, texture->context, resource->res.linear.devPtr);
 }
 
 static CUresult take_pitch(const char *entry, struct mr_texture *texture, const CUDA_RESOURCE_DESC *resource)
@@ -73,16 +73,15 @@ static CUresult take_pitch(const char *entry, struct mr_texture *texture, const 
     const struct mr_context *context = texture->context;
     if (!mr_texel_format_of(resource->res.pitch2D.format, resource->res.pitch2D.numChannels, &texture->format))
         return mr_bad_value(entry, "format %#x with %u channels", (unsigned)resource->res.pitch2D.format, resource->res.pitch2D.numChannels);
-    if (!width || !height || width > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
+    if (width > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
         height > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT))
         return mr_bad_value(entry, "%zu x %zu elements of memory with a pitch", width, height);
-    if (pitch % limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) || pitch < width * texture->format.bytes ||
-        pitch > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
-        return mr_bad_value(entry, "a pitch of %zu bytes for %zu elements of %u bytes", pitch, width, texture->format.bytes);
+    if (pitch % limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) || pitch > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
+        return mr_bad_value(entry, "a pitch of %zu bytes", pitch);
     texture->shape = MR_TEXTURE_2D;
     texture->layers = texture->level_count = 1;
     texture->levels[0] = (struct mr_texels){ (uintptr_t)resource->res.pitch2D.devPtr, pitch, pitch * height, (uint32_t)width, (uint32_t)height, 1 };
-    return check_memory(entry, context, resource->res.pitch2D.devPtr, pitch * (height - 1) + width * texture->format.bytes);
+    return check_memory(entry, context, resource->res.pitch2D.devPtr);
 }
 
 /* The array or mipmapped array of a resource, with a reference; NULL for memory of the program's. */
@@ -136,7 +135,7 @@ static CUresult take_view(const char *entry, struct mr_texture *texture, const C
         mr_log(MR_LOG_INFO, "%s: block compression is not supported", entry);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    if (view->format != CU_RES_VIEW_FORMAT_NONE && !view_format(view->format, &format))
+    if (!view_format(view->format, &format))
         return mr_bad_value(entry, "the view's format %#x", (unsigned)view->format);
     if (format.bytes != texture->format.bytes)
         return mr_bad_value(entry, "a view with elements of %u bytes of an array with elements of %u", format.bytes, texture->format.bytes);
@@ -157,7 +156,6 @@ static CUresult take_view(const char *entry, struct mr_texture *texture, const C
         texture->layers = (view->lastLayer - view->firstLayer) / faces + 1;
     }
     texture->view = *view;
-    texture->has_view = true;
     return CUDA_SUCCESS;
 }
 
@@ -176,10 +174,6 @@ static CUresult take_desc(const char *entry, struct mr_texture *texture, const C
     if (integers && !texture->as_integer)
         texture->format.kind = texture->format.kind == MR_TEXEL_UINT ? MR_TEXEL_UNORM : MR_TEXEL_SNORM;
     texture->srgb = (desc->flags & CU_TRSF_SRGB) && texture->format.kind == MR_TEXEL_UNORM && texture->format.channel == 1;
-    if (texture->as_integer && desc->filterMode == CU_TR_FILTER_MODE_LINEAR && !texture->linear)
-        return mr_bad_value(entry, "linear filtering of integers");
-    if (texture->resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY && !texture->normalized)
-        return mr_bad_value(entry, "a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES");
     if ((desc->flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->shape != MR_TEXTURE_CUBE)
         return mr_bad_value(entry, "CU_TRSF_SEAMLESS_CUBEMAP of what is no cubemap");
     texture->desc = *desc;
@@ -195,9 +189,7 @@ static CUresult fill_in(const char *entry, struct mr_texture *texture, const CUD
         const CUDA_ARRAY3D_DESCRIPTOR *array = take_holder(texture, resource->resType);
         if (view)
             status = take_view(entry, texture, array, view);
-    } else if (view) {
-        status = mr_bad_value(entry, "a view of what is no array");
-    } else {
+    } else { /* a view of memory is not looked at */
         status = resource->resType == CU_RESOURCE_TYPE_LINEAR ? take_linear(entry, texture, resource) : take_pitch(entry, texture, resource);
     }
     return status == CUDA_SUCCESS ? take_desc(entry, texture, desc) : status;
@@ -257,6 +249,8 @@ CUresult mr_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC 
 CUresult mr_cuTexObjectDestroy(CUtexObject texObject)
 {
     struct mr_texture *texture;
+    if (!texObject)
+        return CUDA_SUCCESS;
     CUresult status = mr_texture_require("cuTexObjectDestroy", MR_KIND_TEXTURE, texObject, &texture);
     if (status != CUDA_SUCCESS)
         return status;
@@ -303,9 +297,7 @@ CUresult mr_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC *pResViewDesc
         return status;
     if (!pResViewDesc)
         status = mr_bad_value("cuTexObjectGetResourceViewDesc", "the result's place is NULL");
-    else if (!texture->has_view)
-        status = mr_bad_value("cuTexObjectGetResourceViewDesc", "the texture has no view");
-    else
+    else /* zeros if it has none */
         *pResViewDesc = texture->view;
     mr_object_drop(texture);
     return status;

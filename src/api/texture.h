@@ -14,7 +14,7 @@ struct mr_context;
 CUresult mr_texture_make(const char *entry, struct mr_context *context, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,
     const CUDA_RESOURCE_VIEW_DESC *view, struct mr_texture **out) __attribute__((warn_unused_result));
 
-/* The same for a surface, of an array made with CUDA_ARRAY3D_SURFACE_LDST. */
+/* The same for a surface. Hardware lets any array be one, made with CUDA_ARRAY3D_SURFACE_LDST or not. */
 CUresult mr_surface_make(const char *entry, struct mr_context *context, const CUDA_RESOURCE_DESC *resource, struct mr_texture **out)
     __attribute__((warn_unused_result));
 

@@ -24,15 +24,15 @@ static const struct mr_texture *find(uint64_t handle, enum mr_kind kind)
     return mr_object_find((const void *)(uintptr_t)handle, kind);
 }
 
-/* What instruction and texture agree on: a geometry that the texture doesn't have can't be read. */
+/* What instruction and texture agree on: a geometry that the texture doesn't have can't be read. Rows and planes stand for each other: a row is a plane of
+ * height 1, and the first row of a plane is one. */
 static bool geom_fits(const struct mr_texture *texture, unsigned geom)
 {
     switch (geom) {
-    case MR_IMAGE_1D: return texture->shape == MR_TEXTURE_1D && !texture->layered;
-    case MR_IMAGE_2D: return texture->shape == MR_TEXTURE_2D && !texture->layered;
+    case MR_IMAGE_1D: case MR_IMAGE_2D: return texture->shape <= MR_TEXTURE_2D && !texture->layered;
     case MR_IMAGE_3D: return texture->shape == MR_TEXTURE_3D;
-    case MR_IMAGE_A1D: return texture->shape == MR_TEXTURE_1D && texture->layered;
-    case MR_IMAGE_A2D: return (texture->shape == MR_TEXTURE_2D && texture->layered) || texture->shape == MR_TEXTURE_CUBE;
+    case MR_IMAGE_A1D: return texture->shape <= MR_TEXTURE_2D && texture->layered;
+    case MR_IMAGE_A2D: return (texture->shape <= MR_TEXTURE_2D && texture->layered) || texture->shape == MR_TEXTURE_CUBE;
     case MR_IMAGE_CUBE: return texture->shape == MR_TEXTURE_CUBE && !texture->layered;
     case MR_IMAGE_ACUBE: return texture->shape == MR_TEXTURE_CUBE && texture->layered;
     default: return false;
@@ -121,20 +121,23 @@ static void run_lane(struct mr_block *block, const struct mr_texture *texture, u
             at[i] = (int32_t)lanes->at[i][lane];
             data[i] = lanes->data[i][lane];
         }
-        if (!mr_surface_access(texture, code, at, data))
-            mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line, "an access outside of a surface");
+        switch (mr_surface_access(texture, code, at, data)) {
+        case MR_SURFACE_OUTSIDE: mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, "an access outside of a surface");
+        case MR_SURFACE_UNEVEN: mr_executor_fault(block->engine, CUDA_ERROR_MISALIGNED_ADDRESS, line, "an access to a surface that is not aligned");
+        default: break;
+        }
         for (unsigned i = 0; i < 4; i++)
             lanes->data[i][lane] = data[i];
         break;
     }
 }
 
-/* istypep: what kind of thing a handle is. */
+/* istypep: what kind of reference an address is of. Hardware says no of a texture or surface object. */
 static void run_is(uint32_t mask, uint32_t code, struct mr_image_lanes *lanes)
 {
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask), wanted = MR_IMAGE_GET(code, QUESTION);
-        lanes->data[0][lane] = wanted != 1 && find(lanes->handle[lane], wanted ? MR_KIND_SURFACE : MR_KIND_TEXTURE) != NULL;
+        lanes->data[0][lane] = wanted != 1 && lanes->handle[lane] % 8 == 0 && find(lanes->handle[lane], wanted ? MR_KIND_SURFACE : MR_KIND_TEXTURE) != NULL;
     }
 }
 

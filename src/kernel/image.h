@@ -15,7 +15,7 @@ void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t
 /* A texel's channels: floats, or whole numbers where the texture is read as those. */
 union mr_texel { float f[4]; uint32_t u[4]; };
 
-/* texel.c: reads one element; channels that the format lacks are 0, 0 and 1. `as_integer`: as it is, sign- or zero-extended. */
+/* texel.c: reads one element; channels that the format lacks are 0. `as_integer`: as it is, sign- or zero-extended. */
 void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool srgb, const void *from, union mr_texel *out);
 
 /* sust.p: writes one element from 32 bits for each channel, clamped to what the format holds. */
@@ -37,7 +37,8 @@ struct mr_sample {
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
-/* surface.c: one lane's access; false if it has to trap. `at` as written; `data` is read or written. */
-bool mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4]);
+/* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. */
+enum mr_surface_outcome { MR_SURFACE_GOOD, MR_SURFACE_OUTSIDE, MR_SURFACE_UNEVEN };
+enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4]);
 
 #endif

@@ -26,6 +26,13 @@ struct plane {
     bool seamless;
 };
 
+/* floor() for numbers that fit; without a call. */
+static int64_t whole(double value)
+{
+    int64_t cut = (int64_t)value;
+    return cut - (value < (double)cut);
+}
+
 static double tame(float value)
 {
     if (isnan(value))
@@ -69,9 +76,9 @@ static double in_texels(const struct mr_texture *texture, float at, int32_t size
     if (!texture->normalized)
         return x;
     if (mode == CU_TR_ADDRESS_MODE_WRAP)
-        x -= floor(x);
+        x -= (double)whole(x);
     else if (mode == CU_TR_ADDRESS_MODE_MIRROR)
-        x -= 2 * floor(x / 2);
+        x -= 2 * (double)whole(x / 2);
     x *= size;
     return x > FAR ? FAR : x < -FAR ? -FAR : x;
 }
@@ -80,10 +87,10 @@ static double in_texels(const struct mr_texture *texture, float at, int32_t size
 static struct axis place(double x, int32_t offset, int32_t size, CUaddress_mode mode, bool linear, bool raw)
 {
     if (!linear) {
-        int32_t texel = bring_inside((int64_t)floor(x) + offset, size, mode);
+        int32_t texel = bring_inside(whole(x) + offset, size, mode);
         return (struct axis){ texel, texel, 0 };
     }
-    int64_t fixed = (int64_t)floor(x * STEPS + 0.5) - STEPS / 2;
+    int64_t fixed = whole(x * STEPS + 0.5) - STEPS / 2;
     int64_t first = (fixed >= 0 ? fixed : fixed - (STEPS - 1)) / STEPS;
     unsigned weight = (unsigned)(fixed - first * STEPS);
     first += offset;
@@ -148,7 +155,7 @@ static unsigned choose_face(const double d[3], double *s, double *t)
 
 static int32_t face_texel(double coordinate, int32_t size)
 {
-    int32_t texel = (int32_t)floor((coordinate + 1) / 2 * size);
+    int32_t texel = (int32_t)whole((coordinate + 1) / 2 * size);
     return texel < 0 ? 0 : texel < size ? texel : size - 1;
 }
 
@@ -213,34 +220,39 @@ static void find_axes(const struct plane *plane, const struct mr_sample *sample,
     }
 }
 
+/* Weights of the four texels of a square, in 256ths: a product is rounded, and the others are what is left, so that rows and columns add up. */
+static void weigh(const struct axis axes[3], unsigned weights[4])
+{
+    unsigned a = axes[0].weight, b = axes[1].weight, both = (a * b + STEPS / 2) / STEPS;
+    weights[3] = both;
+    weights[1] = a - both;
+    weights[2] = b - both;
+    weights[0] = STEPS + both - a - b;
+}
+
 static void blend(const struct plane *plane, const struct axis axes[3], union mr_texel *out)
 {
     double sum[4] = { 0 };
+    unsigned channels = plane->texture->format.channels, weights[4];
+    weigh(axes, weights);
     for (unsigned corner = 0; corner < 1u << plane->dimensions; corner++) {
-        double weight = 1;
-        int32_t at[3];
-        for (unsigned i = 0; i < 3; i++) {
-            bool second = corner >> i & 1;
-            at[i] = second ? axes[i].second : axes[i].first;
-            if (i < plane->dimensions)
-                weight *= (second ? axes[i].weight : STEPS - axes[i].weight) / (double)STEPS;
-        }
+        unsigned depth = plane->dimensions < 3 ? STEPS : corner & 4 ? axes[2].weight : STEPS - axes[2].weight;
+        unsigned weight = weights[corner & 3] * depth;
         union mr_texel texel;
         if (weight == 0)
             continue; /* so that no infinity or NaN of a texel that isn't looked at gets in */
-        read_texel(plane, at[0], at[1], at[2], &texel);
-        for (unsigned i = 0; i < 4; i++)
-            sum[i] += weight * (double)texel.f[i];
+        read_texel(plane, corner & 1 ? axes[0].second : axes[0].first, corner & 2 ? axes[1].second : axes[1].first,
+            corner & 4 ? axes[2].second : axes[2].first, &texel);
+        for (unsigned i = 0; i < channels; i++)
+            sum[i] += (double)weight * (double)texel.f[i];
     }
     for (unsigned i = 0; i < 4; i++)
-        out->f[i] = (float)sum[i];
+        out->f[i] = i < channels ? (float)(sum[i] / (STEPS * STEPS)) : 0.0f;
 }
 
 static uint32_t layer_of(const struct mr_texture *texture, uint32_t layer)
 {
-    int32_t wanted = (int32_t)layer;
-    uint32_t inside = wanted < 0 ? 0 : layer < texture->layers ? layer : texture->layers - 1;
-    return texture->first_layer + inside;
+    return texture->first_layer + (layer < texture->layers ? layer : texture->layers - 1);
 }
 
 /* Sets up the slice; a cubemap's three coordinates become two, in *sample. */
@@ -249,13 +261,13 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
     unsigned geom = MR_IMAGE_GET(sample->code, GEOM);
     bool by_face = geom == MR_IMAGE_CUBE || geom == MR_IMAGE_ACUBE;
     *plane = (struct plane){ .texture = texture, .texels = &texture->levels[level] };
-    plane->dimensions = texture->shape == MR_TEXTURE_CUBE ? 2 : texture->shape;
+    /* Hardware reads a row as a plane of height 1, at y = 0: the border is half of what a linear filter finds there. */
+    plane->dimensions = texture->shape == MR_TEXTURE_3D ? 3 : 2;
     if (!by_face) {
         /* Cubemaps can be read as layers, too: each face is one. */
         uint32_t faces = texture->shape == MR_TEXTURE_CUBE ? texture->layers * 6 : texture->layers;
-        int32_t wanted = (int32_t)sample->layer;
         if (texture->shape == MR_TEXTURE_CUBE)
-            plane->slice = texture->first_layer * 6 + (wanted < 0 ? 0 : (uint32_t)wanted < faces ? (uint32_t)wanted : faces - 1);
+            plane->slice = texture->first_layer * 6 + (sample->layer < faces ? sample->layer : faces - 1);
         else if (texture->layered)
             plane->slice = layer_of(texture, sample->layer);
         return;
@@ -273,7 +285,8 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
     plane->seamless = (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. */
+/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. So does all of a one-dimensional array, of which hardware
+ * fetches nothing, and of linear memory by other coordinates. */
 static void fetch(const struct plane *plane, const struct mr_sample *sample, union mr_texel *out)
 {
     const uint32_t sizes[3] = { plane->texels->width, plane->texels->height, plane->texels->depth };
@@ -295,9 +308,12 @@ static void sample_level(const struct mr_texture *texture, const struct mr_sampl
     struct plane plane;
     struct axis axes[3];
     find_plane(texture, level, &sample, &plane);
-    if (texture->linear && MR_IMAGE_GET(sample.code, FLOAT_AT))
-        sample.texel[0] = (int32_t)floor(tame(sample.at[0]));
-    if (texture->linear || !MR_IMAGE_GET(sample.code, FLOAT_AT)) {
+    bool by_number = !MR_IMAGE_GET(sample.code, FLOAT_AT);
+    if (!plane.texels->width || !plane.texels->height || (texture->shape == MR_TEXTURE_1D && texture->linear != by_number)) {
+        memset(out, 0, sizeof *out);
+        return;
+    }
+    if (by_number) {
         fetch(&plane, &sample, out);
         return;
     }
@@ -340,7 +356,8 @@ static double find_level(const struct mr_texture *texture, const struct mr_sampl
         return 0;
     if (!MR_IMAGE_GET(sample->code, FLOAT_AT))
         return level < 0 ? 0 : level < most ? level : most;
-    level += tame(texture->desc.mipmapLevelBias);
+    if (MR_IMAGE_GET(sample->code, DETAIL) != MR_IMAGE_BASE)
+        level += tame(texture->desc.mipmapLevelBias);
     double low = tame(texture->desc.minMipmapLevelClamp), high = tame(texture->desc.maxMipmapLevelClamp);
     level = level < low ? low : level;
     level = level > high ? high : level;
@@ -351,10 +368,10 @@ void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample 
 {
     double level = find_level(texture, sample);
     if (texture->desc.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || texture->as_integer || !MR_IMAGE_GET(sample->code, FLOAT_AT)) {
-        sample_level(texture, sample, (unsigned)floor(level + 0.5), out);
+        sample_level(texture, sample, (unsigned)(level + 0.5), out);
         return;
     }
-    unsigned fixed = (unsigned)floor(level * STEPS + 0.5), weight = fixed % STEPS;
+    unsigned fixed = (unsigned)(level * STEPS), weight = fixed % STEPS;
     sample_level(texture, sample, fixed / STEPS, out);
     if (!weight)
         return;

@@ -87,7 +87,7 @@ static void transfer(const struct mr_texture *surface, uint32_t code, char *plac
     }
 }
 
-bool mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4])
+enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4])
 {
     const struct mr_texels *texels = &surface->levels[0];
     bool formatted = MR_IMAGE_GET(code, FORMATTED), reduces = MR_IMAGE_GET(code, OP) == MR_IMAGE_REDUCE;
@@ -97,8 +97,10 @@ bool mr_surface_access(const struct mr_texture *surface, uint32_t code, const in
     if (formatted)
         spot.x *= surface->format.bytes;
     int64_t last = ((int64_t)texels->pitch - size) / size * size;
-    if ((int64_t)texels->pitch < size || (spot.x >= 0 && spot.x % size))
-        return false;
+    if (spot.x >= 0 && spot.x % size)
+        return MR_SURFACE_UNEVEN;
+    if ((int64_t)texels->pitch < size)
+        return MR_SURFACE_OUTSIDE;
     bool inside = spot.x >= 0 && spot.x <= last && spot.y >= 0 && spot.y < texels->height && spot.z >= 0 && spot.z < texels->depth;
     if (!inside) {
         switch (MR_IMAGE_GET(code, OUTSIDE)) {
@@ -107,11 +109,11 @@ bool mr_surface_access(const struct mr_texture *surface, uint32_t code, const in
             break;
         case MR_IMAGE_ZERO:
             memset(data, 0, 4 * sizeof *data);
-            return true;
+            return MR_SURFACE_GOOD;
         default:
-            return false;
+            return MR_SURFACE_OUTSIDE;
         }
     }
     transfer(surface, code, (char *)texels->base + (size_t)spot.z * texels->slice + (size_t)spot.y * texels->pitch + (size_t)spot.x, data);
-    return true;
+    return MR_SURFACE_GOOD;
 }

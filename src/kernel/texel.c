@@ -85,9 +85,14 @@ static float channel_value(const struct mr_texel_format *format, uint32_t bits)
 
 void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool srgb, const void *from, union mr_texel *out)
 {
+    if (format->kind == MR_TEXEL_FLOAT && format->channel == 4) {
+        *out = (union mr_texel){ .f = { 0 } };
+        memcpy(out->f, from, format->bytes);
+        return;
+    }
     for (unsigned i = 0; i < 4; i++) {
         if (i >= format->channels) {
-            out->u[i] = i < 3 ? 0 : as_integer ? 1 : float_bits(1.0f);
+            out->u[i] = 0;
             continue;
         }
         uint32_t bits = load(from, i, format->channel);

@@ -35,8 +35,7 @@ struct mr_texture {
     /* What the program gave. */
     CUDA_TEXTURE_DESC desc;             /* zeros for surfaces */
     CUDA_RESOURCE_DESC resource;
-    CUDA_RESOURCE_VIEW_DESC view;
-    bool has_view;
+    CUDA_RESOURCE_VIEW_DESC view;       /* zeros without one */
 };
 
 /* A texture of descriptors that were checked; takes a reference of its own on `holder`. `texture->levels` and what else depends on the resource is

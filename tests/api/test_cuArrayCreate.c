@@ -168,8 +168,8 @@ static void no_context(void **state)
     (void)state;
     OK(cuInit(0));
     FAILS(cuArray3DCreate_v2(&array, &desc), CUDA_ERROR_INVALID_CONTEXT);
-    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_CONTEXT);
-    FAILS(cuMipmappedArrayDestroy(NULL), CUDA_ERROR_INVALID_CONTEXT);
+    FAILS(cuArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuMipmappedArrayDestroy(NULL), CUDA_ERROR_INVALID_HANDLE);
 }
 
 int main(void)

@@ -208,7 +208,7 @@ static void test_bad(void **state)
         FAILS(cuMemcpy3D(&bad[i]), CUDA_ERROR_INVALID_VALUE);
     CUDA_MEMCPY3D array = good;
     array.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    FAILS(cuMemcpy3D(&array), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuMemcpy3D(&array), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemcpy3D(NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemcpy3DAsync(&good, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuMemcpy2D(NULL), CUDA_ERROR_INVALID_VALUE);

@@ -40,9 +40,14 @@ static void bad_descriptors(void **state)
     desc.filterMode = (CUfilter_mode)2;
     FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
     desc = plain;
-    desc.flags = CU_TRSF_READ_AS_INTEGER;
-    desc.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    desc.flags = CU_TRSF_SEAMLESS_CUBEMAP;
     FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
+    const CUDA_RESOURCE_VIEW_DESC views[] = { { .format = CU_RES_VIEW_FORMAT_NONE, .width = 8, .height = 8 }, { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8 },
+        { .format = CU_RES_VIEW_FORMAT_UINT_4X16, .width = 8, .height = 8 }, { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastLayer = 1 },
+        { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastMipmapLevel = 1 } };
+    for (unsigned i = 0; i < sizeof views / sizeof *views; i++)
+        FAILS(attempt(&good, &plain, &views[i]), CUDA_ERROR_INVALID_VALUE);
+    FAILS(attempt(&good, &plain, &(CUDA_RESOURCE_VIEW_DESC){ .format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1, .width = 32, .height = 32 }), CUDA_ERROR_NOT_SUPPORTED);
 }
 
 static void bad_memory(void **state)
@@ -57,9 +62,9 @@ static void bad_memory(void **state)
     linear.res.linear.numChannels = 2;
     linear.res.linear.sizeInBytes = 8192;
     OK(attempt(&linear, &plain, NULL));
-    linear.res.linear.sizeInBytes = 8200;
-    FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
     linear.res.linear.sizeInBytes = 4;
+    OK(attempt(&linear, &plain, NULL));
+    linear.res.linear.sizeInBytes = SIZE_MAX;
     FAILS(attempt(&linear, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
     linear.res.linear.sizeInBytes = 1024;
     linear.res.linear.devPtr = memory + 8;
@@ -74,12 +79,9 @@ static void bad_memory(void **state)
     pitch.res.pitch2D.height = 16;
     pitch.res.pitch2D.pitchInBytes = 512;
     OK(attempt(&pitch, &plain, NULL));
-    FAILS(attempt(&pitch, &plain, &(CUDA_RESOURCE_VIEW_DESC){ .width = 16 }), CUDA_ERROR_INVALID_VALUE);
-    pitch.res.pitch2D.height = 17;
+    pitch.res.pitch2D.height = 70000;
     FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
     pitch.res.pitch2D.height = 16;
-    pitch.res.pitch2D.pitchInBytes = 48;
-    FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
     pitch.res.pitch2D.pitchInBytes = 100;
     FAILS(attempt(&pitch, &plain, NULL), CUDA_ERROR_INVALID_VALUE);
 }
@@ -106,6 +108,7 @@ static void they_say_what_they_were_made_of(void **state)
     FAILS(cuTexObjectGetTextureDesc(&desc_found, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuSurfObjectGetResourceDesc(&resource_found, texture), CUDA_ERROR_INVALID_VALUE);
     OK(cuTexObjectDestroy(texture));
+    OK(cuTexObjectDestroy(0));
     FAILS(cuTexObjectDestroy(texture), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuTexObjectGetResourceDesc(&resource_found, texture), CUDA_ERROR_INVALID_VALUE);
 }
@@ -169,7 +172,7 @@ static void bad_handles(void **state)
         CUcontext context;
         float at = 0, out;
         OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-        CUtexObject texture = cases[i].made ? make_texture(make_array(4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0) : 5;
+        CUtexObject texture = cases[i].made ? make_texture(make_array(4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0) : 5;
         FAILS(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, &at, &out, 1), cases[i].status);
         OK(cuCtxDestroy_v2(context));
     }
@@ -177,7 +180,6 @@ static void bad_handles(void **state)
 
 static void surfaces(void **state)
 {
-    CUDA_RESOURCE_DESC plain = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0));
     CUDA_RESOURCE_DESC good = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST)), found;
     CUsurfObject surface;
     (void)state;
@@ -186,7 +188,7 @@ static void surfaces(void **state)
     assert_ptr_equal(found.res.array.hArray, good.res.array.hArray);
     OK(cuSurfObjectDestroy(surface));
     FAILS(cuSurfObjectDestroy(surface), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuSurfObjectCreate(&surface, &plain), CUDA_ERROR_INVALID_VALUE);
+    OK(cuSurfObjectDestroy(0));
     FAILS(cuSurfObjectCreate(NULL, &good), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuSurfObjectCreate(&surface, NULL), CUDA_ERROR_INVALID_VALUE);
     good.resType = CU_RESOURCE_TYPE_LINEAR;

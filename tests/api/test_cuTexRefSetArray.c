@@ -100,7 +100,9 @@ static void memory(void **state)
     OK(cuTexRefSetAddress(&offset, picture, address + 16, 64));
     assert_int_equal(offset, 16);
     FAILS(cuTexRefSetAddress(NULL, picture, address + 16, 64), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuTexRefSetAddress(&offset, picture, address, 8192), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuTexRefSetAddress(&offset, picture, 512, 64), CUDA_ERROR_INVALID_VALUE);
+    OK(cuTexRefSetAddress(&offset, picture, 0, 0));
+    FAILS(cuTexRefGetAddress(&found, picture), CUDA_ERROR_INVALID_VALUE);
     const CUDA_ARRAY_DESCRIPTOR desc = { 8, 8, CU_AD_FORMAT_FLOAT, 1 };
     OK(cuTexRefSetAddress2D(picture, &desc, address, 512));
     FAILS(cuTexRefSetAddress2D(picture, &desc, address, 500), CUDA_ERROR_INVALID_VALUE);
@@ -123,7 +125,7 @@ static void names(void **state)
     FAILS(cuModuleGetTexRef(&picture, module, "number"), CUDA_ERROR_NOT_FOUND);
     FAILS(cuModuleGetSurfRef(&canvas, module, "picture"), CUDA_ERROR_NOT_FOUND);
     FAILS(cuModuleGetTexRef(&picture, module, "nothing"), CUDA_ERROR_NOT_FOUND);
-    FAILS(cuModuleGetGlobal(&address, &size, module, "picture"), CUDA_ERROR_NOT_FOUND);
+    FAILS(cuModuleGetGlobal(&address, &size, module, "picture"), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuTexRefSetArray(WILD(CUtexref), NULL, 1), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuTexRefSetFlags((CUtexref)(void *)canvas, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuTexRefDestroy(again), CUDA_ERROR_INVALID_VALUE);
@@ -159,13 +161,11 @@ static void surfaces(void **state)
 {
     CUmodule module = load_module(ptx);
     CUarray array = make_array(8, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST), found_array;
-    CUarray plain = make_array(8, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0);
     CUsurfref canvas;
     unsigned value = 7, found[8];
     (void)state;
     OK(cuModuleGetSurfRef(&canvas, module, "canvas"));
     FAILS(cuSurfRefGetArray(&found_array, canvas), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuSurfRefSetArray(canvas, plain, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuSurfRefSetArray(canvas, array, 1), CUDA_ERROR_INVALID_VALUE);
     OK(cuSurfRefSetArray(canvas, array, 0));
     OK(cuSurfRefGetArray(&found_array, canvas));

@@ -171,6 +171,39 @@ CASE(texture_read, trilinear)
     image_say(tex_3d, texture, 3, at, 5, 1, 3);
 }
 
+/* One texel of a volume is not zero. */
+CASE(texture_read, trilinear_weights)
+{
+    float values[64] = {0};
+    CUarray array = image_array(4, 4, 4, F, 1, 0);
+    values[21] = 65536;
+    image_fill(array, values, 16, 4, 4);
+    CUtexObject texture = image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    float at[3 * 32];
+    for (unsigned i = 0; i < 32; i++) {
+        at[3 * i] = (i & 1 ? 0.5f : 1.5f) + (float)(i * 11 % 61 + 7) / 256;
+        at[3 * i + 1] = (i & 2 ? 0.5f : 1.5f) + (float)(i * 7 % 53 + 100) / 256;
+        at[3 * i + 2] = (i & 4 ? 0.5f : 1.5f) + (float)(i * 5 % 47 + 60) / 256;
+    }
+    image_say(tex_3d, texture, 3, at, 32, 1, 4);
+}
+
+/* The other three texels of a square. */
+CASE(texture_read, bilinear_weights_others)
+{
+    float values[16] = {0};
+    CUarray array = image_array(4, 4, 0, F, 1, 0);
+    values[5] = 65536;
+    image_fill(array, values, 16, 4, 1);
+    CUtexObject texture = image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    float at[2 * 36];
+    for (unsigned i = 0; i < 36; i++) {
+        at[2 * i] = (i % 3 == 1 ? 1.5f : 0.5f) + (float)(i * 11 % 61 + 7) / 256;
+        at[2 * i + 1] = (i % 3 == 0 ? 1.5f : 0.5f) + (float)(i * 7 % 53 + (i % 2 ? 128 : 100)) / 256;
+    }
+    image_say(tex_2d, texture, 2, at, 36, 1, 4);
+}
+
 CASE(texture_read, point_2d_modes)
 {
     CUarray array = ramp(4, 4, 0, 0, 1, 10, 0);
@@ -290,9 +323,28 @@ CASE(texture_read, normalized_filtered)
     float at[16];
     image_fill(array, bytes, 4, 1, 1);
     for (unsigned i = 0; i < 16; i++)
-        at[i] = 0.5f + (float)i * 3 / 16;
+        at[i] = 0.53f + (float)i * 0.187f;
     image_say(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0), 1, at, 16, 1, 3);
 }
+
+/* All 256 numbers as sRGB, a quarter at a time, by their bits. */
+static void say_srgb(unsigned first)
+{
+    unsigned char bytes[64];
+    float at[64];
+    CUarray array = image_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    for (unsigned i = 0; i < 64; i++) {
+        bytes[i] = (unsigned char)(first + i);
+        at[i] = (float)i;
+    }
+    image_fill(array, bytes, 64, 1, 1);
+    say_words(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_SRGB), 64, at, 1);
+}
+
+CASE(texture_read, srgb_0) { say_srgb(0); }
+CASE(texture_read, srgb_64) { say_srgb(64); }
+CASE(texture_read, srgb_128) { say_srgb(128); }
+CASE(texture_read, srgb_192) { say_srgb(192); }
 
 CASE(texture_read, srgb)
 {
@@ -389,6 +441,22 @@ CASE(texture_read, fetch_array)
     say_fetches(image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0));
     say_fetches(image_texture(array, CU_TR_ADDRESS_MODE_BORDER, CU_TR_FILTER_MODE_LINEAR, 0));
     say_fetches(image_texture(array, CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_POINT, NORMALIZED));
+}
+
+CASE(texture_read, fetch_plane)
+{
+    CUarray array = ramp(8, 4, 0, 0, 1, 10, 0);
+    static const int at[][2] = {{0, 0}, {3, 2}, {7, 3}, {8, 1}, {1, 4}, {-1, 2}, {2, -1}, {100, 100}};
+    unsigned operands[8][IMAGE_OPERANDS] = {{0}}, results[8][IMAGE_RESULTS];
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned k = 0; k < 2; k++)
+            operands[i][k] = (unsigned)at[i][k];
+    for (unsigned m = 0; m < 2; m++) {
+        CUtexObject texture = image_texture(array, m ? CU_TR_ADDRESS_MODE_BORDER : CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+        image_run(NULL, "tex.2d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1}];", texture, 8, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+        for (unsigned i = 0; i < 8; i++)
+            say_float(image_float(results[i][0]), 1);
+    }
 }
 
 CASE(texture_read, float_of_linear)
@@ -583,7 +651,21 @@ CASE(texture_read, gradients)
         say_float(image_float(results[i][0]), 0);
 }
 
-/* ---- gathers, offsets, questions ---- */
+CASE(texture_read, gradients_bias)
+{
+    static const float steps[] = {1.0f / 16, 1.3f / 16, 2.0f / 16, 3.1f / 16, 0};
+    unsigned operands[5][IMAGE_OPERANDS] = {{0}}, results[5][IMAGE_RESULTS];
+    for (unsigned i = 0; i < 5; i++) {
+        operands[i][0] = operands[i][1] = image_bits(0.53f);
+        operands[i][2] = operands[i][5] = image_bits(steps[i]);
+    }
+    image_run(NULL, "tex.grad.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], {%f2, %f3}, {%f4, %f5};",
+              levels(CU_TR_FILTER_MODE_LINEAR, 0.75f, 0, 10), 5, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    for (unsigned i = 0; i < 5; i++)
+        say_float(image_float(results[i][0]), 0);
+}
+
+/* ---- gathers, offsets ---- */
 
 CASE(texture_read, gather)
 {
@@ -602,31 +684,6 @@ CASE(texture_read, offsets)
     static const float near[] = {0.31f, 0.44f, 0.97f, 0.03f};
     image_say("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], {2, -1};", texture, 2, at, 2, 1, 2);
     image_say("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], {2, -1};", wrapped, 2, near, 2, 1, 2);
-}
-
-CASE(texture_read, questions)
-{
-    unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
-    CUtexObject textures[4] = {image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0),
-                               image_texture(ramp(8, 4, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED),
-                               image_texture(ramp(8, 4, 2, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0),
-                               image_texture(ramp(8, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0)};
-    for (unsigned i = 0; i < 4; i++) {
-        image_run(NULL, "txq.width.b32 %o0, [%rd0]; txq.height.b32 %o1, [%rd0]; txq.depth.b32 %o2, [%rd0]; txq.normalized_coords.b32 %o3, [%rd0];",
-                  textures[i], 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
-        for (unsigned k = 0; k < 4; k++)
-            say_int((int)results[0][k]);
-    }
-}
-
-CASE(texture_read, questions_levels)
-{
-    unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
-    operands[0][0] = 2;
-    image_run(NULL, "txq.num_mipmap_levels.b32 %o0, [%rd0]; txq.level.width.b32 %o1, [%rd0], %r0; txq.level.height.b32 %o2, [%rd0], %r0;",
-              levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 10), 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
-    for (unsigned k = 0; k < 3; k++)
-        say_int((int)results[0][k]);
 }
 
 CASE(texture_read, view)
