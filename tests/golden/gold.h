@@ -126,9 +126,10 @@ CUresult gold_wait_event(CUevent event, unsigned limit_ms);
 void *gold_foreign(void);
 #define GOLD_WILD ((void *)(uintptr_t)0xdead0000beefull)
 
-/* Called by gold_main.c around each case. */
+/* Called by gold_main.c around each case; a program of cases has its own (gold.c, runtime/rt.c). */
 void gold_child_begin(bool bare);
 bool gold_child_reset(void);
+int gold_device_count(void);
 /* Runs one case and leaves its answer in BUFFER. */
 void gold_run(const struct gold_case *test, char *buffer, size_t size);
 /* The list of cases, in the order in which they were added. */
