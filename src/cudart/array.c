@@ -85,6 +85,17 @@ cudaError_t mr_cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmappedArray, co
     return status == cudaSuccess ? (cudaError_t)mr_driver.cuMipmappedArrayCreate((CUmipmappedArray *)mipmappedArray, &descriptor, numLevels) : status;
 }
 
+/* Nothing is freed where there is nothing. */
+cudaError_t mr_cudaFreeArray(cudaArray_t array)
+{
+    return array ? (cudaError_t)mr_driver.cuArrayDestroy((CUarray)array) : cudaSuccess;
+}
+
+cudaError_t mr_cudaFreeMipmappedArray(cudaMipmappedArray_t mipmappedArray)
+{
+    return mipmappedArray ? (cudaError_t)mr_driver.cuMipmappedArrayDestroy((CUmipmappedArray)mipmappedArray) : cudaSuccess;
+}
+
 cudaError_t mr_cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent, unsigned int *flags, cudaArray_t array)
 {
     CUDA_ARRAY3D_DESCRIPTOR found;

@@ -28,7 +28,7 @@ static _Thread_local struct {
     unsigned depth;
     struct shape near[NEAR];
     struct deep_shape *deep; /* those above NEAR */
-} pushed;
+} pushed __attribute__((tls_model("initial-exec")));
 
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, struct CUstream_st *stream)
 {

@@ -45,7 +45,7 @@ struct mr_rt_thread {
     CUcontext context;  /* known to live as long as `resets` is the process's count */
     unsigned resets;
 };
-extern _Thread_local struct mr_rt_thread mr_rt_thread;
+extern _Thread_local struct mr_rt_thread mr_rt_thread __attribute__((tls_model("initial-exec")));
 
 /* Whether the driver is loaded and initialised. */
 extern bool mr_rt_is_ready;
