@@ -141,6 +141,16 @@ static void run_is(uint32_t mask, uint32_t code, struct mr_image_lanes *lanes)
     }
 }
 
+static uint32_t lanes_with(uint32_t mask, uint64_t handle, const struct mr_image_lanes *lanes)
+{
+    uint32_t found = 0;
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        found |= (uint32_t)(lanes->handle[lane] == handle) << lane;
+    }
+    return found;
+}
+
 void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
 {
     unsigned op = MR_IMAGE_GET(code, OP);
@@ -160,6 +170,13 @@ void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t
                 mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, surface ? "a surface handle that is none" : "a texture handle that is none");
             if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
                 mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line, "a texture or surface of another geometry than the instruction's");
+            if (mr_sample_is_plain(texture, code)) {
+                uint32_t same = lanes_with(mask, known, lanes);
+                mr_sample_plain(texture, code, same, lanes);
+                mask &= ~same | 1u << lane; /* the loop takes this lane out */
+                texture = NULL;
+                continue;
+            }
         }
         run_lane(block, texture, code, line, lanes, lane);
     }

@@ -35,6 +35,10 @@ struct mr_sample {
     float dx[3], dy[3];      /* MR_IMAGE_GRADIENT */
 };
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
+
+/* The same for all lanes of a mask, straight from and to the rows, where nothing but one plane of f32 is asked for: no layers, levels, offsets. */
+bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code);
+void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes);
 void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
 /* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. */

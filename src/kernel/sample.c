@@ -103,11 +103,12 @@ static struct axis place(double x, int32_t offset, int32_t size, CUaddress_mode 
 
 static void read_border(const struct mr_texture *texture, union mr_texel *out)
 {
-    if (texture->as_integer)
-        for (unsigned i = 0; i < 4; i++)
+    *out = (union mr_texel){ .f = { 0 } };
+    for (unsigned i = 0; i < texture->format.channels; i++)
+        if (texture->as_integer)
             out->u[i] = (uint32_t)(int64_t)tame(texture->desc.borderColor[i]);
-    else
-        memcpy(out->f, texture->desc.borderColor, sizeof out->f);
+        else
+            out->f[i] = texture->desc.borderColor[i];
 }
 
 static void read_at(const struct plane *plane, int32_t x, int32_t y, uint32_t slice, union mr_texel *out)
@@ -396,5 +397,62 @@ void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *
         union mr_texel texel;
         read_texel(&plane, right ? axes[0].second : axes[0].first, low ? axes[1].second : axes[1].first, 0, &texel);
         out->u[i] = texel.u[channel];
+    }
+}
+
+/* ---- a warp's reads of a plane, the short way ---- */
+
+bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code)
+{
+    unsigned geom = MR_IMAGE_GET(code, GEOM);
+    return MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX && (geom == MR_IMAGE_1D || geom == MR_IMAGE_2D) && MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_BASE &&
+           MR_IMAGE_GET(code, FLOAT_AT) && !MR_IMAGE_GET(code, OFFSET) && MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD && texture->shape <= MR_TEXTURE_2D &&
+           !texture->layered && !texture->linear && texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
+           texture->format.kind == MR_TEXEL_FLOAT && texture->format.channel == 4 && texture->levels[0].width && texture->levels[0].height;
+}
+
+/* Where a texel is, or the border. */
+static inline const float *plain_texel(const struct mr_texture *texture, int32_t x, int32_t y)
+{
+    if (x == OUTSIDE || y == OUTSIDE)
+        return texture->desc.borderColor;
+    return (const float *)(texture->levels[0].base + (size_t)y * texture->levels[0].pitch + (size_t)x * texture->format.bytes);
+}
+
+static inline void plain_linear(const struct mr_texture *texture, const struct axis axes[3], unsigned channels, union mr_texel *out)
+{
+    const float *corners[4] = { plain_texel(texture, axes[0].first, axes[1].first), plain_texel(texture, axes[0].second, axes[1].first),
+        plain_texel(texture, axes[0].first, axes[1].second), plain_texel(texture, axes[0].second, axes[1].second) };
+    unsigned weights[4];
+    weigh(axes, weights);
+    for (unsigned i = 0; i < channels; i++) {
+        double sum = 0;
+        for (unsigned k = 0; k < 4; k++)
+            if (weights[k])
+                sum += (double)weights[k] * (double)corners[k][i];
+        out->f[i] = (float)(sum / STEPS);
+    }
+}
+
+void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes)
+{
+    const CUaddress_mode modes[2] = { mode_of(texture, 0), mode_of(texture, 1) };
+    int32_t width = (int32_t)texture->levels[0].width, height = (int32_t)texture->levels[0].height;
+    bool linear = texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR, row = MR_IMAGE_GET(code, GEOM) == MR_IMAGE_1D;
+    unsigned channels = texture->format.channels;
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(mask);
+        union mr_texel texel = { .u = { lanes->at[0][lane], row ? 0 : lanes->at[1][lane] } };
+        const struct axis axes[3] = { place(in_texels(texture, texel.f[0], width, modes[0]), 0, width, modes[0], linear, false),
+            place(in_texels(texture, texel.f[1], height, modes[1]), 0, height, modes[1], linear, false) };
+        texel = (union mr_texel){ .f = { 0 } };
+        if (!linear)
+            memcpy(texel.f, plain_texel(texture, axes[0].first, axes[1].first), channels * sizeof *texel.f);
+        else if (channels == 1)
+            plain_linear(texture, axes, 1, &texel);
+        else
+            plain_linear(texture, axes, channels, &texel);
+        for (unsigned i = 0; i < 4; i++)
+            lanes->data[i][lane] = texel.u[i];
     }
 }

@@ -163,6 +163,57 @@ static void lanes_go_their_own_ways(void **state)
     }
 }
 
+/* A plane of floats is read a short way, unless there are offsets: both ways have to give the same bits. */
+static void the_short_way_is_the_long_way(void **state)
+{
+    enum { N = 512 };
+    static const char ptx_text[] = PTX_HEAD
+        ".visible .entry both(.param .u64 texture, .param .u64 out, .param .u64 at)\n{\n"
+        "    .reg .b64 %rd<6>;\n    .reg .b32 %r<2>;\n    .reg .f32 %f<12>;\n    ld.param.u64 %rd1, [texture];\n    ld.param.u64 %rd2, [out];\n"
+        "    ld.param.u64 %rd3, [at];\n    mov.u32 %r1, %tid.x;\n    mad.wide.u32 %rd2, %r1, 48, %rd2;\n    mad.wide.u32 %rd3, %r1, 8, %rd3;\n"
+        "    ld.global.v2.f32 {%f1, %f2}, [%rd3];\n    tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1, %f2}];\n"
+        "    tex.2d.v4.f32.f32 {%f7, %f8, %f9, %f10}, [%rd1, {%f1, %f2}], {0, 0};\n    st.global.v4.f32 [%rd2], {%f3, %f4, %f5, %f6};\n"
+        "    st.global.v4.f32 [%rd2+16], {%f7, %f8, %f9, %f10};\n    tex.1d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1}];\n"
+        "    tex.1d.v4.f32.f32 {%f7, %f8, %f9, %f10}, [%rd1, {%f1}], {0};\n    st.global.v2.f32 [%rd2+32], {%f3, %f4};\n"
+        "    st.global.v2.f32 [%rd2+40], {%f7, %f8};\n    ret;\n}\n";
+    static float at[N][2], found[N][12], values[13 * 7 * 4];
+    CUfunction function = get_function(load_module(ptx_text), "both");
+    CUdeviceptr places, results;
+    unsigned seed = 12345;
+    (void)state;
+    OK(cuMemAlloc(&places, sizeof at));
+    OK(cuMemAlloc(&results, sizeof found));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        values[i] = (float)(int)((seed = seed * 1664525 + 1013904223) >> 8) / 977 - 4000;
+    values[17] = 1.0f / 0.0f;
+    values[40] = 0.0f / 0.0f;
+    for (unsigned variant = 0; variant < 4 * 2 * 2 * 3; variant++) {
+        unsigned channels = 1u << variant / 16, flags = variant & 8 ? CU_TRSF_NORMALIZED_COORDINATES : 0;
+        CUarray array = make_array(13, 7, 0, CU_AD_FORMAT_FLOAT, channels, 0);
+        fill_array(array, values, 13 * 4 * channels, 7, 1);
+        const CUDA_RESOURCE_DESC resource = array_resource(array);
+        CUDA_TEXTURE_DESC desc = { .addressMode = { variant & 3, (variant + variant / 8) & 3 }, .filterMode = variant >> 2 & 1, .flags = flags,
+            .borderColor = { 1, 2, 3, 4 } };
+        CUtexObject texture;
+        OK(cuTexObjectCreate(&texture, &resource, &desc, NULL));
+        for (int i = 0; i < N; i++)
+            for (int k = 0; k < 2; k++) {
+                at[i][k] = ((float)((seed = seed * 1664525 + 1013904223) >> 8) / 16777216 * 3 - 1) * (flags ? 1 : k ? 7 : 13);
+                at[i][k] = i == 5 ? 0.0f / 0.0f : i == 6 ? 1e38f : i == 7 ? -1e38f : at[i][k];
+            }
+        OK(cuMemcpyHtoD(places, at, sizeof at));
+        void *params[] = { &texture, &results, &places };
+        OK(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
+        OK(cuMemcpyDtoH(found, results, sizeof found));
+        for (int i = 0; i < N; i++) {
+            assert_memory_equal(&found[i][0], &found[i][4], 16);
+            assert_memory_equal(&found[i][8], &found[i][10], 8);
+        }
+        OK(cuTexObjectDestroy(texture));
+        OK(cuArrayDestroy(array));
+    }
+}
+
 /* A handle that is none, and one of another shape, end the context and not the process. */
 static void bad_handles(void **state)
 {
@@ -235,7 +286,8 @@ static void threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(bad_descriptors), TEST_IN_CONTEXT(bad_memory), TEST_IN_CONTEXT(they_say_what_they_were_made_of),
-        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces),
+        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(the_short_way_is_the_long_way),
+        TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces),
         TEST_IN_CONTEXT(threads) };
     return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
 }
