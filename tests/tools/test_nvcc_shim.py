@@ -99,13 +99,13 @@ class Shim(unittest.TestCase):
             self.assertFalse((self.path / "kernel.cubin").exists())
 
     def test_other_programs_options_are_guarded(self):
-        hostile = ("-fplugin=x.so", "-fpass-plugin=x.so", "-load", "-Xclang", "-B.", "-specs=x", "-wrapper", "-mllvm", "-fuse-ld=./x", "@options", "-Wl,-plugin,x.so",
+        hostile = ("-fplugin=x.so", "-fpass-plugin=x.so", "-load", "-Xclang", "-B.", "-specs=x", "-wrapper", "-mllvm", "-fuse-ld=./x", "@options", "-Wl,-plugin,x.so", "-O2 -fplugin=x.so", "-O2 -Wl,-z,now -specs=x",
                    "-Wl,--plugin=x.so", "-Wa,x", "-Wp,x", "-I", "-D")
         for option in hostile:
             done = self.nvcc("--cubin", f"--compiler-options={option}", "kernel.cu")
             self.assertEqual(done.returncode, 1, option)
             self.assertIn("Millrace", done.stderr)
-        for option in ("-plugin", "--plugin=x.so", "-plugin-opt=x", "@options", "-mllvm"):
+        for option in ("-z now -plugin x.so", "-plugin", "--plugin=x.so", "-plugin-opt=x", "@options", "-mllvm"):
             done = self.nvcc("--cubin", "-Xlinker", option, "kernel.cu")
             self.assertEqual(done.returncode, 1, option)
         for words in (("-Xptxas", "--unknown"), ("-Xcudafe", "--unknown"), ("-Xfatbin", "--unknown"), ("-Werror", "unknown"), ("-cudart", "unknown"),
@@ -114,7 +114,7 @@ class Shim(unittest.TestCase):
             self.assertEqual(done.returncode, 1, words)
 
     def test_options_that_pass(self):
-        words = ("-Xcompiler", "-Wall,-fPIC", "--compiler-options=-O2", "-Xptxas=-v,-O3", "-Xcudafe", "--diag_suppress=20011", "-Xfatbin", "-compress-all",
+        words = ("-Xcompiler", "-Wall,-fPIC", "-Xcompiler", " -O2 -g  -Wl,-rpath,/x,-z,now -fno-math-errno ", "--compiler-options=-O2", "-Xptxas=-v,-O3", "-Xcudafe", "--diag_suppress=20011", "-Xfatbin", "-compress-all",
                  "-Werror", "all-warnings,cross-execution-space-call", "-maxrregcount=32", "-t", "2", "--default-stream", "per-thread", "-use_fast_math",
                  "-ftz=true", "-fmad=false", "-prec-div=true", "--expt-relaxed-constexpr", "--extended-lambda", "-lineinfo", "-g", "-O3", "-std=c++20",
                  "-diag-suppress", "177", "-cudart", "none", "-Wno-deprecated-gpu-targets", "--restrict=true", "-m64", "-rdc=true")
@@ -149,6 +149,9 @@ class Shim(unittest.TestCase):
         self.assertIn(".entry scale", (self.path / "kernel.ptx").read_text())
         self.assertIn(".entry other", (self.path / "second.ptx").read_text())
         self.assertEqual(self.nvcc("--ptx", "kernel.cu", "second.cu", "-o", "one.ptx").returncode, 1)
+        (self.path / "out").mkdir()
+        self.assertEqual(self.nvcc("--fatbin", "-odir", "out", "kernel.cu", "second.cu").returncode, 0)
+        self.assertEqual(sorted(path.name for path in (self.path / "out").iterdir()), ["kernel.fatbin", "second.fatbin"])
 
     def entries(self, path: pathlib.Path) -> list[tuple[int, str]]:
         """The targets and texts in a fat binary."""

@@ -50,7 +50,7 @@ static int run_each(const struct request *request, const struct places *places)
             status = host_dependencies(request, places, input);
             continue;
         }
-        char *name = request->output ? NULL : output_name(input->path, endings[request->phase]);
+        char *name = request->output ? NULL : output_path(request, input->path, endings[request->phase]);
         const char *output = name ? name : request->output;
         if (request->phase == PHASE_OBJECT)
             status = host_object(request, places, input, output);

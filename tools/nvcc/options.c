@@ -25,7 +25,7 @@ int failed(const char *what, const char *word)
 }
 
 enum action {
-    SET_PHASE, SET_OUTPUT, SET_ARCH, SET_CODE, GENCODE, SET_LANGUAGE, SET_CCBIN, SET_KEEP, SET_KEEP_FOLDER, SET_RUNTIME, SET_RDC, SET_STREAM,
+    SET_PHASE, SET_OUTPUT, SET_OUTPUT_FOLDER, SET_ARCH, SET_CODE, GENCODE, SET_LANGUAGE, SET_CCBIN, SET_KEEP, SET_KEEP_FOLDER, SET_RUNTIME, SET_RDC, SET_STREAM,
     SET_MACHINE, SET_DEPENDENCIES, SET_DEPENDENCY_FILE, SET_DEPENDENCY_TARGET, SET_PHONY, SET_SHARED, SET_FORWARD, DEVICE_C, DEVICE_W,
     BOTH,          /* clang's `text`, for both halves */
     BOTH_VALUE,    /* with the value attached */
@@ -69,6 +69,7 @@ static const struct option {
     { "--dependency-target-name", "-MT", SET_DEPENDENCY_TARGET, 0, NULL, NULL },
     { "--generate-dependency-targets", "-MP", SET_PHONY, 0, NULL, NULL },
     { "--output-file", "-o", SET_OUTPUT, 0, NULL, NULL },
+    { "--output-directory", "-odir", SET_OUTPUT_FOLDER, 0, NULL, NULL },
     { "--gpu-architecture", "-arch", SET_ARCH, 0, NULL, NULL },
     { "--gpu-code", "-code", SET_CODE, 0, NULL, NULL },
     { "--generate-code", "-gencode", GENCODE, 0, NULL, NULL },
@@ -138,7 +139,7 @@ static const struct option {
 static bool takes_value(enum action action)
 {
     switch (action) {
-    case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
+    case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
     case SET_STREAM: case SET_MACHINE: case SET_DEPENDENCY_FILE: case SET_DEPENDENCY_TARGET: case BOTH_VALUE: case DEVICE_BOOLEAN: case LEVEL:
     case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
     case NOTHING_BOOLEAN: case OPTIONS_FILE:
@@ -268,36 +269,47 @@ static bool front(const char *option)
         complain("cannot honour the front end's option", option);
 }
 
-/* The parts of a comma list, one by one. */
+static bool packer(const char *option)
+{
+    return strcmp(option, "-compress-all") == 0 || strncmp(option, "-compress-mode", 14) == 0 || strncmp(option, "--compress", 10) == 0 ||
+        complain("cannot honour the packer's option", option);
+}
+
+static bool one_part(struct request *request, enum action action, const char *option)
+{
+    switch (action) {
+    case HOST:
+        return guard_host(request, option);
+    case LINKER:
+        return guard_linker(request, option);
+    case ERRORS:
+        return errors(request, option);
+    case FRONT:
+        return front(option);
+    case PACKER:
+        return packer(option);
+    default:
+        return mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the assembler's option", option);
+    }
+}
+
+/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A list for the linker within (-Wl,a,b) is one part. */
 static bool each_part(struct request *request, enum action action, const char *list)
 {
     char option[PATH_MAX];
+    list += strspn(list, " ");
     do {
-        size_t length = strcspn(list, ",");
+        bool within = action == HOST && strncmp(list, "-Wl,", 4) == 0;
+        size_t length = strcspn(list, within ? " " : ", ");
         if (length >= sizeof option)
             return complain("this option is too long:", list);
         memcpy(option, list, length);
         option[length] = '\0';
-        bool good = true;
-        if (action == HOST && strncmp(option, "-Wl", 3) == 0 && list[length] == ',') { /* the linker's own list, to its end */
-            return guard_host(request, list);
-        } else if (action == HOST) {
-            good = guard_host(request, option);
-        } else if (action == LINKER) {
-            good = guard_linker(request, option);
-        } else if (action == ERRORS) {
-            good = errors(request, option);
-        } else if (action == FRONT) {
-            good = front(option);
-        } else if (action == PACKER) {
-            good = strcmp(option, "-compress-all") == 0 || strncmp(option, "-compress-mode", 14) == 0 || strncmp(option, "--compress", 10) == 0 ||
-                complain("cannot honour the packer's option", option);
-        } else {
-            good = mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the assembler's option", option);
-        }
-        if (!good)
+        if (!one_part(request, action, option))
             return false;
-        list += length + (list[length] == ',');
+        list += length;
+        list += *list == ',';
+        list += strspn(list, " ");
     } while (*list);
     return true;
 }
@@ -367,6 +379,9 @@ static bool apply_setting(struct request *request, const struct option *option, 
         return true;
     case SET_OUTPUT:
         request->output = value;
+        return true;
+    case SET_OUTPUT_FOLDER:
+        request->output_folder = value;
         return true;
     case SET_ARCH:
         return set_arch(request, value);
@@ -532,7 +547,7 @@ bool request_find_kinds(struct request *request)
 static void note_given(struct request *request, const struct option *option, const char *word, const char *next)
 {
     switch (option->action) {
-    case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
+    case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
     case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_VALUE: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
     case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE:
         break;

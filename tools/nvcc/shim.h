@@ -47,6 +47,7 @@ struct request {
     struct link_item *items;
     size_t item_count, item_room;
     const char *output;               /* -o, or NULL */
+    const char *output_folder;        /* -odir, for outputs without -o; or NULL */
     const char *language;             /* -x, or NULL */
     const char *host_compiler;        /* -ccbin, or NULL */
     const char *keep_folder;          /* --keep: intermediate files stay here; NULL: they are removed */
@@ -110,6 +111,9 @@ char *step_file(const struct request *request, const char *base, const char *end
 /* The folder of such files. */
 const char *step_folder(const struct request *request);
 void step_clean(void);
+
+/* The same as a path: in the folder of -odir, or as it is. */
+char *output_path(const struct request *request, const char *source, const char *ending);
 
 /* The source's name without folders and ending, plus `ending`: nvcc's name for an output. The caller frees it. */
 char *output_name(const char *source, const char *ending);

@@ -183,6 +183,17 @@ char *output_name(const char *source, const char *ending)
     return text_or_end(&name);
 }
 
+char *output_path(const struct request *request, const char *source, const char *ending)
+{
+    char *name = output_name(source, ending);
+    struct mr_text path = { .data = NULL };
+    if (!request->output_folder)
+        return name;
+    mr_text_format(&path, "%s/%s", request->output_folder, name);
+    mr_free(name);
+    return text_or_end(&path);
+}
+
 bool file_write(const struct request *request, const char *path, const void *data, size_t size)
 {
     if (request->verbose || request->dry_run)
