@@ -294,6 +294,8 @@ extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditi
 extern "C" __attribute__((device)) int printf(const char *format, ...);
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
+/* new and delete for the device, placement new among them: clang has its own header of this name before the host's, which makes them of malloc and free. */
+#include <new>
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
     const char *function, size_t character_size);
 /* What stands in the table of an abstract class. */

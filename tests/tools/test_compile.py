@@ -79,7 +79,7 @@ class Compile(unittest.TestCase):
         self.assertIn("1000 sums are right", out)
 
     def test_examples(self):
-        for name in ("streams", "graphs", "managed", "callbacks", "ipc"):
+        for name in ("streams", "graphs", "managed", "callbacks", "ipc", "textures"):
             with self.subTest(name):
                 self.assertIn(f"{name}: ", self.example(name, "-O2"))
 
@@ -226,6 +226,45 @@ set_target_properties(program PROPERTIES CUDA_STANDARD 17)
         self.assertEqual(self.run_it(), "42\n")
         self.cc("-arch=native", "main.cpp", "kernels.cu", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
+
+    def test_templates_and_objects_in_two_sources(self):
+        self.write({"shared.h": """
+#pragma once
+#include <new>
+template <class T> __global__ void add(T *p, T v) { p[threadIdx.x] += v; }
+template <class T> inline void add_on_device(T *p, T v) { add<T><<<1, 4>>>(p, v); }
+struct Base { __device__ virtual int f(int x) { return x; } __device__ virtual ~Base() {} };
+struct Derived : Base { int by = 2; __device__ int f(int x) override { return x * by; } };
+""", "one.cu": """
+#include "shared.h"
+#include <cstdio>
+void other(int *p);
+__global__ void objects(int *p)
+{
+    alignas(16) char room[64];
+    Base *here = new (room) Derived, *heap = p[0] > 0 ? new Derived : new Base;
+    int *list = new int[3]();
+    p[3] = heap->f(p[3]) + here->f(1000) + list[2];
+    here->~Base();
+    delete heap;
+    delete[] list;
+}
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 4 * sizeof(int));
+    cudaMemset(p, 0, 4 * sizeof(int));
+    add_on_device(p, 1);
+    other(p);
+    objects<<<1, 1>>>(p);
+    std::printf("%s", cudaGetErrorName(cudaDeviceSynchronize()));
+    std::printf(" %d %d\\n", p[0], p[3]);
+    return 0;
+}
+""", "two.cu": '#include "shared.h"\nvoid other(int *p) { add_on_device(p, 10); }\n'})
+        for options in ((), ("-rdc=true",), ("-std=c++20", "-G")):
+            self.cc(*options, "one.cu", "two.cu", "-o", "program")
+            self.assertEqual(self.run_it(), "cudaSuccess 11 2022\n")
 
     def test_debug(self):
         self.write(HALVES)
