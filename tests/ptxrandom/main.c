@@ -14,6 +14,7 @@
  * Ends with 0 if all is well, 1 after a difference, 2 if there is no driver.
  */
 #include <cuda.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
