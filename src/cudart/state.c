@@ -143,20 +143,30 @@ cudaError_t mr_rt_context_slow(void)
     return status;
 }
 
-/* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. */
+/* Takes the process's retain of a device back; whether there was one. */
+static bool forget(int device)
+{
+    pthread_mutex_lock(&lock);
+    bool had = retained[device] != NULL;
+    retained[device] = NULL;
+    pthread_mutex_unlock(&lock);
+    return had;
+}
+
+/* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. Ending the context waits for
+ * work, which may be a host function that calls us: no lock is held then. A thread that uses the device meanwhile may have retained it again. */
 cudaError_t mr_cudaDeviceReset(void)
 {
     int device = mr_rt_device();
     if (device < 0 || device >= MAX_DEVICES)
         return cudaErrorInvalidDevice;
-    pthread_mutex_lock(&lock);
-    bool had = retained[device] != NULL;
-    retained[device] = NULL;
+    bool had = forget(device);
     CUresult status = mr_driver.cuDevicePrimaryCtxReset(device);
     if (had && status == CUDA_SUCCESS)
         status = mr_driver.cuDevicePrimaryCtxRelease(device);
+    if (forget(device))
+        (void)mr_driver.cuDevicePrimaryCtxRelease(device);
     __atomic_add_fetch(&mr_rt_resets, 1, __ATOMIC_ACQ_REL);
-    pthread_mutex_unlock(&lock);
     mr_rt_thread.device = device;
     mr_rt_thread.context = NULL;
     mr_rt_thread.last = cudaSuccess;

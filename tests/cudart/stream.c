@@ -108,6 +108,28 @@ static void test_events(void)
     OK(cudaStreamDestroy(other));
 }
 
+static void CUDART_CB call_back_in(void *user)
+{
+    int device = -1;
+    void *memory = NULL;
+    /* On a thread of the driver, which has no context and gets none. */
+    atomic_store((atomic_int *)user, cudaMalloc(&memory, 64) == cudaSuccess ? 1 : 2);
+    (void)cudaGetDevice(&device);
+}
+
+/* A host function may not call the runtime; that it does while the device is reset ends neither in a crash nor in a lock. */
+static void test_call_in_host_function(void)
+{
+    for (int i = 0; i < 20; i++) {
+        atomic_int answer = 0;
+        cudaStream_t stream;
+        OK(cudaStreamCreate(&stream));
+        OK(cudaLaunchHostFunc(stream, call_back_in, &answer));
+        OK(cudaDeviceReset());
+        HOLDS(answer == 2);
+    }
+}
+
 static void test_attributes(void)
 {
     cudaStream_t stream, copy;
@@ -169,5 +191,6 @@ int main(void)
     test_events();
     test_attributes();
     test_capture();
+    test_call_in_host_function();
     return finish();
 }
