@@ -164,8 +164,11 @@ CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribu
     }
     bool known = mr_memory_find_usable((uintptr_t)ptr, &found);
     for (unsigned i = 0; i < numAttributes && status == CUDA_SUCCESS; i++) {
+        /* A pointer that memory does not have is no failure here. */
         if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER && known && !has_host_pointer(ptr, &found))
             *(void **)data[i] = NULL;
+        else if (attributes[i] == CU_POINTER_ATTRIBUTE_DEVICE_POINTER && known && !has_device_pointer(&found))
+            *(CUdeviceptr *)data[i] = 0;
         else
             status = put_attribute(attributes[i], ptr, known ? &found : NULL, data[i]);
     }

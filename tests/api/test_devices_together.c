@@ -103,6 +103,12 @@ static void test_access_for_fills_and_pointers(void **state)
     OK(cuMemcpyDtoH(back, theirs, sizeof back));
     FAILS(cuMemsetD32(theirs, 3, 4), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, theirs), CUDA_ERROR_INVALID_VALUE);
+    CUpointer_attribute asked[] = { CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
+    int ordinal = 9;
+    told = 1;
+    OK(cuPointerGetAttributes(2, asked, (void *[]){ &told, &ordinal }, theirs));
+    assert_int_equal(told, 0);
+    assert_int_equal(ordinal, 1);
     OK(cuCtxEnablePeerAccess(other_context, 0));
     OK(cuMemsetD32(theirs, 3, 4));
     OK(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, theirs));
