@@ -259,8 +259,10 @@ CASE(fault, event_of_faulted_stream, .alone = true)
     void *nowhere = NULL;
     unsigned value = 1;
     void *params[] = {&nowhere, &value};
+    struct rt_gate gate = rt_gate_close(stream); /* so that the event is recorded before the fault */
     RT_NEED(rt_launch(&rt_host_store, 1, stream, params));
     rt(cudaEventRecord(event, stream));
+    rt_gate_open(gate);
     rt(cudaEventSynchronize(event));
     rt(cudaEventQuery(event));
 }

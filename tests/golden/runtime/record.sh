@@ -19,11 +19,12 @@ trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
 
 library() {
-    find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -name "$1" 2>/dev/null | head -n 1
+    find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -type f -name "$1" 2>/dev/null | head -n 1
 }
 stub=$(library libcuda.so)
 [ -n "$stub" ] || stub=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
-runtime=$(library 'libcudart.so.*')
+runtime=$(library libcudart.so)
+[ -n "$runtime" ] || runtime=$(library 'libcudart.so.*')
 [ -n "$stub" ] && [ -n "$runtime" ] || { echo "no libcuda or no libcudart under $toolkit" >&2; exit 1; }
 flags="-std=gnu17 -O1 -g -Wall -Wextra -Wno-deprecated-declarations -I$toolkit/include"
 common="$here/../gold_answer.c $here/../gold_main.c $here/../gold_names.c $here/../gold_peer.c $here/../gold_ptx.c"
