@@ -83,6 +83,9 @@ static bool check_mbarrier(struct verifier *verifier)
     if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER && inst->dst_count && inst->operands[0].kind != MR_PTX_OPERAND_SINK)
         return mr_ptx_verify_operand_error(verifier, &inst->operands[0],
                                            "an arrival in '.shared::cluster' has no result: write _");
+    const struct mr_ptx_operand *parity = &inst->operands[2];
+    if ((inst->flags & MR_PTX_FLAG_PARITY) && parity->kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)parity->value > 1)
+        return mr_ptx_verify_operand_error(verifier, parity, "a parity is 0 or 1");
     return true;
 }
 

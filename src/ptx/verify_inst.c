@@ -406,6 +406,8 @@ static bool check_barrier(struct verifier *verifier)
         uint8_t sem = inst->semantics;
         if (inst->op == MR_PTX_OP_BAR)
             return mr_ptx_verify_error(verifier, "'.cluster' is for 'barrier'");
+        if (inst->type_count || inst->mode2 != MR_PTX_MODE_NONE || inst->boolop != MR_PTX_BOOL_NONE)
+            return mr_ptx_verify_error(verifier, "'barrier.cluster' reduces nothing");
         if (sem != MR_PTX_SEM_NONE && sem != (waits ? MR_PTX_SEM_ACQUIRE : MR_PTX_SEM_RELEASE) &&
             (waits || sem != MR_PTX_SEM_RELAXED))
             return mr_ptx_verify_error(verifier, "this ordering is not allowed for 'barrier.cluster'");
