@@ -35,13 +35,19 @@ static cudaError_t check_box(struct cudaPitchedPtr box, struct cudaExtent extent
     return cudaSuccess;
 }
 
+/* Where a slice begins. The address is the program's and may be anything. */
+static void *slice(struct cudaPitchedPtr box, size_t z)
+{
+    return (void *)((uintptr_t)box.ptr + z * box.pitch * box.ysize);
+}
+
 cudaError_t mr_cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent, bool per_thread)
 {
     cudaError_t status = check_box(pitchedDevPtr, extent);
     if (status == cudaSuccess && extent.height == pitchedDevPtr.ysize)
         return mr_cudaMemset2D(pitchedDevPtr.ptr, pitchedDevPtr.pitch, value, extent.width, extent.height * extent.depth, per_thread);
     for (size_t z = 0; status == cudaSuccess && z < extent.depth; z++)
-        status = mr_cudaMemset2D((char *)pitchedDevPtr.ptr + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize, pitchedDevPtr.pitch, value, extent.width,
+        status = mr_cudaMemset2D(slice(pitchedDevPtr, z), pitchedDevPtr.pitch, value, extent.width,
             extent.height, per_thread);
     return status;
 }
@@ -52,7 +58,7 @@ cudaError_t mr_cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
     if (status == cudaSuccess && extent.height == pitchedDevPtr.ysize)
         return mr_cudaMemset2DAsync(pitchedDevPtr.ptr, pitchedDevPtr.pitch, value, extent.width, extent.height * extent.depth, stream);
     for (size_t z = 0; status == cudaSuccess && z < extent.depth; z++)
-        status = mr_cudaMemset2DAsync((char *)pitchedDevPtr.ptr + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize, pitchedDevPtr.pitch, value, extent.width,
+        status = mr_cudaMemset2DAsync(slice(pitchedDevPtr, z), pitchedDevPtr.pitch, value, extent.width,
             extent.height, stream);
     return status;
 }
