@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE"""
+"""millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE [Examples|Languages|Options]"""
 import os
 import pathlib
 import shutil
@@ -46,7 +46,7 @@ int main()
 }
 
 
-class Compile(unittest.TestCase):
+class Programs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -73,6 +73,8 @@ class Compile(unittest.TestCase):
         self.assertEqual([path.name for path in self.path.iterdir()], ["program"])
         return self.run_it()
 
+
+class Examples(Programs):
     def test_hello(self):
         out = self.example("hello")
         self.assertIn("hello from thread 1 of block 1", out)
@@ -99,6 +101,31 @@ class Compile(unittest.TestCase):
             values = [(value + 5) * 3 for value in values]
         self.assertEqual(done.stdout, f"plugin: {' '.join(map(str, values))}\n")
 
+    def test_cooperative(self):
+        self.assertIn("add up to", self.example("cooperative", "-arch=sm_80", "-std=c++20"))
+
+    def test_threads(self):
+        for options in (("--default-stream", "per-thread", "--extended-lambda"), ("-default-stream=per-thread", "-cudart", "shared", "-g", "-lineinfo")):
+            with self.subTest(options):
+                self.assertIn("8 threads", self.example("threads", *options))
+
+    def test_relocatable(self):
+        sources = EXAMPLES / "relocatable" / "main.cu", EXAMPLES / "relocatable" / "table.cu"
+        self.cc("-rdc=true", *sources, "-o", "program")
+        self.assertIn("32 values", self.run_it())
+        self.cc("-dc", *sources)
+        self.cc("main.o", "table.o", "-o", "second")
+        self.assertIn("32 values", self.run_it("./second"))
+        self.cc("--lib", "table.o", "-o", "libtable.a")
+        self.cc("main.o", "-L.", "-ltable", "-o", "third")
+        self.assertIn("32 values", self.run_it("./third"))
+        self.cc("main.o", "libtable.a", "-arch=sm_75", "-o", "fourth")
+        self.assertIn("32 values", self.run_it("./fourth"))
+        self.cc("-dlink", "main.o", "table.o", "-o", "linked.o")
+        self.assertIn("look_up", self.cc("-c", sources[0], "-o", "alone.o", expect=1).stderr)
+
+
+class Languages(Programs):
     def test_headers_on_the_host(self):
         self.write({"host.cu": """
 #include <cuda.h>
@@ -147,37 +174,6 @@ int main()
             self.assertEqual(self.cc("-arch=sm_80", *options, "host.cu", "-o", "program").stderr, "")
             self.assertEqual(self.run_it(), "3 2.25 -12 5 10.5 4\n")
 
-    def test_cooperative(self):
-        self.assertIn("add up to", self.example("cooperative", "-arch=sm_80", "-std=c++20"))
-
-    def test_threads(self):
-        for options in (("--default-stream", "per-thread", "--extended-lambda"), ("-default-stream=per-thread", "-cudart", "shared", "-g", "-lineinfo")):
-            with self.subTest(options):
-                self.assertIn("8 threads", self.example("threads", *options))
-
-    def test_relocatable(self):
-        sources = EXAMPLES / "relocatable" / "main.cu", EXAMPLES / "relocatable" / "table.cu"
-        self.cc("-rdc=true", *sources, "-o", "program")
-        self.assertIn("32 values", self.run_it())
-        self.cc("-dc", *sources)
-        self.cc("main.o", "table.o", "-o", "second")
-        self.assertIn("32 values", self.run_it("./second"))
-        self.cc("--lib", "table.o", "-o", "libtable.a")
-        self.cc("main.o", "-L.", "-ltable", "-o", "third")
-        self.assertIn("32 values", self.run_it("./third"))
-        self.cc("main.o", "libtable.a", "-arch=sm_75", "-o", "fourth")
-        self.assertIn("32 values", self.run_it("./fourth"))
-        self.cc("-dlink", "main.o", "table.o", "-o", "linked.o")
-        self.assertIn("look_up", self.cc("-c", sources[0], "-o", "alone.o", expect=1).stderr)
-
-    def test_relocatable_errors(self):
-        self.cc("-dc", EXAMPLES / "relocatable" / "main.cu")
-        done = self.cc("main.o", "-o", "program", expect=1)
-        self.assertIn("look_up", done.stderr)
-        self.assertIn("can't be linked", done.stderr)
-        (self.path / "bad.o").write_bytes((self.path / "main.o").read_bytes()[:1000])
-        self.assertIn("bad.o", self.cc("bad.o", "-o", "program", expect=1).stderr)
-
     def test_several_languages(self):
         self.write(HALVES)
         self.cc("main.cpp", "kernels.cu", "-o", "program")
@@ -192,12 +188,6 @@ int main()
     def test_another_host_compiler(self):
         self.write(HALVES)
         self.cc("-ccbin", "g++", "-Xcompiler", "-Wall,-O2", "main.cpp", "kernels.cu", "-o", "program")
-        self.assertEqual(self.run_it(), "42\n")
-
-    def test_shared_library(self):
-        self.write(HALVES)
-        self.cc("-shared", "-Xcompiler", "-fPIC", "-cudart", "shared", "kernels.cu", "-o", "libkernels.so")
-        self.cc("-cudart=shared", "main.cpp", "-L.", "-lkernels", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
 
     @unittest.skipUnless(shutil.which("cmake") and shutil.which("ninja"), "there is no CMake")
@@ -219,13 +209,6 @@ set_target_properties(program PROPERTIES CUDA_STANDARD 17)
         self.do("ninja", "-C", "b")
         self.assertEqual(self.run_it("b/program"), "42\n")
         self.assertIn("32 values", self.run_it("b/relocatable"))
-
-    def test_several_architectures(self):
-        self.write(HALVES)
-        self.cc("-gencode", "arch=compute_60,code=sm_60", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "main.cpp", "kernels.cu", "-o", "program")
-        self.assertEqual(self.run_it(), "42\n")
-        self.cc("-arch=native", "main.cpp", "kernels.cu", "-o", "program")
-        self.assertEqual(self.run_it(), "42\n")
 
     def test_templates_and_objects_in_two_sources(self):
         self.write({"shared.h": """
@@ -271,21 +254,6 @@ int main()
         self.cc("-g", "-G", "main.cpp", "kernels.cu", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
 
-    def test_dependencies(self):
-        self.write(HALVES)
-        self.assertIn("kernels.h", self.cc("-MM", "kernels.cu").stdout)
-        self.assertIn("cuda_runtime.h", self.cc("-M", "kernels.cu").stdout)
-        self.cc("-c", "-MD", "-MF", "deps", "-MT", "target", "kernels.cu")
-        self.assertTrue((self.path / "deps").read_text().startswith("target:"))
-        self.cc("-c", "-MMD", "kernels.cu", "-o", "out.o")
-        self.assertIn("out.o: ", (self.path / "out.d").read_text())
-
-    def test_kept_files(self):
-        self.write(HALVES)
-        (self.path / "kept").mkdir()
-        self.cc("-c", "--keep", "--keep-dir", "kept", "kernels.cu")
-        self.assertEqual(sorted(path.name for path in (self.path / "kept").iterdir()), ["kernels.fatbin", "kernels.ptx"])
-
     def test_errors_name_the_source(self):
         self.write({"broken.cu": "#include <vector>\n\n__global__ void f() { undeclared = 1; }\nint main() { return 0; }\n",
                     "host.cu": "__global__ void f() {}\nint main() { f<<<1>>>(); }\n", "wrong.cu": "int helper();\n__global__ void f(int *p) { *p = helper(); }\n"})
@@ -307,6 +275,44 @@ int main()
 """})
         self.cc("fault.cu", "-o", "program")
         self.assertEqual(self.run_it(expect=3), "cudaErrorIllegalAddress\n")
+
+
+class Options(Programs):
+    def test_relocatable_errors(self):
+        self.cc("-dc", EXAMPLES / "relocatable" / "main.cu")
+        done = self.cc("main.o", "-o", "program", expect=1)
+        self.assertIn("look_up", done.stderr)
+        self.assertIn("can't be linked", done.stderr)
+        (self.path / "bad.o").write_bytes((self.path / "main.o").read_bytes()[:1000])
+        self.assertIn("bad.o", self.cc("bad.o", "-o", "program", expect=1).stderr)
+
+    def test_shared_library(self):
+        self.write(HALVES)
+        self.cc("-shared", "-Xcompiler", "-fPIC", "-cudart", "shared", "kernels.cu", "-o", "libkernels.so")
+        self.cc("-cudart=shared", "main.cpp", "-L.", "-lkernels", "-Xlinker", "-rpath,$ORIGIN", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_several_architectures(self):
+        self.write(HALVES)
+        self.cc("-gencode", "arch=compute_60,code=sm_60", "-gencode", "arch=compute_90,code=[sm_90,compute_90]", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+        self.cc("-arch=native", "main.cpp", "kernels.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+
+    def test_dependencies(self):
+        self.write(HALVES)
+        self.assertIn("kernels.h", self.cc("-MM", "kernels.cu").stdout)
+        self.assertIn("cuda_runtime.h", self.cc("-M", "kernels.cu").stdout)
+        self.cc("-c", "-MD", "-MF", "deps", "-MT", "target", "kernels.cu")
+        self.assertTrue((self.path / "deps").read_text().startswith("target:"))
+        self.cc("-c", "-MMD", "kernels.cu", "-o", "out.o")
+        self.assertIn("out.o: ", (self.path / "out.d").read_text())
+
+    def test_kept_files(self):
+        self.write(HALVES)
+        (self.path / "kept").mkdir()
+        self.cc("-c", "--keep", "--keep-dir", "kept", "kernels.cu")
+        self.assertEqual(sorted(path.name for path in (self.path / "kept").iterdir()), ["kernels.fatbin", "kernels.ptx"])
 
     def test_temporary_files_go(self):
         (self.path / "tmp").mkdir()
