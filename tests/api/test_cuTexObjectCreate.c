@@ -2,8 +2,6 @@
 /* Texture and surface objects: descriptors, lifetimes, reads by warps whose lanes go different ways or read different textures. */
 #include "array_support.h"
 
-#include <pthread.h>
-
 static CUresult attempt(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc, const CUDA_RESOURCE_VIEW_DESC *view)
 {
     CUtexObject texture = 77;
@@ -246,48 +244,10 @@ static void surfaces(void **state)
     FAILS(cuSurfObjectCreate(&surface, &good), CUDA_ERROR_INVALID_VALUE);
 }
 
-/* Threads make textures, read through them and end them, at the same time. */
-struct job { CUcontext context; CUfunction function; int number; bool good; };
-
-static void *work(void *data)
-{
-    struct job *job = data;
-    job->good = cuCtxSetCurrent(job->context) == CUDA_SUCCESS;
-    for (int round = 0; round < 20 && job->good; round++) {
-        float values[8], at[8], found[8];
-        for (int i = 0; i < 8; i++) {
-            values[i] = (float)(job->number * 1000 + round * 10 + i);
-            at[i] = (float)i + 0.5f;
-        }
-        CUarray array = make_array(8, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
-        fill_array(array, values, 32, 1, 1);
-        CUtexObject texture = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
-        job->good = read_texture(job->function, texture, at, found, 8) == CUDA_SUCCESS && memcmp(found, values, sizeof values) == 0 &&
-                    cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS;
-    }
-    return NULL;
-}
-
-static void threads(void **state)
-{
-    CUfunction function = get_function(load_module(PTX_HEAD PTX_READ_1D), "read");
-    struct job jobs[4];
-    pthread_t ids[4];
-    for (int i = 0; i < 4; i++) {
-        jobs[i] = (struct job){ *state, function, i, false };
-        assert_int_equal(pthread_create(&ids[i], NULL, work, &jobs[i]), 0);
-    }
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(pthread_join(ids[i], NULL), 0);
-        assert_true(jobs[i].good);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(bad_descriptors), TEST_IN_CONTEXT(bad_memory), TEST_IN_CONTEXT(they_say_what_they_were_made_of),
         TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(the_short_way_is_the_long_way),
-        TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces),
-        TEST_IN_CONTEXT(threads) };
+        TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces) };
     return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
 }
