@@ -16,7 +16,7 @@ void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t
 union mr_texel { float f[4]; uint32_t u[4]; };
 
 /* texel.c: reads one element; channels that the format lacks are 0. `as_integer`: as it is, sign- or zero-extended. */
-void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool srgb, const void *from, union mr_texel *out);
+void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool is_srgb, const void *from, union mr_texel *out);
 
 /* sust.p: writes one element from 32 bits for each channel, clamped to what the format holds. */
 void mr_texel_write(const struct mr_texel_format *format, void *to, const uint32_t *channels);

@@ -221,34 +221,40 @@ static void find_axes(const struct plane *plane, const struct mr_sample *sample,
     }
 }
 
-/* Weights of the four texels of a square, in 256ths: a product is rounded, and the others are what is left, so that rows and columns add up. */
-static void weigh(const struct axis axes[3], unsigned weights[4])
+/* One part of a weight, rounded; the other is what is left, so that both add up. */
+static inline unsigned part(unsigned weight, unsigned of)
 {
-    unsigned a = axes[0].weight, b = axes[1].weight, both = (a * b + STEPS / 2) / STEPS;
-    weights[3] = both;
-    weights[1] = a - both;
-    weights[2] = b - both;
-    weights[0] = STEPS + both - a - b;
+    return (weight * of + STEPS / 2) / STEPS;
+}
+
+/* Weights of the texels of a square or cube, in 256ths: bit 0 of the index is x, bit 1 y, bit 2 z. As on hardware x and z are split first, then y. */
+static inline void weigh(const struct axis axes[3], unsigned dimensions, unsigned weights[8])
+{
+    unsigned a = axes[0].weight, b = axes[1].weight, c = dimensions > 2 ? axes[2].weight : 0, both = part(a, c);
+    const unsigned columns[4] = { STEPS + both - a - c, a - both, c - both, both };
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned first = part(columns[i], STEPS - b), at = (i & 1) | (i & 2) << 1;
+        weights[at] = first;
+        weights[at | 2] = columns[i] - first;
+    }
 }
 
 static void blend(const struct plane *plane, const struct axis axes[3], union mr_texel *out)
 {
     double sum[4] = { 0 };
-    unsigned channels = plane->texture->format.channels, weights[4];
-    weigh(axes, weights);
+    unsigned channels = plane->texture->format.channels, weights[8];
+    weigh(axes, plane->dimensions, weights);
     for (unsigned corner = 0; corner < 1u << plane->dimensions; corner++) {
-        unsigned depth = plane->dimensions < 3 ? STEPS : corner & 4 ? axes[2].weight : STEPS - axes[2].weight;
-        unsigned weight = weights[corner & 3] * depth;
         union mr_texel texel;
-        if (weight == 0)
+        if (weights[corner] == 0)
             continue; /* so that no infinity or NaN of a texel that isn't looked at gets in */
         read_texel(plane, corner & 1 ? axes[0].second : axes[0].first, corner & 2 ? axes[1].second : axes[1].first,
             corner & 4 ? axes[2].second : axes[2].first, &texel);
         for (unsigned i = 0; i < channels; i++)
-            sum[i] += (double)weight * (double)texel.f[i];
+            sum[i] += (double)weights[corner] * (double)texel.f[i];
     }
     for (unsigned i = 0; i < 4; i++)
-        out->f[i] = i < channels ? (float)(sum[i] / (STEPS * STEPS)) : 0.0f;
+        out->f[i] = i < channels ? (float)(sum[i] / STEPS) : 0.0f;
 }
 
 static uint32_t layer_of(const struct mr_texture *texture, uint32_t layer)
@@ -328,7 +334,7 @@ static void sample_level(const struct mr_texture *texture, const struct mr_sampl
 
 /* ---- levels of detail ---- */
 
-/* The level at which neighbours on the screen would be a texel apart. */
+/* The level at which neighbours on the screen would be a texel apart, to 1/256. */
 static double gradient_level(const struct mr_texture *texture, const struct mr_sample *sample)
 {
     const struct mr_texels *texels = &texture->levels[0];
@@ -342,7 +348,7 @@ static double gradient_level(const struct mr_texture *texture, const struct mr_s
         y += dy * dy;
     }
     double longest = x > y ? x : y;
-    return longest > 0 ? log2(longest) / 2 : -1000;
+    return longest > 0 ? (double)whole(log2(longest) / 2 * STEPS + 0.5) / STEPS : -1000;
 }
 
 static double find_level(const struct mr_texture *texture, const struct mr_sample *sample)
@@ -423,8 +429,8 @@ static inline void plain_linear(const struct mr_texture *texture, const struct a
 {
     const float *corners[4] = { plain_texel(texture, axes[0].first, axes[1].first), plain_texel(texture, axes[0].second, axes[1].first),
         plain_texel(texture, axes[0].first, axes[1].second), plain_texel(texture, axes[0].second, axes[1].second) };
-    unsigned weights[4];
-    weigh(axes, weights);
+    unsigned weights[8];
+    weigh(axes, 2, weights);
     for (unsigned i = 0; i < channels; i++) {
         double sum = 0;
         for (unsigned k = 0; k < 4; k++)
