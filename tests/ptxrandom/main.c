@@ -3,10 +3,11 @@
 /*
  * Seeds to PTX programs to verdicts, on whatever libcuda the loader finds.
  *
- *     ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--print] [--dry] [--shrink]
+ *     ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--level L] [--print] [--dry] [--shrink]
  *
  * --from, --seeds  the seeds S to S + N - 1 (by default 1, 100)
  * --seconds        stop after so long
+ * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4)
  * --print          write the PTX to standard output
  * --dry            draw and calculate, but run nothing
  * --shrink         take statements out of a program that fails for as long as it still does, and print what is left
@@ -21,7 +22,7 @@
 
 #include "program.h"
 
-struct options { u64 from, seeds; double seconds; bool print, dry, shrink; };
+struct options { u64 from, seeds; double seconds; unsigned level; bool print, dry, shrink; };
 
 static struct program program;
 static struct memory wanted, got;
@@ -62,17 +63,17 @@ static void begin_memory(struct memory *memory, u64 seed)
 }
 
 /* Runs the program; false with a message if the driver would not. */
-static bool run(const struct program *p, struct memory *memory, bool quiet)
+static bool run(const struct program *p, struct memory *memory, const struct options *options, bool quiet)
 {
     static char log[4096];
     char *text = text_of(p);
-    CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[2] = {log, (void *)sizeof log};
+    CUjit_option keys[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[3] = {log, (void *)sizeof log, (void *)(uintptr_t)options->level};
     CUmodule module = NULL;
     CUfunction function;
     CUdeviceptr in = 0, all = 0;
     log[0] = '\0';
-    CUresult status = cuModuleLoadDataEx(&module, text, 2, options, values);
+    CUresult status = cuModuleLoadDataEx(&module, text, 3, keys, values);
     free(text);
     if (status == CUDA_SUCCESS)
         status = cuModuleGetFunction(&function, module, "k");
@@ -143,7 +144,7 @@ static bool fails(const struct program *p, const struct options *options, char *
     snprintf(what, size, "the driver refused it");
     if (options->dry)
         return false;
-    return !run(p, &got, quiet) || differs(p, what, size);
+    return !run(p, &got, options, quiet) || differs(p, what, size);
 }
 
 /* Unlinks one statement at a time. */
@@ -173,7 +174,7 @@ static void shrink(struct program *p, const struct options *options)
 
 static bool read_options(int count, char **words, struct options *options)
 {
-    *options = (struct options){.from = 1, .seeds = 100};
+    *options = (struct options){.from = 1, .seeds = 100, .level = 4};
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : NULL;
         if (strcmp(words[i], "--print") == 0)
@@ -186,6 +187,8 @@ static bool read_options(int count, char **words, struct options *options)
             options->from = strtoull(words[++i], NULL, 10);
         else if (value && strcmp(words[i], "--seeds") == 0)
             options->seeds = strtoull(words[++i], NULL, 10);
+        else if (value && strcmp(words[i], "--level") == 0)
+            options->level = (unsigned)strtoul(words[++i], NULL, 10);
         else if (value && strcmp(words[i], "--seconds") == 0)
             options->seconds = strtod(words[++i], NULL);
         else
@@ -209,7 +212,7 @@ int main(int count, char **words)
     struct options options;
     char what[256];
     if (!read_options(count, words, &options)) {
-        fprintf(stderr, "usage: ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--print] [--dry] [--shrink]\n");
+        fprintf(stderr, "usage: ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--level L] [--print] [--dry] [--shrink]\n");
         return 1;
     }
     if (!options.dry && !begin_driver()) {

@@ -3,7 +3,8 @@
 /*
  * alloca, stacksave and stackrestore: sizes that differ from lane to lane, loops
  * that give back what they took, functions that leave it to their end, guards,
- * alignment, and too much. Then isspacep in .const space.
+ * alignment, and too much. Then isspacep in .const space, and a function whose last
+ * parameter is an array of any size.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,6 +59,18 @@ static const char text[] =
     "    .reg .b32 %r; .reg .b64 %d<4>; .reg .pred %p;\n"
     "    ld.param.u64 %d1, [size]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 40; @%p alloca.u64 %d2, %d1; @%p st.local.u8 [%d2], %r; ret;\n}\n"
 
+    ".func (.param .b32 r) sum(.param .b32 n, .param .align 8 .b8 va[])\n{\n"
+    "    .reg .b32 %r<4>; .reg .b64 %d; .reg .pred %p; ld.param.u32 %r1, [n]; mov.u64 %d, va; mov.u32 %r2, 0;\n"
+    "NEXT: ld.param.u32 %r3, [%d]; add.u32 %r2, %r2, %r3; add.u64 %d, %d, 4; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra NEXT;\n"
+    "    st.param.b32 [r], %r2; ret;\n}\n"
+    ".visible .entry variadic(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<4>; .reg .b64 %d<4>; ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2;\n"
+    "    { .param .b32 n; .param .align 8 .b8 va[12]; .param .b32 r; st.param.b32 [n], 3; st.param.b32 [va], 10; st.param.b32 [va+4], %r1; st.param.b32 [va+8], 12;\n"
+    "      call (r), sum, (n, va); ld.param.b32 %r2, [r]; }\n"
+    "    { .param .b32 n; .param .align 8 .b8 va[8]; .param .b32 r; st.param.b32 [n], 2; st.param.b32 [va], %r1; st.param.b32 [va+4], %r2;\n"
+    "      call (r), sum, (n, va); ld.param.b32 %r2, [r]; }\n"
+    "    st.global.u32 [%d1], %r2; ret;\n}\n"
+
     ".visible .entry spaces(.param .u64 out)\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;\n    ld.param.u64 %d1, [out]; mov.u32 %r2, 0;\n"
     "    cvta.const.u64 %d2, bank; add.u64 %d3, %d2, 15; isspacep.const %p, %d3; @%p or.b32 %r2, %r2, 1;\n"
@@ -101,8 +114,14 @@ static uint32_t of_spaces(uint32_t thread)
     return 1 | 2 | 8;
 }
 
+static uint32_t of_variadic(uint32_t thread)
+{
+    return 22 + 2 * thread;
+}
+
 static void functions(void **unused) { (void)unused; each_variant("functions", THREADS, of_functions); }
 static void loop(void **unused) { (void)unused; each_variant("loop", THREADS - 7, of_loop); }
+static void variadic(void **unused) { (void)unused; each_variant("variadic", THREADS, of_variadic); }
 static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_spaces); }
 
 static void too_much(void **unused)
@@ -122,6 +141,7 @@ static void too_much(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(spaces)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(spaces),
+        cmocka_unit_test(variadic)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,31 @@ void cg_emit_trap(struct cg *g, unsigned kind)
     cg_runtime_call(g, offsetof(struct mr_runtime, trap), unit->void_type, args, 2);
 }
 
+/* For a parameter that is an array of any size: a copy with the distance between lanes that the callee reckons with. `var` may be NULL: nothing is passed. */
+static LLVMValueRef open_slot(struct cg *g, const struct mr_ptx_var *var)
+{
+    LLVMValueRef slot = cg_slot(g, LLVMArrayType2(g->unit->i8, MR_FLOW_OPEN_BYTES * CG_LANES), "open");
+    LLVMSetAlignment(slot, 64);
+    g->frame += MR_FLOW_OPEN_BYTES * CG_LANES;
+    if (!var)
+        return slot;
+    uint64_t bytes = var->incomplete ? MR_FLOW_OPEN_BYTES : var->size;
+    uint64_t step = !var->is_array && var->vector <= 1 ? var->size : mr_flow_lane_stride(var);
+    LLVMTypeRef type = cg_vector_type(g->unit->i8, (unsigned)bytes);
+    for (unsigned lane = 0; lane < CG_LANES; lane++) {
+        LLVMValueRef from = LLVMConstInt(g->unit->i64, lane * step, false), to = LLVMConstInt(g->unit->i64, lane * MR_FLOW_OPEN_BYTES, false);
+        LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, g->unit->i8, *cg_var_slot(g, var), &from, 1, ""), "");
+        LLVMSetAlignment(value, 1);
+        LLVMSetAlignment(LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, slot, &to, 1, "")), 1);
+    }
+    return slot;
+}
+
 /* Where the 32 lanes of an argument are: a .param variable's own slot, or a new one for a register or number. */
 static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *operand, const struct mr_ptx_var *formal)
 {
+    if (operand->kind == MR_PTX_OPERAND_SYMBOL && formal && formal->incomplete)
+        return open_slot(g, operand->var);
     if (operand->kind == MR_PTX_OPERAND_SYMBOL || operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS)
         return *cg_var_slot(g, operand->var);
     LLVMTypeRef type = cg_int_type(g, formal ? (unsigned)formal->size * 8 : 64);
@@ -49,7 +71,7 @@ static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *ope
 struct call {
     const struct mr_ptx_inst *inst;
     LLVMValueRef *slots; /* arguments, then returns */
-    unsigned count;
+    unsigned args, count;
 };
 
 static bool prepare(struct cg *g, const struct mr_ptx_inst *inst, struct call *call)
@@ -69,7 +91,10 @@ static bool prepare(struct cg *g, const struct mr_ptx_inst *inst, struct call *c
         return_count = c->prototype->return_count;
     }
     call->inst = inst;
-    call->count = c->arg_count + c->return_count;
+    /* An array of any size may be left out at the end. */
+    bool omitted = param_count == c->arg_count + 1;
+    call->args = c->arg_count + omitted;
+    call->count = call->args + c->return_count;
     call->slots = mr_calloc(call->count ? call->count : 1, sizeof *call->slots);
     if (!call->slots) {
         cg_fail(g->unit, inst, "memory is short");
@@ -77,8 +102,10 @@ static bool prepare(struct cg *g, const struct mr_ptx_inst *inst, struct call *c
     }
     for (uint32_t i = 0; i < c->arg_count; i++)
         call->slots[i] = argument_slot(g, &c->args[i], i < param_count ? params[i] : NULL);
+    if (omitted)
+        call->slots[c->arg_count] = open_slot(g, NULL);
     for (uint32_t i = 0; i < c->return_count; i++)
-        call->slots[c->arg_count + i] = argument_slot(g, &c->returns[i], i < return_count ? returns[i] : NULL);
+        call->slots[call->args + i] = argument_slot(g, &c->returns[i], i < return_count ? returns[i] : NULL);
     return true;
 }
 
@@ -91,7 +118,7 @@ static void take_returns(struct cg *g, const struct call *call)
             continue;
         LLVMTypeRef type = cg_reg_type(g, c->returns[i].type);
         g->lanes = CG_LANES;
-        cg_write(g, &c->returns[i], LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[c->arg_count + i], ""));
+        cg_write(g, &c->returns[i], LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[call->args + i], ""));
     }
 }
 
@@ -112,12 +139,12 @@ static void call_function(struct cg *g, const struct mr_ptx_function *callee, co
     mr_free(args);
 }
 
-static bool fits(const struct mr_ptx_function *func, const struct mr_ptx_call *call)
+static bool fits(const struct mr_ptx_function *func, const struct mr_ptx_call *call, uint32_t args)
 {
-    if (func->is_entry || !func->has_body || func->param_count != call->arg_count || func->return_count != call->return_count)
+    if (func->is_entry || !func->has_body || func->param_count != args || func->return_count != call->return_count)
         return false;
     for (uint32_t i = 0; call->prototype && i < func->param_count; i++)
-        if (func->params[i]->size != call->prototype->params[i]->size)
+        if (func->params[i]->size != call->prototype->params[i]->size || func->params[i]->incomplete != call->prototype->params[i]->incomplete)
             return false;
     for (uint32_t i = 0; call->prototype && i < func->return_count; i++)
         if (func->returns[i]->size != call->prototype->returns[i]->size)
@@ -147,7 +174,7 @@ static void call_indirectly(struct cg *g, const struct call *call)
     LLVMValueRef jump = LLVMBuildSwitch(g->b, mine, bad, 8);
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
         const struct mr_ptx_function *func = unit->entry->reachable[i];
-        if (!fits(func, c))
+        if (!fits(func, c, call->args))
             continue;
         LLVMBasicBlockRef arm = cg_new_block(g, "target");
         LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func), false), arm);
