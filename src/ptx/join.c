@@ -121,6 +121,15 @@ static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, 
     statement->end = token->text;
 }
 
+/* Sections hold debug information alone, with offsets that are right for one input; the joined text has none. */
+static void skip_section(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token)
+{
+    while (token->kind != '}' && token->kind != MR_PTX_TOKEN_END && token->kind != MR_PTX_TOKEN_ERROR)
+        mr_ptx_lexer_next(lexer, token);
+    if (token->kind == '}')
+        mr_ptx_lexer_next(lexer, token);
+}
+
 static struct statement *add_statement(struct join *join)
 {
     if (!mr_array_reserve((void **)&join->list, &join->capacity, join->count + 1, sizeof *join->list)) {
@@ -146,6 +155,10 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
                 mr_ptx_lexer_next(&lexer, &token);
             continue;
         }
+        if (token.kind == MR_PTX_TOKEN_DOT && word_is(&token, "section")) {
+            skip_section(&lexer, &token);
+            continue;
+        }
         struct statement *statement = add_statement(join);
         bool several = false;
         if (!statement)
@@ -154,7 +167,7 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
         statement->rest = statement->begin;
         read_symbol(&lexer, &token, statement, &several);
         bool pragma = word_is(&first, "pragma");
-        if (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || word_is(&first, "section") || (several && !pragma) ||
+        if (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || (several && !pragma) ||
             (!statement->name && !pragma))
             refuse(join, statement, "this statement can't be linked with other inputs:");
         if (pragma)

@@ -98,8 +98,9 @@ static void several_inputs(void **state)
         ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 %r<5>; .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [out];\n"
         "    ld.global.u32 %r1, [x];\n    { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1;\n"
         "      call (q), twice, (p); ld.param.b32 %r2, [q]; st.param.b32 [p], %r2; call (q), more, (p); ld.param.b32 %r3, [q]; }\n"
-        "    st.global.u32 [%rd1], %r3; ret;\n}\n";
-    static const char callee[] = PTX_HEAD ".global .u32 x = 7;\n.visible .func (.param .b32 r) twice(.param .b32 a)\n{\n"
+        "    st.global.u32 [%rd1], %r3; ret;\n}\n"
+        ".section .debug_loc\n{\n.b8 7,0\n.b32 .debug_info+4\n}\n.section .debug_str {\nL1:\n.b8 65\n}\n";
+    static const char callee[] = PTX_HEAD ".file 1 \"a.c\"\n.section .debug_info\n{\n.b8 1\n}\n.global .u32 x = 7;\n.visible .func (.param .b32 r) twice(.param .b32 a)\n{\n"
         "    .reg .b32 %r<4>; ld.param.b32 %r1, [a]; ld.global.u32 %r2, [x]; mad.lo.u32 %r3, %r1, 2, %r2;\n"
         "    st.param.b32 [r], %r3; ret;\n}\n"
         ".visible .func (.param .b32 r) more(.param .b32 a)\n{\n    .reg .b32 %r<3>; ld.param.b32 %r1, [a];\n"
