@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the client scripts: where things are, virtual environments, counting checks.
 #
-#   client_begin NAME BUILD   sets $root $build $work $venv $millrace $programs; makes the virtual environment
+# Virtual environments and downloads live outside the tree, in MILLRACE_CLIENTS_CACHE (by default millrace-clients in XDG_CACHE_HOME or ~/.cache).
+#
+#   client_begin NAME BUILD   sets $root $build $work $cache $venv $millrace $programs; makes the virtual environment
+#   install MARKER PIP-ARG…   installs once per marker
 #   check LABEL COMMAND…      runs it with its output in a log; counts and prints passed or failed
+#   suite KIND NAME PYTHON-COMMAND… TEST…    runs a client's own tests (suite.py), adds their counts
 #   skip LABEL REASON
-#   client_end                prints "NAME: N passed, N failed, N skipped"; status 1 if any failed
+#   client_end                prints "NAME: N passed, N failed, N skipped"; status 1 if a check failed or a suite did worse than docs/clients.md states
 
 set -u
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 checks_failed=0 suites_failed=0
 
 client_begin() {
     client=$1
     root=$(cd "$(dirname "$0")/.." && pwd)
     build=$(cd "$2" 2>/dev/null && pwd) && [ -e "$build/lib/libcuda.so.1" ] || { echo "$client: there is no build in '$2'; run make first"; exit 1; }
     work=$build/clients/$client
-    venv=$work/venv
+    cache=${MILLRACE_CLIENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/millrace-clients}/$client
+    venv=$cache/venv
     millrace=$build/bin/millrace
     programs=$root/../shared/programs
-    mkdir -p "$work"
+    mkdir -p "$work" "$cache"
+    # One at a time: builds of several trees share the cache. The lock is gone when the script ends.
+    exec 9>"$cache/lock"
+    flock 9
     # Nothing of a CUDA toolkit may help: only what Millrace provides is in the paths.
     unset CUDA_HOME CUDA_PATH CUDA_ROOT LD_LIBRARY_PATH
+    # So that tests which fill a large device are skipped, as they say they are, and small machines do.
+    MILLRACE_MEMORY=3G
+    export MILLRACE_MEMORY
     PATH=/usr/bin:/bin
     export PATH
     if [ ! -x "$venv/bin/pip" ]; then
         echo "$client: making a virtual environment"
-        rm -rf "$venv" "$work"/installed-*
+        rm -rf "$venv" "$cache"/installed-*
         /usr/bin/python3 -m venv "$venv" || { echo "$client: no virtual environment; 'scripts/setup.sh clients' installs what that takes"; exit 1; }
     fi
 }
@@ -37,7 +48,7 @@ pip_failed() {
 
 # install MARKER PIP-ARGUMENTS…: once per marker.
 install() {
-    marker=$work/installed-$1
+    marker=$cache/installed-$1
     shift
     [ -e "$marker" ] && return 0
     echo "$client: installing $*"
@@ -58,10 +69,30 @@ check() {
         echo "passed: $client: $label"
     else
         status=$?
-        failed=$((failed + 1))
+        failed=$((failed + 1)) checks_failed=$((checks_failed + 1))
         echo "FAILED: $client: $label (status $status)"
         tail -n 25 "$log" | sed 's/^/    /'
     fi
+}
+
+suite() {
+    kind=$1 name=$2
+    shift 2
+    echo "$client: running $name"
+    if /usr/bin/python3 "$root/clients/suite.py" "$kind" "$name" "$work/$name" -- "$@" >"$work/$name.txt" 2>&1; then
+        echo "passed: $client: $name"
+    else
+        suites_failed=$((suites_failed + 1))
+        echo "FAILED: $client: $name"
+    fi
+    cat "$work/$name.txt"
+    counts=$(tail -n 1 "$work/$name.txt")
+    counts=${counts#*: }
+    case $counts in [0-9]*" passed, "*) ;; *) counts="0 passed, 1 failed, 0 skipped" ;; esac
+    # "N passed, N failed, N skipped, N left out"
+    # shellcheck disable=SC2086
+    set -- $counts
+    passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
 }
 
 skip() {
@@ -71,5 +102,5 @@ skip() {
 
 client_end() {
     echo "$client: $passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ]
+    [ "$checks_failed" -eq 0 ] && [ "$suites_failed" -eq 0 ]
 }
