@@ -57,28 +57,9 @@ cudaError_t mr_rt_fail(cudaError_t status, const char *entry)
     } else if (status != cudaErrorNotReady && mr_log_enabled(MR_LOG_DEBUG)) {
         mr_log(MR_LOG_DEBUG, "%s: %s (%s)", entry, row->name, row->text);
     }
-    mr_rt_thread.last = status;
+    if (status != cudaErrorNotReady) /* an answer, and no failure */
+        mr_rt_thread.last = status;
     return status;
-}
-
-/* Errors after which a context is unusable: they stay until cudaDeviceReset, whoever asks. */
-static bool is_sticky(cudaError_t status)
-{
-    switch (status) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-        return true;
-    default:
-        return false;
-    }
 }
 
 cudaError_t mr_cudaPeekAtLastError(void)
@@ -89,7 +70,6 @@ cudaError_t mr_cudaPeekAtLastError(void)
 cudaError_t mr_cudaGetLastError(void)
 {
     cudaError_t last = mr_rt_thread.last;
-    if (!is_sticky(last))
-        mr_rt_thread.last = cudaSuccess;
+    mr_rt_thread.last = cudaSuccess;
     return last;
 }

@@ -169,7 +169,6 @@ cudaError_t mr_cudaDeviceReset(void)
     __atomic_add_fetch(&mr_rt_resets, 1, __ATOMIC_ACQ_REL);
     mr_rt_thread.device = device;
     mr_rt_thread.context = NULL;
-    mr_rt_thread.last = cudaSuccess;
     return (cudaError_t)status;
 }
 

@@ -19,10 +19,11 @@ static void test_fault(void (*launch)(), cudaError_t wanted)
     HOLDS(cudaDeviceSynchronize() == wanted);
     HOLDS(cudaPeekAtLastError() == wanted);
     HOLDS(cudaGetLastError() == wanted);
-    HOLDS(cudaGetLastError() == wanted); /* it stays */
+    HOLDS(cudaGetLastError() == cudaSuccess); /* the next call gives it again */
     HOLDS(cudaMalloc(&memory, 4) == wanted);
     HOLDS(cudaStreamQuery(0) == wanted);
     OK(cudaDeviceReset());
+    HOLDS(cudaGetLastError() == wanted); /* a reset leaves it alone */
     HOLDS(cudaGetLastError() == cudaSuccess);
     int *good, back = 0;
     OK(cudaMalloc(&good, 4));
