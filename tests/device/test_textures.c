@@ -224,6 +224,7 @@ static void test_shapes(void **state)
             float right[5] = { values[x], values[y * W + x], values[(2 * H + y) * W + x], values[(2 * H + y) * W + x], values[y * W + x] };
             assert_memory_equal(here, right, sizeof right);
         }
+    free(values);
 }
 
 static void test_details(void **state)
