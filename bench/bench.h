@@ -30,25 +30,36 @@ static int bench_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Nanoseconds of one round of `body`, the median of `samples` stretches of `rounds` rounds each, after one stretch that is not counted. `after` runs
- * between the stretches, outside of the clock (may be NULL). */
+/* The median; sorts them. */
+static inline double bench_median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, bench_ascending);
+    return values[count / 2];
+}
+
+/* Nanoseconds of one round of `body`, in one stretch of `rounds`. */
+static inline double bench_stretch_ns(void (*body)(void *), void *data, int rounds)
+{
+    double begin = bench_seconds();
+    for (int round = 0; round < rounds; round++)
+        body(data);
+    return (bench_seconds() - begin) * 1e9 / rounds;
+}
+
+/* The median of `samples` such stretches, after one that is not counted. `after` runs between the stretches, outside of the clock (may be NULL). */
 static inline double bench_median_ns(void (*body)(void *), void (*after)(void *), void *data, int rounds, int samples)
 {
     double taken[64];
     if (samples > 64)
         samples = 64;
     for (int sample = -1; sample < samples; sample++) {
-        double begin = bench_seconds();
-        for (int round = 0; round < rounds; round++)
-            body(data);
-        double end = bench_seconds();
+        double one = bench_stretch_ns(body, data, rounds);
         if (sample >= 0)
-            taken[sample] = (end - begin) * 1e9 / rounds;
+            taken[sample] = one;
         if (after)
             after(data);
     }
-    qsort(taken, (size_t)samples, sizeof *taken, bench_ascending);
-    return taken[samples / 2];
+    return bench_median(taken, samples);
 }
 
 /* A module with a kernel `empty` that takes nothing. */

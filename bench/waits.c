@@ -18,12 +18,6 @@ static CUstream stream, other;
 static _Atomic uint32_t *words;
 static CUdeviceptr at;
 
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, bench_ascending);
-    return values[count / 2];
-}
-
 static void pause_us(unsigned us)
 {
     double end = bench_seconds() + us * 1e-6;
@@ -62,7 +56,7 @@ static void print_policy(const char *name, CUsynchronizationPolicy policy)
         CHECK(cuStreamSynchronize(stream));
         taken[i] = (bench_seconds() - atomic_load(&ended)) * 1e9;
     }
-    printf("return_%s %.0f\n", name, median(taken, SAMPLES));
+    printf("return_%s %.0f\n", name, bench_median(taken, SAMPLES));
     length = 5e-3;
     for (int i = 0; i < CPU_SAMPLES; i++) {
         CHECK(cuLaunchHostFunc(stream, work, &length));
@@ -70,7 +64,7 @@ static void print_policy(const char *name, CUsynchronizationPolicy policy)
         CHECK(cuStreamSynchronize(stream));
         taken[i] = (cpu_seconds() - begin) / length * 100;
     }
-    printf("cpu_%s %.2f\n", name, median(taken, CPU_SAMPLES));
+    printf("cpu_%s %.2f\n", name, bench_median(taken, CPU_SAMPLES));
 }
 
 /* ---- values in memory ---- */
@@ -125,7 +119,7 @@ static void print_round_trip(const char *name, unsigned idle_us)
             sched_yield();
         taken[i] = (bench_seconds() - begin) * 1e9;
     }
-    printf("%s %.0f\n", name, median(taken, SAMPLES));
+    printf("%s %.0f\n", name, bench_median(taken, SAMPLES));
 }
 
 static void print_memory(void)
@@ -180,7 +174,7 @@ static void print_priority(const char *name, int priority)
         CHECK(cuCtxSynchronize());
         taken[i] = (atomic_load(&ended) - begin) * 1e9;
     }
-    printf("%s %.0f\n", name, median(taken, PRIORITY_SAMPLES));
+    printf("%s %.0f\n", name, bench_median(taken, PRIORITY_SAMPLES));
     CHECK(cuStreamDestroy(mine));
     for (int i = 0; i < BUSY_STREAMS; i++)
         CHECK(cuStreamDestroy(crowd[i]));
