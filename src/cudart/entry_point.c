@@ -13,7 +13,7 @@ cudaError_t mr_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcP
     if (flags == cudaEnableDefault && per_thread)
         flags = cudaEnablePerThreadDefaultStream;
     CUresult status = mr_driver.cuGetProcAddress_v2(symbol, funcPtr, (int)cudaVersion, flags, &result);
-    if (driverStatus)
+    if (driverStatus && (status == CUDA_SUCCESS || status == CUDA_ERROR_NOT_FOUND))
         *driverStatus = (enum cudaDriverEntryPointQueryResult)result;
     if (status == CUDA_ERROR_NOT_FOUND) {
         *funcPtr = NULL;
