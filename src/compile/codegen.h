@@ -25,7 +25,7 @@
 #include "kernel/abi.h"
 #include "ptx/ptx.h"
 
-#define MR_CODEGEN_VERSION 4u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
+#define MR_CODEGEN_VERSION 5u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
 #define MR_CODEGEN_SYMBOL "mr_codegen"
 
 /* What is assumed about the blocks of a launch. More assumptions give faster code. */

@@ -26,7 +26,7 @@
  *   math.c          functions that hardware approximates
  *   nan.c           which registers may hold NaNs other than hardware's
  *   rounding.c      arithmetic that is rounded in a given direction
- *   optimise.c      LLVM's passes; target.c  the processor; object.c  the object file
+ *   optimise.c      LLVM's passes; mend.c  around one of its mistakes; target.c  the processor; object.c  the object file
  */
 #ifndef MR_COMPILE_CODEGEN_CG_H
 #define MR_COMPILE_CODEGEN_CG_H
@@ -284,8 +284,9 @@ LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x);
 
-/* optimise.c, object.c, target.c */
+/* optimise.c, mend.c, object.c, target.c */
 bool cg_optimise(struct cg_unit *unit);
+void cg_mend(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
 bool cg_target_supported(const char *cpu, const char *features);

@@ -110,6 +110,7 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         result->ir_text = print_module(unit);
     if (!cg_optimise(unit))
         return false;
+    cg_mend(unit);
     if (unit->request->want_ir)
         result->ir_optimised = print_module(unit);
     return cg_object(unit, result);
