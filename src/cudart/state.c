@@ -85,9 +85,16 @@ void mr_rt_set_first_device(int device)
 cudaError_t mr_rt_primary(int device, CUcontext *out)
 {
     CUresult status = CUDA_SUCCESS;
+    unsigned flags;
+    int active = 0;
     if (device < 0 || device >= MAX_DEVICES)
         return mr_rt_bad(cudaErrorInvalidDevice, "there is no device %d", device);
     pthread_mutex_lock(&lock);
+    /* The program may have reset it through the driver: then there is nothing of it left but this process's retain. */
+    if (retained[device] && mr_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active) {
+        (void)mr_driver.cuDevicePrimaryCtxRelease(device);
+        retained[device] = NULL;
+    }
     if (!retained[device])
         status = mr_driver.cuDevicePrimaryCtxRetain(&retained[device], device);
     if (status != CUDA_SUCCESS)
