@@ -242,13 +242,13 @@ BEFORE(module_unload) { made_module = gold_load(gold_ptx); }
 CALL(module_unload) { return cuModuleUnload(made_module); }
 CALL(module_function) { CUfunction f; return cuModuleGetFunction(&f, gold_module(), "store"); }
 CALL(module_global) { CUdeviceptr p; size_t size; return cuModuleGetGlobal(&p, &size, gold_module(), "counter"); }
-CALL(library_load) { return cuLibraryLoadData(&made_library, gold_ptx, NULL, NULL, 0, NULL, NULL, 0); }
-BEFORE(library_unload) { NEED(cuLibraryLoadData(&made_library, gold_ptx, NULL, NULL, 0, NULL, NULL, 0)); }
-CALL(library_unload) { return cuLibraryUnload(made_library); }
-BEFORE(library_kernel) { library_unload_before(set); }
-CALL(library_kernel) { CUkernel kernel; return cuLibraryGetKernel(&kernel, made_library, "store"); }
-BEFORE(library_module) { library_unload_before(set); }
-CALL(library_module) { CUmodule module; return cuLibraryGetModule(&module, made_library); }
+CALL(load_library) { return cuLibraryLoadData(&made_library, gold_ptx, NULL, NULL, 0, NULL, NULL, 0); }
+BEFORE(unload_library) { NEED(cuLibraryLoadData(&made_library, gold_ptx, NULL, NULL, 0, NULL, NULL, 0)); }
+CALL(unload_library) { return cuLibraryUnload(made_library); }
+BEFORE(kernel_of_library) { unload_library_before(set); }
+CALL(kernel_of_library) { CUkernel kernel; return cuLibraryGetKernel(&kernel, made_library, "store"); }
+BEFORE(module_of_library) { unload_library_before(set); }
+CALL(module_of_library) { CUmodule module; return cuLibraryGetModule(&module, made_library); }
 CALL(function_attribute) { int value; return cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, set->empty); }
 CALL(function_set_attribute) { return cuFuncSetAttribute(set->empty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024); }
 CALL(function_cache) { return cuFuncSetCacheConfig(set->empty, CU_FUNC_CACHE_PREFER_L1); }
@@ -375,8 +375,8 @@ static const struct row rows[] = {
     R(ctx_set_limit_heap), R(ctx_cache_config), R(ctx_priority_range), R(ctx_reset_l2), R(ctx_create), RB(ctx_destroy), R(primary_retain),
     R(primary_state), R(device_attribute), R(device_graph_trim), R(device_default_pool), R(pool_create), RB(pool_destroy), RB(pool_trim),
     RB(pool_attribute), R(profiler_start),
-    R(module_load), RB(module_unload), R(module_function), R(module_global), R(library_load), RB(library_unload), RB(library_kernel),
-    RB(library_module), R(function_attribute), R(function_set_attribute), R(function_cache), R(function_load), R(occupancy), R(link_create),
+    R(module_load), RB(module_unload), R(module_function), R(module_global), R(load_library), RB(unload_library), RB(kernel_of_library),
+    RB(module_of_library), R(function_attribute), R(function_set_attribute), R(function_cache), R(function_load), R(occupancy), R(link_create),
     R(graph_create), RB(graph_destroy), R(graph_clone), R(graph_add_node), R(graph_instantiate), RB(graph_exec_destroy),
     RB(graph_exec_update), RB(user_object),
     R(profiler_stop), R(ctx_shared_config), R(ctx_set_flags), R(ctx_api_version), R(ctx_enable_peer), R(ctx_record_event), R(ctx_wait_event),

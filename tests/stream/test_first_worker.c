@@ -33,8 +33,7 @@ static int host_function(unsigned policy, void (*shorten)(uint64_t how), uint64_
         return 2;
     shorten(how);
     CUresult put = cuLaunchHostFunc(stream, count, &ran);
-    if (shorten == mr_alloc_fail_after)
-        sched_yield();
+    sched_yield();
     shorten(0);
     CUresult waited = cuStreamSynchronize(stream);
     if (put != CUDA_SUCCESS)

@@ -271,7 +271,7 @@ CASE(capture, graph_launch_in_capture)
     end(stream);
 }
 
-CASE(capture, library_loaded_meanwhile)
+CASE(capture, load_library_meanwhile)
 {
     cudaLibrary_t library = NULL;
     cudaStream_t stream = capturing(cudaStreamCaptureModeGlobal);

@@ -23,7 +23,7 @@ CASE(launch, registered)
     say_int(rt_word(word));
 }
 
-CASE(launch, library_kernel)
+CASE(launch, kernel_of_library)
 {
     unsigned *word = rt_words(1, 0), value = 12;
     void *params[] = {&word, &value};
