@@ -25,7 +25,9 @@
 #include "kernel/abi.h"
 #include "ptx/ptx.h"
 
-#define MR_CODEGEN_VERSION 5u /* of this header, and part of the disk cache's key with MR_ABI_VERSION */
+/* Of struct mr_codegen_api: raised when that changes, so that the rest of it isn't read where it is another. All that is behind it (the request, the syntax
+ * tree, the layout, the ABI of kernels) is covered by MR_CODEGEN_INTERFACE (codegen_interface.h), which the build makes of the headers. */
+#define MR_CODEGEN_VERSION 6u
 #define MR_CODEGEN_SYMBOL "mr_codegen"
 
 /* What is assumed about the blocks of a launch. More assumptions give faster code. */
@@ -81,7 +83,8 @@ struct mr_codegen_result {
 #define MR_CODEGEN_UNSUPPORTED "kernels need a processor with AVX2, FMA and F16C"
 
 struct mr_codegen_api {
-    unsigned version, abi; /* MR_CODEGEN_VERSION, MR_ABI_VERSION */
+    unsigned version, abi; /* MR_CODEGEN_VERSION, MR_ABI_VERSION; these two stay first */
+    uint64_t interface;    /* MR_CODEGEN_INTERFACE */
     /* True with an object in *result, or false with an error text (NULL if memory is short). Either way the caller releases *result. */
     bool (*emit)(const struct mr_codegen_request *request, struct mr_codegen_result *result);
     void (*release)(struct mr_codegen_result *result);

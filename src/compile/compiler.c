@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/thread.h"
+#include "compile/codegen_interface.h"
 #include "compile/llvm_exit.h"
 
 #define LIBRARY_NAME "libmillrace-compile.so"
@@ -103,6 +104,19 @@ const char *mr_compiler_identity(void)
     return identity;
 }
 
+/* Another build's library has other records than this driver, so nothing of it may be called. */
+static bool fits(const struct mr_codegen_api *found)
+{
+    if (!found)
+        mr_log(MR_LOG_ERROR, "'%s' is no code generation library: kernels cannot be compiled; set MILLRACE_COMPILER to the one of this driver", path);
+    else if (found->version != MR_CODEGEN_VERSION || found->abi != MR_ABI_VERSION || found->interface != MR_CODEGEN_INTERFACE)
+        mr_log(MR_LOG_ERROR, "the code generation library '%s' is of another version than the driver: kernels cannot be compiled; install both from one build",
+            path);
+    else
+        return true;
+    return false;
+}
+
 static void open_library(void)
 {
     if (!mr_compiler_present())
@@ -117,8 +131,7 @@ static void open_library(void)
         return;
     }
     const struct mr_codegen_api *found = dlsym(library, MR_CODEGEN_SYMBOL);
-    if (!found || found->version != MR_CODEGEN_VERSION || found->abi != MR_ABI_VERSION) {
-        mr_log(MR_LOG_ERROR, "'%s' is not the code generation library of this driver", path);
+    if (!fits(found)) {
         dlclose(library);
         return;
     }

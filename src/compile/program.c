@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "compile/codegen_interface.h"
 #include "compile/compiler.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
@@ -268,7 +269,7 @@ void mr_program_drop(struct mr_program *program)
 static bool variant_key(const struct mr_program *program, size_t entry, unsigned shape, struct mr_cache_key *key)
 {
     struct mr_cache_hash hash;
-    unsigned facts[] = { MR_ABI_VERSION, MR_CODEGEN_VERSION, shape, program->optimisation };
+    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, shape, program->optimisation };
     if (!mr_cache_hash_begin(&hash))
         return false;
     mr_cache_hash_text(&hash, MR_VERSION);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compile/codegen.h"
+#include "compile/codegen_interface.h"
 
 static const char names[] = "\0.text\0.symtab\0.strtab\0" MR_KERNEL_SYMBOL;
 
@@ -80,4 +81,4 @@ static bool supports(const char *cpu, const char *features)
 
 extern const struct mr_codegen_api mr_codegen;
 __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = { .version = MR_CODEGEN_VERSION, .abi = MR_ABI_VERSION,
-    .emit = emit, .release = release, .supports = supports };
+    .interface = MR_CODEGEN_INTERFACE, .emit = emit, .release = release, .supports = supports };

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compile/codegen_interface.h"
 
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what)
 {
@@ -158,6 +159,7 @@ extern const struct mr_codegen_api mr_codegen;
 __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = {
     .version = MR_CODEGEN_VERSION,
     .abi = MR_ABI_VERSION,
+    .interface = MR_CODEGEN_INTERFACE,
     .emit = emit,
     .release = release,
     .supports = cg_target_supported,
