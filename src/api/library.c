@@ -12,10 +12,10 @@
 #include "stream/stream.h"
 
 /* `from_file`: the promise to preserve the image says nothing about a file and is an error there. */
-static CUresult check_options(const char *entry, const CUlibraryOption *options, void *const *values, unsigned count, bool from_file)
+static CUresult check_options(const char *entry, const CUlibraryOption *options, unsigned count, bool from_file)
 {
-    if (count > 0 && (!options || !values))
-        return mr_bad_value(entry, "%u library options, but no arrays of them", count);
+    if (count > 0 && !options)
+        return mr_bad_value(entry, "%u library options, but no array of them", count);
     for (unsigned i = 0; i < count; i++) {
         switch ((int)options[i]) {
         case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
@@ -55,9 +55,10 @@ CUresult mr_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option
 {
     static const char entry[] = "cuLibraryLoadData";
     struct mr_program *program;
+    (void)libraryOptionValues; /* the options that are known have none */
     if (!library)
         return mr_bad_value(entry, "library is NULL");
-    CUresult status = check_options(entry, libraryOptions, libraryOptionValues, numLibraryOptions, false);
+    CUresult status = check_options(entry, libraryOptions, numLibraryOptions, false);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };
@@ -71,9 +72,10 @@ CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUji
 {
     static const char entry[] = "cuLibraryLoadFromFile";
     struct mr_program *program;
+    (void)libraryOptionValues;
     if (!library)
         return mr_bad_value(entry, "library is NULL");
-    CUresult status = check_options(entry, libraryOptions, libraryOptionValues, numLibraryOptions, true);
+    CUresult status = check_options(entry, libraryOptions, numLibraryOptions, true);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };

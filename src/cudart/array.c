@@ -133,6 +133,8 @@ static cudaError_t linear_side(const void *pointer, bool host, bool unified, siz
 static cudaError_t to_array(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width, size_t height, enum cudaMemcpyKind kind,
     CUDA_MEMCPY2D *out)
 {
+    if (!dst)
+        return mr_rt_bad(cudaErrorInvalidResourceHandle, "a copy to an array that is NULL");
     *out = (CUDA_MEMCPY2D){ .srcHost = src, .srcDevice = MR_PTR(src), .srcPitch = pitch, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = (CUarray)dst,
         .dstXInBytes = x, .dstY = y, .WidthInBytes = width, .Height = height };
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
@@ -143,6 +145,8 @@ static cudaError_t to_array(cudaArray_t dst, size_t x, size_t y, const void *src
 static cudaError_t from_array(void *dst, size_t pitch, cudaArray_const_t src, size_t x, size_t y, size_t width, size_t height, enum cudaMemcpyKind kind,
     CUDA_MEMCPY2D *out)
 {
+    if (!src)
+        return mr_rt_bad(cudaErrorInvalidResourceHandle, "a copy from an array that is NULL");
     *out = (CUDA_MEMCPY2D){ .dstHost = dst, .dstDevice = MR_PTR(dst), .dstPitch = pitch, .srcMemoryType = CU_MEMORYTYPE_ARRAY,
         .srcArray = (CUarray)(uintptr_t)src, .srcXInBytes = x, .srcY = y, .WidthInBytes = width, .Height = height };
     if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)

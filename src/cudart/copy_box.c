@@ -57,6 +57,8 @@ static cudaError_t finish(const struct side *src, const struct side *dst, struct
         .dstPitch = dst->pitch, .dstHeight = dst->height, .WidthInBytes = extent.width * element, .Height = extent.height, .Depth = extent.depth };
     if ((!src->array && src->pitch < out->WidthInBytes) || (!dst->array && dst->pitch < out->WidthInBytes))
         return mr_rt_bad(cudaErrorInvalidPitchValue, "a row of %zu bytes does not fit in a pitch", out->WidthInBytes);
+    if (extent.depth > 1 && ((!src->array && src->height < extent.height) || (!dst->array && dst->height < extent.height)))
+        return mr_rt_bad(cudaErrorInvalidPitchValue, "a layer of %zu rows does not fit in the height of a pitched pointer", extent.height);
     return cudaSuccess;
 }
 

@@ -47,7 +47,11 @@ cudaError_t mr_cudaGetDevice(int *device)
 {
     if (!device)
         return cudaErrorInvalidValue;
+    unsigned flags;
     cudaError_t status = mr_rt_driver();
+    /* Nothing is asked of the context, but hardware does not permit the call in a host function. */
+    if (status == cudaSuccess && mr_driver.cuCtxGetFlags(&flags) == CUDA_ERROR_NOT_PERMITTED)
+        status = cudaErrorNotPermitted;
     if (status == cudaSuccess)
         *device = mr_rt_device();
     return status;
@@ -55,9 +59,7 @@ cudaError_t mr_cudaGetDevice(int *device)
 
 cudaError_t mr_cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
-    CUcontext made;
-    if (flags & ~(unsigned)cudaInitDeviceFlagsAreValid)
-        return mr_rt_bad(cudaErrorInvalidValue, "cudaInitDevice: flags are 0x%x", flags);
+    CUcontext made; /* other flags than the one that is known are not looked at */
     cudaError_t status = require_device(device);
     if (status == cudaSuccess && (flags & cudaInitDeviceFlagsAreValid)) {
         if (deviceFlags & ~(unsigned)FLAGS_KNOWN)
@@ -84,7 +86,9 @@ cudaError_t mr_cudaSetDeviceFlags(unsigned int flags)
 {
     if (flags & ~(unsigned)FLAGS_KNOWN)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaSetDeviceFlags: flags are 0x%x", flags);
-    return (cudaError_t)mr_driver.cuDevicePrimaryCtxSetFlags(mr_rt_device(), flags & ~(unsigned)cudaDeviceMapHost);
+    int device = mr_rt_device();
+    CUresult status = mr_driver.cuDevicePrimaryCtxSetFlags(device, flags & ~(unsigned)cudaDeviceMapHost);
+    return status == CUDA_SUCCESS ? mr_rt_context() : (cudaError_t)status; /* the context is made at once */
 }
 
 cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
@@ -123,7 +127,7 @@ cudaError_t mr_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaDeviceEnablePeerAccess: flags must be 0");
     cudaError_t status = require_device(peerDevice);
     if (status == cudaSuccess && peerDevice == mr_rt_device())
-        return mr_rt_bad(cudaErrorInvalidDevice, "cudaDeviceEnablePeerAccess: device %d is the current one", peerDevice);
+        return mr_rt_bad(cudaErrorPeerAccessUnsupported, "cudaDeviceEnablePeerAccess: device %d is the current one", peerDevice);
     /* The peer's context must be there before the current one can reach into it. */
     if (status == cudaSuccess)
         status = mr_rt_primary(peerDevice, &peer);

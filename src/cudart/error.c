@@ -62,13 +62,16 @@ cudaError_t mr_rt_fail(cudaError_t status, const char *entry)
     return status;
 }
 
+/* Any call initialises the driver, these two as well; a driver that can't be had is told by calls that need it. */
 cudaError_t mr_cudaPeekAtLastError(void)
 {
+    (void)mr_rt_driver();
     return mr_rt_thread.last;
 }
 
 cudaError_t mr_cudaGetLastError(void)
 {
+    (void)mr_rt_driver();
     cudaError_t last = mr_rt_thread.last;
     mr_rt_thread.last = cudaSuccess;
     return last;

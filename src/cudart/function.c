@@ -18,12 +18,20 @@ static cudaError_t find_function(const void *func, CUfunction *out)
 
 cudaError_t mr_cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
-    return kernelPtr ? mr_rt_kernel(entryFuncAddr, kernelPtr) : cudaErrorInvalidValue;
+    return kernelPtr ? mr_rt_symbol_kernel(entryFuncAddr, kernelPtr) : cudaErrorInvalidValue;
 }
 
+/* The result may be unwanted: then it is only looked up. */
 cudaError_t mr_cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
 {
-    return functionPtr ? find_function(symbolPtr, functionPtr) : cudaErrorInvalidValue;
+    CUkernel kernel;
+    CUfunction function;
+    cudaError_t status = mr_rt_symbol_kernel(symbolPtr, &kernel);
+    if (status == cudaSuccess)
+        status = (cudaError_t)mr_driver.cuKernelGetFunction(&function, kernel);
+    if (status == cudaSuccess && functionPtr)
+        *functionPtr = function;
+    return status;
 }
 
 cudaError_t mr_cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)

@@ -69,7 +69,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
     return cudaSuccess;
 }
 
-/* Whether a device has room for such a shape at all; what the driver calls an invalid value is an invalid configuration then. */
+/* Whether a device has room for such a shape at all. */
 static bool fits(dim3 grid, dim3 block)
 {
     const unsigned sizes[] = { grid.x, grid.y, grid.z, block.x, block.y, block.z };
@@ -83,11 +83,13 @@ static bool fits(dim3 grid, dim3 block)
            (unsigned long long)block.x * block.y * block.z <= (unsigned)limit;
 }
 
+/* The manual names a shape that no device has room for an invalid configuration, and so did version 12. Hardware with version 13 hands on what the driver
+ * says, which is an invalid value. */
 static inline cudaError_t launch_status(CUresult status, dim3 grid, dim3 block)
 {
     if (__builtin_expect(status == CUDA_SUCCESS, 1))
         return cudaSuccess;
-    if (status == CUDA_ERROR_INVALID_VALUE && !fits(grid, block))
+    if (status == CUDA_ERROR_INVALID_VALUE && mr_rt_version < 13000 && !fits(grid, block))
         return cudaErrorInvalidConfiguration;
     return (cudaError_t)status;
 }
@@ -147,7 +149,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun)
 {
     cudaError_t status = mr_rt_context();
     if (status == cudaSuccess)
-        status = mr_rt_kernel(hostFun, kernel);
+        status = mr_rt_symbol_kernel(hostFun, kernel);
     if (status != cudaSuccess)
         *kernel = (cudaKernel_t)((uintptr_t)hostFun | ASK_AGAIN);
     return status;
@@ -157,7 +159,7 @@ static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, voi
 {
     cudaError_t status = mr_rt_context();
     if (status == cudaSuccess && ((uintptr_t)kernel & ASK_AGAIN))
-        status = mr_rt_kernel((const void *)((uintptr_t)kernel & ~ASK_AGAIN), &kernel);
+        status = mr_rt_symbol_kernel((const void *)((uintptr_t)kernel & ~ASK_AGAIN), &kernel);
     if (status == cudaSuccess)
         status = launch(kernel, grid, block, args, shared, stream);
     return __builtin_expect(status == cudaSuccess, 1) ? cudaSuccess : mr_rt_fail(status, "cudaLaunchKernel");

@@ -3,16 +3,31 @@
 #include "cudart/runtime.h"
 #include "runtime_impl.h"
 
-/* An allocation of no bytes succeeds and gives NULL. */
+/* No pitch is longer. */
+#define LARGEST_ROW (SIZE_MAX / 2)
+
+/* An allocation of no bytes succeeds and gives NULL. The pointer is looked at before a context is made. */
 cudaError_t mr_cudaMalloc(void **devPtr, size_t size)
 {
     if (!devPtr)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaMalloc: devPtr is NULL");
+    cudaError_t status = mr_rt_context();
+    if (status != cudaSuccess)
+        return status;
     if (size == 0) {
         *devPtr = NULL;
         return cudaSuccess;
     }
     return (cudaError_t)mr_driver.cuMemAlloc((CUdeviceptr *)devPtr, size);
+}
+
+cudaError_t mr_cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
+{
+    if (devPtr && size == 0 && (flags == cudaMemAttachGlobal || flags == cudaMemAttachHost)) {
+        *devPtr = NULL;
+        return cudaSuccess;
+    }
+    return (cudaError_t)mr_driver.cuMemAllocManaged((CUdeviceptr *)devPtr, size, flags);
 }
 
 cudaError_t mr_cudaMallocHost(void **ptr, size_t size)
@@ -23,7 +38,7 @@ cudaError_t mr_cudaMallocHost(void **ptr, size_t size)
         *ptr = NULL;
         return cudaSuccess;
     }
-    return (cudaError_t)mr_driver.cuMemHostAlloc(ptr, size, CU_MEMHOSTALLOC_PORTABLE);
+    return (cudaError_t)mr_driver.cuMemHostAlloc(ptr, size, CU_MEMHOSTALLOC_DEVICEMAP);
 }
 
 cudaError_t mr_cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
@@ -35,7 +50,11 @@ cudaError_t mr_cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_
         *pitch = 0;
         return cudaSuccess;
     }
-    return (cudaError_t)mr_driver.cuMemAllocPitch((CUdeviceptr *)devPtr, pitch, width, height, 4);
+    CUresult status = mr_driver.cuMemAllocPitch((CUdeviceptr *)devPtr, pitch, width, height, 4);
+    /* Rows that can be had, but not so many or so long ones: there is not that much memory. */
+    if (status == CUDA_ERROR_INVALID_VALUE && width <= LARGEST_ROW)
+        return mr_rt_bad(cudaErrorMemoryAllocation, "cudaMallocPitch: %zu rows of %zu bytes", height, width);
+    return (cudaError_t)status;
 }
 
 cudaError_t mr_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
@@ -52,9 +71,13 @@ cudaError_t mr_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExt
     return status;
 }
 
+/* NULL frees nothing, but tells what the context has to tell. */
 cudaError_t mr_cudaFree(void *devPtr)
 {
-    return devPtr ? (cudaError_t)mr_driver.cuMemFree(MR_PTR(devPtr)) : cudaSuccess;
+    CUresult status = mr_driver.cuMemFree(MR_PTR(devPtr));
+    if (status == CUDA_SUCCESS && !devPtr)
+        status = mr_driver.cuMemGetInfo(NULL, NULL);
+    return (cudaError_t)status;
 }
 
 cudaError_t mr_cudaFreeHost(void *ptr)

@@ -308,7 +308,14 @@ cudaError_t mr_rt_kernel(const void *func, CUkernel *out)
         *out = (CUkernel)(uintptr_t)func;
         return cudaSuccess;
     }
-    return mr_rt_bad(cudaErrorInvalidDeviceFunction, "%p is no kernel that this program has registered", func);
+    /* What is not registered is taken for a handle, so that hardware answers as it does for a bad handle. */
+    return mr_rt_bad(func ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction, "%p is no kernel that this program has registered", func);
+}
+
+cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out)
+{
+    cudaError_t status = mr_rt_kernel(symbol, out);
+    return status == cudaErrorInvalidResourceHandle ? cudaErrorInvalidDeviceFunction : status;
 }
 
 const void *mr_rt_kernel_name(CUkernel kernel)

@@ -6,8 +6,11 @@
 #include "cudart/runtime.h"
 
 /* The kernel that `func` stands for: the stub that a compiler registered, or a cudaKernel_t. Loads its image at the first use.
- * cudaErrorInvalidDeviceFunction, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
+ * cudaErrorInvalidDeviceFunction, cudaErrorInvalidResourceHandle if it is neither, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
+
+/* The same where a symbol is asked for: what is none gives cudaErrorInvalidDeviceFunction. */
+cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out);
 
 /* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used. There is a current context. */
 void mr_rt_load_all(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams: what differs from the driver's functions. */
+/* Streams and events: what differs from the driver's functions. */
 #include <stdlib.h>
 
 #include "cudart/runtime.h"
@@ -11,6 +11,12 @@ cudaError_t mr_cudaStreamDestroy(cudaStream_t stream)
     if (stream == NULL || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD)
         return mr_rt_bad(cudaErrorInvalidResourceHandle, "cudaStreamDestroy: a default stream");
     return (cudaError_t)mr_driver.cuStreamDestroy(stream);
+}
+
+/* The place for the result is looked at first. */
+cudaError_t mr_cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return ms ? (cudaError_t)mr_driver.cuEventElapsedTime(ms, start, end) : mr_rt_bad(cudaErrorInvalidValue, "cudaEventElapsedTime: ms is NULL");
 }
 
 /* A program's callback has the runtime's types. What the driver calls is ours, once, also after a failure; captures refuse it, so that no graph

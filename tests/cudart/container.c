@@ -90,7 +90,7 @@ static void test_good(void)
     GIVES(cudaErrorInvalidDeviceFunction, __cudaLaunchKernel(kernel, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, arguments, 0, NULL));
     OK(cudaDeviceSynchronize());
     __cudaUnregisterFatBinary(handle);
-    GIVES(cudaErrorInvalidDeviceFunction, launch(&stub, to));
+    GIVES(cudaErrorInvalidResourceHandle, launch(&stub, to));
     GIVES(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, &variable));
     OK(cudaFree(to));
 }

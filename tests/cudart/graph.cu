@@ -94,7 +94,7 @@ static void test_nodes()
     OK(cudaGraphExecUpdate(exec, clone, &info));
     HOLDS(info.result == cudaGraphExecUpdateSuccess);
     launch.func = (void *)&called;
-    GIVES(cudaErrorInvalidDeviceFunction, cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch));
+    GIVES(cudaErrorInvalidResourceHandle, cudaGraphAddKernelNode(&kernel, graph, nullptr, 0, &launch));
     GIVES(cudaErrorInvalidValue, cudaGraphAddMemcpyNode(&copy, graph, nullptr, 0, nullptr));
     OK(cudaGraphDestroy(clone));
     OK(cudaGraphExecDestroy(exec));

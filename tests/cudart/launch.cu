@@ -108,16 +108,16 @@ static void test_templates()
 static void test_bad()
 {
     nothing<<<1, 4096>>>();
-    GIVES(cudaErrorInvalidConfiguration, cudaPeekAtLastError());
+    GIVES(cudaErrorInvalidValue, cudaPeekAtLastError());
     HOLDS(cudaGetLastError() == cudaSuccess);
     nothing<<<0, 32>>>();
-    HOLDS(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    HOLDS(cudaGetLastError() == cudaErrorInvalidValue);
     nothing<<<1, dim3(1, 1, 65)>>>();
-    HOLDS(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    HOLDS(cudaGetLastError() == cudaErrorInvalidValue);
     nothing<<<1, 32, 1 << 20>>>();
     HOLDS(cudaGetLastError() == cudaErrorInvalidValue);
     HOLDS(cudaGetLastError() == cudaSuccess);
-    GIVES(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(never_a_kernel, dim3(1), dim3(1), nullptr));
+    GIVES(cudaErrorInvalidResourceHandle, cudaLaunchKernel(never_a_kernel, dim3(1), dim3(1), nullptr));
     GIVES(cudaErrorInvalidDeviceFunction, cudaLaunchKernel((const void *)nullptr, dim3(1), dim3(1), nullptr, 0, 0));
     GIVES(cudaErrorInvalidValue, cudaLaunchKernelExC(nullptr, (const void *)nothing, nullptr));
     nothing<<<1, 1>>>();
@@ -131,7 +131,7 @@ static void test_attributes()
     HOLDS(attributes.maxThreadsPerBlock == 1024);
     HOLDS(attributes.sharedSizeBytes == 0);
     HOLDS(attributes.ptxVersion == 80);
-    GIVES(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&attributes, never_a_kernel));
+    GIVES(cudaErrorInvalidResourceHandle, cudaFuncGetAttributes(&attributes, never_a_kernel));
     OK(cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
     OK(cudaFuncGetAttributes(&attributes, reverse));
     HOLDS(attributes.maxDynamicSharedSizeBytes == 64 << 10);

@@ -256,6 +256,10 @@ CASE(capture, exchange_mode)
     say_int(mode);
     rt(cudaThreadExchangeStreamCaptureMode(&mode));
     say_int(mode);
+}
+
+CASE(capture, exchange_mode_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
     rt_noted(cudaThreadExchangeStreamCaptureMode(NULL));
 }
 

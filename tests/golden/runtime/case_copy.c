@@ -216,6 +216,18 @@ CASE(copy2d, pitch_too_small)
     rt_noted(cudaMemcpy2DAsync(host, 7, device, 16, 8, 4, cudaMemcpyDeviceToHost, NULL));
 }
 
+/* One row needs no pitch. */
+CASE(copy2d, pitch_of_a_single_row)
+{
+    unsigned char *device = counted(256);
+    rt_noted(cudaMemcpy2D(host, 7, device, 16, 8, 1, cudaMemcpyDeviceToHost));
+    rt_noted(cudaMemcpy2D(host, 16, device, 7, 8, 1, cudaMemcpyDeviceToHost));
+    rt_noted(cudaMemcpy2D(host, 0, device, 0, 8, 1, cudaMemcpyDeviceToHost));
+    rt_noted(cudaMemcpy2DAsync(host, 7, device, 7, 8, 1, cudaMemcpyDeviceToHost, NULL));
+    rt_noted(cudaMemcpy2D(host, 7, device, 7, 8, 0, cudaMemcpyDeviceToHost));
+    rt(cudaDeviceSynchronize());
+}
+
 CASE(copy2d, pitch_too_large)
 {
     unsigned char *device = counted(256);
@@ -327,6 +339,34 @@ CASE(copy3d, height_too_small)
     rt_noted(cudaMemcpy3D(&box));
 }
 
+CASE(copy3d, height_of_a_single_layer)
+{
+    unsigned char *device = counted(256);
+    struct cudaMemcpy3DParms box = box_of(host, 8, device, 16, cudaMemcpyDeviceToHost);
+    box.extent.depth = 1;
+    box.srcPtr.ysize = 2;
+    rt_noted(cudaMemcpy3D(&box));
+    box = box_of(host, 8, device, 16, cudaMemcpyDeviceToHost);
+    box.extent.depth = 1;
+    box.srcPtr.ysize = box.dstPtr.ysize = 0;
+    rt_noted(cudaMemcpy3D(&box));
+    box = box_of(host, 4, device, 16, cudaMemcpyDeviceToHost);
+    box.extent.depth = box.extent.height = 1;
+    rt_noted(cudaMemcpy3D(&box));
+}
+
+/* A box that begins below the first row needs room for its offset as well. */
+CASE(copy3d, height_and_position)
+{
+    unsigned char *device = counted(1024);
+    struct cudaMemcpy3DParms box = box_of(host, 8, device, 16, cudaMemcpyDeviceToHost);
+    box.srcPos.y = 2;
+    rt_noted(cudaMemcpy3D(&box));
+    box = box_of(host, 8, device, 16, cudaMemcpyDeviceToHost);
+    box.srcPos.x = 12;
+    rt_noted(cudaMemcpy3D(&box));
+}
+
 CASE(copy3d, direction_unknown)
 {
     unsigned char *device = counted(256);
@@ -406,10 +446,22 @@ CASE(symbol, null)
     void *address = NULL;
     size_t size = 77;
     rt_noted(cudaMemcpyToSymbol(NULL, &value, 4, 0, cudaMemcpyHostToDevice));
-    rt_noted(cudaMemcpyToSymbol(&rt_host_counter, NULL, 4, 0, cudaMemcpyHostToDevice));
     rt_noted(cudaGetSymbolAddress(&address, NULL));
-    rt_noted(cudaGetSymbolAddress(NULL, &rt_host_counter));
     rt_noted(cudaGetSymbolSize(&size, NULL));
+}
+
+CASE(symbol, null_source)
+{
+    rt_noted(cudaMemcpyToSymbol(&rt_host_counter, NULL, 4, 0, cudaMemcpyHostToDevice));
+}
+
+CASE(symbol, null_address, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaGetSymbolAddress(NULL, &rt_host_counter));
+}
+
+CASE(symbol, null_size, RT_CRASHES("cudaErrorInvalidValue"))
+{
     rt_noted(cudaGetSymbolSize(NULL, &rt_host_counter));
 }
 

@@ -182,10 +182,14 @@ CASE(occupancy, available_shared)
     size_t size = 0;
     rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(&size, &rt_host_empty, 1, 64));
     say_if("some", size > 0);
-    rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(NULL, &rt_host_empty, 1, 64));
     rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(&size, NULL, 1, 64));
     rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(&size, &rt_host_empty, 0, 64));
     rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(&size, &rt_host_empty, 1, 0));
+}
+
+CASE(occupancy, available_shared_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaOccupancyAvailableDynamicSMemPerBlock(NULL, &rt_host_empty, 1, 64));
 }
 
 /* ---- libraries ---- */

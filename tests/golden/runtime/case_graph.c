@@ -112,7 +112,8 @@ CASE(graph, node_types)
     say_type(node);
 }
 
-CASE(graph, kernel_node)
+CASE(graph, kernel_node, .allow = "cudaSuccess grid=1 block=1 params=yes extra=no cudaSuccess cudaSuccess cudaSuccess 6 cudaSuccess cudaSuccess",
+     .why = "NVIDIA's library can't tell the parameters of a node whose kernel is of a library; here they are told")
 {
     cudaGraph_t graph = rt_graph();
     unsigned *word = rt_words(1, 0);
@@ -345,8 +346,19 @@ CASE(graph, kernel_attributes)
     rt(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, &value));
     say_int(value.priority);
     rt_noted(cudaGraphKernelNodeGetAttribute(rt_graph_empty(graph), cudaLaunchAttributePriority, &value));
-    rt_noted(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, NULL));
     rt_noted(cudaGraphKernelNodeCopyAttributes(node, rt_graph_store(graph, NULL, rt_words(1, 0), 1)));
+}
+
+CASE(graph, kernel_attribute_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaGraphNode_t node = rt_graph_store(rt_graph(), NULL, rt_words(1, 0), 1);
+    rt_noted(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributePriority, NULL));
+}
+
+CASE(graph, kernel_attribute_set_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaGraphNode_t node = rt_graph_store(rt_graph(), NULL, rt_words(1, 0), 1);
+    rt_noted(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributePriority, NULL));
 }
 
 CASE(graph, conditional_handle)
@@ -454,7 +466,37 @@ CASE(exec, set_kernel_params)
     say_int(rt_word(word));
     params.gridDim.x = 0;
     rt_noted(cudaGraphExecKernelNodeSetParams(exec, node, &params));
+}
+
+CASE(exec, set_kernel_params_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaGraph_t graph = rt_graph();
+    cudaGraphNode_t node = rt_graph_store(graph, NULL, rt_words(1, 0), 6);
+    cudaGraphExec_t exec;
+    RT_NEED(cudaGraphInstantiate(&exec, graph, 0));
     rt_noted(cudaGraphExecKernelNodeSetParams(exec, node, NULL));
+}
+
+CASE(exec, set_kernel_params_of_nothing, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaGraph_t graph = rt_graph();
+    cudaGraphNode_t node = rt_graph_store(graph, NULL, rt_words(1, 0), 6);
+    struct cudaKernelNodeParams params;
+    memset(&params, 0, sizeof params);
+    params.func = (void *)(uintptr_t)rt_kernel("empty");
+    params.gridDim = params.blockDim = (dim3){1, 1, 1};
+    rt_noted(cudaGraphExecKernelNodeSetParams(NULL, node, &params));
+}
+
+CASE(exec, set_kernel_params_of_no_node, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaGraph_t graph = rt_graph();
+    cudaGraphExec_t exec;
+    struct cudaKernelNodeParams params;
+    memset(&params, 0, sizeof params);
+    params.func = (void *)(uintptr_t)rt_kernel("empty");
+    params.gridDim = params.blockDim = (dim3){1, 1, 1};
+    RT_NEED(cudaGraphInstantiate(&exec, graph, 0));
     rt_noted(cudaGraphExecKernelNodeSetParams(exec, NULL, &params));
 }
 

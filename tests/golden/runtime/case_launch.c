@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* What the stubs of nvcc 13 call; no public header declares these. */
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **params, size_t shared, cudaStream_t stream);
+
 static cudaError_t launch(const void *kernel, dim3 grid, dim3 block, size_t shared, void **params)
 {
     return cudaLaunchKernel(kernel, grid, block, params, shared, NULL);
@@ -75,7 +79,14 @@ BAD(grid_x_too_large, size(0x80000000u, 1, 1), size(1, 1, 1), 0)
 BAD(shared_48k, size(1, 1, 1), size(1, 1, 1), 49152)
 BAD(shared_above_48k, size(1, 1, 1), size(1, 1, 1), 49153)
 BAD(shared_far_too_large, size(1, 1, 1), size(1, 1, 1), (size_t)1 << 30)
-BAD(shared_above_32_bits, size(1, 1, 1), size(1, 1, 1), (size_t)1 << 33)
+
+/* As with BAD. */
+CASE(launch, shared_above_32_bits, .allow = "cudaErrorInvalidValue cudaSuccess",
+     .why = "NVIDIA's library drops the upper half of the size; here it is refused")
+{
+    rt_noted(launch(&rt_host_empty, size(1, 1, 1), size(1, 1, 1), (size_t)1 << 33, NULL));
+    rt(cudaDeviceSynchronize());
+}
 
 CASE(launch, beyond_bounds_of_kernel)
 {
@@ -142,13 +153,64 @@ CASE(launch, extended_bad)
     cudaLaunchConfig_t config;
     memset(&config, 0, sizeof config);
     config.gridDim = config.blockDim = size(1, 1, 1);
-    rt_noted(cudaLaunchKernelExC(NULL, &rt_host_empty, NULL));
     rt_noted(cudaLaunchKernelExC(&config, NULL, NULL));
+    rt_noted(cudaLaunchKernelExC(&config, &rt_host_missing, NULL));
     config.gridDim = size(0, 1, 1);
     rt_noted(cudaLaunchKernelExC(&config, &rt_host_empty, NULL));
-    config.gridDim = size(1, 1, 1);
+    rt_noted(cudaLaunchKernelExC(&config, rt_kernel("empty"), NULL));
+}
+
+CASE(launch, extended_without_config, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaLaunchKernelExC(NULL, &rt_host_empty, NULL));
+}
+
+CASE(launch, extended_without_attributes, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    cudaLaunchConfig_t config;
+    memset(&config, 0, sizeof config);
+    config.gridDim = config.blockDim = size(1, 1, 1);
     config.numAttrs = 1;
     rt_noted(cudaLaunchKernelExC(&config, &rt_host_empty, NULL));
+}
+
+/* A kernel by its handle, and as the stubs of nvcc 13 launch one that is registered: the same shapes as above. */
+#define BAD_HANDLE(title, grid, block, shared)                                                     \
+    CASE(launch, title)                                                                            \
+    {                                                                                              \
+        cudaKernel_t kernel = NULL;                                                                \
+        rt_noted(launch(rt_kernel("empty"), grid, block, shared, NULL));                           \
+        RT_NEED(__cudaGetKernel(&kernel, &rt_host_empty));                                         \
+        rt_noted(__cudaLaunchKernel(kernel, grid, block, NULL, shared, NULL));                     \
+        rt(cudaDeviceSynchronize());                                                               \
+    }
+
+BAD_HANDLE(handle_no_blocks, size(0, 1, 1), size(1, 1, 1), 0)
+BAD_HANDLE(handle_no_threads, size(1, 1, 1), size(0, 1, 1), 0)
+BAD_HANDLE(handle_block_1025, size(1, 1, 1), size(1025, 1, 1), 0)
+BAD_HANDLE(handle_grid_y_too_large, size(1, 65536, 1), size(1, 1, 1), 0)
+BAD_HANDLE(handle_shared_above_48k, size(1, 1, 1), size(1, 1, 1), 49153)
+
+CASE(launch, stub)
+{
+    rt(rt_stub_launch(size(1, 1, 1), size(1, 1, 1), 0));
+    rt(rt_stub_launch(size(0, 1, 1), size(1, 1, 1), 0));
+    rt(rt_stub_launch(size(1, 1, 1), size(0, 1, 1), 0));
+    rt(rt_stub_launch(size(1, 1, 1), size(1025, 1, 1), 0));
+    rt(rt_stub_launch(size(1, 65536, 1), size(1, 1, 1), 0));
+    rt(rt_stub_launch(size(1, 1, 1), size(1, 1, 1), 49153));
+    rt(rt_stub_launch(size(1, 1, 1), size(1, 1, 1), (size_t)1 << 30));
+    rt(cudaDeviceSynchronize());
+}
+
+/* A stub asks for its kernel first. */
+CASE(launch, stub_of_unknown_kernel)
+{
+    cudaKernel_t kernel = NULL;
+    rt_noted(__cudaGetKernel(&kernel, &rt_host_missing));
+    rt_noted(__cudaGetKernel(&kernel, NULL));
+    rt_noted(__cudaLaunchKernel(NULL, size(1, 1, 1), size(1, 1, 1), NULL, 0, NULL));
+    rt(cudaDeviceSynchronize());
 }
 
 CASE(launch, extended_attributes)

@@ -177,10 +177,31 @@ CASE(pool, access)
     rt_noted(cudaMemPoolSetAccess(pool, &wanted, 1));
     wanted.location.id = 1 << 20;
     rt_noted(cudaMemPoolSetAccess(pool, &wanted, 1));
-    rt_noted(cudaMemPoolSetAccess(pool, NULL, 1));
-    rt_noted(cudaMemPoolGetAccess(NULL, pool, &here));
-    rt_noted(cudaMemPoolGetAccess(&flags, NULL, &here));
     rt(cudaMemPoolDestroy(pool));
+}
+
+CASE(pool, access_null)
+{
+    struct cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+    enum cudaMemAccessFlags flags = (enum cudaMemAccessFlags)77;
+    rt_noted(cudaMemPoolGetAccess(&flags, NULL, &here));
+}
+
+CASE(pool, access_list_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaMemPoolSetAccess(pool_new(), NULL, 1));
+}
+
+CASE(pool, access_result_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    struct cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+    rt_noted(cudaMemPoolGetAccess(NULL, pool_new(), &here));
+}
+
+CASE(pool, access_place_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    enum cudaMemAccessFlags flags = (enum cudaMemAccessFlags)77;
+    rt_noted(cudaMemPoolGetAccess(&flags, pool_new(), NULL));
 }
 
 CASE(pool, from_pool)
@@ -232,13 +253,17 @@ CASE(ipc, memory_handle_bad)
     int local;
     RT_NEED(cudaMallocHost(&pinned, 64));
     RT_NEED(cudaMallocManaged(&managed, 64, cudaMemAttachGlobal));
-    rt_noted(cudaIpcGetMemHandle(NULL, rt_alloc(64)));
     rt_noted(cudaIpcGetMemHandle(&handle, NULL));
     rt_noted(cudaIpcGetMemHandle(&handle, &local));
     rt_noted(cudaIpcGetMemHandle(&handle, pinned));
     rt_noted(cudaIpcGetMemHandle(&handle, managed));
     RT_NEED(cudaFreeHost(pinned));
     RT_NEED(cudaFree(managed));
+}
+
+CASE(ipc, memory_handle_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaIpcGetMemHandle(NULL, rt_alloc(64)));
 }
 
 CASE(ipc, open_bad_memory)
@@ -272,8 +297,12 @@ CASE(ipc, event_handle_bad)
     cudaIpcEventHandle_t handle;
     rt_noted(cudaIpcGetEventHandle(&handle, rt_event(0)));
     rt_noted(cudaIpcGetEventHandle(&handle, rt_event(cudaEventDisableTiming)));
-    rt_noted(cudaIpcGetEventHandle(NULL, rt_event(cudaEventDisableTiming | cudaEventInterprocess)));
     rt_noted(cudaIpcGetEventHandle(&handle, NULL));
+}
+
+CASE(ipc, event_handle_null, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    rt_noted(cudaIpcGetEventHandle(NULL, rt_event(cudaEventDisableTiming | cudaEventInterprocess)));
 }
 
 CASE(ipc, open_bad_event)

@@ -156,14 +156,19 @@ CASE(stream, properties_of_default)
     say_hex(flags);
 }
 
-CASE(stream, results_null)
-{
-    cudaStream_t stream = rt_stream(0);
-    rt_noted(cudaStreamGetFlags(stream, NULL));
-    rt_noted(cudaStreamGetPriority(stream, NULL));
-    rt_noted(cudaStreamGetId(stream, NULL));
-    rt_noted(cudaStreamGetDevice(stream, NULL));
-}
+#define RESULT_NULL(title, call)                                                                   \
+    CASE(stream, title, RT_CRASHES("cudaErrorInvalidValue"))                                       \
+    {                                                                                              \
+        cudaStream_t stream = rt_stream(0);                                                        \
+        rt_noted(call);                                                                            \
+    }
+
+RESULT_NULL(flags_null, cudaStreamGetFlags(stream, NULL))
+RESULT_NULL(priority_null, cudaStreamGetPriority(stream, NULL))
+RESULT_NULL(id_null, cudaStreamGetId(stream, NULL))
+RESULT_NULL(device_null, cudaStreamGetDevice(stream, NULL))
+RESULT_NULL(attribute_null, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, NULL))
+RESULT_NULL(set_attribute_null, cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, NULL))
 
 CASE(stream, ids)
 {
@@ -293,8 +298,6 @@ CASE(stream, attribute_bad)
     cudaStream_t stream = rt_stream(0);
     cudaLaunchAttributeValue value;
     memset(&value, 0, sizeof value);
-    rt_noted(cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, NULL));
-    rt_noted(cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, NULL));
     rt_noted(cudaStreamGetAttribute(stream, cudaLaunchAttributeCooperative, &value));
     rt_noted(cudaStreamSetAttribute(stream, cudaLaunchAttributeClusterDimension, &value));
     rt_noted(cudaStreamGetAttribute(stream, (cudaLaunchAttributeID)100, &value));
@@ -324,10 +327,33 @@ CASE(stream, attach_managed)
     rt(cudaStreamAttachMemAsync(stream, memory, 0, cudaMemAttachHost));
     rt(cudaStreamAttachMemAsync(stream, memory, 0, cudaMemAttachGlobal));
     rt(cudaStreamSynchronize(stream));
+    rt(cudaFree(memory));
+}
+
+CASE(stream, attach_managed_bad)
+{
+    cudaStream_t stream = rt_stream(0);
+    void *memory;
+    RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal));
     rt_noted(cudaStreamAttachMemAsync(stream, memory, 0, 0));
     rt_noted(cudaStreamAttachMemAsync(stream, memory, 0, 8));
     rt_noted(cudaStreamAttachMemAsync(stream, memory, 32, cudaMemAttachSingle));
     rt(cudaFree(memory));
+}
+
+CASE(stream, attach_managed_to_default)
+{
+    void *memory;
+    RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal));
+    rt_noted(cudaStreamAttachMemAsync(NULL, memory, 0, cudaMemAttachSingle));
+    rt_noted(cudaStreamAttachMemAsync(NULL, memory, 0, cudaMemAttachGlobal));
+    rt(cudaDeviceSynchronize());
+    rt(cudaFree(memory));
+}
+
+CASE(stream, attach_other_memory)
+{
+    rt_noted(cudaStreamAttachMemAsync(rt_stream(0), rt_alloc(64), 0, cudaMemAttachSingle));
 }
 
 CASE(stream, attach_bad)

@@ -73,7 +73,7 @@ CASE(entry, empty_name)
     look_up("", 13000, cudaEnableDefault);
 }
 
-CASE(entry, null_name)
+CASE(entry, null_name, RT_CRASHES("cudaErrorInvalidValue found=77 untouched"))
 {
     look_up(NULL, 13000, cudaEnableDefault);
 }
@@ -88,11 +88,15 @@ CASE(entry, both_stream_flags)
     look_up("cuMemcpyHtoDAsync", 13000, cudaEnableLegacyStream | cudaEnablePerThreadDefaultStream);
 }
 
+CASE(entry, null_place, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    enum cudaDriverEntryPointQueryResult found;
+    rt_noted(cudaGetDriverEntryPointByVersion("cuMemAlloc", NULL, 13000, 0, &found));
+}
+
 CASE(entry, null_results)
 {
     void *function = NULL;
-    enum cudaDriverEntryPointQueryResult found;
-    rt_noted(cudaGetDriverEntryPointByVersion("cuMemAlloc", NULL, 13000, 0, &found));
     rt_noted(cudaGetDriverEntryPointByVersion("cuMemAlloc", &function, 13000, 0, NULL));
     say_if("function", function != NULL);
     rt_noted(cudaGetDriverEntryPointByVersion("cuNoSuchFunction", &function, 13000, 0, NULL));
@@ -117,7 +121,18 @@ CASE(entry, old_function)
     rt_noted(cudaGetDriverEntryPoint("cuNoSuchFunction", &function, cudaEnableDefault, &found));
     say_value("found", found);
     say_if("function", function != NULL);
+}
+
+CASE(entry, old_function_null_name, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    void *function = NULL;
+    enum cudaDriverEntryPointQueryResult found;
     rt_noted(cudaGetDriverEntryPoint(NULL, &function, cudaEnableDefault, &found));
+}
+
+CASE(entry, old_function_null_place, RT_CRASHES("cudaErrorInvalidValue"))
+{
+    enum cudaDriverEntryPointQueryResult found;
     rt_noted(cudaGetDriverEntryPoint("cuMemAlloc", NULL, cudaEnableDefault, &found));
 }
 

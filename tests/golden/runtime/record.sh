@@ -3,11 +3,13 @@
 #
 # Records what NVIDIA's runtime library answers, on a machine that has a GPU.
 #
-#     record.sh OUTPUT-DIRECTORY [runtime_cases arguments]
+#     record.sh OUTPUT-DIRECTORY [--compiled] [runtime_cases arguments]
 #
 # Needs a C compiler and a CUDA toolkit with its libcudart (CUDA_HOME, or the
 # usual place).  Leaves in OUTPUT-DIRECTORY the golden file, named after GPU
-# and driver, and stderr.txt.
+# and driver, and stderr.txt.  --compiled has the toolkit's nvcc compile and
+# register the kernels that the host names (rt_compiled.cu) and records into a
+# file of another name: it shows which answers belong to the registration by hand.
 set -eu
 
 out=${1:?usage: record.sh OUTPUT-DIRECTORY [runtime_cases arguments]}
@@ -17,6 +19,15 @@ toolkit=${CUDA_HOME:-/usr/local/cuda}
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 mkdir -p "$out"
+registers=$here/rt_register.c suffix=
+if [ "${1:-}" = --compiled ]; then
+    shift
+    registers="$build/compiled.o -lstdc++" suffix=-compiled
+    "$toolkit/bin/nvcc" -gencode 'arch=compute_90,code=[compute_90,sm_90]' -c "$here/rt_compiled.cu" -o "$build/compiled.o"
+    objcopy --redefine-sym _ZL15rt_host_counter=rt_host_counter --redefine-sym _ZL13rt_host_table=rt_host_table \
+        --redefine-sym _ZL17rt_host_constants=rt_host_constants --globalize-symbol rt_host_counter --globalize-symbol rt_host_table \
+        --globalize-symbol rt_host_constants "$build/compiled.o"
+fi
 
 library() {
     find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -type f -name "$1" 2>/dev/null | head -n 1
@@ -29,7 +40,7 @@ runtime=$(library libcudart.so)
 flags="-std=gnu17 -O1 -g -Wall -Wextra -Wno-deprecated-declarations -I$toolkit/include"
 common="$here/../gold_answer.c $here/../gold_main.c $here/../gold_names.c $here/../gold_peer.c $here/../gold_ptx.c"
 # shellcheck disable=SC2086
-${CC:-cc} $flags -o "$build/runtime_cases" $common "$here"/rt*.c "$here"/case_*.c "$runtime" "$stub" \
+${CC:-cc} $flags -o "$build/runtime_cases" $common "$here/rt.c" "$here/rt_names.c" $registers "$here"/case_*.c "$runtime" "$stub" \
     "-Wl,-rpath,$(dirname "$runtime")" -lpthread -ldl
 command -v nvidia-smi >/dev/null || { echo "the cases are built, but there is no GPU here: nothing is recorded" >&2; exit 1; }
 "$build/runtime_cases" --list "$@" >"$build/names"
@@ -37,7 +48,7 @@ command -v nvidia-smi >/dev/null || { echo "the cases are built, but there is no
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)
 driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)
 short=$(echo "$gpu" | tr 'A-Z ' 'a-z-')
-golden=$out/$short-${driver%%.*}.txt
+golden=$out/$short-${driver%%.*}$suffix.txt
 {
     echo "# What NVIDIA's runtime library answered; made by record.sh, compared by compare.py."
     echo "# gpu: $gpu"

@@ -26,6 +26,12 @@ void rt(cudaError_t status);
  * status itself, "clear" where there is none, otherwise its name.  Clears it.
  */
 void rt_noted(cudaError_t status);
+/*
+ * For a case in which NVIDIA's library crashes: what is right instead.  Such a case is one call with one bad argument, so that
+ * nothing else is lost with it.
+ */
+#define RT_CRASHES(answer) .alone = true, .allow = answer, .why = "NVIDIA's library crashes on the argument"
+
 /* Says "last=" and what cudaGetLastError gives, which clears it. */
 void rt_last(void);
 /* The status's name, or NULL for a number that CUDA 13.0 does not know. */
@@ -75,5 +81,8 @@ cudaGraphNode_t rt_graph_store(cudaGraph_t graph, cudaGraphNode_t dependency, vo
  */
 extern char rt_host_empty, rt_host_store, rt_host_bounded, rt_host_missing;
 extern char rt_host_counter, rt_host_table, rt_host_constants, rt_host_missing_variable;
+
+/* Launches rt_host_empty as the stub of nvcc 13 does it, and gives what cudaGetLastError says then, which clears it. */
+cudaError_t rt_stub_launch(dim3 grid, dim3 block, size_t shared);
 
 #endif
