@@ -146,8 +146,8 @@ static bool fill_copy(struct drawer *drawer, struct op *op, int device, int limi
     }
     if (to == PLACE_PAGEABLE)
         op->blocks = true;
-    if (from == PLACE_PAGEABLE)
-        op->place = PLACE_PAGEABLE;
+    if (from == PLACE_PAGEABLE || from == PLACE_PINNED)
+        op->place = (uint8_t)from;
     return !overlap(op->to, op->from) && order_written(drawer->order, op->from);
 }
 

@@ -13,7 +13,9 @@
  *         --drop                self-check: leave out one wait that is needed, and see that the checker finds that (runs nothing)
  *         --drop-run            the same, and run what is left: how many of these are seen to go wrong?
  *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100 calls; they say so, and are called again
- *         --shrink              take operations out of a program that fails for as long as it still does
+ *         --shrink              take operations out of a program that fails for as long as it still does, --seconds T at most
+ *         --patience T          after how many seconds a program counts as hanging (default: 60)
+ *         --here                shrink in one process: quicker where a process begins slowly; for programs that neither crash nor hang
  *
  * Exits with 0 if all is well, 1 after a difference, 2 if there is no driver, 3 if a program hangs. */
 #include <signal.h>
@@ -26,9 +28,7 @@
 
 #include "run.h"
 
-#define HANG_SECONDS 60
-
-struct options { uint64_t from, seeds; int length, seconds, repeat; unsigned features; bool print, dry, drop, drop_run, shrink; };
+struct options { uint64_t from, seeds; int length, seconds, repeat, patience; unsigned features; bool print, dry, drop, drop_run, shrink, here; };
 
 static struct program program, reduced;
 static struct model model;
@@ -86,10 +86,10 @@ static void draw(const struct options *options, uint64_t seed)
     exit(4);
 }
 
-static bool runs_well(const struct program *what, int repeat, bool loud)
+static bool runs_well(const struct program *what, const struct options *options, bool loud)
 {
-    for (int i = 0; i < repeat; i++) {
-        alarm(HANG_SECONDS);
+    for (int i = 0; i < options->repeat; i++) {
+        alarm((unsigned)options->patience);
         int failures = run_program(what, &model, loud);
         alarm(0);
         if (failures)
@@ -101,12 +101,17 @@ static bool runs_well(const struct program *what, int repeat, bool loud)
 /* The same in a process of its own, which may crash or hang. */
 static bool child_runs_well(struct program *what, const struct options *options)
 {
+    if (options->here) {
+        model_end(&model);
+        model_run(&model, what);
+        return runs_well(what, options, false);
+    }
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
         (void)run_begin(options->features);
         model_run(&model, what);
-        _exit(runs_well(what, options->repeat, false) ? 0 : 1);
+        _exit(runs_well(what, options, false) ? 0 : 1);
     }
     int status = 0;
     (void)waitpid(child, &status, 0);
@@ -142,7 +147,7 @@ static void leave_out(const struct program *from, struct program *to, int first,
     to->count -= count;
 }
 
-static void shrink(const struct options *options)
+static void shrink(const struct options *options, double deadline)
 {
     static struct program best;
     struct miss miss;
@@ -152,7 +157,7 @@ static void shrink(const struct options *options)
         return;
     }
     for (int step = best.count / 2; step >= 1; step = step == 1 ? 0 : step / 2) {
-        for (int first = 0; first + step <= best.count;) {
+        for (int first = 0; first + step <= best.count && seconds() < deadline;) {
             leave_out(&best, &reduced, first, step);
             if (program_check(order, &reduced, &miss) < 0 && !child_runs_well(&reduced, options))
                 memcpy(&best, &reduced, sizeof best);
@@ -164,9 +169,15 @@ static void shrink(const struct options *options)
         best.words, best.threads);
     for (int i = 0; i < best.count; i++)
         op_print(&best, i);
+    if (!options->here)
+        return;
+    model_end(&model);
+    model_run(&model, &best);
+    for (int i = 0, failed = 0; i < 20 * options->repeat && failed < 5; i++)
+        failed += run_program(&best, &model, true) != 0;
 }
 
-struct totals { uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS]; };
+struct totals { double begin; uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS]; };
 
 /* Leaves out one needed wait. */
 static void drop(const struct options *options, struct totals *totals)
@@ -209,9 +220,9 @@ static bool one(const struct options *options, uint64_t seed, struct totals *tot
     if (options->drop)
         drop(options, totals);
     else if (options->shrink)
-        shrink(options);
+        shrink(options, options->seconds ? totals->begin + options->seconds : 1e300);
     else if (!options->dry)
-        well = runs_well(&program, options->repeat, true);
+        well = runs_well(&program, options, true);
     model_end(&model);
     if (!well) {
         totals->failed++;
@@ -233,7 +244,7 @@ static uint64_t number(const char *text)
 
 static struct options read_options(char **argv)
 {
-    struct options options = { .from = 1, .seeds = 100, .repeat = 1, .features = CAN_ALL };
+    struct options options = { .from = 1, .seeds = 100, .repeat = 1, .patience = 60, .features = CAN_ALL };
     for (char **at = argv + 1; *at; at++) {
         if (!strcmp(*at, "--from") || !strcmp(*at, "--seed")) {
             options.seeds = (*at)[2] == 's' ? 1 : options.seeds;
@@ -246,6 +257,8 @@ static struct options read_options(char **argv)
             options.seconds = (int)number(*++at);
         } else if (!strcmp(*at, "--repeat")) {
             options.repeat = (int)number(*++at);
+        } else if (!strcmp(*at, "--patience")) {
+            options.patience = (int)number(*++at);
         } else if (!strcmp(*at, "--features")) {
             options.features = (unsigned)number(*++at);
         } else if (!strcmp(*at, "--scarce")) {
@@ -264,6 +277,8 @@ static struct options read_options(char **argv)
             options.drop = options.drop_run = true;
         } else if (!strcmp(*at, "--shrink")) {
             options.shrink = true;
+        } else if (!strcmp(*at, "--here")) {
+            options.here = true;
         } else {
             fprintf(stderr, "random: unknown option %s; the head of tests/random/main.c lists them\n", *at);
             exit(4);
@@ -280,13 +295,13 @@ int main(int argc, char **argv)
 {
     (void)argc;
     struct options options = read_options(argv);
-    struct totals totals = { 0 };
     double begin = seconds();
+    struct totals totals = { .begin = begin };
     order = order_new();
     if (!order)
         return 4;
     signal(SIGALRM, hangs);
-    if (options.drop_run || options.shrink)
+    if (options.drop_run || (options.shrink && !options.here))
         options.features = child_features(options.features);
     else if (!options.dry && !options.drop)
         options.features = run_begin(options.features);

@@ -202,6 +202,12 @@ void op_print(const struct program *program, int index)
     if (op->exec >= 0)
         fprintf(stderr, " x%d", op->exec);
     print_work(op);
+    if (op->kind == OP_ALLOC) {
+        static const char *const places[] = { [PLACE_DEVICE] = "device", [PLACE_PINNED] = "pinned", [PLACE_MANAGED] = "managed", [PLACE_PAGEABLE] = "pageable" };
+        fprintf(stderr, " %s", places[op->place]);
+    }
+    if (op->kind == OP_STREAM)
+        fprintf(stderr, "%s", op->form & 1 ? " non-blocking" : " blocking");
     fprintf(stderr, "%s\n", op->needed ? "  (needed)" : "");
     if (op->body < 0)
         return;

@@ -9,7 +9,9 @@
  * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands for that stream's own work only; graph
  * launches, memory operations, waits, and stream-ordered allocation and free have no part in the default-stream rules (is_slight); a destroyed
  * stream is left out of them; a stream that is made while the legacy stream is busy does not wait for what that has then, for on hardware it often doesn't
- * (the conformance case default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first work in it. */
+ * (the conformance case default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first work in it.
+ * A copy out of pinned memory reads it with no regard to the default-stream rules: hardware takes a small one's source when it is submitted, if nothing is
+ * pending in its stream itself (default_stream.small_copy_reads_early_*). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,25 +146,34 @@ static void join_legacy(const struct order *order, struct clock *start, const st
     }
 }
 
-/* What is known when the operation begins in its stream. */
-static void start_of(const struct order *order, const struct op *op, struct clock *start)
+/* What is known when the operation begins in its stream, but for the default-stream rules. */
+static void start_alone(const struct order *order, const struct op *op, struct clock *start)
 {
     const struct clock *host = &order->host[op->thread];
     *start = *host;
     if (op->stream < 0)
         return;
-    const struct stream *stream = &order->stream[op->stream];
     join_stream(order, start, op->stream, host, false);
-    if (is_legacy(op->stream) && (!is_slight(op->kind) || op->kind == OP_RECORD))
-        join_blocking(order, start, stream->device, host, true);
-    if (stream->blocking && !is_slight(op->kind))
-        join_legacy(order, start, stream, host);
     if (op->kind == OP_LAUNCH && op->exec >= 0)
         join_known(order, start, order->last_launch[op->exec], order->before_launch, host, false);
     if (op->kind == OP_WAIT)
         join(start, &order->event[op->event]);
     if (op->kind == OP_FLAG_WAIT)
         join(start, &order->flag[op->name]);
+}
+
+/* With these rules. */
+static void start_of(const struct order *order, const struct op *op, struct clock *start)
+{
+    const struct clock *host = &order->host[op->thread];
+    start_alone(order, op, start);
+    if (op->stream < 0)
+        return;
+    const struct stream *stream = &order->stream[op->stream];
+    if (is_legacy(op->stream) && (!is_slight(op->kind) || op->kind == OP_RECORD))
+        join_blocking(order, start, stream->device, host, true);
+    if (stream->blocking && !is_slight(op->kind))
+        join_legacy(order, start, stream, host);
 }
 
 /* One access against the trace of those before. */
@@ -315,14 +326,17 @@ bool order_allows(struct order *order, const struct op *op, struct miss *miss)
         snprintf(miss->what, sizeof miss->what, "%s", why);
         return false;
     }
-    struct clock start;
+    struct clock start, alone;
     start_of(order, op, &start);
+    start_alone(order, op, &alone);
+    bool early = op->kind == OP_COPY && op->place == PLACE_PINNED;
     for (int i = 0; i < touches.count; i++) {
         const struct touch *touch = &touches.list[i];
         const struct trace *trace = touch->name ? &order->name[touch->what] : &order->cell[touch->what][touch->cell];
         int line = 0;
         unsigned count = 0;
-        if (is_ordered(trace, (enum access)touch->access, touch->host ? &order->host[op->thread] : &start, &line, &count))
+        const struct clock *known = touch->host ? &order->host[op->thread] : early && touch->access == ACCESS_READ ? &alone : &start;
+        if (is_ordered(trace, (enum access)touch->access, known, &line, &count))
             continue;
         miss->op = order->op_at[line][count];
         miss->line = line;

@@ -72,7 +72,7 @@ struct op {
     uint8_t kind, thread;
     int8_t stream;                /* -1: none */
     uint8_t form;                 /* of a copy; of a fill the bytes of its element; of a graph 1 if captured; of an event or stream its flags */
-    uint8_t place, device;        /* of a buffer */
+    uint8_t place, device;        /* of a buffer; of a copy the place that it reads, if the host's */
     bool blocks;                  /* the call returns when the copy is done */
     bool needed;                  /* an access that follows is ordered by this alone, at the time of drawing */
     int16_t event, exec, body, name; /* name: of a flag or post */
