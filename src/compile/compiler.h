@@ -16,12 +16,8 @@ bool mr_compiler_present(void);
 /* A short text that changes whenever the library's file does; "" if it isn't there. For the disk cache's keys. */
 const char *mr_compiler_identity(void);
 
-/* Around each use of the library. When the process ends, LLVM's own tables go; so from then on nobody is let in (false), and exit waits for those who are inside.
- * A thread doesn't enter twice. */
-bool mr_compiler_enter(void) __attribute__((warn_unused_result));
-void mr_compiler_leave(void);
-
-/* The library's entry, opening it on first use; NULL, with the reason logged, if that fails. Any thread. */
+/* The library's entry, opening it on first use; NULL, with the reason logged, if that fails. Any thread, also while another
+ * ends the process. */
 const struct mr_codegen_api *mr_compiler_open(void);
 
 #endif

@@ -90,13 +90,10 @@ static CUresult check_processor(const struct mr_program *program, struct mr_ptx_
     if (!mr_compiler_present())
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (*cpu || *features) {
-        if (!mr_compiler_enter())
-            return CUDA_ERROR_DEINITIALIZED;
         const struct mr_codegen_api *compiler = mr_compiler_open();
         if (compiler)
             good = compiler->supports(*cpu ? cpu : NULL, *features ? features : NULL);
-        mr_compiler_leave();
-        if (!compiler)
+        else
             return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     } else {
 #if defined(__x86_64__)
@@ -341,18 +338,6 @@ static CUresult generate(const struct mr_program *program, size_t entry, unsigne
     return status;
 }
 
-static CUresult compile_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
-    struct mr_variant *variant)
-{
-    if (!mr_compiler_enter()) {
-        mr_log(MR_LOG_INFO, "kernel '%s' isn't compiled: the process is ending", program->entries[entry].name);
-        return CUDA_ERROR_DEINITIALIZED;
-    }
-    CUresult status = generate(program, entry, shape, key, variant);
-    mr_compiler_leave();
-    return status;
-}
-
 static CUresult make_variant(const struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
 {
     struct mr_cache_key key;
@@ -365,7 +350,7 @@ static CUresult make_variant(const struct mr_program *program, size_t entry, uns
             return status;
         /* Whole but unusable: compile anew, which replaces it. */
     }
-    return compile_variant(program, entry, shape, cached ? &key : NULL, variant);
+    return generate(program, entry, shape, cached ? &key : NULL, variant);
 }
 
 static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
