@@ -163,6 +163,8 @@ static bool fill_work(struct drawer *drawer, struct op *op, int device, int limi
     case OP_FILL:
         op->to = draw_range(drawer, ON_DEVICE | ON_MANAGED, device, count, false, limit);
         op->form = (uint8_t)(1u << below(drawer, 3));
+        if (!draw_can(drawer, CAN_WIDE))
+            op->form = 1;
         op->salt = (uint32_t)dice_next(&drawer->dice);
         spread(drawer, &op->to);
         return range_is(op->to);

@@ -6,7 +6,8 @@
 #     hardware.sh OUTPUT-DIRECTORY [seconds, by default 200] [first seed, by default 1] [more options of random_programs]
 #
 # Needs a C compiler and a CUDA toolkit's headers (CUDA_HOME, or the usual place). Goes on after a failure with the seed behind it, and gives up after
-# ten. Leaves random.txt in OUTPUT-DIRECTORY: what was run, and every failure.
+# ten. Leaves random.txt in OUTPUT-DIRECTORY: what was run, and every failure. With RUNTIME=1 in the environment the programs go through the toolkit's
+# libcudart.
 set -eu
 
 out=${1:?usage: hardware.sh OUTPUT-DIRECTORY [seconds] [first seed] [options]}
@@ -21,7 +22,13 @@ mkdir -p "$out"
 
 stub=$(find -L "$toolkit/lib64/stubs" "$toolkit/targets" -name libcuda.so 2>/dev/null | head -n 1)
 [ -n "$stub" ] || stub=$(ldconfig -p | awk '$1 == "libcuda.so.1" { print $NF; exit }')
-${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -I"$toolkit/include" -o "$build/random_programs" "$here"/*.c "$stub" -lpthread
+runtime=
+if [ -n "${RUNTIME:-}" ]; then
+    library=$(find -L "$toolkit/lib64" "$toolkit/lib" "$toolkit/targets" -name 'libcudart.so*' 2>/dev/null | head -n 1)
+    runtime="-DRANDOM_RUNTIME $library -Wl,-rpath,$(dirname "$library")"
+fi
+# shellcheck disable=SC2086
+${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra -I"$toolkit/include" -o "$build/random_programs" "$here"/*.c $runtime "$stub" -lpthread
 
 {
     echo "# gpu: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)"

@@ -4,7 +4,7 @@
  * draw.c     draws a program from a seed; draw_sync.c adds the waits that it needs, and no more
  * order.c    knows from the ordering rules alone what happens before what, and finds accesses that nothing orders
  * model.c    computes what every buffer holds, taking the operations one after the other
- * run.c      runs the program on the driver; run_graph.c its graphs
+ * run.c      runs the program on the driver; run_graph.c its graphs; by_runtime.h has them call the runtime API instead
  * main.c     seeds, mutations, shrinking
  *
  * Buffers have CELLS cells of `words` words each; an operation touches whole cells. Names (streams, events, buffers, …) are numbers that are used
@@ -35,7 +35,8 @@ enum feature {
     CAN_PEER = 64,       /* a second device */
     CAN_THREADS = 128,   /* several host threads */
     CAN_HOLD = 256,      /* streams held up by a host function until the program goes on */
-    CAN_ALL = 511
+    CAN_WIDE = 512,      /* fills of elements of 2 and 4 bytes in streams */
+    CAN_ALL = 1023
 };
 
 enum kind {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a program on the driver: each host thread takes its own operations, in order. Uses nothing but cuda.h, so that the same source runs on any
- * driver. Every status is looked at; contents are compared where the program says so, and all of them at the end. */
+ * driver, or with RANDOM_RUNTIME nothing but the runtime API. Every status is looked at; contents are compared where the program says so, and all of them at the end. */
 #include "run.h"
 
 #include <sched.h>
@@ -72,7 +72,7 @@ bool run_ok(struct run *run, int index, const char *call, CUresult status)
 /* Asks the driver for one of everything. */
 static unsigned probe(void)
 {
-    unsigned found = CAN_HOST | CAN_THREADS | CAN_HOLD;
+    unsigned found = CAN_HOST | CAN_THREADS | CAN_HOLD | CAN_WIDE;
     CUdeviceptr pointer;
     CUstream stream;
     CUgraph graph;
@@ -104,6 +104,9 @@ static unsigned probe(void)
             (void)cuGraphDestroy(graph);
         }
     }
+#ifdef RANDOM_RUNTIME
+    found &= ~(unsigned)CAN_WIDE;
+#endif
     if (devices > 1 && cuDeviceCanAccessPeer(&peer, 0, 1) == CUDA_SUCCESS)
         found |= CAN_PEER;
     START(cuStreamSynchronize(stream));
@@ -458,6 +461,9 @@ static void *run_thread(void *data)
         if (status != CUDA_SUCCESS)
             (void)run_ok(run, i, op_name(run->program->op[i].kind), status);
     }
+#ifdef RANDOM_RUNTIME
+    (void)run_ok(run, -1, "cudaGetLastError at the end of a thread", (CUresult)cudaGetLastError());
+#endif
     return NULL;
 }
 

@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#ifdef RANDOM_RUNTIME
+#include "by_runtime.h"
+#endif
 #include "program.h"
 
 /* What a host function is told; kept until the program is over. */
