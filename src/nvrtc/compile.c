@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "nvrtc/keep.h"
+#include "nvrtc/prepare.h"
 #include "nvrtc/program.h"
 #include "nvrtc/run.h"
 
@@ -35,23 +36,24 @@ void mr_program_reset(struct _nvrtcProgram *program)
     }
 }
 
+bool mr_program_beside(const char *name, char out[PATH_MAX])
+{
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    Dl_info info;
+    if (!dladdr((void *)mr_program_beside, &info) || !realpath(info.dli_fname, self))
+        return false;
+    *strrchr(self, '/') = '\0';
+    snprintf(path, sizeof path, "%s/%s", self, name);
+    return realpath(path, out) != NULL;
+}
+
 /* The folder of the device headers: beside the folder of this library in a build, or beside the library where it is installed. */
 static bool find_device_folder(char out[PATH_MAX])
 {
-    static const char *const places[] = { "../device", "millrace/device" };
-    char self[PATH_MAX], path[PATH_MAX + 64];
-    Dl_info info;
-    if (!dladdr((void *)find_device_folder, &info) || !realpath(info.dli_fname, self))
-        return false;
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s/millrace_device.h", self, places[i]);
-        if (realpath(path, out)) {
-            *strrchr(out, '/') = '\0';
-            return true;
-        }
-    }
-    return false;
+    bool found = mr_program_beside("../device/millrace_device.h", out) || mr_program_beside("millrace/device/millrace_device.h", out);
+    if (found)
+        *strrchr(out, '/') = '\0';
+    return found;
 }
 
 static void add_marker(struct mr_text *text, const char *name)
@@ -68,7 +70,7 @@ static void add_marker(struct mr_text *text, const char *name)
 static void compose(const struct _nvrtcProgram *program, const struct mr_options *options, struct mr_text *text)
 {
     if (options->default_device)
-        mr_text_put(text, "#pragma clang force_cuda_host_device begin\n"
+        mr_text_put(text, "#pragma clang diagnostic ignored \"-Wpragma-clang-attribute\"\n#pragma clang force_cuda_host_device begin\n"
             "#pragma clang attribute push(__attribute__((device)), apply_to = variable(is_global))\n");
     add_marker(text, program->name);
     mr_text_put(text, program->source);
@@ -86,9 +88,6 @@ static void compose(const struct _nvrtcProgram *program, const struct mr_options
         mr_text_put(text, ");\n");
     }
 }
-
-/* With in-memory headers, the word at HEADERS_AT says where they are; the folder is known only later, and is no part of a cache key. */
-#define HEADERS_AT 1
 
 /* NVIDIA's nvcc, which the shim can run, is none for this library: MILLRACE_NVRTC is. */
 static const char *compiler_name(void)
@@ -198,89 +197,27 @@ static bool place_headers(struct mr_words *words, const char *search)
     mr_text_format(&word, "-I%s", search);
     if (word.failed)
         return false;
-    mr_free(words->items[HEADERS_AT]);
-    words->items[HEADERS_AT] = word.data;
+    mr_free(words->items[MR_HEADERS_AT]);
+    words->items[MR_HEADERS_AT] = word.data;
     return true;
 }
 
-/* The device headers in precompiled form, in the cache's folder, made if they are not there; this halves the time of a small compilation. True
- * with the path, and then with `words` changed to use it. They take no macros of the program's. */
-static bool use_precompiled(struct mr_words *words, const char *device, char path[PATH_MAX])
+/* Runs the compiler: in a process that waits for this, or with precompiled headers, if that can be. A failure there is tried again without: the headers
+ * may be damaged, and a waiting process words some messages in another way. */
+static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device, const struct mr_folder *folder, bool keep)
 {
-    struct mr_words making = { .items = NULL };
-    struct mr_cache_key key;
-    struct mr_text header = { .data = NULL };
-    char temporary[PATH_MAX];
-    size_t place = SIZE_MAX;
-    bool good = false;
-    mr_text_format(&header, "-include%s/millrace_device.h", device);
-    for (size_t i = 0; i < words->count && !header.failed; i++) {
-        const char *word = words->items[i];
-        bool ours = strcmp(word, mr_text_chars(&header)) == 0;
-        if (ours)
-            place = i;
-        bool programs = strncmp(word, "-I", 2) == 0 || strncmp(word, "-U", 2) == 0 || (strncmp(word, "-include", 8) == 0 && !ours) ||
-            (strncmp(word, "-D", 2) == 0 && strncmp(word, "-D__CUDACC_", 11) != 0);
-        if (!programs)
-            mr_words_add(&making, word, "");
-    }
-    if (place == SIZE_MAX || making.failed || !mr_keep_key(NULL, NULL, &making, device, &key))
-        goto done;
-    snprintf(path, PATH_MAX, "%.3900s/%016llx%016llx.mrk", mr_cache_folder(), (unsigned long long)key.high, (unsigned long long)key.low);
-    if (access(path, R_OK) != 0) {
-        snprintf(temporary, sizeof temporary, "%.3900s/tmp-nvrtc-XXXXXX", mr_cache_folder());
-        int fd = mkstemp(temporary);
-        if (fd < 0)
-            goto done;
-        close(fd);
-        const char *const last[] = { "-S", "-Xclang", "-emit-pch", "-o", temporary, "-" };
-        for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-            mr_words_add(&making, last[i], "");
-        struct mr_run run = { .words = making.items, .input = "", .input_length = 0 };
-        good = !making.failed && mr_run(&run) == MR_RUN_DONE && rename(temporary, path) == 0;
-        if (!good)
-            unlink(temporary);
-        mr_text_clear(&run.output);
-        mr_text_clear(&run.messages);
-        mr_text_clear(&run.depends);
-        if (!good)
-            goto done;
-    }
-    mr_words_add(words, "-Xclang", "");
-    mr_words_add(words, "-include-pch", "");
-    mr_words_add(words, "-Xclang", "");
-    mr_words_add(words, path, "");
-    good = !words->failed;
-    if (good)
-        strcpy(words->items[place], "-fdeclspec");   /* which is said already: the header is not to be included twice */
-done:
-    mr_words_clear(&making);
-    mr_text_clear(&header);
-    return good;
-}
-
-/* Runs the compiler, with the precompiled headers if that can be. A failure with them is tried again without: they may be damaged. */
-static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device, bool keep)
-{
-    static const char *const last[] = { "-S", "-MD", "-MF/dev/fd/3", "-o-", "-" };
     struct mr_words faster = { .items = NULL };
     char path[PATH_MAX];
-    enum mr_run_status status = MR_RUN_FAILED;
-    for (size_t i = 0; keep && i < words->count; i++)
-        mr_words_add(&faster, words->items[i], "");
-    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-        mr_words_add(words, last[i], "");
-    bool precompiled = keep && !faster.failed && use_precompiled(&faster, device, path);
-    for (size_t i = 0; precompiled && i < sizeof last / sizeof *last; i++)
-        mr_words_add(&faster, last[i], "");
+    enum mr_run_status status = keep ? mr_prepare_run_waiting(run, words, device, folder) : MR_RUN_FAILED;
+    bool precompiled = keep && status == MR_RUN_FAILED && mr_prepare_precompiled(words, device, &faster, path);
+    mr_prepare_last_words(words);
+    mr_prepare_last_words(&faster);
     if (precompiled && !faster.failed) {
         run->words = faster.items;
         status = mr_run(run);
     }
     if (status == MR_RUN_FAILED) {
-        mr_text_clear(&run->output);
-        mr_text_clear(&run->messages);
-        mr_text_clear(&run->depends);
+        mr_run_forget(run);
         run->words = words->items;
         run->reason = ENOMEM;
         status = words->failed ? MR_RUN_NOT_STARTED : mr_run(run);
@@ -317,7 +254,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
         goto done;
     run->input = source.data;
     run->input_length = source.length;
-    enum mr_run_status status = run_compiler(run, &words, device, keep);
+    enum mr_run_status status = run_compiler(run, &words, device, &folder, keep);
     if (status == MR_RUN_NOT_STARTED) {
         mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
             run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
@@ -370,9 +307,7 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
         mr_text_clear(&program->cubin);
     }
 done:
-    mr_text_clear(&run.output);
-    mr_text_clear(&run.messages);
-    mr_text_clear(&run.depends);
+    mr_run_forget(&run);
     mr_options_clear(&options);
     return made;
 }

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nvrtc/standby_protocol.h"
+
 /* The compiler's file, looked for as the system does it. */
 static bool find_program(const char *name, struct stat *facts)
 {
@@ -171,7 +173,9 @@ static bool list_files(struct mr_text *list, const char *depends, const char *te
     const char *cache = mr_cache_folder();
     for (at += good ? 2 : 0; good && next_path(&at, &path);) {
         struct stat facts;
-        if (strcmp(path.data, "-") == 0 || (cache && strncmp(path.data, cache, strlen(cache)) == 0) || (*temporary && strncmp(path.data, temporary, strlen(temporary)) == 0))
+        const char *slash = strrchr(path.data, '/');
+        if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 ||
+            strncmp(path.data, MR_STANDBY_HEADERS "/", strlen(MR_STANDBY_HEADERS "/")) == 0 || (cache && strncmp(path.data, cache, strlen(cache)) == 0) || (*temporary && strncmp(path.data, temporary, strlen(temporary)) == 0))
             continue;
         good = stat(path.data, &facts) == 0 && !later(facts.st_mtim, begun);
         if (good)

@@ -2,7 +2,7 @@
 /* A program of NVRTC's: source, headers and name expressions in; PTX, cubin, log and lowered names out.
  *
  * api.c checks arguments and hands out results; compile.c does a compilation; folder.c lays the in-memory headers out for the compiler; keep.c
- * is the disk cache; cubin.c the container; other.c a compilation by another library. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
+ * is the disk cache; prepare.c what is done once for many compilations; cubin.c the container; other.c a compilation by another library. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
 #ifndef MR_NVRTC_PROGRAM_H
 #define MR_NVRTC_PROGRAM_H
 
@@ -37,6 +37,9 @@ enum mr_made { MR_MADE, MR_MADE_NO_MEMORY, MR_MADE_BAD_OPTION, MR_MADE_BAD_SOURC
 
 /* Compiles, and fills in ptx, cubin, log and the lowered names. */
 enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *options);
+
+/* The path of what lies beside this library, by a name relative to its folder. False if it isn't there. */
+bool mr_program_beside(const char *name, char out[4096]);
 
 /* Forgets the results of an earlier compilation. */
 void mr_program_reset(struct _nvrtcProgram *program);

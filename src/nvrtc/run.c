@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "nvrtc/standby.h"
 
 enum { INPUT, OUTPUT, MESSAGES, DEPENDS, FILES };
 
@@ -68,7 +69,7 @@ static char **clean_environment(void)
     return clean;
 }
 
-static int start(struct mr_run *run, const int files[FILES], pid_t *child)
+int mr_run_start(char *const *words, const int *files, int count, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -84,8 +85,10 @@ static int start(struct mr_run *run, const int files[FILES], pid_t *child)
     reason = posix_spawnattr_init(&attributes);
     if (reason)
         goto no_attributes;
-    for (int i = 0; i < FILES && !reason; i++)
+    for (int i = 0; i < count && !reason; i++)
         reason = posix_spawn_file_actions_adddup2(&actions, files[i], i);
+    if (!reason)
+        reason = posix_spawn_file_actions_addclosefrom_np(&actions, count);
     if (!reason)
         reason = posix_spawnattr_setsigmask(&attributes, &none);
     if (!reason)
@@ -93,7 +96,7 @@ static int start(struct mr_run *run, const int files[FILES], pid_t *child)
     if (!reason)
         reason = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (!reason)
-        reason = posix_spawnp(child, run->words[0], &actions, &attributes, run->words, environment);
+        reason = posix_spawnp(child, words[0], &actions, &attributes, words, environment);
     posix_spawnattr_destroy(&attributes);
 no_attributes:
     posix_spawn_file_actions_destroy(&actions);
@@ -145,10 +148,14 @@ enum mr_run_status mr_run(struct mr_run *run)
         run->reason = errno;
         good = false;
     }
-    if (good) {
-        run->reason = start(run, files, &child);
+    if (good && run->standby) {
+        status = mr_standby_run(run->standby, files, run->cancel, run->cancel_data);
+    } else if (good) {
+        run->reason = mr_run_start(run->words, files, FILES, &child);
         if (!run->reason)
             status = await(run, child, &known);
+    }
+    if (good) {
         if (status == MR_RUN_DONE || status == MR_RUN_FAILED) {
             read_all(files[OUTPUT], &run->output);
             read_all(files[MESSAGES], &run->messages);
@@ -161,4 +168,11 @@ enum mr_run_status mr_run(struct mr_run *run)
         if (files[i] >= 0)
             close(files[i]);
     return status;
+}
+
+void mr_run_forget(struct mr_run *run)
+{
+    mr_text_clear(&run->output);
+    mr_text_clear(&run->messages);
+    mr_text_clear(&run->depends);
 }
