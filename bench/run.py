@@ -232,9 +232,12 @@ NVRTC_GOAL = 1.0
 
 def print_nvrtc(ours: dict, nvidia: dict) -> None:
     print("\nCompiling kernel source at run time, in milliseconds, beside NVIDIA's NVRTC in this run, where it is (cold: never seen before; warm: the same"
-          f"\nagain; goal for each ratio: at most {NVRTC_GOAL:.0f})\n")
+          f"\nagain; goal for each ratio: at most {NVRTC_GOAL:.0f}; the process's first compilation is a row of its own)\n")
     print(f"{'':28} {'Millrace':>17} {'NVIDIA':>17} {'ratio':>13}")
     print(f"{'source':28} {'cold':>8} {'warm':>8} {'cold':>8} {'warm':>8} {'cold':>6} {'warm':>6}")
+    first = [source.get("nvrtc_first") for source in (ours, nvidia)]
+    print(f"{'scale, first in the process':28} {cell(first[0], '{:.2f}'):>8} {'':>8} {cell(first[1], '{:.2f}'):>8} {'':>8}"
+          f" {cell(first[0] / first[1] if all(first) else None, '{:.2f}'):>6}")
     for number, label in enumerate(NVRTC):
         times = [[source.get(f"nvrtc_{kind}_{number}") for kind in ("cold", "warm")] for source in (ours, nvidia)]
         ratios = [mine / other if mine and other else None for mine, other in zip(*times, strict=True)]

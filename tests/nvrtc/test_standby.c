@@ -135,13 +135,15 @@ static void same_result(void **state)
         if (fails)
             right.source = "__global__ void k() {}";
         warm(&right);
-        job.source = fresh(job.source);
+        char *source = fresh(job.source);
+        job.source = source;
         unsigned before = done_waiting();
         struct made one = compile(&job);
         assert_int_equal(done_waiting(), before + !fails);
         setenv("MILLRACE_STANDBY", "0", 1);
         /* Another line behind the end: for the disk cache alone. */
-        job.source = fresh(jobs[i].source);
+        char *again = fresh(jobs[i].source);
+        job.source = again;
         struct made other = compile(&job);
         setenv("MILLRACE_STANDBY", "30", 1);
         assert_int_equal(one.result, fails ? NVRTC_ERROR_COMPILATION : NVRTC_SUCCESS);
@@ -152,6 +154,8 @@ static void same_result(void **state)
             assert_non_null(strstr(one.log, "warning: array index"));
         forget(&one);
         forget(&other);
+        free(source);
+        free(again);
     }
 }
 
