@@ -277,6 +277,7 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 #include "millrace_math.h"
 #include "millrace_texture.h"
 #include "millrace_surface.h"
+#include "millrace_simd.h"
 
 /* The rest. */
 MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }
