@@ -6,9 +6,9 @@
  *     void kernel(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
  *
  * A warp is 32 lanes. Lane l of warp w is the thread with linear number 32 * w + l; lanes at or past block->threads do not exist.
- * The function keeps registers as SIMD values over the 32 lanes. It may be called with several warps only if the kernel has neither barriers
- * nor waiting loops (MR_CODE_COOPERATIVE clear); otherwise once per warp, each on a stack of its own (fiber), and the runtime functions
- * below may switch to another warp of the block before they return. All state of a warp is on its stack.
+ * The function keeps registers as SIMD values over the 32 lanes. If MR_CODE_COOPERATIVE is clear, it is called with all warps of a block at once: the kernel
+ * has neither barriers nor waiting loops, or its warps take turns at barriers within the function. Otherwise it is called once per warp, each on a stack of its
+ * own (fiber), and the runtime functions below may switch to another warp of the block before they return. All state of a warp is on its stack.
  *
  * Generated code has no external symbols: it reaches the runtime through block->runtime, module variables and function addresses through block->symbols
  * so that an object file can be cached on disk and loaded anywhere. (64-bit hosts only.) */
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 6   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 7   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
@@ -133,7 +133,7 @@ enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_
 
 #define MR_BARRIER_PER_THREAD 4u
 
-enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED };
+enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, never writes, but `exit` bookkeeping. */
 struct mr_block {
@@ -155,7 +155,7 @@ struct mr_block {
 
 /* Flags of compiled code. */
 enum {
-    MR_CODE_COOPERATIVE = 1u << 0,      /* needs a stack per warp: has barriers or loops that may wait for other warps */
+    MR_CODE_COOPERATIVE = 1u << 0,      /* needs a stack per warp: has barriers whose arrivals must be counted, or loops that may wait for other warps */
     MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
 };
 

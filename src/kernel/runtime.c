@@ -44,6 +44,8 @@ static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind
         mr_executor_fault(executor, CUDA_ERROR_HARDWARE_STACK_ERROR, pc_line, "stack overflow");
     case MR_TRAP_MISALIGNED:
         mr_executor_fault(executor, CUDA_ERROR_MISALIGNED_ADDRESS, pc_line, "misaligned access");
+    case MR_TRAP_DEADLOCK:
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "deadlock: every warp that is left waits at a barrier");
     default:
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "trap");
     }

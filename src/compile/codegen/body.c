@@ -4,7 +4,8 @@
  * A function's frame: the prologue with its slots and hoisted loads, the loop
  * over warps (kernels), the start of a warp, then each block's instructions.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/emit_regions.h"
+#include "compile/codegen/emit_stack.h"
 
 #include "base/memory.h"
 
@@ -93,7 +94,7 @@ static void make_variable_slots(struct cg *g)
 {
     for (uint32_t i = 0; i < g->func->var_count; i++) {
         const struct mr_ptx_var *var = g->func->vars[i];
-        if (!mr_flow_is_per_lane(var) || var->reg != MR_PTX_NONE)
+        if (!mr_flow_is_per_lane(var) || var->reg != MR_PTX_NONE || (g->regions && var->space == MR_PTX_SPACE_LOCAL))
             continue;
         uint64_t bytes = mr_flow_lane_stride(var) * g->unit->width;
         bool scalar = var->space == MR_PTX_SPACE_PARAM && !var->is_array && var->vector <= 1;
@@ -144,7 +145,7 @@ static void clear_parked_array(struct cg *g)
 }
 
 /* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. */
-static void clear_warp(struct cg *g)
+void cg_clear_warp(struct cg *g)
 {
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->slots[r])), g->slots[r]);
@@ -198,7 +199,7 @@ static void find_thread(struct cg *g)
 }
 
 /* Lanes of the warp that exist. */
-static LLVMValueRef first_mask(struct cg *g)
+LLVMValueRef cg_first_mask(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     if (unit->request->shape & MR_SHAPE_FULL)
@@ -233,6 +234,13 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
         LLVMSetAlignment(g->stack_saved, 64);
         g->frame += bytes;
     }
+    if (g->regions) {
+        *loop = cg_regions_begin(g);
+        find_thread(g);
+        cg_regions_note_thread(g);
+        start(g, cg_first_mask(g));
+        return;
+    }
     *loop = cg_new_block(g, "warp");
     LLVMPositionBuilderAtEnd(g->b, *loop);
     *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
@@ -243,8 +251,8 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     if (unit->allocas)
         cg_stack_start(g, g->stack_saved);
     find_thread(g);
-    clear_warp(g);
-    start(g, first_mask(g));
+    cg_clear_warp(g);
+    start(g, cg_first_mask(g));
 }
 
 static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
@@ -257,7 +265,7 @@ static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
     if (cg_stack_is_used(g->func))
         g->stack_saved = cg_stack_load(g);
     find_thread(g);
-    clear_warp(g);
+    cg_clear_warp(g);
     for (uint32_t i = 0; i < g->func->param_count; i++) {
         const struct mr_ptx_var *var = g->func->params[i];
         if (var->reg == MR_PTX_NONE)
@@ -271,6 +279,11 @@ static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
 static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
 {
     struct cg_unit *unit = g->unit;
+    if (g->regions) {
+        cg_regions_end(g);
+        LLVMBuildRetVoid(g->b);
+        return;
+    }
     LLVMBasicBlockRef done = cg_new_block(g, "done");
     LLVMPositionBuilderAtEnd(g->b, g->finish);
     LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, unit->width / 32, false), "");
@@ -402,6 +415,8 @@ static void emit_all(struct cg *g)
     g->block = LLVMGetParam(g->fn, 0);
     hoist_fields(g);
     make_register_slots(g);
+    if (!cg_regions_plan(g))
+        cg_fail(unit, NULL, "memory is short");
     make_variable_slots(g);
     make_parking(g);
     if (g->func->is_entry)
@@ -444,6 +459,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     else
         cg_fail(unit, NULL, "memory is short");
     unit->frame_bytes += g.frame;
+    cg_regions_clear(&g);
     mr_free(g.slots);
     mr_free(g.breaks);
     mr_free(g.loose);

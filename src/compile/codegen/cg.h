@@ -22,6 +22,7 @@
  *   body.c          prologue, blocks, one instruction after the other
  *   value.c         operands, results, classes, constants
  *   control.c       what happens at the end of a block
+ *   emit_regions.c  warps that take turns at barriers without stacks of their own
  *   emit_*.c        instructions by family; each returns false for what it does not know
  *   math.c          functions that hardware approximates
  *   nan.c           which registers may hold NaNs other than hardware's
@@ -53,6 +54,7 @@ struct cg_unit {
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, f32, f64, ptr;
+    bool regions;          /* the kernel's warps take turns in one call: see emit_regions.c */
     LLVMValueRef *callees; /* by function->index; NULL = not reachable */
     struct mr_flow_facts *facts;
     unsigned flags;        /* MR_CODE_* */
@@ -79,6 +81,8 @@ struct cg {
     LLVMValueRef stack_saved;   /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
     LLVMValueRef warp;          /* number of the warp, i32 */
     LLVMValueRef tid[3];        /* scalars if linear or rows: of the first lane; else vectors */
+    LLVMValueRef tid_slots[3];  /* the same in slots, where warps take turns; else NULL */
+    struct cg_regions *regions; /* emit_regions.c; NULL: a warp runs from its start to its end */
     LLVMValueRef *slots, *breaks; /* per register */
     bool *loose;                /* per register: holds results of f32 arithmetic only, with any NaN (nan.c) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
@@ -249,12 +253,9 @@ bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 
-/* emit_stack.c: whether a function moves the stack pointer; the state's pointers for a warp that starts, with CG_STACK_BYTES for each lane at `memory`; all
- * lanes' pointers. */
-bool cg_stack_is_used(const struct mr_ptx_function *func);
-void cg_stack_start(struct cg *g, LLVMValueRef memory);
-LLVMValueRef cg_stack_load(struct cg *g);
-void cg_stack_store(struct cg *g, LLVMValueRef pointers);
+/* body.c: lanes of the warp that exist; all registers and masks as they are when a warp starts. */
+LLVMValueRef cg_first_mask(struct cg *g);
+void cg_clear_warp(struct cg *g);
 
 /* Helpers that families share. */
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */

@@ -226,7 +226,7 @@ static void leave(struct cg *g, LLVMValueRef lanes, bool is_exit)
         LLVMValueRef old = LLVMBuildLoad2(g->b, unit->i32, place, "");
         LLVMBuildStore(g->b, LLVMBuildOr(g->b, old, lanes, ""), place);
     }
-    if (partial && unit->facts[unit->entry->func->index].barriers)
+    if (partial && unit->facts[unit->entry->func->index].barriers && !unit->regions)
         cg_runtime_call(g, offsetof(struct mr_runtime, lanes_exit), unit->void_type, &lanes, 1);
 }
 

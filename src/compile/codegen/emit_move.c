@@ -78,16 +78,19 @@ static LLVMValueRef launch_special(struct cg *g, const struct mr_ptx_operand *op
 LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *affine)
 {
     switch (operand->special) {
-    case MR_PTX_SPECIAL_TID:
+    case MR_PTX_SPECIAL_TID: {
         if (operand->component > 2)
             return zero_or(g, 0);
+        LLVMValueRef slot = g->tid_slots[operand->component];
+        LLVMValueRef tid = slot ? LLVMBuildLoad2(g->b, LLVMGetAllocatedType(slot), slot, "") : g->tid[operand->component];
         if (mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_AFFINE) {
-            *affine = (struct cg_affine){{MR_CLASS_AFFINE, operand->component == 0, 0}, g->tid[operand->component], NULL};
+            *affine = (struct cg_affine){{MR_CLASS_AFFINE, operand->component == 0, 0}, tid, NULL};
             if (operand->component == 1 && g->row)
                 affine->base = LLVMBuildAdd(g->b, affine->base, LLVMConstInt(g->unit->i32, g->row, false), "");
             return NULL;
         }
-        return g->tid[operand->component];
+        return tid;
+    }
     case MR_PTX_SPECIAL_LANEID:
         *affine = (struct cg_affine){{MR_CLASS_AFFINE, 1, 0}, cg_row_start(g, zero_or(g, 0), 1), NULL};
         return NULL;

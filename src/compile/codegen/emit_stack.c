@@ -6,7 +6,7 @@
  * them. The pointers belong to the warp's state, so that functions called from
  * one another share them; a function that moves them puts them back at its end.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/emit_stack.h"
 
 static bool is_stack_op(unsigned op)
 {

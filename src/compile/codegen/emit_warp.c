@@ -9,7 +9,7 @@
  * is everyone whom the mask names in code that is right to name them; a lane
  * that is elsewhere at the time is left out rather than waited for.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/emit_regions.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
@@ -266,6 +266,10 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     unsigned at = inst->dst_count, last = inst->operand_count;
     bool reduces = inst->mode == MR_PTX_MODE_RED;
     LLVMValueRef predicate = number(g, 0);
+    if (g->regions) {
+        cg_regions_barrier(g, inst);
+        return;
+    }
     if (reduces) {
         last--;
         g->lanes = CG_LANES;

@@ -23,6 +23,7 @@
  *   pending.c     pend(B): the blocks that may hold parked lanes while B runs
  *   pair.c        kernels that run two warps as one
  *   waits.c       loops that may wait for another thread
+ *   regions.c     kernels whose warps take turns at barriers without stacks
  *
  * A definition in B must keep the old value of lanes that are not running only
  * if a parked lane may still read it: if the register is live into a block of
@@ -206,6 +207,25 @@ bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts
 /* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. */
 bool mr_flow_pairs_pay(const struct mr_flow *flow);
 bool mr_flow_pairs_fit(const struct mr_flow *flow);
+
+/* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier in such a kernel. */
+bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entry *entry);
+uint32_t mr_flow_barrier_number(const struct mr_ptx_inst *inst);
+
+/* Whether all lanes of a warp leave the function together; whether no other lanes can be parked while the block runs. */
+bool mr_flow_lanes_stay(const struct mr_flow *flow);
+bool mr_flow_runs_alone(const struct mr_flow *flow, uint32_t block);
+
+/* How a register is made anew where its warp goes on. */
+struct mr_flow_remake {
+    uint32_t writer;  /* the one instruction that writes it, MR_FLOW_NONE if there is none or are several */
+    uint32_t writers; /* instructions that write it */
+    uint32_t steps;   /* instructions that make it from what never changes; 0: it has to be kept */
+};
+
+/* Fills `remake`, by register; and the registers that a warp has to keep while it waits at the barrier in that block. */
+void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
+void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);
 
 /* The passes, in the order in which mr_flow_build() runs them. */
 bool mr_flow_order(struct mr_flow *flow) __attribute__((warn_unused_result));

@@ -5,7 +5,7 @@
  * kernel and for each function that it may call, passes, object. Nothing of it
  * outlives the request, and no two requests share anything.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/emit_stack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,10 +102,14 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
             return false;
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
         const struct mr_flow_facts *facts = &unit->facts[unit->entry->reachable[i]->index];
-        if (facts->barriers)
+        if (facts->barriers && !unit->regions)
             unit->flags |= MR_CODE_COOPERATIVE;
         if (facts->waits)
             unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
+    }
+    if (unit->regions && unit->flags) {
+        cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
+        return false;
     }
     if (unit->request->want_ir)
         result->ir_text = print_module(unit);

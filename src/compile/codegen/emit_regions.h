@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Warps that take turns at barriers within one call: the steps of making such a kernel, in the order of use. See emit_regions.c. */
+#ifndef MR_COMPILE_CODEGEN_EMIT_REGIONS_H
+#define MR_COMPILE_CODEGEN_EMIT_REGIONS_H
+
+#include "compile/codegen/cg.h"
+
+/* Decides whether the kernel's warps take turns, and plans what they keep; g->regions tells. False when memory is short. */
+bool cg_regions_plan(struct cg *g);
+
+/* The loops around a warp. Gives the block that the prologue leads to, and leaves the builder where a warp starts. */
+LLVMBasicBlockRef cg_regions_begin(struct cg *g);
+
+/* Keeps g->tid, which is known now. */
+void cg_regions_note_thread(struct cg *g);
+
+/* Stops the warp at a barrier. The builder is left where it goes on, with the masks that it has there. */
+void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst);
+
+/* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
+void cg_regions_end(struct cg *g);
+
+void cg_regions_clear(struct cg *g);
+
+#endif
