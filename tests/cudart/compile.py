@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles one CUDA C++ source for host and device by clang, with Millrace's headers and no toolkit.
 
-    compile.py CLANG BUILD_FOLDER SOURCE OUTPUT [--shared] [--per-thread] [-- LINKER_WORDS...]
+    compile.py CLANG BUILD_FOLDER SOURCE OUTPUT [--shared] [--per-thread] [--header] [-- LINKER_WORDS...]
 
-The device's PTX goes into a fat binary with one entry, whose form is told in src/ptx/container.c.
+--header includes cuda_runtime.h first, as compilers of CUDA do for their users. The device's PTX goes into a fat binary with one entry, whose form is told in src/ptx/container.c.
 """
 
 import struct
@@ -27,6 +27,8 @@ def main(argv):
     common = [clang, "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "--cuda-gpu-arch=sm_80", "-fdeclspec",
               "-std=c++17", "-Wall", "-Wextra", "-Werror", "-Xclang", "-target-sdk-version=12.3", "-isystem", f"{build}/include",
               "-isystem", f"{build}/device/include", "-include", f"{build}/device/millrace_device.h"]
+    if "--header" in flags:
+        common += ["-include", "cuda_runtime.h"]
     host = ["-Xclang", "-fgpu-default-stream=per-thread"] if "--per-thread" in flags else []
     with tempfile.TemporaryDirectory() as work:
         ptx, fatbin, obj = (Path(work) / n for n in ("device.ptx", "device.fatbin", "host.o"))

@@ -81,7 +81,8 @@ class Examples(Programs):
         self.assertIn("1000 sums are right", out)
 
     def test_examples(self):
-        for name in ("streams", "graphs", "managed", "callbacks", "ipc", "textures"):
+        for name in ("streams", "graphs", "managed", "callbacks", "ipc", "textures", "priorities", "pipeline", "pools", "capture", "symbols", "pitched",
+                     "surfaces", "occupancy", "errors", "mapped", "ring"):
             with self.subTest(name):
                 self.assertIn(f"{name}: ", self.example(name, "-O2"))
 
