@@ -41,6 +41,7 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #ifndef NULL
 #define NULL __null
 #endif
+#ifndef __CUDACC_RTC__   /* NVRTC has none of these; sources bring their own, with other 64-bit types */
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef short int16_t;
@@ -51,6 +52,7 @@ typedef long int64_t;
 typedef unsigned long uint64_t;
 typedef unsigned long uintptr_t;
 typedef long intptr_t;
+#endif
 
 #include "include/vector_types.h"
 #include "include/vector_functions.h"
@@ -284,7 +286,8 @@ MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __built
 MR_DEVICE void *memset(void *to, int value, size_t size) { return __builtin_memset(to, value, size); }
 template <class T> MR_DEVICE T __ldg(const T *address) { return *address; }
 MR_DEVICE long long clock64() { return (long long)__nvvm_read_ptx_sreg_clock64(); }
-MR_DEVICE int clock() { return (int)__nvvm_read_ptx_sreg_clock(); }
+typedef long clock_t;
+MR_DEVICE clock_t clock() { return (clock_t)__nvvm_read_ptx_sreg_clock(); }
 MR_DEVICE void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
 MR_DEVICE void __trap() { __asm__ volatile("trap;"); }
 extern "C" __attribute__((device)) int vprintf(const char *format, const char *arguments);
@@ -297,6 +300,13 @@ extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
 /* new and delete for the device, placement new among them: clang has its own header of this name before the host's, which makes them of malloc and free. */
 #include <new>
+#ifdef __CUDACC_RTC__
+/* What NVRTC has without an include: this class, whose members are constexpr, and so the device's too, and the runtime's statuses. The name is the guard of
+ * NVIDIA's header of the same, which a client may bring. */
+#include <initializer_list>
+#include "include/millrace_error.h"
+#define __DRIVER_TYPES_H__
+#endif
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
     const char *function, size_t character_size);
 /* What stands in the table of an abstract class. */
@@ -310,6 +320,14 @@ extern "C" __attribute__((device, noreturn, unused)) inline void __assert_fail(c
 #define assert(condition) ((void)0)
 #else
 #define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
+#endif
+
+#ifdef __CUDACC_RTC__
+/* NVRTC is none of these compilers, and has none of their C++ libraries. Headers that ask, as NVIDIA's own (CCCL) do, then bring what they need themselves
+ * instead of including the host's headers. */
+#undef __clang__
+#undef __GNUC__
+#undef __GLIBCXX__
 #endif
 
 #endif

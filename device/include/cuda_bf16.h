@@ -40,6 +40,7 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __nv_bfloat16(T x) : __nv_bfloat16((double)x) {}
     MR_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)__x << 16); }
     MR_MEMBER operator __nv_bfloat16_raw() const { return {__x}; }
+    MR_MEMBER operator __nv_bfloat16_raw() const volatile { return {__x}; }
 };
 struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;

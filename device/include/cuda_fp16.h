@@ -19,6 +19,7 @@ struct __attribute__((aligned(2))) __half {
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __half(T x) : __half((float)x) {}
     MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, __x); }
     MR_MEMBER operator __half_raw() const { return {__x}; }
+    MR_MEMBER operator __half_raw() const volatile { return {__x}; }
 };
 struct __attribute__((aligned(4))) __half2 {
     __half x, y;

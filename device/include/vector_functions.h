@@ -6,13 +6,13 @@
 #include "vector_types.h"
 
 #define MR_VECTOR_FUNCTIONS(name, T)                                                                          \
-    static inline MR_BOTH name##1 make_##name##1(T x) { name##1 v = { x }; return v; }                        \
-    static inline MR_BOTH name##2 make_##name##2(T x, T y) { name##2 v = { x, y }; return v; }                \
-    static inline MR_BOTH name##3 make_##name##3(T x, T y, T z) { name##3 v = { x, y, z }; return v; }        \
-    static inline MR_BOTH name##4 make_##name##4(T x, T y, T z, T w) { name##4 v = { x, y, z, w }; return v; }
+    static inline MR_VECTOR_BOTH name##1 make_##name##1(T x) { name##1 v = { x }; return v; }                        \
+    static inline MR_VECTOR_BOTH name##2 make_##name##2(T x, T y) { name##2 v = { x, y }; return v; }                \
+    static inline MR_VECTOR_BOTH name##3 make_##name##3(T x, T y, T z) { name##3 v = { x, y, z }; return v; }        \
+    static inline MR_VECTOR_BOTH name##4 make_##name##4(T x, T y, T z, T w) { name##4 v = { x, y, z, w }; return v; }
 #define MR_VECTOR_FUNCTIONS_WIDE(name, T)                                                                                  \
-    static inline MR_BOTH name##4_16a make_##name##4_16a(T x, T y, T z, T w) { name##4_16a v = { x, y, z, w }; return v; } \
-    static inline MR_BOTH name##4_32a make_##name##4_32a(T x, T y, T z, T w) { name##4_32a v = { x, y, z, w }; return v; }
+    static inline MR_VECTOR_BOTH name##4_16a make_##name##4_16a(T x, T y, T z, T w) { name##4_16a v = { x, y, z, w }; return v; } \
+    static inline MR_VECTOR_BOTH name##4_32a make_##name##4_32a(T x, T y, T z, T w) { name##4_32a v = { x, y, z, w }; return v; }
 MR_VECTOR_FUNCTIONS(char, signed char)
 MR_VECTOR_FUNCTIONS(uchar, unsigned char)
 MR_VECTOR_FUNCTIONS(short, short)

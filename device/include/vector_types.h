@@ -6,9 +6,9 @@
 
 /* What functions of host and device are. */
 #ifdef __CUDA__
-#define MR_BOTH __attribute__((host, device, unused))
+#define MR_VECTOR_BOTH __attribute__((host, device, unused))
 #else
-#define MR_BOTH __attribute__((unused))
+#define MR_VECTOR_BOTH __attribute__((unused))
 #endif
 
 /* The type T with 1 to 4 members; two and four of them are aligned as loads of a whole vector need it. */
@@ -51,9 +51,9 @@ MR_VECTOR_WIDE(double, double)
 #ifdef __cplusplus
 struct dim3 {
     unsigned int x, y, z;
-    MR_BOTH constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
-    MR_BOTH constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    MR_BOTH constexpr operator uint3() const { return uint3{x, y, z}; }
+    MR_VECTOR_BOTH constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
+    MR_VECTOR_BOTH constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    MR_VECTOR_BOTH constexpr operator uint3() const { return uint3{x, y, z}; }
 };
 #else
 struct dim3 {

@@ -314,16 +314,25 @@ def _redirections(functions):
                      if f.current(13) and f.current(13).per_thread and not f.current(13).direct)
 
 
+def _error_enum(errors):
+    return "\n".join(["/* What nearly every function returns. A value that the driver has as well means the same there. */",
+                      "enum cudaError {"] + [f"    {n} = {v}," for n, v, _ in errors[:-1]] +
+                     [f"    {errors[-1][0]} = {errors[-1][1]}", "};", "typedef enum cudaError cudaError_t;"])
+
+
+def emit_device_errors(errors):
+    """millrace_error.h: of driver_types.h, what NVRTC gives to sources without an include."""
+    return "\n".join(["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", "#ifndef MILLRACE_ERROR_H", "#define MILLRACE_ERROR_H", "",
+                      _error_enum(errors), "", "#endif"]) + "\n"
+
+
 def emit_header(name, functions, errors, include_dir):
     """One of the runtime's public headers, from include/runtime/<name>.in."""
     folder = Path(include_dir) / "runtime"
     text = (folder / (name + ".in")).read_text()
     if "@TYPES@" in text:
         parts = [p.read_text().split("\n", 1)[1].strip() for p in sorted(folder.glob("types_*.h.in"))]
-        enum = "\n".join(["/* What nearly every function returns. A value that the driver has as well means the same there. */",
-                          "enum cudaError {"] + [f"    {n} = {v}," for n, v, _ in errors[:-1]] +
-                         [f"    {errors[-1][0]} = {errors[-1][1]}", "};", "typedef enum cudaError cudaError_t;"])
-        text = text.replace("@TYPES@", "\n\n".join([enum] + parts))
+        text = text.replace("@TYPES@", "\n\n".join([_error_enum(errors)] + parts))
     return text.replace("@PROTOTYPES@", _prototypes(functions, name)).replace("@REDIRECTIONS@", _redirections(functions))
 
 

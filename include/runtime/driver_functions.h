@@ -5,19 +5,19 @@
 
 #include "driver_types.h"
 
-static inline MR_BOTH struct cudaPitchedPtr make_cudaPitchedPtr(void *d, size_t p, size_t xsz, size_t ysz)
+static inline MR_VECTOR_BOTH struct cudaPitchedPtr make_cudaPitchedPtr(void *d, size_t p, size_t xsz, size_t ysz)
 {
     struct cudaPitchedPtr v = { d, p, xsz, ysz };
     return v;
 }
 
-static inline MR_BOTH struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+static inline MR_VECTOR_BOTH struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
 {
     struct cudaPos v = { x, y, z };
     return v;
 }
 
-static inline MR_BOTH struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
+static inline MR_VECTOR_BOTH struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
 {
     struct cudaExtent v = { w, h, d };
     return v;

@@ -302,6 +302,42 @@ static void our_headers_first(void **state)
     rmdir(folder);
 }
 
+/* What NVRTC has without an include, and what it has not: sources define fixed-size integers of their own, and headers that look for the host's compiler must not
+ * find one. The rest of the test is what CuPy's headers do under --device-as-default-execution-space. */
+static void what_sources_expect(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "#if defined(__clang__) || defined(__GNUC__) || defined(__GLIBCXX__) || !defined(__CUDACC_RTC__)\n#error a host compiler\n#endif\n"
+        "#include <cassert>\n#include <driver_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+        "using int64_t = signed long long;\nusing uint64_t = unsigned long long;\nusing intptr_t = int64_t;\n"
+        "cudaError_t status() { return cudaSuccess; }\n"
+        "struct view { int sum = 0; view(const std::initializer_list<int> list) { for (int i : list) sum += i; } };\n"
+        "float wide(const volatile __half &h) { return __half(__half_raw(h)); }\n"
+        "float wide(const volatile __nv_bfloat16 &b) { return __nv_bfloat16(__nv_bfloat16_raw(b)); }\n"
+        "extern \"C\" __global__ void k(int *p, __half *h, __nv_bfloat16 *b)\n"
+        "{\n    clock_t now = clock();\n    assert(p && now != -1);\n"
+        "    p[0] = view({1, 2, (int)status()}).sum + (int)wide(*h) + (int)wide(*b) + (int)__isGridConstant(p);\n}\n";
+    static const char *const words[] = { "--std=c++17", "--device-as-default-execution-space", "-ftz=true", "-arch=sm_80" };
+    nvrtcProgram program = program_of(source, "kern.cu");
+    if (nvrtcCompileProgram(program, 4, words) != NVRTC_SUCCESS)
+        fail_msg("%s", log_of(program));
+    char *ptx = ptx_of(program);
+    assert_non_null(strstr(ptx, "__assertfail"));
+    /* What the headers define is for this source alone: nothing of it is in the code unless it is used, and then inlined. */
+    assert_null(strstr(ptx, ".visible .func  (.param .b32 func_retval0) _Z7mr_wide"));
+    assert_null(strstr(ptx, "__hadd"));
+    free(ptx);
+    /* CuPy takes all bytes of a cubin but the last, which must not matter. */
+    size_t size = 0;
+    assert_int_equal(nvrtcGetCUBINSize(program, &size), NVRTC_SUCCESS);
+    char *cubin = malloc(size);
+    assert_int_equal(nvrtcGetCUBIN(program, cubin), NVRTC_SUCCESS);
+    assert_true(size > 16 && cubin[size - 1] == '\0');
+    free(cubin);
+    nvrtcDestroyProgram(&program);
+}
+
 /* A header on disk that changes is noticed by the cache. */
 static void changed_headers(void **state)
 {
@@ -470,7 +506,7 @@ int main(void)
         cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(changed_headers, begin),
-        cmocka_unit_test_setup(our_headers_first, begin),
+        cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
         cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
