@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 7   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 8   /* part of the disk cache's key; raise it with every change here */
 
 struct mr_block;
 
@@ -135,7 +135,8 @@ enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_
 
 enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK };
 
-/* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, never writes, but `exit` bookkeeping. */
+/* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, and writes nothing but
+ * ctaid[0] where it runs several blocks in one call. */
 struct mr_block {
     const struct mr_runtime *runtime;
     const unsigned char *params;        /* the kernel's parameter block, 16-byte aligned */
@@ -147,6 +148,7 @@ struct mr_block {
     uint32_t shared_size;               /* static + dynamic bytes */
     uint32_t dynamic_shared_size;
     uint32_t dynamic_shared_offset;     /* where dynamic shared memory begins (after the static part, aligned to 16 at least) */
+    uint32_t more_blocks;               /* blocks behind this one along x that the call runs too, with ctaid[0] counted up; 0 unless MR_CODE_BLOCKS is set */
     uint32_t worker;                    /* %smid: number of the executing worker */
     uint64_t grid_id;                   /* %gridid */
     void *engine;                       /* the executor's own record */
@@ -157,6 +159,7 @@ struct mr_block {
 enum {
     MR_CODE_COOPERATIVE = 1u << 0,      /* needs a stack per warp: has barriers whose arrivals must be counted, or loops that may wait for other warps */
     MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
+    MR_CODE_BLOCKS = 1u << 2,           /* may run several blocks in one call: mr_block.more_blocks */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

@@ -19,6 +19,11 @@
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
 #define STACK_MARGIN (96u << 10)
 
+/* How many blocks one call runs, where the code can run several: warps of blocks of one row of threads, enough for long streams and few enough to notice soon
+ * that a context has failed; threads of a row of all blocks where they have several rows, which all have their turn before the next row's. */
+#define CALL_WARPS 512u
+#define ROW_THREADS 128u
+
 void (*mr_engine_note_waiting)(void);
 
 static inline uint32_t first_bits(uint32_t count)
@@ -46,17 +51,18 @@ static void begin_block(struct mr_executor *executor)
     }
 }
 
-/* The next block's index, x fastest; false when the run is over or its context has failed meanwhile. */
-static bool next_block(struct mr_executor *executor)
+/* Makes the index that of the block `count` further on, x fastest and no further than the row's end; false when the run is over or its context has failed
+ * meanwhile. */
+static bool next_block(struct mr_executor *executor, uint32_t count)
 {
     struct mr_block *block = &executor->block;
-    if (--executor->remaining == 0)
+    if ((executor->remaining -= count) == 0)
         return false;
     if (mr_context_error(executor->launch->context) != CUDA_SUCCESS) {
         executor->fault = (struct mr_fault){ .status = mr_context_error(executor->launch->context), .quiet = true };
         return false;
     }
-    if (++block->ctaid[0] == block->nctaid[0]) {
+    if ((block->ctaid[0] += count) == block->nctaid[0]) {
         block->ctaid[0] = 0;
         if (++block->ctaid[1] == block->nctaid[1]) {
             block->ctaid[1] = 0;
@@ -66,13 +72,31 @@ static bool next_block(struct mr_executor *executor)
     return true;
 }
 
+/* Blocks that one call may run. */
+static uint32_t blocks_of_call(const struct mr_executor *executor)
+{
+    const struct mr_block *block = &executor->block;
+    if (!(executor->launch->code->flags & MR_CODE_BLOCKS))
+        return 1;
+    uint32_t most = block->ntid[0] == block->threads ? CALL_WARPS / block->warps : ROW_THREADS / block->ntid[0];
+    return most ? most : 1;
+}
+
 static void run_direct(struct mr_executor *executor)
 {
+    struct mr_block *block = &executor->block;
+    uint32_t most = blocks_of_call(executor), count, first;
     do {
         if (executor->track)
             begin_block(executor);
-        mr_kernel_call(executor->function, &executor->block, 0, executor->block.warps);
-    } while (next_block(executor));
+        first = block->ctaid[0];
+        count = block->nctaid[0] - first < most ? block->nctaid[0] - first : most;
+        if (executor->remaining < count)
+            count = (uint32_t)executor->remaining;
+        block->more_blocks = count - 1;
+        mr_kernel_call(executor->function, block, 0, block->warps);
+        block->ctaid[0] = first;
+    } while (next_block(executor, count));
 }
 
 /* Goes on with the next runnable warp after the current one. False if there is none. */
@@ -104,7 +128,7 @@ static void finish_warp(struct mr_executor *executor)
             mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "deadlock: every warp that is left waits at a barrier");
         return;
     }
-    if (next_block(executor)) {
+    if (next_block(executor, 1)) {
         begin_block(executor);
         executor->current = self;
         return;
@@ -210,6 +234,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->ctaid[0] = (uint32_t)(first % launch->grid[0]);
     block->ctaid[1] = (uint32_t)(rows % launch->grid[1]);
     block->ctaid[2] = (uint32_t)(rows / launch->grid[1]);
+    block->more_blocks = 0;
     block->worker = worker;
     block->grid_id = launch->id;
     block->grid_workspace = NULL;

@@ -4,6 +4,7 @@
  * A function's frame: the prologue with its slots and hoisted loads, the loop
  * over warps (kernels), the start of a warp, then each block's instructions.
  */
+#include "compile/codegen/blocks.h"
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
 
@@ -243,8 +244,12 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     }
     *loop = cg_new_block(g, "warp");
     LLVMPositionBuilderAtEnd(g->b, *loop);
-    *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
-    LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
+    if (g->blocks) {
+        cg_blocks_begin(g, *loop);
+    } else {
+        *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
+        LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
+    }
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
     LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
                    LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
@@ -286,10 +291,14 @@ static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
     }
     LLVMBasicBlockRef done = cg_new_block(g, "done");
     LLVMPositionBuilderAtEnd(g->b, g->finish);
-    LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, unit->width / 32, false), "");
-    LLVMAddIncoming(warp, &next, &g->finish, 1);
-    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
-    LLVMBuildCondBr(g->b, more, loop, done);
+    if (g->blocks) {
+        cg_blocks_end(g, done);
+    } else {
+        LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, unit->width / 32, false), "");
+        LLVMAddIncoming(warp, &next, &g->finish, 1);
+        LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
+        LLVMBuildCondBr(g->b, more, loop, done);
+    }
     LLVMPositionBuilderAtEnd(g->b, done);
     LLVMBuildRetVoid(g->b);
 }
@@ -407,6 +416,9 @@ static void emit_all(struct cg *g)
     struct cg_unit *unit = g->unit;
     LLVMBasicBlockRef loop;
     LLVMValueRef warp = NULL;
+    struct cg_blocks blocks;
+    if (g->func->is_entry && (unit->flags & MR_CODE_BLOCKS))
+        g->blocks = &blocks;
     g->b = LLVMCreateBuilderInContext(unit->context);
     g->prologue = cg_new_block(g, "prologue");
     g->finish = cg_new_block(g, "finish");

@@ -22,6 +22,7 @@
  *   body.c          prologue, blocks, one instruction after the other
  *   value.c         operands, results, classes, constants
  *   control.c       what happens at the end of a block
+ *   blocks.c        kernels that run several blocks in one call
  *   emit_regions.c  warps that take turns at barriers without stacks of their own
  *   emit_*.c        instructions by family; each returns false for what it does not know
  *   math.c          functions that hardware approximates
@@ -80,6 +81,7 @@ struct cg {
     LLVMValueRef state;         /* {i32 warp, i32 exited, ...}: see cg_state_type */
     LLVMValueRef stack_saved;   /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
     LLVMValueRef warp;          /* number of the warp, i32 */
+    struct cg_blocks *blocks;   /* blocks.c; NULL: a call runs one block */
     LLVMValueRef tid[3];        /* scalars if linear or rows: of the first lane; else vectors */
     LLVMValueRef tid_slots[3];  /* the same in slots, where warps take turns; else NULL */
     struct cg_regions *regions; /* emit_regions.c; NULL: a warp runs from its start to its end */

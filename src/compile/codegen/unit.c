@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compile/codegen/blocks.h"
 #include "compile/codegen_interface.h"
 
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what)
@@ -97,6 +98,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     }
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
+    if (cg_blocks_fit(unit))
+        unit->flags |= MR_CODE_BLOCKS;
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         if (!cg_emit_function(unit, unit->entry->reachable[i]))
             return false;
@@ -107,7 +110,9 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         if (facts->waits)
             unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     }
-    if (unit->regions && unit->flags) {
+    if (unit->flags & MR_CODE_COOPERATIVE)
+        unit->flags &= ~(unsigned)MR_CODE_BLOCKS; /* it is never told of more than one */
+    if (unit->regions && (unit->flags & MR_CODE_COOPERATIVE)) {
         cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
         return false;
     }
