@@ -255,17 +255,17 @@ static bool check_min(struct verifier *verifier)
     return true;
 }
 
-/* Results that set has: 32 bits, and what goes with a half. */
+/* Results that set has: 32 bits, 1 or 0 as a half, and what goes with comparisons of halves. */
 static bool check_set_result(struct verifier *verifier, enum mr_ptx_type result, enum mr_ptx_type type)
 {
     bool word = result == MR_PTX_TYPE_U32 || result == MR_PTX_TYPE_S32;
     bool good;
     if (!is_half(type))
-        good = word || result == MR_PTX_TYPE_F32;
+        good = word || result == MR_PTX_TYPE_F32 || result == MR_PTX_TYPE_F16 || result == MR_PTX_TYPE_BF16;
     else if (mr_ptx_type_bits(type) == 32)
         good = word || result == type;
     else
-        good = word || result == type || result == MR_PTX_TYPE_U16 || result == MR_PTX_TYPE_S16;
+        good = word || result == type || result == MR_PTX_TYPE_BF16 || result == MR_PTX_TYPE_U16 || result == MR_PTX_TYPE_S16;
     return good || mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
                                        mr_ptx_type_name(result));
 }
