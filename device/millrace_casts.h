@@ -4,6 +4,15 @@
 #ifndef MILLRACE_CASTS_H
 #define MILLRACE_CASTS_H
 
+/* A conversion as one instruction of inline PTX. LLVM takes the intrinsic functions of conversions for casts, whatever their rounding, and those of C to
+ * integers are open where PTX saturates. */
+#define MR_CONVERT(to, name, from, instruction, result, operand)                                       \
+    MR_DEVICE to name(from x)                                                                          \
+    {                                                                                                  \
+        to r;                                                                                          \
+        __asm__(instruction " %0, %1;" : "=" result(r) : operand(x));                                  \
+        return r;                                                                                      \
+    }
 /* CUDA's rn rz rd ru are PTX's rn rz rm rp. */
 #define MR_ROUNDINGS(all) all(rn, rn) all(rz, rz) all(rd, rm) all(ru, rp)
 #define MR_DOUBLES(mode, ptx)                                                                          \
@@ -14,19 +23,20 @@
     MR_DEVICE double __fma_##mode(double x, double y, double z) { return __nvvm_fma_##ptx##_d(x, y, z); } \
     MR_DEVICE double __dsqrt_##mode(double x) { return __nvvm_sqrt_##ptx##_d(x); }                     \
     MR_DEVICE double __drcp_##mode(double x) { return __nvvm_rcp_##ptx##_d(x); }                       \
-    MR_DEVICE int __double2int_##mode(double x) { return __nvvm_d2i_##ptx(x); }                        \
-    MR_DEVICE unsigned int __double2uint_##mode(double x) { return __nvvm_d2ui_##ptx(x); }             \
-    MR_DEVICE long long __double2ll_##mode(double x) { return __nvvm_d2ll_##ptx(x); }                  \
-    MR_DEVICE unsigned long long __double2ull_##mode(double x) { return __nvvm_d2ull_##ptx(x); }       \
-    MR_DEVICE float __double2float_##mode(double x) { return __nvvm_d2f_##ptx(x); }                    \
-    MR_DEVICE double __ll2double_##mode(long long x) { return __nvvm_ll2d_##ptx(x); }                  \
-    MR_DEVICE double __ull2double_##mode(unsigned long long x) { return __nvvm_ull2d_##ptx(x); }       \
-    MR_DEVICE unsigned int __float2uint_##mode(float x) { return __nvvm_f2ui_##ptx(x); }               \
-    MR_DEVICE long long __float2ll_##mode(float x) { return __nvvm_f2ll_##ptx(x); }                    \
-    MR_DEVICE unsigned long long __float2ull_##mode(float x) { return __nvvm_f2ull_##ptx(x); }         \
-    MR_DEVICE float __uint2float_##mode(unsigned int x) { return __nvvm_ui2f_##ptx(x); }               \
-    MR_DEVICE float __ll2float_##mode(long long x) { return __nvvm_ll2f_##ptx(x); }                    \
-    MR_DEVICE float __ull2float_##mode(unsigned long long x) { return __nvvm_ull2f_##ptx(x); }         \
+    MR_CONVERT(int, __double2int_##mode, double, "cvt." #ptx "i.s32.f64", "r", "d")                    \
+    MR_CONVERT(unsigned int, __double2uint_##mode, double, "cvt." #ptx "i.u32.f64", "r", "d")          \
+    MR_CONVERT(long long, __double2ll_##mode, double, "cvt." #ptx "i.s64.f64", "l", "d")               \
+    MR_CONVERT(unsigned long long, __double2ull_##mode, double, "cvt." #ptx "i.u64.f64", "l", "d")     \
+    MR_CONVERT(float, __double2float_##mode, double, "cvt." #ptx ".f32.f64", "f", "d")                 \
+    MR_CONVERT(double, __ll2double_##mode, long long, "cvt." #ptx ".f64.s64", "d", "l")                \
+    MR_CONVERT(double, __ull2double_##mode, unsigned long long, "cvt." #ptx ".f64.u64", "d", "l")      \
+    MR_CONVERT(int, __float2int_##mode, float, "cvt." #ptx "i.s32.f32", "r", "f")                      \
+    MR_CONVERT(unsigned int, __float2uint_##mode, float, "cvt." #ptx "i.u32.f32", "r", "f")            \
+    MR_CONVERT(long long, __float2ll_##mode, float, "cvt." #ptx "i.s64.f32", "l", "f")                 \
+    MR_CONVERT(unsigned long long, __float2ull_##mode, float, "cvt." #ptx "i.u64.f32", "l", "f")       \
+    MR_CONVERT(float, __uint2float_##mode, unsigned int, "cvt." #ptx ".f32.u32", "f", "r")             \
+    MR_CONVERT(float, __ll2float_##mode, long long, "cvt." #ptx ".f32.s64", "f", "l")                  \
+    MR_CONVERT(float, __ull2float_##mode, unsigned long long, "cvt." #ptx ".f32.u64", "f", "l")        \
     MR_DEVICE float __fsub_##mode(float x, float y) { return __nvvm_add_##ptx##_f(x, -y); }
 MR_ROUNDINGS(MR_DOUBLES)
 #undef MR_DOUBLES
@@ -38,10 +48,11 @@ MR_ROUNDINGS(MR_DOUBLES)
     MR_DEVICE float __fmaf_##mode(float x, float y, float z) { return __nvvm_fma_##ptx##_f(x, y, z); } \
     MR_DEVICE float __fsqrt_##mode(float x) { return __nvvm_sqrt_##ptx##_f(x); }                       \
     MR_DEVICE float __frcp_##mode(float x) { return __nvvm_rcp_##ptx##_f(x); }                         \
-    MR_DEVICE float __int2float_##mode(int x) { return __nvvm_i2f_##ptx(x); }
+    MR_CONVERT(float, __int2float_##mode, int, "cvt." #ptx ".f32.s32", "f", "r")
 MR_FLOATS(rz, rz) MR_FLOATS(rd, rm) MR_FLOATS(ru, rp)
 #undef MR_FLOATS
 #undef MR_ROUNDINGS
+#undef MR_CONVERT
 MR_DEVICE double __int2double_rn(int x) { return (double)x; }
 MR_DEVICE double __uint2double_rn(unsigned int x) { return (double)x; }
 MR_DEVICE double __hiloint2double(int high, int low)

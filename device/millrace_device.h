@@ -101,7 +101,17 @@ template <class T> MR_DEVICE unsigned int __match_any_sync(unsigned int mask, T 
     else
         return __nvvm_match_any_sync_i64(mask, __builtin_bit_cast(unsigned long long, value));
 }
+template <class T> MR_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int *same)
+{
+    /* All lanes of the mask have one value exactly if each has the first lane's. */
+    unsigned int equal = __match_any_sync(mask, value);
+    *same = __nvvm_vote_all_sync(mask, equal == mask);
+    return *same ? mask : 0;
+}
 #if __CUDA_ARCH__ >= 800
+MR_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask); }
+MR_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask); }
+MR_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask); }
 MR_DEVICE unsigned int __reduce_add_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_add((int)value, (int)mask); }
 MR_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, (int)mask); }
 MR_DEVICE unsigned int __reduce_min_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_umin(value, (int)mask); }
@@ -205,10 +215,6 @@ MR_DEVICE float __fdividef(float x, float y) { return __nvvm_div_approx_f(x, y);
 MR_DEVICE float __frcp_rn(float x) { return __nvvm_rcp_rn_f(x); }
 MR_DEVICE float __fsqrt_rn(float x) { return __nvvm_sqrt_rn_f(x); }
 MR_DEVICE float __saturatef(float x) { return __nvvm_saturate_f(x); }
-MR_DEVICE int __float2int_rn(float x) { return __nvvm_f2i_rn(x); }
-MR_DEVICE int __float2int_rz(float x) { return __nvvm_f2i_rz(x); }
-MR_DEVICE int __float2int_rd(float x) { return __nvvm_f2i_rm(x); }
-MR_DEVICE int __float2int_ru(float x) { return __nvvm_f2i_rp(x); }
 MR_DEVICE float __int2float_rn(int x) { return (float)x; }
 MR_DEVICE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 MR_DEVICE unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
@@ -272,7 +278,36 @@ MR_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsi
 {
     return (unsigned int)(((unsigned long long)high << 32 | low) >> (n & 31));
 }
+/* The same with an amount that stops at 32. */
+MR_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int n)
+{
+    return n < 32 ? __funnelshift_l(low, high, n) : low;
+}
+MR_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int n)
+{
+    return n < 32 ? __funnelshift_r(low, high, n) : high;
+}
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
+
+/* Dot products of four bytes, or of two halves with two of four bytes, added to a third number. */
+#define MR_DOT(name, instruction, whole, natural, first, second)                                                        \
+    MR_DEVICE whole name(natural a, natural b, whole c)                                                                 \
+    {                                                                                                                   \
+        whole r;                                                                                                        \
+        __asm__(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));                                      \
+        return r;                                                                                                       \
+    }                                                                                                                   \
+    MR_DEVICE whole name(first a, second b, whole c)                                                                    \
+    {                                                                                                                   \
+        return name(__builtin_bit_cast(natural, a), __builtin_bit_cast(natural, b), c);                                 \
+    }
+MR_DOT(__dp4a, "dp4a.s32.s32", int, int, char4, char4)
+MR_DOT(__dp4a, "dp4a.u32.u32", unsigned int, unsigned int, uchar4, uchar4)
+MR_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, int, short2, char4)
+MR_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, unsigned int, ushort2, uchar4)
+MR_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, int, short2, char4)
+MR_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int, ushort2, uchar4)
+#undef MR_DOT
 
 #include "millrace_address.h"
 #include "millrace_casts.h"
