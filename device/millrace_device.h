@@ -269,7 +269,7 @@ MR_DEVICE int __ffsll(long long x) { return __builtin_ffsll(x); }
 MR_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse32(x); }
 MR_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 MR_DEVICE unsigned int __umulhi(unsigned int x, unsigned int y) { return (unsigned int)(((unsigned long long)x * y) >> 32); }
-MR_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return (unsigned int)__nvvm_prmt((int)x, (int)y, (int)s); }
+MR_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int s) { return (unsigned int)__nvvm_prmt((int)x, (int)y, (int)(s & 0x7777)); }
 MR_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int n)
 {
     return (unsigned int)((((unsigned long long)high << 32 | low) << (n & 31)) >> 32);
@@ -288,26 +288,6 @@ MR_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, uns
     return n < 32 ? __funnelshift_r(low, high, n) : high;
 }
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
-
-/* Dot products of four bytes, or of two halves with two of four bytes, added to a third number. */
-#define MR_DOT(name, instruction, whole, natural, first, second)                                                        \
-    MR_DEVICE whole name(natural a, natural b, whole c)                                                                 \
-    {                                                                                                                   \
-        whole r;                                                                                                        \
-        __asm__(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));                                      \
-        return r;                                                                                                       \
-    }                                                                                                                   \
-    MR_DEVICE whole name(first a, second b, whole c)                                                                    \
-    {                                                                                                                   \
-        return name(__builtin_bit_cast(natural, a), __builtin_bit_cast(natural, b), c);                                 \
-    }
-MR_DOT(__dp4a, "dp4a.s32.s32", int, int, char4, char4)
-MR_DOT(__dp4a, "dp4a.u32.u32", unsigned int, unsigned int, uchar4, uchar4)
-MR_DOT(__dp2a_lo, "dp2a.lo.s32.s32", int, int, short2, char4)
-MR_DOT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, unsigned int, ushort2, uchar4)
-MR_DOT(__dp2a_hi, "dp2a.hi.s32.s32", int, int, short2, char4)
-MR_DOT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, unsigned int, ushort2, uchar4)
-#undef MR_DOT
 
 #include "millrace_address.h"
 #include "millrace_casts.h"
