@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
-#include "kernel/abi.h"
+#include "compile/codegen.h"
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -307,10 +307,59 @@ static void blocks_on_two_threads(void **unused)
     rig_close(rig);
 }
 
+/* Lines that have all three texts. */
+static unsigned lines_with(const char *text, const char *first, const char *second, const char *third)
+{
+    unsigned count = 0;
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        char copy[1024];
+        snprintf(copy, sizeof copy, "%.*s", (int)length, line);
+        count += strstr(copy, first) && strstr(copy, second) && strstr(copy, third);
+        line += length + (line[length] == '\n');
+    }
+    return count;
+}
+
+/* The code itself. What a lane is in its warp is known when the code is made: no comparisons are left. A comparison of warps is one of scalars.
+ * Bins are counted through addresses read from memory. */
+static void code_of_warps(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        KERNEL("lanes", "and.b32 %a5, %a1, 31; setp.lt.u32 %p1, %a5, 4; shfl.sync.up.b32 %a6, %x, 4, 0, -1; add.u32 %a6, %a6, %x; selp.u32 %r, %x, %a6, %p1;")
+        KERNEL("warps", "mov.u32 %r, %x; setp.lt.u32 %p1, %a1, 64; @%p1 bra on; mul.lo.u32 %r, %r, 3; on: setp.le.s32 %p2, %a1, 31; @%p2 bra off; add.u32 %r, %r, 1; off:")
+        KERNEL("bins", "and.b32 %a5, %x, 63; shl.b32 %a5, %a5, 2; add.u32 %a5, %a5, %s; mov.u32 %z, 0; bar.sync 0; atom.shared.add.u32 %a6, [%a5], 1; bar.sync 0; ld.shared.u32 %r, [%c];"));
+    unsigned shape = MR_SHAPE_LINEAR | MR_SHAPE_FULL;
+    char *ir = rig_text(rig, "lanes", shape, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "icmp", "<32 x i32>", ""), 0);
+    free(ir);
+    ir = rig_text(rig, "warps", shape, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "icmp", "<32 x i32>", ""), 0);
+    assert_int_equal(lines_with(ir, "mul", "<32 x i32>", ""), 1);
+    free(ir);
+    char *assembly = rig_text(rig, "bins", shape, "x86-64-v4", true);
+    assert_int_equal(lines_with(assembly, "vpextrq", "", ""), 0);
+    assert_in_range(lines_with(assembly, "inc", "(", ")"), 32, 40);
+    free(assembly);
+    FOR_VARIANTS for (unsigned s = 0; s < SHAPES; s++) {
+        unsigned x = shapes[s][0], threads = x * shapes[s][1];
+        assert_int_equal(launch(rig, "warps", 3, x, shapes[s][1], 0), CUDA_SUCCESS);
+        for (uint32_t k = 0; k < 3 * threads; k++)
+            assert_int_equal(out[k], in[k] * (k % threads % x < 64 ? 1 : 3) + (k % threads % x > 31));
+        if (shapes[s][1] > 1 || threads % 32)
+            continue;
+        assert_int_equal(launch(rig, "lanes", 3, x, 1, 0), CUDA_SUCCESS);
+        for (uint32_t k = 0; k < 3 * threads; k++)
+            assert_int_equal(out[k], in[k] + (k % 32 < 4 ? 0 : in[k - 4]));
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_in_loops), cmocka_unit_test(early_exits), cmocka_unit_test(registers_are_kept), cmocka_unit_test(reductions),
-        cmocka_unit_test(named_barriers), cmocka_unit_test(stacks_where_they_are_needed), cmocka_unit_test(faults), cmocka_unit_test(blocks_on_two_threads)};
+        cmocka_unit_test(named_barriers), cmocka_unit_test(stacks_where_they_are_needed), cmocka_unit_test(faults), cmocka_unit_test(code_of_warps), cmocka_unit_test(blocks_on_two_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,17 +163,27 @@ void cg_clear_warp(struct cg *g)
         LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[b]);
 }
 
-/* tid from the number of the warp: see MR_SHAPE_LINEAR. */
+/* tid from the number of the warp: see MR_SHAPE_LINEAR. The builder may go on in another block. */
 static void find_thread(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     LLVMBuilderRef b = g->b;
     LLVMValueRef first = LLVMBuildShl(b, g->warp, LLVMConstInt(unit->i32, 5, false), "first");
     if (unit->request->shape & MR_SHAPE_LINEAR) {
+        /* Most blocks are one row: then there is nothing to divide. */
+        LLVMValueRef zero = LLVMConstInt(unit->i32, 0, false);
+        LLVMBasicBlockRef here = LLVMGetInsertBlock(b), later = cg_new_block(g, "row"), on = cg_new_block(g, "thread");
+        LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, first, g->ntid[0], ""), on, later);
+        LLVMPositionBuilderAtEnd(b, later);
         LLVMValueRef row = LLVMBuildUDiv(b, first, g->ntid[0], "");
-        g->tid[0] = LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->ntid[0], ""), "tid.x");
-        g->tid[2] = LLVMBuildUDiv(b, row, g->ntid[1], "tid.z");
-        g->tid[1] = LLVMBuildSub(b, row, LLVMBuildMul(b, g->tid[2], g->ntid[1], ""), "tid.y");
+        LLVMValueRef z = LLVMBuildUDiv(b, row, g->ntid[1], "");
+        LLVMValueRef found[3] = {LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->ntid[0], ""), ""), LLVMBuildSub(b, row, LLVMBuildMul(b, z, g->ntid[1], ""), ""), z};
+        LLVMBuildBr(b, on);
+        LLVMPositionBuilderAtEnd(b, on);
+        for (unsigned i = 0; i < 3; i++) {
+            g->tid[i] = LLVMBuildPhi(b, unit->i32, "tid");
+            LLVMAddIncoming(g->tid[i], (LLVMValueRef[]){i ? zero : first, found[i]}, (LLVMBasicBlockRef[]){here, later}, 2);
+        }
         return;
     }
     if (g->flow.rows > 1) {

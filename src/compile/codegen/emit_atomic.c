@@ -27,9 +27,12 @@ static LLVMAtomicOrdering ordering_of(const struct mr_ptx_inst *inst)
     }
 }
 
-static bool has_result(const struct atomic *a)
+/* Whether anybody looks at it: compilers write atom where nobody does. */
+static bool has_result(const struct cg *g, const struct atomic *a)
 {
-    return a->result && a->result->kind != MR_PTX_OPERAND_SINK;
+    if (!a->result || a->result->kind == MR_PTX_OPERAND_SINK)
+        return false;
+    return a->result->kind != MR_PTX_OPERAND_REG || mr_bit_get(g->flow.read, a->result->reg);
 }
 
 /* The processor's instruction for the operation; false if it has to be a loop around compare-and-swap. */
@@ -205,10 +208,12 @@ static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, L
     return LLVMBuildGEP2(g->b, type, slot, &lane, 1, "");
 }
 
-static void one_turn(struct cg *g, const struct atomic *a, const struct turns *turns, LLVMValueRef lane)
+/* `from_memory`: the place is to be read from the array, not taken out of a vector register, which costs more. (LLVM thinks otherwise.) */
+static void one_turn(struct cg *g, const struct atomic *a, const struct turns *turns, LLVMValueRef lane, bool from_memory)
 {
     g->lanes = 1;
     LLVMValueRef where = LLVMBuildLoad2(g->b, g->unit->i64, lane_of(g, g->unit->i64, turns->from, lane), "");
+    LLVMSetVolatile(where, from_memory);
     LLVMValueRef x = turns->same ? turns->same : LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->b, lane), ""), y = NULL;
     if (turns->c)
         y = LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->c, lane), "");
@@ -222,7 +227,7 @@ static void turns_of_some(struct cg *g, const struct atomic *a, const struct tur
 {
     struct cg_lane_loop loop;
     cg_lane_loop_begin(g, g->exec, &loop);
-    one_turn(g, a, turns, loop.lane);
+    one_turn(g, a, turns, loop.lane, false);
     cg_lane_loop_end(g, &loop);
 }
 
@@ -236,7 +241,7 @@ static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const st
     LLVMBuildStore(g->b, b, turns.b);
     if (c)
         LLVMBuildStore(g->b, c, turns.c = cg_scratch(g, a->type));
-    if (has_result(a))
+    if (has_result(g, a))
         turns.to = cg_scratch(g, a->type);
     if (a->shared && !c && mr_ptx_type_class(a->inst->type[0]) != 'F') {
         LLVMBasicBlockRef all = cg_new_block(g, "all"), some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
@@ -244,7 +249,7 @@ static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const st
         LLVMBuildCondBr(g->b, full, all, some);
         LLVMPositionBuilderAtEnd(g->b, all);
         for (unsigned lane = 0; lane < CG_LANES; lane++)
-            one_turn(g, a, &turns, LLVMConstInt(g->unit->i32, lane, false));
+            one_turn(g, a, &turns, LLVMConstInt(g->unit->i32, lane, false), true);
         LLVMBuildBr(g->b, on);
         LLVMPositionBuilderAtEnd(g->b, some);
         turns_of_some(g, a, &turns);
@@ -297,7 +302,7 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef b = cg_source(g, a.value, a.type), c = NULL;
     if (inst->atom == MR_PTX_ATOM_CAS)
         c = cg_source(g, &inst->operands[at + 2], a.type);
-    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(&a) && fold_name(inst, &neutral)) {
+    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(g, &a) && fold_name(inst, &neutral)) {
         one_place(g, &a, &address, b);
         return true;
     }

@@ -337,7 +337,7 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
     case MR_PTX_OP_AND:
         if (!cg_affine_source(g, &operands[1], &a))
             return false;
-        r.base = LLVMBuildAnd(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
+        r.base = LLVMConstInt(type, 0, false); /* the number in the warp: its row begins at a multiple of 32 */
         break;
     case MR_PTX_OP_MUL:
         if (!affine_product(g, inst, &r))

@@ -135,6 +135,7 @@ struct mr_flow {
     uint32_t reg_count;   /* the function's registers and one for the carry flag, the last */
     struct mr_class *classes;
     mr_word *forced;      /* registers that must be vectors */
+    mr_word *read;        /* registers that any instruction reads */
     bool dispatched;      /* too large for static order: a dispatcher runs the blocks */
     uint32_t *block_of;   /* private: block that starts at an instruction, before ordering */
 };

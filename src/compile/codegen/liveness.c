@@ -93,9 +93,22 @@ static void live_at_return(const struct mr_flow *flow, mr_word *live)
             mr_bit_set(live, func->returns[i]->reg);
 }
 
+static void read_visit(void *data, uint32_t reg, bool is_definition)
+{
+    if (!is_definition)
+        mr_bit_set(data, reg);
+}
+
 bool mr_flow_liveness(struct mr_flow *flow)
 {
     size_t words = mr_bit_words(flow->reg_count);
+    flow->read = mr_calloc(words, sizeof *flow->read);
+    if (!flow->read)
+        return false;
+    live_at_return(flow, flow->read);
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
+            mr_flow_registers(flow, &flow->func->insts[i], read_visit, flow->read);
     for (uint32_t b = 0; b < flow->block_count; b++) {
         flow->blocks[b].live_in = mr_calloc(words, sizeof(mr_word));
         if (!flow->blocks[b].live_in)

@@ -39,7 +39,7 @@ static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *ins
         if (operand_tells(&inst->operands[i]))
             return true;
     switch (inst->op) {
-    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: /* the number of the warp, or of the lane in it */
+    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_SETP: /* the number of the warp, or of the lane in it; what is told by it */
         return mr_flow_operand_class(flow, &inst->operands[1]).aligned && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
     case MR_PTX_OP_LD: case MR_PTX_OP_ST:
         return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)

@@ -289,11 +289,30 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
     }
 }
 
+/* `tid.x < 32 * k` and the like is the same for the whole warp. */
+static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *limit = &inst->operands[2];
+    if (inst->op != MR_PTX_OP_SETP || inst->operand_count != 3 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32
+        || limit->kind != MR_PTX_OPERAND_IMM_INT || !raw_operand_class(flow, &inst->operands[1]).aligned)
+        return false;
+    switch (inst->cmp) {
+    case MR_PTX_CMP_LT: case MR_PTX_CMP_LO: case MR_PTX_CMP_GE: case MR_PTX_CMP_HS:
+        return (limit->value & 31) == 0;
+    case MR_PTX_CMP_LE: case MR_PTX_CMP_LS: case MR_PTX_CMP_GT: case MR_PTX_CMP_HI:
+        return (limit->value & 31) == 31;
+    default:
+        return false;
+    }
+}
+
 static struct mr_class unguarded_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     struct mr_class result;
     if (fixed_class(flow, inst, &result))
         return result;
+    if (compares_warps(flow, inst))
+        return uniform;
     bool any_none = false, all_uniform = true;
     for (uint32_t i = inst->dst_count; i < inst->operand_count; i++) {
         struct mr_class c = raw_operand_class(flow, &inst->operands[i]);
