@@ -6,12 +6,12 @@
  * the event's recording stood for; a thread that synchronises learns what the stream or event knew. Submissions count as earlier or later only if the
  * threads that made them are ordered.
  *
- * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands for that stream's own work only; graph
- * launches, memory operations, waits, and stream-ordered allocation and free have no part in the default-stream rules (is_slight); a destroyed
- * stream is left out of them; a stream that is made while the legacy stream is busy does not wait for what that has then, for on hardware it often doesn't
- * (the conformance case default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first work in it.
- * A copy out of pinned memory reads it with no regard to the default-stream rules: hardware takes a small one's source when it is submitted, if nothing is
- * pending in its stream itself (default_stream.small_copy_reads_early_*). */
+ * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands for that stream's own work only;
+ * waits and stream-ordered allocation and free have no part in the default-stream rules (is_slight); a destroyed stream is left out of them; a stream
+ * that is made while the legacy stream is busy does not wait for what that has then, for on hardware it often doesn't (the conformance case
+ * default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first work in it. A copy out of pinned
+ * memory reads it with no regard to the default-stream rules: hardware takes a small one's source when it is submitted, if nothing is pending in its
+ * stream itself (default_stream.small_copy_reads_early_*). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,11 +97,10 @@ void order_begin(struct order *order, const struct program *program)
             order->cell[i][c].line = -1;
 }
 
-/* Operations on which nothing is built by the default-stream rules: hardware orders graph launches, memory operations and allocations less than kernels. */
+/* Operations on which nothing is built by the default-stream rules: hardware orders allocations less than other work. */
 static bool is_slight(int kind)
 {
-    return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC || kind == OP_LAUNCH || kind == OP_VALUE ||
-           kind == OP_FLAG || kind == OP_RECORD;
+    return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC || kind == OP_RECORD;
 }
 
 /* What the stream's operations that `host` knows of have done, or will have done before an operation submitted now. `chain` links them. `solid`: but for the
