@@ -112,6 +112,25 @@ static void alignment_is_tested_outside_of_loops(void **unused)
     rig_close(rig);
 }
 
+/* A place in shared memory by the thread's number can't overflow: there is no way lane by lane, on either side of a barrier. */
+static void numbers_of_threads_do_not_overflow(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
+        ".visible .entry tiles(.param .u64 out) { .reg .b32 %r<5>; .reg .b64 %rd<8>;\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mul.wide.u32 %rd1, %r1, 4; mul.wide.u32 %rd2, %r2, 64; mov.u64 %rd3, tile;\n"
+        "add.s64 %rd4, %rd3, %rd1; add.s64 %rd5, %rd4, %rd2; st.shared.u32 [%rd5], %r1; bar.sync 0; ld.shared.u32 %r3, [%rd4];\n"
+        "ld.param.u64 %rd6, [out]; add.s64 %rd7, %rd6, %rd1; st.global.u32 [%rd7], %r3; ret; }\n");
+    const unsigned shapes[] = {MR_SHAPE_LINEAR | MR_SHAPE_FULL, MR_SHAPE_ROWS_16 | MR_SHAPE_FULL, MR_SHAPE_ROWS_8 | MR_SHAPE_FULL};
+    for (unsigned i = 0; i < 3; i++) {
+        char *ir = rig_text(rig, "tiles", shapes[i], "x86-64-v4", false);
+        assert_int_equal(lines_with(ir, "scattered", ":"), 0);
+        assert_int_equal(lines_with(ir, "extractelement", ""), 0);
+        free(ir);
+    }
+    rig_close(rig);
+}
+
 static void processors_are_known_by_name(void **unused)
 {
     (void)unused;
@@ -126,7 +145,8 @@ static void processors_are_known_by_name(void **unused)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
-        cmocka_unit_test(alignment_is_tested_outside_of_loops), cmocka_unit_test(processors_are_known_by_name)};
+        cmocka_unit_test(alignment_is_tested_outside_of_loops),
+        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(processors_are_known_by_name)};
     if (argc != 2)
         return 1;
     path = argv[1];

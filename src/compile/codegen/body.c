@@ -163,8 +163,18 @@ void cg_clear_warp(struct cg *g)
         LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[b]);
 }
 
+LLVMValueRef cg_bounded_tid(struct cg *g, unsigned axis, LLVMValueRef tid)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(tid)) == LLVMVectorTypeKind)
+        return tid;
+    unsigned bits = axis == 2 ? 63 : 1023;
+    if (axis == 0 && (g->unit->request->shape & MR_SHAPE_LINEAR))
+        bits &= ~(CG_LANES - 1);
+    return LLVMBuildAnd(g->b, tid, LLVMConstInt(g->unit->i32, bits, false), "tid");
+}
+
 /* tid from the number of the warp: see MR_SHAPE_LINEAR. The builder may go on in another block. */
-static void find_thread(struct cg *g)
+static void find_any_thread(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     LLVMBuilderRef b = g->b;
@@ -207,6 +217,13 @@ static void find_thread(struct cg *g)
         n = row;
     }
     g->tid[2] = n;
+}
+
+static void find_thread(struct cg *g)
+{
+    find_any_thread(g);
+    for (unsigned axis = 0; axis < 3; axis++)
+        g->tid[axis] = cg_bounded_tid(g, axis, g->tid[axis]);
 }
 
 /* Lanes of the warp that exist. */

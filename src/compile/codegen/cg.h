@@ -255,7 +255,9 @@ bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 
-/* body.c: lanes of the warp that exist; all registers and masks as they are when a warp starts. */
+/* body.c: a number of the warp's first thread with the bits cut off that it can't have, so that LLVM knows how large it is (sums of it then can't
+ * overflow); lanes of the warp that exist; all registers and masks as they are when a warp starts. */
+LLVMValueRef cg_bounded_tid(struct cg *g, unsigned axis, LLVMValueRef tid);
 LLVMValueRef cg_first_mask(struct cg *g);
 void cg_clear_warp(struct cg *g);
 

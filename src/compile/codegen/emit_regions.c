@@ -237,7 +237,7 @@ static void remake_live(struct cg *g)
 
 static LLVMTypeRef tid_type(const struct cg *g)
 {
-    return LLVMGetAllocatedType(g->tid_slots[0]);
+    return LLVMTypeOf(g->tid[0]);
 }
 
 /* The head of the loop over warps, up to the place where a warp starts. */
@@ -297,6 +297,8 @@ void cg_regions_note_thread(struct cg *g)
 {
     LLVMTypeRef type = LLVMTypeOf(g->tid[0]);
     for (unsigned i = 0; i < 3; i++) {
+        if (LLVMIsConstant(g->tid[i]))
+            continue; /* the same for all warps, and known to whoever looks at it */
         g->tid_slots[i] = cg_slot(g, type, "tid");
         LLVMBuildStore(g->b, g->tid[i], g->tid_slots[i]);
         store_at(g, g->tid[i], AT_TID + i * slot_bytes(g, type));
@@ -342,7 +344,10 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMAddCase(regions->turn, i32_of(g, regions->stops), on);
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
-        LLVMBuildStore(g->b, load_at(g, tid_type(g), AT_TID + i * slot_bytes(g, tid_type(g))), g->tid_slots[i]);
+        if (g->tid_slots[i]) {
+            LLVMValueRef tid = load_at(g, tid_type(g), AT_TID + i * slot_bytes(g, tid_type(g)));
+            LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->tid_slots[i]);
+        }
     move_kept(g, false);
     remake_live(g);
     g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_MASK), "mask");
