@@ -295,6 +295,8 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 #include "millrace_texture.h"
 #include "millrace_surface.h"
 #include "millrace_simd.h"
+#include "millrace_scopes.h"
+#include "millrace_more.h"
 
 /* The rest. */
 MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intrinsics that few sources use: loads and stores with a cache operator, warp votes and reductions beside the usual ones, named barriers, bits. Part of
+ * millrace_device.h. */
+#ifndef MILLRACE_MORE_H
+#define MILLRACE_MORE_H
+
+/* Cache operators: those that mean "see what others have written" (cg, cv; and the stores) are volatile, the others are plain. */
+template <class T> MR_DEVICE T mr_load_again(const T *address)
+{
+    typedef typename mr_word_of<(sizeof(T) > 8 ? 8 : sizeof(T))>::type word;
+    word parts[sizeof(T) / sizeof(word)];
+    T result;
+    for (unsigned int i = 0; i < sizeof(T) / sizeof(word); i++)
+        parts[i] = ((const volatile word *)address)[i];
+    __builtin_memcpy(&result, parts, sizeof(T));
+    return result;
+}
+template <class T> MR_DEVICE void mr_store_now(T *address, const T &value)
+{
+    typedef typename mr_word_of<(sizeof(T) > 8 ? 8 : sizeof(T))>::type word;
+    word parts[sizeof(T) / sizeof(word)];
+    __builtin_memcpy(parts, &value, sizeof(T));
+    for (unsigned int i = 0; i < sizeof(T) / sizeof(word); i++)
+        ((volatile word *)address)[i] = parts[i];
+}
+template <class T> MR_DEVICE T __ldcg(const T *address) { return mr_load_again(address); }
+template <class T> MR_DEVICE T __ldcv(const T *address) { return mr_load_again(address); }
+template <class T> MR_DEVICE T __ldca(const T *address) { return *address; }
+template <class T> MR_DEVICE T __ldcs(const T *address) { return *address; }
+template <class T> MR_DEVICE T __ldlu(const T *address) { return *address; }
+template <class T, class V> MR_DEVICE void __stwb(T *address, V value) { mr_store_now(address, (T)value); }
+template <class T, class V> MR_DEVICE void __stcg(T *address, V value) { mr_store_now(address, (T)value); }
+template <class T, class V> MR_DEVICE void __stcs(T *address, V value) { mr_store_now(address, (T)value); }
+template <class T, class V> MR_DEVICE void __stwt(T *address, V value) { mr_store_now(address, (T)value); }
+
+template <class T> MR_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int *all)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "values of 4 or 8 bytes are compared");
+    if constexpr (sizeof(T) == 4)
+        return __nvvm_match_all_sync_i32p(mask, __builtin_bit_cast(unsigned int, value), all);
+    else
+        return __nvvm_match_all_sync_i64p(mask, __builtin_bit_cast(unsigned long long, value), all);
+}
+#if __CUDA_ARCH__ >= 800
+MR_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask); }
+MR_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask); }
+MR_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask); }
+#endif
+MR_DEVICE void __barrier_sync(unsigned int id) { __nvvm_barrier_sync(id); }
+MR_DEVICE void __barrier_sync_count(unsigned int id, unsigned int count) { __nvvm_barrier_sync_cnt(id, count); }
+
+/* The place of the offset-th set bit of a mask, from bit `base` upwards, or downwards for a negative offset; all ones if there is none. */
+MR_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset)
+{
+    if (offset == 0)
+        return mask >> base & 1 ? base : ~0u;
+    int step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
+    for (int at = (int)base; at >= 0 && at < 32; at += step)
+        if ((mask >> at & 1) && --left == 0)
+            return (unsigned int)at;
+    return ~0u;
+}
+/* As __funnelshift_l and _r, but shifts of more than 32 are shifts of 32. */
+MR_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int n) { return n >= 32 ? low : __funnelshift_l(low, high, n); }
+MR_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int n) { return n >= 32 ? high : __funnelshift_r(low, high, n); }
+
+MR_DEVICE void __sincosf(float x, float *sine, float *cosine)
+{
+    *sine = __sinf(x);
+    *cosine = __cosf(x);
+}
+MR_DEVICE float __tanhf(float x) { return tanhf(x); }
+MR_DEVICE float __frsqrt_rn(float x) { return (float)(1.0 / __nvvm_sqrt_rn_d((double)x)); }
+MR_DEVICE unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
+MR_DEVICE unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
+MR_DEVICE long long llmin(long long x, long long y) { return min(x, y); }
+MR_DEVICE long long llmax(long long x, long long y) { return max(x, y); }
+MR_DEVICE unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
+MR_DEVICE unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
+
+/* A place to stop a debugger at, and a counter of NVIDIA's profiler: neither is here. */
+MR_DEVICE void __brkpt() { __asm__ volatile("" : : : "memory"); }
+MR_DEVICE void __prof_trigger(int counter) { (void)counter; }
+
+#endif
