@@ -7,8 +7,9 @@ from .text import GENERATED, wrap_call
 PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 /* {generated}
  *
- * Every ELF symbol of libcuda. A wrapper looks at the driver's state and jumps to the
- * hand-written mr_<SYMBOL>; a function that is not implemented checks what hardware
+ * Every ELF symbol of libcuda. A wrapper looks at the driver's state and calls the
+ * hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to stays
+ * what it is for as long as the call lasts; a function that is not implemented checks what hardware
  * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions
  * that might disturb a stream capture ask first whether they may. */
 #define __CUDA_API_VERSION_INTERNAL
@@ -19,6 +20,7 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/state.h"
 #include "api/stub.h"
 #include "api_impl.h"
+#include "base/visit.h"
 #include "capture/capture.h"
 
 #define MR_EXPORT __attribute__((visibility("default")))
@@ -55,10 +57,12 @@ def _arguments(symbol, per_thread, before):
             # The call's answers go into the same struct, so that it can't be a copy.
             call = ", ".join(p.name for p in symbol.params)
             before += [f"    if ({param.name} != NULL && {param.name}->hUploadStream == NULL) {{",
+                       "        uint64_t mr_outer = mr_visit_begin();",
                        "        CUresult mr_status;",
                        f"        {param.name}->hUploadStream = CU_STREAM_PER_THREAD;",
                        f"        mr_status = mr_{symbol.impl.elf}({call});",
                        f"        {param.name}->hUploadStream = NULL;",
+                       "        mr_visit_end(mr_outer);",
                        "        return mr_status;", "    }"]
             args.append(param.name)
             mapped = True
@@ -81,6 +85,20 @@ def _capture_check(function):
             "        }", "    }"]
 
 
+# The hottest ones begin their visits themselves, which saves a frame.
+OWN_VISITS = {"cuEventQuery", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel"}
+
+
+def _visits(function):
+    """Whether the wrapper begins a visit: the function may look at objects."""
+    return (function.needs_init or function.name.startswith("cuIpc")) and function.name not in OWN_VISITS
+
+
+def _call(head, symbol, args):
+    head = f"{head} mr_{symbol.impl.elf}"
+    return (wrap_call(head, args) if args else head + "()") + ";"
+
+
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
@@ -88,9 +106,10 @@ def _wrapper_body(symbol, per_thread):
     if symbol.function.unsafe_in_capture:
         body += _capture_check(symbol.function)
     body += before
-    call = wrap_call(f"    return mr_{symbol.impl.elf}", args) if args else \
-        f"    return mr_{symbol.impl.elf}()"
-    return body + [call + ";"]
+    if not _visits(symbol.function):
+        return body + [_call("    return", symbol, args)]
+    return body + ["    uint64_t mr_outer = mr_visit_begin();", _call("    CUresult mr_result =", symbol, args),
+                   "    mr_visit_end(mr_outer);", "    return mr_result;"]
 
 
 def _stub_body(symbol):

@@ -7,6 +7,7 @@
 #include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "base/visit.h"
 #include "capture/capture.h"
 #include "event/event.h"
 #include "event/shared.h"
@@ -64,8 +65,7 @@ CUresult mr_cuEventDestroy_v2(CUevent hEvent)
     return status;
 }
 
-/* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
-CUresult mr_cuEventQuery(CUevent hEvent)
+static inline CUresult query(CUevent hEvent)
 {
     struct mr_event *event;
     CUresult status = find_event("cuEventQuery", hEvent, &event);
@@ -76,7 +76,47 @@ CUresult mr_cuEventQuery(CUevent hEvent)
     status = mr_capture_permit("cuEventQuery");
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    return mr_event_stamp(event) == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : mr_event_lost(event);
+    if (mr_event_stamp(event) == MR_STAMP_PENDING)
+        return CUDA_ERROR_NOT_READY;
+    return __builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) ? mr_event_lost(event) : CUDA_SUCCESS;
+}
+
+/* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
+CUresult mr_cuEventQuery(CUevent hEvent)
+{
+    uint64_t outer = mr_visit_begin();
+    CUresult status = query(hEvent);
+    mr_visit_end(outer);
+    return status;
+}
+
+/* There is something to wait for, or another process knows. The event is kept meanwhile, and with it its context. */
+__attribute__((noinline)) static CUresult synchronize(CUevent handle)
+{
+    struct mr_event *event = mr_object_borrow(handle, MR_KIND_EVENT);
+    CUresult status = CUDA_SUCCESS;
+    if (!event)
+        return mr_bad_handle("cuEventSynchronize", "event", handle);
+    if ((event->flags & CU_EVENT_INTERPROCESS) && !mr_in_host_function && mr_event_wait_remote(event, event->context)) {
+        status = mr_context_error(event->context);
+        return status == CUDA_SUCCESS ? mr_event_lost(event) : status;
+    }
+    struct mr_mark *mark = mr_event_mark(event);
+    if (!mark) {
+        mr_mempools_settle();
+        return mr_event_lost(event);
+    }
+    if (mr_in_host_function) {
+        mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
+        status = CUDA_ERROR_NOT_PERMITTED;
+    } else {
+        status = mr_mark_wait(mark, event->context, event->flags);
+        if (event->flags & CU_EVENT_INTERPROCESS)
+            (void)mr_event_stamp(event);   /* other processes see it complete before this returns */
+    }
+    mr_mark_drop(mark);
+    mr_mempools_settle();
+    return status;
 }
 
 CUresult mr_cuEventSynchronize(CUevent hEvent)
@@ -90,34 +130,10 @@ CUresult mr_cuEventSynchronize(CUevent hEvent)
     status = mr_capture_permit("cuEventSynchronize");
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) && !mr_in_host_function) {
-        struct mr_context *context = event->context;
-        mr_object_hold(context);
-        bool waited = mr_event_wait_remote(event, context);
-        status = mr_context_error(context);
-        mr_object_drop(context);
-        if (waited)
-            return status == CUDA_SUCCESS ? mr_event_lost(event) : status;
-    }
-    struct mr_mark *mark = mr_event_mark(event);
-    if (__builtin_expect(!mark, 1)) {
-        mr_mempools_settle();
-        return mr_event_lost(event);
-    }
-    if (mr_in_host_function) {
-        mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
-        status = CUDA_ERROR_NOT_PERMITTED;
-    } else {
-        struct mr_context *context = event->context;
-        mr_object_hold(context);
-        status = mr_mark_wait(mark, context, event->flags);
-        mr_object_drop(context);
-        if (event->flags & CU_EVENT_INTERPROCESS)
-            (void)mr_event_stamp(event);   /* other processes see it complete before this returns */
-    }
-    mr_mark_drop(mark);
+    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || mr_event_stamp(event) == MR_STAMP_PENDING)
+        return synchronize(hEvent);
     mr_mempools_settle();
-    return status;
+    return CUDA_SUCCESS;
 }
 
 /* An event that can't be recorded: what the stream's capture has to say comes first. */
@@ -131,7 +147,7 @@ __attribute__((cold)) static CUresult record_nothing(const char *entry, CUstream
     return first == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || first == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? first : status;
 }
 
-static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
+static inline CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
 {
     struct mr_event *event;
     struct mr_stream *stream;
@@ -154,7 +170,10 @@ static CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
 
 CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
 {
-    return record("cuEventRecord", hEvent, hStream);
+    uint64_t outer = mr_visit_begin();
+    CUresult status = record("cuEventRecord", hEvent, hStream);
+    mr_visit_end(outer);
+    return status;
 }
 
 /* A record that is a node of the captured graph: it happens when the graph runs. As on hardware, it is refused outside of a capture. */
@@ -235,7 +254,7 @@ CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent 
 /* The context and the event of a call that names both. */
 static CUresult find_both(const char *entry, CUcontext hCtx, CUevent hEvent, struct mr_context **context, struct mr_event **event)
 {
-    *context = mr_object_find(hCtx, MR_KIND_CONTEXT);
+    *context = mr_object_borrow(hCtx, MR_KIND_CONTEXT);
     if (!*context) {
         mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)hCtx);
         return CUDA_ERROR_INVALID_CONTEXT;

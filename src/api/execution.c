@@ -13,6 +13,7 @@
 #include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "base/visit.h"
 #include "capture/capture.h"
 #include "command/command.h"
 #include "kernel/launch.h"
@@ -267,7 +268,10 @@ CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gri
         .shared = sharedMemBytes,
         .params = kernelParams,
     };
-    return execute_with(&request, extra);
+    uint64_t outer = mr_visit_begin();
+    CUresult status = execute_with(&request, extra);
+    mr_visit_end(outer);
+    return status;
 }
 
 bool mr_attributes_cooperative(const CUlaunchAttribute *attributes, size_t count)

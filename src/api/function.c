@@ -13,7 +13,7 @@ CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_contex
         *out = function;
         return CUDA_SUCCESS;
     }
-    struct mr_kernel *kernel = mr_object_find(handle, MR_KIND_KERNEL);
+    struct mr_kernel *kernel = mr_object_borrow(handle, MR_KIND_KERNEL);
     return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle(entry, "function", handle);
 }
 

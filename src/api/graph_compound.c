@@ -78,7 +78,7 @@ CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out
         return status;
     if (flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT)
         return mr_bad_value(entry, "flags %#x are not CU_GRAPH_COND_*", flags);
-    context = mr_object_find(ctx, MR_KIND_CONTEXT);
+    context = mr_object_borrow(ctx, MR_KIND_CONTEXT);
     if (!context) {
         mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
@@ -114,7 +114,7 @@ static bool belongs(const struct mr_conditional *conditional, struct mr_graph *g
 static CUresult check_conditional(const char *entry, const CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph,
     struct mr_conditional **out)
 {
-    struct mr_conditional *conditional = mr_object_find((void *)(uintptr_t)params->handle, MR_KIND_CONDITIONAL);
+    struct mr_conditional *conditional = mr_object_borrow((void *)(uintptr_t)params->handle, MR_KIND_CONDITIONAL);
     *out = conditional;
     if (!conditional || !belongs(conditional, graph))
         return mr_bad_value(entry, "%#llx is no conditional handle of this graph", (unsigned long long)params->handle);
@@ -147,7 +147,7 @@ CUresult mr_work_from_conditional(const char *entry, CUDA_CONDITIONAL_NODE_PARAM
 {
     struct mr_conditional *conditional;
     struct mr_context *context;
-    context = mr_object_find(params->ctx, MR_KIND_CONTEXT);
+    context = mr_object_borrow(params->ctx, MR_KIND_CONTEXT);
     if (!context) {
         mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)params->ctx);
         return CUDA_ERROR_INVALID_CONTEXT;

@@ -31,7 +31,7 @@ CUresult mr_node_require(const char *entry, CUgraphNode handle, struct mr_node *
 
 CUresult mr_node_context(const char *entry, CUcontext handle, struct mr_context **out)
 {
-    *out = handle ? mr_object_find(handle, MR_KIND_CONTEXT) : NULL;
+    *out = handle ? mr_object_borrow(handle, MR_KIND_CONTEXT) : NULL;
     if (!handle || *out)
         return CUDA_SUCCESS;
     mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)handle);
@@ -127,7 +127,7 @@ static CUresult work_of_launch(struct mr_launch *launch, const struct mr_entry *
 /* The function of a kernel in a context, and the other way round, so that a node shows both whichever it was made of. */
 static CUresult resolve_kernel(CUfunction given, struct mr_context *context, CUfunction *function, CUkernel *kernel)
 {
-    struct mr_kernel *found = mr_object_find(given, MR_KIND_KERNEL);
+    struct mr_kernel *found = mr_object_borrow(given, MR_KIND_KERNEL);
     struct mr_function *made = mr_object_find(given, MR_KIND_FUNCTION);
     if (found) {
         CUresult status = mr_kernel_function_in(found, context, &made);

@@ -10,8 +10,9 @@
 
 static CUresult find_kernel(const char *entry, CUkernel handle, struct mr_kernel **out)
 {
-    *out = mr_object_find(handle, MR_KIND_KERNEL);
-    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "kernel", handle);
+    *out = mr_object_borrow(handle, MR_KIND_KERNEL);
+    /* What is known of it is the library's. */
+    return *out && mr_object_keep((*out)->library) ? CUDA_SUCCESS : mr_bad_handle(entry, "kernel", handle);
 }
 
 CUresult mr_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)

@@ -85,7 +85,7 @@ CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUji
 
 static CUresult find_library(const char *entry, CUlibrary handle, struct mr_library **out)
 {
-    *out = mr_object_find(handle, MR_KIND_LIBRARY);
+    *out = mr_object_borrow(handle, MR_KIND_LIBRARY);
     return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "library", handle);
 }
 

@@ -47,7 +47,7 @@ static CUresult find_link(const char *entry, CUlinkState handle, struct mr_link 
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    *out = mr_object_find(handle, MR_KIND_LINK);
+    *out = mr_object_borrow(handle, MR_KIND_LINK);
     return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "link", handle);
 }
 

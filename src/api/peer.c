@@ -73,7 +73,7 @@ CUresult mr_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
         return status;
     if (Flags)
         return mr_bad_value(name, "flags are %#x; they must be 0", Flags);
-    struct mr_context *peer = mr_object_find(peerContext, MR_KIND_CONTEXT);
+    struct mr_context *peer = mr_object_borrow(peerContext, MR_KIND_CONTEXT);
     if (!peer) {
         mr_log(MR_LOG_INFO, "%s: %p is not a live context", name, (void *)peerContext);
         return CUDA_ERROR_INVALID_CONTEXT;

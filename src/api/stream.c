@@ -5,6 +5,7 @@
 #include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "base/visit.h"
 #include "capture/capture.h"
 #include "event/event.h"
 #include "memory/mempool.h"
@@ -115,7 +116,7 @@ __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent 
     return mr_bad_handle(name, "event", event);
 }
 
-CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+static inline CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned Flags)
 {
     struct mr_stream *stream;
     struct mr_event *event = mr_object_find(hEvent, MR_KIND_EVENT);
@@ -138,6 +139,14 @@ CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Fla
             return status;
     }
     return mr_stream_wait_event(stream, event);
+}
+
+CUresult mr_cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    uint64_t outer = mr_visit_begin();
+    CUresult status = wait_event(hStream, hEvent, Flags);
+    mr_visit_end(outer);
+    return status;
 }
 
 CUresult mr_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)

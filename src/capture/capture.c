@@ -130,11 +130,12 @@ struct mr_seat *mr_seat_of(struct mr_stream *stream)
 struct mr_seat *mr_seat_new(struct mr_capture *capture, struct mr_stream *stream)
 {
     struct mr_seat *seat = mr_calloc(1, sizeof *seat);
-    if (!seat)
+    if (!seat || !mr_object_try_hold(stream)) {
+        mr_free(seat);
         return NULL;
+    }
     seat->capture = capture;
     seat->stream = stream;
-    mr_object_hold(stream);
     mr_list_append(&capture->seats, &seat->link);
     atomic_store(mr_stream_seat(stream), seat);
     return seat;

@@ -84,7 +84,7 @@ static CUresult join(const char *entry, struct mr_stream *stream, const struct m
     if (!seat) {
         seat = mr_seat_new(capture, stream);
         if (!seat)
-            return CUDA_ERROR_OUT_OF_MEMORY;
+            return mr_object_handle(stream) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
     }
     return mr_points_add(&seat->points, point->points.nodes, point->points.data, point->points.count) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }

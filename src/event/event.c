@@ -24,18 +24,22 @@ static bool holds_record(uint64_t stamp)
 static void event_finish(void *object)
 {
     struct mr_event *event = object;
-    if (event->mark)
-        mr_mark_drop(event->mark);
-    if (event->flags & CU_EVENT_INTERPROCESS) {
-        mr_lock_take(&event->lock);
-        struct mr_shared_event *shared = event->shared;
-        event->shared = NULL;
-        mr_lock_drop(&event->lock);
-        if (shared)
-            mr_shared_end(shared);
-    }
-    if (event->point)
-        drop_point(event->point);
+    /* Calls that found the event before it ended may still look at it. */
+    mr_lock_take(&event->lock);
+    struct mr_mark *mark = event->mark;
+    struct mr_event_point *point = event->point;
+    struct mr_shared_event *shared = event->shared;
+    event->mark = NULL;
+    event->point = NULL;
+    event->shared = NULL;
+    event->ended = true;
+    mr_lock_drop(&event->lock);
+    if (mark)
+        mr_mark_drop(mark);
+    if (shared)
+        mr_shared_end(shared);
+    if (point)
+        drop_point(point);
     mr_object_drop(event->context);
 }
 
@@ -85,10 +89,16 @@ static bool replace(struct mr_event *event, struct mr_mark *mark, struct mr_even
     mr_lock_take(&event->lock);
     struct mr_mark *old_mark = event->mark;
     struct mr_event_point *old_point = event->point;
-    event->mark = mark;
-    event->point = point;
     bool is_shared = event->shared != NULL;
-    atomic_store_explicit(&event->stamp, is_shared && !point ? MR_STAMP_PENDING : stamp, memory_order_release);
+    if (__builtin_expect(event->ended, 0)) {
+        /* Another thread destroyed it during this call: the recording is nobody's. */
+        old_mark = mark;
+        old_point = point;
+    } else {
+        event->mark = mark;
+        event->point = point;
+        atomic_store_explicit(&event->stamp, is_shared && !point ? MR_STAMP_PENDING : stamp, memory_order_release);
+    }
     mr_lock_drop(&event->lock);
     if (old_mark)
         mr_mark_drop(old_mark);

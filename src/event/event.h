@@ -82,6 +82,7 @@ struct mr_event {
     mr_lock lock;                       /* guards `mark` and `point`, and the stamp's changes to and from MR_STAMP_PENDING and MR_STAMP_CAPTURED */
     uint8_t flags;                      /* CU_EVENT_* */
     bool imported;                      /* another process's event */
+    bool ended;                         /* under the lock: the last reference has gone, and the event takes nothing up any more */
 };
 _Static_assert(sizeof(struct mr_event) <= sizeof(struct mr_object) + 64, "an event has grown");
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "base/visit.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "event/arena.h"
@@ -258,6 +259,7 @@ bool mr_event_wait_remote(struct mr_event *event, struct mr_context *context)
     unsigned how = atomic_load_explicit(&context->flags, memory_order_relaxed) & CU_CTX_SCHED_MASK;
     bool sleeps = (event->flags & CU_EVENT_BLOCKING_SYNC) || how == CU_CTX_SCHED_BLOCKING_SYNC;
     uint64_t begin = mr_clock_ns(), looked = begin;
+    struct mr_visit_paused visit = mr_visit_pause();
     while (!own && !mr_slot_is_complete(shared->slot, ticket) && mr_context_error(context) == CUDA_SUCCESS) {
         uint64_t now = mr_clock_ns();
         if (now - looked >= DEATH_NS) {
@@ -273,6 +275,7 @@ bool mr_event_wait_remote(struct mr_event *event, struct mr_context *context)
             for (int i = 0; i < 16; i++)
                 mr_pause();
     }
+    mr_visit_resume(visit);
     mr_shared_drop(shared);
     return !own;
 }

@@ -2,6 +2,7 @@
 /* Records of conditional handles; see conditional.h. */
 #include "graph/conditional.h"
 
+#include "base/visit.h"
 #include "object/context.h"
 
 static void conditional_finish(void *object)
@@ -26,9 +27,11 @@ struct mr_conditional *mr_conditional_new(struct mr_context *context, uint64_t g
 
 bool mr_conditional_set(uint64_t handle, uint32_t value)
 {
+    uint64_t visit = mr_visit_begin();   /* a kernel calls, on any thread */
     struct mr_conditional *conditional = mr_object_find((void *)(uintptr_t)handle, MR_KIND_CONDITIONAL);
-    if (!conditional || atomic_load_explicit(&conditional->runs, memory_order_relaxed) == 0)
-        return false;
-    atomic_store(&conditional->value, value);
-    return true;
+    bool runs = conditional && atomic_load_explicit(&conditional->runs, memory_order_relaxed) != 0;
+    if (runs)
+        atomic_store(&conditional->value, value);
+    mr_visit_end(visit);
+    return runs;
 }

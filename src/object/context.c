@@ -182,7 +182,7 @@ CUresult mr_context_resolve(CUcontext handle, struct mr_context **out)
         return mr_context_require(out);
     if (mr_in_host_function)
         return mr_context_require_slow(out);
-    struct mr_context *context = mr_object_find(handle, MR_KIND_CONTEXT);
+    struct mr_context *context = mr_object_borrow(handle, MR_KIND_CONTEXT);
     if (!context) {
         mr_log(MR_LOG_INFO, "%p is not a live context", (void *)handle);
         bool current = mr_thread_context && mr_thread_context->handle == handle;

@@ -159,6 +159,8 @@ CUresult mr_library_module(struct mr_library *library, struct mr_context *contex
 {
     mr_lock_take(&library->lock);
     CUresult status = module_in(library, context, out);
+    if (status == CUDA_SUCCESS && !mr_object_keep(*out))
+        status = CUDA_ERROR_INVALID_HANDLE;   /* another thread is unloading the library */
     mr_lock_drop(&library->lock);
     return status;
 }
@@ -198,6 +200,8 @@ CUresult mr_kernel_function_in(struct mr_kernel *kernel, struct mr_context *cont
     }
     struct mr_library *library = kernel->library;
     struct mr_module *module;
+    if (!mr_object_try_hold(library))  /* unloaded by another thread during this call */
+        return CUDA_ERROR_INVALID_HANDLE;
     mr_lock_take(&library->lock);
     CUresult status = module_in(library, context, &module);
     if (status == CUDA_SUCCESS && !published(kernel, context->slot)) {
@@ -212,6 +216,7 @@ CUresult mr_kernel_function_in(struct mr_kernel *kernel, struct mr_context *cont
     if (status == CUDA_SUCCESS)
         *out = published(kernel, context->slot);
     mr_lock_drop(&library->lock);
+    mr_object_drop(library);
     return status;
 }
 

@@ -14,18 +14,29 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/visit.h"
 
-#define FIRST_BITS 6u                   /* 64 records in the first chunk */
-#define CHUNKS 17u
+#define FIRST_BITS 9u                   /* 512 records in the first chunk: more than are put aside as a rule, and only touched when used */
+#define CHUNKS 14u
 #define LINE 64u                        /* long records are cache lines of their own */
 #define SMALL_RECORD 128u               /* up to this size they are packed: of these a program may hold a million */
 #define PACK 16u
 #define SLOT_BITS 22u
 #define GENERATION_BITS 20u
 #define KIND_BITS 5u
-#define LINE_LENGTH 512u                /* objects that have to end before a record is used again, of kinds that wait in line */
+#define ASIDE 64u                       /* ended records that are put aside together */
+#define ASIDE_ROUNDS 4u                 /* as many of those that come back at once, at most */
 
 _Static_assert(MR_KIND_COUNT <= (1 << KIND_BITS), "a kind must fit its bits of a handle");
+
+/* Records that ended and that calls may still look at, which they do without a reference. A full batch says when it was put aside; it comes back to the
+ * pool when every call is over that began before (base/visit.h). In a batch's first record the second link is that time, in its second record the next
+ * batch. */
+struct aside {
+    mr_lock lock;
+    unsigned count;                     /* in the open batch */
+    struct mr_object *open, *oldest, *newest;
+};
 
 struct kind_table {
     struct mr_pool pool;                /* first: refill gets the table from it */
@@ -33,12 +44,8 @@ struct kind_table {
     void (*finish)(void *object);
     uint32_t used;                      /* slots handed out so far; under pool.lock */
     _Atomic(char *) chunks[CHUNKS];
+    struct aside aside;
 };
-
-/* Records that ended, oldest first, of kinds whose records calls look at for a while without a reference. The program may end such an object meanwhile, by
- * ending its context on another thread. So a record is used again only when many younger ones have ended too: a call that is that late still
- * finds the old object, which refuses it. */
-static struct { mr_lock lock; struct mr_object *oldest, *newest; unsigned count; } lines[MR_KIND_COUNT];
 
 static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH]);
 
@@ -125,7 +132,7 @@ void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)
 void *mr_object_find(const void *handle, enum mr_kind kind)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind || atomic_load_explicit(&ready[kind], memory_order_acquire) != 1)
+    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)
         return NULL;
     struct mr_object *object = record_of(&tables[kind], (uint32_t)(value >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
     if (!object || atomic_load_explicit(&object->handle, memory_order_acquire) != value)
@@ -142,6 +149,28 @@ void *mr_object_acquire(const void *handle, enum mr_kind kind)
         return object;
     mr_object_drop(object);
     return NULL;
+}
+
+static void keep_held(struct mr_object *object)
+{
+    if (!mr_visit_keep(object, mr_object_drop))
+        mr_object_drop(object);    /* more than any call looks at: as good as found */
+}
+
+void *mr_object_borrow(const void *handle, enum mr_kind kind)
+{
+    struct mr_object *object = mr_object_acquire(handle, kind);
+    if (object)
+        keep_held(object);
+    return object;
+}
+
+bool mr_object_keep(void *object)
+{
+    bool held = mr_object_try_hold(object);
+    if (held)
+        keep_held(object);
+    return held;
 }
 
 enum mr_kind mr_object_kind(const void *handle)
@@ -172,29 +201,62 @@ bool mr_object_try_hold(void *object)
     return false;
 }
 
-static bool waits_in_line(enum mr_kind kind)
+/* The next batch, from the oldest on; a place for it. */
+static void **next_batch(struct mr_object *batch)
 {
-    return kind == MR_KIND_STREAM || kind == MR_KIND_FUNCTION || kind == MR_KIND_MODULE;
+    return &((struct mr_object *)batch->link[0])->link[1];
 }
 
-/* Puts the record of an ended object in line; the one whose turn has come, or NULL. */
-static struct mr_object *line_up(struct mr_object *object)
+/* Closes the open batch. The lock is held. */
+static void close_batch(struct aside *aside)
 {
-    struct mr_object *next = NULL;
-    object->link[0] = NULL;
-    mr_lock_take(&lines[object->kind].lock);
-    if (lines[object->kind].newest)
-        lines[object->kind].newest->link[0] = object;
+    struct mr_object *batch = aside->open;
+    batch->link[1] = (void *)(uintptr_t)mr_visit_now();
+    *next_batch(batch) = NULL;
+    if (aside->newest)
+        *next_batch(aside->newest) = batch;
     else
-        lines[object->kind].oldest = object;
-    lines[object->kind].newest = object;
-    if (++lines[object->kind].count > LINE_LENGTH) {
-        next = lines[object->kind].oldest;
-        lines[object->kind].oldest = next->link[0];
-        lines[object->kind].count--;
+        aside->oldest = batch;
+    aside->newest = batch;
+    aside->open = NULL;
+    aside->count = 0;
+}
+
+/* The oldest batch if nobody looks at it any more, else NULL. */
+static struct mr_object *take_batch(struct aside *aside)
+{
+    mr_lock_take(&aside->lock);
+    struct mr_object *batch = aside->oldest;
+    if (batch && mr_visit_is_over((uint64_t)(uintptr_t)batch->link[1])) {
+        aside->oldest = *next_batch(batch);
+        if (!aside->oldest)
+            aside->newest = NULL;
+    } else {
+        batch = NULL;
     }
-    mr_lock_drop(&lines[object->kind].lock);
-    return next;
+    mr_lock_drop(&aside->lock);
+    return batch;
+}
+
+static void put_aside(struct kind_table *table, struct mr_object *object)
+{
+    struct aside *aside = &table->aside;
+    mr_lock_take(&aside->lock);
+    object->link[0] = aside->open;
+    aside->open = object;
+    bool full = ++aside->count == ASIDE;
+    if (full)
+        close_batch(aside);
+    mr_lock_drop(&aside->lock);
+    if (!full)
+        return;
+    mr_visit_advance();
+    for (unsigned i = 0; i < ASIDE_ROUNDS && (object = take_batch(aside)); i++) {
+        for (struct mr_object *next; object; object = next) {
+            next = object->link[0];
+            mr_pool_put(&table->pool, object);
+        }
+    }
 }
 
 void mr_object_drop(void *data)
@@ -206,10 +268,7 @@ void mr_object_drop(void *data)
     atomic_store_explicit(&object->handle, 0, memory_order_release);
     if (table->finish)
         table->finish(object);
-    if (waits_in_line((enum mr_kind)object->kind))
-        object = line_up(object);
-    if (object)
-        mr_pool_put(&table->pool, object);
+    put_aside(table, object);
 }
 
 void mr_object_each(enum mr_kind kind, void (*visit)(void *object, void *data), void *data)

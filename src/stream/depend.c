@@ -111,10 +111,8 @@ static void visit_default(struct search *search, struct mr_stream *stream, uint3
 {
     struct mr_context *context = stream->context;
     if (!stream->is_legacy) {
-        if (mr_stream_blocking(stream)) {
-            mr_object_hold(context->legacy);
+        if (mr_stream_blocking(stream) && mr_object_try_hold(context->legacy))
             add(search, context->legacy, now);
-        }
         return;
     }
     mr_lock_take(&context->order_lock);
@@ -131,7 +129,8 @@ void mr_stream_view(struct mr_stream *stream, struct mr_mempool_view *view)
     struct search search = { .view = view };
     uint32_t now = (uint32_t)mr_engine_sequence();
     view->count = 0;
-    mr_object_hold(stream);
+    if (!mr_object_try_hold(stream))    /* destroyed by another thread: nothing comes after anything there */
+        return;
     add(&search, stream, now);
     visit_default(&search, stream, now);
     for (unsigned i = 0; i < view->count; i++)

@@ -15,6 +15,7 @@
 
 #include "base/chaos.h"
 #include "base/clock.h"
+#include "base/visit.h"
 #include "engine/watch.h"
 #include "event/shared.h"
 #include "object/context.h"
@@ -162,10 +163,12 @@ static bool may_help(const struct wait *wait, enum policy policy)
     return policy != POLICY_SLEEP || wait->own || mr_engine_look().workers == 0;
 }
 
-/* The wait itself. */
+/* The wait itself. The caller holds the context, and the stream that it is for. The thread leaves its visit meanwhile, so what the calls above found without a
+ * reference isn't theirs any more. */
 static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
 {
     uint64_t since = 0, failed = 0;
+    struct mr_visit_paused visit = mr_visit_pause();
     unsigned rounds = 0;
     while (!is_over(wait) && !gives_up(wait, context, &failed)) {
         if (may_help(wait, policy) && help(wait)) {
@@ -190,26 +193,28 @@ static void wait_for(struct wait *wait, struct mr_context *context, enum policy 
                 sleep_on(wait);
         }
     }
+    mr_visit_resume(visit);
 }
 
 CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags)
 {
-    if (!mr_mark_is_done(mark)) {
+    CUresult status = mr_context_error(context);
+    if (!mr_mark_is_done(mark) && mr_object_try_hold(context)) {
         struct wait wait = { .mark = mark };
         wait_for(&wait, context, choose_policy(context, event_flags, CU_SYNC_POLICY_AUTO));
+        status = mr_context_error(context);
+        mr_object_drop(context);
     }
-    return mr_context_error(context);
+    return status;
 }
 
+/* The caller holds stream and context. */
 static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stubborn)
 {
     struct mr_context *context = stream->context;
     struct wait wait = { .stream = stream, .ticket = ticket, .stubborn = stubborn };
-    if (!is_over(&wait)) {
-        mr_object_hold(stream);
+    if (!is_over(&wait))
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
-        mr_object_drop(stream);
-    }
     return mr_context_error(context);
 }
 
@@ -236,15 +241,19 @@ CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *comm
     mark->stream = stream;
     mr_mark_hold(mark);
     CUresult status = mr_stream_submit(stream, command);
-    if (status == CUDA_SUCCESS && !mr_mark_is_done(mark)) {
+    bool waits = status == CUDA_SUCCESS && !mr_mark_is_done(mark) && mr_object_try_hold(context);
+    if (waits) {
         /* To the very end, also in a failed context: another thread may be copying from or to the caller's memory. */
         struct wait wait = { .mark = mark, .stubborn = true, .own = true };
         wait_for(&wait, context, choose_policy(context, 0, CU_SYNC_POLICY_AUTO));
+    } else {
+        while (status == CUDA_SUCCESS && !mr_mark_is_done(mark))
+            mr_pause();            /* the context has just lost its last stream: the mark is about to be complete */
     }
     if (status == CUDA_SUCCESS)
-        status = mr_context_error(context);
-    if (status == CUDA_SUCCESS)
         status = (CUresult)mark->status;
+    if (waits)
+        mr_object_drop(context);
     mr_mark_drop(mark);
     return status;
 }
@@ -367,16 +376,30 @@ static CUresult drain_queue(struct mr_stream *stream, bool stubborn)
     return wait_ticket(stream, ticket, stubborn);
 }
 
+static bool has_listed(struct mr_stream *stream)
+{
+    return stream->is_legacy && atomic_load_explicit(&stream->listed_blocking, memory_order_acquire) != 0;
+}
+
 CUresult mr_stream_synchronize(struct mr_stream *stream)
 {
-    if (!mr_stream_idle(stream)) {
-        CUresult status = drain_queue(stream, false);
-        if (status != CUDA_SUCCESS)
-            return status;
+    struct mr_context *context = stream->context;
+    if (mr_stream_idle(stream) && !has_listed(stream))
+        return mr_context_error(context);
+    /* One that has gone since it was found has nothing to do any more. */
+    if (!mr_object_try_hold(context))
+        return mr_context_error(context);
+    CUresult status = CUDA_SUCCESS;
+    if (mr_object_try_hold(stream)) {
+        status = drain_queue(stream, false);
+        if (status == CUDA_SUCCESS && has_listed(stream))
+            status = drain_lists(context, false, false);
+        mr_object_drop(stream);
     }
-    if (stream->is_legacy && atomic_load_explicit(&stream->listed_blocking, memory_order_acquire) != 0)
-        return drain_lists(stream->context, false, false);
-    return mr_context_error(stream->context);
+    if (status == CUDA_SUCCESS)
+        status = mr_context_error(context);
+    mr_object_drop(context);
+    return status;
 }
 
 static CUresult synchronize(struct mr_context *context, bool stubborn)
@@ -395,7 +418,11 @@ static CUresult synchronize(struct mr_context *context, bool stubborn)
 
 CUresult mr_context_synchronize(struct mr_context *context)
 {
-    return synchronize(context, false);
+    if (!mr_object_try_hold(context))
+        return mr_context_error(context);
+    CUresult status = synchronize(context, false);
+    mr_object_drop(context);
+    return status;
 }
 
 void mr_context_drain(struct mr_context *context)

@@ -2,7 +2,10 @@
 /* The registry: what a handle finds, when it stops finding it, and that lookups hold while other threads create and destroy. */
 #include "support.h"
 
+#include <pthread.h>
+
 #include "base/memory.h"
+#include "base/visit.h"
 #include "object/object.h"
 
 struct thing { struct mr_object object; uint64_t value; };
@@ -41,6 +44,94 @@ static void test_find(void **state)
     assert_int_equal(atomic_load(&finished), before);
     mr_object_drop(thing);
     assert_int_equal(atomic_load(&finished), before + 1);
+}
+
+static void end(struct thing *thing)
+{
+    assert_true(mr_object_retire(thing));
+    mr_object_drop(thing);
+}
+
+/* How many things are made and ended until one has the record: at most `most`. */
+static unsigned rounds_until(const struct thing *record, unsigned most)
+{
+    for (unsigned i = 0; i < most; i++) {
+        uint64_t visit = mr_visit_begin();
+        struct thing *thing = thing_new();
+        bool same = thing == record;
+        end(thing);
+        mr_visit_end(visit);
+        if (same)
+            return i;
+    }
+    return most;
+}
+
+static void *rounds_elsewhere(void *record)
+{
+    return (void *)(uintptr_t)rounds_until(record, 5000);
+}
+
+/* What a visit found is no other object before it ends; afterwards its record comes back. */
+static void test_visits_keep_records(void **state)
+{
+    pthread_t thread;
+    void *rounds;
+    (void)state;
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        uint64_t visit = mr_visit_begin(), inner = mr_visit_begin();
+        struct thing *thing = thing_new();
+        thing->value = 5;
+        end(thing);
+        mr_visit_end(inner);
+        if (elsewhere) {
+            assert_int_equal(pthread_create(&thread, NULL, rounds_elsewhere, thing), 0);
+            pthread_join(thread, &rounds);
+        } else {
+            rounds = (void *)(uintptr_t)rounds_until(thing, 5000);
+        }
+        assert_int_equal((uintptr_t)rounds, 5000);
+        assert_int_equal(thing->value, 5);
+        assert_false(mr_object_try_hold(thing));
+        mr_visit_end(visit);
+        assert_true(rounds_until(thing, 5000) < 5000);
+    }
+}
+
+static void test_visits_keep_references(void **state)
+{
+    (void)state;
+    struct thing *things[8];
+    int before = atomic_load(&finished);
+    for (int i = 0; i < 8; i++)
+        things[i] = thing_new();
+    uint64_t visit = mr_visit_begin();
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[0]), MR_KIND_POOL), things[0]);
+    end(things[0]);
+    /* A thread that waits keeps them too; visits meanwhile have their own. */
+    struct mr_visit_paused paused = mr_visit_pause();
+    uint64_t other = mr_visit_begin();
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[1]), MR_KIND_POOL), things[1]);
+    end(things[1]);
+    assert_int_equal(atomic_load(&finished), before);
+    mr_visit_end(other);
+    assert_int_equal(atomic_load(&finished), before + 1);
+    mr_visit_resume(paused);
+    assert_int_equal(atomic_load(&finished), before + 1);
+    mr_visit_end(visit);
+    assert_int_equal(atomic_load(&finished), before + 2);
+    /* More than there is room for, and outside of a visit: nothing is kept too long. */
+    visit = mr_visit_begin();
+    for (int i = 2; i < 8; i++) {
+        assert_ptr_equal(mr_object_borrow(mr_object_handle(things[i]), MR_KIND_POOL), things[i]);
+        end(things[i]);
+    }
+    mr_visit_end(visit);
+    assert_int_equal(atomic_load(&finished), before + 8);
+    struct thing *last = thing_new();
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(last), MR_KIND_POOL), last);
+    end(last);
+    assert_int_equal(atomic_load(&finished), before + 9);
 }
 
 static void test_lives_until_last_reference(void **state)
@@ -163,6 +254,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_lives_until_last_reference),
+        cmocka_unit_test(test_visits_keep_records),
+        cmocka_unit_test(test_visits_keep_references),
         cmocka_unit_test(test_many_handles_differ),
         cmocka_unit_test(test_each),
         cmocka_unit_test(test_races),
