@@ -62,16 +62,22 @@ static bool describe_symbol(const struct mr_program *program, size_t index)
     return describe_initial(symbol, var) && describe_relocations(program, symbol, var);
 }
 
-/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number. */
-static unsigned estimate_registers(const struct mr_ptx_function *function)
+#define REGISTER_FILE 65536u   /* of a multiprocessor */
+
+/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number. As there, it leaves room for a block of the
+ * most threads that may be launched: programs reckon a grid from the occupancy, which must not be 0 for a launch that is allowed. */
+static unsigned estimate_registers(const struct mr_ptx_function *function, unsigned max_threads)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < function->reg_count; i++) {
         unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)function->regs[i].type);
         words += bits > 64 ? 4 : bits > 32 ? 2 : bits > 1 ? 1 : 0;
     }
-    unsigned estimate = 8 + words / 4;
-    return estimate > 255 ? 255 : estimate;
+    unsigned warps = (max_threads + 31) / 32, most = REGISTER_FILE / (warps * 32) / 8 * 8;
+    uint32_t estimate = 8 + words / 4;
+    if (most > 255)
+        most = 255;
+    return estimate > most ? most : estimate;
 }
 
 static size_t constant_bytes(const struct mr_ptx_module *module)
@@ -101,12 +107,12 @@ static bool describe_entry(struct mr_program *program, size_t index, int capabil
     entry->dynamic_offset = (size_t)from->dynamic_offset;
     entry->constant_bytes = constant_bytes(program->module);
     entry->local_bytes = (size_t)from->local_bytes;
-    entry->registers = estimate_registers(function);
     entry->max_threads = 1024;
     if (function->maxntid[0]) {
         uint64_t most = (uint64_t)function->maxntid[0] * function->maxntid[1] * function->maxntid[2];
         entry->max_threads = most < 1024 ? (unsigned)most : 1024;
     }
+    entry->registers = estimate_registers(function, entry->max_threads);
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = program->module->target_sm;

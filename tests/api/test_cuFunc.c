@@ -147,10 +147,40 @@ static void occupancy(void **state)
     OK(cuModuleUnload(module));
 }
 
+/* A kernel of very many registers: whatever may be launched fits. CUB sizes its grids by this number and launches nothing if it is 0. */
+static void occupancy_of_many_registers(void **state)
+{
+    static const unsigned bounds[] = { 0, 384, 672, 1000, 1024, 32 };
+    (void)state;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        char ptx[512], bound[48] = "";
+        int blocks = 0, most;
+        if (bounds[i])
+            snprintf(bound, sizeof bound, ".maxntid %u", bounds[i]);
+        snprintf(ptx, sizeof ptx, PTX_HEAD ".visible .entry many(.param .u64 p) %s\n{\n.reg .b32 %%r<2000>;\n.reg .b64 %%d<2>;\nld.param.u64 %%d1, [p];\n", bound);
+        size_t size = 2000 * 64, length = strlen(ptx);
+        char *text = malloc(size);
+        assert_non_null(text);
+        memcpy(text, ptx, length);
+        for (int r = 0; r < 2000; r++)
+            length += (size_t)snprintf(text + length, size - length, "mov.u32 %%r%d, %d;\nst.u32 [%%d1], %%r%d;\n", r, r, r);
+        snprintf(text + length, size - length, "ret;\n}\n");
+        CUmodule module = load_module(text);
+        CUfunction many = get_function(module, "many");
+        OK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, many));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, many, most, 0));
+        assert_true(blocks >= 1);
+        assert_in_range(attribute(many, CU_FUNC_ATTRIBUTE_NUM_REGS), 32, 255);
+        OK(cuModuleUnload(module));
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(attributes), TEST_IN_CONTEXT(settings), TEST_IN_CONTEXT(names_and_parameters), TEST_IN_CONTEXT(occupancy),
+        TEST_IN_CONTEXT(occupancy_of_many_registers),
     };
     return cmocka_run_group_tests_name("cuFunc", tests, NULL, NULL);
 }
