@@ -102,7 +102,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
         "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
-        "-Wno-c++17-extensions", "--system-header-prefix=cuda/", "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
+        "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
         "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",
         /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8 bits. */
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
@@ -141,6 +141,21 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     }
 }
 
+/* A line of the compiler's as NVRTC words it, where programs read it: a header that was not found is looked for by some (jitify), which then compile again. */
+static void add_message(struct mr_text *log, const char *line, size_t whole)
+{
+    static const char begin[] = ": fatal error: '", end[] = "' file not found";
+    const char *at = memmem(line, whole, begin, sizeof begin - 1);
+    const char *last = at ? memmem(at, whole - (size_t)(at - line), end, sizeof end - 1) : NULL;
+    if (!last) {
+        mr_text_add(log, line, whole);
+        return;
+    }
+    mr_text_add(log, line, (size_t)(at - line));
+    at += sizeof begin - 1;
+    mr_text_format(log, ": catastrophic error: cannot open source file \"%.*s\"\n", (int)(last - at), at);
+}
+
 /* The compiler's messages as NVRTC's log: its closing count of errors is replaced by one that names the program. */
 static void make_log(struct _nvrtcProgram *program, const struct mr_text *messages)
 {
@@ -151,7 +166,7 @@ static void make_log(struct _nvrtcProgram *program, const struct mr_text *messag
         if (memmem(at, length, ": error: ", 9) || memmem(at, length, ": fatal error: ", 15))
             errors++;
         if (!summary)
-            mr_text_add(&program->log, at, whole);
+            add_message(&program->log, at, whole);
         at += whole;
     }
     if (errors)

@@ -194,7 +194,7 @@ static void values_stay_values(void **state)
     static const char *const include[] = { "--pre-include=@/etc/passwd" };
     program = program_of(good_source, "x.cu");
     assert_int_equal(nvrtcCompileProgram(program, 1, include), NVRTC_ERROR_COMPILATION);
-    log_has(program, "'./@/etc/passwd' file not found");
+    log_has(program, "cannot open source file \"./@/etc/passwd\"");
     nvrtcDestroyProgram(&program);
     assert_int_not_equal(access("hostile", F_OK), 0);
 }
@@ -215,6 +215,15 @@ static void errors_have_places(void **state)
     program = program_of("#warning look here\n__global__ void k() {}\n", NULL);
     assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
     log_has(program, "default_program(1): warning: ");
+    nvrtcDestroyProgram(&program);
+    /* Jitify and CuPy read the words about a header. */
+    program = program_of("\n#include <missing/one.h>\n", "broken.cu");
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_ERROR_COMPILATION);
+    log_has(program, "broken.cu(2): catastrophic error: cannot open source file \"missing/one.h\"\n#include");
+    nvrtcDestroyProgram(&program);
+    program = program_of("__global__ void k() {\n    int unused;\n}\n", NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    log_has(program, "default_program(2): warning: ");
     nvrtcDestroyProgram(&program);
 }
 
