@@ -100,17 +100,30 @@ CUresult mr_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgr
     return status;
 }
 
-/* What a launch needs is made with the executable graph, so there is nothing left to bring anywhere: the stream is looked at, and memory of
- * allocation nodes becomes the device's. */
+/* What was begun goes into the stream, and is ended. */
+static CUresult submit(struct mr_exec *exec, struct mr_stream *stream, struct mr_exec_launch *launch)
+{
+    CUresult status = CUDA_SUCCESS;
+    if (launch->wait)
+        status = mr_stream_submit(stream, launch->wait);
+    if (status == CUDA_SUCCESS)
+        status = mr_stream_submit(stream, launch->command);
+    else
+        mr_command_free(launch->command);
+    mr_exec_launch_end(exec, launch, status == CUDA_SUCCESS);
+    return status;
+}
+
 static CUresult upload(struct mr_exec *exec, CUstream handle)
 {
     struct mr_stream *stream;
+    struct mr_exec_launch launch;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status == CUDA_SUCCESS)
         status = mr_capture_refuse("cuGraphUpload", stream);
     if (status == CUDA_SUCCESS)
-        mr_exec_upload(exec);
-    return status;
+        status = mr_exec_upload_begin(exec, stream, &launch);
+    return status == CUDA_SUCCESS && launch.command ? submit(exec, stream, &launch) : status;
 }
 
 CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
@@ -182,13 +195,7 @@ static CUresult launch(struct mr_exec *exec, struct mr_stream *stream)
     CUresult status = mr_exec_launch_begin(exec, stream, mr_stream_context(stream), &launch);
     if (status != CUDA_SUCCESS)
         return status;
-    if (launch.wait)
-        status = mr_stream_submit(stream, launch.wait);
-    if (status == CUDA_SUCCESS)
-        status = mr_stream_submit(stream, launch.command);
-    else
-        mr_command_free(launch.command);
-    mr_exec_launch_end(exec, &launch, status == CUDA_SUCCESS);
+    status = submit(exec, stream, &launch);
     if (launch.end) {
         if (!mr_in_host_function)      /* which the work may be behind */
             status = mr_mark_wait(launch.end, mr_stream_context(stream), 0);

@@ -94,16 +94,6 @@ bool mr_exec_destroy(struct mr_exec *exec)
 
 /* ---- memory nodes of a launch ---- */
 
-void mr_exec_upload(struct mr_exec *exec)
-{
-    mr_lock_take(&exec->lock);
-    const struct mr_plan *plan = exec->plan;
-    for (size_t i = 0; plan->has_memory && i < plan->step_count; i++)
-        if (plan->steps[i].work && plan->steps[i].work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
-            mr_graph_memory_reserve(plan->steps[i].work->alloc.memory);
-    mr_lock_drop(&exec->lock);
-}
-
 /* The pages of the nodes' memory stay while a launch is queued or runs. */
 static void use_memory(const struct mr_plan *plan, int by)
 {
@@ -272,6 +262,39 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
     if (done)
         mr_mark_drop(done);
     return status;
+}
+
+static void nothing(void *data) { (void)data; }
+
+CUresult mr_exec_upload_begin(struct mr_exec *exec, struct mr_stream *stream, struct mr_exec_launch *launch)
+{
+    *launch = (struct mr_exec_launch){ .command = NULL };
+    mr_lock_take(&exec->lock);
+    const struct mr_plan *plan = exec->plan;
+    if (plan->step_count == 0) {
+        mr_lock_drop(&exec->lock);
+        return CUDA_SUCCESS;
+    }
+    struct mr_mark *done = mr_mark_new();
+    struct mr_command *command = mr_command_new(MR_COMMAND_RELEASE);
+    if (done && command && make_wait(exec, stream, &launch->wait)) {
+        for (size_t i = 0; plan->has_memory && i < plan->step_count; i++)
+            if (plan->steps[i].work && plan->steps[i].work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+                mr_graph_memory_reserve(plan->steps[i].work->alloc.memory);
+        done->stream = stream;
+        command->release.function = nothing;
+        command->mark = done;
+        mr_mark_hold(done);
+        launch->command = command;
+        launch->done = done;
+        return CUDA_SUCCESS;
+    }
+    mr_lock_drop(&exec->lock);
+    if (done)
+        mr_mark_drop(done);
+    if (command)
+        mr_command_free(command);
+    return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 /* The events that the launch's nodes record are pending from here on, or complete, if the run is over already. */

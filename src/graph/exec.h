@@ -54,8 +54,12 @@ CUresult mr_exec_new(struct mr_graph *graph, uint64_t flags, struct mr_exec **ou
 /* Ends the handle. Runs that are queued or running come to their end. False if it was destroyed before. */
 bool mr_exec_destroy(struct mr_exec *exec);
 
-/* Does before the first launch what can be done: memory of allocation nodes becomes the device's. */
-void mr_exec_upload(struct mr_exec *exec);
+struct mr_exec_launch;
+
+/* Does before the first launch what can be done: memory of allocation nodes becomes the device's. The rest has been done when the plan was made, but an upload has its
+ * place in the order of work: behind what its stream has and behind launches and uploads of the same executable graph before it, and before later ones. So
+ * it is submitted and ended as a launch is; but *launch has no command if the graph is empty, and then nothing is to be done. CUDA_ERROR_OUT_OF_MEMORY. */
+CUresult mr_exec_upload_begin(struct mr_exec *exec, struct mr_stream *stream, struct mr_exec_launch *launch) __attribute__((warn_unused_result));
 
 /* A launch on its way into a stream. Between begin and end the executable graph is locked: the caller submits `wait` (unless NULL) and then `command`, in
  * this order, to the stream, and says how that went. */

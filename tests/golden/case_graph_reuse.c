@@ -132,7 +132,7 @@ CASE(graph_reuse, two_joined_to_one)
     ge_run(ge_exec(graph), gold_stream(0));
 }
 
-CASE(graph_reuse, chain_of_many)
+CASE(graph_reuse, chain_of_many, .alone = true)
 {
     CUdeviceptr first, memory;
     CUgraph graph = ge_graph();
