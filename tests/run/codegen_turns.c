@@ -307,6 +307,61 @@ static void blocks_on_two_threads(void **unused)
     rig_close(rig);
 }
 
+/* Around a loop over every word from %t on by the width of the grid, which is in %a7 then. */
+#define STRIDE(label, inside)                                                                                                      \
+    "mov.u32 %z, %t; mov.u32 %a5, %nctaid.x; mul.lo.u32 %a6, %a5, %b; setp.ge.u32 %p1, %z, %n; @%p1 bra " label "done;\n"            \
+    label ": mul.wide.u32 %d1, %z, 4; add.u64 %d1, %d1, %in0; ld.global.u32 %a7, [%d1];\n" inside                                    \
+    "add.u32 %z, %z, %a6; setp.lt.u32 %p2, %z, %n; @%p2 bra " label ";\n" label "done:\n"
+
+static uint32_t strided(uint32_t value, uint32_t factor, uint32_t first, uint32_t step, uint32_t n)
+{
+    for (uint32_t i = first; i < n; i += step)
+        value = value * factor + in[i];
+    return value;
+}
+
+/* Loops that stride over memory: warps take turns in them too, while others wait at the barrier behind, and whatever number of rounds each has. */
+static void striding_loops(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        KERNEL("alone", "mov.u32 %r, %x;\n" STRIDE("one", "mad.lo.u32 %r, %r, 3, %a7;"))
+        KERNEL("barriers", "mov.u32 %r, %i;\n" STRIDE("one", "mad.lo.u32 %r, %r, 3, %a7;") "st.shared.u32 [%c], %r; setp.lt.u32 %p3, %t, %n; bar.red.popc.u32 %a9, 0, %p3;\n"
+            STRIDE("two", "mad.lo.u32 %r, %r, 5, %a7;") "sub.u32 %a8, %b, %i; shl.b32 %a8, %a8, 2; add.u32 %a8, %a8, %s; ld.shared.u32 %a8, [%a8+-4]; add.u32 %r, %r, %a8; add.u32 %r, %r, %a9; bar.sync 0;")
+        KERNEL("exits", "mov.u32 %r, 0;\n" STRIDE("one", "mad.lo.u32 %r, %r, 3, %a7; and.b32 %a8, %a7, 7; setp.eq.u32 %p3, %a8, 5; @%p3 st.global.u32 [%out], %r; @%p3 exit;") "bar.sync 0; add.u32 %r, %r, 1;"));
+    static const char *const names[] = {"alone", "barriers", "exits"};
+    for (unsigned k = 0; k < 3; k++) {
+        char *ir = rig_text(rig, names[k], MR_SHAPE_LINEAR, "x86-64-v4", false);
+        assert_non_null(strstr(ir, "i32 65537"));
+        free(ir);
+        assert_int_equal(rig_flags(rig, names[k]) & MR_CODE_COOPERATIVE, 0);
+    }
+    FOR_VARIANTS for (unsigned s = 0; s < SHAPES; s++) {
+        unsigned x = shapes[s][0], threads = x * shapes[s][1], step = 3 * threads;
+        for (unsigned n = 0; n <= THREADS_MAX; n = n * 5 + 40) {
+            assert_int_equal(launch(rig, "alone", 3, x, shapes[s][1], n), CUDA_SUCCESS);
+            for (uint32_t k = 0; k < step; k++)
+                assert_int_equal(out[k], strided(in[k], 3, k, step, n));
+            assert_int_equal(launch(rig, "barriers", 3, x, shapes[s][1], n), CUDA_SUCCESS);
+            for (uint32_t k = 0; k < step; k++) {
+                uint32_t i = k % threads, first = k - i, other = threads - 1 - i;
+                uint32_t value = strided(strided(i, 3, k, step, n), 5, k, step, n) + strided(other, 3, first + other, step, n);
+                assert_int_equal(out[k], value + (n <= first ? 0 : n - first < threads ? n - first : threads));
+            }
+            assert_int_equal(launch(rig, "exits", 3, x, shapes[s][1], n), CUDA_SUCCESS);
+            for (uint32_t k = 0; k < step; k++) {
+                uint32_t value = 0, end = 1;
+                for (uint32_t i = k; i < n && end; i += step) {
+                    value = value * 3 + in[i];
+                    end = (in[i] & 7) != 5;
+                }
+                assert_int_equal(out[k], value + end);
+            }
+        }
+    }
+    rig_close(rig);
+}
+
 /* Lines that have all three texts. */
 static unsigned lines_with(const char *text, const char *first, const char *second, const char *third)
 {
@@ -360,6 +415,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_in_loops), cmocka_unit_test(early_exits), cmocka_unit_test(registers_are_kept), cmocka_unit_test(reductions),
-        cmocka_unit_test(named_barriers), cmocka_unit_test(stacks_where_they_are_needed), cmocka_unit_test(faults), cmocka_unit_test(code_of_warps), cmocka_unit_test(blocks_on_two_threads)};
+        cmocka_unit_test(named_barriers), cmocka_unit_test(stacks_where_they_are_needed), cmocka_unit_test(faults), cmocka_unit_test(striding_loops), cmocka_unit_test(code_of_warps), cmocka_unit_test(blocks_on_two_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,6 +411,7 @@ static void emit_block(struct cg *g, uint32_t index)
     g->mask = LLVMBuildLoad2(g->b, g->unit->mask, slot, "mask");
     LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     g->mask_vector = cg_mask_vector(g, g->mask);
+    cg_regions_pause(g);
     if (block->barrier) {
         begin_instruction(g, NULL);
         cg_emit_early_arrival(g);

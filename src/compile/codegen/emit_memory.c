@@ -19,7 +19,7 @@
  * reordering; acquire and release get the processor's fence too. A uniform
  * access is volatile then, so that each round of a polling loop looks again.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/emit_regions.h"
 
 struct access {
     const struct mr_ptx_inst *inst;
@@ -119,11 +119,14 @@ static void load_prefetch(struct cg *g, const struct access *a)
     bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
     if (g->flow.rows > 1 || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE)
         return;
-    LLVMValueRef slot = cg_slot(g, i64, "before"), here = a->address.base[0];
-    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    LLVMBuildStore(g->b, LLVMConstInt(i64, 0, false), slot);
-    LLVMPositionBuilderAtEnd(g->b, at);
+    LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
+    if (!slot) {
+        slot = cg_slot(g, i64, "before");
+        LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMBuildStore(g->b, LLVMConstInt(i64, 0, false), slot);
+        LLVMPositionBuilderAtEnd(g->b, at);
+    }
     LLVMValueRef step = LLVMBuildSub(g->b, here, LLVMBuildLoad2(g->b, i64, slot, ""), "");
     LLVMBuildStore(g->b, here, slot);
     LLVMValueRef ahead = LLVMBuildAdd(g->b, here, LLVMBuildMul(g->b, step, LLVMConstInt(i64, PREFETCH_ROUNDS, false), ""), "");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Warps that take turns at barriers without stacks of their own (regions.c says which kernels those are).
+ * Warps that take turns without stacks of their own (regions.c says in which kernels).
  *
  *     again:  for each warp:
- *                 the first time around: start; else: go on at the barrier where it stopped, if it did
- *                 until it comes to a barrier: note which one, keep what it needs behind it
+ *                 the first time around: start; else: go on where it stopped, if it did
+ *                 until it comes to a barrier or a pause: note which one, keep what it needs behind it
  *                 or leaves: note that
- *             if any warp stopped at a barrier: again
+ *             if any warp stopped: again
  *
- * A warp's record is a piece of memory in the function's frame: the number of the barrier (0: none), the lanes, tid, and
- * what mr_flow_kept() names, each register in one place for all barriers. .local variables live there too.
+ * A warp's record is a piece of memory in the function's frame: the number of the stop (0: none), the lanes, tid, and
+ * what mr_flow_kept() names, each register in one place for all stops. .local variables live there too.
  *
- * The end of a round is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different
- * numbers, none of them can ever go on.
+ * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are (`held`). The end of a round in which none
+ * has is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different numbers, none of them can ever go on.
  */
 #include "compile/codegen/emit_regions.h"
 
@@ -22,6 +22,12 @@
 /* A kernel whose warps need more than this has stacks. */
 #define RECORD_BYTES_MAX (16u << 10)
 #define WARPS_MAX 32u
+
+/* Loads in a loop that strides for which a warp's record has room to note where they were. */
+#define STEPS_OF_PAUSE 4u
+
+/* In the number of a stop, and in `stopped`: it is a pause. */
+#define PAUSE (UINT64_C(1) << 16)
 
 /* Everything else in a record comes behind these. */
 enum { AT_STOP = 0, AT_MASK = 4, AT_TID = 64 };
@@ -32,7 +38,10 @@ struct cg_regions {
     uint64_t *masks;               /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
     uint64_t bytes;                /* of a record */
     uint32_t numbers;              /* a bit per barrier number that the kernel uses */
-    unsigned stops;                /* barriers emitted */
+    unsigned stops;                /* barriers and pauses emitted */
+    unsigned barriers, pauses;     /* in the kernel */
+    uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
+    unsigned steps_used;
     bool whole;                    /* lanes of a warp leave together */
     bool reduces;
     mr_word *kept;                 /* scratch, for one barrier */
@@ -41,6 +50,7 @@ struct cg_regions {
     LLVMValueRef stopped;          /* slot: a bit per number of a barrier at which a warp has stopped in this round */
     LLVMValueRef sums[3];          /* slots for bar.red: lanes with a true predicate, whether all, whether any; results of the round before */
     LLVMValueRef results[3];
+    LLVMValueRef held;             /* slot: whether barriers hold this round; NULL if there can't be both */
     LLVMValueRef turn;             /* the switch to the place where a warp goes on */
     LLVMValueRef first_round, warp;
     LLVMBasicBlockRef round, next;
@@ -79,12 +89,17 @@ static uint64_t slot_bytes(struct cg *g, LLVMTypeRef type)
     }
 }
 
-static void plan_barrier(struct cg *g, uint32_t block)
+static void plan_stop(struct cg *g, uint32_t block)
 {
     struct cg_regions *regions = g->regions;
-    const struct mr_ptx_inst *inst = &g->func->insts[g->flow.blocks[block].first];
-    regions->numbers |= 1u << mr_flow_barrier_number(inst);
-    regions->reduces |= inst->mode == MR_PTX_MODE_RED;
+    if (g->flow.blocks[block].barrier) {
+        const struct mr_ptx_inst *inst = &g->func->insts[g->flow.blocks[block].first];
+        regions->numbers |= 1u << mr_flow_barrier_number(inst);
+        regions->reduces |= inst->mode == MR_PTX_MODE_RED;
+        regions->barriers++;
+    } else {
+        regions->pauses++;
+    }
     mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
     for (uint32_t r = 0; r < g->flow.reg_count; r++)
         if (mr_bit_get(regions->kept, r) && !regions->places[r]) {
@@ -109,7 +124,7 @@ static bool is_local(const struct mr_ptx_var *var)
 
 bool cg_regions_plan(struct cg *g)
 {
-    if (g->unit->request->optimisation == 0 || !mr_flow_regions_fit(&g->flow, g->unit->entry))
+    if (g->unit->request->optimisation == 0 || g->unit->width != CG_LANES || !mr_flow_regions_fit(&g->flow, g->unit->entry))
         return true;
     struct cg_regions *regions = g->regions = mr_calloc(1, sizeof *regions);
     if (!regions)
@@ -125,13 +140,15 @@ bool cg_regions_plan(struct cg *g)
     bool vectors = !(g->unit->request->shape & MR_SHAPE_LINEAR) && g->flow.rows == 1;
     regions->bytes = AT_TID + 3 * (vectors ? 4 * g->unit->width : 4);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (g->flow.blocks[b].barrier)
-            plan_barrier(g, b);
+        if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
+            plan_stop(g, b);
+    if (regions->pauses)
+        regions->steps = take(regions, 8 * STEPS_OF_PAUSE * regions->pauses);
     uint64_t locals = 0;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
             locals += local_bytes(g, g->func->vars[i]) + 256;
-    if (regions->bytes + locals > RECORD_BYTES_MAX)
+    if (regions->bytes + locals > RECORD_BYTES_MAX || regions->barriers + regions->pauses == 0)
         cg_regions_clear(g);
     return true;
 }
@@ -240,20 +257,37 @@ static LLVMTypeRef tid_type(const struct cg *g)
     return LLVMTypeOf(g->tid[0]);
 }
 
+/* Nobody has stopped at a barrier yet. */
+static void start_phase(struct cg *g)
+{
+    struct cg_regions *regions = g->regions;
+    LLVMBuildStore(g->b, i32_of(g, 0), regions->stopped);
+    if (regions->held)
+        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i1, 0, false), regions->held);
+    for (unsigned i = 0; i < 3 && regions->reduces; i++)
+        LLVMBuildStore(g->b, i32_of(g, i == 1), regions->sums[i]);
+}
+
 /* The head of the loop over warps, up to the place where a warp starts. */
 LLVMBasicBlockRef cg_regions_begin(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
     unit->regions = true;
+    unit->flags &= ~(unsigned)MR_CODE_BLOCKS;
+    g->blocks = NULL;
+    uint64_t before = regions->bytes;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
             regions->bytes = (regions->bytes + 255) / 256 * 256 + local_bytes(g, g->func->vars[i]);
-    regions->bytes = (regions->bytes + 255) / 256 * 256;
+    bool locals = regions->bytes != before;
+    regions->bytes = locals ? (regions->bytes + 255) / 256 * 256 : (regions->bytes + 63) / 64 * 64;
     regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * WARPS_MAX), "records");
     LLVMSetAlignment(regions->records, 256);
     g->frame += regions->bytes * WARPS_MAX;
     regions->stopped = cg_slot(g, unit->i32, "stopped");
+    if (regions->barriers && regions->pauses)
+        regions->held = cg_slot(g, unit->i1, "held");
     for (unsigned i = 0; i < 3 && regions->reduces; i++) {
         regions->sums[i] = cg_slot(g, unit->i32, "sum");
         regions->results[i] = cg_slot(g, unit->i32, "result");
@@ -265,10 +299,9 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     regions->first_round = LLVMBuildPhi(g->b, unit->i1, "first");
     LLVMValueRef yes = LLVMConstInt(unit->i1, 1, false);
     LLVMAddIncoming(regions->first_round, &yes, &g->prologue, 1);
-    LLVMBuildStore(g->b, i32_of(g, 0), regions->stopped);
-    for (unsigned i = 0; i < 3 && regions->reduces; i++)
-        LLVMBuildStore(g->b, i32_of(g, i == 1), regions->sums[i]);
     LLVMBuildBr(g->b, head);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    start_phase(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     g->warp = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
     LLVMValueRef first = LLVMGetParam(g->fn, 1);
@@ -288,8 +321,17 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     LLVMBuildCondBr(g->b, regions->first_round, start, on);
     LLVMPositionBuilderAtEnd(g->b, on);
     LLVMValueRef stop = LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_STOP), "");
+    if (regions->held) {
+        LLVMValueRef paused = LLVMBuildICmp(g->b, LLVMIntUGE, stop, i32_of(g, PAUSE), "");
+        LLVMValueRef goes = LLVMBuildOr(g->b, paused, LLVMBuildNot(g->b, LLVMBuildLoad2(g->b, unit->i1, regions->held, ""), ""), "");
+        LLVMBasicBlockRef free = cg_new_block(g, "free");
+        LLVMBuildCondBr(g->b, goes, free, regions->next);
+        LLVMPositionBuilderAtEnd(g->b, free);
+    }
     regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
     LLVMPositionBuilderAtEnd(g->b, start);
+    for (unsigned i = 0; i < STEPS_OF_PAUSE * regions->pauses; i++)
+        store_at(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
     return regions->round;
 }
 
@@ -322,26 +364,23 @@ static void add_up(struct cg *g, const struct mr_ptx_inst *inst)
     }
 }
 
-void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
+/* Ends the warp's turn and goes on with its next. `bit`: in `stopped`. */
+static void stop(struct cg *g, uint64_t bit)
 {
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
-    bool reduces = inst->mode == MR_PTX_MODE_RED, whole = regions->whole && mr_flow_runs_alone(&g->flow, g->at);
-    if (reduces)
-        add_up(g, inst);
-    if (g->arrived)
-        LLVMBuildStore(g->b, i32_of(g, 0), g->arrived);
+    bool whole = regions->whole && mr_flow_runs_alone(&g->flow, g->at);
     LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
-    stopped = LLVMBuildOr(g->b, stopped, i32_of(g, UINT64_C(1) << mr_flow_barrier_number(inst)), "");
-    LLVMBuildStore(g->b, stopped, regions->stopped);
-    store_at(g, i32_of(g, ++regions->stops), AT_STOP);
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, stopped, i32_of(g, bit), ""), regions->stopped);
+    LLVMValueRef number = i32_of(g, (bit & PAUSE) | ++regions->stops);
+    store_at(g, number, AT_STOP);
     if (!whole)
         store_at(g, g->mask, AT_MASK);
     move_kept(g, true);
     LLVMBuildBr(g->b, regions->next);
 
     LLVMBasicBlockRef on = cg_new_block(g, "behind");
-    LLVMAddCase(regions->turn, i32_of(g, regions->stops), on);
+    LLVMAddCase(regions->turn, number, on);
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
         if (g->tid_slots[i]) {
@@ -352,6 +391,18 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     remake_live(g);
     g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_MASK), "mask");
     g->mask_vector = cg_mask_vector(g, g->mask);
+}
+
+void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    bool reduces = inst->mode == MR_PTX_MODE_RED;
+    if (reduces)
+        add_up(g, inst);
+    if (g->arrived)
+        LLVMBuildStore(g->b, i32_of(g, 0), g->arrived);
+    stop(g, UINT64_C(1) << mr_flow_barrier_number(inst));
     g->exec = g->mask;
     g->exec_vector = g->mask_vector;
     g->inst = inst;
@@ -363,6 +414,49 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     unsigned which = inst->mode2 == MR_PTX_MODE_POPC ? 0 : inst->boolop == MR_PTX_BOOL_AND ? 1 : 2;
     LLVMValueRef r = LLVMBuildLoad2(g->b, unit->i32, regions->results[which], "");
     cg_write(g, &inst->operands[0], which ? LLVMBuildICmp(g->b, LLVMIntNE, r, i32_of(g, 0), "") : r);
+}
+
+void cg_regions_pause(struct cg *g)
+{
+    if (g->regions && mr_flow_strides(&g->flow, g->at))
+        stop(g, PAUSE);
+}
+
+LLVMValueRef cg_regions_step(struct cg *g)
+{
+    struct cg_regions *regions = g->regions;
+    if (!regions || regions->steps_used == STEPS_OF_PAUSE * regions->pauses)
+        return NULL;
+    return place_in(g, regions->steps + 8 * regions->steps_used++);
+}
+
+/* The end of a round in which no warp paused: that of the barrier at which they all are. */
+static void end_phase(struct cg *g, LLVMValueRef stopped)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    for (unsigned i = 0; i < 3 && regions->reduces; i++)
+        LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, unit->i32, regions->sums[i], ""), regions->results[i]);
+    if (regions->numbers & (regions->numbers - 1)) {
+        /* More than one bit. */
+        LLVMBasicBlockRef bad = cg_new_block(g, "apart"), good = cg_new_block(g, "together");
+        LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, LLVMBuildSub(g->b, stopped, i32_of(g, 1), ""), "");
+        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, i32_of(g, 0), ""), bad, good));
+        LLVMPositionBuilderAtEnd(g->b, bad);
+        g->inst = NULL;
+        cg_emit_trap(g, MR_TRAP_DEADLOCK);
+        LLVMBuildUnreachable(g->b);
+        LLVMPositionBuilderAtEnd(g->b, good);
+    }
+    start_phase(g);
+}
+
+static void next_round(struct cg *g)
+{
+    LLVMValueRef no = LLVMConstInt(g->unit->i1, 0, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMAddIncoming(g->regions->first_round, &no, &here, 1);
+    LLVMBuildBr(g->b, g->regions->round);
 }
 
 /* The end of a warp's turn and of a round; leaves the builder where the kernel is over. */
@@ -383,22 +477,17 @@ void cg_regions_end(struct cg *g)
     LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, stopped, i32_of(g, 0), ""), again, done);
     LLVMPositionBuilderAtEnd(g->b, again);
-    for (unsigned i = 0; i < 3 && regions->reduces; i++)
-        LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, unit->i32, regions->sums[i], ""), regions->results[i]);
-    if (regions->numbers & (regions->numbers - 1)) {
-        /* More than one bit. */
-        LLVMBasicBlockRef bad = cg_new_block(g, "apart"), good = cg_new_block(g, "together");
-        LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, LLVMBuildSub(g->b, stopped, i32_of(g, 1), ""), "");
-        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, i32_of(g, 0), ""), bad, good));
-        LLVMPositionBuilderAtEnd(g->b, bad);
-        g->inst = NULL;
-        cg_emit_trap(g, MR_TRAP_DEADLOCK);
-        LLVMBuildUnreachable(g->b);
-        LLVMPositionBuilderAtEnd(g->b, good);
+    if (regions->held) {
+        LLVMBasicBlockRef hold = cg_new_block(g, "hold"), release = cg_new_block(g, "release");
+        LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, i32_of(g, PAUSE - 1), "");
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, stopped, ""), hold, release);
+        LLVMPositionBuilderAtEnd(g->b, hold);
+        LLVMBuildStore(g->b, rest, regions->stopped);
+        LLVMBuildStore(g->b, LLVMConstInt(unit->i1, 1, false), regions->held);
+        next_round(g);
+        LLVMPositionBuilderAtEnd(g->b, release);
     }
-    LLVMValueRef no = LLVMConstInt(unit->i1, 0, false);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMAddIncoming(regions->first_round, &no, &here, 1);
-    LLVMBuildBr(g->b, regions->round);
+    end_phase(g, stopped);
+    next_round(g);
     LLVMPositionBuilderAtEnd(g->b, done);
 }

@@ -18,6 +18,12 @@ void cg_regions_note_thread(struct cg *g);
 /* Stops the warp at a barrier. The builder is left where it goes on, with the masks that it has there. */
 void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 
+/* At the start of a block: stops the warp there too, if it is the head of a loop that strides over memory. */
+void cg_regions_pause(struct cg *g);
+
+/* Memory of the warp's own for the latest address (i64, 0 at first) of one load in such a loop; NULL if there is none left, or warps don't take turns. */
+LLVMValueRef cg_regions_step(struct cg *g);
+
 /* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
 void cg_regions_end(struct cg *g);
 

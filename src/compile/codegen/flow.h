@@ -224,8 +224,10 @@ struct mr_flow_remake {
     uint32_t steps;   /* instructions that make it from what never changes; 0: it has to be kept */
 };
 
-/* Fills `remake`, by register; and the registers that a warp has to keep while it waits at the barrier in that block. */
+/* Fills `remake`, by register; whether `head` begins a loop that strides over memory; and the registers that a warp has to keep while it waits at the barrier in
+ * that block, or at its start if it is none. */
 void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
+bool mr_flow_strides(const struct mr_flow *flow, uint32_t head);
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);
 
 /* The passes, in the order in which mr_flow_build() runs them. */

@@ -9,12 +9,19 @@
  * barrier where it stopped. Nothing has to be proved about the conditions around barriers, for
  * each warp remembers its own place. What a warp keeps is what is live
  * behind the barrier, but for registers that are made anew more cheaply.
+ *
+ * The same way warps take turns at the head of loops that stride over memory by the width of the block or the grid: round by round, the
+ * block's warps then read what lies side by side. If one warp ran through such a loop alone, it would
+ * take a few bytes here and there, which no processor foresees.
  */
 #include "compile/codegen/flow.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+
+/* Most blocks of a loop that strides. */
+#define STRIDE_BLOCKS_MAX 8u
 
 /* Steps in which a register is made anew: as a scalar, as a vector of lanes. */
 #define REMAKE_STEPS_SCALAR 12u
@@ -83,7 +90,7 @@ static bool params_cross_barriers(const struct mr_ptx_function *func)
 bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entry *entry)
 {
     const struct mr_ptx_function *func = flow->func;
-    if (!func->is_entry || flow->dispatched || !flow->facts[func->index].barriers || params_cross_barriers(func))
+    if (!func->is_entry || flow->dispatched || params_cross_barriers(func))
         return false;
     for (uint32_t f = 0; f < entry->reachable_count; f++) {
         const struct mr_ptx_function *callee = entry->reachable[f];
@@ -207,11 +214,75 @@ void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake)
     }
 }
 
+#define WIDTH_STEPS 4u
+
+/* Whether the register is the same for all threads and may be made from the size of the block or of the grid. */
+static bool is_width(const struct mr_flow *flow, uint32_t reg, unsigned steps)
+{
+    if (steps == 0 || mr_flow_register_class(flow, reg).kind != MR_CLASS_UNIFORM)
+        return false;
+    for (uint32_t i = 0; i < flow->func->inst_count; i++) {
+        const struct mr_ptx_inst *inst = &flow->func->insts[i];
+        if (inst->dst_count != 1 || inst->operands[0].kind != MR_PTX_OPERAND_REG || inst->operands[0].reg != reg)
+            continue;
+        for (uint32_t o = 1; o < inst->operand_count; o++) {
+            const struct mr_ptx_operand *operand = &inst->operands[o];
+            if (operand->kind == MR_PTX_OPERAND_SPECIAL && (operand->special == MR_PTX_SPECIAL_NTID || operand->special == MR_PTX_SPECIAL_NCTAID))
+                return true;
+            if (operand->kind == MR_PTX_OPERAND_REG && operand->reg != reg && is_width(flow, operand->reg, steps - 1))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* An addition of such a width to something that steps from lane to lane and that the next round sees. */
+static bool steps_by_width(const struct mr_flow *flow, const struct mr_ptx_inst *inst, uint32_t head)
+{
+    if (inst->op != MR_PTX_OP_ADD || inst->operands[0].kind != MR_PTX_OPERAND_REG
+        || mr_flow_register_class(flow, inst->operands[0].reg).kind != MR_CLASS_AFFINE || !mr_bit_get(flow->blocks[head].live_in, inst->operands[0].reg))
+        return false;
+    for (uint32_t o = 1; o < 3; o++)
+        if (inst->operands[o].kind == MR_PTX_OPERAND_REG && is_width(flow, inst->operands[o].reg, WIDTH_STEPS))
+            return true;
+    return false;
+}
+
+/* A load of what lies side by side in global memory. */
+static bool loads_side_by_side(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    if (inst->op != MR_PTX_OP_LD || inst->space != MR_PTX_SPACE_GLOBAL || inst->operands[1].kind != MR_PTX_OPERAND_REG_ADDRESS)
+        return false;
+    struct mr_class c = mr_flow_register_class(flow, inst->operands[1].reg);
+    return c.kind == MR_CLASS_AFFINE && c.stride == (int64_t)mr_ptx_type_bytes(inst->type[0]) * inst->vector;
+}
+
+bool mr_flow_strides(const struct mr_flow *flow, uint32_t head)
+{
+    uint32_t l = flow->blocks[head].loop;
+    if (l == MR_FLOW_NONE || flow->loops[l].first != head || flow->rows > 1 || flow->loops[l].end - head > STRIDE_BLOCKS_MAX)
+        return false;
+    bool steps = false, loads = false;
+    for (uint32_t b = head; b < flow->loops[l].end; b++) {
+        if (flow->blocks[b].loop != l || flow->blocks[b].barrier)
+            return false; /* a loop inside, or barriers that do it */
+        for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++) {
+            const struct mr_ptx_inst *inst = &flow->func->insts[i];
+            if (inst->op == MR_PTX_OP_CALL || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED)
+                return false;
+            steps |= steps_by_width(flow, inst, head);
+            loads |= loads_side_by_side(flow, inst);
+        }
+    }
+    return steps && loads;
+}
+
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set)
 {
     const struct mr_flow_block *at = &flow->blocks[block];
+    const mr_word *live = flow->blocks[at->barrier ? at->succs[0] : block].live_in;
     for (size_t w = 0; w < mr_bit_words(flow->reg_count); w++)
-        set[w] = flow->blocks[at->succs[0]].live_in[w] | at->parked[w];
+        set[w] = live[w] | at->parked[w];
     for (uint32_t r = 0; r < flow->reg_count; r++)
         if (remake[r].steps)
             mr_bit_clear(set, r);
