@@ -33,19 +33,6 @@ template <class T, class V> MR_DEVICE void __stcg(T *address, V value) { mr_stor
 template <class T, class V> MR_DEVICE void __stcs(T *address, V value) { mr_store_now(address, (T)value); }
 template <class T, class V> MR_DEVICE void __stwt(T *address, V value) { mr_store_now(address, (T)value); }
 
-template <class T> MR_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int *all)
-{
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "values of 4 or 8 bytes are compared");
-    if constexpr (sizeof(T) == 4)
-        return __nvvm_match_all_sync_i32p(mask, __builtin_bit_cast(unsigned int, value), all);
-    else
-        return __nvvm_match_all_sync_i64p(mask, __builtin_bit_cast(unsigned long long, value), all);
-}
-#if __CUDA_ARCH__ >= 800
-MR_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask); }
-MR_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask); }
-MR_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask); }
-#endif
 MR_DEVICE void __barrier_sync(unsigned int id) { __nvvm_barrier_sync(id); }
 MR_DEVICE void __barrier_sync_count(unsigned int id, unsigned int count) { __nvvm_barrier_sync_cnt(id, count); }
 
@@ -60,9 +47,6 @@ MR_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset)
             return (unsigned int)at;
     return ~0u;
 }
-/* As __funnelshift_l and _r, but shifts of more than 32 are shifts of 32. */
-MR_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int n) { return n >= 32 ? low : __funnelshift_l(low, high, n); }
-MR_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int n) { return n >= 32 ? high : __funnelshift_r(low, high, n); }
 
 MR_DEVICE void __sincosf(float x, float *sine, float *cosine)
 {

@@ -12,8 +12,8 @@
 MR_SCOPED(atomicAdd) MR_SCOPED(atomicSub) MR_SCOPED(atomicExch) MR_SCOPED(atomicMin) MR_SCOPED(atomicMax) MR_SCOPED(atomicInc)
 MR_SCOPED(atomicDec) MR_SCOPED(atomicAnd) MR_SCOPED(atomicOr) MR_SCOPED(atomicXor)
 #undef MR_SCOPED
-template <class T, class C, class V> MR_DEVICE T atomicCAS_block(T *address, C compare, V value) { return atomicCAS(address, (T)compare, (T)value); }
-template <class T, class C, class V> MR_DEVICE T atomicCAS_system(T *address, C compare, V value) { return atomicCAS(address, (T)compare, (T)value); }
+template <class T, class W, class V> MR_DEVICE T atomicCAS_block(T *address, W compare, V value) { return atomicCAS(address, (T)compare, (T)value); }
+template <class T, class W, class V> MR_DEVICE T atomicCAS_system(T *address, W compare, V value) { return atomicCAS(address, (T)compare, (T)value); }
 
 #define __NV_ATOMIC_RELAXED 0
 #define __NV_ATOMIC_CONSUME 1
