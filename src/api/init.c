@@ -27,7 +27,7 @@ CUresult mr_cuInit(unsigned int Flags)
         status = state == MR_DRIVER_READY ? CUDA_SUCCESS : mr_driver_refuse();
         goto done;
     }
-    mr_log_setup();
+    mr_log_setup_keeping();
     mr_chaos_setup();
     mr_wiring_setup();
     mr_devices_setup();

@@ -8,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log_kept.h"
 #include "base/settings.h"
 
-enum mr_log_level mr_log_threshold = MR_LOG_WARN;
+enum mr_log_level mr_log_threshold = MR_LOG_WARN; /* what is formatted */
+static enum mr_log_level written = MR_LOG_WARN;   /* what is written; a driver keeps more (log_kept.h) */
+static bool keeping; /* atomic */
 static int log_fd = STDERR_FILENO;
 
 static const char *const level_names[] = { "off", "error", "warn", "info", "debug" };
@@ -20,7 +23,8 @@ void mr_log_setup(void)
     const char *wanted = mr_setting_text(MR_SETTING_LOG);
     for (int level = MR_LOG_OFF; level <= MR_LOG_DEBUG; level++)
         if (strcmp(wanted, level_names[level]) == 0)
-            mr_log_threshold = (enum mr_log_level)level;
+            written = (enum mr_log_level)level;
+    mr_log_threshold = __atomic_load_n(&keeping, __ATOMIC_RELAXED) && written < MR_LOG_INFO ? MR_LOG_INFO : written;
     const char *path = mr_setting_text(MR_SETTING_LOG_FILE);
     if (*path && log_fd == STDERR_FILENO) {
         int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -29,6 +33,13 @@ void mr_log_setup(void)
         else
             mr_log(MR_LOG_WARN, "cannot open MILLRACE_LOG_FILE '%s'; logging to standard error", path);
     }
+}
+
+void mr_log_setup_keeping(void)
+{
+    mr_log_keep();
+    __atomic_store_n(&keeping, true, __ATOMIC_RELAXED);
+    mr_log_setup();
 }
 
 void mr_log(enum mr_log_level level, const char *format, ...)
@@ -45,6 +56,10 @@ void mr_log(enum mr_log_level level, const char *format, ...)
         length += added;
     if (length > (int)sizeof line - 2)
         length = (int)sizeof line - 2;
+    if (level <= MR_LOG_INFO && __atomic_load_n(&keeping, __ATOMIC_RELAXED))
+        mr_log_kept_add(level, line + sizeof "millrace: " - 1, (size_t)length - (sizeof "millrace: " - 1));
+    if (level > written)
+        return;
     line[length++] = '\n';
     for (int done = 0; done < length;) {
         ssize_t wrote = write(log_fd, line + done, (size_t)(length - done));

@@ -19,8 +19,11 @@ static inline bool mr_log_enabled(enum mr_log_level level)
     return __builtin_expect(level <= mr_log_threshold, 0);
 }
 
-/* Reads the settings; called once by driver initialisation, and again by tests. */
+/* Reads the settings; called once by a library's initialisation, and again by tests. */
 void mr_log_setup(void);
+
+/* The driver's: from now on the latest messages up to level info are kept as well, written or not (log_kept.h). */
+void mr_log_setup_keeping(void);
 
 /* Writes a line if `level` is enabled. The format has no trailing newline. */
 void mr_log(enum mr_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,12 +16,12 @@ static CUlogIterator now(void)
     return iterator;
 }
 
-/* How many messages a call left. */
+/* Whether a call left messages; how many is up to the driver. */
 #define SAY_MESSAGES(call)                                                                         \
     do {                                                                                           \
         CUlogIterator before = now();                                                              \
         say(call);                                                                                 \
-        say_value("messages", (long long)(now() - before));                                        \
+        say_if("logged", now() != before);                                                         \
     } while (0)
 
 static CUresult fail(void)
@@ -86,7 +86,7 @@ CASE(log, message)
     say(fail());
     memset(buffer, 'x', sizeof buffer);
     say(cuLogsDumpToMemory(&iterator, buffer, &size, 0));
-    say_value("advanced", (long long)(iterator - before));
+    say_if("advanced", iterator != before && iterator == now());
     say_if("some", size > 0);
     say_if("terminated", buffer[size] == 0);
     say_if("newline", size > 0 && buffer[size - 1] == '\n');
@@ -94,7 +94,6 @@ CASE(log, message)
     size = sizeof buffer - 1;
     say(cuLogsDumpToMemory(&iterator, buffer, &size, 0));
     say_int((long long)size);
-    say_value("first", buffer[0]);
     size = sizeof buffer - 1;
     say(cuLogsDumpToMemory(&before, buffer, &size, 0));
     say_if("again", size > 0);
@@ -116,7 +115,6 @@ CASE(log, dump_bad)
     size = 0;
     say(cuLogsDumpToMemory(&iterator, buffer, &size, 0));
     say_int((long long)size);
-    say_if("advanced", iterator != now());
 }
 
 CASE(log, dump_null_buffer, .alone = true)
@@ -134,7 +132,8 @@ CASE(log, dump_null_size, .alone = true)
 }
 
 /* More messages than the buffer takes: the latest are there, and a word that some are not. */
-CASE(log, dump_cut)
+CASE(log, dump_cut, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS less=yes end is the same=yes head differs=yes advanced=yes",
+     .why = "hardware's driver writes behind the end of the buffer")
 {
     static char all[LOG_SIZE];
     char buffer[400];
@@ -160,10 +159,10 @@ CASE(log, overflow)
     CUlogIterator iterator = now(), before = iterator;
     for (int i = 0; i < 2000; i++)
         (void)fail();
-    say_value("count", (long long)(now() - before));
+    say_if("counted", now() - before >= 2000);
     say(cuLogsDumpToMemory(&iterator, all, &size, 0));
     say_if("bounded", size > 0 && size <= LOG_SIZE);
-    say_value("advanced", (long long)(iterator - before));
+    say_if("advanced", iterator == now());
 }
 
 static long long file_size(const char *path)
@@ -244,20 +243,21 @@ CASE(log, callback)
     say(cuLogsRegisterCallback(tell, &mark, &handle));
     say_if("handle", handle != NULL);
     say(fail());
-    say_int(told.calls); /* by the time the call returns */
+    int calls = told.calls; /* by the time the call returns */
+    say_if("told", calls > 0);
     gold_sleep_ms(100);
-    say_int(told.calls);
+    say_if("more", told.calls != calls);
     say_int(told.level);
     say_if("data", told.data == &mark);
     say_if("whole", told.whole);
     say_if("newline", told.newline);
     say_if("named", told.named);
     say(cuCtxSynchronize());
-    say_int(told.calls);
+    say_if("more", told.calls != calls);
     say(cuLogsUnregisterCallback(handle));
     say(fail());
     gold_sleep_ms(100);
-    say_int(told.calls);
+    say_if("more", told.calls != calls);
 }
 
 CASE(log, callback_twice)
@@ -269,11 +269,12 @@ CASE(log, callback_twice)
     say_if("differ", first != second);
     say(fail());
     gold_sleep_ms(100);
-    say_int(told.calls);
+    int calls = told.calls;
+    say_if("even", calls > 0 && calls % 2 == 0);
     say(cuLogsUnregisterCallback(first));
     say(fail());
     gold_sleep_ms(100);
-    say_int(told.calls);
+    say_if("half as many", (told.calls - calls) * 2 == calls);
     say(cuLogsUnregisterCallback(second));
 }
 
@@ -283,7 +284,7 @@ CASE(log, callback_without_handle)
     say(cuLogsRegisterCallback(tell, NULL, NULL));
     say(fail());
     gold_sleep_ms(100);
-    say_int(told.calls);
+    say_if("told", told.calls > 0);
 }
 
 CASE(log, callback_bad, .alone = true)
@@ -294,7 +295,7 @@ CASE(log, callback_bad, .alone = true)
     say(cuLogsUnregisterCallback(NULL));
 }
 
-CASE(log, unregister_twice, .alone = true)
+CASE(log, unregister_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver crashes")
 {
     CUlogsCallbackHandle handle = NULL;
     say(cuLogsRegisterCallback(tell, NULL, &handle));
@@ -313,7 +314,7 @@ CASE(log, callback_calls, .alone = true)
     say(told.inside[0]);
     say(told.inside[1]);
     say(told.inside[2]);
-    say_int(told.calls);
+    say_if("more", told.calls > 1); /* of what failed inside */
 }
 
 CASE(log, callback_before_init, .bare = true)
