@@ -55,16 +55,14 @@ cudaError_t mr_cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cu
     return (cudaError_t)mr_driver.cuMemcpyAsync(MR_PTR(dst), MR_PTR(src), count, stream);
 }
 
-/* Rows for the driver; the pitches have to hold a row, unless there is only one. */
+/* Rows for the driver. The pitches of several have to hold a row; that of a single one is the driver's to look at. */
 static cudaError_t rows(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, enum cudaMemcpyKind kind,
     CUDA_MEMCPY2D *out)
 {
     cudaError_t status = mr_rt_kind_check(kind);
     if (status != cudaSuccess)
         return status;
-    if (height == 1)
-        spitch = dpitch = width;
-    if (width > dpitch || width > spitch)
+    if (height > 1 && (width > dpitch || width > spitch))
         return mr_rt_bad(cudaErrorInvalidPitchValue, "a row of %zu bytes does not fit in a pitch of %zu", width, dpitch < spitch ? dpitch : spitch);
     *out = (CUDA_MEMCPY2D){ .srcPitch = spitch, .dstPitch = dpitch, .WidthInBytes = width, .Height = height,
         .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = MR_PTR(src), .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = MR_PTR(dst) };

@@ -55,10 +55,14 @@ static cudaError_t finish(const struct side *src, const struct side *dst, struct
         .srcDevice = MR_PTR(src->pointer), .srcArray = src->array, .srcPitch = src->pitch, .srcHeight = src->height, .dstXInBytes = dst->x,
         .dstY = dst->y, .dstZ = dst->z, .dstMemoryType = dst->type, .dstHost = dst->pointer, .dstDevice = MR_PTR(dst->pointer), .dstArray = dst->array,
         .dstPitch = dst->pitch, .dstHeight = dst->height, .WidthInBytes = extent.width * element, .Height = extent.height, .Depth = extent.depth };
+    /* A single row, or layer, has no pitch that matters: then it is an invalid value where the driver finds it too small. */
     if ((!src->array && src->pitch < out->WidthInBytes) || (!dst->array && dst->pitch < out->WidthInBytes))
-        return mr_rt_bad(cudaErrorInvalidPitchValue, "a row of %zu bytes does not fit in a pitch", out->WidthInBytes);
+        return mr_rt_bad(extent.height > 1 || extent.depth > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue,
+            "a row of %zu bytes does not fit in a pitch", out->WidthInBytes);
     if (extent.depth > 1 && ((!src->array && src->height < extent.height) || (!dst->array && dst->height < extent.height)))
         return mr_rt_bad(cudaErrorInvalidPitchValue, "a layer of %zu rows does not fit in the height of a pitched pointer", extent.height);
+    if ((src->height && !src->array && src->height < extent.height) || (dst->height && !dst->array && dst->height < extent.height))
+        return mr_rt_bad(cudaErrorInvalidValue, "%zu rows do not fit in the height of a pitched pointer", extent.height);
     return cudaSuccess;
 }
 

@@ -150,15 +150,16 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun)
     cudaError_t status = mr_rt_context();
     if (status == cudaSuccess)
         status = mr_rt_symbol_kernel(hostFun, kernel);
-    if (status != cudaSuccess)
-        *kernel = (cudaKernel_t)((uintptr_t)hostFun | ASK_AGAIN);
-    return status;
+    if (status == cudaSuccess)
+        return cudaSuccess;
+    *kernel = (cudaKernel_t)((uintptr_t)hostFun | ASK_AGAIN);
+    return mr_rt_fail(status, "<<<…>>>");
 }
 
 static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
 {
     cudaError_t status = mr_rt_context();
-    if (status == cudaSuccess && ((uintptr_t)kernel & ASK_AGAIN))
+    if (status == cudaSuccess && (!kernel || ((uintptr_t)kernel & ASK_AGAIN)))
         status = mr_rt_symbol_kernel((const void *)((uintptr_t)kernel & ~ASK_AGAIN), &kernel);
     if (status == cudaSuccess)
         status = launch(kernel, grid, block, args, shared, stream);

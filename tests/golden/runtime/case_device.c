@@ -272,7 +272,7 @@ CASE(device, priority_range)
 
 /* ---- flags ---- */
 
-CASE(device, flags_in_use)
+CASE(device, flags_in_use, .alone = true)
 {
     unsigned flags = 77;
     rt(cudaGetDeviceFlags(&flags));

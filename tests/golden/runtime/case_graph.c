@@ -477,7 +477,7 @@ CASE(exec, set_kernel_params_null, RT_CRASHES("cudaErrorInvalidValue"))
     rt_noted(cudaGraphExecKernelNodeSetParams(exec, node, NULL));
 }
 
-CASE(exec, set_kernel_params_of_nothing, RT_CRASHES("cudaErrorInvalidValue"))
+CASE(exec, set_kernel_params_of_nothing)
 {
     cudaGraph_t graph = rt_graph();
     cudaGraphNode_t node = rt_graph_store(graph, NULL, rt_words(1, 0), 6);
@@ -488,7 +488,7 @@ CASE(exec, set_kernel_params_of_nothing, RT_CRASHES("cudaErrorInvalidValue"))
     rt_noted(cudaGraphExecKernelNodeSetParams(NULL, node, &params));
 }
 
-CASE(exec, set_kernel_params_of_no_node, RT_CRASHES("cudaErrorInvalidValue"))
+CASE(exec, set_kernel_params_of_no_node)
 {
     cudaGraph_t graph = rt_graph();
     cudaGraphExec_t exec;

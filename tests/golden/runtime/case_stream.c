@@ -156,6 +156,14 @@ CASE(stream, properties_of_default)
     say_hex(flags);
 }
 
+CASE(stream, results_null)
+{
+    cudaStream_t stream = rt_stream(0);
+    rt_noted(cudaStreamGetFlags(stream, NULL));
+    rt_noted(cudaStreamGetPriority(stream, NULL));
+    rt_noted(cudaStreamGetId(stream, NULL));
+}
+
 #define RESULT_NULL(title, call)                                                                   \
     CASE(stream, title, RT_CRASHES("cudaErrorInvalidValue"))                                       \
     {                                                                                              \
@@ -163,9 +171,6 @@ CASE(stream, properties_of_default)
         rt_noted(call);                                                                            \
     }
 
-RESULT_NULL(flags_null, cudaStreamGetFlags(stream, NULL))
-RESULT_NULL(priority_null, cudaStreamGetPriority(stream, NULL))
-RESULT_NULL(id_null, cudaStreamGetId(stream, NULL))
 RESULT_NULL(device_null, cudaStreamGetDevice(stream, NULL))
 RESULT_NULL(attribute_null, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, NULL))
 RESULT_NULL(set_attribute_null, cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, NULL))
@@ -330,16 +335,17 @@ CASE(stream, attach_managed)
     rt(cudaFree(memory));
 }
 
-CASE(stream, attach_managed_bad)
-{
-    cudaStream_t stream = rt_stream(0);
-    void *memory;
-    RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal));
-    rt_noted(cudaStreamAttachMemAsync(stream, memory, 0, 0));
-    rt_noted(cudaStreamAttachMemAsync(stream, memory, 0, 8));
-    rt_noted(cudaStreamAttachMemAsync(stream, memory, 32, cudaMemAttachSingle));
-    rt(cudaFree(memory));
-}
+#define ATTACH_BAD(title, length, flags)                                                           \
+    CASE(stream, title, RT_CRASHES("cudaErrorInvalidValue"))                                       \
+    {                                                                                              \
+        void *memory;                                                                              \
+        RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal));                              \
+        rt_noted(cudaStreamAttachMemAsync(rt_stream(0), memory, length, flags));                   \
+    }
+
+ATTACH_BAD(attach_no_flags, 0, 0)
+ATTACH_BAD(attach_unknown_flags, 0, 8)
+ATTACH_BAD(attach_part, 32, cudaMemAttachSingle)
 
 CASE(stream, attach_managed_to_default)
 {
