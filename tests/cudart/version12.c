@@ -37,6 +37,12 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct mr
 cudaError_t cudaGetTextureObjectResourceDesc(struct mr_resource_desc_12 *what, cudaTextureObject_t object);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(void *list, unsigned count, unsigned flags);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *options, void **values, unsigned count,
+    enum cudaLibraryOption *library_options, void **library_values, unsigned library_count);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaDeviceSynchronize(void);
 #define __CUDA_RUNTIME_H__
 #define MILLRACE_CUDA_RUNTIME_H
 #include "expect.h"
@@ -131,9 +137,27 @@ static void test_graphs(void)
     GIVES(cudaErrorNotSupported, cudaLaunchCooperativeKernelMultiDevice(NULL, 0, 0));
 }
 
+/* As the manual has it. Version 13 hands on what the driver says, as recorded on hardware (tests/golden/runtime). */
+static void test_shapes(void)
+{
+    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n";
+    const dim3 one = { 1, 1, 1 }, none = { 0, 1, 1 }, many = { 1025, 1, 1 };
+    cudaLibrary_t library;
+    cudaKernel_t kernel;
+    OK(cudaLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cudaLibraryGetKernel(&kernel, library, "empty"));
+    OK(cudaLaunchKernel((const void *)kernel, one, one, NULL, 0, NULL));
+    GIVES(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void *)kernel, none, one, NULL, 0, NULL));
+    GIVES(cudaErrorInvalidConfiguration, cudaLaunchKernel((const void *)kernel, one, many, NULL, 0, NULL));
+    GIVES(cudaErrorInvalidValue, cudaLaunchKernel((const void *)kernel, one, one, NULL, 49153, NULL));
+    OK(cudaDeviceSynchronize());
+    OK(cudaLibraryUnload(library));
+}
+
 int main(void)
 {
     test_properties();
+    test_shapes();
     test_managed();
     test_small_structures();
     test_graphs();
