@@ -22,6 +22,7 @@
 
 #define SHARE_NS 20000u
 #define CHUNK_NS 40000u
+#define STRIDE_NS 640000u                /* instead, where blocks that run together read side by side */
 #define ESTIMATES 256u
 #define SCALE 16u                        /* estimates are in 1/16 ns a block */
 
@@ -46,6 +47,12 @@ static uint64_t estimate_get(uint64_t key)
     if (atomic_load_explicit(&estimates[place].key, memory_order_relaxed) != key)
         return 0;
     return atomic_load_explicit(&estimates[place].cost, memory_order_relaxed);
+}
+
+/* What a chunk shall take. */
+static uint64_t chunk_ns(const struct mr_launch *launch)
+{
+    return launch && (launch->code->flags & MR_CODE_STRIDES) ? STRIDE_NS : CHUNK_NS;
 }
 
 static void estimate_put(uint64_t key, uint64_t ns, uint64_t blocks)
@@ -179,7 +186,7 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
             estimate_put(key, took, end - first);
         if (!fixed) {
             uint64_t left = grid->total - end, most = left / (2 * mr_engine.base) + 1;
-            grain = took ? CHUNK_NS * (end - first) / took : most;
+            grain = took ? chunk_ns(grid->launch) * (end - first) / took : most;
             grain = grain < 1 ? 1 : grain > most ? most : grain;
         }
         stayed = !gives_way(grid, self);
@@ -269,7 +276,7 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     grid->key = key;
     grid->total = total;
     grid->workspace = (struct mr_grid_workspace){ .size = sizeof grid->workspace };
-    grid->grain = waits || cost == 0 ? 1 : (uint64_t)CHUNK_NS * SCALE / cost;
+    grid->grain = waits || cost == 0 ? 1 : chunk_ns(launch) * SCALE / cost;
     if (grid->grain > total / (2 * mr_engine.base) + 1)
         grid->grain = total / (2 * mr_engine.base) + 1;
     if (grid->grain < 1)

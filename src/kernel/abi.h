@@ -19,7 +19,10 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 8   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 9   /* part of the disk cache's key; raise it with every change here */
+
+/* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
+#define MR_CALL_WARPS 512u
 
 struct mr_block;
 
@@ -160,6 +163,7 @@ enum {
     MR_CODE_COOPERATIVE = 1u << 0,      /* needs a stack per warp: has barriers whose arrivals must be counted, or loops that may wait for other warps */
     MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
     MR_CODE_BLOCKS = 1u << 2,           /* may run several blocks in one call: mr_block.more_blocks */
+    MR_CODE_STRIDES = 1u << 3,          /* of those: the more blocks in one call the better, for they go through memory side by side */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

@@ -19,9 +19,7 @@
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
 #define STACK_MARGIN (96u << 10)
 
-/* How many blocks one call runs, where the code can run several: warps of blocks of one row of threads, enough for long streams and few enough to notice soon
- * that a context has failed; threads of a row of all blocks where they have several rows, which all have their turn before the next row's. */
-#define CALL_WARPS 512u
+/* How many blocks of several rows of threads one call runs, where the code can: so many threads of a row of all, which have their turn before the next row's. */
 #define ROW_THREADS 128u
 
 void (*mr_engine_note_waiting)(void);
@@ -78,8 +76,8 @@ static uint32_t blocks_of_call(const struct mr_executor *executor)
     const struct mr_block *block = &executor->block;
     if (!(executor->launch->code->flags & MR_CODE_BLOCKS))
         return 1;
-    uint32_t most = block->ntid[0] == block->threads ? CALL_WARPS / block->warps : ROW_THREADS / block->ntid[0];
-    return most ? most : 1;
+    uint32_t most = MR_CALL_WARPS / block->warps, row = ROW_THREADS / block->ntid[0];
+    return block->ntid[0] == block->threads || row > most ? most : row ? row : 1;
 }
 
 static void run_direct(struct mr_executor *executor)

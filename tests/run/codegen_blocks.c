@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
+#include "compile/codegen.h"
 #include "kernel/executor.h"
 
 #define HEAD ".version 8.8\n.target sm_80\n.address_size 64\n"
@@ -119,9 +120,53 @@ static void faults_are_found_in_their_block(void **unused)
     rig_close(rig);
 }
 
+/* Loops that stride over the grid: out[i] += 3 * i + 1 for i < n, then the thread's number of rounds goes to rounds[thread]. */
+static const char *const striding = HEAD
+    ".visible .entry strides(.param .u64 out, .param .u64 rounds, .param .u32 n) {\n"
+    ".reg .b32 %r<12>; .reg .b64 %rd<9>, %v<3>; .reg .pred %p;\n"
+    "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3; mov.u32 %r10, %r4; mov.u32 %r9, 0;\n"
+    "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [rounds]; ld.param.u32 %r5, [n]; mov.u32 %r6, %nctaid.x; mul.lo.s32 %r7, %r6, %r2;\n"
+    "setp.ge.s32 %p, %r4, %r5; @%p bra done;\n"
+    "again: mul.wide.s32 %rd3, %r4, 8; add.s64 %rd4, %rd1, %rd3; ld.global.u64 %v1, [%rd4]; mul.lo.u32 %r8, %r4, 3; cvt.u64.u32 %v2, %r8;\n"
+    "add.u64 %v1, %v1, %v2; add.u64 %v1, %v1, 1; st.global.u64 [%rd4], %v1; add.u32 %r9, %r9, 1; add.s32 %r4, %r4, %r7;\n"
+    "setp.lt.s32 %p, %r4, %r5; @%p bra again;\n"
+    "done: mul.wide.s32 %rd5, %r10, 8; add.s64 %rd6, %rd2, %rd5; cvt.u64.u32 %rd7, %r9; st.global.u64 [%rd6], %rd7; ret; }\n";
+
+static uint64_t rounds[THREADS_MAX + 1] __attribute__((aligned(64)));
+
+static void striding_loops_reach_everything_once(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(striding);
+    const unsigned shapes[][2] = {{1, 64}, {3, 96}, {40, 64}, {37, 33}, {130, 256}, {20, 1024}, {600, 32}, {513, 20}};
+    const unsigned sizes[] = {1, 31, 1000, 40000, 131072, THREADS_MAX};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+        for (unsigned k = 0; k < sizeof shapes / sizeof *shapes; k++)
+            for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+                unsigned threads = shapes[k][0] * shapes[k][1], n = sizes[s];
+                struct { uint64_t *out, *rounds; uint32_t n; } params = {out, rounds, n};
+                memset(out, 0, sizeof out);
+                memset(rounds, 0xee, sizeof rounds);
+                rig_run(rig, "strides", shapes[k][0], shapes[k][1], &params, 20);
+                for (unsigned i = 0; i < THREADS_MAX; i++) {
+                    if (out[i] != (i < n ? UINT64_C(3) * i + 1 : 0))
+                        fail_msg("variant %u, %u blocks of %u, n %u: out[%u] is %llu", rig_variant, shapes[k][0], shapes[k][1], n, i, (unsigned long long)out[i]);
+                    uint64_t expected = i >= threads ? UINT64_C(0xeeeeeeeeeeeeeeee) : i < n ? (n - i + threads - 1) / threads : 0;
+                    if (rounds[i] != expected)
+                        fail_msg("variant %u, %u blocks of %u, n %u: thread %u went %llu rounds", rig_variant, shapes[k][0], shapes[k][1], n, i,
+                                 (unsigned long long)rounds[i]);
+                }
+            }
+    /* And they do take turns, at the head of the loop. */
+    char *ir = rig_text(rig, "strides", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_non_null(strstr(ir, "behind"));
+    free(ir);
+    rig_close(rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_thread_runs_once), cmocka_unit_test(what_ties_a_block_together),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_thread_runs_once), cmocka_unit_test(striding_loops_reach_everything_once), cmocka_unit_test(what_ties_a_block_together),
         cmocka_unit_test(faults_are_found_in_their_block)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

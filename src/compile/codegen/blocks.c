@@ -49,7 +49,7 @@ static void count(struct cg *g)
     blocks->first = g->ctaid[0];
 }
 
-void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef head)
+void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef head)
 {
     struct cg_unit *unit = g->unit;
     struct cg_blocks *blocks = g->blocks;
@@ -59,8 +59,8 @@ void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef head)
     blocks->head = head;
     blocks->inner = LLVMBuildPhi(g->b, unit->i32, "inner");
     blocks->outer = LLVMBuildPhi(g->b, unit->i32, "outer");
-    LLVMAddIncoming(blocks->inner, &zero, &g->prologue, 1);
-    LLVMAddIncoming(blocks->outer, &zero, &g->prologue, 1);
+    LLVMAddIncoming(blocks->inner, &zero, &from, 1);
+    LLVMAddIncoming(blocks->outer, &zero, &from, 1);
     LLVMValueRef warp = LLVMBuildSelect(g->b, blocks->by_row, blocks->outer, blocks->inner, "");
     LLVMValueRef block = LLVMBuildSelect(g->b, blocks->by_row, blocks->inner, blocks->outer, "");
     warp = LLVMBuildMul(g->b, warp, i32_of(g, unit->width / CG_LANES), "");
@@ -69,6 +69,12 @@ void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef head)
     /* For device functions, and for whoever tells where a fault was. */
     LLVMValueRef offset = LLVMConstInt(unit->i64, offsetof(struct mr_block, ctaid), false);
     LLVMBuildStore(g->b, g->ctaid[0], LLVMBuildGEP2(g->b, unit->i8, g->block, &offset, 1, ""));
+}
+
+LLVMValueRef cg_blocks_index(struct cg *g)
+{
+    LLVMValueRef before = LLVMBuildMul(g->b, g->blocks->outer, g->blocks->inner_count, "");
+    return LLVMBuildAdd(g->b, before, g->blocks->inner, "index");
 }
 
 void cg_blocks_end(struct cg *g, LLVMBasicBlockRef done)

@@ -17,8 +17,11 @@ struct cg_blocks {
 /* Whether the unit's kernel may run several blocks in one call. */
 bool cg_blocks_fit(const struct cg_unit *unit);
 
-/* The head of the loop over their warps, which is entered from the prologue, and in which g->warp and g->ctaid[0] are known. */
-void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef head);
+/* The head of the loop over their warps, which is entered `from` that block, and in which g->warp and g->ctaid[0] are known. */
+void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef head);
+
+/* The number of the warp at hand among those of the call, at most MR_CALL_WARPS. */
+LLVMValueRef cg_blocks_index(struct cg *g);
 
 /* Its end, where the builder stands at the end of a warp. */
 void cg_blocks_end(struct cg *g, LLVMBasicBlockRef done);

@@ -272,7 +272,7 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     *loop = cg_new_block(g, "warp");
     LLVMPositionBuilderAtEnd(g->b, *loop);
     if (g->blocks) {
-        cg_blocks_begin(g, *loop);
+        cg_blocks_begin(g, g->prologue, *loop);
     } else {
         *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
         LLVMAddIncoming(g->warp, &first, &g->prologue, 1);

@@ -117,8 +117,8 @@ static void load_prefetch(struct cg *g, const struct access *a)
 {
     LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
     bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
-    if (g->flow.rows > 1 || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE)
-        return;
+    if (g->flow.rows > 1 || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE || (g->regions && g->blocks))
+        return; /* (where the warps of several blocks take turns, they read what lies side by side) */
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
     if (!slot) {
         slot = cg_slot(g, i64, "before");

@@ -18,10 +18,14 @@
 #include "compile/codegen/emit_regions.h"
 
 #include "base/memory.h"
+#include "compile/codegen/blocks.h"
 
 /* A kernel whose warps need more than this has stacks. */
 #define RECORD_BYTES_MAX (16u << 10)
 #define WARPS_MAX 32u
+
+/* The same for kernels whose call runs several blocks, and has records of up to MR_CALL_WARPS. */
+#define RECORD_BYTES_BLOCKS 256u
 
 /* Loads in a loop that strides for which a warp's record has room to note where they were. */
 #define STEPS_OF_PAUSE 4u
@@ -30,7 +34,7 @@
 #define PAUSE (UINT64_C(1) << 16)
 
 /* Everything else in a record comes behind these. */
-enum { AT_STOP = 0, AT_MASK = 4, AT_TID = 64 };
+enum { AT_STOP = 0, AT_MASK = 4, AT_TID = 8 };
 
 struct cg_regions {
     struct mr_flow_remake *remake; /* by register */
@@ -42,6 +46,7 @@ struct cg_regions {
     unsigned barriers, pauses;     /* in the kernel */
     uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
     unsigned steps_used;
+    uint64_t tid;                  /* place of tid: AT_TID, or where vectors may be */
     bool whole;                    /* lanes of a warp leave together */
     bool reduces;
     mr_word *kept;                 /* scratch, for one barrier */
@@ -122,6 +127,18 @@ static bool is_local(const struct mr_ptx_var *var)
     return var->space == MR_PTX_SPACE_LOCAL && var->reg == MR_PTX_NONE;
 }
 
+/* Whether a call goes on running several blocks: all their warps take turns then, which is only worth it in small records. */
+static void keep_blocks(struct cg *g)
+{
+    bool keeps = g->blocks && !g->regions->barriers && g->regions->bytes <= RECORD_BYTES_BLOCKS;
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        keeps = keeps && !is_local(g->func->vars[i]);
+    if (keeps || g->regions->barriers + g->regions->pauses == 0)
+        return;
+    g->blocks = NULL;
+    g->unit->flags &= ~(unsigned)MR_CODE_BLOCKS;
+}
+
 bool cg_regions_plan(struct cg *g)
 {
     if (g->unit->request->optimisation == 0 || g->unit->width != CG_LANES || !mr_flow_regions_fit(&g->flow, g->unit->entry))
@@ -138,11 +155,13 @@ bool cg_regions_plan(struct cg *g)
     mr_flow_remakes(&g->flow, regions->remake);
     regions->whole = mr_flow_lanes_stay(&g->flow);
     bool vectors = !(g->unit->request->shape & MR_SHAPE_LINEAR) && g->flow.rows == 1;
-    regions->bytes = AT_TID + 3 * (vectors ? 4 * g->unit->width : 4);
+    regions->tid = vectors ? 64 : AT_TID;
+    regions->bytes = regions->tid + 3 * (vectors ? 4 * g->unit->width : 4);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
             plan_stop(g, b);
-    if (regions->pauses)
+    keep_blocks(g);
+    if (regions->pauses && !g->blocks)
         regions->steps = take(regions, 8 * STEPS_OF_PAUSE * regions->pauses);
     uint64_t locals = 0;
     for (uint32_t i = 0; i < g->func->var_count; i++)
@@ -274,17 +293,17 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
     unit->regions = true;
-    unit->flags &= ~(unsigned)MR_CODE_BLOCKS;
-    g->blocks = NULL;
-    uint64_t before = regions->bytes;
+    if (g->blocks)
+        unit->flags |= MR_CODE_STRIDES;
+    uint64_t before = regions->bytes, warps = g->blocks ? MR_CALL_WARPS : WARPS_MAX;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
             regions->bytes = (regions->bytes + 255) / 256 * 256 + local_bytes(g, g->func->vars[i]);
     bool locals = regions->bytes != before;
     regions->bytes = locals ? (regions->bytes + 255) / 256 * 256 : (regions->bytes + 63) / 64 * 64;
-    regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * WARPS_MAX), "records");
+    regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * warps), "records");
     LLVMSetAlignment(regions->records, 256);
-    g->frame += regions->bytes * WARPS_MAX;
+    g->frame += regions->bytes * warps;
     regions->stopped = cg_slot(g, unit->i32, "stopped");
     if (regions->barriers && regions->pauses)
         regions->held = cg_slot(g, unit->i1, "held");
@@ -303,12 +322,18 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
     start_phase(g);
     LLVMPositionBuilderAtEnd(g->b, head);
-    g->warp = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
-    LLVMValueRef first = LLVMGetParam(g->fn, 1);
-    LLVMAddIncoming(g->warp, &first, &regions->round, 1);
+    LLVMValueRef first = LLVMGetParam(g->fn, 1), index;
+    if (g->blocks) {
+        cg_blocks_begin(g, regions->round, head);
+        index = cg_blocks_index(g);
+    } else {
+        g->warp = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
+        LLVMAddIncoming(g->warp, &first, &regions->round, 1);
+        index = LLVMBuildSub(g->b, g->warp, first, "");
+    }
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
     LLVMBuildStore(g->b, i32_of(g, 0), LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
-    LLVMValueRef index = LLVMBuildZExt(g->b, LLVMBuildSub(g->b, g->warp, first, ""), unit->i64, "");
+    index = LLVMBuildZExt(g->b, index, unit->i64, "");
     index = LLVMBuildMul(g->b, index, LLVMConstInt(unit->i64, regions->bytes, false), "");
     regions->record = LLVMBuildGEP2(g->b, unit->i8, regions->records, &index, 1, "record");
     uint64_t place = regions->bytes;
@@ -330,7 +355,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     }
     regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
     LLVMPositionBuilderAtEnd(g->b, start);
-    for (unsigned i = 0; i < STEPS_OF_PAUSE * regions->pauses; i++)
+    for (unsigned i = 0; i < STEPS_OF_PAUSE * regions->pauses && !g->blocks; i++)
         store_at(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
     return regions->round;
 }
@@ -343,7 +368,7 @@ void cg_regions_note_thread(struct cg *g)
             continue; /* the same for all warps, and known to whoever looks at it */
         g->tid_slots[i] = cg_slot(g, type, "tid");
         LLVMBuildStore(g->b, g->tid[i], g->tid_slots[i]);
-        store_at(g, g->tid[i], AT_TID + i * slot_bytes(g, type));
+        store_at(g, g->tid[i], g->regions->tid + i * slot_bytes(g, type));
     }
 }
 
@@ -384,7 +409,7 @@ static void stop(struct cg *g, uint64_t bit)
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
         if (g->tid_slots[i]) {
-            LLVMValueRef tid = load_at(g, tid_type(g), AT_TID + i * slot_bytes(g, tid_type(g)));
+            LLVMValueRef tid = load_at(g, tid_type(g), regions->tid + i * slot_bytes(g, tid_type(g)));
             LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->tid_slots[i]);
         }
     move_kept(g, false);
@@ -469,10 +494,14 @@ void cg_regions_end(struct cg *g)
     LLVMBuildBr(g->b, regions->next);
     LLVMPositionBuilderAtEnd(g->b, regions->next);
     LLVMBasicBlockRef over = cg_new_block(g, "over"), again = cg_new_block(g, "again"), done = cg_new_block(g, "done");
-    LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, 1), "");
-    LLVMAddIncoming(regions->warp, &next, &regions->next, 1);
-    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
-    LLVMBuildCondBr(g->b, more, LLVMGetInstructionParent(regions->warp), over);
+    if (g->blocks) {
+        cg_blocks_end(g, over);
+    } else {
+        LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, 1), "");
+        LLVMAddIncoming(regions->warp, &next, &regions->next, 1);
+        LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
+        LLVMBuildCondBr(g->b, more, LLVMGetInstructionParent(regions->warp), over);
+    }
     LLVMPositionBuilderAtEnd(g->b, over);
     LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, stopped, i32_of(g, 0), ""), again, done);
