@@ -248,14 +248,14 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(48, h, "cvt.rn.f16.f32 %h, %fa;", half_bits((double)fl(a))) \
     X(71, h, "cvt.rz.f16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, false, (long double)fl(a))) \
     X(72, h, "cvt.rm.f16.f32 %h, %fa;", bits_toward(FE_DOWNWARD, false, (long double)fl(a))) \
-    X(73, h, "cvt.rp.f16.f64 %h, %da;", bits_toward(FE_UPWARD, false, (long double)db(a))) \
-    X(74, h, "cvt.rz.f16.f64 %h, %da;", bits_toward(FE_TOWARDZERO, false, (long double)db(a))) \
+    X(73, h, "cvt.rp.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : bits_toward(FE_UPWARD, false, (long double)db(a))) \
+    X(74, h, "cvt.rz.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : bits_toward(FE_TOWARDZERO, false, (long double)db(a))) \
     X(75, h, "cvt.rm.f16.s32 %h, %wa;", bits_toward(FE_DOWNWARD, false, (long double)SA)) \
     X(76, h, "cvt.rp.f16.u64 %h, %la;", bits_toward(FE_UPWARD, false, (long double)a)) \
     X(77, h, "cvt.rz.bf16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, true, (long double)fl(a))) \
     X(78, h, "cvt.rm.bf16.s64 %h, %la;", bits_toward(FE_DOWNWARD, true, (long double)(s64)a)) \
     X(79, h, "cvt.rp.bf16.u64 %h, %la;", bits_toward(FE_UPWARD, true, (long double)a)) \
-    X(49, h, "cvt.rn.f16.f64 %h, %da;", half_bits(db(a))) \
+    X(49, h, "cvt.rn.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : half_bits(db(a))) \
     X(50, f, "cvt.f32.f16 %f, %ha;", fb((float)half_value(A & 0xffff))) \
     X(51, h, "fma.rn.f16 %h, %ha, %hb, %hc;", half_bits_sum(half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \
     X(52, h, "add.f16 %h, %ha, %hb;", half_bits(half_value(A & 0xffff) + half_value(B & 0xffff))) \
@@ -278,6 +278,16 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(70, w, "setp.lt.f16x2 %p|%pb, %wa, %wb; selp.u32 %wa, 1, 0, %p; selp.u32 %wb, 2, 0, %pb; or.b32 %w, %wa, %wb;", (u64)((half_value(A & 0xffff) < half_value(B & 0xffff) ? 1 : 0) | (half_value(A >> 16) < half_value(B >> 16) ? 2 : 0))) \
     X(171, w, "set.gt.u32.f16x2 %w, %wa, %wb;", (u64)((half_value(A & 0xffff) > half_value(B & 0xffff) ? 0xffff : 0) | (half_value(A >> 16) > half_value(B >> 16) ? 0xffff0000u : 0))) \
     X(172, l, "P: createpolicy.fractional.L2::evict_first.b64 %l, 0.5; ld.global.L2::cache_hint.u32 %w, [%q], %l; createpolicy.range.global.L2::evict_last.b64 %l, [%q], 64, %wb; createpolicy.cvt.L2.b64 %l, %la; mov.b64 %l, {%w, %w};", (u64)A << 32 | A) \
+    X(173, f, "{ .reg .f32 t; mul.f32 t, %fa, %fb; sub.f32 %f, t, %fc; }", fb(fmaf(fl(a), fl(b), -fl(c)))) \
+    X(174, d, "{ .reg .f64 t; mul.f64 t, %da, %db; add.f64 %d, %dc, t; }", dbits(fma(db(a), db(b), db(c)))) \
+    X(175, f, "{ .reg .f32 t; mul.rn.f32 t, %fa, %fb; add.f32 %f, t, %fc; }", fb(fl(a) * fl(b) + fl(c))) \
+    X(176, f, "{ .reg .f32 t, u; mul.f32 t, %fa, %fb; add.f32 u, t, %fc; add.f32 %f, u, t; }", fb(fl(a) * fl(b) + fl(c) + fl(a) * fl(b))) \
+    X(177, h, "{ .reg .b16 t; mul.f16 t, %ha, %hb; sub.f16 %h, %hc, t; }", half_bits_sum(-half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \
+    X(178, f, "{ .reg .f32 t; mul.f32 t, %fa, %fb; mov.f32 %fa, %fc; sub.f32 %f, %fa, t; }", fb(fl(c) - fl(a) * fl(b))) \
+    X(179, l, "bfi.b64 %l, %la, %lb, %wc, 21;", C > 63 ? b : (b & ~(0x1fffffull << C)) | (a & 0x1fffff) << C) \
+    X(180, w, "neg.f32 %f, %fa; mov.b32 %w, %f;", fl(a) != fl(a) ? 0x7fffffff : A ^ 0x80000000) \
+    X(181, w, "cvt.f32.f16 %f, %ha; mov.b32 %w, %f;", (A & 0x7fff) > 0x7c00 ? 0x7fffffff : (u32)fb((float)half_value(A & 0xffff))) \
+    X(182, h, "neg.f16 %h, %ha;", (A & 0x7fff) > 0x7c00 ? 0x7fff : (A & 0xffff) ^ 0x8000) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)

@@ -5,6 +5,7 @@
  * over warps (kernels), the start of a warp, then each block's instructions.
  */
 #include "compile/codegen/blocks.h"
+#include "compile/codegen/contract.h"
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
 
@@ -436,7 +437,7 @@ static bool allocate(struct cg *g)
     g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
     g->parked = mr_calloc(blocks, sizeof *g->parked);
     g->entries = mr_calloc(blocks, sizeof *g->entries);
-    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g);
+    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g);
 }
 
 static void emit_all(struct cg *g)
@@ -503,6 +504,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.slots);
     mr_free(g.breaks);
     mr_free(g.loose);
+    mr_free(g.contracted);
     mr_free(g.var_slots);
     mr_free(g.parked);
     mr_free(g.entries);

@@ -86,12 +86,12 @@ struct cg {
     LLVMValueRef tid_slots[3];  /* the same in slots, where warps take turns; else NULL */
     struct cg_regions *regions; /* emit_regions.c; NULL: a warp runs from its start to its end */
     LLVMValueRef *slots, *breaks; /* per register */
-    bool *loose;                /* per register: holds results of f32 arithmetic only, with any NaN (nan.c) */
+    bool *loose;                /* also: holds results of f32 arithmetic only, with any NaN (nan.c) */
+    struct cg_contracted *contracted; /* per instruction (contract.h) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
     LLVMValueRef *parked;       /* per block: slot of its mask */
     LLVMValueRef parked_array, current; /* dispatched: all masks, and the block that ran last */
-    LLVMBasicBlockRef *entries; /* per block */
-    LLVMBasicBlockRef finish, dispatcher;
+    LLVMBasicBlockRef *entries, finish, dispatcher; /* entries: per block */
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
     LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
@@ -264,6 +264,7 @@ void cg_clear_warp(struct cg *g);
 /* Helpers that families share. */
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value);          /* to [0, 1], NaN -> 0 */
+LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */
 LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 -> f32 */
 LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */
 LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);

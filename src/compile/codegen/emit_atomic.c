@@ -75,6 +75,8 @@ static LLVMValueRef combine_floats(struct cg *g, const struct atomic *a, LLVMVal
         bool flush = type == MR_PTX_TYPE_F32 && !a->shared;
         LLVMValueRef x = cg_cast_bits(g, old, kind), y = cg_cast_bits(g, value, kind);
         LLVMValueRef sum = LLVMBuildFAdd(g->b, flush ? cg_flush(g, x) : x, flush ? cg_flush(g, y) : y, "");
+        if (type == MR_PTX_TYPE_F32)
+            sum = cg_nan_mended(g, sum);
         return cg_cast_bits(g, flush ? cg_flush(g, sum) : sum, a->type);
     }
     if (type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16)

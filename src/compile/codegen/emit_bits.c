@@ -114,17 +114,20 @@ static void emit_count(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], cg_resize(g, r, g->unit->i32, false));
 }
 
+/* A position or length in fields of so many bits: 32 bits look at its low byte, 64 bits at all of it. */
+static LLVMValueRef field_count(struct cg *g, const struct mr_ptx_operand *operand, unsigned bits)
+{
+    LLVMValueRef count = cg_source(g, operand, g->unit->i32), most = cg_int(g, g->unit->i32, 255);
+    return bits == 64 ? cg_binary(g, "llvm.umin", count, most) : LLVMBuildAnd(g->b, count, most, "");
+}
+
 static void emit_extract(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = bits_type(g, inst->type[0]);
     unsigned bits = cg_bits(type);
     bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
-    LLVMValueRef a = cg_source(g, &inst->operands[1], type), i32_255 = cg_int(g, g->unit->i32, 255);
-    LLVMValueRef pos = cg_source(g, &inst->operands[2], g->unit->i32);
-    /* 32 bits look at the low byte of position and length; 64 bits at all of them. */
-    pos = bits == 64 ? cg_binary(g, "llvm.umin", pos, i32_255) : LLVMBuildAnd(g->b, pos, i32_255, "");
-    LLVMValueRef len = cg_source(g, &inst->operands[3], g->unit->i32);
-    len = bits == 64 ? cg_binary(g, "llvm.umin", len, i32_255) : LLVMBuildAnd(g->b, len, i32_255, "");
+    LLVMValueRef a = cg_source(g, &inst->operands[1], type);
+    LLVMValueRef pos = field_count(g, &inst->operands[2], bits), len = field_count(g, &inst->operands[3], bits);
     /* The field reaches at most to the top bit; its sign is its last bit that exists. */
     LLVMValueRef top = cg_binary(g, "llvm.umin", LLVMBuildAdd(g->b, pos, len, ""), cg_int(g, g->unit->i32, bits));
     LLVMValueRef position = cg_resize(g, pos, type, false);
@@ -151,9 +154,7 @@ static void emit_insert(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMTypeRef type = bits_type(g, inst->type[0]);
     unsigned bits = cg_bits(type);
     LLVMValueRef a = cg_source(g, &inst->operands[1], type), b = cg_source(g, &inst->operands[2], type);
-    LLVMValueRef low = cg_int(g, g->unit->i32, 255);
-    LLVMValueRef pos = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[3], g->unit->i32), low, "");
-    LLVMValueRef len = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[4], g->unit->i32), low, "");
+    LLVMValueRef pos = field_count(g, &inst->operands[3], bits), len = field_count(g, &inst->operands[4], bits);
     LLVMValueRef position = cg_resize(g, pos, type, false), length = cg_resize(g, len, type, false);
     LLVMValueRef ones = LLVMBuildSub(g->b, shift(g, LLVMShl, cg_int(g, type, 1), length), cg_int(g, type, 1), "");
     ones = cg_select(g, compare(g, LLVMIntUGE, length, bits), cg_int(g, type, UINT64_MAX), ones);

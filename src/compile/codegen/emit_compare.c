@@ -16,7 +16,8 @@ static LLVMValueRef comparable(struct cg *g, const struct mr_ptx_operand *operan
     LLVMValueRef value;
     switch (type) {
     case MR_PTX_TYPE_F16:
-        return cg_half_to_float(g, cg_source(g, operand, g->unit->i16));
+        value = cg_half_to_float(g, cg_source(g, operand, g->unit->i16));
+        return flags & MR_PTX_FLAG_FTZ ? cg_flush_half_number(g, value) : value;
     case MR_PTX_TYPE_BF16:
         return cg_bfloat_to_float(g, cg_source(g, operand, g->unit->i16));
     case MR_PTX_TYPE_F32:
@@ -103,12 +104,8 @@ static bool emit_pairs(struct cg *g, const struct mr_ptx_inst *inst, unsigned ty
             LLVMValueRef bits = LLVMBuildLShr(g->b, cg_source(g, &inst->operands[1 + i], i32), cg_int(g, i32, 16 * part), "");
             bits = cg_resize(g, bits, g->unit->i16, false);
             sides[i] = bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
-            if ((inst->flags & MR_PTX_FLAG_FTZ) && !bfloat) {
-                /* The smallest normal half is 2^-14. */
-                LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", sides[i]),
-                                                  cg_real(g, g->unit->f32, 0x1p-14), "");
-                sides[i] = cg_select(g, tiny, cg_real(g, g->unit->f32, 0.0), sides[i]);
-            }
+            if ((inst->flags & MR_PTX_FLAG_FTZ) && !bfloat)
+                sides[i] = cg_flush_half_number(g, sides[i]);
         }
         truth[part] = compare_floats(g, inst->cmp, sides[0], sides[1]);
         if (other)

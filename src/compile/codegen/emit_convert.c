@@ -244,6 +244,8 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         LLVMValueRef bits = from == to && inst->rounding < MR_PTX_ROUND_RNI && !inst->flags
             ? cg_source(g, &inst->operands[1], g->unit->i16)
             : narrow_float(g, value, to, inst->rounding, inst->flags);
+        if (from == MR_PTX_TYPE_F64 && to == MR_PTX_TYPE_F16) /* the one conversion to halves with another NaN */
+            bits = cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, 0x7e00), bits);
         cg_write(g, &inst->operands[0], bits);
         return;
     }
@@ -258,6 +260,8 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         value = cg_flush(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
+    if (cg_nan_is_arithmetic(inst) && !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->loose[inst->operands[0].reg]))
+        value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
 }
 

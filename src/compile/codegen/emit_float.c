@@ -8,6 +8,9 @@
  * more, else come from math.c.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/contract.h"
+
+#include <math.h>
 
 #include <stdio.h>
 
@@ -100,8 +103,24 @@ static LLVMValueRef arithmetic(struct cg *g, const struct mr_ptx_inst *inst, con
     return count == 3 ? cg_fma(g, args[0], args[1], args[2]) : cg_unary(g, "llvm.sqrt", args[0]);
 }
 
+/* A sum with the product that it takes along: rounded once. */
+static void emit_contracted(struct cg *g, const struct mr_ptx_inst *inst, struct cg_contracted with)
+{
+    LLVMValueRef a = operand(g, with.product, 1), b = operand(g, with.product, 2), c = operand(g, inst, 3 - with.index);
+    if (inst->op == MR_PTX_OP_SUB && with.index == 1)
+        c = LLVMBuildFNeg(g->b, c, "");
+    else if (inst->op == MR_PTX_OP_SUB)
+        a = LLVMBuildFNeg(g->b, a, "");
+    result(g, inst, cg_fma(g, a, b, c));
+}
+
 static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *name, LLVMOpcode op)
 {
+    struct cg_contracted with = cg_contracted(g, inst);
+    if (with.product) {
+        emit_contracted(g, inst, with);
+        return;
+    }
     LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
     result(g, inst, arithmetic(g, inst, name, op, args, 2));
 }
@@ -117,6 +136,16 @@ static void emit_flushed_product(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef product = arithmetic(g, inst, "fmul", LLVMFMul, args, 2);
     LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), product);
     result(g, inst, cg_select(g, tiny, zero, product));
+}
+
+/* div.approx.f32 is a product with the reciprocal, which is 0 for divisors between 2^126 and infinity. */
+static void emit_approximate_quotient(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef a = operand(g, inst, 1), b = operand(g, inst, 2), size = cg_unary(g, "llvm.fabs", b);
+    LLVMValueRef large = LLVMBuildFCmp(g->b, LLVMRealOGT, size, cg_real(g, g->unit->f32, 0x1p126), "");
+    large = LLVMBuildAnd(g->b, large, LLVMBuildFCmp(g->b, LLVMRealONE, size, cg_real(g, g->unit->f32, (double)INFINITY), ""), "");
+    LLVMValueRef nothing = LLVMBuildFMul(g->b, a, cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), b), "");
+    result(g, inst, cg_select(g, large, nothing, LLVMBuildFDiv(g->b, a, b, "")));
 }
 
 static LLVMValueRef upper_half(struct cg *g, LLVMValueRef value)
@@ -223,7 +252,12 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
         else
             emit_two(g, inst, "fmul", LLVMFMul);
         return true;
-    case MR_PTX_OP_DIV: emit_two(g, inst, "fdiv", LLVMFDiv); return true;
+    case MR_PTX_OP_DIV:
+        if (inst->flags & MR_PTX_FLAG_APPROX)
+            emit_approximate_quotient(g, inst);
+        else
+            emit_two(g, inst, "fdiv", LLVMFDiv);
+        return true;
     case MR_PTX_OP_FMA: case MR_PTX_OP_MAD: {
         LLVMValueRef args[3] = {operand(g, inst, 1), operand(g, inst, 2), operand(g, inst, 3)};
         result(g, inst, arithmetic(g, inst, "fma", LLVMFAdd, args, 3));

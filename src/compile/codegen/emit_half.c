@@ -7,6 +7,7 @@
  * luck: it is done in f64 and rounded to odd on the way down.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/contract.h"
 
 LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits)
 {
@@ -66,6 +67,13 @@ static LLVMValueRef fused(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValu
     return cg_double_to_odd(g, cg_cast_bits(g, bits, g->unit->f64));
 }
 
+/* The smallest normal half is 2^-14. */
+LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value)
+{
+    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", value), cg_real(g, g->unit->f32, 0x1p-14), "");
+    return cg_select(g, tiny, cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), value), value);
+}
+
 struct half_form {
     bool bfloat;
     unsigned parts;
@@ -103,10 +111,15 @@ static LLVMValueRef flush_half(struct cg *g, LLVMValueRef bits)
     return cg_select(g, tiny, LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x8000), ""), bits);
 }
 
-static LLVMValueRef sign_change(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef bits)
+/* What is no number has no sign to change: neg gives the one NaN of arithmetic. */
+static LLVMValueRef sign_change(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef bits, bool bfloat)
 {
-    return inst->op == MR_PTX_OP_NEG ? LLVMBuildXor(g->b, bits, cg_int(g, g->unit->i16, 0x8000), "")
-                                     : LLVMBuildAnd(g->b, bits, cg_int(g, g->unit->i16, 0x7fff), "");
+    LLVMTypeRef i16 = g->unit->i16;
+    LLVMValueRef size = LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x7fff), "");
+    if (inst->op == MR_PTX_OP_ABS)
+        return size;
+    LLVMValueRef nan = LLVMBuildICmp(g->b, LLVMIntUGT, size, cg_int(g, i16, bfloat ? 0x7f80 : 0x7c00), "");
+    return cg_select(g, nan, cg_int(g, i16, 0x7fff), LLVMBuildXor(g->b, bits, cg_int(g, i16, 0x8000), ""));
 }
 
 static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef *v)
@@ -139,21 +152,31 @@ static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struc
 {
     LLVMValueRef values[3];
     bool flush = inst->flags & MR_PTX_FLAG_FTZ;
-    for (unsigned i = 1; i < inst->operand_count && i < 4; i++) {
-        LLVMValueRef bits = part_bits(g, inst, form, i, part);
+    struct cg_contracted with = cg_contracted(g, inst);
+    unsigned count = with.product ? 4 : inst->operand_count;
+    for (unsigned i = 1; i < count && i < 4; i++) {
+        LLVMValueRef bits = !with.product ? part_bits(g, inst, form, i, part) : i < 3 ? part_bits(g, with.product, form, i, part)
+                                                                                      : part_bits(g, inst, form, 3 - with.index, part);
         if (flush && !form.bfloat)
             bits = flush_half(g, bits);
         if (inst->op == MR_PTX_OP_NEG || inst->op == MR_PTX_OP_ABS)
-            return sign_change(g, inst, bits);
+            return sign_change(g, inst, bits, form.bfloat);
         values[i - 1] = form.bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
     }
-    LLVMValueRef r = calculate(g, inst, values);
+    unsigned negative = with.index == 1 ? 2 : 0;
+    if (with.product && inst->op == MR_PTX_OP_SUB)
+        values[negative] = LLVMBuildFNeg(g->b, values[negative], "");
+    LLVMValueRef r = with.product ? fused(g, values[0], values[1], values[2]) : calculate(g, inst, values);
+    if (flush && !form.bfloat && inst->op == MR_PTX_OP_MUL)
+        r = cg_flush_half_number(g, r); /* before it is rounded, as in f32; f32 holds the whole product */
     if (inst->flags & MR_PTX_FLAG_SAT)
         r = cg_saturate(g, r);
     if (inst->flags & MR_PTX_FLAG_RELU) {
         LLVMValueRef keep = LLVMBuildFCmp(g->b, LLVMRealUGT, r, cg_real(g, g->unit->f32, 0.0), "");
         r = cg_select(g, keep, r, cg_real(g, g->unit->f32, 0.0));
     }
+    if (flush && form.bfloat)
+        r = cg_flush(g, r);
     r = form.bfloat ? cg_float_to_bfloat(g, r) : cg_float_to_half(g, r);
     return flush && !form.bfloat ? flush_half(g, r) : r;
 }

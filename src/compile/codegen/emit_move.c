@@ -193,7 +193,8 @@ static void emit_isspacep(struct cg *g, const struct mr_ptx_inst *inst)
         r = in_const(g, a);
         break;
     case MR_PTX_SPACE_GLOBAL:
-        r = LLVMBuildNot(g->b, LLVMBuildOr(g->b, shared, in_local(g, a), ""), "");
+        r = LLVMBuildOr(g->b, LLVMBuildOr(g->b, shared, in_local(g, a), ""), in_const(g, a), "");
+        r = LLVMBuildNot(g->b, r, "");
         break;
     default: {
         /* .param, .param::entry: the kernel's parameters. */

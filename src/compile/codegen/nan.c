@@ -24,8 +24,10 @@ bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst)
     switch (inst->op) {
     case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_DIV: case MR_PTX_OP_FMA: case MR_PTX_OP_MAD:
     case MR_PTX_OP_SQRT: case MR_PTX_OP_RCP: case MR_PTX_OP_RSQRT: case MR_PTX_OP_SIN: case MR_PTX_OP_COS:
-    case MR_PTX_OP_EX2: case MR_PTX_OP_LG2: case MR_PTX_OP_TANH:
+    case MR_PTX_OP_EX2: case MR_PTX_OP_LG2: case MR_PTX_OP_TANH: case MR_PTX_OP_NEG:
         return true;
+    case MR_PTX_OP_CVT:
+        return inst->type[1] == MR_PTX_TYPE_F16;
     default:
         return false;
     }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums that take a product along: contract.c. */
+#ifndef MR_COMPILE_CODEGEN_CONTRACT_H
+#define MR_COMPILE_CODEGEN_CONTRACT_H
+
+#include "compile/codegen/cg.h"
+
+/* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. */
+struct cg_contracted {
+    const struct mr_ptx_inst *product;
+    unsigned index;
+};
+
+/* Finds all of a function's, into g->contracted; false when memory is short. */
+bool cg_contract_prepare(struct cg *g);
+
+/* That of one instruction. */
+struct cg_contracted cg_contracted(const struct cg *g, const struct mr_ptx_inst *inst);
+
+#endif
