@@ -2,12 +2,11 @@
 /*
  * Runs every kernel of PTX files of the corpus, and prints what came out.
  *
- *     corpus [--level L] [--values] [--only NAME] [--skip FILE] FILE.ptx…
+ *     corpus [--level L] [--values] [--only NAME] FILE.ptx…
  *
  * --level   how much the driver's compiler shall optimise, 0 to 4 (by default 4)
  * --values  print the results of kernels whose results may differ within a bound (approx_…, math_…)
  * --only    run this kernel alone, and dump its results
- * --skip    leave out the kernels that this file names, one "VARIANT KERNEL" a line
  *
  * A line per kernel: the file's name without its end, the kernel, a hash of results and scratch memory, and with --values the results in
  * hexadecimal.  A kernel that fails has "status N" in place of the hash; the next one starts in a new context.
@@ -25,7 +24,7 @@
 
 enum { NAME_MAX = 120, RESULTS = CORPUS_THREADS * CORPUS_RESULT, SCRATCH = CORPUS_SCRATCH * 4 };
 
-struct options { unsigned level; bool values; const char *only; char *skip; };
+struct options { unsigned level; bool values; const char *only; };
 
 struct device { CUdevice device; CUcontext context; CUdeviceptr in, out, scratch; };
 
@@ -227,15 +226,6 @@ static bool bounded(const char *name)
     return !strncmp(name, "approx_", 7) || !strncmp(name, "math_", 5);
 }
 
-static bool skipped(const struct options *options, const char *variant, const char *name)
-{
-    char line[2 * NAME_MAX + 3];
-    if (!options->skip)
-        return false;
-    snprintf(line, sizeof line, "\n%s %s\n", variant, name);
-    return strstr(options->skip, line) != NULL;
-}
-
 static bool load(const char *text, const char *path, const struct options *options, CUmodule *module)
 {
     static char log[8192];
@@ -263,7 +253,7 @@ static void run_file(struct device *d, const char *path, const struct options *o
     if (!loaded)
         printf("%s * refused\n", variant);
     for (const char *at = text; loaded && (at = next_kernel(at, name));) {
-        if (skipped(options, variant, name) || (options->only && strcmp(options->only, name)))
+        if (options->only && strcmp(options->only, name))
             continue;
         CUresult status = run_kernel(d, module, name);
         if (status == CUDA_SUCCESS) {
@@ -299,8 +289,6 @@ int main(int count, char **words)
             options.level = (unsigned)strtoul(words[++at], NULL, 0);
         else if (!strcmp(words[at], "--only") && at + 1 < count)
             options.only = words[++at];
-        else if (!strcmp(words[at], "--skip") && at + 1 < count)
-            options.skip = read_text(words[++at]);
         else {
             fprintf(stderr, "corpus: unknown option %s\n", words[at]);
             return 2;
@@ -312,6 +300,5 @@ int main(int count, char **words)
     }
     for (; at < count; at++)
         run_file(&device, words[at], &options);
-    free(options.skip);
     return 0;
 }

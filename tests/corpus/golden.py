@@ -4,14 +4,14 @@
 
     golden.py unpack FOLDER                                   the PTX texts that come with the sources
     golden.py fold GOLDEN VALUES GPU DRIVER RAW…              what the program corpus printed, into two files
-    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full] [--ptx FOLDER] [--nvcc NVCC] [--jobs N] [--filter TEXT]
+    golden.py compare GOLDEN VALUES PROGRAM [--known FILE] [--full [--level L]] [--ptx FOLDER] [--nvcc NVCC] [--jobs N] [--filter TEXT]
 
 A line of GOLDEN is SOURCE.KERNEL HASH VARIANTS, where * stands for all variants that no other line names.  VALUES holds
 the results behind the hashes of kernels that may differ within a bound: bounds.py says which bound.
 
 compare runs a sample, unless --full is given: every kernel of nvcc's and clang's optimised code for sm_90 and of clang's
-unoptimised code for sm_75, and of the other variants those whose text is another.  The first are
-compiled with all of LLVM's passes, the others with hardly any.
+unoptimised code for sm_75.  The first is compiled with all of LLVM's passes, the others with hardly any; --level L
+says otherwise for --full.
 """
 import argparse
 import collections
@@ -58,9 +58,12 @@ def fold(golden, values, gpu, driver, raw):
         kernels[kernel][answer].append(variant)
         if text:
             texts[kernel, answer] = text
+    recorded = read_raw(raw)
     with open(golden, "w", encoding="utf-8") as file:
         file.write("# What the corpus computed; made by record.sh, compared by golden.py.\n")
         file.write(f"# gpu: {gpu}\n# driver: {driver}\n# date: {time.strftime('%Y-%m-%d', time.gmtime())}\n")
+        for name in sorted({f"{variant}.{kernel.partition('.')[0]}" for kernel, variant in recorded}):
+            file.write(f"# recorded: {name}\n")
         for kernel, answers in sorted(kernels.items()):
             most = max(answers, key=lambda answer: (len(answers[answer]), answer))
             for answer, names in sorted(answers.items(), key=lambda item: (item[0] != most, item[0])):
@@ -71,14 +74,17 @@ def fold(golden, values, gpu, driver, raw):
 
 
 def read_golden(path):
-    golden = collections.defaultdict(dict)
+    """source.kernel -> variant or * -> answer; the VARIANT.SOURCE that were recorded."""
+    golden, recorded = collections.defaultdict(dict), set()
     with open(path, encoding="utf-8") as file:
         for line in file:
-            if not line.startswith("#"):
+            if line.startswith("# recorded: "):
+                recorded.add(line.split()[2])
+            elif not line.startswith("#"):
                 kernel, answer, names = line.split()
                 for name in names.split(","):
                     golden[kernel][name] = answer
-    return golden
+    return golden, recorded
 
 
 def read_values(path):
@@ -105,38 +111,27 @@ def read_known(path):
     return known
 
 
-def bodies(text):
-    """kernel -> its text, as far as registers and labels go."""
-    found = {}
-    for match in re.finditer(r"\.entry (\w+)\(.*?\n}\n", text, re.DOTALL):
-        found[match.group(1)] = re.sub(r"//.*|\s+", " ", match.group(0))
-    return found
+# What is run without --full, and how much is optimised: the code that programs have, and the code that is most unlike it.
+SAMPLE = {"nvcc-90-O3": 4, "clang-90-O3": 0, "clang-75-O0": 0}
 
 
-def sample(folder, full):
-    """(level, files, lines for --skip): what is run and what is left out."""
-    order = ("nvcc-90-O3", "clang-90-O3", "clang-75-O0", "clang-90-O0", "clang-75-O3", "clang-80-O3", "nvcc-75-O3", "nvcc-80-O3")
-    files = sorted(pathlib.Path(folder).glob("*.ptx"),
-                   key=lambda path: ((order + (path.name.split(".")[0],)).index(path.name.split(".")[0]), path.name))
-    seen, skip, groups = set(), ["\n"], {4: [], 0: []}
-    for path in files:
-        variant, source = path.name.split(".")[:2]
-        texts = bodies(path.read_text())
-        shared = re.sub(r"\.visible \.entry.*?\n}\n|//.*|\.target.*", "", path.read_text(), flags=re.DOTALL) if source == "flow" else ""
-        fresh = [name for name, text in texts.items() if (source, name, text) not in seen or shared]
-        level = 4 if full or variant in order[:2] else 0
-        if fresh or full:
-            groups[level].append(path)
-        if not full:
-            skip += [f"{path.stem} {name}\n" for name in texts if name not in fresh]
-        seen.update((source, name, text) for name, text in texts.items())
-    return groups, skip
+def choose(folder, options):
+    """level -> files."""
+    groups = {4: [], 0: []}
+    for path in sorted(pathlib.Path(folder).glob("*.ptx")):
+        variant = path.name.split(".")[0]
+        if options.filter and options.filter not in path.name:
+            continue
+        if options.full:
+            groups[4 if options.level is None else options.level].append(path)
+        elif variant in SAMPLE:
+            groups[SAMPLE[variant]].append(path)
+    return groups
 
 
-def run(program, groups, skip, jobs, folder):
+def run(program, groups, jobs, folder):
     """The raw lines of all files, in parts side by side."""
     environment = {"MILLRACE_COMPUTE_CAPABILITY": "9.0", **os.environ}
-    (folder / "skip").write_text("".join(skip))
     running, outputs = [], []
     for level, files in groups.items():
         for part in range(jobs):
@@ -144,8 +139,7 @@ def run(program, groups, skip, jobs, folder):
             if some:
                 outputs.append(folder / f"raw-{level}-{part}")
                 with open(outputs[-1], "w", encoding="utf-8") as file:
-                    running.append(subprocess.Popen([program, "--values", "--level", str(level), "--skip", str(folder / "skip"), *map(str, some)],
-                                                    stdout=file, env=environment))
+                    running.append(subprocess.Popen([program, "--values", "--level", str(level), *map(str, some)], stdout=file, env=environment))
     statuses = [process.wait() for process in running]
     if any(statuses):
         print(f"{program} ended with {statuses}")
@@ -153,7 +147,7 @@ def run(program, groups, skip, jobs, folder):
 
 
 def compare(options):
-    golden, values, known = read_golden(options.golden), read_values(options.values), read_known(options.known)
+    (golden, recorded), values, known = read_golden(options.golden), read_values(options.values), read_known(options.known)
     passed, within, skipped, failures, useless = 0, 0, 0, [], {pattern for pattern, _ in known}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -162,13 +156,10 @@ def compare(options):
             unpack(folder)
         if options.nvcc:
             subprocess.run([sys.executable, HERE / "compile.py", ptx, "--nvcc", options.nvcc, "--sources", "header_half,header_groups,math"], check=True)
-        groups, skip = sample(ptx, options.full)
-        if options.filter:
-            groups = {level: [path for path in files if options.filter in path.name] for level, files in groups.items()}
-        got, broken = run(options.program, groups, skip, options.jobs, folder)
+        got, broken = run(options.program, choose(ptx, options), options.jobs, folder)
     for (kernel, variant), (answer, text) in got.items():
-        recorded = golden.get(kernel, {})
-        right = recorded.get(variant, recorded.get("*"))
+        answers = golden.get(kernel, {})
+        right = answers.get(variant, answers.get("*")) if f"{variant}.{kernel.partition('.')[0]}" in recorded else None
         reasons = [(pattern, reason) for pattern, reason in known if pattern.fullmatch(kernel) or pattern.fullmatch(f"{kernel}@{variant}")]
         if right is None:
             skipped += 1
@@ -189,7 +180,7 @@ def compare(options):
             useless.discard(reasons[0][0])
         else:
             failures.append(f"{kernel} {variant}: {answer}, on hardware {right}")
-    if not options.filter:
+    if options.full and options.nvcc:
         failures += [f"{pattern.pattern} is listed as a known difference, but nothing differs" for pattern in useless]
     for failure in failures:
         print(f"FAIL {failure}")
@@ -213,6 +204,7 @@ def main():
     part.add_argument("--ptx")
     part.add_argument("--nvcc")
     part.add_argument("--filter")
+    part.add_argument("--level", type=int)
     part.add_argument("--full", action="store_true")
     part.add_argument("--jobs", type=int, default=min(os.cpu_count() or 2, 4))
     options = parser.parse_args()
