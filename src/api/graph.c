@@ -243,7 +243,7 @@ CUresult mr_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, con
     CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
     ADDITION("cuGraphAddMemAllocNode", nodeParams);
-    status = mr_work_from_alloc(addition.entry, nodeParams, graph, &work);
+    status = mr_work_from_alloc(addition.entry, nodeParams, graph, dependencies, numDependencies, &work);
     FINISH_ADDITION();
 }
 
@@ -260,7 +260,7 @@ static CUresult add_any(const struct mr_addition *addition, CUgraphNodeParams *p
     struct mr_work *work;
     CUresult status = mr_addition_check(addition, params, &graph);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_params(addition->entry, params, graph, &work);
+        status = mr_work_from_params(addition->entry, params, graph, addition->before, addition->count, &work);
     return status == CUDA_SUCCESS ? mr_addition_finish(addition, graph, work) : status;
 }
 

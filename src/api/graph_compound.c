@@ -266,7 +266,7 @@ static bool unused_is_zero(const CUgraphNodeParams *params)
     return !params->reserved0[0] && !params->reserved0[1] && !params->reserved0[2] && !params->reserved2;
 }
 
-CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, struct mr_work **out)
+CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
 {
     if (!unused_is_zero(params))
         return mr_bad_value(entry, "reserved fields, or bytes that a node of type %d does not use, are not 0", (int)params->type);
@@ -291,7 +291,7 @@ CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struc
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
         return refuse_semaphores(entry);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return mr_work_from_alloc(entry, (CUDA_MEM_ALLOC_NODE_PARAMS *)&params->alloc, graph, out);
+        return mr_work_from_alloc(entry, (CUDA_MEM_ALLOC_NODE_PARAMS *)&params->alloc, graph, before, count, out);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         return mr_work_from_free(entry, params->free.dptr, graph, out);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:

@@ -82,7 +82,8 @@ static CUresult context_on(const char *entry, struct mr_device *device, struct m
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
+CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before,
+    size_t count, struct mr_work **out)
 {
     static const CUmemAccessDesc nothing;
     struct mr_device *device = NULL;
@@ -103,13 +104,17 @@ CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *param
     work->alloc.params = *params;
     work->alloc.params.accessDescs = mr_memdup(params->accessDescs ? params->accessDescs : &nothing, params->accessDescCount * sizeof nothing);
     status = work->alloc.params.accessDescs ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    if (status == CUDA_SUCCESS)
+    if (status == CUDA_SUCCESS && params->bytesize)
+        work->alloc.memory = mr_graph_memory_reuse(graph, before, count, work->context, params->bytesize);
+    bool fresh = !work->alloc.memory;
+    if (status == CUDA_SUCCESS && fresh)
         status = mr_graph_memory_new(work->context, params->bytesize, &work->alloc.memory);
     if (status != CUDA_SUCCESS) {
         mr_work_drop(work);
         return status;
     }
-    work->alloc.memory->owner = (uint64_t)(uintptr_t)mr_object_handle(graph);
+    if (fresh)
+        work->alloc.memory->owner = (uint64_t)(uintptr_t)mr_object_handle(graph);
     work->alloc.params.dptr = work->alloc.memory->address;
     params->dptr = work->alloc.params.dptr;
     *out = work;
@@ -133,7 +138,7 @@ CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_gra
     work->free.address = address;
     work->free.memory = memory;
     uint64_t claimant = (uint64_t)(uintptr_t)mr_object_handle(graph);
-    if (!mr_graph_memory_claim(memory, claimant)) {
+    if (!mr_graph_memory_claim(memory, claimant, &work->free.holder)) {
         mr_work_drop(work);
         return mr_bad_value(entry, "the memory at %#llx is freed by another node", (unsigned long long)address);
     }

@@ -243,7 +243,7 @@ CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParam
     default:
         break;
     }
-    status = mr_work_from_params(entry, nodeParams, graph_of(hNode), &work);
+    status = mr_work_from_params(entry, nodeParams, graph_of(hNode), NULL, 0, &work);
     if (status != CUDA_SUCCESS)
         return status;
     return work->type == CU_GRAPH_NODE_TYPE_KERNEL ? mr_node_change_kernel(entry, hNode, work) : mr_node_change(entry, hNode, work);

@@ -48,8 +48,9 @@ CUresult mr_work_from_event(const char *entry, CUgraphNodeType type, CUevent eve
 CUresult mr_work_from_child(const char *entry, struct mr_graph *parent, CUgraph graph, CUgraphChildGraphNodeOwnership ownership, struct mr_work **out)
     __attribute__((warn_unused_result));
 
-/* Memory: params->dptr is filled in. `graph` is the one that gets the node. */
-CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
+/* Memory: params->dptr is filled in. `graph` is the one that gets the node, behind those `before`, which says what memory it can take over. */
+CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before, size_t count,
+    struct mr_work **out)
     __attribute__((warn_unused_result));
 CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_graph *graph, struct mr_work **out) __attribute__((warn_unused_result));
 
@@ -61,8 +62,8 @@ CUresult mr_work_from_batch(const char *entry, const CUDA_BATCH_MEM_OP_NODE_PARA
 CUresult mr_work_from_conditional(const char *entry, CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
     __attribute__((warn_unused_result));
 
-/* Any of the above. */
-CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, struct mr_work **out)
+/* Any of the above, for a node of `graph` behind those `before`. */
+CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* The live graph or node behind a handle; CUDA_ERROR_INVALID_VALUE. No reference is taken. */

@@ -60,7 +60,10 @@ __attribute__((cold)) static CUresult allocate_captured(const char *entry, CUdev
     struct mr_graph *graph = mr_capture_graph(stream);
     if (!graph)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    CUresult status = mr_work_from_alloc(entry, &params, graph, &work);
+    struct mr_capture_info info;
+    CUresult status = mr_capture_ask(entry, stream, &info);
+    if (status == CUDA_SUCCESS)
+        status = mr_work_from_alloc(entry, &params, graph, info.nodes, info.count, &work);
     if (status == CUDA_SUCCESS)
         status = mr_capture_add(entry, stream, work);
     if (status == CUDA_SUCCESS)

@@ -113,7 +113,7 @@ static void undo_memory(const struct mr_plan *plan, size_t count)
         const struct mr_work *work = plan->steps[count].work;
         if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
             (void)!mr_graph_memory_end(work->alloc.memory);
-        else if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !mr_graph_memory_begin(work->free.memory))
+        else if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !mr_graph_memory_begin(work->free.memory, 0))
             mr_log(MR_LOG_WARN, "memory of a graph at %#llx was allocated by somebody else meanwhile", (unsigned long long)work->free.address);
     }
 }
@@ -129,7 +129,7 @@ static bool move_memory(struct mr_exec *exec, struct mr_plan *plan)
         if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) {
             if (auto_free)
                 (void)!mr_graph_memory_end(work->alloc.memory);
-            possible = mr_graph_memory_begin(work->alloc.memory);
+            possible = mr_graph_memory_begin(work->alloc.memory, work->alloc.params.bytesize);
         } else if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_FREE) {
             possible = mr_graph_memory_end(work->free.memory);
         }

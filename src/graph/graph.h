@@ -56,7 +56,7 @@ struct mr_work {
         struct { struct mr_event *event; CUevent event_handle; }; /* of a record or wait node; counted; the handle as given, though it may be dead */
         struct { CUDA_MEM_ALLOC_NODE_PARAMS params; struct mr_graph_memory *memory; } alloc; /* params.dptr: the address, the same in every
                                                                                                run; its accessDescs owned; memory counted */
-        struct { CUdeviceptr address; struct mr_graph_memory *memory; uint64_t claimed_for; } free; /* memory counted; the graph that
+        struct { CUdeviceptr address; struct mr_graph_memory *memory; uint64_t claimed_for; uint32_t holder; } free; /* memory counted; the graph that
                                                                                                                 it is claimed for, until a node has it */
         struct { CUstreamBatchMemOpParams *ops; unsigned count, flags; } batch; /* ops owned */
         struct {

@@ -12,6 +12,7 @@
 #include "object/context.h"
 
 #define BLOCK ((size_t)2 << 20)
+#define GRAIN ((size_t)512)            /* sizes differ by as much, when it comes to who fits where */
 #define CHUNK ((uint64_t)32 << 20)     /* sums are told in multiples of this, as on hardware */
 
 /* Hardware's "used" and "reserved" are the same in all answers that it gave: memory that runs have touched, whether it is live or not, until a trim. */
@@ -63,6 +64,7 @@ CUresult mr_graph_memory_new(struct mr_context *context, size_t size, struct mr_
     mr_object_hold(context);
     memory->context = context;
     memory->size = size;
+    memory->room = (size + GRAIN - 1) & ~(GRAIN - 1);
     memory->pages = (size + BLOCK - 1) & ~(BLOCK - 1);
     lock_table();
     mr_list_append(bucket_of(memory->address), &memory->link);
@@ -137,18 +139,21 @@ void mr_graph_memory_reserve(struct mr_graph_memory *memory)
     mr_lock_drop(&table.lock);
 }
 
-bool mr_graph_memory_begin(struct mr_graph_memory *memory)
+bool mr_graph_memory_begin(struct mr_graph_memory *memory, size_t size)
 {
     lock_table();
     bool was = memory->live;
     if (!was) {
         memory->live = true;
+        if (size)
+            memory->size = size;
+        size = memory->size;
         mr_graph_memory_hold(memory);
         reserve(memory);
     }
     mr_lock_drop(&table.lock);
     if (!was)
-        mr_memory_graph_lend(memory->address, memory->id, true);
+        mr_memory_graph_lend(memory->address, memory->id, true, size);
     return !was;
 }
 
@@ -159,7 +164,7 @@ bool mr_graph_memory_end(struct mr_graph_memory *memory)
     memory->live = false;
     mr_lock_drop(&table.lock);
     if (was) {
-        mr_memory_graph_lend(memory->address, memory->id, false);
+        mr_memory_graph_lend(memory->address, memory->id, false, 0);
         mr_graph_memory_drop(memory);
     }
     return was;
@@ -170,9 +175,30 @@ void mr_graph_memory_use(struct mr_graph_memory *memory, int by)
     atomic_fetch_add_explicit(&memory->users, (unsigned)by, memory_order_acq_rel);
 }
 
-bool mr_graph_memory_claim(struct mr_graph_memory *memory, uint64_t graph)
+bool mr_graph_memory_may_pass(const struct mr_graph_memory *memory, uint32_t holder, uint64_t owner, const struct mr_context *context, size_t size)
 {
     lock_table();
+    bool may = memory->holder == holder && memory->owner == owner && memory->context == context && memory->freed_by_owner > 0 && size <= memory->room;
+    mr_lock_drop(&table.lock);
+    return may;
+}
+
+bool mr_graph_memory_pass(struct mr_graph_memory *memory, uint32_t holder)
+{
+    lock_table();
+    bool mine = memory->holder == holder;
+    if (mine) {
+        memory->holder++;
+        memory->freed_by_owner = memory->freed_by_other = 0;
+    }
+    mr_lock_drop(&table.lock);
+    return mine;
+}
+
+bool mr_graph_memory_claim(struct mr_graph_memory *memory, uint64_t graph, uint32_t *holder)
+{
+    lock_table();
+    *holder = memory->holder;
     bool mine = graph == memory->owner;
     bool may = memory->freed_by_owner == 0 && (!mine || memory->freed_by_other == 0);
     if (may)

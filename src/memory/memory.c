@@ -395,14 +395,21 @@ CUresult mr_memory_graph_reserve(struct mr_context *context, size_t size, uintpt
     return CUDA_SUCCESS;
 }
 
-void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out)
+void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size)
 {
-    (void)change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH, out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED);
+    struct mr_slab *slab;
+    if (!change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH, out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED) || !out)
+        return;
+    mr_lock_take(&mr_memory_lock);
+    struct mr_record *record = record_at(base, &slab);
+    if (record && LOAD(base) == base && LOAD(id) == id)
+        STORE(size, size);
+    mr_lock_drop(&mr_memory_lock);
 }
 
 void mr_memory_graph_release(uintptr_t base, uint64_t id)
 {
-    mr_memory_graph_lend(base, id, false);
+    mr_memory_graph_lend(base, id, false, 0);
     if (change_kind(base, id, MR_MEMORY_GRAPH_RESERVED, MR_MEMORY_DEVICE))
         (void)mr_memory_release(base, MR_MEMORY_DEVICE);
 }
