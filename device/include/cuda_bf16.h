@@ -61,11 +61,24 @@ MR_DEVICE __nv_bfloat16 mr_fused(__nv_bfloat16 x, __nv_bfloat16 y, __nv_bfloat16
     __asm__("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.__x), "h"(y.__x), "h"(z.__x));
     return __nv_bfloat16_raw{bits};
 }
+#ifndef MR_SIZE_OF
+#define MR_SIZE_OF
+/* A number without its sign. */
+template <class T> MR_BOTH unsigned long long mr_size_of(T x) { return x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x; }
+#endif
+#define MR_TO(name) __bfloat162##name
+#define MR_OF(name, mode) __##name##2bfloat16_##mode
+#define MR_DIGITS 8
+#define MR_LARGEST 0x1.fep127f
 #define MR_SMALL __nv_bfloat16
 #define MR_SMALL2 __nv_bfloat162
 #include "millrace_small_float.h"
 #undef MR_SMALL
 #undef MR_SMALL2
+#undef MR_TO
+#undef MR_OF
+#undef MR_DIGITS
+#undef MR_LARGEST
 
 /* Conversions. */
 MR_BOTH __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
@@ -73,6 +86,17 @@ MR_BOTH __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
 MR_BOTH __nv_bfloat16 __float2bfloat16_rz(float x)
 {
     return __nv_bfloat16_raw{x != x ? (unsigned short)0x7fff : (unsigned short)(__builtin_bit_cast(unsigned int, x) >> 16)};
+}
+/* Down and up: the upper half, and one more on the way from zero if something was cut off. */
+MR_BOTH __nv_bfloat16 __float2bfloat16_rd(float x)
+{
+    unsigned int bits = __builtin_bit_cast(unsigned int, x);
+    return __nv_bfloat16_raw{x != x ? (unsigned short)0x7fff : (unsigned short)((bits + (bits >> 31 ? 0xffff : 0)) >> 16)};
+}
+MR_BOTH __nv_bfloat16 __float2bfloat16_ru(float x)
+{
+    unsigned int bits = __builtin_bit_cast(unsigned int, x);
+    return __nv_bfloat16_raw{x != x ? (unsigned short)0x7fff : (unsigned short)((bits + (bits >> 31 ? 0 : 0xffff)) >> 16)};
 }
 MR_BOTH __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
 MR_BOTH float __bfloat162float(__nv_bfloat16 x) { return (float)x; }
@@ -91,11 +115,9 @@ MR_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 x) { return x.x; }
 MR_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.y; }
 MR_BOTH float __low2float(__nv_bfloat162 x) { return (float)x.x; }
 MR_BOTH float __high2float(__nv_bfloat162 x) { return (float)x.y; }
+MR_BOTH __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 x, __nv_bfloat162 y) { return {x.x, y.x}; }
+MR_BOTH __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 x, __nv_bfloat162 y) { return {x.y, y.y}; }
 MR_BOTH __nv_bfloat162 __low2bfloat162(__nv_bfloat162 x) { return {x.x, x.x}; }
 MR_BOTH __nv_bfloat162 __high2bfloat162(__nv_bfloat162 x) { return {x.y, x.y}; }
-MR_DEVICE int __bfloat162int_rn(__nv_bfloat16 x) { return __nvvm_f2i_rn(x); }
-MR_DEVICE int __bfloat162int_rz(__nv_bfloat16 x) { return __nvvm_f2i_rz(x); }
-MR_BOTH __nv_bfloat16 __int2bfloat16_rn(int x) { return __nv_bfloat16(x); }
-MR_BOTH __nv_bfloat16 __uint2bfloat16_rn(unsigned int x) { return __nv_bfloat16(x); }
 
 #endif

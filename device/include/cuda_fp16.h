@@ -40,11 +40,24 @@ MR_DEVICE __half mr_fused(__half x, __half y, __half z)
     __asm__("fma.rn.f16 %0, %1, %2, %3;" : "=h"(bits) : "h"(x.__x), "h"(y.__x), "h"(z.__x));
     return __half_raw{bits};
 }
+#ifndef MR_SIZE_OF
+#define MR_SIZE_OF
+/* A number without its sign. */
+template <class T> MR_BOTH unsigned long long mr_size_of(T x) { return x < 0 ? 0 - (unsigned long long)x : (unsigned long long)x; }
+#endif
+#define MR_TO(name) __half2##name
+#define MR_OF(name, mode) __##name##2half_##mode
+#define MR_DIGITS 11
+#define MR_LARGEST 65504.0f
 #define MR_SMALL __half
 #define MR_SMALL2 __half2
 #include "millrace_small_float.h"
 #undef MR_SMALL
 #undef MR_SMALL2
+#undef MR_TO
+#undef MR_OF
+#undef MR_DIGITS
+#undef MR_LARGEST
 
 /* Conversions. */
 MR_BOTH __half __float2half(float x) { return __half(x); }
@@ -89,19 +102,5 @@ MR_BOTH __half2 __high2half2(__half2 x) { return {x.y, x.y}; }
 MR_BOTH __half2 __lowhigh2highlow(__half2 x) { return {x.y, x.x}; }
 MR_BOTH __half2 __lows2half2(__half2 x, __half2 y) { return {x.x, y.x}; }
 MR_BOTH __half2 __highs2half2(__half2 x, __half2 y) { return {x.y, y.y}; }
-MR_DEVICE int __half2int_rn(__half x) { return __nvvm_f2i_rn(x); }
-MR_DEVICE int __half2int_rz(__half x) { return __nvvm_f2i_rz(x); }
-MR_DEVICE int __half2int_rd(__half x) { return __nvvm_f2i_rm(x); }
-MR_DEVICE int __half2int_ru(__half x) { return __nvvm_f2i_rp(x); }
-MR_DEVICE unsigned int __half2uint_rn(__half x) { return __nvvm_f2ui_rn(x); }
-MR_DEVICE unsigned int __half2uint_rz(__half x) { return __nvvm_f2ui_rz(x); }
-MR_DEVICE long long __half2ll_rn(__half x) { return __nvvm_f2ll_rn(x); }
-MR_DEVICE long long __half2ll_rz(__half x) { return __nvvm_f2ll_rz(x); }
-MR_BOTH __half __int2half_rn(int x) { return __half(x); }
-MR_BOTH __half __uint2half_rn(unsigned int x) { return __half(x); }
-MR_BOTH __half __short2half_rn(short x) { return __half(x); }
-MR_BOTH __half __ushort2half_rn(unsigned short x) { return __half(x); }
-MR_BOTH __half __ll2half_rn(long long x) { return __half(x); }
-MR_BOTH __half __ull2half_rn(unsigned long long x) { return __half(x); }
 
 #endif

@@ -2,7 +2,8 @@
 /* What the types of 16 bits have in common: operators, comparisons, arithmetic, mathematics, shuffles and atomics of MR_SMALL and of the pair MR_SMALL2.
  *
  * cuda_fp16.h and cuda_bf16.h include this file with these names defined, and with mr_wide (to float), mr_narrow_as (back, rounded to nearest)
- * and mr_fused (fma with one rounding). A sum, product, quotient or root of two such values computed as a float and rounded again is the
+ * mr_fused (fma with one rounding), MR_TO and MR_OF (the names of
+ * conversions), MR_DIGITS and MR_LARGEST. A sum, product, quotient or root of two such values computed as a float and rounded again is the
  * correctly rounded one, since a float has more than twice the digits. No include guard: it is made to be included twice. */
 
 #define MR_FROM(value) mr_narrow_as(value, (MR_SMALL *)0)
@@ -59,6 +60,24 @@ MR_COMPARE(eq, ==) MR_COMPARE(lt, <) MR_COMPARE(le, <=) MR_COMPARE(gt, >) MR_COM
 /* Not equal: without u it is false of NaN, and the operator is not. */
 MR_BOTH bool __hne(MR_SMALL x, MR_SMALL y) { return mr_wide(x) < mr_wide(y) || mr_wide(x) > mr_wide(y); }
 MR_BOTH bool __hneu(MR_SMALL x, MR_SMALL y) { return mr_wide(x) != mr_wide(y); }
+MR_DEVICE MR_SMALL mr_ne(MR_SMALL x, MR_SMALL y) { return MR_FROM(__hne(x, y) ? 1.0f : 0.0f); }
+MR_DEVICE MR_SMALL mr_neu(MR_SMALL x, MR_SMALL y) { return MR_FROM(__hneu(x, y) ? 1.0f : 0.0f); }
+MR_PAIR2(__hne2, mr_ne) MR_PAIR2(__hneu2, mr_neu)
+MR_BOTH bool __hbne2(MR_SMALL2 x, MR_SMALL2 y) { return __hne(x.x, y.x) && __hne(x.y, y.y); }
+MR_BOTH bool __hbneu2(MR_SMALL2 x, MR_SMALL2 y) { return __hneu(x.x, y.x) && __hneu(x.y, y.y); }
+/* Comparisons of pairs to masks: 16 ones for each half that holds. */
+#define MR_MASK(name) \
+    MR_BOTH unsigned int name##2_mask(MR_SMALL2 x, MR_SMALL2 y) { return (name(x.x, y.x) ? 0xffffu : 0) | (name(x.y, y.y) ? 0xffff0000u : 0); }
+MR_MASK(__heq) MR_MASK(__hne) MR_MASK(__hle) MR_MASK(__hge) MR_MASK(__hlt) MR_MASK(__hgt)
+MR_MASK(__hequ) MR_MASK(__hneu) MR_MASK(__hleu) MR_MASK(__hgeu) MR_MASK(__hltu) MR_MASK(__hgtu)
+#undef MR_MASK
+MR_BOTH MR_SMALL2 __hisnan2(MR_SMALL2 x) { return MR_SMALL2{MR_FROM(__hisnan(x.x) ? 1.0f : 0.0f), MR_FROM(__hisnan(x.y) ? 1.0f : 0.0f)}; }
+/* Complex x * y + z, with x as the real and y as the imaginary part. */
+MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
+{
+    MR_SMALL real = __hfma(x.x, y.x, z.x), imaginary = __hfma(x.x, y.y, z.y);
+    return MR_SMALL2{__hfma(__hneg(x.y), y.y, real), __hfma(x.y, y.x, imaginary)};
+}
 MR_BOTH bool operator!=(MR_SMALL x, MR_SMALL y) { return __hneu(x, y); }
 MR_BOTH bool operator!=(MR_SMALL2 x, MR_SMALL2 y) { return __hneu(x.x, y.x) && __hneu(x.y, y.y); }
 
@@ -85,6 +104,7 @@ MR_BOTH MR_SMALL &operator--(MR_SMALL &x) { return x = __hsub(x, MR_FROM(1.0f));
 MR_MATH(sqrt, sqrtf) MR_MATH(rsqrt, MR_RECIPROCAL_ROOT) MR_MATH(rcp, MR_RECIPROCAL) MR_MATH(exp, expf) MR_MATH(exp2, exp2f) MR_MATH(exp10, exp10f)
 MR_MATH(log, logf) MR_MATH(log2, log2f) MR_MATH(log10, log10f) MR_MATH(sin, sinf) MR_MATH(cos, cosf) MR_MATH(tanh, tanhf)
 MR_MATH(floor, floorf) MR_MATH(ceil, ceilf) MR_MATH(trunc, truncf) MR_MATH(rint, rintf)
+MR_MATH(tanh_approx, tanhf)
 #undef MR_MATH
 #undef MR_RECIPROCAL
 #undef MR_RECIPROCAL_ROOT
@@ -123,6 +143,44 @@ MR_DEVICE MR_SMALL atomicAdd(MR_SMALL *address, MR_SMALL value)
     } while (seen != before);
     return old;
 }
+
+/* From and to whole numbers, in each of CUDA's roundings rn rz rd ru, which are PTX's rn rz rm rp. */
+#define MR_TO_WHOLE(mode, ptx)                                                                                                    \
+    MR_DEVICE int MR_TO(int_##mode)(MR_SMALL x) { return __nvvm_f2i_##ptx(mr_wide(x)); }                                          \
+    MR_DEVICE unsigned int MR_TO(uint_##mode)(MR_SMALL x) { return __nvvm_f2ui_##ptx(mr_wide(x)); }                               \
+    MR_DEVICE long long MR_TO(ll_##mode)(MR_SMALL x) { return __nvvm_f2ll_##ptx(mr_wide(x)); }                                    \
+    MR_DEVICE unsigned long long MR_TO(ull_##mode)(MR_SMALL x) { return __nvvm_f2ull_##ptx(mr_wide(x)); }                         \
+    MR_DEVICE short MR_TO(short_##mode)(MR_SMALL x) { return (short)max(-32768, min(32767, MR_TO(int_##mode)(x))); }              \
+    MR_DEVICE unsigned short MR_TO(ushort_##mode)(MR_SMALL x) { return (unsigned short)min(65535u, MR_TO(uint_##mode)(x)); }
+MR_TO_WHOLE(rn, rn) MR_TO_WHOLE(rz, rz) MR_TO_WHOLE(rd, rm) MR_TO_WHOLE(ru, rp)
+#undef MR_TO_WHOLE
+MR_DEVICE signed char MR_TO(char_rz)(MR_SMALL x) { return (signed char)max(-128, min(127, MR_TO(int_rz)(x))); }
+MR_DEVICE unsigned char MR_TO(uchar_rz)(MR_SMALL x) { return (unsigned char)min(255u, MR_TO(uint_rz)(x)); }
+/* A whole number cut to the type's digits, rounded; `up`: any rest goes away from zero, `down`: it is dropped, else to nearest. */
+MR_BOTH MR_SMALL mr_from_whole(unsigned long long size, bool negative, bool up, bool down, const MR_SMALL *)
+{
+    int shift = 64 - MR_DIGITS - (size ? __builtin_clzll(size) : 63);
+    unsigned long long kept = size;
+    float step = 1;
+    if (shift > 0) {
+        unsigned long long rest = size & ((1ull << shift) - 1), half = 1ull << (shift - 1);
+        kept = size >> shift;
+        kept += up ? rest != 0 : down ? 0 : rest > half || (rest == half && (kept & 1));
+        step = (float)(1ull << shift);
+    }
+    float value = (float)kept * step;
+    if (down && value > MR_LARGEST)
+        value = MR_LARGEST;
+    return MR_FROM(negative ? -value : value);
+}
+#define MR_FROM_WHOLE(type, name)                                                                                                 \
+    MR_BOTH MR_SMALL MR_OF(name, rn)(type x) { return mr_from_whole(mr_size_of(x), x < 0, false, false, (MR_SMALL *)0); }         \
+    MR_BOTH MR_SMALL MR_OF(name, rz)(type x) { return mr_from_whole(mr_size_of(x), x < 0, false, true, (MR_SMALL *)0); }          \
+    MR_BOTH MR_SMALL MR_OF(name, rd)(type x) { return mr_from_whole(mr_size_of(x), x < 0, x < 0, x >= 0, (MR_SMALL *)0); }        \
+    MR_BOTH MR_SMALL MR_OF(name, ru)(type x) { return mr_from_whole(mr_size_of(x), x < 0, x >= 0, x < 0, (MR_SMALL *)0); }
+MR_FROM_WHOLE(short, short) MR_FROM_WHOLE(unsigned short, ushort) MR_FROM_WHOLE(int, int) MR_FROM_WHOLE(unsigned int, uint)
+MR_FROM_WHOLE(long long, ll) MR_FROM_WHOLE(unsigned long long, ull)
+#undef MR_FROM_WHOLE
 
 #undef MR_PAIR1
 #undef MR_PAIR2

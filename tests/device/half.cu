@@ -50,3 +50,39 @@ extern "C" __global__ void others(float *out)
     for (int i = 0; i < 14; i++)
         out[i] = values[i];
 }
+
+/* From whole numbers: for each of `count` numbers 4 roundings of 6 types. To whole numbers: for each of all bits the same. */
+#define MODES(all, name) all(name, rn) all(name, rz) all(name, rd) all(name, ru)
+#define TYPES(all) MODES(all, short) MODES(all, ushort) MODES(all, int) MODES(all, uint) MODES(all, ll) MODES(all, ull)
+extern "C" __global__ void from_whole(unsigned short *half, unsigned short *bfloat, const long long *numbers)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    long long x = numbers[i];
+    half += i * 24, bfloat += i * 24;
+#define ONE(name, mode) *half++ = __half_as_ushort(__##name##2half_##mode(x)), *bfloat++ = __bfloat16_as_ushort(__##name##2bfloat16_##mode(x));
+    TYPES(ONE)
+#undef ONE
+}
+extern "C" __global__ void to_whole(long long *half, long long *bfloat)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __half h = __ushort_as_half((unsigned short)i);
+    __nv_bfloat16 b = __ushort_as_bfloat16((unsigned short)i);
+    half += i * 24, bfloat += i * 24;
+#define ONE(name, mode) *half++ = (long long)__half2##name##_##mode(h), *bfloat++ = (long long)__bfloat162##name##_##mode(b);
+    TYPES(ONE)
+#undef ONE
+}
+
+/* A float's bits around every border, rounded down and up; pairs compared to masks. */
+extern "C" __global__ void directed(unsigned short *out, unsigned int *masks, const float *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i * 2] = __bfloat16_as_ushort(__float2bfloat16_rd(x[i]));
+    out[i * 2 + 1] = __bfloat16_as_ushort(__float2bfloat16_ru(x[i]));
+    half2 a = __floats2half2_rn(i % 3, i % 5), b = __floats2half2_rn(1, i % 2 ? __int_as_float(0x7fc00000) : 2);
+    unsigned int all[12] = {__heq2_mask(a, b), __hne2_mask(a, b), __hle2_mask(a, b), __hge2_mask(a, b), __hlt2_mask(a, b), __hgt2_mask(a, b),
+        __hequ2_mask(a, b), __hneu2_mask(a, b), __hleu2_mask(a, b), __hgeu2_mask(a, b), __hltu2_mask(a, b), __hgtu2_mask(a, b)};
+    for (int k = 0; k < 12; k++)
+        masks[i * 12 + k] = all[k];
+}

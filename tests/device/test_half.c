@@ -5,6 +5,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -146,6 +147,147 @@ static void test_others(void **state)
     OK(cuMemFree(out));
 }
 
+enum mode { RN, RZ, RD, RU };
+static const struct whole { int bits; bool is_signed; } wholes[6] = { { 16, true }, { 16, false }, { 32, true }, { 32, false }, { 64, true }, { 64, false } };
+
+/* To a whole number, in a direction. */
+static long double directed_to_whole(long double value, enum mode mode)
+{
+    return mode == RN ? rintl(value) : mode == RZ ? truncl(value) : mode == RD ? floorl(value) : ceill(value);
+}
+
+/* To the type, in a direction; what is too large becomes the largest number where the direction is inwards. */
+static long double directed_to(struct type type, long double value, enum mode mode)
+{
+    int exponent;
+    if (mode == RN || value == 0)
+        return round_to(type, value);
+    frexpl(value, &exponent);
+    long double rounded = ldexpl(directed_to_whole(ldexpl(value, type.digits - exponent + 1), mode), exponent - 1 - type.digits);
+    long double largest = ldexpl(2 - ldexpl(1, -type.digits), type.most);
+    bool inwards = mode == RZ || (mode == RD) == (value > 0);
+    return fabsl(rounded) <= largest ? rounded : copysignl(inwards ? largest : INFINITY, value);
+}
+
+static void test_from_whole(void **state)
+{
+    enum { NUMBERS = 1024 };
+    static long long numbers[NUMBERS];
+    static uint16_t out[2][NUMBERS][24];
+    CUfunction function;
+    CUdeviceptr in, half_out, bfloat_out;
+    (void)state;
+    uint64_t random = 88172645463325252u;
+    for (int i = 0; i < NUMBERS; i++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        /* Random ones of all sizes; borders of both types and their middles. */
+        uint64_t border = (1ull << (i % 64)) + (i % 5 == 0 ? 1ull << (i % 64) >> 9 : i % 5 == 1 ? 1ull << (i % 64) >> 12 : 0) + (uint64_t)(i / 64 % 3) - 1;
+        numbers[i] = i % 2 ? (long long)(random >> (i / 2 % 64)) : (long long)(i % 4 ? border : 0 - border);
+    }
+    numbers[0] = 0, numbers[1] = 65519, numbers[2] = 65520, numbers[3] = -65520, numbers[4] = INT64_MIN, numbers[5] = -1, numbers[6] = 65535;
+    OK(cuModuleGetFunction(&function, module, "from_whole"));
+    OK(cuMemAlloc(&in, sizeof numbers));
+    OK(cuMemAlloc(&half_out, sizeof out[0]));
+    OK(cuMemAlloc(&bfloat_out, sizeof out[1]));
+    OK(cuMemcpyHtoD(in, numbers, sizeof numbers));
+    OK(cuLaunchKernel(function, NUMBERS / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &half_out, &bfloat_out, &in }, NULL));
+    OK(cuMemcpyDtoH(out[0], half_out, sizeof out[0]));
+    OK(cuMemcpyDtoH(out[1], bfloat_out, sizeof out[1]));
+    for (int i = 0; i < NUMBERS; i++)
+        for (int k = 0; k < 24; k++) {
+            struct whole to = wholes[k / 4];
+            uint64_t bits = to.bits == 64 ? (uint64_t)numbers[i] : (uint64_t)numbers[i] & ((1ull << to.bits) - 1);
+            bool negative = to.is_signed && bits >> (to.bits - 1) & 1;
+            long double value = negative ? -(long double)((to.bits == 64 ? 0 : 1ull << to.bits) - bits) : (long double)bits;
+            for (int t = 0; t < 2; t++) {
+                double right = (double)directed_to(t ? bfloat : half, value, (enum mode)(k % 4)), got = value_of(t ? bfloat : half, out[t][i][k]);
+                if (got != right)
+                    fail_msg("%s of %Lf, rounding %d, is %a, must be %a", t ? "bfloat16" : "half", value, k % 4, got, right);
+            }
+        }
+    OK(cuMemFree(in));
+    OK(cuMemFree(half_out));
+    OK(cuMemFree(bfloat_out));
+}
+
+static void test_to_whole(void **state)
+{
+    static long long out[2][65536][24];
+    CUfunction function;
+    CUdeviceptr half_out, bfloat_out;
+    (void)state;
+    OK(cuModuleGetFunction(&function, module, "to_whole"));
+    OK(cuMemAlloc(&half_out, sizeof out[0]));
+    OK(cuMemAlloc(&bfloat_out, sizeof out[1]));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &half_out, &bfloat_out }, NULL));
+    OK(cuMemcpyDtoH(out[0], half_out, sizeof out[0]));
+    OK(cuMemcpyDtoH(out[1], bfloat_out, sizeof out[1]));
+    for (int i = 0; i < 65536; i++)
+        for (int k = 0; k < 24; k++)
+            for (int t = 0; t < 2; t++) {
+                struct whole to = wholes[k / 4];
+                double value = value_of(t ? bfloat : half, (uint16_t)i);
+                long double most = ldexpl(1, to.bits - to.is_signed) - 1, least = to.is_signed ? -most - 1 : 0;
+                long double whole = directed_to_whole(value, (enum mode)(k % 4));
+                if (isnan(value))   /* to 64 bits it is what the instruction makes of it */
+                    continue;
+                whole = whole > most ? most : whole < least ? least : whole;
+                long long right = to.bits == 64 && !to.is_signed ? (long long)(unsigned long long)whole : (long long)whole;
+                if (out[t][i][k] != right)
+                    fail_msg("%s %a to %d bits, rounding %d: %lld, must be %lld", t ? "bfloat16" : "half", value, to.bits, k % 4, out[t][i][k], right);
+            }
+    OK(cuMemFree(half_out));
+    OK(cuMemFree(bfloat_out));
+}
+
+static void test_directed(void **state)
+{
+    enum { COUNT_OF = 4096 };
+    static float values[COUNT_OF];
+    static uint16_t out[COUNT_OF][2];
+    static unsigned masks[COUNT_OF][12];
+    CUfunction function;
+    CUdeviceptr in, results, all_masks;
+    (void)state;
+    for (uint32_t i = 0; i < COUNT_OF; i++) {
+        uint32_t bits = i << 20 | (i % 4 == 0 ? 0 : i % 4 == 1 ? 1 : i % 4 == 2 ? 0xffff : i * 2654435761u >> 14);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
+    OK(cuModuleGetFunction(&function, module, "directed"));
+    OK(cuMemAlloc(&in, sizeof values));
+    OK(cuMemAlloc(&results, sizeof out));
+    OK(cuMemAlloc(&all_masks, sizeof masks));
+    OK(cuMemcpyHtoD(in, values, sizeof values));
+    OK(cuLaunchKernel(function, COUNT_OF / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &results, &all_masks, &in }, NULL));
+    OK(cuMemcpyDtoH(out, results, sizeof out));
+    OK(cuMemcpyDtoH(masks, all_masks, sizeof masks));
+    for (int i = 0; i < COUNT_OF; i++) {
+        float down = (float)value_of(bfloat, out[i][0]), up = (float)value_of(bfloat, out[i][1]);
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        if (isnan(values[i]))
+            assert_true(isnan(down) && isnan(up));
+        else if (!(bits & 0xffff))
+            assert_true(down == values[i] && up == values[i]);
+        else   /* neighbours, on both sides */
+            assert_true(down < values[i] && values[i] < up && (out[i][0] == out[i][1] + 1 || out[i][0] + 1 == out[i][1] || down == up));
+        float a[2] = { (float)(i % 3), (float)(i % 5) }, b[2] = { 1, i % 2 ? NAN : 2 };
+        for (int k = 0; k < 12; k++) {
+            unsigned right = 0;
+            for (int j = 0; j < 2; j++) {
+                float x = a[j], y = b[j];
+                bool holds[6] = { x == y, x < y || x > y, x <= y, x >= y, x < y, x > y };
+                if (holds[k % 6] || (k >= 6 && isnan(y)))
+                    right |= 0xffffu << (16 * j);
+            }
+            assert_int_equal(masks[i][k], right);
+        }
+    }
+    OK(cuMemFree(in));
+    OK(cuMemFree(results));
+    OK(cuMemFree(all_masks));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +295,9 @@ int main(void)
         cmocka_unit_test(test_bfloat16),
         cmocka_unit_test(test_conversions),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_from_whole),
+        cmocka_unit_test(test_to_whole),
+        cmocka_unit_test(test_directed),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
