@@ -16,6 +16,7 @@
 #include "base/log_kept.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "base/visit.h"
 
 #define PATIENCE_NS 20000000u
 
@@ -43,7 +44,9 @@ static void tell_one(unsigned number)
     static struct mr_log_kept_message message; /* of the teller alone */
     if (!mr_log_kept_one(number, &message))
         return; /* forgotten already */
+    uint64_t outer = mr_visit_begin(); /* as a call of a program's */
     (void)mr_cuCtxSetCurrent(message.from);
+    mr_visit_end(outer);
     pthread_mutex_lock(&logs.calling);
     mr_lock_take(&logs.lock);
     struct CUlogsCallbackEntry_st *entry = logs.entries;
