@@ -149,8 +149,8 @@ class Output(unittest.TestCase):
 
     def test_per_thread_form_maps_the_null_stream(self):
         text = exports.emit_exports(load(GOOD))
-        self.assertIn("return mr_cuThing(hStream, out);", text)
-        self.assertIn("return mr_cuThing(hStream == NULL ? CU_STREAM_PER_THREAD : hStream, out);", text)
+        self.assertIn("= mr_cuThing(hStream, out);", text)
+        self.assertIn("= mr_cuThing(hStream == NULL ? CU_STREAM_PER_THREAD : hStream, out);", text)
 
     def test_synchronous_form_is_told_its_stream(self):
         text = exports.emit_exports(load(GOOD.replace("ptsz", "ptds").replace("CUstream hS", "CUdeviceptr s")))
