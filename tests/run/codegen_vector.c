@@ -131,6 +131,25 @@ static void numbers_of_threads_do_not_overflow(void **unused)
     rig_close(rig);
 }
 
+/* A loop with barriers asks for the next round's part of each row, from where this warp, not the one before it, has been. */
+static void tiles_are_fetched_ahead(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
+        ".visible .entry tiles(.param .u64 in, .param .u32 n) { .reg .b32 %r<9>; .reg .b64 %rd<8>; .reg .pred %p;\n"
+        "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; ld.param.u32 %r3, [n]; ld.param.u64 %rd6, [in]; mad.lo.u32 %r4, %r2, %r3, %r1;\n"
+        "mul.wide.u32 %rd1, %r1, 4; mov.u64 %rd3, tile; add.s64 %rd4, %rd3, %rd1; mov.u32 %r5, 0;\n"
+        "again: add.u32 %r6, %r4, %r5; mul.wide.u32 %rd2, %r6, 4; add.s64 %rd5, %rd6, %rd2; ld.global.u32 %r7, [%rd5];\n"
+        "st.shared.u32 [%rd4], %r7; bar.sync 0; add.u32 %r5, %r5, 16; setp.lt.u32 %p, %r5, %r3; @%p bra again; ret; }\n");
+    char *ir = rig_text(rig, "tiles", MR_SHAPE_ROWS_16 | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "call", "llvm.prefetch"), 2);
+    free(ir);
+    ir = rig_text(rig, "tiles", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "call", "llvm.prefetch"), 2);
+    free(ir);
+    rig_close(rig);
+}
+
 static void processors_are_known_by_name(void **unused)
 {
     (void)unused;
@@ -146,7 +165,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
         cmocka_unit_test(alignment_is_tested_outside_of_loops),
-        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(processors_are_known_by_name)};
+        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead),
+        cmocka_unit_test(processors_are_known_by_name)};
     if (argc != 2)
         return 1;
     path = argv[1];

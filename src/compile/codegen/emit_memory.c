@@ -110,29 +110,40 @@ static void load_contiguous(struct cg *g, struct access *a)
 
 /* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides over a whole grid's
  * worth of memory in each round is never guessed right by the processor, since the block's other warps, which read what lies between, have their turn
- * only when this one is done. A wrong guess costs a few instructions and doesn't fault. */
+ * only when this one is done. A wrong guess costs a few instructions and doesn't fault. Where warps take turns at barriers in the loop, the next round is far
+ * enough. */
 #define PREFETCH_ROUNDS 8
+
+static LLVMValueRef address_before(struct cg *g)
+{
+    LLVMValueRef slot = cg_slot(g, g->unit->i64, "before");
+    LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i64, 0, false), slot);
+    LLVMPositionBuilderAtEnd(g->b, at);
+    return slot;
+}
 
 static void load_prefetch(struct cg *g, const struct access *a)
 {
     LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
-    bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
-    if (g->flow.rows > 1 || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE || (g->regions && g->blocks))
+    bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC, turns = cg_regions_turns_in_loop(g);
+    if ((g->flow.rows > 1 && !turns) || !global || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE || (g->regions && g->blocks))
         return; /* (where the warps of several blocks take turns, they read what lies side by side) */
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
-    if (!slot) {
-        slot = cg_slot(g, i64, "before");
-        LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
-        LLVMPositionBuilderBefore(g->b, g->prologue_end);
-        LLVMBuildStore(g->b, LLVMConstInt(i64, 0, false), slot);
-        LLVMPositionBuilderAtEnd(g->b, at);
-    }
+    if (!slot && turns)
+        return;
+    if (!slot)
+        slot = address_before(g);
     LLVMValueRef step = LLVMBuildSub(g->b, here, LLVMBuildLoad2(g->b, i64, slot, ""), "");
     LLVMBuildStore(g->b, here, slot);
-    LLVMValueRef ahead = LLVMBuildAdd(g->b, here, LLVMBuildMul(g->b, step, LLVMConstInt(i64, PREFETCH_ROUNDS, false), ""), "");
-    for (unsigned line = 0; line < g->unit->width * a->bytes * a->count; line += 64) {
-        LLVMValueRef args[4] = {offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), LLVMConstInt(i32, 3, false), LLVMConstInt(i32, 1, false)};
-        cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
+    step = LLVMBuildMul(g->b, step, LLVMConstInt(i64, turns ? 1 : PREFETCH_ROUNDS, false), "");
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        LLVMValueRef ahead = LLVMBuildAdd(g->b, a->address.base[row], step, "");
+        for (unsigned line = 0; line < cg_row_lanes(g) * a->bytes * a->count; line += 64) {
+            LLVMValueRef args[4] = {offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), LLVMConstInt(i32, 3, false), LLVMConstInt(i32, 1, false)};
+            cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
+        }
     }
 }
 

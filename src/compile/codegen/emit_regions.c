@@ -45,7 +45,7 @@ struct cg_regions {
     unsigned stops;                /* barriers and pauses emitted */
     unsigned barriers, pauses;     /* in the kernel */
     uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
-    unsigned steps_used;
+    unsigned steps_used, step_count;
     uint64_t tid;                  /* place of tid: AT_TID, or where vectors may be */
     bool whole;                    /* lanes of a warp leave together */
     bool reduces;
@@ -161,8 +161,9 @@ bool cg_regions_plan(struct cg *g)
         if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
             plan_stop(g, b);
     keep_blocks(g);
-    if (regions->pauses && !g->blocks)
-        regions->steps = take(regions, 8 * STEPS_OF_PAUSE * regions->pauses);
+    regions->step_count = g->blocks ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
+    if (regions->step_count)
+        regions->steps = take(regions, 8 * regions->step_count);
     uint64_t locals = 0;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
@@ -355,7 +356,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     }
     regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
     LLVMPositionBuilderAtEnd(g->b, start);
-    for (unsigned i = 0; i < STEPS_OF_PAUSE * regions->pauses && !g->blocks; i++)
+    for (unsigned i = 0; i < regions->step_count; i++)
         store_at(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
     return regions->round;
 }
@@ -447,10 +448,21 @@ void cg_regions_pause(struct cg *g)
         stop(g, PAUSE);
 }
 
+bool cg_regions_turns_in_loop(const struct cg *g)
+{
+    uint32_t l = g->flow.blocks[g->at].loop;
+    if (!g->regions || l == MR_FLOW_NONE)
+        return false;
+    for (uint32_t b = g->flow.loops[l].first; b < g->flow.loops[l].end; b++)
+        if (g->flow.blocks[b].barrier)
+            return true;
+    return false;
+}
+
 LLVMValueRef cg_regions_step(struct cg *g)
 {
     struct cg_regions *regions = g->regions;
-    if (!regions || regions->steps_used == STEPS_OF_PAUSE * regions->pauses)
+    if (!regions || regions->steps_used == regions->step_count)
         return NULL;
     return place_in(g, regions->steps + 8 * regions->steps_used++);
 }
