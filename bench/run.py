@@ -5,6 +5,8 @@
 
 runs only the parts that are named: see --help.
 
+With BENCH_PROCESSOR_TIME in the environment, the kernels' table is of processor time, both sides: for machines that do other work as well.
+
 Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA column is a
 recording (bench/nvidia-h200.txt), kept for orientation.
 """
@@ -303,9 +305,11 @@ def main() -> int:
             elif part == "runtime":
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
             elif part in ("demo", "kernels"):
+                # Threads that wait must not count where processor time is measured.
+                waits = {"OMP_WAIT_POLICY": "passive"} if "BENCH_PROCESSOR_TIME" in os.environ else {}
                 ours[part] = run([programs / f"bench_{part}_cuda"])
                 reference = build_openmp(folder, "demo_openmp.c" if part == "demo" else "kernels/openmp.c", f"{part}_openmp")
-                hand[part] = run([reference]) if reference else {}
+                hand[part] = run([reference], **waits) if reference else {}
             else:
                 ours[part] = run([programs / f"bench_{part}"])
         if {"calls", "demo"} & set(parts) and (programs / "bench_pocl").exists():

@@ -16,6 +16,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
+
+/* Seconds, from any start: of the clock on the wall, or with BENCH_PROCESSOR_TIME in the environment of all processors that worked for this process, which
+ * hardly sees what else runs on the machine. */
+static inline double kernels_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(getenv("BENCH_PROCESSOR_TIME") ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 /* Numbers in [0, 1), the same everywhere. */
 static inline void kernels_fill(float *to, size_t count, uint32_t seed)
