@@ -55,8 +55,11 @@ def run_pytest(output, names, command, files):
     """Returns {test: outcome}. Names that are left out are those of functions, with their class."""
     report = output / "report.xml"
     arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--color=no", "-o", "xfail_strict=false", f"--junitxml={report}"]
+    # A test's id begins with its file's place below this folder, or below the one that holds all files.
+    root = os.path.commonpath([os.path.dirname(file) for file in files])
+    arguments.append(f"--rootdir={root}")
     for file in files:
-        arguments += [f"--deselect={file}::{name}" for name in names]
+        arguments += [f"--deselect={os.path.relpath(file, root)}::{name}" for name in names]
     with open(output / "log.txt", "wb") as log:
         try:
             subprocess.run(command + arguments + files, cwd=output, stdout=log, stderr=subprocess.STDOUT, timeout=SUITE_SECONDS, check=False)
