@@ -266,6 +266,7 @@ PARTS = {
     "ipc": "between processes",
     "waits": "waits and priorities",
     "nvrtc": "compiling at run time",
+    "cupy": "CuPy",
 }
 
 
@@ -278,6 +279,29 @@ def run_nvrtc(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
             new = run([programs / "bench_nvrtc", library], MILLRACE_CACHE_DIR=f"{folder}/nvrtc") if library else {}
             figures.update({name: min(value, figures.get(name, value)) for name, value in new.items()})
     return ours, theirs
+
+
+def run_cupy(build: pathlib.Path) -> dict[str, float]:
+    """With the CuPy that clients/cupy.sh has built; nothing where it has not."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    clients = pathlib.Path(os.environ.get("MILLRACE_CLIENTS_CACHE") or pathlib.Path(cache) / "millrace-clients")
+    python = clients / "cupy" / "venv" / "bin" / "python"
+    if not python.exists():
+        return {}
+    return run([build / "bin" / "millrace", "run", "--", python, HERE / "bench_cupy.py"], CUDA_PATH=str(build), CUDA_HOME=str(build))
+
+
+def print_cupy(figures: dict) -> None:
+    print("\nCuPy beside NumPy on one core, 10 million floats, in milliseconds (best of some rounds)\n")
+    if not figures:
+        print("not measured: clients/cupy.sh has not built CuPy here")
+        return
+    print(f"{'operation':36} {'Millrace':>9} {'NumPy':>9} {'ratio':>6}")
+    for name, label in (("add", "addition"), ("sine", "sine"), ("sum", "sum")):
+        ours, numpy = figures.get(f"{name}_cupy_ms"), figures.get(f"{name}_numpy_ms")
+        print(f"{label:36} {cell(ours, '{:.2f}'):>9} {cell(numpy, '{:.2f}'):>9} {cell(ours / numpy if ours and numpy else None, '{:.2f}'):>6}")
+    print(f"\nimport {cell(figures.get('import_ms'))} ms; a kernel never seen before {cell(figures.get('first_kernel_ms'))} ms; "
+          f"addition of 10 floats {cell(figures.get('small_add_ms'), '{:.3f}')} ms (goal: no ratio above 1)")
 
 
 def arguments() -> argparse.Namespace:
@@ -302,6 +326,8 @@ def main() -> int:
             print(f"bench: {PARTS[part]}", flush=True)
             if part == "nvrtc":
                 ours[part], hand[part] = run_nvrtc(programs, folder)
+            elif part == "cupy":
+                ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
             elif part in ("demo", "kernels"):
@@ -326,6 +352,7 @@ def main() -> int:
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
+        "cupy": print_cupy,
     }
     for part in parts:
         tables[part](ours[part])
