@@ -189,4 +189,9 @@ extern "C" __global__ void warp_things(unsigned int *out)
     out[96 + lane] = __byte_perm(0x33221100u, 0x77665544u, 0x7531) + __funnelshift_l(0x80000000u, lane, 1);
     double wide = __shfl_xor_sync(0xffffffffu, lane * 0.5, 1);
     out[128 + lane] = (unsigned int)(wide * 2) + __popc(lane) + __clz(lane) + __ffs(lane) + (__brev(lane) >> 24);
+    int all, none;
+    out[160 + lane] = (__match_all_sync(0xffffffffu, 7u, &all) == 0xffffffffu) + 4 * (__match_all_sync(0xffffffffu, lane, &none) == 0);
+    out[160 + lane] += 2 * (all != 0) + 8 * (none != 0);
+    out[192 + lane] = __reduce_and_sync(0xffffffffu, lane | 64) + 2 * __reduce_or_sync(0xffffffffu, lane) + __reduce_xor_sync(0xffffffffu, lane);
+    out[224 + lane] = __funnelshift_lc(5u, 9u, lane + 16) ^ __funnelshift_rc(5u, 9u, lane + 16) ^ __byte_perm(0x80u, lane, 0x8888u);
 }

@@ -252,7 +252,7 @@ static void printing(void **state)
 static void warp_functions(void **state)
 {
     (void)state;
-    uint32_t out[160];
+    uint32_t out[256];
     CUdeviceptr device = device_copy(NULL, sizeof out);
     OK(launch("warp_things", GRID(1, 1), GRID(32, 1), 0, (void *[]){ &device }));
     OK(cuMemcpyDtoH(out, device, sizeof out));
@@ -268,6 +268,11 @@ static void warp_functions(void **state)
         assert_int_equal(out[96 + lane], 0x77553311u + (lane << 1 | 1));
         assert_int_equal(out[128 + lane], (lane ^ 1) + (uint32_t)__builtin_popcount(lane) + (lane ? (uint32_t)__builtin_clz(lane) : 32) +
             (uint32_t)__builtin_ffs((int)lane) + reversed);
+        uint32_t by = lane + 16;
+        uint64_t both = UINT64_C(9) << 32 | 5;
+        assert_int_equal(out[160 + lane], 7);
+        assert_int_equal(out[192 + lane], 64 + 2 * 31);
+        assert_int_equal(out[224 + lane], (by < 32 ? (uint32_t)(both << by >> 32) ^ (uint32_t)(both >> by) : 5 ^ 9) ^ 0x80808080u);
     }
     OK(cuMemFree(device));
 }
