@@ -106,6 +106,13 @@ static void use_memory(const struct mr_plan *plan, int by)
     }
 }
 
+void mr_run_leave_memory(struct mr_run *run)
+{
+    if (run->uses_memory)
+        use_memory(run->plan, -1);
+    run->uses_memory = false;
+}
+
 /* Takes back what the first `count` steps did. */
 static void undo_memory(const struct mr_plan *plan, size_t count)
 {
@@ -149,8 +156,7 @@ static void run_drop(void *data)
     for (size_t i = 0; i < run->plan->event_count; i++)
         if (run->marks[i])
             mr_mark_drop(run->marks[i]);
-    if (run->uses_memory)
-        use_memory(run->plan, -1);
+    mr_run_leave_memory(run);
     mr_run_unstage(run);
     struct mr_plan *plan = run->plan;
     if (run->exec)

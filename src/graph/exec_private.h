@@ -129,6 +129,9 @@ bool mr_plan_set_work(struct mr_plan *plan, uint32_t step, struct mr_work **work
 bool mr_run_stage(struct mr_run *run) __attribute__((warn_unused_result));
 void mr_run_unstage(struct mr_run *run);
 
+/* exec.c: the launch counts among the users of its nodes' memory no longer. Once it does, further calls do nothing. */
+void mr_run_leave_memory(struct mr_run *run);
+
 /* exec_run.c: struct mr_async's begin; the task's function; and what goes on when a step that was left to others has ended (no lock held). */
 bool mr_run_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
 void mr_run_task(struct mr_task *task);

@@ -361,6 +361,7 @@ static void finish(struct mr_plan *plan)
         plan->steps[plan->run->staged[i].step].staged = NULL;
     if (plan->event_count > 0)
         complete_records(plan->run, (CUresult)atomic_load(&plan->status));
+    mr_run_leave_memory(plan->run);    /* before anybody learns of the end: a trim that follows finds it unused */
     uint64_t took = plan->step_count > 1 ? mr_clock_ns() - plan->run->began : 0;
     if (plan->step_count > 1)
         atomic_store_explicit(&plan->step_ns, (uint32_t)(took / plan->step_count < UINT32_MAX - 1 ? took / plan->step_count : UINT32_MAX - 1) + 1,

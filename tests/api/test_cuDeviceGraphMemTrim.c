@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cuDeviceGraphMemTrim and cuDeviceGetGraphMemAttribute: what graphs' memory counts for, and when a trim gives it back. */
+#include "graph_support.h"
+
+#define MIB ((size_t)1 << 20)
+
+static uint64_t reserved(void)
+{
+    cuuint64_t bytes = 1;
+    OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes));
+    return bytes;
+}
+
+static void CUDA_CB nothing(void *data)
+{
+    (void)data;
+}
+
+/* A graph that allocates, calls the host and frees. */
+static CUgraphExec user(void)
+{
+    CUgraph graph = new_graph();
+    CUgraphNode node[3];
+    CUgraphExec exec = NULL;
+    CUDA_MEM_ALLOC_NODE_PARAMS params = device_alloc(32 * MIB);
+    CUDA_HOST_NODE_PARAMS call = { .fn = nothing };
+    OK(cuGraphAddMemAllocNode(&node[0], graph, NULL, 0, &params));
+    OK(cuGraphAddHostNode(&node[1], graph, &node[0], 1, &call));
+    OK(cuGraphAddMemFreeNode(&node[2], graph, &node[1], 1, params.dptr));
+    OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    return exec;
+}
+
+/* Whoever waited for a launch finds its memory unused: a trim gives all of it back. */
+static void test_trim_behind_a_wait(void **state)
+{
+    CUstream stream = NULL;
+    (void)state;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = user();
+    for (int i = 0; i < 2000; i++) {
+        OK(cuGraphLaunch(exec, stream));
+        assert_int_equal(reserved(), 32 * MIB);
+        if (i % 2) {
+            OK(cuStreamSynchronize(stream));
+        } else {
+            while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+                continue;
+        }
+        OK(cuDeviceGraphMemTrim(0));
+        assert_int_equal(reserved(), 0);
+    }
+    OK(cuGraphExecDestroy(exec));
+    OK(cuStreamDestroy_v2(stream));
+}
+
+/* What is queued keeps its memory. */
+static void test_trim_before_the_end(void **state)
+{
+    CUstream stream = NULL;
+    CUdeviceptr word = 0;
+    (void)state;
+    OK(cuMemAlloc_v2(&word, 4));
+    OK(cuMemsetD32_v2(word, 0, 1));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = user();
+    OK(cuStreamWaitValue32_v2(stream, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuGraphLaunch(exec, stream));
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(reserved(), 32 * MIB);
+    OK(cuMemsetD32_v2(word, 1, 1));
+    OK(cuStreamSynchronize(stream));
+    OK(cuDeviceGraphMemTrim(0));
+    assert_int_equal(reserved(), 0);
+    OK(cuGraphExecDestroy(exec));
+    OK(cuStreamDestroy_v2(stream));
+    OK(cuMemFree_v2(word));
+}
+
+static void test_bad(void **state)
+{
+    cuuint64_t bytes = 0;
+    (void)state;
+    FAILS(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuDeviceGetGraphMemAttribute(1000, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuDeviceGetGraphMemAttribute(0, (CUgraphMem_attribute)99, &bytes), CUDA_ERROR_INVALID_VALUE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_trim_behind_a_wait, begin_context, end_context),
+        cmocka_unit_test_setup_teardown(test_trim_before_the_end, begin_context, end_context),
+        cmocka_unit_test_setup_teardown(test_bad, begin_context, end_context),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
