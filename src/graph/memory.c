@@ -102,7 +102,8 @@ struct mr_graph_memory *mr_graph_memory_find(CUdeviceptr address)
     struct mr_graph_memory *found = NULL;
     lock_table();
     struct mr_list *bucket = bucket_of((uintptr_t)address);
-    for (struct mr_list *at = bucket->next; at != bucket && !found; at = at->next) {
+    /* The latest first: an older one with the address belongs to a context that is gone, and so is its memory. */
+    for (struct mr_list *at = bucket->prev; at != bucket && !found; at = at->prev) {
         struct mr_graph_memory *memory = MR_CONTAINER(at, struct mr_graph_memory, link);
         if (memory->address == (uintptr_t)address)
             found = memory;

@@ -78,6 +78,30 @@ static void test_trim_before_the_end(void **state)
     OK(cuMemFree_v2(word));
 }
 
+/* A graph that outlives its context is not in the way of one whose memory has the same address. */
+static void test_addresses_of_a_context_that_is_gone(void **state)
+{
+    CUcontext context = NULL, first = *state;
+    CUgraph left[2];
+    CUdeviceptr address[2];
+    OK(cuCtxSetCurrent(first));
+    for (int i = 0; i < 2; i++) {
+        CUgraphNode node = NULL;
+        CUDA_MEM_ALLOC_NODE_PARAMS params = device_alloc(32 * MIB);
+        OK(cuCtxCreate_v2(&context, 0, 0));
+        left[i] = new_graph();
+        OK(cuGraphAddMemAllocNode(&node, left[i], NULL, 0, &params));
+        address[i] = params.dptr;
+        OK(cuGraphAddMemFreeNode(&node, left[i], &node, 1, params.dptr));
+        OK(cuCtxDestroy_v2(context));
+    }
+    if (address[0] != address[1])
+        print_message("the addresses differ: nothing was tested\n");
+    OK(cuGraphDestroy(left[0]));
+    OK(cuGraphDestroy(left[1]));
+    OK(cuCtxSetCurrent(first));
+}
+
 static void test_bad(void **state)
 {
     cuuint64_t bytes = 0;
@@ -92,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_trim_behind_a_wait, begin_context, end_context),
         cmocka_unit_test_setup_teardown(test_trim_before_the_end, begin_context, end_context),
+        cmocka_unit_test_setup_teardown(test_addresses_of_a_context_that_is_gone, begin_context, end_context),
         cmocka_unit_test_setup_teardown(test_bad, begin_context, end_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
