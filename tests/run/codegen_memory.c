@@ -120,6 +120,36 @@ static void vectors_of_elements(void **unused)
     rig_close(rig);
 }
 
+/* Element t * stride of arrays whose stride is a parameter: n is 128 + stride, 256 times the first lane that takes part, 65536 times the last. */
+#define STRIDED(name, shift, access, value) ENTRY(name, ".reg .b32 %s, %from, %to, %a, %b; .reg .b64 %p, %q, %d; .reg .b16 %h; .reg .pred %c;", \
+    "and.b32 %s, %n, 255; sub.u32 %s, %s, 128; bfe.u32 %from, %n, 8, 8; shr.u32 %to, %n, 16;\n" \
+    "setp.lt.u32 %c, %t, %from; @%c exit; setp.gt.u32 %c, %t, %to; @%c exit; mul.wide.s32 %o, %t, %s; shl.b64 %o, %o, " shift "; add.u64 %o, %o, 4096;\n" \
+    "add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global" access " " value ", [%p]; st.global" access " [%q], " value ";")
+
+static void strides_of_parameters(void **unused)
+{
+    static const struct { const char *name; unsigned bytes; } entries[] = {{"by_1", 1}, {"by_2", 2}, {"by_4", 4}, {"by_8", 8}, {"by_pairs", 8}};
+    (void)unused;
+    struct rig *rig = rig_open(HEAD STRIDED("by_1", "0", ".u8", "%h") STRIDED("by_2", "1", ".u16", "%h") STRIDED("by_4", "2", ".u32", "%a")
+        STRIDED("by_8", "3", ".u64", "%d") STRIDED("by_pairs", "3", ".v2.u32", "{%a, %b}"));
+    FOR_VARIANTS {
+        for (unsigned run = 0; run < 5 * 7 * 3 * 4; run++) {
+            static uint8_t expected[sizeof out];
+            unsigned entry = run % 5, from = run / 35 % 3 * 3, to = (unsigned[]){99, 69, 31, 4}[run / 105];
+            int stride = (int)(run / 5 % 7) - 3;
+            start();
+            memcpy(expected, out, sizeof out);
+            for (unsigned t = from; t <= to; t++) {
+                size_t at = (size_t)(4096 + (int)t * stride * (int)entries[entry].bytes);
+                memcpy(expected + at, (uint8_t *)in + at, entries[entry].bytes);
+            }
+            launch(rig, entries[entry].name, 100, (unsigned)(128 + stride) | from << 8 | to << 16);
+            assert_memory_equal(out, expected, sizeof out);
+        }
+    }
+    rig_close(rig);
+}
+
 static void variables(void **unused)
 {
     (void)unused;
@@ -241,7 +271,7 @@ static void misaligned_addresses(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(variables), cmocka_unit_test(calls),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(calls),
         cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

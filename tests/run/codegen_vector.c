@@ -150,6 +150,23 @@ static void tiles_are_fetched_ahead(void **unused)
     rig_close(rig);
 }
 
+/* A stride that is a parameter may be the element's size: there is a way with whole vectors, and one without. */
+static void strides_of_parameters_are_tested(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n"
+        ".visible .entry strided(.param .u64 in, .param .u64 stride) { .reg .b32 %r<3>; .reg .b64 %rd<6>;\n"
+        "mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [stride]; mul.lo.u64 %rd4, %rd1, %rd3;\n"
+        "add.u64 %rd5, %rd2, %rd4; ld.global.u32 %r2, [%rd5]; add.u32 %r2, %r2, 1; st.global.u32 [%rd5], %r2; ret; }\n");
+    char *ir = rig_text(rig, "strided", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
+    assert_int_equal(lines_with(ir, "br i1", "%together"), 2);
+    assert_in_range(lines_with(ir, "call", "masked.load") + lines_with(ir, " = load ", "<32 x i32>"), 1, 1);
+    assert_int_equal(lines_with(ir, "call", "masked.gather"), 1);
+    assert_int_equal(lines_with(ir, "call", "masked.scatter"), 1);
+    free(ir);
+    rig_close(rig);
+}
+
 static void processors_are_known_by_name(void **unused)
 {
     (void)unused;
@@ -166,6 +183,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
         cmocka_unit_test(alignment_is_tested_outside_of_loops),
         cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead),
+        cmocka_unit_test(strides_of_parameters_are_tested),
         cmocka_unit_test(processors_are_known_by_name)};
     if (argc != 2)
         return 1;

@@ -9,7 +9,9 @@
  *                              one for each row where a warp is several rows
  *   the same within each row   loads: a scalar for each row
  *   anything else              a gather or scatter, or a loop over the lanes
- *                              where the processor has none of that width
+ *                              where the processor has none of that width;
+ *                              in global memory only if the addresses turn out
+ *                              not to step by the access's size
  *
  * A stepping address that was widened from 32 bits steps only if no lane
  * overflowed on the way; that is tested when the code runs, and the other way
@@ -350,6 +352,23 @@ static void store_scattered(struct cg *g, struct access *a)
 
 typedef void access_way(struct cg *g, struct access *a);
 
+/* Behind the first way, which is written already: the other one in the block `slow`; both go on in `on`. */
+static void join_ways(struct cg *g, struct access *a, struct access *other, bool is_load, access_way *way, LLVMBasicBlockRef slow, LLVMBasicBlockRef on)
+{
+    LLVMBasicBlockRef fast = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, slow);
+    way(g, other);
+    slow = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    for (unsigned i = 0; is_load && i < a->count; i++) {
+        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(a->values[i]), "");
+        LLVMAddIncoming(phi, (LLVMValueRef[]){a->values[i], other->values[i]}, (LLVMBasicBlockRef[]){fast, slow}, 2);
+        a->values[i] = phi;
+    }
+}
+
 /* The steady way if no lane is past the break, else lane by lane. */
 static void either_way(struct cg *g, struct access *a, bool is_load, access_way *steady, access_way *scattered)
 {
@@ -367,18 +386,34 @@ static void either_way(struct cg *g, struct access *a, bool is_load, access_way 
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct access other = *a;
     steady(g, a);
-    fast = LLVMGetInsertBlock(g->b);
-    LLVMBuildBr(g->b, on);
-    LLVMPositionBuilderAtEnd(g->b, slow);
-    scattered(g, &other);
-    slow = LLVMGetInsertBlock(g->b);
-    LLVMBuildBr(g->b, on);
-    LLVMPositionBuilderAtEnd(g->b, on);
-    for (unsigned i = 0; is_load && i < a->count; i++) {
-        LLVMValueRef phi = LLVMBuildPhi(g->b, LLVMTypeOf(a->values[i]), "");
-        LLVMAddIncoming(phi, (LLVMValueRef[]){a->values[i], other.values[i]}, (LLVMBasicBlockRef[]){fast, slow}, 2);
-        a->values[i] = phi;
-    }
+    join_ways(g, a, &other, is_load, scattered, slow, on);
+}
+
+/* Nobody could tell whether the addresses step by the access's size, but they often do: kernels take the strides of arrays as parameters (CuPy's and Numba's
+ * all do). So that is tested when the code runs. What lanes that don't run hold doesn't count, but the first lane's is what the others are compared with. */
+static bool may_be_contiguous(const struct cg *g, const struct access *a)
+{
+    bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
+    return global && a->address.c.kind == MR_CLASS_VARYING && g->flow.rows == 1 && !g->flow.dispatched;
+}
+
+static void tested_way(struct cg *g, struct access *a, bool is_load, access_way *contiguous, access_way *scattered)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef addresses = cg_address_vector(g, &a->address), steps[CG_LANES_MAX];
+    LLVMValueRef first = LLVMBuildExtractElement(g->b, addresses, LLVMConstInt(g->unit->i32, 0, false), "");
+    for (unsigned lane = 0; lane < g->unit->width; lane++)
+        steps[lane] = LLVMConstInt(i64, (uint64_t)lane * a->bytes * a->count, false);
+    LLVMValueRef expected = LLVMBuildAdd(g->b, cg_splat(g, first), LLVMConstVector(steps, g->unit->width), "");
+    LLVMValueRef strays = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->exec_vector, "");
+    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, strays, g->unit->mask, ""), LLVMConstInt(g->unit->mask, 0, false), "");
+    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, none, fast, slow);
+    LLVMPositionBuilderAtEnd(g->b, fast);
+    struct access other = *a;
+    a->address.base[0] = first;
+    contiguous(g, a);
+    join_ways(g, a, &other, is_load, scattered, slow, on);
 }
 
 static bool is_contiguous(const struct access *a)
@@ -396,6 +431,8 @@ static void do_load(struct cg *g, struct access *a)
     }
     else if (a->address.c.kind == MR_CLASS_AFFINE && !a->address.c.stride && !a->address.c.wrap)
         load_by_row(g, a);
+    else if (may_be_contiguous(g, a))
+        tested_way(g, a, true, load_contiguous, load_scattered);
     else
         load_scattered(g, a);
 }
@@ -411,6 +448,8 @@ static void do_store(struct cg *g, struct access *a)
             a->values[i] = cg_splat(g, a->values[i]);
     if (is_contiguous(a))
         either_way(g, a, false, store_contiguous, store_stepwise);
+    else if (may_be_contiguous(g, a))
+        tested_way(g, a, false, store_contiguous, store_scattered);
     else
         store_scattered(g, a);
 }
