@@ -27,7 +27,7 @@ configure() {
 # The first report ends a test, with the stack that it came by. A program's own SIGSEGV handlers stay its own: the driver has some.
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:handle_segv=0:allow_user_segv_handler=1:detect_stack_use_after_return=0
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=200
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=200:suppressions=$PWD/scripts/tsan.txt
 
 step "layers and sizes"
 python3 scripts/check_layers.py

@@ -27,7 +27,7 @@ static _Atomic bool fences = true;      /* the kernel doesn't help: visits have 
 static _Atomic(void (*)(void *)) give_back;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-static bool key_made;
+static _Atomic bool key_made;
 
 static void release_kept(struct mr_visitor *self)
 {
@@ -55,7 +55,7 @@ static void end_of_thread(void *data)
 
 static void prepare(void)
 {
-    key_made = pthread_key_create(&key, end_of_thread) == 0;
+    atomic_store_explicit(&key_made, pthread_key_create(&key, end_of_thread) == 0, memory_order_release);
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
         atomic_store(&fences, false);
 }
@@ -64,7 +64,7 @@ static void prepare(void)
 static void enlist(struct mr_visitor *self)
 {
     pthread_once(&once, prepare);
-    if (!key_made || pthread_setspecific(key, self) != 0) {
+    if (!atomic_load_explicit(&key_made, memory_order_acquire) || pthread_setspecific(key, self) != 0) {
         atomic_store_explicit(&self->epoch, MR_VISIT_COUNTED, memory_order_relaxed);
         return;
     }
@@ -81,7 +81,7 @@ static void enlist(struct mr_visitor *self)
 
 static bool is_listed(const struct mr_visitor *self)
 {
-    return key_made && pthread_getspecific(key) == self;
+    return atomic_load_explicit(&key_made, memory_order_acquire) && pthread_getspecific(key) == self;
 }
 
 uint64_t mr_visit_begin_slow(uint64_t outer)
