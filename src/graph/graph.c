@@ -81,8 +81,11 @@ void mr_graph_destroy(struct mr_graph *graph)
         mr_lock_drop(&mr_graph_lock);
         return;
     }
-    for (struct mr_list *at = graph->nodes.next; at != &graph->nodes; at = at->next)
-        mr_object_retire(MR_CONTAINER(at, struct mr_node, link));
+    for (struct mr_list *at = graph->nodes.next; at != &graph->nodes; at = at->next) {
+        struct mr_node *node = MR_CONTAINER(at, struct mr_node, link);
+        mr_object_retire(node);
+        node->before.count = node->after.count = 0;
+    }
     list_take(&graph->nodes, &nodes);
     mr_list_init(&graph->roots);
     list_take(&graph->conditionals, &conditionals);
@@ -343,6 +346,7 @@ void mr_graph_remove(struct mr_node *node)
             edges_drop(&node->before.at[i].node->after, node);
         for (size_t i = 0; i < node->after.count; i++)
             unlink_before(node->after.at[i].node, node);
+        node->before.count = node->after.count = 0;   /* whoever has looked the node up finds no edges, rather than freed ones */
         mr_list_remove(&node->link);
         mr_list_remove(&node->root);
         node->graph->count--;
