@@ -241,6 +241,41 @@ CASE(launch, cooperative)
     rt(cudaDeviceSynchronize());
 }
 
+/* Other handles than those of kernels, where a kernel is asked for. */
+CASE(launch, handle_of_function)
+{
+    cudaFunction_t function = NULL;
+    struct cudaFuncAttributes attributes;
+    RT_NEED(cudaGetFuncBySymbol(&function, &rt_host_empty));
+    rt_noted(launch(function, size(1, 1, 1), size(1, 1, 1), 0, NULL));
+    rt_noted(cudaFuncGetAttributes(&attributes, function));
+    rt(cudaDeviceSynchronize());
+}
+
+CASE(launch, handle_of_kernel_again)
+{
+    const void *kernel = rt_kernel("empty"), *store = rt_kernel("store");
+    unsigned *word = rt_words(1, 1), value = 6;
+    void *params[] = {&word, &value};
+    for (int i = 0; i < 3; i++) {
+        rt_noted(launch(kernel, size(1, 1, 1), size(1, 1, 1), 0, NULL));
+        rt_noted(launch(store, size(1, 1, 1), size(1, 1, 1), 0, params));
+    }
+    say_int(rt_word(word));
+}
+
+CASE(launch, handle_of_unloaded_kernel, .alone = true)
+{
+    cudaLibrary_t library;
+    cudaKernel_t kernel = NULL;
+    RT_NEED(cudaLibraryLoadData(&library, gold_ptx, NULL, NULL, 0, NULL, NULL, 0));
+    RT_NEED(cudaLibraryGetKernel(&kernel, library, "empty"));
+    RT_NEED(launch((const void *)kernel, size(1, 1, 1), size(1, 1, 1), 0, NULL));
+    RT_NEED(cudaDeviceSynchronize());
+    RT_NEED(cudaLibraryUnload(library));
+    rt_noted(launch((const void *)kernel, size(1, 1, 1), size(1, 1, 1), 0, NULL));
+}
+
 /* ---- faults: each in a process of its own ---- */
 
 static void store_to_null(void)
