@@ -167,6 +167,27 @@ static void strides_of_parameters_are_tested(void **unused)
     rig_close(rig);
 }
 
+/* Conversions to integers, which saturate, do not go element by element. */
+static void conversions_stay_in_vectors(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n"
+        ".visible .entry convert(.param .u64 in, .param .u64 out) { .reg .f32 %f; .reg .f64 %d; .reg .b32 %r<5>; .reg .b64 %rd<6>;\n"
+        "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [out];\n"
+        "add.u64 %rd4, %rd2, %rd1; add.u64 %rd5, %rd3, %rd1; ld.global.f32 %f, [%rd4]; cvt.f64.f32 %d, %f;\n"
+        "add.f64 %d, %d, %d; cvt.rzi.s32.f64 %r2, %d; cvt.rni.s32.f32 %r3, %f; add.u32 %r4, %r2, %r3; cvt.rzi.u32.f32 %r3, %f; add.u32 %r4, %r4, %r3;\n"
+        "st.global.u32 [%rd5], %r4; ret; }\n");
+    static const char *const cpus[] = {"x86-64-v3", "x86-64-v4"};
+    for (unsigned i = 0; i < 2; i++) {
+        char *assembly = rig_text(rig, "convert", MR_SHAPE_LINEAR | MR_SHAPE_FULL, cpus[i], true);
+        assert_int_not_equal(lines_with(assembly, "vcvttpd2dq", ""), 0);
+        assert_int_not_equal(lines_with(assembly, "vcvttps2dq", ""), 0);
+        assert_int_equal(lines_with(assembly, "vcvttsd2si", "") + lines_with(assembly, "vcvttss2si", ""), 0);
+        free(assembly);
+    }
+    rig_close(rig);
+}
+
 static void processors_are_known_by_name(void **unused)
 {
     (void)unused;
@@ -183,7 +204,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
         cmocka_unit_test(alignment_is_tested_outside_of_loops),
         cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead),
-        cmocka_unit_test(strides_of_parameters_are_tested),
+        cmocka_unit_test(strides_of_parameters_are_tested), cmocka_unit_test(conversions_stay_in_vectors),
         cmocka_unit_test(processors_are_known_by_name)};
     if (argc != 2)
         return 1;

@@ -265,13 +265,32 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], value);
 }
 
+/* A number of the nearest value that the type has; NaN gives 0. LLVM's saturating conversions of vectors go element by element on x86, so this says it in
+ * comparisons: out of range LLVM's plain conversion may give anything, which the choices then leave aside. */
+static LLVMValueRef saturated(struct cg *g, LLVMValueRef value, unsigned bits, bool sign)
+{
+    LLVMTypeRef type = cg_int_type(g, bits), types[2] = {cg_type(g, type), LLVMTypeOf(value)}, real = cg_element(value);
+    if (g->lanes == 1)
+        return cg_intrinsic(g, sign ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &value, 1);
+    LLVMTypeRef wide = bits < 32 ? g->unit->i32 : type;
+    double past = sign ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1)), least = sign ? -past : 0;
+    uint64_t most = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    LLVMValueRef r = sign ? LLVMBuildFPToSI(g->b, value, cg_type(g, wide), "") : LLVMBuildFPToUI(g->b, value, cg_type(g, wide), "");
+    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGE, value, cg_real(g, real, past), "");
+    LLVMValueRef below = LLVMBuildFCmp(g->b, LLVMRealOLT, value, cg_real(g, real, least), "");
+    r = cg_select(g, above, cg_int(g, wide, sign ? most >> 1 : most), r);
+    r = cg_select(g, below, cg_int(g, wide, sign ? ~(most >> 1) : 0), r);
+    r = cg_select(g, cg_is_nan(g, value), cg_int(g, wide, 0), r);
+    return cg_resize(g, r, type, sign);
+}
+
 static void float_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
 {
     unsigned to = inst->type[0], from = inst->type[1], bits = mr_ptx_type_bits(to);
     LLVMValueRef value = float_source(g, &inst->operands[1], from, inst->flags & MR_PTX_FLAG_FTZ);
     value = round_to_integer(g, value, inst->rounding);
-    LLVMTypeRef type = cg_int_type(g, bits), types[2] = {cg_type(g, type), LLVMTypeOf(value)};
-    LLVMValueRef r = cg_intrinsic(g, is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &value, 1);
+    LLVMTypeRef type = cg_int_type(g, bits);
+    LLVMValueRef r = saturated(g, value, bits, is_signed(to));
     if (from == MR_PTX_TYPE_F64 || bits == 64)
         r = cg_select(g, cg_is_nan(g, value), cg_int(g, type, UINT64_C(1) << (bits - 1)), r);
     cg_write_extended(g, &inst->operands[0], r, is_signed(to));
