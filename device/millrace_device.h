@@ -168,7 +168,10 @@ MR_ATOMIC_FETCH(atomicXor, long long, __atomic_fetch_xor)
 MR_DEVICE int atomicSub(int *a, int v) { return __atomic_fetch_sub(a, v, __ATOMIC_RELAXED); }
 MR_DEVICE unsigned int atomicSub(unsigned int *a, unsigned int v) { return __atomic_fetch_sub(a, v, __ATOMIC_RELAXED); }
 MR_DEVICE float atomicAdd(float *a, float v) { return __nvvm_atom_add_gen_f(a, v); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
+/* Sources define it themselves for older architectures, as the programming guide shows. */
 MR_DEVICE double atomicAdd(double *a, double v) { return __nvvm_atom_add_gen_d(a, v); }
+#endif
 MR_DEVICE float atomicExch(float *a, float v) { return __builtin_bit_cast(float, atomicExch((unsigned int *)a, __builtin_bit_cast(unsigned int, v))); }
 MR_DEVICE unsigned int atomicInc(unsigned int *a, unsigned int v) { return __nvvm_atom_inc_gen_ui(a, v); }
 MR_DEVICE unsigned int atomicDec(unsigned int *a, unsigned int v) { return __nvvm_atom_dec_gen_ui(a, v); }

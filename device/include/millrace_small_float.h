@@ -130,6 +130,8 @@ MR_DEVICE MR_SMALL2 atomicAdd(MR_SMALL2 *address, MR_SMALL2 value)
     } while (seen != before);
     return __builtin_bit_cast(MR_SMALL2, before);
 }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+/* Not below, where sources define their own, as with NVIDIA's headers. */
 MR_DEVICE MR_SMALL atomicAdd(MR_SMALL *address, MR_SMALL value)
 {
     unsigned long long place = (unsigned long long)address;
@@ -143,6 +145,7 @@ MR_DEVICE MR_SMALL atomicAdd(MR_SMALL *address, MR_SMALL value)
     } while (seen != before);
     return old;
 }
+#endif
 
 /* From and to whole numbers, in each of CUDA's roundings rn rz rd ru, which are PTX's rn rz rm rp. */
 #define MR_TO_WHOLE(mode, ptx)                                                                                                    \

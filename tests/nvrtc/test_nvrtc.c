@@ -347,6 +347,32 @@ static void what_sources_expect(void **state)
     nvrtcDestroyProgram(&program);
 }
 
+/* Sources bring their own atomic sums for architectures that have none: the double's below 60 is the programming guide's, and CuPy's atomics.cuh has it. */
+static void sums_of_their_own(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "#include <cuda_fp16.h>\n"
+        "#if __CUDA_ARCH__ < 600\n__device__ double atomicAdd(double *a, double v) { double old = *a; *a += v + 100; return old; }\n#endif\n"
+        "#if __CUDA_ARCH__ < 700\n__device__ __half atomicAdd(__half *a, __half v) { __half old = *a; *a = old + v + __half(100.0f); return old; }\n#endif\n"
+        "extern \"C\" __global__ void k(double *d, __half *h) { atomicAdd(d, 1.0); atomicAdd(h, __half(1.0f)); }\n";
+    static const struct {
+        const char *arch;
+        bool own_double, own_half;
+    } cases[] = { { "-arch=compute_50", true, true }, { "-arch=compute_60", false, true }, { "-arch=compute_75", false, false } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *words[] = { cases[i].arch, "--device-as-default-execution-space" };
+        nvrtcProgram program = program_of(source, "kern.cu");
+        if (nvrtcCompileProgram(program, 2, words) != NVRTC_SUCCESS)
+            fail_msg("%s: %s", cases[i].arch, log_of(program));
+        char *ptx = ptx_of(program);
+        assert_int_equal(strstr(ptx, ".add.f64") == NULL, cases[i].own_double);
+        assert_int_equal(strstr(ptx, "cas.b32") == NULL, cases[i].own_half);
+        free(ptx);
+        nvrtcDestroyProgram(&program);
+    }
+}
+
 /* A header on disk that changes is noticed by the cache. */
 static void changed_headers(void **state)
 {
@@ -516,6 +542,7 @@ int main(void)
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(changed_headers, begin),
         cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
+        cmocka_unit_test_setup(sums_of_their_own, begin),
         cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
