@@ -39,8 +39,16 @@ static inline unsigned mr_engine_level(uint64_t key)
     return (unsigned)(key >> 56);
 }
 
-/* How many commands a worker runs of one stream before others that wait, of whatever priority, are looked at again. */
+/* How many commands a worker runs of one stream before others that wait, of whatever priority, are looked at again; and for how long it goes on while
+ * older work of the same priority waits. A stream's next command mostly works on what the last one left in the caches. */
 #define MR_TURN 32u
+#define MR_TURN_NS 4000000u
+
+/* What a worker has done of one stream, or graph, since it took it up. All zero at the start. */
+struct mr_turn {
+    uint64_t began;                      /* when older work was first seen waiting; 0: not yet */
+    unsigned ran;                        /* commands */
+};
 
 /* Something ready to run. Its owner keeps it in place while it is queued; fields are guarded by the engine's lock. */
 struct mr_task {
@@ -78,12 +86,9 @@ struct mr_call mr_engine_push(struct mr_task *task, uint64_t key) __attribute__(
 /* Takes the task out of the queue for the caller to run; false if it isn't there (any more). */
 bool mr_engine_take(struct mr_task *task);
 
-/* True if something is queued that goes before `key`. One load. */
-bool mr_engine_has_older(uint64_t key);
-
-/* True if a worker that goes on with something of this key after `ran` commands should let go: something goes before it, or it has had its turn and others
- * wait. Two loads. */
-bool mr_engine_turn_is_over(uint64_t key, unsigned ran);
+/* True if a worker that goes on with something of this key should let go: something of a higher priority is queued, or it has had its turn and others
+ * wait. Two loads, and a look at the clock if something older waits. */
+bool mr_engine_turn_is_over(uint64_t key, struct mr_turn *turn);
 
 /* A launch, or a long copy or fill, in progress. Its blocks, or pieces, are shared out. Embedded in its stream. */
 struct mr_grid {

@@ -2,7 +2,7 @@
 /* The monitor: sees to it that ready work doesn't wait behind commands that don't end.
  *
  * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready and no worker has taken
- * anything up for two milliseconds, neither a task nor blocks of an open grid, it starts one more worker, and waits twice as long before the next one, up to
+ * anything up for two milliseconds, neither a task, nor a command, nor blocks of an open grid, it starts one more worker, and waits twice as long before the next one, up to
  * a limit. Progress brings that back by half: a grid of slow blocks must not gather worker after worker. If workers are known to
  * be waiting or inside host functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
 #include <limits.h>
@@ -22,7 +22,7 @@ struct watch { uint64_t progress; unsigned stalled, patience, calm; };
 /* A number that changes whenever a worker takes something up. Lock held. */
 static uint64_t progress_now(void)
 {
-    uint64_t sum = mr_engine.takes;
+    uint64_t sum = mr_engine.takes + atomic_load_explicit(&mr_engine.goes_on, memory_order_relaxed);
     for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next)
         sum += atomic_load_explicit(&MR_CONTAINER(link, struct mr_grid, link)->next, memory_order_relaxed);
     return sum;

@@ -2,12 +2,14 @@
 /* The queue of ready tasks: for each priority a binary heap by age, from which any task can be taken by its place.
  *
  * A higher priority goes before, but not for ever: each time that something of a higher priority is taken while a heap has tasks waiting, that heap is passed over,
- * and after MR_PATIENCE times its oldest task is next. A task of a stream is at most MR_TURN commands long while others wait, so a command of the
+ * and after MR_PATIENCE times its oldest task is next. A worker goes on with the stream that it has, though older work of the same priority waits: what the
+ * one command wrote is still in the caches for the next. But a task of a stream is at most MR_TURN commands long while others wait, so a command of the
  * lowest priority whose turn it would be waits for a bounded number of others, whatever is submitted later.
  *
  * Each change ends in mr_engine_publish, which keeps words up to date that other threads read without the lock: whether there is anything
  * to do, and the key that goes first. */
 #include "base/chaos.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "engine/workers.h"
 
@@ -139,14 +141,22 @@ bool mr_engine_take(struct mr_task *task)
     return queued;
 }
 
-bool mr_engine_has_older(uint64_t key)
+bool mr_engine_turn_is_over(uint64_t key, struct mr_turn *turn)
 {
-    return atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed) < key;
-}
-
-bool mr_engine_turn_is_over(uint64_t key, unsigned ran)
-{
-    return mr_engine_has_older(key) || (ran >= MR_TURN && atomic_load_explicit(&mr_engine.queued, memory_order_relaxed) != 0);
+    uint64_t top = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
+    if (turn->ran >= MR_TURN)
+        return top < key || atomic_load_explicit(&mr_engine.queued, memory_order_relaxed) != 0;
+    if (__builtin_expect(top >= key, 1))
+        return false;
+    if (mr_engine_level(top) < mr_engine_level(key))
+        return true;
+    uint64_t now = mr_clock_ns();
+    if (!turn->began)
+        turn->began = now;
+    if (now - turn->began >= MR_TURN_NS)
+        return true;
+    atomic_fetch_add_explicit(&mr_engine.goes_on, 1, memory_order_relaxed);
+    return false;
 }
 
 /* Something of this level is about to be taken: notes who is passed over, and gives the heap that has been so too often, or NULL. */

@@ -42,6 +42,7 @@ struct mr_engine {
     unsigned extra_started;
     _Atomic uint32_t bell;             /* futex of sleeping workers */
     uint64_t takes;                    /* tasks and grids that workers have taken up */
+    _Atomic uint64_t goes_on;          /* commands that workers went on with while older work waited */
     _Atomic bool stop;                 /* the process ends */
 
     bool monitor_made, monitor_armed;

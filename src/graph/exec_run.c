@@ -400,10 +400,10 @@ static bool worth_sharing(const struct mr_plan *plan, const struct mr_ready *min
     return step_ns == 0 || (uint64_t)mine->count * step_ns > SHARE_NS;
 }
 
-/* The step that this thread does next, with others left to those who may do them; MR_STEP_NONE if it shall leave. `ran`: how many it has done. */
-static uint32_t next_step(struct mr_plan *plan, struct mr_ready *mine, bool worker, unsigned ran)
+/* The step that this thread does next, with others left to those who may do them; MR_STEP_NONE if it shall leave. `turn`: what it has done. */
+static uint32_t next_step(struct mr_plan *plan, struct mr_ready *mine, bool worker, struct mr_turn *turn)
 {
-    bool over = worker && ran > 0 && mr_engine_turn_is_over(plan->run->key, ran);
+    bool over = worker && turn->ran > 0 && mr_engine_turn_is_over(plan->run->key, turn);
     if (mine->first != MR_STEP_NONE && (over || (!worker && is_host(plan, mine->first))))
         publish(plan, mine);
     uint32_t at = take_first(plan, mine);
@@ -421,7 +421,7 @@ static void run_steps(struct mr_plan *plan, struct mr_ready *mine)
 {
     bool worker = mr_engine_on_worker();
     uint32_t at;
-    for (unsigned ran = 0; (at = next_step(plan, mine, worker, ran)) != MR_STEP_NONE; ran++) {
+    for (struct mr_turn turn = { 0 }; (at = next_step(plan, mine, worker, &turn)) != MR_STEP_NONE; turn.ran++) {
         const struct mr_work *work = plan->steps[at].work;
         if (work && work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && start_body(plan, at, mine))
             continue;

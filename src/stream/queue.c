@@ -113,6 +113,7 @@ static bool take_queued(struct mr_stream *stream)
 static void own(struct mr_stream *stream)
 {
     set_state(stream, MR_STREAM_RUNNING);
+    stream->turn = (struct mr_turn){ 0 };
     (void)take_queued(stream);
 }
 
@@ -333,11 +334,11 @@ static bool is_passed(const struct mr_stream *stream, const struct mr_command *c
 }
 
 /* The owner's loop. No lock held; the stream is RUNNING; `done` is a command of it that was just carried out, with `status`, or NULL. Goes on until nothing
- * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) older work is waiting or others have waited for long. True if a command was run. */
+ * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) its turn is over. True if a command was run. */
 static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data)
 {
     bool worker = mr_engine_on_worker();
-    unsigned ran = 0;
+    bool ran = false;
     unsigned quick = enough == always ? QUICK_IN_PASSING : 0;
     for (;;) {
         bool more = true;
@@ -348,7 +349,7 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         if (done)
             mr_command_free(done);
         if (!more)
-            return ran > 0;
+            return ran;
         struct mr_command *command = stream->mine;
         done = NULL;
         atomic_store_explicit(&stream->oldest, command->sequence, memory_order_relaxed);
@@ -357,9 +358,9 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         } else if (!is_passed(stream, command)) {
             uint64_t key = key_of(stream, command);
             if (command->kind == MR_COMMAND_WAIT || (for_worker(command) && !worker) ||
-                (enough ? enough(data) : ran > 0 && (mr_engine_turn_is_over(key, ran) || mr_chaos_turn(30)))) {
+                (enough ? enough(data) : stream->turn.ran > 0 && (mr_engine_turn_is_over(key, &stream->turn) || mr_chaos_turn(30)))) {
                 if (let_go(stream, command))
-                    return ran > 0;
+                    return ran;
                 continue;
             }
         }
@@ -367,7 +368,8 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         done = command;
         if (command->kind == MR_COMMAND_RECORD || command->kind == MR_COMMAND_WAIT)
             continue;
-        ran++;
+        ran = true;
+        stream->turn.ran++;
         stream->running = command;
         if (!execute(stream, command, &status))
             return true;
@@ -392,7 +394,9 @@ void mr_stream_grid_resume(struct mr_grid *grid)
     CUresult status = (CUresult)atomic_load(&grid->status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
-    (void)work(stream, stream->running, status, always, NULL);
+    /* A worker that left a grid last goes on with the stream. What runs in steps ends somewhere in them, and is not kept waiting. */
+    bool goes_on = mr_engine_on_worker() && stream->running->kind != MR_COMMAND_ASYNC;
+    (void)work(stream, stream->running, status, goes_on ? NULL : always, NULL);
 }
 
 CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command)

@@ -49,6 +49,7 @@ struct mr_stream {
     /* The owner's, while the stream is RUNNING; others may read the atomics. A cache line away from what submitters write. */
     _Alignas(64) struct mr_command *mine, *mine_tail; /* taken off the queue, not yet run; oldest first */
     struct mr_command *running;        /* what is being run */
+    struct mr_turn turn;               /* of the worker, while it is one that owns the stream */
     _Atomic uint64_t oldest;           /* sequence of the first command that isn't done, or of an earlier one; meaningless when IDLE */
     _Atomic uint64_t completed;        /* commands that are done, of those that were submitted */
     _Atomic uint32_t pulse;            /* futex of threads that sleep until `completed` moves */

@@ -177,6 +177,39 @@ static void test_low_priority_gets_its_turn(void **state)
     OK(cuEventDestroy(opened));
 }
 
+/* A worker goes on with the stream that it has while older work of the same priority waits, but not for long. */
+static void test_older_work_waits_for_a_turn(void **state)
+{
+    (void)state;
+    enum { LONG = 500 };
+    static int places[LONG];
+    int other_place = -1;
+    CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), first = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+    CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
+    struct gate gate = { 0 };
+    keep_monitor_asleep(true);
+    gate_put(&gate, gated);
+    OK(cuEventRecord(opened, gated));
+    atomic_store(&place, 0);
+    OK(cuStreamWaitEvent(other, opened, 0));
+    OK(cuStreamWaitEvent(first, opened, 0));
+    OK(launch(first, &code_place, 1, &places[0]));
+    OK(launch(other, &code_place, 1, &other_place));
+    for (int i = 1; i < LONG; i++)
+        OK(launch(first, &code_place, 1, &places[i]));
+    gate_open(&gate);
+    watch(first);
+    watch(other);
+    keep_monitor_asleep(false);
+    for (int i = 1; i < LONG; i++)
+        assert_true(places[i - 1] < places[i]);
+    assert_in_range(other_place, 2, MR_TURN);
+    OK(cuStreamDestroy(gated));
+    OK(cuStreamDestroy(first));
+    OK(cuStreamDestroy(other));
+    OK(cuEventDestroy(opened));
+}
+
 /* As cuLaunchKernelEx with a priority of its own. */
 static void launch_at(CUstream handle, int priority, int *where)
 {
@@ -374,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_order_of_tasks),
         cmocka_unit_test(test_priorities),
         cmocka_unit_test(test_low_priority_gets_its_turn),
+        cmocka_unit_test(test_older_work_waits_for_a_turn),
         cmocka_unit_test(test_priority_of_a_launch),
         cmocka_unit_test(test_waiting_thread_does_it),
         cmocka_unit_test(test_blocking_wait_does_not_do_it),
