@@ -288,6 +288,13 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(180, w, "neg.f32 %f, %fa; mov.b32 %w, %f;", fl(a) != fl(a) ? 0x7fffffff : A ^ 0x80000000) \
     X(181, w, "cvt.f32.f16 %f, %ha; mov.b32 %w, %f;", (A & 0x7fff) > 0x7c00 ? 0x7fffffff : (u32)fb((float)half_value(A & 0xffff))) \
     X(182, h, "neg.f16 %h, %ha;", (A & 0x7fff) > 0x7c00 ? 0x7fff : (A & 0xffff) ^ 0x8000) \
+    X(183, f, "mul.f32 %fb, %fa, 0f3F000000; fma.rn.f32 %f, %fa, 0f3F000000, %fb;", fb(fmaf(fl(a), 0.5f, fl(a) * 0.5f))) \
+    X(184, f, "mul.rn.f32 %fb, 0fC1000000, %fa; fma.rn.f32 %f, %fa, 0fC1000000, %fb;", fb(fmaf(fl(a), -8.0f, fl(a) * -8.0f))) \
+    X(185, f, "mul.f32 %fb, %fa, 0f3DCCCCCD; fma.rn.f32 %f, %fa, 0f3DCCCCCD, %fb;", fb(fmaf(fl(a), 0.1f, fl(a) * 0.1f))) \
+    X(186, d, "mul.f64 %db, %da, 0d3FD0000000000000; fma.rn.f64 %d, %da, 0d3FD0000000000000, %db;", dbits(fma(db(a), 0.25, db(a) * 0.25))) \
+    X(187, f, "mul.f32 %fb, %fa, 0f3F000000; mov.f32 %fa, %fc; fma.rn.f32 %f, %fa, 0f3F000000, %fb;", fb(fmaf(fl(c), 0.5f, fl(a) * 0.5f))) \
+    X(188, f, "mul.f32 %fb, %fa, 0f3F000000; fma.rz.f32 %f, %fa, 0f3F000000, %fb;", fb(in_direction(FE_TOWARDZERO, 'f', fl(a), 0.5f, fl(a) * 0.5f))) \
+    X(189, f, "mul.f32 %fb, %fa, 0f3F000000; mov.f32 %fb, %fc; fma.rn.f32 %f, %fa, 0f3F000000, %fb;", fb(fmaf(fl(a), 0.5f, fl(c)))) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)
@@ -444,6 +451,35 @@ static void approximations(void **unused)
     }
 }
 
+/* fma(a, c, a * c), which is made as a sum where c is a power of two, of numbers so small that the product is rounded. */
+static void doubled_products(void **unused)
+{
+    (void)unused;
+    static const float factors[] = {0.5f, -0.5f, 0.25f, 0x1p-7f, -0x1p-23f, 0x1p-126f, 0x1p-149f, 2.0f, 0x1p127f, 0.75f, 3.0f};
+    static struct { u64 a, b, c; } points[1024];
+    static u64 results[1024];
+    for (unsigned k = 0; k < sizeof factors / sizeof *factors; k++) {
+        char text[128];
+        snprintf(text, sizeof text, "mul.f32 %%fb, %%fa, 0f%08X; fma.rn.f32 %%f, %%fa, 0f%08X, %%fb;", (u32)fb(factors[k]), (u32)fb(factors[k]));
+        char *source = program('f', text);
+        struct rig *rig = rig_open(source);
+        for (u32 i = 0; i < 1024; i++) /* the smallest, those where normal ones begin, and all others in steps */
+            points[i].a = i < 300 ? i : i < 600 ? (i % 8 << 23) + i - 450 + 0x00800000u : i * 4194301u + (i & 1) * 0x80000000u;
+        struct { void *in, *out; } params = {points, results};
+        for (rig_variant = 0; rig_variant < 3; rig_variant++) {
+            rig_run(rig, "vector", 1, 1024, &params, sizeof params);
+            for (unsigned i = 0; i < 1024; i++) {
+                float a = fl(points[i].a), want = fmaf(a, factors[k], a * factors[k]), have = fl(results[i]);
+                if (memcmp(&have, &want, sizeof want) != 0 && !(have != have && want != want))
+                    fail_msg("%s of %a gives %a, expected %a", text, (double)a, (double)have, (double)want);
+            }
+        }
+        rig_variant = 0;
+        rig_close(rig);
+        free(source);
+    }
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -459,6 +495,6 @@ int main(void)
 #define X(number, letter, text, value) {text, test_##number, NULL, NULL, NULL},
         CASES(X)
 #undef X
-        cmocka_unit_test(approximations), cmocka_unit_test(refusals)};
+        cmocka_unit_test(approximations), cmocka_unit_test(doubled_products), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums that take a product along: contract.c. */
+/* Sums that take a product along, and products that are added to themselves: contract.c. */
 #ifndef MR_COMPILE_CODEGEN_CONTRACT_H
 #define MR_COMPILE_CODEGEN_CONTRACT_H
 
 #include "compile/codegen/cg.h"
 
-/* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. */
+/* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. Of an fma: the product, its third operand, that it adds to
+ * the same product, so that it is twice that. */
 struct cg_contracted {
     const struct mr_ptx_inst *product;
     unsigned index;

@@ -260,6 +260,10 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
         return true;
     case MR_PTX_OP_FMA: case MR_PTX_OP_MAD: {
         LLVMValueRef args[3] = {operand(g, inst, 1), operand(g, inst, 2), operand(g, inst, 3)};
+        if (cg_contracted(g, inst).product) {
+            result(g, inst, LLVMBuildFAdd(g->b, args[2], args[2], ""));
+            return true;
+        }
         result(g, inst, arithmetic(g, inst, "fma", LLVMFAdd, args, 3));
         return true;
     }
