@@ -5,9 +5,8 @@
 #ifndef MILLRACE_CUDA_BF16_H
 #define MILLRACE_CUDA_BF16_H
 
-#ifndef MR_BOTH
-#define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline
-#endif
+#include "cuda_fp16.h"
+
 #define MR_MEMBER __attribute__((host, device, always_inline)) inline
 
 /* The upper half, rounded to nearest, ties to even. */
@@ -38,7 +37,9 @@ struct __attribute__((aligned(2))) __nv_bfloat16 {
     MR_MEMBER __nv_bfloat16(float x) : __x(mr_upper_half(x)) {}
     MR_MEMBER __nv_bfloat16(double x) : __x(mr_upper_half(mr_to_odd(x))) {}
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __nv_bfloat16(T x) : __nv_bfloat16((double)x) {}
+    explicit MR_MEMBER __nv_bfloat16(__half x) : __nv_bfloat16((float)x) {}
     MR_MEMBER operator float() const { return __builtin_bit_cast(float, (unsigned int)__x << 16); }
+    MR_SMALL_CASTS
     MR_MEMBER operator __nv_bfloat16_raw() const { return {__x}; }
     MR_MEMBER operator __nv_bfloat16_raw() const volatile { return {__x}; }
 };
@@ -51,6 +52,7 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
 };
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
+MR_MEMBER __half::__half(__nv_bfloat16 x) : __half((float)x) {}
 #undef MR_MEMBER
 
 MR_BOTH float mr_wide(__nv_bfloat16 x) { return (float)x; }
@@ -115,6 +117,7 @@ MR_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 x) { return x.x; }
 MR_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 x) { return x.y; }
 MR_BOTH float __low2float(__nv_bfloat162 x) { return (float)x.x; }
 MR_BOTH float __high2float(__nv_bfloat162 x) { return (float)x.y; }
+MR_BOTH __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 x) { return {x.y, x.x}; }
 MR_BOTH __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 x, __nv_bfloat162 y) { return {x.x, y.x}; }
 MR_BOTH __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 x, __nv_bfloat162 y) { return {x.y, y.y}; }
 MR_BOTH __nv_bfloat162 __low2bfloat162(__nv_bfloat162 x) { return {x.x, x.x}; }

@@ -7,7 +7,9 @@
 #define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline
 #endif
 #define MR_MEMBER __attribute__((host, device, always_inline)) inline
+#include "millrace_small_casts.h"
 
+struct __nv_bfloat16;
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 struct __attribute__((aligned(2))) __half {
@@ -17,7 +19,9 @@ struct __attribute__((aligned(2))) __half {
     MR_MEMBER __half(float x) : __x(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
     MR_MEMBER __half(double x) : __x(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __half(T x) : __half((float)x) {}
+    explicit MR_MEMBER __half(__nv_bfloat16 x); /* in cuda_bf16.h */
     MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, __x); }
+    MR_SMALL_CASTS
     MR_MEMBER operator __half_raw() const { return {__x}; }
     MR_MEMBER operator __half_raw() const volatile { return {__x}; }
 };

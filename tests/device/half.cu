@@ -74,6 +74,23 @@ extern "C" __global__ void to_whole(long long *half, long long *bfloat)
 #undef ONE
 }
 
+/* All bits of both types: wrong[i] counts those for which the type's conversion by the language is not what the function of the same purpose gives. */
+extern "C" __global__ void casts(unsigned int *wrong)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    __half h = __ushort_as_half((unsigned short)i);
+    __nv_bfloat16 b = __ushort_as_bfloat16((unsigned short)i);
+#define ONE(type, name) atomicAdd(wrong++, ((type)h != __half2##name##_rz(h)) + (b.operator type() != __bfloat162##name##_rz(b)));
+    ONE(signed char, char) ONE(unsigned char, uchar) ONE(short, short) ONE(unsigned short, ushort) ONE(int, int) ONE(unsigned int, uint)
+    ONE(long, ll) ONE(unsigned long, ull) ONE(long long, ll) ONE(unsigned long long, ull) ONE(char, char)
+#undef ONE
+    atomicAdd(wrong++, ((bool)h != ((float)h != 0)) + ((b ? 1 : 0) != ((float)b != 0)));
+    atomicAdd(wrong++, __half_as_ushort(__half(b)) != __half_as_ushort(__float2half(__bfloat162float(b))));
+    __nv_bfloat162 turned = __lowhigh2highlow(__halves2bfloat162(b, __nv_bfloat16(1)));
+    atomicAdd(wrong++, __bfloat16_as_ushort(turned.y) != (unsigned short)i || (float)turned.x != 1);
+    atomicAdd(wrong++, __bfloat16_as_ushort(__nv_bfloat16(h)) != __bfloat16_as_ushort(__float2bfloat16(__half2float(h))));
+}
+
 /* A float's bits around every border, rounded down and up; pairs compared to masks. */
 extern "C" __global__ void directed(unsigned short *out, unsigned int *masks, const float *x)
 {

@@ -288,6 +288,24 @@ static void test_directed(void **state)
     OK(cuMemFree(all_masks));
 }
 
+/* Conversions by the language, explicit and implied, are those of the functions; half.cu compares them. */
+static void test_casts(void **state)
+{
+    unsigned wrong[15];
+    CUfunction function;
+    CUdeviceptr memory;
+    (void)state;
+    OK(cuModuleGetFunction(&function, module, "casts"));
+    OK(cuMemAlloc(&memory, sizeof wrong));
+    OK(cuMemsetD8(memory, 0, sizeof wrong));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &memory }, NULL));
+    OK(cuMemcpyDtoH(wrong, memory, sizeof wrong));
+    OK(cuMemFree(memory));
+    for (int i = 0; i < 15; i++)
+        if (wrong[i])
+            fail_msg("conversion %d: %u are wrong", i, wrong[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +315,7 @@ int main(void)
         cmocka_unit_test(test_others),
         cmocka_unit_test(test_from_whole),
         cmocka_unit_test(test_to_whole),
+        cmocka_unit_test(test_casts),
         cmocka_unit_test(test_directed),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
