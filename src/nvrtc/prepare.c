@@ -129,6 +129,30 @@ static void drop_own_lines(struct mr_text *messages)
     }
 }
 
+bool mr_prepare_header_missing(const struct mr_text *messages)
+{
+    const char *at = strstr(mr_text_chars(messages), ": fatal error: '");
+    return at && strstr(at, "' file not found\n");
+}
+
+enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct mr_words *words)
+{
+    static const char *const last[] = { "-E", "-o/dev/null", "-" };
+    struct mr_words looking = { .items = NULL };
+    enum mr_run_status status = MR_RUN_NOT_STARTED;
+    for (size_t i = 0; i < words->count; i++)
+        mr_words_add(&looking, words->items[i], "");
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        mr_words_add(&looking, last[i], "");
+    if (!looking.failed) {
+        run->words = looking.items;
+        status = mr_run(run);
+        run->words = NULL;
+    }
+    mr_words_clear(&looking);
+    return status;
+}
+
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device, const struct mr_folder *folder)
 {
     struct mr_words waiting = { .items = NULL }, places = { .items = NULL };
@@ -160,12 +184,13 @@ enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_wo
         .standby = &standby };
     status = mr_run(&inside);
     mr_standby_release(&standby);
-    if (status == MR_RUN_DONE) {
+    bool missing = status == MR_RUN_FAILED && mr_prepare_header_missing(&inside.messages);
+    if (status == MR_RUN_DONE || missing) {
         drop_own_lines(&inside.messages);
         run->output = inside.output;
         run->messages = inside.messages;
         run->depends = inside.depends;
-        mr_log(MR_LOG_DEBUG, "nvrtcCompileProgram: compiled by a process that waited for it");
+        mr_log(MR_LOG_DEBUG, "nvrtcCompileProgram: compiled by a process that waited for it%s", missing ? ", as far as a header that is missing" : "");
     } else {
         mr_run_forget(&inside);
     }

@@ -17,7 +17,14 @@ void mr_prepare_last_words(struct mr_words *words);
 /* `words` (without the last) changed to use precompiled headers, which are made if they are not there. True with the words and the path of the headers. */
 bool mr_prepare_precompiled(const struct mr_words *words, const char *device, struct mr_words *faster, char path[PATH_MAX]);
 
-/* Compiles run->input in a process that waits for it. FAILED also if there is none, with nothing in run's texts then. */
+/* Whether these messages end at a header that was not found: then another way of running the compiler says the same. */
+bool mr_prepare_header_missing(const struct mr_text *messages);
+
+/* Only preprocesses run->input; `words` are those without the last. What comes out is thrown away, the messages are kept. */
+enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct mr_words *words);
+
+/* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures but a missing header, nothing is
+ * in run's texts. */
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device, const struct mr_folder *folder);
 
 #endif

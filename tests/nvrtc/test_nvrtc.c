@@ -284,6 +284,44 @@ static void headers_in_memory(void **state)
         assert_int_equal(nvrtcCreateProgram(&program, "", NULL, 1, texts, &far[i]), NVRTC_ERROR_INVALID_INPUT);
 }
 
+/* Headers found as jitify finds them: compiled again with each one that was missing. Only the first failure has seen more than the preprocessor. */
+static void headers_looked_for(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "one.h", "deep/two.h", "three.h" };
+    static const char *const texts[] = { "#pragma once\nint one;\n#include \"deep/two.h\"\n", "#define TWO 2\n\n#include <three.h>\n", "#define THREE 3\n" };
+    static const char *const places[] = { "top.cu(2): ", "one.h(3): ", "deep/two.h(3): " };
+    static const char source[] = "\n#include \"one.h\"\n__global__ void k(int *p) { *p = TWO + THREE + WHAT; }\n";
+    static const char *const words[] = { "-default-device", "-DWHAT=37" };
+    nvrtcProgram program = NULL;
+    for (int known = 0; known < 4; known++) {
+        assert_int_equal(nvrtcCreateProgram(&program, source, "top.cu", known, texts, names), NVRTC_SUCCESS);
+        nvrtcResult result = nvrtcCompileProgram(program, 2, words);
+        if (known < 3) {
+            assert_int_equal(result, NVRTC_ERROR_COMPILATION);
+            char line[200];
+            snprintf(line, sizeof line, "%scatastrophic error: cannot open source file \"%s\"\n", places[known], names[known]);
+            log_has(program, line);
+            log_has(program, "\n1 error detected in the compilation of \"top.cu\".\n");
+        } else {
+            if (result != NVRTC_SUCCESS)
+                fail_msg("%s", log_of(program));
+            char *ptx = ptx_of(program);
+            assert_non_null(strstr(ptx, ", 42;"));
+            free(ptx);
+        }
+        nvrtcDestroyProgram(&program);
+    }
+    /* After a missing header, a source whose fault is another. */
+    assert_int_equal(nvrtcCreateProgram(&program, source, "top.cu", 2, texts, names), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 2, words), NVRTC_ERROR_COMPILATION);
+    nvrtcDestroyProgram(&program);
+    assert_int_equal(nvrtcCreateProgram(&program, source, "top.cu", 3, texts, names), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_ERROR_COMPILATION);
+    log_has(program, "top.cu(3): error: use of undeclared identifier 'WHAT'");
+    nvrtcDestroyProgram(&program);
+}
+
 /* A client that brings NVIDIA's header of half precision gets ours, which is written for this compiler; any other header is its own. */
 static void our_headers_first(void **state)
 {
@@ -540,7 +578,8 @@ int main(void)
         cmocka_unit_test(bad_arguments), cmocka_unit_test(facts), cmocka_unit_test_setup(before_and_after, begin),
         cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
-        cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(changed_headers, begin),
+        cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(headers_looked_for, begin),
+        cmocka_unit_test_setup(changed_headers, begin),
         cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
         cmocka_unit_test_setup(sums_of_their_own, begin),
         cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
