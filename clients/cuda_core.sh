@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # cuda-core and cuda-bindings, unmodified from PyPI: clients/cuda_core.sh BUILD
-# Runs the seed's timing program (where it is), clients/cuda_core_check.py and clients/cuda_core_tests.py. The packages' own tests are in their repository only.
+# Runs the seed's timing program (where it is), clients/cuda_core_check.py, clients/cuda_core_tests.py and clients/cuda_bindings_tests.py. The packages' own
+# tests are in their repository only.
 . "$(dirname "$0")/common.sh"
 client_begin cuda_core "${1:-build}"
 install cuda-core-1.2-3 'cuda-core==1.2.*' 'cuda-bindings==13.3.*' numpy pytest || exit 1
@@ -12,4 +13,5 @@ else
 fi
 check "cuda_core_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cuda_core_check.py"
 suite pytest cuda-core "$millrace" run -- "$venv/bin/python" "$root/clients/cuda_core_tests.py"
+suite pytest cuda-bindings "$millrace" run -- "$venv/bin/python" "$root/clients/cuda_bindings_tests.py"
 client_end
