@@ -63,6 +63,8 @@ struct mr_executor {
     bool seated;                /* of those: has a block that has not ended */
     bool printed;               /* something went to stdout and has to be flushed */
     volatile int in_kernel;     /* nonzero while the thread is on a fiber: read by the signal handler */
+    volatile bool visits;       /* a visit is open that the kernel's code began: */
+    volatile uint64_t outer_visit; /* what mr_visit_begin gave it */
 
     uint32_t runnable;          /* a bit per warp that can go on */
     uint32_t unfinished;        /* warps that have not returned */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way from an instruction's lanes to textures and surfaces: finds the object behind each handle, takes a lane's operands out of the rows, and
- * puts its results back. Lanes nearly always share one handle, so it is looked up when it changes. */
+ * puts its results back. Lanes nearly always share one handle, so it is looked up when it changes.
+ *
+ * All of a warp's lanes are read in one visit (base/visit.h): a program that destroys a texture under a kernel gets no good answer, but its record does not become another
+ * texture's between two looks at it. A fault leaves the visit open; mr_executor_go closes it. */
 #include "kernel/image.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/visit.h"
 #include "kernel/executor.h"
 
 static const uint8_t coordinate_counts[] = { [MR_IMAGE_1D] = 1, [MR_IMAGE_2D] = 2, [MR_IMAGE_3D] = 3, [MR_IMAGE_A1D] = 1, [MR_IMAGE_A2D] = 2,
@@ -151,16 +155,12 @@ static uint32_t lanes_with(uint32_t mask, uint64_t handle, const struct mr_image
     return found;
 }
 
-void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
+static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
 {
     unsigned op = MR_IMAGE_GET(code, OP);
     bool surface = (op >= MR_IMAGE_LOAD && op <= MR_IMAGE_REDUCE) || (op == MR_IMAGE_ASK && MR_IMAGE_GET(code, SURFACE));
     const struct mr_texture *texture = NULL;
     uint64_t known = 0;
-    if (op == MR_IMAGE_IS) {
-        run_is(mask, code, lanes);
-        return;
-    }
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
         if (!texture || lanes->handle[lane] != known) {
@@ -180,4 +180,17 @@ void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t
         }
         run_lane(block, texture, code, line, lanes, lane);
     }
+}
+
+void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
+{
+    struct mr_executor *executor = block->engine;
+    executor->outer_visit = mr_visit_begin();
+    executor->visits = true;
+    if (MR_IMAGE_GET(code, OP) == MR_IMAGE_IS)
+        run_is(mask, code, lanes);
+    else
+        run_lanes(block, mask, code, line, lanes);
+    executor->visits = false;
+    mr_visit_end(executor->outer_visit);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/visit.h"
 #include "kernel/fault.h"
 #include "object/context.h"
 
@@ -197,6 +198,10 @@ static CUresult end_with_fault(struct mr_executor *executor)
     struct mr_fault *fault = &executor->fault;
     const uint32_t *at = executor->block.ctaid;
     executor->prepared = 0;
+    if (executor->visits) {
+        executor->visits = false;
+        mr_visit_end(executor->outer_visit);
+    }
     if (fault->quiet)
         return fault->status;
     char warp[32] = "", place[96] = "";

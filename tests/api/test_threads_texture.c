@@ -3,6 +3,7 @@
 #include "array_support.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 /* Threads make textures, read through them and end them, at the same time. */
 struct job { CUcontext context; CUfunction function; int number; bool good; };
@@ -93,8 +94,46 @@ static void one_for_all(void **state)
         assert_int_equal(found[i], i);
 }
 
+/* read_on(u64 texture, u32 *begun): reads until the texture has gone, which is a fault; says when it has begun. */
+static const char reading_on[] = PTX_HEAD
+    ".visible .entry read_on(.param .u64 texture, .param .u64 begun)\n{\n    .reg .b64 %rd<3>;\n    .reg .f32 %f<6>;\n"
+    "    ld.param.u64 %rd1, [texture];\n    ld.param.u64 %rd2, [begun];\n    mov.f32 %f1, 0f3f000000;\nagain:\n"
+    "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}];\n    st.volatile.global.f32 [%rd2], %f2;\n    bra again;\n}\n";
+
+/* A texture is destroyed while a kernel reads it, and its record is given out again. (The kernel is another context's, so that the call doesn't wait for it.) The kernel ends
+ * with a fault; nobody else comes to harm. */
+static void destroyed_under_a_kernel(void **state)
+{
+    const float one = 1;
+    CUcontext other, first = *state;
+    CUarray line = make_array(1, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0), box = make_array(4, 4, 4, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
+    float *begun;
+    fill_array(line, &one, 4, 1, 1);
+    for (int round = 0; round < 10; round++) {
+        CUtexObject texture = make_texture(line, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+        OK(cuCtxCreate(&other, NULL, 0, 0));
+        OK(cuMemHostAlloc((void **)&begun, 4, CU_MEMHOSTALLOC_PORTABLE));
+        *(volatile float *)begun = 0;
+        CUfunction function = get_function(load_module(reading_on), "read_on");
+        void *params[] = { &texture, &begun };
+        OK(cuLaunchKernel(function, 4, 1, 1, 64, 1, 1, 0, NULL, params, NULL));
+        while (__atomic_load_n((unsigned *)begun, __ATOMIC_RELAXED) == 0)
+            sched_yield();
+        OK(cuCtxSetCurrent(first));
+        OK(cuTexObjectDestroy(texture));
+        for (int i = 0; i < 500; i++)
+            OK(cuTexObjectDestroy(make_texture(i % 2 ? box : line, CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER)));
+        OK(cuCtxSetCurrent(other));
+        FAILS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+        OK(cuCtxDestroy(other));
+        OK(cuCtxSetCurrent(first));
+    }
+    OK(cuArrayDestroy(line));
+    OK(cuArrayDestroy(box));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(each_its_own), TEST_IN_CONTEXT(one_for_all) };
+    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(each_its_own), TEST_IN_CONTEXT(one_for_all), TEST_IN_CONTEXT(destroyed_under_a_kernel) };
     return cmocka_run_group_tests_name("textures and surfaces of several threads", tests, NULL, NULL);
 }
