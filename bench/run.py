@@ -156,6 +156,8 @@ def print_load(load: dict) -> None:
     print("\nLoad: 64 threads, 10,000 streams, 1,000,000 events, 10,000,000 operations queued at once\n")
     for name, label in (("bytes_event", "bytes of an event"), ("bytes_queued_operation", "bytes of a queued operation (goal: 192)"),
                         ("operation_first_tenth", "ns of an operation, first tenth"), ("operation_last_tenth", "ns of an operation, last tenth"),
+                        ("operation_first_tenth_processor", "the same in processor time, first tenth"),
+                        ("operation_last_tenth_processor", "last tenth (goal: 1.5 times the first)"),
                         ("drain_operation", "ns of an operation while they run"), ("streams_with_lost_launches", "streams that lost a launch")):
         print(f"{label:44} {cell(load.get(name)):>9}")
 
