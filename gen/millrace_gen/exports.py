@@ -86,7 +86,7 @@ def _capture_check(function):
 
 
 # The hottest ones begin their visits themselves, which saves a frame.
-OWN_VISITS = {"cuEventQuery", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel"}
+OWN_VISITS = {"cuEventQuery", "cuEventSynchronize", "cuEventElapsedTime", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel"}
 
 
 def _visits(function):

@@ -91,7 +91,7 @@ CUresult mr_cuEventQuery(CUevent hEvent)
 }
 
 /* There is something to wait for, or another process knows. The event is kept meanwhile, and with it its context. */
-__attribute__((noinline)) static CUresult synchronize(CUevent handle)
+__attribute__((noinline)) static CUresult wait_for(CUevent handle)
 {
     struct mr_event *event = mr_object_borrow(handle, MR_KIND_EVENT);
     CUresult status = CUDA_SUCCESS;
@@ -119,7 +119,7 @@ __attribute__((noinline)) static CUresult synchronize(CUevent handle)
     return status;
 }
 
-CUresult mr_cuEventSynchronize(CUevent hEvent)
+static inline CUresult synchronize(CUevent hEvent)
 {
     struct mr_event *event;
     CUresult status = find_event("cuEventSynchronize", hEvent, &event);
@@ -131,9 +131,17 @@ CUresult mr_cuEventSynchronize(CUevent hEvent)
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || mr_event_stamp(event) == MR_STAMP_PENDING)
-        return synchronize(hEvent);
+        return wait_for(hEvent);
     mr_mempools_settle();
     return CUDA_SUCCESS;
+}
+
+CUresult mr_cuEventSynchronize(CUevent hEvent)
+{
+    uint64_t outer = mr_visit_begin();
+    CUresult status = synchronize(hEvent);
+    mr_visit_end(outer);
+    return status;
 }
 
 /* An event that can't be recorded: what the stream's capture has to say comes first. */
@@ -217,25 +225,26 @@ static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2]
             mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
             return CUDA_ERROR_INVALID_HANDLE;
         }
-        if (mr_event_is_captured(events[i]))
-            return mr_capture_refuse_event("cuEventElapsedTime", events[i], false);
         stamps[i] = mr_event_stamp(events[i]);
-        if (stamps[i] == MR_STAMP_NONE) {
-            mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
-            return CUDA_ERROR_INVALID_HANDLE;
-        }
+        if (__builtin_expect(stamps[i] > MR_STAMP_CAPTURED, 1) || stamps[i] == MR_STAMP_PENDING)
+            continue;
+        if (stamps[i] == MR_STAMP_CAPTURED)
+            return mr_capture_refuse_event("cuEventElapsedTime", events[i], false);
+        mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
+        return CUDA_ERROR_INVALID_HANDLE;
     }
     return stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
-/* Milliseconds from one event to the other, to the nanosecond as far as a float can hold it. Hardware answers INVALID_HANDLE to
- * a NULL result as well. */
-CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     struct mr_event *events[2];
     uint64_t stamps[2];
     CUresult status = find_event("cuEventElapsedTime", hStart, &events[0]);
-    if (status == CUDA_SUCCESS)
+    if (status != CUDA_SUCCESS)
+        return status;
+    events[1] = mr_object_find(hEnd, MR_KIND_EVENT);
+    if (!events[1] || events[1]->context != events[0]->context)   /* the same context has been looked at */
         status = find_event("cuEventElapsedTime", hEnd, &events[1]);
     if (status != CUDA_SUCCESS)
         return status;
@@ -246,6 +255,16 @@ CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent 
     status = read_stamps(events, stamps);
     if (status == CUDA_SUCCESS)
         *pMilliseconds = (float)((double)(int64_t)(stamps[1] - stamps[0]) * 1e-6);
+    return status;
+}
+
+/* Milliseconds from one event to the other, to the nanosecond as far as a float can hold it. Hardware answers INVALID_HANDLE to
+ * a NULL result as well. */
+CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    uint64_t outer = mr_visit_begin();
+    CUresult status = elapsed(pMilliseconds, hStart, hEnd);
+    mr_visit_end(outer);
     return status;
 }
 

@@ -40,8 +40,9 @@ struct mr_visit_paused { uint64_t epoch; uint32_t kept; };
 uint64_t mr_visit_begin_slow(uint64_t outer);
 void mr_visit_end_slow(uint64_t outer);
 
-/* Enters a visit, or does nothing inside of one. The result goes to the mr_visit_end that belongs to it. */
-static inline uint64_t mr_visit_begin(void)
+/* Enters a visit, or does nothing inside of one. The result goes to the mr_visit_end that belongs to it. (The entry points are so many that the compiler would not put it into them
+ * by itself.) */
+static inline __attribute__((always_inline)) uint64_t mr_visit_begin(void)
 {
     uint64_t outer = atomic_load_explicit(&mr_visit_self.epoch, memory_order_relaxed);
     if (__builtin_expect(outer != MR_VISIT_OUTSIDE, 0))
@@ -51,7 +52,7 @@ static inline uint64_t mr_visit_begin(void)
     return MR_VISIT_OUTSIDE;
 }
 
-static inline void mr_visit_end(uint64_t outer)
+static inline __attribute__((always_inline)) void mr_visit_end(uint64_t outer)
 {
     if (__builtin_expect((outer | mr_visit_self.kept) != 0, 0))
         mr_visit_end_slow(outer);
