@@ -45,6 +45,30 @@ MR_BARRIER bool __mbarrier_test_wait(__mbarrier_t *barrier, __mbarrier_token_t t
     return over != 0;
 }
 
+/* True if the phase of that parity is over: the one before a new barrier's first phase counts as odd. */
+MR_BARRIER bool __mbarrier_test_wait_parity(__mbarrier_t *barrier, bool odd)
+{
+    unsigned over;
+    asm volatile("{ .reg .pred %%p; mbarrier.test_wait.parity.shared.b64 %%p, [%1], %2; selp.u32 %0, 1, 0, %%p; }"
+        : "=r"(over) : "r"(mr_barrier_place(barrier)), "r"((unsigned)odd) : "memory");
+    return over != 0;
+}
+
+/* As test_wait, for at most about `ns` nanoseconds: others run meanwhile, and one look is enough for a phase that is over. */
+MR_BARRIER bool __mbarrier_try_wait(__mbarrier_t *barrier, __mbarrier_token_t token, unsigned ns)
+{
+    if (!__mbarrier_test_wait(barrier, token))
+        __nanosleep(ns);
+    return __mbarrier_test_wait(barrier, token);
+}
+
+MR_BARRIER bool __mbarrier_try_wait_parity(__mbarrier_t *barrier, bool odd, unsigned ns)
+{
+    if (!__mbarrier_test_wait_parity(barrier, odd))
+        __nanosleep(ns);
+    return __mbarrier_test_wait_parity(barrier, odd);
+}
+
 MR_BARRIER unsigned __mbarrier_token_pending_count(__mbarrier_token_t token)
 {
     unsigned count;
