@@ -98,6 +98,21 @@ static const char *compiler_name(void)
     return clang ? compiler : "clang-19";
 }
 
+/* The folder of the program's name, if it is to be searched and is there. CuPy names a temporary folder that is gone by then, a new one each time: in the
+ * words it would make each compilation one of a kind, for which no compiler waits. */
+static bool source_folder(const struct _nvrtcProgram *program, const struct mr_options *options, struct mr_text *path)
+{
+    const char *slash = strrchr(program->name, '/');
+    if (!slash || options->no_source_folder)
+        return false;
+    mr_text_put(path, *program->name == '@' ? "./" : "");
+    mr_text_add(path, program->name, slash == program->name ? 1 : (size_t)(slash - program->name));
+    if (path->failed || access(mr_text_chars(path), F_OK) == 0 || errno != ENOENT)
+        return true;
+    mr_text_clear(path);
+    return false;
+}
+
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
@@ -132,10 +147,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     mr_text_clear(&path);
     for (size_t i = 0; i < options->words.count; i++)
         mr_words_add(words, options->words.items[i], "");
-    const char *slash = strrchr(program->name, '/');
-    if (slash && !options->no_source_folder) {
-        mr_text_put(&path, *program->name == '@' ? "./" : "");
-        mr_text_add(&path, program->name, slash == program->name ? 1 : (size_t)(slash - program->name));
+    if (source_folder(program, options, &path)) {
         mr_words_add(words, "-I", mr_text_chars(&path));
         words->failed = words->failed || path.failed;
         mr_text_clear(&path);

@@ -108,6 +108,29 @@ static void warm(const struct job *job)
     assert_int_not_equal(done_waiting(), before);
 }
 
+/* A process waits also for programs that name folders which are gone, a new one each time, as CuPy does; errors still show the program's name. */
+static void folders_that_are_gone(void **state)
+{
+    (void)state;
+    static const char right[] = "extern \"C\" __global__ void k(int *p) { *p = 11; }", wrong[] = "\nint x = missing;";
+    unsigned before = done_waiting();
+    for (int i = 0; i < 600 && done_waiting() == before; i++) {
+        char name[80];
+        snprintf(name, sizeof name, "/tmp/millrace-gone-%d-%d/kern.cu", getpid(), i);
+        char *source = fresh(right);
+        struct made made = compile(&(struct job){ .source = source, .name = name, .options = { "-DGONE" } });
+        assert_int_equal(made.result, NVRTC_SUCCESS);
+        forget(&made);
+        free(source);
+        if (i > 3)
+            usleep(100000);
+    }
+    assert_int_not_equal(done_waiting(), before);
+    struct made made = compile(&(struct job){ .source = wrong, .name = "/tmp/millrace-gone/kern.cu", .options = { "-DGONE" } });
+    assert_non_null(strstr(made.log, "/tmp/millrace-gone/kern.cu(2): error: "));
+    forget(&made);
+}
+
 /* The same in a process that waits and in one of its own. */
 static const struct job jobs[] = {
     { .source = "extern \"C\" __global__ void k(float *p) { p[threadIdx.x] = sinf(p[threadIdx.x]) * N; }", .name = "macro.cu",
@@ -324,6 +347,7 @@ int main(void)
         /* First those that need a process without compilers of its own. */
         cmocka_unit_test_setup(leaves_nothing, begin),
         cmocka_unit_test_setup(expires, begin),
+        cmocka_unit_test_setup(folders_that_are_gone, begin),
         cmocka_unit_test_setup(same_result, begin),
         cmocka_unit_test_setup(nothing_stale, begin),
         cmocka_unit_test_setup(threads, begin),
