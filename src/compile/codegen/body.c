@@ -8,6 +8,7 @@
 #include "compile/codegen/contract.h"
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
+#include "compile/codegen/stepped.h"
 
 #include "base/memory.h"
 
@@ -84,9 +85,11 @@ static void make_register_slots(struct cg *g)
             type = cg_vector_type(type, g->unit->width);
         } else if (c.kind == MR_CLASS_AFFINE) {
             type = per_row(g, type);
+        } else if (c.kind == MR_CLASS_STEPPED) {
+            type = cg_stepped_slot_type(g, c);
         }
         g->slots[r] = cg_slot(g, type, "");
-        if (c.wrap)
+        if (c.kind == MR_CLASS_AFFINE && c.wrap)
             g->breaks[r] = cg_slot(g, per_row(g, g->unit->i32), "");
     }
     g->frame += spilled < SPILLED_MAX ? spilled : SPILLED_MAX;
@@ -371,6 +374,10 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
 {
     if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
         return;
+    if (c.kind == MR_CLASS_STEPPED && mr_flow_register_class(&g->flow, inst->operands[0].reg).kind == MR_CLASS_STEPPED) {
+        cg_emit_stepped(g, inst);
+        return;
+    }
     bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
         || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
         || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)

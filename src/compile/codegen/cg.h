@@ -26,8 +26,8 @@
  *   emit_regions.c  warps that take turns at barriers without stacks of their own
  *   emit_*.c        instructions by family; each returns false for what it does not know
  *   math.c          functions that hardware approximates
- *   nan.c           which registers may hold NaNs other than hardware's
- *   rounding.c      arithmetic that is rounded in a given direction
+ *   stepped.c       values that step by what only the running code knows
+ *   nan.c           which registers may hold NaNs other than hardware's; rounding.c  arithmetic that is rounded in a given direction
  *   optimise.c      LLVM's passes; mend.c  around one of its mistakes; target.c  the processor; object.c  the object file
  */
 #ifndef MR_COMPILE_CODEGEN_CG_H

@@ -25,8 +25,10 @@ LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
     LLVMTypeRef type = cg_element(value);
     double least = type == g->unit->f64 ? 0x1p-1022 : 0x1p-126;
     LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, type, least), "");
-    LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, type, 0.0), value);
-    return cg_select(g, tiny, zero, value);
+    /* (The sign alone by a mask: copysign would be one of the choices that mend.c has to store.) */
+    LLVMTypeRef bits = cg_int_type(g, cg_bits(type));
+    LLVMValueRef keep = cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
+    return cg_cast_bits(g, LLVMBuildAnd(g->b, cg_cast_bits(g, value, bits), keep, ""), type);
 }
 
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value)

@@ -8,6 +8,8 @@
  *                              quads of elements are loaded whole and shuffled),
  *                              one for each row where a warp is several rows
  *   the same within each row   loads: a scalar for each row
+ *   stepping by what only the  a test of that step, and the way for its own size
+ *   running code knows         if it turns out to be that
  *   anything else              a gather or scatter, or a loop over the lanes
  *                              where the processor has none of that width;
  *                              in global memory only if the addresses turn out
@@ -22,6 +24,7 @@
  * access is volatile then, so that each round of a polling loop looks again.
  */
 #include "compile/codegen/emit_regions.h"
+#include "compile/codegen/stepped.h"
 
 struct access {
     const struct mr_ptx_inst *inst;
@@ -29,6 +32,8 @@ struct access {
     unsigned bytes;      /* of one element */
     unsigned count;      /* elements per lane */
     struct cg_address address;
+    struct cg_stepped stepped; /* in place of the address, if `steps` */
+    bool steps;
     bool strong, constant;
     LLVMValueRef values[8]; /* a component each; loads: results */
 };
@@ -416,6 +421,45 @@ static void tested_way(struct cg *g, struct access *a, bool is_load, access_way 
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
 
+/* A step that the running code knows. */
+static void stepped_way(struct cg *g, struct access *a, bool is_load, access_way *contiguous, access_way *scattered)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef steady = LLVMBuildICmp(g->b, LLVMIntEQ, a->stepped.step, LLVMConstInt(i64, (uint64_t)a->bytes * a->count, false), "");
+    LLVMValueRef even = cg_stepped_evenly(g, &a->stepped);
+    if (even)
+        steady = LLVMBuildAnd(g->b, steady, even, "");
+    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, steady, fast, slow);
+    LLVMPositionBuilderAtEnd(g->b, slow);
+    struct access other = *a;
+    struct cg_stepped rare = cg_stepped_rarely(g, &a->stepped);
+    other.address = (struct cg_address){.c = {.kind = MR_CLASS_VARYING}, .vector = cg_stepped_vector(g, &rare, i64)};
+    slow = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderAtEnd(g->b, fast);
+    a->address = (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {a->stepped.base}};
+    contiguous(g, a);
+    join_ways(g, a, &other, is_load, scattered, slow, on);
+}
+
+/* If the first lane's address and the step have no low bits, no lane's has; else they are looked at. */
+static void check_stepped_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct access *a)
+{
+    uint64_t size = (uint64_t)a->bytes * a->count;
+    if (size == 1)
+        return;
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef low = LLVMBuildAnd(g->b, LLVMBuildOr(g->b, a->stepped.base, a->stepped.step, ""), LLVMConstInt(i64, size - 1, false), "");
+    LLVMBasicBlockRef look = cg_new_block(g, "look"), on = cg_new_block(g, "on");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, low, LLVMConstInt(i64, 0, false), ""), look, on));
+    LLVMPositionBuilderAtEnd(g->b, look);
+    struct cg_stepped rare = cg_stepped_rarely(g, &a->stepped);
+    struct cg_address address = {.c = {.kind = MR_CLASS_VARYING}, .vector = cg_stepped_vector(g, &rare, i64)};
+    cg_check_alignment(g, operand, &address, size);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
 static bool is_contiguous(const struct access *a)
 {
     return a->address.c.kind == MR_CLASS_AFFINE && a->address.c.stride == (int64_t)a->bytes * a->count;
@@ -423,7 +467,9 @@ static bool is_contiguous(const struct access *a)
 
 static void do_load(struct cg *g, struct access *a)
 {
-    if (a->address.c.kind == MR_CLASS_UNIFORM)
+    if (a->steps)
+        stepped_way(g, a, true, load_contiguous, load_scattered);
+    else if (a->address.c.kind == MR_CLASS_UNIFORM)
         load_uniform(g, a);
     else if (is_contiguous(a)) {
         load_prefetch(g, a);
@@ -439,14 +485,16 @@ static void do_load(struct cg *g, struct access *a)
 
 static void do_store(struct cg *g, struct access *a)
 {
-    if (a->address.c.kind == MR_CLASS_UNIFORM) {
+    if (!a->steps && a->address.c.kind == MR_CLASS_UNIFORM) {
         store_uniform(g, a);
         return;
     }
     for (unsigned i = 0; i < a->count; i++)
         if (LLVMGetTypeKind(LLVMTypeOf(a->values[i])) != LLVMVectorTypeKind)
             a->values[i] = cg_splat(g, a->values[i]);
-    if (is_contiguous(a))
+    if (a->steps)
+        stepped_way(g, a, false, store_contiguous, store_scattered);
+    else if (is_contiguous(a))
         either_way(g, a, false, store_contiguous, store_stepwise);
     else if (may_be_contiguous(g, a))
         tested_way(g, a, false, store_contiguous, store_scattered);
@@ -529,6 +577,12 @@ static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
 
 static void take_address(struct cg *g, const struct mr_ptx_operand *operand, struct access *a)
 {
+    bool global = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
+    a->steps = global && cg_stepped_address(g, operand, &a->stepped);
+    if (a->steps) {
+        check_stepped_alignment(g, operand, a);
+        return;
+    }
     cg_address(g, operand, a->inst->space, &a->address);
     cg_check_alignment(g, operand, &a->address, (uint64_t)a->bytes * a->count);
 }

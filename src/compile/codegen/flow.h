@@ -75,12 +75,14 @@ static inline size_t mr_bit_words(uint32_t bits)
  * and brk are scalars known when the code runs. A value gets a wrap when a 32-bit AFFINE value is widened: the 32-bit
  * sum may have overflowed at some lane. `wrap` is a multiple of 2^32.
  * Where a warp is several rows of threads (flow->rows > 1), each row has a base and a brk of its own, l counts from the start of the row, and a stride
- * of 0 without a wrap is a value that is the same in all lanes of a row. */
-enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_VARYING };
+ * of 0 without a wrap is a value that is the same in all lanes of a row.
+ * STEPPED: like AFFINE, but the stride is a scalar known when the code runs, too, and what it wraps by may come several times: see stepped.c.
+ * Only where a warp is one row. */
+enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_STEPPED, MR_CLASS_VARYING };
 
 struct mr_class {
     enum mr_class_kind kind;
-    int64_t stride, wrap; /* AFFINE only, else 0 */
+    int64_t stride, wrap; /* AFFINE only, else 0. STEPPED: how many low bits of the step are known to be 0; whether it may wrap */
     bool aligned;         /* AFFINE of stride 1: the base is a multiple of 32, as that of tid.x is where a warp lies in one row */
 };
 

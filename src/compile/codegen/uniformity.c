@@ -73,6 +73,8 @@ static struct mr_class class_widened(const struct mr_flow *flow, struct mr_class
 {
     if (a.kind != MR_CLASS_AFFINE || a.stride == 0)
         return a;
+    if (a.aligned) /* the number of a thread in its block, or of a lane */
+        return affine(flow, a.stride, 0);
     if (a.stride > STRIDE_WIDENED_MAX || a.stride < -STRIDE_WIDENED_MAX)
         return varying;
     return affine(flow, a.stride, a.stride > 0 ? -(INT64_C(1) << 32) : INT64_C(1) << 32);
@@ -258,6 +260,113 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
     }
 }
 
+/* What an operand is as a value that steps; VARYING if it is none. */
+static struct mr_class as_stepped(struct mr_class c)
+{
+    switch (c.kind) {
+    case MR_CLASS_UNIFORM:
+        return (struct mr_class){MR_CLASS_STEPPED, 63, 0, false};
+    case MR_CLASS_AFFINE:
+        return (struct mr_class){MR_CLASS_STEPPED, c.stride ? __builtin_ctzll((uint64_t)c.stride) : 63, c.wrap != 0, false};
+    case MR_CLASS_STEPPED:
+        return c;
+    default:
+        return varying;
+    }
+}
+
+static struct mr_class stepped_sum(struct mr_class a, struct mr_class b)
+{
+    a = as_stepped(a);
+    b = as_stepped(b);
+    if (a.kind != MR_CLASS_STEPPED || b.kind != MR_CLASS_STEPPED || (a.wrap && b.wrap))
+        return varying;
+    return (struct mr_class){MR_CLASS_STEPPED, a.stride < b.stride ? a.stride : b.stride, a.wrap || b.wrap, false};
+}
+
+static struct mr_class stepped_shifted(struct mr_class a, unsigned by)
+{
+    a.stride = a.stride + by < 63 ? a.stride + by : 63;
+    return a;
+}
+
+/* Something that steps times something that is the same for all lanes. */
+static struct mr_class stepped_product(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    struct mr_class a = raw_operand_class(flow, &inst->operands[1]), b = raw_operand_class(flow, &inst->operands[2]);
+    const struct mr_ptx_operand *by = &inst->operands[2];
+    if (a.kind == MR_CLASS_UNIFORM) {
+        struct mr_class c = a;
+        a = b;
+        b = c;
+        by = &inst->operands[1];
+    }
+    if (b.kind != MR_CLASS_UNIFORM || inst->mode == MR_PTX_MODE_HI)
+        return varying;
+    bool wraps = inst->mode == MR_PTX_MODE_WIDE && !a.aligned;
+    a = as_stepped(a);
+    if (a.kind != MR_CLASS_STEPPED)
+        return varying;
+    a.wrap = a.wrap || wraps;
+    return by->kind == MR_PTX_OPERAND_IMM_INT && by->value ? stepped_shifted(a, (unsigned)__builtin_ctzll((uint64_t)by->value)) : a;
+}
+
+static struct mr_class stepped_converted(const struct mr_flow *flow, const struct mr_ptx_inst *inst, struct mr_class a)
+{
+    unsigned to = affine_bits(inst->type[0]), from = affine_bits(inst->type[1]);
+    if (!to || !from || inst->operand_count != 2 || mr_ptx_type_bits(flow->func->regs[inst->operands[1].reg].type) != from)
+        return varying;
+    if (to != from)
+        a.wrap = to == 64;
+    return a;
+}
+
+/* The upper half of 64 bits, shifted down: what is left of a number that was widened by shifts. */
+static struct mr_class stepped_half(struct mr_class a)
+{
+    a = as_stepped(a);
+    if (a.kind != MR_CLASS_STEPPED || a.wrap || a.stride < 32)
+        return varying;
+    return (struct mr_class){MR_CLASS_STEPPED, a.stride - 32, 1, false};
+}
+
+/* The class if the result steps by what only the running code knows (stepped.c makes the code), else VARYING. */
+static struct mr_class stepped_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *operands = inst->operands;
+    unsigned bits = inst->type_count ? affine_bits(inst->type[0]) : 0, wide = inst->mode == MR_PTX_MODE_WIDE ? 64 : bits;
+    if (flow->rows > 1 || !bits || inst->operand_count < 2 || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)) || operands[0].kind != MR_PTX_OPERAND_REG
+        || operands[1].kind == MR_PTX_OPERAND_VECTOR || !is_integer((enum mr_ptx_type)flow->func->regs[operands[0].reg].type)
+        || mr_ptx_type_bits(flow->func->regs[operands[0].reg].type) != wide)
+        return varying;
+    struct mr_class a = raw_operand_class(flow, &operands[1]);
+    switch (inst->op) {
+    case MR_PTX_OP_MUL:
+        return stepped_product(flow, inst);
+    case MR_PTX_OP_MAD: {
+        struct mr_class product = stepped_product(flow, inst);
+        return product.kind == MR_CLASS_STEPPED ? stepped_sum(product, raw_operand_class(flow, &operands[3])) : varying;
+    }
+    case MR_PTX_OP_SHR:
+        return bits == 64 && operands[2].kind == MR_PTX_OPERAND_IMM_INT && operands[2].value == 32 ? stepped_half(a) : varying;
+    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: {
+        struct mr_class b = raw_operand_class(flow, &operands[2]);
+        return a.kind == MR_CLASS_STEPPED || b.kind == MR_CLASS_STEPPED ? stepped_sum(a, b) : varying;
+    }
+    case MR_PTX_OP_SHL:
+        return a.kind == MR_CLASS_STEPPED && operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < bits
+            ? stepped_shifted(a, (unsigned)operands[2].value) : varying;
+    case MR_PTX_OP_MOV:
+        return a.kind == MR_CLASS_STEPPED && mr_ptx_type_bits(flow->func->regs[operands[1].reg].type) == bits ? a : varying;
+    case MR_PTX_OP_CVTA:
+        return a.kind == MR_CLASS_STEPPED && bits == 64 && inst->space != MR_PTX_SPACE_SHARED && inst->space != MR_PTX_SPACE_SHARED_CLUSTER ? a : varying;
+    case MR_PTX_OP_CVT:
+        return a.kind == MR_CLASS_STEPPED ? stepped_converted(flow, inst, a) : varying;
+    default:
+        return varying;
+    }
+}
+
 /* Results that depend on the lane whatever the operands, or never do. */
 static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, struct mr_class *result)
 {
@@ -313,13 +422,14 @@ static struct mr_class unguarded_class(const struct mr_flow *flow, const struct 
         return result;
     if (compares_warps(flow, inst))
         return uniform;
-    bool any_none = false, all_uniform = true;
+    bool any_none = false, all_uniform = true, any_stepped = false;
     for (uint32_t i = inst->dst_count; i < inst->operand_count; i++) {
         struct mr_class c = raw_operand_class(flow, &inst->operands[i]);
         if (c.kind == MR_CLASS_VARYING)
             return varying;
         any_none |= c.kind == MR_CLASS_NONE;
         all_uniform &= c.kind == MR_CLASS_UNIFORM;
+        any_stepped |= c.kind == MR_CLASS_STEPPED;
     }
     if (inst->op == MR_PTX_OP_ADDC || inst->op == MR_PTX_OP_SUBC || inst->op == MR_PTX_OP_MADC) {
         struct mr_class c = flow->classes[flow->reg_count - 1];
@@ -329,7 +439,10 @@ static struct mr_class unguarded_class(const struct mr_flow *flow, const struct 
     }
     if (any_none)
         return none;
-    return all_uniform ? uniform : affine_result(flow, inst);
+    if (all_uniform)
+        return uniform;
+    result = any_stepped ? varying : affine_result(flow, inst);
+    return result.kind == MR_CLASS_VARYING ? stepped_result(flow, inst) : result;
 }
 
 struct mr_class mr_flow_result_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
@@ -346,8 +459,11 @@ static struct mr_class meet(struct mr_class a, struct mr_class b)
         return b;
     if (b.kind == MR_CLASS_NONE)
         return a;
-    if (a.kind != b.kind || a.stride != b.stride || a.wrap != b.wrap)
+    if (a.kind == MR_CLASS_STEPPED && b.kind == MR_CLASS_STEPPED)
+        return (struct mr_class){MR_CLASS_STEPPED, a.stride < b.stride ? a.stride : b.stride, a.wrap || b.wrap, false};
+    if (a.kind != b.kind || a.stride != b.stride || (a.wrap && b.wrap && a.wrap != b.wrap))
         return varying;
+    a.wrap |= b.wrap;
     a.aligned = a.aligned && b.aligned;
     return a;
 }

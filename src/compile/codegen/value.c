@@ -4,7 +4,7 @@
  * Operands and results: from PTX registers in their classes to LLVM values in
  * the form of the instruction at hand, and back.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/stepped.h"
 
 #include <string.h>
 
@@ -346,6 +346,10 @@ LLVMValueRef cg_read(struct cg *g, uint32_t reg)
     struct mr_class c = mr_flow_register_class(&g->flow, reg);
     if (c.kind == MR_CLASS_VARYING)
         return load_slot(g, g->slots[reg]);
+    if (c.kind == MR_CLASS_STEPPED) {
+        struct cg_stepped value = cg_stepped_read(g, reg);
+        return cg_stepped_vector(g, &value, cg_reg_type(g, g->func->regs[reg].type));
+    }
     struct cg_affine rows[CG_ROWS_MAX];
     for (g->row = 0; g->row < g->flow.rows; g->row++)
         rows[g->row] = read_affine(g, reg);
@@ -452,7 +456,7 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
     struct cg_unit *unit = g->unit;
     switch (operand->kind) {
     case MR_PTX_OPERAND_REG: case MR_PTX_OPERAND_REG_ADDRESS:
-        if (mr_flow_register_class(&g->flow, operand->reg).kind == MR_CLASS_VARYING)
+        if (mr_flow_register_class(&g->flow, operand->reg).kind >= MR_CLASS_STEPPED)
             return false;
         *out = read_affine(g, operand->reg);
         return true;
@@ -549,8 +553,9 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows)
     }
     for (g->row = 0; g->row < g->flow.rows; g->row++) {
         store_blended(g, cg_row_place(g, g->slots[reg]), rows[g->row].base, g->guard);
+        LLVMValueRef brk = rows[g->row].c.wrap ? rows[g->row].brk : NULL;
         if (c.wrap)
-            store_blended(g, cg_row_place(g, g->breaks[reg]), rows[g->row].brk, g->guard);
+            store_blended(g, cg_row_place(g, g->breaks[reg]), brk ? brk : LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), g->guard);
     }
     g->row = 0;
 }
