@@ -87,11 +87,13 @@ def _capture_check(function):
 
 # The hottest ones begin their visits themselves, which saves a frame.
 OWN_VISITS = {"cuEventQuery", "cuEventSynchronize", "cuEventElapsedTime", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel"}
+# Looks at nothing but what the thread holds itself.
+NO_VISITS = {"cuCtxGetCurrent"}
 
 
 def _visits(function):
     """Whether the wrapper begins a visit: the function may look at objects."""
-    return (function.needs_init or function.name.startswith("cuIpc")) and function.name not in OWN_VISITS
+    return (function.needs_init or function.name.startswith("cuIpc")) and function.name not in OWN_VISITS and function.name not in NO_VISITS
 
 
 def _call(head, symbol, args):

@@ -13,7 +13,14 @@ CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_contex
         *out = function;
         return CUDA_SUCCESS;
     }
-    struct mr_kernel *kernel = mr_object_borrow(handle, MR_KIND_KERNEL);
+    /* Like the function's, the kernel's record is good for this visit; its function may have ended, which whoever takes its module finds out. */
+    struct mr_kernel *kernel = mr_object_find(handle, MR_KIND_KERNEL);
+    function = kernel ? mr_kernel_function_near(kernel, context->slot) : NULL;
+    if (__builtin_expect(function != NULL, 1)) {
+        *out = function;
+        return CUDA_SUCCESS;
+    }
+    kernel = mr_object_borrow(handle, MR_KIND_KERNEL);
     return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle(entry, "function", handle);
 }
 

@@ -182,6 +182,8 @@ static bool publish(struct mr_kernel *kernel, unsigned slot, struct mr_function 
         table = larger;
     }
     atomic_store_explicit(&table->functions[slot], function, memory_order_release);
+    if (slot < MR_KERNEL_NEAR)
+        atomic_store_explicit(&kernel->near[slot], function, memory_order_release);
     return true;
 }
 
@@ -227,9 +229,12 @@ void mr_library_forget(struct mr_library *library, struct mr_module *module)
     if (slot < library->module_room && library->modules[slot] == module)
         library->modules[slot] = NULL;
     for (size_t i = 0; i < library->kernel_count; i++) {
-        struct mr_kernel_table *table = library->kernels[i] ? atomic_load(&library->kernels[i]->table) : NULL;
+        struct mr_kernel *kernel = library->kernels[i];
+        struct mr_kernel_table *table = kernel ? atomic_load(&kernel->table) : NULL;
         if (table && slot < table->room)
             atomic_store_explicit(&table->functions[slot], NULL, memory_order_release);
+        if (kernel && slot < MR_KERNEL_NEAR)
+            atomic_store_explicit(&kernel->near[slot], NULL, memory_order_release);
     }
     mr_lock_drop(&library->lock);
 }

@@ -65,6 +65,9 @@ struct mr_function {
     struct mr_old_launch old;
 };
 
+/* Contexts whose functions a kernel has at hand. */
+#define MR_KERNEL_NEAR 8
+
 /* A kernel's functions by context slot. Grown by replacement; old tables stay until the library ends, since readers take no lock. */
 struct mr_kernel_table {
     struct mr_kernel_table *older;
@@ -77,7 +80,8 @@ struct mr_kernel {
     struct mr_library *library;      /* borrowed: kernels end with their library */
     unsigned entry;
     const struct mr_entry *info;
-    _Atomic(struct mr_kernel_table *) table;
+    _Atomic(struct mr_function *) near[MR_KERNEL_NEAR]; /* by context slot: part of the record, so that a visit may read it without a reference */
+    _Atomic(struct mr_kernel_table *) table;            /* of all slots; who reads it holds the kernel or its library */
     struct mr_function_settings settings[MR_DEVICE_LIMIT];
 };
 
@@ -138,6 +142,12 @@ CUresult mr_library_module(struct mr_library *library, struct mr_context *contex
 /* A kernel's function in a context, made on first use; a few nanoseconds and no lock later on. */
 CUresult mr_kernel_function_in(struct mr_kernel *kernel, struct mr_context *context, struct mr_function **out)
     __attribute__((warn_unused_result));
+
+/* The function that a kernel has in the context with this slot, or NULL: none yet, or not to be had without a reference to the kernel. For launches. */
+static inline struct mr_function *mr_kernel_function_near(struct mr_kernel *kernel, unsigned slot)
+{
+    return slot < MR_KERNEL_NEAR ? atomic_load_explicit(&kernel->near[slot], memory_order_acquire) : NULL;
+}
 
 /* Forgets a module that is being unloaded; called by mr_module_unload. */
 void mr_library_forget(struct mr_library *library, struct mr_module *module);
