@@ -102,7 +102,8 @@ cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
         return (cudaError_t)status;
     if (current)
         status = mr_driver.cuCtxGetFlags(flags);
-    else
+    /* After a reset the thread's current context is one that is no more. */
+    if (!current || status == CUDA_ERROR_CONTEXT_IS_DESTROYED)
         status = mr_driver.cuDevicePrimaryCtxGetState(mr_rt_device(), flags, &active);
     if (status == CUDA_SUCCESS)
         *flags |= cudaDeviceMapHost;
