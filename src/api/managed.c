@@ -14,6 +14,7 @@
 #include "api/managed.h"
 #include "api_impl.h"
 #include "base/log.h"
+#include "base/mapped.h"
 #include "memory/advice.h"
 #include "memory/memory.h"
 #include "object/context.h"
@@ -26,7 +27,7 @@ CUresult mr_managed_check(const char *name, CUdeviceptr address, size_t size, bo
         return mr_bad_value(name, "the range is empty");
     if (!mr_memory_find((uintptr_t)address, &found)) {
         *pageable = true;
-        if (!mr_memory_is_reserved((uintptr_t)address) && mr_memory_is_mapped((uintptr_t)address, size))
+        if (!mr_memory_is_reserved((uintptr_t)address) && mr_mapped_exists((uintptr_t)address, size))
             return CUDA_SUCCESS;
         return mr_bad_value(name, "%zu bytes at %#llx are neither managed memory nor mapped", size, (unsigned long long)address);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mapped.h"
 
 #define FATBIN_MAGIC 0xba55ed50u
 
@@ -13,14 +14,21 @@
 static CUresult add_objects(CUlinkState link, void *const *objects)
 {
     unsigned added = 0;
-    for (; *objects; objects++) {
+    for (;; objects++) {
+        if (!mr_mapped_allows((uintptr_t)objects, sizeof *objects, false))
+            return CUDA_ERROR_INVALID_IMAGE;
+        if (!*objects)
+            break;
         struct {
             unsigned magic;
             unsigned short version, size; /* of this header */
             unsigned long long rest;
         } header;
+        if (!mr_mapped_allows((uintptr_t)*objects, sizeof header, false))
+            return CUDA_ERROR_INVALID_IMAGE;
         memcpy(&header, *objects, sizeof header);
-        if (header.magic != FATBIN_MAGIC)
+        if (header.magic != FATBIN_MAGIC || header.rest > SIZE_MAX - header.size ||
+            !mr_mapped_allows((uintptr_t)*objects, (size_t)header.rest + header.size, false))
             return CUDA_ERROR_INVALID_IMAGE;
         CUresult status = mr_driver.cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, *objects, (size_t)header.rest + header.size, "object", 0, NULL, NULL);
         if (status == CUDA_SUCCESS)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/mapped.h"
 #include "cudart/link.h"
 #include "cudart/register.h"
 #include "cudart/runtime.h"
@@ -197,6 +198,9 @@ static cudaError_t load_image(struct image *image)
     CUlibrary library;
     if (image->status != cudaSuccess)
         return image->status;
+    /* The driver looks at the rest; but whether there is anything is for us to know. */
+    if (!mr_mapped_allows((uintptr_t)image->data, sizeof(struct wrapper), false))
+        return image->status = mr_rt_bad(cudaErrorInvalidKernelImage, "libcudart: a wrapper points to no fat binary, but to %p", image->data);
     CUresult status = mr_driver.cuLibraryLoadData(&library, image->data, NULL, NULL, 0, NULL, NULL, 0);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && image->objects)
         status = mr_rt_link(image->objects, &library);

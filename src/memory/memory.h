@@ -134,9 +134,6 @@ void mr_memory_release_context(struct mr_context *context);
 /* Is the address inside the driver's reserved range (so that a fault there is a kernel's or a program's wild access to device memory)? Lock-free, async-signal-safe. */
 bool mr_memory_is_reserved(uintptr_t address);
 
-/* Does every page of a range of the program's own memory exist? Asks the system. */
-bool mr_memory_is_mapped(uintptr_t start, size_t size);
-
 /* The system's page size, bytes. */
 size_t mr_memory_page(void);
 

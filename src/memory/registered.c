@@ -7,11 +7,11 @@
 #include "memory/space.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/log.h"
+#include "base/mapped.h"
 #include "base/memory.h"
 #include "object/context.h"
 
@@ -58,48 +58,13 @@ bool mr_registered_find(uintptr_t address, struct mr_allocation *out)
     return found;
 }
 
-bool mr_memory_is_mapped(uintptr_t start, size_t size)
-{
-    unsigned char seen[4096];
-    uintptr_t page = start & ~(uintptr_t)(mr_page_size - 1), end;
-    if (__builtin_add_overflow(start, size, &end))
-        return false;
-    while (page < end) {
-        size_t bytes = end - page;
-        if (bytes > sizeof seen * mr_page_size)
-            bytes = sizeof seen * mr_page_size;
-        if (mincore((void *)page, bytes, seen) != 0 && errno == ENOMEM)
-            return false;
-        page += bytes;
-    }
-    return true;
-}
-
-/* May the program read, or write, every page of [start, end)? From the system's own list, for systems that can't be asked to make pages present. */
-static bool listed_as(uintptr_t start, uintptr_t end, bool write)
-{
-    FILE *list = fopen("/proc/self/maps", "re");
-    char line[512], rights[8];
-    unsigned long long low, high;
-    if (!list)
-        return mr_memory_is_mapped(start, end - start);
-    while (start < end && fgets(line, sizeof line, list))
-        if (sscanf(line, "%llx-%llx %7s", &low, &high, rights) == 3 && start >= low && start < high) {
-            if (rights[write ? 1 : 0] == '-')
-                break;
-            start = (uintptr_t)high;
-        }
-    fclose(list);
-    return start >= end;
-}
-
 /* Makes all pages of the range present, as pinning would. False if there are none, or the program may not read or write them. */
 static bool make_present(uintptr_t base, size_t size, bool write)
 {
     uintptr_t start = base & ~(uintptr_t)(mr_page_size - 1), end = (base + size + mr_page_size - 1) & ~(uintptr_t)(mr_page_size - 1);
     if (madvise((void *)start, end - start, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
         return true;
-    return errno == EINVAL && listed_as(start, end, write);
+    return errno == EINVAL && mr_mapped_allows(start, end - start, write); /* a system that can't be asked to make pages present */
 }
 
 CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags)

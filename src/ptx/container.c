@@ -26,6 +26,7 @@
 #include <zstd.h>
 
 #include "base/log.h"
+#include "base/mapped.h"
 #include "base/memory.h"
 
 #define WRAPPER_MAGIC 0x466243b1u
@@ -36,6 +37,7 @@
 #define FLAG_LZ4 UINT64_C(0x2000)
 #define FLAG_ZSTD UINT64_C(0x8000)
 #define TEXT_MAX (UINT64_C(1) << 28) /* bytes after decompression */
+#define SMALLEST_PAGE 4096u
 #define LZ4_RATIO_MAX 256u           /* what the format can reach, and more */
 
 struct wrapper {
@@ -153,10 +155,26 @@ static enum mr_ptx_container_status unpack(const struct entry *entry, struct mr_
     return MR_PTX_CONTAINER_OK;
 }
 
+/* May the program read these bytes, of which the first is there? What ends in the page that it begins in is there for sure, whatever the size of pages. */
+static bool is_there(const unsigned char *bytes, uint64_t size)
+{
+    uintptr_t start = (uintptr_t)bytes;
+    return size <= SIZE_MAX - start && ((start ^ (start + size)) < SMALLEST_PAGE || mr_mapped_allows(start, size, false));
+}
+
+/* Is all of a fat binary there whose size only its own header tells? A damaged header may tell of more than there is. */
+static bool all_is_there(const unsigned char *image)
+{
+    if (!is_there(image, HEADER_SIZE))
+        return false;
+    uint64_t head = read_number(image + 6, 2), room = read_number(image + 8, 8);
+    return room <= UINT64_MAX - head && is_there(image, head + room);
+}
+
 static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size_t size, uint32_t capability,
                                                 struct mr_ptx_text *out)
 {
-    if (size < HEADER_SIZE)
+    if (size < HEADER_SIZE || (size == MR_PTX_SIZE_UNKNOWN && !all_is_there(image)))
         return refuse(MR_PTX_CONTAINER_INVALID, "fat binary is cut short");
     uint64_t head = read_number(image + 6, 2), room = read_number(image + 8, 8);
     if (read_number(image, 4) != HEADER_MAGIC || head < HEADER_SIZE || head > size || room > size - head)
@@ -211,7 +229,8 @@ enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t siz
         if (size < sizeof wrapper)
             return refuse(MR_PTX_CONTAINER_INVALID, "fat binary wrapper is cut short");
         memcpy(&wrapper, image, sizeof wrapper);
-        if (!wrapper.data || mr_ptx_image_kind_find(wrapper.data, MR_PTX_SIZE_UNKNOWN) != MR_PTX_IMAGE_FATBIN)
+        if (!wrapper.data || !mr_mapped_allows((uintptr_t)wrapper.data, HEADER_SIZE, false) ||
+            mr_ptx_image_kind_find(wrapper.data, MR_PTX_SIZE_UNKNOWN) != MR_PTX_IMAGE_FATBIN)
             return refuse(MR_PTX_CONTAINER_INVALID, "fat binary wrapper points to no fat binary");
         return read_fatbin(wrapper.data, MR_PTX_SIZE_UNKNOWN, capability, out);
     }

@@ -49,8 +49,8 @@ enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
  * goes to the log at level info. Any thread.
  *
  * Nothing is read beyond `size` bytes of the image, nor beyond the size in a fat
- * binary's header. A wrapper's pointer to its fat binary is trusted, as it has
- * to be: it is an address in the calling program.
+ * binary's header; where nobody knows the size, nor beyond the memory that the
+ * program may read there. A wrapper's pointer to its fat binary may be wild.
  */
 enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size,
                                                    uint32_t capability,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registration by hand, as a compiler's code does it: images that are broken or hold no PTX harm nobody but those who use them. */
+#include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "expect.h"
 
@@ -122,6 +125,68 @@ static void test_null(void)
     HOLDS(__cudaInitModule(NULL) == 0);
 }
 
+/* Registers a container that something is wrong with, uses it in every way, and takes it back. Which status that gives is of no matter: that the process goes on is. */
+static void use_damaged(const void *data, unsigned version, void *more)
+{
+    struct wrapper wrapper = { MAGIC, version, data, more };
+    struct cudaFuncAttributes attributes;
+    void *address;
+    managed = NULL;
+    void **handle = __cudaRegisterFatBinary(&wrapper);
+    __cudaRegisterFunction(handle, &stub, &stub, "kernel", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterVar(handle, &variable, &variable, "number", 0, 4, 0, 0);
+    __cudaRegisterManagedVar(handle, (void **)&managed, (char *)&managed, "shared_number", 0, 4, 0, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+    bool good = __cudaInitModule(handle) == 1;
+    cudaError_t status = cudaFuncGetAttributes(&attributes, &stub);
+    HOLDS(good || status != cudaSuccess);
+    (void)cudaGetSymbolAddress(&address, &variable);
+    __cudaUnregisterFatBinary(handle);
+    (void)cudaGetLastError();
+    OK(cudaFree(NULL));
+}
+
+/* Bytes of a container changed one after the other, and several at once, right before a page that can't be read. */
+static void test_damaged(void)
+{
+    static const unsigned char values[] = { 0, 1, 2, 0x40, 0x7f, 0x80, 0xff };
+    long page = sysconf(_SC_PAGESIZE);
+    build(1, text, sizeof text);
+    size_t size = 80 + (sizeof text + 8) / 8 * 8, room = (size + (size_t)page - 1) / (size_t)page * (size_t)page;
+    unsigned char *pages = mmap(NULL, room + (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    HOLDS(pages != MAP_FAILED && mprotect(pages + room, (size_t)page, PROT_NONE) == 0);
+    unsigned char *image = pages + room - size;
+    memcpy(image, bytes, size);
+    use_damaged(image, 1, NULL);
+    for (size_t at = 0; at < 80; at++)
+        for (size_t i = 0; i < sizeof values; i++) {
+            unsigned char kept = image[at];
+            image[at] = values[i];
+            use_damaged(image, 1, NULL);
+            image[at] = kept;
+        }
+    unsigned seed = 1;
+    for (int round = 0; round < 300; round++) {
+        for (int i = 0; i < 4; i++) {
+            seed = seed * 1103515245u + 12345u;
+            image[seed / 7 % size] = (unsigned char)(seed >> 20);
+        }
+        use_damaged(image, 1, NULL);
+        memcpy(image, bytes, size);
+    }
+    /* What a wrapper points to, or the list of a program that is to be linked, may be anywhere. */
+    void *const wild[] = { pages + room, pages + room - 8, (void *)16, (void *)-16 };
+    for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
+        void *objects[] = { image, wild[i], NULL };
+        memcpy(image, bytes, size);
+        use_damaged(wild[i], 1, NULL);
+        image[16] = 2; /* nothing to load, so that the list is looked at */
+        use_damaged(image, 2, objects);
+        use_damaged(image, 2, wild[i]);
+    }
+    HOLDS(munmap(pages, room + (size_t)page) == 0);
+}
+
 static void test_configuration(void)
 {
     dim3 grid, block;
@@ -150,6 +215,7 @@ int main(void)
     test_bad(bytes, 0x12345678, cudaErrorInvalidKernelImage);
     test_bad(NULL, MAGIC, cudaErrorInvalidKernelImage);
     test_null();
+    test_damaged();
     test_configuration();
     test_good();
     return finish();
