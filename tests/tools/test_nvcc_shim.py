@@ -153,6 +153,40 @@ class Shim(unittest.TestCase):
         self.assertEqual(self.nvcc("--fatbin", "-odir", "out", "kernel.cu", "second.cu").returncode, 0)
         self.assertEqual(sorted(path.name for path in (self.path / "out").iterdir()), ["kernel.fatbin", "second.fatbin"])
 
+    def test_first_phase_counts(self):
+        """As nvcc has it: of several phases the one that ends first."""
+        for words, made in ((("--ptx", "-dc"), "ptx"), (("-dc", "--ptx"), "ptx"), (("-c", "-ptx"), "ptx"), (("-cubin", "-ptx"), "ptx"), (("-ptx", "-fatbin"), "ptx"),
+                            (("-dw", "-cubin"), "cubin"), (("-fatbin", "-cubin", "-c"), "cubin"), (("-fatbin", "-c"), "fatbin"), (("-link", "-fatbin"), "fatbin")):
+            done = self.nvcc(*words, "kernel.cu")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(path.name for path in self.path.iterdir()), sorted([f"kernel.{made}", "kernel.cu"]), words)
+            (self.path / f"kernel.{made}").unlink()
+        for words in (("-c", "-E"), ("-E", "-c", "-ptx")):
+            done = self.nvcc(*words, "kernel.cu")
+            self.assertIn("data[i] *= 2;", done.stdout)
+            self.assertEqual([path.name for path in self.path.iterdir()], ["kernel.cu"])
+        # Code that is to be linked later keeps what nobody in its source uses.
+        (self.path / "later.cu").write_text("__device__ int later(int x) { return x + 1; }\n")
+        self.assertEqual(self.nvcc("--ptx", "-dc", "later.cu").returncode, 0)
+        self.assertIn("later", (self.path / "later.ptx").read_text())
+
+    def test_warnings_of_what_is_not_used(self):
+        (self.path / "unused.cu").write_text("static int lonely(int a) { return a; }\nstatic __device__ int far_off(int a) { return a; }\n"
+                                             "__global__ void k(int *p) { int nobody; int set; set = 3; *p = 1; }\n"
+                                             "void host() { int there; k<<<1, 1>>>(0); }\n")
+        for words in (("--ptx",), ("-c",), ("-fatbin", "-gencode", "arch=compute_75,code=sm_75", "-gencode", "arch=compute_80,code=sm_80")):
+            done = self.nvcc(*words, "unused.cu")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in ("lonely", "far_off", "nobody", "set", "there"):
+                self.assertEqual(done.stderr.count(f"'{name}'"), 1, (words, name, done.stderr))
+        for words in (("-w",), ("-diag-suppress", "177,550"), ("-Xcudafe", "--diag_suppress=177", "-Xcudafe", "--diag_suppress=550")):
+            done = self.nvcc("--ptx", *words, "unused.cu")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        done = self.nvcc("--ptx", "-diag-suppress=177", "unused.cu")
+        self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
+        for words in (("-Werror", "all-warnings"), ("-diag-error", "177"), ("-diag-error=550",)):
+            self.assertEqual(self.nvcc("--ptx", *words, "unused.cu").returncode, 1, words)
+
     def entries(self, path: pathlib.Path) -> list[tuple[int, str]]:
         """The targets and texts in a fat binary."""
         data, found = path.read_bytes(), []

@@ -38,6 +38,13 @@ static void add_unit_name(const char *source, struct mr_words *words)
     mr_words_add(words, "-cuid=", name);
 }
 
+void add_unused_warnings(struct mr_words *words)
+{
+    static const char *const warnings[] = { "-Wunused-variable", "-Wunused-but-set-variable", "-Wunused-function" };
+    for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+        mr_words_add(words, warnings[i], "");
+}
+
 void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
@@ -72,6 +79,8 @@ static void device_words(const struct request *request, const struct places *pla
     mr_words_add(words, "--cuda-gpu-arch=", arch);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
+    if (phase_is_device(request->phase) && target == request->targets[0])
+        add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
 }

@@ -60,6 +60,7 @@ static void host_half(const struct request *request, const struct places *places
 {
     clang_words(request, places, path, words);
     mr_words_add(words, "--cuda-host-only", "");
+    add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->host);
 }

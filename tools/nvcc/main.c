@@ -37,8 +37,7 @@ static int run_each(const struct request *request, const struct places *places)
     int status = 0;
     for (size_t i = 0; i < request->input_count && status == 0; i++) {
         const struct input *input = &request->inputs[i];
-        bool device_only = request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_FATBIN;
-        bool fits = device_only ? input->kind == KIND_CUDA || (input->kind == KIND_PTX && request->phase == PHASE_FATBIN)
+        bool fits = phase_is_device(request->phase) ? input->kind == KIND_CUDA || (input->kind == KIND_PTX && request->phase == PHASE_FATBIN)
                                 : input->kind != KIND_LINK && input->kind != KIND_PTX;
         if (!fits)
             return failed("this phase makes nothing of the input", input->path);

@@ -35,6 +35,7 @@ enum action {
     LEVEL,         /* -O0 … -O3 */
     ERRORS,        /* kinds of warnings that are errors */
     HOST, LINKER, ASSEMBLER, FRONT, PACKER,   /* a comma list of another program's options */
+    DIAGNOSTICS,   /* a comma list of numbers; `text` goes before clang's names for them */
     LINK_VALUE,    /* `text` with the value attached, in its place on the linker's command line */
     NOTHING,       /* without effect on code that the CPU runs; takes no value */
     NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
@@ -116,9 +117,9 @@ static const struct option {
     { "--extra-device-vectorization", "-extra-device-vectorization", NOTHING, 0, NULL, NULL },
     { "--allow-unsupported-compiler", "-allow-unsupported-compiler", NOTHING, 0, NULL, NULL },
     { "--cudadevrt", "-cudadevrt", NOTHING_VALUE, 0, NULL, NULL },
-    { "--diag-suppress", "-diag-suppress", NOTHING_VALUE, 0, NULL, NULL },     /* numbers of NVIDIA's diagnostics, which are not issued here */
-    { "--diag-warn", "-diag-warn", NOTHING_VALUE, 0, NULL, NULL },
-    { "--diag-error", "-diag-error", NOTHING_VALUE, 0, NULL, NULL },
+    { "--diag-suppress", "-diag-suppress", DIAGNOSTICS, 0, "-Wno-", NULL },
+    { "--diag-warn", "-diag-warn", DIAGNOSTICS, 0, "-W", NULL },
+    { "--diag-error", "-diag-error", DIAGNOSTICS, 0, "-Werror=", NULL },
     { "--display-error-number", "-err-no", NOTHING, 0, NULL, NULL },
     { "--no-display-error-number", "-no-err-no", NOTHING, 0, NULL, NULL },
     { "--compiler-options", "-Xcompiler", HOST, 0, NULL, NULL },
@@ -141,7 +142,7 @@ static bool takes_value(enum action action)
     switch (action) {
     case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
     case SET_STREAM: case SET_MACHINE: case SET_DEPENDENCY_FILE: case SET_DEPENDENCY_TARGET: case BOTH_VALUE: case DEVICE_BOOLEAN: case LEVEL:
-    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
+    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case DIAGNOSTICS: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
     case NOTHING_BOOLEAN: case OPTIONS_FILE:
         return true;
     default:
@@ -263,8 +264,29 @@ static bool errors(struct request *request, const char *kind)
     return true;
 }
 
-static bool front(const char *option)
+/* What NVIDIA's front end knows by a number, as far as clang warns of the same; other numbers are of diagnostics that are not issued here. */
+static void diagnostics(struct request *request, const char *spelling, const char *numbers)
 {
+    static const struct { const char *number, *names[2]; } known[] = {
+        { "177", { "unused-variable", "unused-function" } }, /* declared but never referenced */
+        { "550", { "unused-but-set-variable" } },
+    };
+    for (size_t length; *numbers; numbers += length + (numbers[length] == ',')) {
+        length = strcspn(numbers, ",");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (length == strlen(known[i].number) && strncmp(numbers, known[i].number, length) == 0)
+                for (size_t j = 0; j < 2 && known[i].names[j]; j++)
+                    mr_words_add(&request->both, spelling, known[i].names[j]);
+    }
+}
+
+static bool front(struct request *request, const char *option)
+{
+    static const struct { const char *name, *spelling; } kinds[] = {
+        { "--diag_suppress=", "-Wno-" }, { "--diag_warning=", "-W" }, { "--diag_error=", "-Werror=" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(option, kinds[i].name, strlen(kinds[i].name)) == 0)
+            diagnostics(request, kinds[i].spelling, option + strlen(kinds[i].name));
     return strncmp(option, "--diag_", 7) == 0 || strcmp(option, "--display_error_number") == 0 ||
         complain("cannot honour the front end's option", option);
 }
@@ -285,7 +307,7 @@ static bool one_part(struct request *request, enum action action, const char *op
     case ERRORS:
         return errors(request, option);
     case FRONT:
-        return front(option);
+        return front(request, option);
     case PACKER:
         return packer(option);
     default:
@@ -365,16 +387,25 @@ static bool set_arch(struct request *request, const char *value)
     return add_target(request, value);
 }
 
+/* Of several phases the one that ends first counts, wherever it stands (nvcc does so too): "--ptx -dc" is PTX, of code that would be linked later. */
+static void set_phase(struct request *request, enum phase phase)
+{
+    static const unsigned char place[] = { [PHASE_VERSION] = 0, [PHASE_HELP] = 0, [PHASE_PREPROCESS] = 1, [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2, [PHASE_CUBIN] = 3,
+        [PHASE_FATBIN] = 4, [PHASE_OBJECT] = 5, [PHASE_ARCHIVE] = 6, [PHASE_DEVICE_LINK] = 6, [PHASE_LINK] = 7 };
+    if (place[phase] <= place[request->phase])
+        request->phase = phase;
+}
+
 /* Options that set a field of the request. */
 static bool apply_setting(struct request *request, const struct option *option, const char *word, const char *value)
 {
     switch (option->action) {
     case SET_PHASE:
-        request->phase = (enum phase)option->detail;
+        set_phase(request, (enum phase)option->detail);
         request->system_dependencies |= option->text != NULL;
         return true;
     case DEVICE_C: case DEVICE_W:
-        request->phase = PHASE_OBJECT;
+        set_phase(request, PHASE_OBJECT);
         request->relocatable = option->action == DEVICE_C;
         return true;
     case SET_OUTPUT:
@@ -476,6 +507,9 @@ static bool apply(struct request *request, const struct option *option, const ch
         return true;
     case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER:
         return each_part(request, option->action, value);
+    case DIAGNOSTICS:
+        diagnostics(request, option->text, value);
+        return *value || complain("there is no value after", word);
     case LINK_VALUE:
         add_item(request, joined(option->text, value), 0);
         return *value || complain("there is no value after", word);

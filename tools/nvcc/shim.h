@@ -25,6 +25,12 @@ enum phase {
     PHASE_DEVICE_LINK, PHASE_ARCHIVE,
 };
 
+/* Does the phase make device code alone? */
+static inline bool phase_is_device(enum phase phase)
+{
+    return phase == PHASE_PTX || phase == PHASE_CUBIN || phase == PHASE_FATBIN;
+}
+
 enum kind { KIND_CUDA, KIND_C, KIND_CXX, KIND_PTX, KIND_LINK /* objects and libraries */ };
 
 struct input {
@@ -125,6 +131,8 @@ bool file_read(const char *path, struct mr_text *text);
 /* device.c */
 /* The words that begin each of clang's compilations of the CUDA C++ in `source`. */
 void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words);
+/* nvcc warns of what is not used, clang only when it is asked to. Of a source's compilations one is: that of its host half, or the first if there is device code alone. */
+void add_unused_warnings(struct mr_words *words);
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output);
 /* The fat binary of a source, or of a PTX file. */
 int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output);
