@@ -41,6 +41,10 @@ struct thread_block {
     MR_MEMBER static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
     MR_MEMBER static dim3 group_dim() { return blockDim; }
     MR_MEMBER static dim3 dim_threads() { return blockDim; }
+    /* All that has to be waited for is waited for at the end. */
+    struct arrival_token {};
+    MR_MEMBER static arrival_token barrier_arrive() { return {}; }
+    MR_MEMBER static void barrier_wait(arrival_token &&) { __syncthreads(); }
 };
 MR_DEVICE thread_block this_thread_block() { return {}; }
 
@@ -131,6 +135,7 @@ public:
     }
     MR_MEMBER unsigned int ballot(int p) const { return mr_pack(__ballot_sync(mr_mask, p)); }
     template <class T> MR_MEMBER unsigned int match_any(T value) const { return mr_pack(__match_any_sync(mr_mask, value)); }
+    template <class T> MR_MEMBER unsigned int match_all(T value, int &same) const { return mr_pack(__match_all_sync(mr_mask, value, &same)); }
 };
 MR_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
@@ -166,9 +171,70 @@ public:
     MR_MEMBER int all(int p) const { return __all_sync(mr_lanes(), p); }
     MR_MEMBER unsigned int ballot(int p) const { return (__ballot_sync(mr_lanes(), p) & mr_lanes()) >> mr_first(); }
     template <class T> MR_MEMBER unsigned int match_any(T value) const { return __match_any_sync(mr_lanes(), value) >> mr_first(); }
+    template <class T> MR_MEMBER unsigned int match_all(T value, int &same) const
+    {
+        return __match_all_sync(mr_lanes(), value, &same) >> mr_first();
+    }
     MR_MEMBER operator coalesced_group() const { return coalesced_group(mr_lanes(), meta_group_rank(), meta_group_size()); }
 };
 template <unsigned int Size, class Parent> MR_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
+MR_DEVICE thread_block_tile<1> this_thread() { return {}; }
+
+/* A group of which only the running kernel knows whether it is the block or some lanes of a warp. */
+class thread_group {
+    unsigned int mr_mask;   /* 0: the block */
+public:
+    MR_MEMBER thread_group(thread_block) : mr_mask(0) {}
+    MR_MEMBER thread_group(const coalesced_group &group) : mr_mask(group.mr_mask) {}
+    template <unsigned int Size, class Parent> MR_MEMBER thread_group(const thread_block_tile<Size, Parent> &) : mr_mask(thread_block_tile<Size>::mr_lanes()) {}
+    MR_MEMBER bool mr_is_block() const { return mr_mask == 0; }
+    MR_MEMBER coalesced_group mr_lanes() const { return coalesced_group(mr_mask); }
+    MR_MEMBER void sync() const
+    {
+        if (mr_is_block())
+            __syncthreads();
+        else
+            __syncwarp(mr_mask);
+    }
+    MR_MEMBER unsigned int size() const { return mr_is_block() ? mr_block_size() : mr_lanes().size(); }
+    MR_MEMBER unsigned int num_threads() const { return size(); }
+    MR_MEMBER unsigned int thread_rank() const { return mr_is_block() ? mr_block_rank() : mr_lanes().thread_rank(); }
+};
+
+/* Parts of `size` threads with neighbouring ranks; size is a power of two up to 32, and the last part of coalesced threads may be smaller. */
+MR_DEVICE coalesced_group tiled_partition(const coalesced_group &group, unsigned int size)
+{
+    unsigned int mask = 0, rank = 0, mine = group.thread_rank() / size;
+    for (unsigned int left = group.mr_mask; left; left &= left - 1, rank++)
+        mask |= rank / size == mine ? left & (0 - left) : 0;
+    return coalesced_group(mask, mine, (group.size() + size - 1) / size);
+}
+MR_DEVICE thread_group tiled_partition(const thread_block &, unsigned int size)
+{
+    unsigned int first = mr_lane() & ~(size - 1), here = mr_block_size() - (mr_block_rank() - mr_lane());
+    unsigned int lanes = (size >= 32 ? ~0u : (1u << size) - 1) << first;
+    return coalesced_group(here >= 32 ? lanes : lanes & ((1u << here) - 1));
+}
+MR_DEVICE thread_group tiled_partition(const thread_group &group, unsigned int size)
+{
+    return group.mr_is_block() ? tiled_partition(thread_block(), size) : thread_group(tiled_partition(group.mr_lanes(), size));
+}
+
+/* One thread of the group, which need not be the first, calls; the broadcast hands its result to all. */
+template <class Group, class Function, class... Arguments>
+MR_DEVICE void invoke_one(const Group &group, Function &&function, Arguments &&...arguments)
+{
+    if (group.thread_rank() == 0)
+        function(static_cast<Arguments &&>(arguments)...);
+}
+template <class Group, class Function, class... Arguments>
+MR_DEVICE auto invoke_one_broadcast(const Group &group, Function &&function, Arguments &&...arguments) -> decltype(function(static_cast<Arguments &&>(arguments)...))
+{
+    decltype(function(static_cast<Arguments &&>(arguments)...)) result{};
+    if (group.thread_rank() == 0)
+        result = function(static_cast<Arguments &&>(arguments)...);
+    return group.shfl(result, 0);
+}
 
 /* The groups of a warp whose members gave the same label. */
 template <class Group, class T> MR_DEVICE coalesced_group labeled_partition(const Group &group, T label)

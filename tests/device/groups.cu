@@ -4,6 +4,8 @@
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda/atomic>
+#include <cuda/pipeline>
 namespace cg = cooperative_groups;
 
 struct wide { double sum; int count; };
@@ -45,6 +47,59 @@ extern "C" __global__ void groups(int *out, const int *in)
     put(17, copy[(me + 1) % 128]);
     put(18, (int)(cg::this_grid().thread_rank() + 1000 * cg::this_grid().size()));
     cg::sync(tile);
+}
+
+static __device__ int sum_of(cg::thread_group group, int *room, int value)
+{
+    int rank = (int)group.thread_rank();
+    for (int i = (int)group.size() / 2; i > 0; i /= 2) {
+        room[rank] = value;
+        group.sync();
+        if (rank < i)
+            value += room[rank + i];
+        group.sync();
+    }
+    return value;   /* of the first thread: the sum */
+}
+/* Groups of which the type does not say what they are, single calls, sums that go to one place. 128 threads. */
+extern "C" __global__ void other_groups(int *out, const int *in)
+{
+    __shared__ int room[128], copy[64], stored[4];
+    __shared__ cuda::atomic<int, cuda::thread_scope_block> sum;
+    cg::thread_block block = cg::this_thread_block();
+    int me = (int)block.thread_rank();
+    auto put = [&](int row, int value) { out[row * 128 + me] = value; };
+    if (me == 0)
+        sum = 5;
+    auto token = block.barrier_arrive();
+    block.barrier_wait(static_cast<cg::thread_block::arrival_token &&>(token));
+    int all = sum_of(block, room, me);
+    put(0, me == 0 ? all : 0);
+    cg::thread_group quarter = cg::tiled_partition(block, 8), pair = cg::tiled_partition(quarter, 2);
+    put(1, (int)(quarter.thread_rank() + 100 * quarter.size() + 10000 * pair.thread_rank() + 100000 * pair.size()));
+    int some = sum_of(quarter, room + me / 8 * 8, 1);
+    put(2, quarter.thread_rank() == 0 ? some : 8);
+    auto warp = cg::tiled_partition<32>(block);
+    put(3, cg::invoke_one_broadcast(warp, [&](int more) { return (int)warp.meta_group_rank() + more; }, 7));
+    cg::invoke_one(warp, [&] { stored[warp.meta_group_rank()] = 0; });
+    warp.sync();
+    cg::reduce_store_async(warp, &stored[me / 32], me, cg::plus<int>());
+    cg::reduce_update_async(warp, sum, 1, cg::plus<int>());
+    block.sync();
+    put(4, stored[3 - me / 32]);
+    put(5, sum.load());
+    out[6 * 128 + me] = out[7 * 128 + me] = -1;
+    if (me % 3 == 0) {
+        cg::coalesced_group third = cg::coalesced_threads();
+        cg::coalesced_group four = cg::tiled_partition(third, 4);
+        put(6, (int)(four.thread_rank() + 10 * four.size() + 100 * four.meta_group_rank() + 1000 * four.meta_group_size()));
+        int same;
+        put(7, (int)(third.match_all(5, same) == (1u << third.size()) - 1) + 2 * same);
+    }
+    cg::memcpy_async(block, copy, cuda::aligned_size_t<4>(64), in + 1, 100);
+    cg::wait_prior<0>(block);
+    put(8, copy[me % 64]);
+    put(9, (int)cg::this_thread().size());
 }
 
 /* Each round, a thread writes its word, the grid waits, and it reads another block's. `right` counts the words that were as they must be. */

@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -77,6 +78,57 @@ static void test_groups(void **state)
     OK(cuCtxDestroy(context));
 }
 
+static int right_other(int row, int me)
+{
+    int lane = me % 32, count = 0, rank = 0, warp = me / 32;
+    switch (row) {
+    case 0: return me == 0 ? 127 * 64 : 0;
+    case 1: return me % 8 + 800 + 10000 * (me % 2) + 200000;
+    case 2: return 8;
+    case 3: return warp + 7;
+    case 4: return 32 * (3 - warp) * 32 + 31 * 16;
+    case 5: return 5 + 128;
+    case 8: return 3 * (me % 64 + 1);
+    case 9: return 1;
+    default: break;
+    }
+    if (me % 3 != 0)
+        return -1;
+    for (int i = 0; i < 32; i++) {
+        bool in = (warp * 32 + i) % 3 == 0;
+        rank += in && i < lane;
+        count += in;
+    }
+    int parts = (count + 3) / 4, size = rank / 4 < parts - 1 || count % 4 == 0 ? 4 : count % 4;
+    return row == 6 ? rank % 4 + 10 * size + 100 * (rank / 4) + 1000 * parts : 3;
+}
+
+static void test_other_groups(void **state)
+{
+    static int results[10][128], numbers[128];
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr in, out;
+    (void)state;
+    for (int i = 0; i < 128; i++)
+        numbers[i] = i * 3;
+    OK(cuInit(0));
+    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
+    OK(cuModuleLoad(&module, getenv("DEVICE_GROUPS_PTX")));
+    OK(cuModuleGetFunction(&function, module, "other_groups"));
+    OK(cuMemAlloc(&in, sizeof numbers));
+    OK(cuMemAlloc(&out, sizeof results));
+    OK(cuMemcpyHtoD(in, numbers, sizeof numbers));
+    OK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &out, &in }, NULL));
+    OK(cuMemcpyDtoH(results, out, sizeof results));
+    for (int row = 0; row < 10; row++)
+        for (int me = 0; me < 128; me++)
+            if (results[row][me] != right_other(row, me))
+                fail_msg("row %d, thread %d: %d, must be %d", row, me, results[row][me], right_other(row, me));
+    OK(cuCtxDestroy(context));
+}
+
 static void test_grid(void **state)
 {
     enum { BLOCKS = 24, BLOCK = 48, ROUNDS = 6 };
@@ -106,6 +158,6 @@ static void test_grid(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups), cmocka_unit_test(test_grid) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_groups), cmocka_unit_test(test_other_groups), cmocka_unit_test(test_grid) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,29 @@
 
 namespace cooperative_groups {
 
-template <class Group> MR_DEVICE void memcpy_async(const Group &group, void *to, const void *from, size_t size)
+template <class Piece, class Group> MR_DEVICE void mr_copy_pieces(const Group &group, void *to, const void *from, size_t count)
 {
-    for (size_t i = group.thread_rank(); i < size; i += group.size())
-        ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+    for (size_t i = group.thread_rank(); i < count; i += group.size())
+        ((Piece *)to)[i] = ((const Piece *)from)[i];
+}
+/* `size` bytes: a number, or a cuda::aligned_size_t. Pieces are as wide as the places allow. */
+template <class Group, class T, class Size> MR_DEVICE void memcpy_async(const Group &group, T *to, const T *from, const Size &size)
+{
+    size_t bytes = size;
+    unsigned long long low = (unsigned long long)to | (unsigned long long)from | bytes;
+    if (low % 16 == 0)
+        mr_copy_pieces<int4>(group, to, from, bytes / 16);
+    else if (low % 4 == 0)
+        mr_copy_pieces<int>(group, to, from, bytes / 4);
+    else
+        mr_copy_pieces<char>(group, to, from, bytes);
+}
+/* As many elements as fit both layouts. */
+template <class Group, class T, class To, class From>
+MR_DEVICE void memcpy_async(const Group &group, T *to, const To &to_layout, const T *from, const From &from_layout)
+{
+    size_t room = to_layout, there = from_layout;
+    memcpy_async(group, to, from, (room < there ? room : there) * sizeof(T));
 }
 template <class Group> MR_DEVICE void wait(const Group &group) { group.sync(); }
 template <unsigned int stages, class Group> MR_DEVICE void wait_prior(const Group &group) { group.sync(); }

@@ -26,5 +26,24 @@ template <class Group, class T, class Operation> MR_DEVICE T reduce(const Group 
 }
 template <class Group, class T> MR_DEVICE T reduce(const Group &group, T value) { return reduce(group, value, plus<T>()); }
 
+/* The group's result goes to one place: instead of what is there, or combined with that in one step (a cuda::atomic or cuda::atomic_ref). */
+template <class Group, class T, class Value, class Operation>
+MR_DEVICE void reduce_store_async(const Group &group, T *to, Value value, Operation operation)
+{
+    T sum = (T)reduce(group, value, operation);
+    if (group.thread_rank() == 0)
+        *to = sum;
+}
+template <class Group, class Atomic, class Value, class Operation>
+MR_DEVICE void reduce_update_async(const Group &group, Atomic &to, Value value, Operation operation)
+{
+    Value sum = reduce(group, value, operation);
+    if (group.thread_rank() != 0)
+        return;
+    typename Atomic::value_type old = to.load();
+    while (!to.compare_exchange_weak(old, (typename Atomic::value_type)operation(old, sum)))
+        ;
+}
+
 }   // namespace cooperative_groups
 #endif
