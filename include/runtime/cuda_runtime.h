@@ -17,6 +17,18 @@
 
 #ifdef __cplusplus
 #include <utility>
+#ifdef __CUDA__
+/* Sources written for nvcc have these without asking: its header of the same name brings them. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmath>
+#include <cstdlib>
+#include <new>
+#endif
 
 #include "channel_descriptor.h"
 

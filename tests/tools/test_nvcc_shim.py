@@ -62,6 +62,25 @@ class Shim(unittest.TestCase):
         done = self.nvcc("--ptx", "habit.cu")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_headers_that_come_unasked(self):
+        (self.path / "bare.cu").write_text("""
+__global__ void k(float *p) { assert(p); p[0] = sinf(p[0]); printf("%d", threadIdx.x); }
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 4;
+    float *p = (float *)malloc(n * sizeof(float));
+    memset(p, 0, n * sizeof(float));
+    srand((unsigned)time(NULL));
+    p[1] = sqrt((double)rand()) + std::abs(-2.5f);
+    std::swap(p[0], p[1]);
+    printf("%f\\n", p[0]);
+    free(p);
+    exit(0);
+}
+""")
+        done = self.nvcc("-c", "bare.cu")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_no_loss_of_digits(self):
         for name in ("exp", "sin"):
             (self.path / "double.cu").write_text(f"__global__ void f(double *x) {{ *x = {name}(*x); }}\n")
