@@ -36,7 +36,7 @@ enum {
     MR_SHAPE_LINEAR = 1u << 0,
     /* The number of threads of a block is a multiple of 32. */
     MR_SHAPE_FULL = 1u << 1,
-    /* Both hold for pairs of warps too: each 64 consecutive threads from a multiple of 64 on exist and lie in one row. */
+    /* The same for pairs of warps: each 64 consecutive threads from a multiple of 64 on exist and lie in one row, or in four rows of 16 of one plane. */
     MR_SHAPE_PAIRED = 1u << 2,
     /* Every warp is two rows of 16 threads, or four of 8, of one plane: blockDim.x is that, and blockDim.y a multiple of the rows. */
     MR_SHAPE_ROWS_16 = 1u << 3,
@@ -50,7 +50,7 @@ static inline unsigned mr_shape_class(const unsigned block[3])
     bool linear = block[0] % 32 == 0 || (block[1] == 1 && block[2] == 1);
     bool full = ((uint64_t)block[0] * block[1] * block[2]) % 32 == 0;
     bool paired = ((uint64_t)block[0] * block[1] * block[2]) % 64 == 0
-        && (block[0] % 64 == 0 || (block[1] == 1 && block[2] == 1));
+        && (block[0] % 64 == 0 || (block[1] == 1 && block[2] == 1) || (block[0] == 16 && block[1] % 4 == 0));
     unsigned rows = linear ? 0u : block[0] == 16 && block[1] % 2 == 0 ? MR_SHAPE_ROWS_16 : block[0] == 8 && block[1] % 4 == 0 ? MR_SHAPE_ROWS_8 : 0u;
     return (linear ? MR_SHAPE_LINEAR : 0u) | (full ? MR_SHAPE_FULL : 0u) | (paired ? MR_SHAPE_PAIRED : 0u) | rows;
 }

@@ -150,6 +150,32 @@ static void tiles_are_fetched_ahead(void **unused)
     rig_close(rig);
 }
 
+/* Two warps of two rows each run as one of four rows, for which each line of the right tile is read once; not so if their barriers may be apart. */
+static void rows_of_a_tile_share_loads(void **unused)
+{
+    (void)unused;
+    static const char *const guards[] = {"", "setp.lt.u32 %p, %r2, 3; @%p bra apart; bar.sync 0; bra on; apart:"};
+    for (unsigned i = 0; i < 2; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 left[1024];\n.shared .align 4 .b8 right[1024];\n"
+            ".visible .entry tiles(.param .u64 out) { .reg .b32 %%r<3>; .reg .f32 %%f<10>; .reg .b64 %%rd<10>; .reg .pred %%p;\n"
+            "mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%tid.y; mul.wide.u32 %%rd1, %%r1, 4; mul.wide.u32 %%rd2, %%r2, 64; mov.u64 %%rd3, left; mov.u64 %%rd4, right;\n"
+            "add.s64 %%rd5, %%rd3, %%rd2; add.s64 %%rd6, %%rd4, %%rd1; add.s64 %%rd8, %%rd5, %%rd1; st.shared.u32 [%%rd8], %%r1; mov.f32 %%f9, 0f00000000; %s bar.sync 0; on:\n"
+            "ld.shared.f32 %%f1, [%%rd5]; ld.shared.f32 %%f2, [%%rd6]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
+            "ld.shared.f32 %%f1, [%%rd5+4]; ld.shared.f32 %%f2, [%%rd6+64]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
+            "ld.shared.f32 %%f1, [%%rd5+8]; ld.shared.f32 %%f2, [%%rd6+128]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
+            "ld.shared.f32 %%f1, [%%rd5+12]; ld.shared.f32 %%f2, [%%rd6+192]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
+            "ld.param.u64 %%rd9, [out]; add.s64 %%rd7, %%rd9, %%rd1; st.global.f32 [%%rd7], %%f9; ret; }\n", guards[i]);
+        struct rig *rig = rig_open(text);
+        char *ir = rig_text(rig, "tiles", MR_SHAPE_ROWS_16 | MR_SHAPE_FULL | MR_SHAPE_PAIRED, "x86-64-v4", false);
+assert_int_equal(lines_with(ir, "call", "llvm.fma.v64f32"), i ? 0 : 4);
+        if (i == 0)
+            assert_int_equal(lines_with(ir, " = load <16 x float>", ""), 4);
+        free(ir);
+        rig_close(rig);
+    }
+}
+
 /* A stride that is a parameter may be the element's size: there is a way with whole vectors, and one without. */
 static void strides_of_parameters_are_tested(void **unused)
 {
@@ -204,7 +230,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
         cmocka_unit_test(alignment_is_tested_outside_of_loops),
-        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead),
+        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead), cmocka_unit_test(rows_of_a_tile_share_loads),
         cmocka_unit_test(strides_of_parameters_are_tested), cmocka_unit_test(conversions_stay_in_vectors),
         cmocka_unit_test(processors_are_known_by_name)};
     if (argc != 2)

@@ -201,7 +201,7 @@ static void find_any_thread(struct cg *g)
         return;
     }
     if (g->flow.rows > 1) {
-        LLVMValueRef row = LLVMBuildMul(b, g->warp, LLVMConstInt(unit->i32, g->flow.rows, false), "");
+        LLVMValueRef row = LLVMBuildMul(b, g->warp, LLVMConstInt(unit->i32, mr_flow_shape_rows(g->flow.shape), false), "");
         g->tid[0] = LLVMConstInt(unit->i32, 0, false);
         g->tid[2] = LLVMBuildUDiv(b, row, g->ntid[1], "tid.z");
         row = LLVMBuildSub(b, row, LLVMBuildMul(b, g->tid[2], g->ntid[1], ""), "tid.y");
@@ -447,6 +447,16 @@ static bool allocate(struct cg *g)
     return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g);
 }
 
+/* Lets two warps run as one, or each by itself. */
+static void run_paired(struct cg *g, bool paired)
+{
+    struct cg_unit *unit = g->unit;
+    unit->width = paired ? CG_LANES_MAX : CG_LANES;
+    unit->mask = paired ? unit->i64 : unit->i32;
+    if (g->flow.rows > 1)
+        g->flow.rows = mr_flow_shape_rows(g->flow.shape) * (paired ? 2 : 1);
+}
+
 static void emit_all(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
@@ -463,7 +473,14 @@ static void emit_all(struct cg *g)
     g->block = LLVMGetParam(g->fn, 0);
     hoist_fields(g);
     make_register_slots(g);
-    if (!cg_regions_plan(g))
+    bool good = cg_regions_plan(g);
+    if (good && unit->width != CG_LANES && !g->regions && unit->facts[g->func->index].barriers) {
+        /* They would have to wait each for itself. */
+        run_paired(g, false);
+        make_register_slots(g);
+        good = cg_regions_plan(g);
+    }
+    if (!good)
         cg_fail(unit, NULL, "memory is short");
     make_variable_slots(g);
     make_parking(g);
@@ -497,11 +514,10 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
 {
     struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
     bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
-    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow)
-        && (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow))) {
-        unit->width = CG_LANES_MAX;
-        unit->mask = unit->i64;
-    }
+    bool turns = good && unit->facts[func->index].barriers && mr_flow_regions_fit(&g.flow, unit->entry);
+    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow, turns)
+        && (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow)))
+        run_paired(&g, true);
     if (good)
         emit_all(&g);
     else

@@ -34,7 +34,7 @@
 #define PAUSE (UINT64_C(1) << 16)
 
 /* Everything else in a record comes behind these. */
-enum { AT_STOP = 0, AT_MASK = 4, AT_TID = 8 };
+enum { AT_STOP = 0, AT_MASK = 8, AT_TID = 16 };
 
 struct cg_regions {
     struct mr_flow_remake *remake; /* by register */
@@ -85,7 +85,7 @@ static uint64_t slot_bytes(struct cg *g, LLVMTypeRef type)
     switch (LLVMGetTypeKind(type)) {
     case LLVMVectorTypeKind: {
         unsigned bits = cg_bits(LLVMGetElementType(type));
-        return bits == 1 ? 4 : (uint64_t)g->unit->width * bits / 8;
+        return (uint64_t)g->unit->width * bits / 8;
     }
     case LLVMArrayTypeKind:
         return LLVMGetArrayLength2(type) * scalar_bytes(LLVMGetElementType(type));
@@ -114,7 +114,7 @@ static void plan_stop(struct cg *g, uint32_t block)
         }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (mr_bit_get(g->flow.blocks[block].pend, b) && !regions->masks[b])
-            regions->masks[b] = take(regions, 4);
+            regions->masks[b] = take(regions, g->unit->width / 8);
 }
 
 static uint64_t local_bytes(const struct cg *g, const struct mr_ptx_var *var)
@@ -141,7 +141,8 @@ static void keep_blocks(struct cg *g)
 
 bool cg_regions_plan(struct cg *g)
 {
-    if (g->unit->request->optimisation == 0 || g->unit->width != CG_LANES || !mr_flow_regions_fit(&g->flow, g->unit->entry))
+    if (g->unit->request->optimisation == 0 || !mr_flow_regions_fit(&g->flow, g->unit->entry)
+        || (g->unit->width != CG_LANES && !g->unit->facts[g->func->index].barriers))
         return true;
     struct cg_regions *regions = g->regions = mr_calloc(1, sizeof *regions);
     if (!regions)
@@ -415,7 +416,7 @@ static void stop(struct cg *g, uint64_t bit)
         }
     move_kept(g, false);
     remake_live(g);
-    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_MASK), "mask");
+    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, place_in(g, AT_MASK), "mask");
     g->mask_vector = cg_mask_vector(g, g->mask);
 }
 
@@ -509,7 +510,7 @@ void cg_regions_end(struct cg *g)
     if (g->blocks) {
         cg_blocks_end(g, over);
     } else {
-        LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, 1), "");
+        LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, unit->width / CG_LANES), "");
         LLVMAddIncoming(regions->warp, &next, &regions->next, 1);
         LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
         LLVMBuildCondBr(g->b, more, LLVMGetInstructionParent(regions->warp), over);

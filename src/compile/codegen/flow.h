@@ -129,7 +129,7 @@ struct mr_flow {
     const struct mr_ptx_function *func;
     const struct mr_flow_facts *facts; /* by function->index, of all functions; borrowed */
     unsigned shape;                    /* MR_SHAPE_* */
-    unsigned rows;                     /* rows that make up a warp: 1, 2 or 4 */
+    unsigned rows;                     /* rows that make up a warp, or a pair of them that runs as one: 1, 2 or 4 */
     struct mr_flow_block *blocks;      /* in order */
     uint32_t block_count;
     struct mr_flow_loop *loops;
@@ -207,9 +207,9 @@ void mr_flow_clear(struct mr_flow *flow);
 bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
     __attribute__((warn_unused_result));
 
-/* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. */
+/* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. `turns`: its warps take turns at its barriers. */
 bool mr_flow_pairs_pay(const struct mr_flow *flow);
-bool mr_flow_pairs_fit(const struct mr_flow *flow);
+bool mr_flow_pairs_fit(const struct mr_flow *flow, bool turns);
 
 /* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier in such a kernel. */
 bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entry *entry);

@@ -6,6 +6,10 @@
  * last. Twice the lanes are twice the independent work at hand. It is done only
  * where nobody can tell: nothing in the kernel may ask for its warp or lane, talk
  * to other lanes, wait, or order its memory accesses among lanes.
+ *
+ * Kernels whose warps take turns at barriers (regions.c) may use shared memory too: what the two warps do to each other's data between two barriers
+ * is a race in any case. Those whose warps are two rows of 16 threads gain by it: what is read in one row after the other, of a tile in shared memory,
+ * is read once for four rows.
  */
 #include "compile/codegen/flow.h"
 
@@ -32,8 +36,11 @@ static bool operand_tells(const struct mr_ptx_operand *operand)
     }
 }
 
-/* Whether lanes may be told apart by, or act on each other through, the instruction. */
-static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+/* Accesses for each arithmetic instruction up to which it is worth it for tiles. */
+#define TILE_ACCESSES_MAX 3u
+
+/* Whether lanes may be told apart by, or act on each other through, the instruction. `turns`: warps take turns at barriers. */
+static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *inst, bool turns)
 {
     for (uint32_t i = 0; i < inst->operand_count; i++)
         if (operand_tells(&inst->operands[i]))
@@ -43,14 +50,16 @@ static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *ins
         return mr_flow_operand_class(flow, &inst->operands[1]).aligned && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
     case MR_PTX_OP_LD: case MR_PTX_OP_ST:
         return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
-            || inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_LOCAL || inst->type[0] == MR_PTX_TYPE_B128;
+            || (inst->space == MR_PTX_SPACE_SHARED && !turns) || inst->space == MR_PTX_SPACE_LOCAL || inst->type[0] == MR_PTX_TYPE_B128;
     case MR_PTX_OP_CALL: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED: case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH:
-    case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
+    case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT:
     case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_ISSPACEP: case MR_PTX_OP_TRAP:
     case MR_PTX_OP_BRKPT: case MR_PTX_OP_BRX: case MR_PTX_OP_LDU: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ:
     case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
     case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE:
         return true;
+    case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
+        return !turns || inst->mode != MR_PTX_MODE_SYNC;
     default:
         return inst->form != 0;
     }
@@ -106,30 +115,35 @@ static bool pressure_is_low(const struct mr_flow *flow)
     return low;
 }
 
-bool mr_flow_pairs_fit(const struct mr_flow *flow)
+bool mr_flow_pairs_fit(const struct mr_flow *flow, bool turns)
 {
-    if (!(flow->shape & MR_SHAPE_PAIRED) || !(flow->shape & MR_SHAPE_LINEAR) || flow->dispatched || !flow->func->is_entry)
+    if (!(flow->shape & MR_SHAPE_PAIRED) || !(flow->shape & (MR_SHAPE_LINEAR | MR_SHAPE_ROWS_16)) || flow->dispatched || !flow->func->is_entry)
         return false;
     for (uint32_t l = 0; l < flow->loop_count; l++)
         if (flow->loops[l].waits)
             return false;
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        if (flow->blocks[b].barrier && mr_flow_barrier_shared(flow, b))
+            return false; /* the two warps might be at different ones */
     for (uint32_t i = 0; i < flow->func->inst_count; i++)
-        if (inst_tells(flow, &flow->func->insts[i]))
+        if (inst_tells(flow, &flow->func->insts[i], turns))
             return false;
     return true;
 }
 
 bool mr_flow_pairs_pay(const struct mr_flow *flow)
 {
-    unsigned arithmetic = 0, accesses = 1;
+    unsigned arithmetic = 0, accesses = 1, shared = 0;
     if (flow->func->inst_count > 4000)
         return false;
     for (uint32_t i = 0; i < flow->func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &flow->func->insts[i];
         bool is_access = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST;
         accesses += is_access && inst->space != MR_PTX_SPACE_PARAM;
+        shared += is_access && inst->space == MR_PTX_SPACE_SHARED;
         arithmetic += !is_access && inst->op != MR_PTX_OP_MOV && inst->type_count
             && mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) == 'F';
     }
-    return arithmetic >= INTENSITY_MIN * accesses && pressure_is_low(flow);
+    bool tiles = flow->rows > 1 && 2 * shared > accesses && TILE_ACCESSES_MAX * arithmetic >= accesses;
+    return (tiles || arithmetic >= INTENSITY_MIN * accesses) && pressure_is_low(flow);
 }
