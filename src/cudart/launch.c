@@ -102,35 +102,17 @@ static inline cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **
         grid, block);
 }
 
-/* Handles of kernels that this thread launched lately. The driver looks at a handle in any case, so that one which has ended since is refused there. */
-#define SEEN 8
-static _Thread_local const void *seen[SEEN] __attribute__((tls_model("initial-exec")));
-
-/* The kernel to launch: of a registered address, or a handle. */
-static inline cudaError_t kernel_to_launch(const void *func, CUkernel *kernel)
-{
-    const void **last = &seen[((uintptr_t)func >> 5 ^ (uintptr_t)func >> 8) % SEEN];
-    if (func && *last == func) {
-        *kernel = (CUkernel)(uintptr_t)func;
-        return cudaSuccess;
-    }
-    cudaError_t status = mr_rt_kernel(func, kernel);
-    if (status == cudaSuccess && *kernel == func)
-        *last = func;
-    return status;
-}
-
 cudaError_t mr_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
 {
     CUkernel kernel;
-    cudaError_t status = kernel_to_launch(func, &kernel);
+    cudaError_t status = mr_rt_launched(func, &kernel);
     return status == cudaSuccess ? launch(kernel, gridDim, blockDim, args, sharedMem, stream) : status;
 }
 
 cudaError_t mr_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
 {
     CUkernel kernel;
-    cudaError_t status = mr_rt_kernel(func, &kernel);
+    cudaError_t status = mr_rt_launched(func, &kernel);
     if (status == cudaSuccess && sharedMem > UINT_MAX)
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
@@ -147,7 +129,7 @@ cudaError_t mr_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void 
     CUkernel kernel;
     if (!config)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaLaunchKernelExC: config is NULL");
-    cudaError_t status = kernel_to_launch(func, &kernel);
+    cudaError_t status = mr_rt_launched(func, &kernel);
     if (status == cudaSuccess && config->dynamicSmemBytes > UINT_MAX)
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)

@@ -298,17 +298,32 @@ static cudaError_t kernel_of(struct entry *entry, CUkernel *out)
     return (cudaError_t)got;
 }
 
+static inline cudaError_t kernel_of_entry(struct entry *entry, CUkernel *out)
+{
+    *out = __atomic_load_n(&entry->kernel, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(*out != NULL, 1))
+        return cudaSuccess;
+    if (entry->kind == ENTRY_KERNEL)
+        return kernel_of(entry, out);
+    return mr_rt_bad(cudaErrorInvalidResourceHandle, "'%s' is a variable, and no kernel", entry->name);
+}
+
+cudaError_t mr_rt_launched(const void *func, CUkernel *out)
+{
+    struct entry *entry = find(func);
+    if (entry)
+        return kernel_of_entry(entry, out);
+    *out = (CUkernel)(uintptr_t)func;
+    return func ? cudaSuccess : mr_rt_bad(cudaErrorInvalidDeviceFunction, "a launch of no kernel");
+}
+
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out)
 {
     CUlibrary library;
     struct entry *entry = find(func);
-    if (__builtin_expect(entry != NULL, 1)) {
-        *out = __atomic_load_n(&entry->kernel, __ATOMIC_ACQUIRE);
-        if (__builtin_expect(*out != NULL, 1))
-            return cudaSuccess;
-        if (entry->kind == ENTRY_KERNEL)
-            return kernel_of(entry, out);
-    } else if (func && mr_driver.cuKernelGetLibrary(&library, (CUkernel)(uintptr_t)func) == CUDA_SUCCESS) {
+    if (__builtin_expect(entry != NULL, 1))
+        return kernel_of_entry(entry, out);
+    if (func && mr_driver.cuKernelGetLibrary(&library, (CUkernel)(uintptr_t)func) == CUDA_SUCCESS) {
         *out = (CUkernel)(uintptr_t)func;
         return cudaSuccess;
     }

@@ -9,6 +9,10 @@
  * cudaErrorInvalidDeviceFunction, cudaErrorInvalidResourceHandle if it is neither, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
 
+/* What a launch of `func` hands to the driver: the kernel that it stands for, or `func` itself, which may be a cudaKernel_t or a cudaFunction_t and which the driver
+ * looks at. Errors as above. */
+cudaError_t mr_rt_launched(const void *func, CUkernel *out);
+
 /* The same where a symbol is asked for: what is none gives cudaErrorInvalidDeviceFunction. */
 cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out);
 

@@ -264,7 +264,7 @@ CASE(launch, handle_of_kernel_again)
     say_int(rt_word(word));
 }
 
-CASE(launch, handle_of_unloaded_kernel, .alone = true)
+CASE(launch, handle_of_unloaded_kernel, RT_CRASHES("cudaErrorInvalidResourceHandle"))
 {
     cudaLibrary_t library;
     cudaKernel_t kernel = NULL;
