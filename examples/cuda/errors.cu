@@ -48,9 +48,10 @@ int main()
     int *other;
     EXPECT(cudaMalloc(&other, 4) == cudaErrorIllegalAddress);
 
-    /* The reset takes the context away, and leaves what was noted. (Whether the device can be used again is up to it: an H200 is not to be had then.) */
+    /* The reset takes the context away, and leaves what was noted. The device is not to be had again: that takes another process. */
     CHECK(cudaDeviceReset());
     EXPECT(cudaGetLastError() == cudaErrorIllegalAddress);
+    EXPECT(cudaMalloc(&other, 4) == cudaErrorDevicesUnavailable);
     std::printf("errors: told, noted and left behind\n");
     return 0;
 }

@@ -102,11 +102,12 @@ cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
         return (cudaError_t)status;
     if (current)
         status = mr_driver.cuCtxGetFlags(flags);
-    /* After a reset the thread's current context is one that is no more. */
-    if (!current || status == CUDA_ERROR_CONTEXT_IS_DESTROYED)
+    /* After a reset the thread's current context is one that is no more. Hardware doesn't add cudaDeviceMapHost then, as it does before the first use. */
+    bool gone = current && status == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!current || gone)
         status = mr_driver.cuDevicePrimaryCtxGetState(mr_rt_device(), flags, &active);
     if (status == CUDA_SUCCESS)
-        *flags |= cudaDeviceMapHost;
+        *flags = (*flags & ~(unsigned)cudaDeviceMapHost) | (gone ? 0 : cudaDeviceMapHost);
     return (cudaError_t)status;
 }
 

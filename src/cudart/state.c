@@ -23,9 +23,10 @@ bool mr_rt_is_ready;
 unsigned mr_rt_resets;
 _Thread_local struct mr_rt_thread mr_rt_thread = { .device = -1 };
 
-/* Guards loading, and `retained`. Taken before the driver's locks, never inside a call of the driver into us. */
+/* Guards loading, `retained` and `lost`. Taken before the driver's locks, never inside a call of the driver into us. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext retained[MAX_DEVICES];
+static bool lost[MAX_DEVICES]; /* reset after a fault: not to be had again in this process, as on hardware */
 static int first_device; /* what cudaSetValidDevices put first */
 
 #define MR_NAME_(name) #name
@@ -90,6 +91,10 @@ cudaError_t mr_rt_primary(int device, CUcontext *out)
     if (device < 0 || device >= MAX_DEVICES)
         return mr_rt_bad(cudaErrorInvalidDevice, "there is no device %d", device);
     pthread_mutex_lock(&lock);
+    if (lost[device]) {
+        pthread_mutex_unlock(&lock);
+        return mr_rt_bad(cudaErrorDevicesUnavailable, "device %d: a kernel failed before it was reset; as on hardware, only another process can use it", device);
+    }
     /* The program may have reset it through the driver: then there is nothing of it left but this process's retain. */
     if (retained[device] && mr_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active) {
         (void)mr_driver.cuDevicePrimaryCtxRelease(device);
@@ -160,6 +165,31 @@ static bool forget(int device)
     return had;
 }
 
+static bool ends_contexts(CUresult status)
+{
+    switch (status) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS: case CUDA_ERROR_LAUNCH_FAILED: case CUDA_ERROR_ASSERT: case CUDA_ERROR_MISALIGNED_ADDRESS: case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE: case CUDA_ERROR_INVALID_PC: case CUDA_ERROR_HARDWARE_STACK_ERROR: case CUDA_ERROR_LAUNCH_TIMEOUT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Has a kernel of the device's primary context failed, or will one of those that are under way? */
+static bool has_failed(int device)
+{
+    CUcontext context;
+    unsigned flags;
+    int active = 0;
+    if (mr_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) != CUDA_SUCCESS || !active ||
+        mr_driver.cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS)
+        return false;
+    CUresult status = mr_driver.cuCtxSynchronize_v2(context);
+    (void)mr_driver.cuDevicePrimaryCtxRelease(device);
+    return ends_contexts(status);
+}
+
 /* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. Ending the context waits for
  * work, which may be a host function that calls us: no lock is held then. A thread that uses the device meanwhile may have retained it again. */
 cudaError_t mr_cudaDeviceReset(void)
@@ -167,12 +197,17 @@ cudaError_t mr_cudaDeviceReset(void)
     int device = mr_rt_device();
     if (device < 0 || device >= MAX_DEVICES)
         return cudaErrorInvalidDevice;
-    bool had = forget(device);
+    bool failed = has_failed(device), had = forget(device);
     CUresult status = mr_driver.cuDevicePrimaryCtxReset(device);
     if (had && status == CUDA_SUCCESS)
         status = mr_driver.cuDevicePrimaryCtxRelease(device);
     if (forget(device))
         (void)mr_driver.cuDevicePrimaryCtxRelease(device);
+    if (failed) {
+        pthread_mutex_lock(&lock);
+        lost[device] = true;
+        pthread_mutex_unlock(&lock);
+    }
     __atomic_add_fetch(&mr_rt_resets, 1, __ATOMIC_ACQ_REL);
     mr_rt_thread.device = device;
     mr_rt_thread.context = NULL;
