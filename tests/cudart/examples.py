@@ -5,7 +5,7 @@
     examples.py (clang|nvcc|nvcc-static|nvcc-all) BUILD_FOLDER EXAMPLES_FOLDER
 
 clang: clang 19 with Millrace's headers, by compile.py. nvcc: NVIDIA's with its own headers, by by_nvcc.py, shared or against our static library; exits
-with 77 (skip) where there is none. nvcc takes some, because it is slow; nvcc-all takes all.
+with 77 (skip) where there is none. Because it is slow, nvcc and nvcc-static share the examples between them; nvcc-all takes all, shared.
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OPTIONS = {"threads": ["--extended-lambda", "--default-stream", "per-thread"], "cooperative": ["-std=c++17"]}
-SOME = {"shared": {"callbacks", "errors", "occupancy", "pools", "surfaces", "threads"}, "static": {"capture", "symbols"}}
+STATIC = {"capture", "devices", "graphs", "hello", "ipc", "managed", "mapped", "pitched", "relocatable", "ring", "symbols"}
 
 
 def by_clang(build, source, work):
@@ -31,7 +31,10 @@ def by_clang(build, source, work):
 
 
 def by_nvcc(build, source, library):
-    return subprocess.run([sys.executable, HERE / "by_nvcc.py", build, source, library, *OPTIONS.get(source.stem, [])], capture_output=True, text=True, check=False)
+    more = OPTIONS.get(source.stem, [])
+    if source.stem == "relocatable":
+        source, more = source / "main.cu", ["-rdc=true", source / "table.cu"]
+    return subprocess.run([sys.executable, HERE / "by_nvcc.py", build, source, library, *more], capture_output=True, text=True, check=False)
 
 
 def main(compiler, build, folder):
@@ -44,7 +47,8 @@ def main(compiler, build, folder):
             runs = {s.stem: pool.submit(by_clang, build, s, Path(work)) for s in sources}
         else:
             library = "static" if compiler == "nvcc-static" else "shared"
-            runs = {s.stem: pool.submit(by_nvcc, build, s, library) for s in sources if compiler == "nvcc-all" or s.stem in SOME[library]}
+            sources.append(Path(folder) / "relocatable")
+            runs = {s.stem: pool.submit(by_nvcc, build, s, library) for s in sources if compiler == "nvcc-all" or (s.stem in STATIC) == (library == "static")}
         for name, run in runs.items():
             done = run.result()
             if done.returncode == 77:

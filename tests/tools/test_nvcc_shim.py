@@ -2,6 +2,7 @@
 """The nvcc shim: the calls that PyCUDA makes, and what it refuses. Usage: test_nvcc_shim.py NVCC"""
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -188,6 +189,58 @@ int main(int argc, char **argv)
         (self.path / "later.cu").write_text("__device__ int later(int x) { return x + 1; }\n")
         self.assertEqual(self.nvcc("--ptx", "-dc", "later.cu").returncode, 0)
         self.assertIn("later", (self.path / "later.ptx").read_text())
+
+    def test_each_option_in_each_spelling(self):
+        """What becomes of an option, as the commands show that would be run: words in the device's half and in the host's, or None where they must not be."""
+        table = (
+            (("-I", "a b"), '"-Ia b"', '"-Ia b"'), (("-Ifolder",), "-Ifolder", "-Ifolder"), (("--include-path=folder",), "-Ifolder", "-Ifolder"),
+            (("-isystem", "folder"), "-isystemfolder", "-isystemfolder"), (("--system-include", "folder"), "-isystemfolder", "-isystemfolder"),
+            (("-D", "A=1"), "-DA=1", "-DA=1"), (("-DA=1",), "-DA=1", "-DA=1"), (("--define-macro", "A"), "-DA", "-DA"), (("-UA",), "-UA", "-UA"),
+            (("-include", "h.h"), "-includeh.h", "-includeh.h"), (("-std=c++20",), "-std=c++20", "-std=c++20"), (("--std", "c++14"), "-std=c++14", "-std=c++14"),
+            (("-O1",), None, " -O1"), (("-O", "3"), None, " -O3 "), (("--optimize=0",), None, " -O0"), (("-g",), None, " -g "), (("--debug",), None, " -g "),
+            (("-G",), " -O0 ", "-D__CUDACC_DEBUG__"), (("--device-debug",), " -O0 ", "-D__CUDACC_DEBUG__"),
+            (("-lineinfo",), "-gline-directives-only", None), (("--generate-line-info",), "-gline-directives-only", None),
+            (("-fmad=false",), "-ffp-contract=off", None), (("--fmad", "true"), "-ffp-contract=fast -ffp-contract=fast", None),
+            (("-ftz=true",), "-fgpu-flush-denormals-to-zero", None), (("--ftz=false",), "-fno-gpu-flush-denormals-to-zero", None),
+            (("-use_fast_math",), "-fgpu-flush-denormals-to-zero", None), (("--use_fast_math=true",), "-fgpu-flush-denormals-to-zero", None),
+            (("--expt-relaxed-constexpr",), "-D__CUDACC_RELAXED_CONSTEXPR__=1", "-D__CUDACC_RELAXED_CONSTEXPR__=1"),
+            (("-extended-lambda",), "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_EXTENDED_LAMBDA__=1"),
+            (("--expt-extended-lambda",), "-D__CUDACC_EXTENDED_LAMBDA__=1", "-D__CUDACC_EXTENDED_LAMBDA__=1"),
+            (("-rdc=true",), "-fgpu-rdc", "-fgpu-rdc"), (("--relocatable-device-code", "false"), None, None),
+            (("-Xcompiler", "-fPIC,-Wall"), None, "-fPIC -Wall"), (("--compiler-options=-fno-rtti",), None, "-fno-rtti"),
+            (("-default-stream", "per-thread"), "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1", "-fgpu-default-stream=per-thread"), (("-w",), " -w ", " -w "),
+            (("-Werror", "all-warnings"), " -Werror ", " -Werror "), (("-Werror=reorder",), "-Werror=reorder", "-Werror=reorder"), (("-Wreorder",), "-Wreorder", "-Wreorder"),
+            (("-MD",), None, " -MD -MF kernel.d -MT kernel.o"), (("-MMD", "-MF", "x.d", "-MT", "t", "-MP"), None, " -MMD -MF x.d -MT t -MP"),
+            (("-o", "out.o"), None, " -o out.o "), (("-odir", "folder"), None, " -o folder/kernel.o "), (("-arch=sm_86",), "--cuda-gpu-arch=sm_86", None),
+            (("-arch", "compute_90"), "--cuda-gpu-arch=sm_90", None), (("--gpu-architecture=sm_75", "--gpu-code=sm_80,compute_75"), "--cuda-gpu-arch=sm_75", None),
+            (("-gencode=arch=compute_70,code=sm_72",), "--cuda-gpu-arch=sm_70", None), (("--generate-code", "arch=compute_61,code=[sm_61,compute_61]"), "--cuda-gpu-arch=sm_61", None),
+            (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
+            (("--ptxas-options=--verbose",), None, None), (("-maxrregcount", "32"), None, None), (("--keep", "-keep-dir", "."), "./kernel.ptx", "./kernel.fatbin"),
+        )
+        plain = self.nvcc("--dryrun", "-c", "kernel.cu")
+        for words, device, host in table:
+            done = self.nvcc("--dryrun", "-c", *words, "kernel.cu")
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+            lines = [line + " " for line in done.stderr.splitlines() if " -x cuda " in line]
+            for kind, wanted in (("--cuda-device-only", device), ("--cuda-host-only", host)):
+                line = [text for text in lines if kind in text][-1]
+                if wanted is None:
+                    continue
+                self.assertIn(wanted, line, words)
+                if not wanted.startswith(("--cuda-gpu-arch=sm_75", "--cuda-gpu-arch=sm_")):
+                    self.assertNotIn(wanted, "".join(text + " " for text in plain.stderr.splitlines() if kind in text), words)
+        for words in (("-Xptxas", "-v,-O2"), ("-maxrregcount=32",), ("--relocatable-device-code", "false")):
+            # Nothing that steers the CPU's code.
+            self.assertEqual(self.commands(self.nvcc("--dryrun", "-c", *words, "kernel.cu")), self.commands(plain), words)
+        link = self.nvcc("--dryrun", "-Lfolder", "-l", "m", "-Xlinker", "-z,now", "-cudart", "shared", "-shared", "kernel.cu", "-o", "l.so").stderr.splitlines()[-1]
+        for word in ("-Lfolder", "-lm", "-lcudart ", "-shared", "-o l.so"):
+            self.assertIn(word, link + " ")
+        self.assertIn("-lcudart_static", self.nvcc("--dryrun", "kernel.cu").stderr)
+
+    @staticmethod
+    def commands(done: subprocess.CompletedProcess) -> list[str]:
+        """The commands of a dry run, but for the names of temporary folders."""
+        return [re.sub(r"millrace-nvcc-\w+", "", line) for line in done.stderr.splitlines()]
 
     def test_warnings_of_what_is_not_used(self):
         (self.path / "unused.cu").write_text("static int lonely(int a) { return a; }\nstatic __device__ int far_off(int a) { return a; }\n"
