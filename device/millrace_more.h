@@ -55,6 +55,11 @@ MR_DEVICE void __sincosf(float x, float *sine, float *cosine)
 }
 MR_DEVICE float __tanhf(float x) { return tanhf(x); }
 MR_DEVICE float __frsqrt_rn(float x) { return (float)(1.0 / __nvvm_sqrt_rn_d((double)x)); }
+/* With denormals, whatever -ftz says. */
+MR_DEVICE float __fmaf_ieee_rn(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+MR_DEVICE float __fmaf_ieee_rz(float x, float y, float z) { return __nvvm_fma_rz_f(x, y, z); }
+MR_DEVICE float __fmaf_ieee_ru(float x, float y, float z) { return __nvvm_fma_rp_f(x, y, z); }
+MR_DEVICE float __fmaf_ieee_rd(float x, float y, float z) { return __nvvm_fma_rm_f(x, y, z); }
 MR_DEVICE unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
 MR_DEVICE unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
 MR_DEVICE long long llmin(long long x, long long y) { return min(x, y); }
