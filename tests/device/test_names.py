@@ -44,7 +44,7 @@ def main() -> int:
             source += f"namespace name{number} {{ using ::{name}; }}\n"
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "names.cu").write_text(source)
-        done = subprocess.run([sys.argv[1], "--ptx", "-arch=sm_90", "names.cu"], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "--ptx", "-arch=sm_90", "names.cu"], cwd=folder, capture_output=True, text=True, check=False)
     print(f"{len(names)} names looked for")
     print("\n".join(line for line in done.stderr.splitlines() if "error" in line))
     return done.returncode
