@@ -19,4 +19,7 @@ modules_of() {
 suite unittest numba-driver "$millrace" run -- "$venv/bin/python" $(modules_of cudadrv)
 # shellcheck disable=SC2046
 suite unittest numba-kernels "$millrace" run -- "$venv/bin/python" $(modules_of cudapy)
+# These ask where cuda.h is when they are imported. The setting is not for the others: what Numba compiles at run time would get the folder, too.
+export NUMBA_CUDA_INCLUDE_PATH="$build/include"
+suite unittest numba-linked "$millrace" run -- "$venv/bin/python" numba.cuda.tests.cudadrv.test_linker numba.cuda.tests.cudapy.test_device_func
 client_end
