@@ -5,7 +5,8 @@
 
 runs only the parts that are named: see --help.
 
-With BENCH_PROCESSOR_TIME in the environment, the kernels' table is of processor time, both sides: for machines that do other work as well.
+With BENCH_PROCESSOR_TIME in the environment, the tables of kernels and of PyCUDA's programs are of processor time, both sides: for machines that do other
+work as well.
 
 Absolute times drift from machine to machine; what counts are the ratios, measured side by side in this run. The NVIDIA column is a
 recording (bench/nvidia-h200.txt), kept for orientation.
@@ -268,6 +269,7 @@ PARTS = {
     "ipc": "between processes",
     "waits": "waits and priorities",
     "nvrtc": "compiling at run time",
+    "pycuda": "PyCUDA",
     "cupy": "CuPy",
 }
 
@@ -283,14 +285,45 @@ def run_nvrtc(programs: pathlib.Path, folder: str) -> tuple[dict, dict]:
     return ours, theirs
 
 
-def run_cupy(build: pathlib.Path) -> dict[str, float]:
-    """With the CuPy that clients/cupy.sh has built; nothing where it has not."""
+def client_python(client: str) -> pathlib.Path | None:
+    """The Python that clients/CLIENT.sh has set up, or None where it has not."""
     cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     clients = pathlib.Path(os.environ.get("MILLRACE_CLIENTS_CACHE") or pathlib.Path(cache) / "millrace-clients")
-    python = clients / "cupy" / "venv" / "bin" / "python"
-    if not python.exists():
+    python = clients / client / "venv" / "bin" / "python"
+    return python if python.exists() else None
+
+
+def run_cupy(build: pathlib.Path) -> dict[str, float]:
+    """With the CuPy that clients/cupy.sh has built; nothing where it has not."""
+    if not (python := client_python("cupy")):
         return {}
     return run([build / "bin" / "millrace", "run", "--", python, HERE / "bench_cupy.py"], CUDA_PATH=str(build), CUDA_HOME=str(build))
+
+
+def run_pycuda(build: pathlib.Path, folder: str) -> tuple[dict, dict]:
+    """PyCUDA's programs, with the PyCUDA that clients/pycuda.sh has built, and the C versions: by turns, the better figure of two runs. Nothing where it has not."""
+    python, in_python, in_c = client_python("pycuda"), {}, {}
+    commands = [(in_python, [build / "bin" / "millrace", "run", "--", python, HERE / "bench_pycuda.py"]), (in_c, [build / "bench" / "bench_pycuda"])]
+    for turn in range(2 if python else 0):
+        for figures, command in commands if turn == 0 else reversed(commands):
+            new = run(command, PYCUDA_CACHE_DIR=folder)
+            if not new:    # no PyCUDA in that Python
+                return {}, {}
+            figures.update({name: min(value, figures.get(name, value)) for name, value in new.items()})
+    return in_python, in_c
+
+
+def print_pycuda(in_python: dict, in_c: dict) -> None:
+    print("\nFour PyCUDA programs beside the same in C, arrays of 1 Mi floats, in seconds (best of some rounds)\n")
+    if not in_python:
+        print("not measured: clients/pycuda.sh has not built PyCUDA here")
+        return
+    print(f"{'program':44} {'PyCUDA':>9} {'C':>9} {'ratio':>6}")
+    for name, label in (("serial", "200 arrays, one stream"), ("streams", "200 arrays, a stream each"), ("events", "the same with events"),
+                        ("threads", "10 arrays, a thread and a context each")):
+        python, c = in_python.get(f"pycuda_{name}_seconds"), in_c.get(f"pycuda_{name}_seconds")
+        print(f"{label:44} {cell(python, '{:.3f}'):>9} {cell(c, '{:.3f}'):>9} {cell(python / c if python and c else None, '{:.2f}'):>6}")
+    print(f"{'mean time between the events, ms':44} {cell(in_python.get('pycuda_kernel_ms'), '{:.2f}'):>9} {cell(in_c.get('pycuda_kernel_ms'), '{:.2f}'):>9}")
 
 
 def print_cupy(figures: dict) -> None:
@@ -328,6 +361,8 @@ def main() -> int:
             print(f"bench: {PARTS[part]}", flush=True)
             if part == "nvrtc":
                 ours[part], hand[part] = run_nvrtc(programs, folder)
+            elif part == "pycuda":
+                ours[part], hand[part] = run_pycuda(chosen.build.resolve(), folder)
             elif part == "cupy":
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
@@ -354,6 +389,7 @@ def main() -> int:
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
+        "pycuda": lambda figures: print_pycuda(figures, hand["pycuda"]),
         "cupy": print_cupy,
     }
     for part in parts:
