@@ -96,12 +96,13 @@ suite pytest cupy-driver "$millrace" run -- "$venv/bin/python" $(files_of cuda_t
 # shellcheck disable=SC2046
 suite pytest cupy-arrays "$millrace" run -- "$venv/bin/python" $(files_of core_tests "scan ndarray_get ndarray_owndata ndarray_contiguity flags function internal")
 # shellcheck disable=SC2046
-suite pytest cupy-core "$millrace" run -- "$venv/bin/python" $(files_of core_tests "carray core elementwise iter ndarray_byteswap ndarray_conversion ndarray_unary_op reduction userkernel")
+suite pytest cupy-core "$millrace" run -- "$venv/bin/python" $(files_of core_tests "carray core elementwise iter ndarray_byteswap ndarray_conversion ndarray_math ndarray_unary_op nep50_examples reduction \
+    syncdetect userkernel")
 for area in binary creation indexing; do
     suite pytest "cupy-$area" "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/${area}_tests"/test_*.py
 done
 # shellcheck disable=SC2046
-suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic trigonometric")
+suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic rational rounding special trigonometric window")
 # Raw kernels, not those through jitify, which CuPy deprecates: its warm-up compiles more than six hundred times.
 PYTEST_ADDOPTS="$PYTEST_ADDOPTS -k 'not (jitify and not no-jitify)'"
 # shellcheck disable=SC2046
