@@ -63,6 +63,8 @@ struct mr_codegen_request {
     unsigned optimisation;              /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; 0 is for debugging the generator */
     const char *cpu;                    /* LLVM's name of the processor, NULL = this one */
     const char *features;               /* LLVM's feature string, NULL = this processor's */
+    const char *source;                 /* name of the PTX file in debug information, NULL = kernel.ptx */
+    bool note_accesses;                 /* code notes its accesses in mr_block, for reports of faults; slower */
     bool all_pairs;                     /* tests: run warps in pairs wherever that is allowed, not only where it pays */
     bool want_ir, want_assembly;        /* fill ir_text, ir_optimised and assembly (for MILLRACE_DUMP) */
 };

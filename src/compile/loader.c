@@ -405,6 +405,20 @@ static bool map_and_fill(struct loading *loading, const char *symbol, void **add
     return true;
 }
 
+/* The file, with the address of each section that is in memory: NULL when memory is short. */
+static unsigned char *placed_copy(const struct loading *loading)
+{
+    unsigned char *copy = mr_memdup(loading->file, loading->size);
+    size_t table = (size_t)(loading->section_table - loading->file);
+    for (unsigned i = 1; copy && i < loading->section_count; i++) {
+        if (loading->offsets[i] == NOT_LOADED)
+            continue;
+        Elf64_Addr address = (uintptr_t)loading->map + loading->offsets[i];
+        memcpy(copy + table + (size_t)i * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_addr), &address, sizeof address);
+    }
+    return copy;
+}
+
 bool mr_loader_load(const void *object, size_t size, const char *symbol, struct mr_loaded *out, char *why, size_t room)
 {
     struct loading loading = { .file = object, .size = size, .why = why, .room = room };
@@ -418,6 +432,11 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
         good = !loading.no_memory || refuse(&loading, "out of memory");
     }
     good = good && place_sections(&loading) && map_and_fill(&loading, symbol, &out->symbol);
+    unsigned char *placed = good ? placed_copy(&loading) : NULL;
+    if (good && !placed) {
+        loading.no_memory = true;
+        good = refuse(&loading, "out of memory");
+    }
     mr_free(loading.offsets);
     mr_free(loading.slots);
     if (!good) {
@@ -428,6 +447,8 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
     }
     out->map = loading.map;
     out->bytes = loading.total;
+    out->object = placed;
+    out->object_size = size;
     return true;
 }
 
@@ -435,5 +456,6 @@ void mr_loader_unload(struct mr_loaded *loaded)
 {
     if (loaded->map)
         munmap(loaded->map, loaded->bytes);
+    mr_free(loaded->object);
     *loaded = (struct mr_loaded){ .map = NULL };
 }

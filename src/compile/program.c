@@ -16,9 +16,13 @@
 #include "base/settings.h"
 #include "compile/codegen_interface.h"
 #include "compile/compiler.h"
+#include "compile/debugger.h"
+#include "compile/lines.h"
+#include "compile/perf.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
 
+#define SOURCE_ROOM 24
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
 
 /* Puts a text into a log of the caller's, cut to its room. */
@@ -132,8 +136,10 @@ static void free_program(struct mr_program *program)
     for (size_t i = 0; i < program->layout.entry_count && program->code; i++)
         for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
             struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
-            if (variant)
+            if (variant) {
+                mr_debugger_forget(variant->seen);
                 mr_loader_unload(&variant->loaded);
+            }
             mr_free(variant);
         }
     mr_program_forget(program);
@@ -266,7 +272,7 @@ void mr_program_drop(struct mr_program *program)
 static bool variant_key(const struct mr_program *program, size_t entry, unsigned shape, struct mr_cache_key *key)
 {
     struct mr_cache_hash hash;
-    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, shape, program->optimisation };
+    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, shape, program->optimisation, mr_setting_on(MR_SETTING_FAULT_THREADS) };
     if (!mr_cache_hash_begin(&hash))
         return false;
     mr_cache_hash_text(&hash, MR_VERSION);
@@ -281,7 +287,19 @@ static bool variant_key(const struct mr_program *program, size_t entry, unsigned
     return true;
 }
 
-static CUresult load_variant(const struct mr_cache_entry *from, const char *name, struct mr_variant *variant)
+/* The file that debug information names. */
+static void name_source(const struct mr_program *program, char name[SOURCE_ROOM])
+{
+    snprintf(name, SOURCE_ROOM, "%016llx.ptx", (unsigned long long)program->text.high);
+}
+
+static uint32_t line_of(const struct mr_code *code, uintptr_t address)
+{
+    const struct mr_variant *variant = (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
+    return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
+}
+
+static CUresult load_variant(const struct mr_program *program, const struct mr_cache_entry *from, const char *name, struct mr_variant *variant)
 {
     char why[200] = "";
     if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
@@ -292,6 +310,11 @@ static CUresult load_variant(const struct mr_cache_entry *from, const char *name
     variant->code.flags = from->flags;
     variant->code.stack_bytes = from->stack_bytes;
     variant->code.name = name;
+    variant->code.line_of = line_of;
+    char source[SOURCE_ROOM];
+    name_source(program, source);
+    variant->seen = mr_debugger_show(variant->loaded.object, variant->loaded.object_size);
+    mr_perf_note(&variant->loaded, name, source);
     return CUDA_SUCCESS;
 }
 
@@ -316,15 +339,18 @@ static CUresult generate(const struct mr_program *program, size_t entry, unsigne
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
     bool dump = *mr_setting_text(MR_SETTING_DUMP) != '\0';
+    char source[SOURCE_ROOM];
+    name_source(program, source);
     struct mr_codegen_request request = { .module = program->module, .layout = &program->layout, .entry = (uint32_t)entry, .shape = shape,
         .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = dump,
-        .want_assembly = dump };
+        .want_assembly = dump,
+        .source = source, .note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS) };
     struct mr_codegen_result result = { .object = NULL };
     uint64_t start = mr_clock_ns();
     CUresult status;
     if (compiler->emit(&request, &result)) {
         struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
-        status = load_variant(&made, program->entries[entry].name, variant);
+        status = load_variant(program, &made, program->entries[entry].name, variant);
         if (status == CUDA_SUCCESS && key)
             mr_cache_store(*key, &made);
         dump_variant(program, entry, shape, &result);
@@ -344,7 +370,7 @@ static CUresult make_variant(const struct mr_program *program, size_t entry, uns
     struct mr_cache_entry found;
     bool cached = mr_cache_folder() && variant_key(program, entry, shape, &key);
     if (cached && !*mr_setting_text(MR_SETTING_DUMP) && mr_cache_find(key, &found)) {
-        CUresult status = load_variant(&found, program->entries[entry].name, variant);
+        CUresult status = load_variant(program, &found, program->entries[entry].name, variant);
         mr_cache_release(&found);
         if (status == CUDA_SUCCESS)
             return status;

@@ -18,6 +18,7 @@
 struct mr_variant {
     struct mr_code code;
     struct mr_loaded loaded;
+    struct mr_debugger_object *seen;       /* by debuggers; NULL: not */
 };
 
 struct mr_entry_code { _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT]; };

@@ -139,7 +139,7 @@ enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_
 enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, and writes nothing but
- * ctaid[0] where it runs several blocks in one call. */
+ * ctaid[0] where it runs several blocks in one call, and what reports of faults need. */
 struct mr_block {
     const struct mr_runtime *runtime;
     const unsigned char *params;        /* the kernel's parameter block, 16-byte aligned */
@@ -156,6 +156,11 @@ struct mr_block {
     uint64_t grid_id;                   /* %gridid */
     void *engine;                       /* the executor's own record */
     struct mr_grid_workspace *grid_workspace;   /* %envreg1 (high half) and %envreg2: NULL unless the launch is cooperative */
+    /* For reports of faults. */
+    uint32_t warp;                      /* the warp that began or went on last; where two run as one, the first of them */
+    uint32_t access_bytes;              /* the rest only in code that notes its accesses: of the latest, bytes of a lane, 0: there is none; */
+    uint64_t access_mask;               /* the lanes that took part, */
+    const uint64_t *access;             /* and the address of each lane of `warp` */
 };
 
 /* Flags of compiled code. */
@@ -188,6 +193,8 @@ struct mr_code {
     unsigned flags;              /* MR_CODE_* */
     size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
     const char *name;            /* of the kernel, for the log; lives as long as the code; may be NULL */
+    /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while: for reports. */
+    uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);
 };
 
 #endif

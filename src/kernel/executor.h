@@ -47,6 +47,7 @@ struct mr_fault {
     int signal;                 /* 0: not a signal */
     int code;                   /* si_code */
     uintptr_t address;          /* si_addr */
+    uintptr_t pc;               /* of a signal: the instruction, or 0 */
     uint32_t line;              /* PTX line, or 0 */
     bool quiet;                 /* somebody else's fault ended this run; nothing to report */
     const char *what;           /* a few words, static text */

@@ -154,10 +154,23 @@ static bool looks_misaligned(const ucontext_t *context, const siginfo_t *info)
 #endif
 }
 
+static uintptr_t instruction_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static void note_fault(struct mr_executor *executor, int number, const siginfo_t *info, const ucontext_t *context)
 {
     struct mr_fault *fault = &executor->fault;
-    *fault = (struct mr_fault){ .signal = number, .code = info->si_code, .address = (uintptr_t)info->si_addr };
+    *fault = (struct mr_fault){ .signal = number, .code = info->si_code, .address = (uintptr_t)info->si_addr,
+        .pc = instruction_of(context) };
     if (number == SIGSEGV && mr_executor_is_guard(executor, fault->address)) {
         fault->status = CUDA_ERROR_HARDWARE_STACK_ERROR;
         fault->what = "stack overflow";

@@ -55,6 +55,7 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
         pointer = LLVMBuildGEP2(g->b, unit->i64, g->symbols, &place, 1, "");
         place = cg_aligned(g, LLVMBuildLoad2(g->b, unit->i64, pointer, var->name), var->align);
         LLVMPositionBuilderAtEnd(g->b, here);
+        cg_line_again(g);
         return place;
     default:
         break;
@@ -186,6 +187,7 @@ static LLVMValueRef has_low_bits(struct cg *g, const struct cg_address *address,
 
 void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes)
 {
+    cg_note_access(g, address, bytes);
     if (bytes == 1 || is_aligned(g, operand, bytes))
         return;
     LLVMValueRef odd = has_low_bits(g, address, bytes - 1);

@@ -282,6 +282,7 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
         LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
     }
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    cg_note_warp(g);
     LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
                    LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
     if (unit->allocas)
@@ -338,6 +339,8 @@ static void end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp)
 static void begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
 {
     g->inst = inst;
+    if (inst)
+        cg_line(g, inst->line, inst->column);
     g->looks = inst && cg_nan_looks(g, inst);
     g->scratch_used = 0;
     g->guard = NULL;
@@ -416,6 +419,8 @@ static void emit_block(struct cg *g, uint32_t index)
         LLVMValueRef place = LLVMConstInt(g->unit->i32, index, false);
         slot = LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
     }
+    if (block->first < block->end)
+        cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
     g->mask = LLVMBuildLoad2(g->b, g->unit->mask, slot, "mask");
     LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     g->mask_vector = cg_mask_vector(g, g->mask);
@@ -466,6 +471,7 @@ static void emit_all(struct cg *g)
     if (g->func->is_entry && (unit->flags & MR_CODE_BLOCKS))
         g->blocks = &blocks;
     g->b = LLVMCreateBuilderInContext(unit->context);
+    cg_lines_function(g);
     g->prologue = cg_new_block(g, "prologue");
     g->finish = cg_new_block(g, "finish");
     LLVMPositionBuilderAtEnd(g->b, g->prologue);
@@ -493,6 +499,7 @@ static void emit_all(struct cg *g)
     for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
         emit_block(g, b);
     if (!unit->error[0]) {
+        cg_line(g, g->func->line, g->func->column);
         if (g->flow.dispatched)
             cg_emit_dispatcher(g);
         if (g->func->is_entry) {

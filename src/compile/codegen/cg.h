@@ -54,6 +54,8 @@ struct cg_unit {
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
+    LLVMDIBuilderRef lines;      /* lines.c: what it builds with; the PTX as a file; the type of all functions */
+    LLVMMetadataRef file, no_types;
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, f32, f64, ptr;
     bool regions;          /* the kernel's warps take turns in one call: see emit_regions.c */
     LLVMValueRef *callees; /* by function->index; NULL = not reachable */
@@ -73,6 +75,7 @@ struct cg {
     const struct mr_ptx_function *func;
     struct mr_flow flow;
     LLVMBuilderRef b;
+    LLVMMetadataRef scope, place; /* lines.c: the function, and the line that what is built belongs to; NULL in helpers, which have none */
     LLVMValueRef fn;
     LLVMBasicBlockRef prologue; /* slots; ends with a jump that is added last */
     LLVMValueRef prologue_end;  /* slots and hoisted loads go before it */
@@ -97,6 +100,7 @@ struct cg {
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
     struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
+    LLVMValueRef noted;         /* slot: addresses of the latest access (lines.c) */
     LLVMValueRef image_lanes;   /* struct mr_image_lanes, once an instruction needs it */
     uint64_t frame;             /* bytes of slots that stay in memory */
     /* The instruction at hand. */
@@ -133,6 +137,15 @@ LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef el
 LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
 unsigned cg_bits(LLVMTypeRef type);
 LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part);
+
+/* lines.c: of the unit: before any function, after all of them (before LLVM's passes), and at the end, always. Of a function: at its start, and the line
+ * that follows. cg_line_again: after the builder was elsewhere. */
+void cg_lines_begin(struct cg_unit *unit);
+void cg_lines_end(struct cg_unit *unit);
+void cg_lines_clear(struct cg_unit *unit);
+void cg_lines_function(struct cg *g);
+void cg_line(struct cg *g, uint32_t line, uint32_t column);
+void cg_line_again(struct cg *g);
 
 /* nan.c: fills `loose` (false when memory is short); whether an instruction gives NaNs that need mending; whether it looks at the bits
  * of its operands; the value with hardware's NaN in place of any other. */
@@ -205,6 +218,9 @@ struct cg_address {
     LLVMValueRef vector;       /* <32 x i64> */
 };
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out);
+/* lines.c: notes the warp, and an access of the lanes of `exec`, for reports of faults. */
+void cg_note_warp(struct cg *g);
+void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes);
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
 /* The address with the low bits cut off that are known to be zero: LLVM can't know. */
 LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);

@@ -198,6 +198,7 @@ static void count_round(struct cg *g)
         LLVMPositionBuilderBefore(g->b, g->prologue_end);
         LLVMBuildStore(g->b, zero32(g), g->rounds);
         LLVMPositionBuilderAtEnd(g->b, here);
+        cg_line_again(g);
     }
     LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->rounds, "");
     rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");

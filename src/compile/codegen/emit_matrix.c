@@ -254,6 +254,7 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     struct cg inner = *g;
     inner.b = LLVMCreateBuilderInContext(unit->context);
     inner.fn = fn;
+    inner.place = NULL;
     inner.lanes = CG_LANES;
     struct product p = {.g = &inner, .op = *op, .saturates = saturates, .ands = inst->boolop == MR_PTX_BOOL_AND,
                         .rounding = inst->rounding, .work = work_type(unit, op)};

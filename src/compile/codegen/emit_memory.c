@@ -128,6 +128,7 @@ static LLVMValueRef address_before(struct cg *g)
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
     LLVMBuildStore(g->b, LLVMConstInt(g->unit->i64, 0, false), slot);
     LLVMPositionBuilderAtEnd(g->b, at);
+    cg_line_again(g);
     return slot;
 }
 

@@ -324,6 +324,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
     start_phase(g);
     LLVMPositionBuilderAtEnd(g->b, head);
+    cg_line_again(g);
     LLVMValueRef first = LLVMGetParam(g->fn, 1), index;
     if (g->blocks) {
         cg_blocks_begin(g, regions->round, head);
@@ -334,6 +335,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
         index = LLVMBuildSub(g->b, g->warp, first, "");
     }
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    cg_note_warp(g);
     LLVMBuildStore(g->b, i32_of(g, 0), LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
     index = LLVMBuildZExt(g->b, index, unit->i64, "");
     index = LLVMBuildMul(g->b, index, LLVMConstInt(unit->i64, regions->bytes, false), "");

@@ -98,6 +98,7 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     }
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
+    cg_lines_begin(unit);
     if (cg_blocks_fit(unit))
         unit->flags |= MR_CODE_BLOCKS;
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
@@ -116,6 +117,7 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
         return false;
     }
+    cg_lines_end(unit);
     if (unit->request->want_ir)
         result->ir_text = print_module(unit);
     if (!cg_optimise(unit))
@@ -144,6 +146,7 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     result->flags = unit.flags;
     if (!good)
         result->error = copy_text(unit.error[0] ? unit.error : "code generation failed");
+    cg_lines_clear(&unit);
     if (unit.machine)
         LLVMDisposeTargetMachine(unit.machine);
     LLVMDisposeModule(unit.module);

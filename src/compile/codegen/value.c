@@ -159,6 +159,7 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
     LLVMValueRef slot = LLVMBuildAlloca(g->b, type, name);
     LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
     return slot;
 }
 
@@ -205,6 +206,7 @@ LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const
     LLVMValueRef pointer = LLVMBuildGEP2(g->b, g->unit->i8, g->block, &place, 1, "");
     LLVMValueRef value = LLVMBuildLoad2(g->b, type, pointer, name);
     LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
     return value;
 }
 
