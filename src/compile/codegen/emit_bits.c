@@ -294,6 +294,9 @@ static void emit_find_nth(struct cg *g, const struct mr_ptx_inst *inst)
         found = cg_select(g, hit, at, found);
         at = LLVMBuildAdd(g->b, at, step, "");
     }
+    /* The one distance that has no opposite gives 0 on hardware, whatever the mask. */
+    LLVMValueRef lowest = LLVMBuildICmp(g->b, LLVMIntEQ, offset, cg_int(g, type, UINT32_C(1) << 31), "");
+    found = cg_select(g, lowest, zero, found);
     cg_write(g, &inst->operands[0], found);
 }
 
