@@ -108,6 +108,40 @@ static void barriers_and_shared_memory(void **unused)
     rig_close(rig);
 }
 
+/* Barriers with a predicate, reached by a warp's lanes in different places. */
+static void reductions_apart(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        /* A warp's lanes at three places at once, each with a predicate, in a loop with its own number of rounds; the others in one place. */
+        KERNEL("apart", "",
+            "setp.gt.u32 %p1, %x, 5000000; and.b32 %a3, %a19, 3; mov.u32 %r, 0; mov.u32 %a10, 0; setp.ge.u32 %p5, %a19, 64; @%p5 bra whole;\n"
+            "setp.eq.u32 %p2, %a3, 1; @%p2 bra one; setp.eq.u32 %p2, %a3, 2; @%p2 bra two;\n"
+            "barrier.red.popc.u32 %a4, 0, %p1; mul.lo.u32 %a4, %a4, 1; bra join;\n"
+            "one: barrier.red.popc.u32 %a4, 0, %p1; mul.lo.u32 %a4, %a4, 3; bra join;\n"
+            "two: barrier.red.popc.u32 %a5, 0, %p1; mul.lo.u32 %a4, %a5, 5; bra join;\n"
+            "whole: barrier.red.popc.u32 %a4, 0, %p1; mul.lo.u32 %a4, %a4, 7;\n"
+            "join: add.u32 %r, %r, %a4; add.u32 %a10, %a10, 1; setp.gt.u32 %p3, %a10, 1; @%p3 bra last;\n"
+            "setp.gt.u32 %p1, %x, 9000000; setp.ne.u32 %p4, %a3, 1; @%p4 bra more;\n"
+            "barrier.red.or.pred %p6, 0, %p1; bra last;\n"
+            "more: barrier.red.or.pred %p6, 0, %p1; selp.u32 %a6, 1000, 0, %p6; add.u32 %r, %r, %a6;\n"
+            "last: selp.u32 %a6, 10000, 0, %p6; add.u32 %r, %r, %a6; barrier.red.and.pred %p7, 0, %p3; selp.u32 %a6, 100000, 0, %p7; add.u32 %r, %r, %a6;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "apart", 3, 100, 0);
+        for (uint32_t i = 0; i < 300; i++) {
+            static const uint32_t factors[] = {1, 3, 5, 1};
+            uint32_t t = i % 100, count = 0, any = 0;
+            for (uint32_t k = 0; k < 100; k++) {
+                count += in[i / 100 * 100 + k] > 5000000;
+                any |= in[i / 100 * 100 + k] > 9000000;
+            }
+            assert_int_equal(out[i], count * (t >= 64 ? 7 : factors[t & 3]) + (any ? 10000 : 0) + (any && (t & 3) != 1 ? 1000 : 0));
+        }
+    }
+    rig_close(rig);
+}
+
 static uint32_t shuffled(unsigned mode, const uint32_t *lanes, uint32_t lane, uint32_t b, uint32_t c, uint32_t *valid)
 {
     uint32_t segment = c >> 8 & 31, clamp = c & 31, most = (lane & segment) | (clamp & ~segment & 31);
@@ -408,7 +442,7 @@ static void vector_code(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
+        cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(reductions_apart), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
         cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(parts_of_a_number), cmocka_unit_test(large_functions),
         cmocka_unit_test(waiting_loops), cmocka_unit_test(vector_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);

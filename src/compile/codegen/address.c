@@ -12,6 +12,7 @@
  * a kernel was given.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/lines.h"
 
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
 {

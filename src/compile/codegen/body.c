@@ -6,8 +6,10 @@
  */
 #include "compile/codegen/blocks.h"
 #include "compile/codegen/contract.h"
+#include "compile/codegen/early.h"
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
+#include "compile/codegen/lines.h"
 #include "compile/codegen/stepped.h"
 
 #include "base/memory.h"
@@ -535,6 +537,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.breaks);
     mr_free(g.loose);
     mr_free(g.contracted);
+    mr_free(g.early);
     mr_free(g.var_slots);
     mr_free(g.parked);
     mr_free(g.entries);

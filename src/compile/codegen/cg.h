@@ -26,6 +26,8 @@
  *   emit_regions.c  warps that take turns at barriers without stacks of their own
  *   emit_*.c        instructions by family; each returns false for what it does not know
  *   math.c          functions that hardware approximates
+ *   inline.c        functions that wait, taken into the kernel
+ *   lines.c         which PTX line code comes from
  *   stepped.c       values that step by what only the running code knows
  *   nan.c           which registers may hold NaNs other than hardware's; rounding.c  arithmetic that is rounded in a given direction
  *   optimise.c      LLVM's passes; mend.c  around one of its mistakes; target.c  the processor; object.c  the object file
@@ -98,6 +100,8 @@ struct cg {
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
     LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
+    int barriers_meet;          /* mr_flow_barriers_meet: 1 yes, -1 no, 0 not asked yet */
+    LLVMValueRef early_true, *early; /* slots (control.c): those of them whose predicate holds; per block: who waits behind the barrier.red at its head */
     struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
     LLVMValueRef noted;         /* slot: addresses of the latest access (lines.c) */
@@ -137,15 +141,6 @@ LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef el
 LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
 unsigned cg_bits(LLVMTypeRef type);
 LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned parts, unsigned part);
-
-/* lines.c: of the unit: before any function, after all of them (before LLVM's passes), and at the end, always. Of a function: at its start, and the line
- * that follows. cg_line_again: after the builder was elsewhere. */
-void cg_lines_begin(struct cg_unit *unit);
-void cg_lines_end(struct cg_unit *unit);
-void cg_lines_clear(struct cg_unit *unit);
-void cg_lines_function(struct cg *g);
-void cg_line(struct cg *g, uint32_t line, uint32_t column);
-void cg_line_again(struct cg *g);
 
 /* nan.c: fills `loose` (false when memory is short); whether an instruction gives NaNs that need mending; whether it looks at the bits
  * of its operands; the value with hardware's NaN in place of any other. */
@@ -187,6 +182,8 @@ LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_s
 void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value);
 void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value, bool is_signed);
 void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value);
+/* For these lanes alone, whoever runs; a scalar value. A register that holds a scalar changes if there are any. */
+void cg_write_lanes(struct cg *g, uint32_t reg, LLVMValueRef value, LLVMValueRef lanes);
 void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); /* g->flow.rows entries */
 
 /* value.c: stack slots in the prologue */
@@ -218,9 +215,6 @@ struct cg_address {
     LLVMValueRef vector;       /* <32 x i64> */
 };
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out);
-/* lines.c: notes the warp, and an access of the lanes of `exec`, for reports of faults. */
-void cg_note_warp(struct cg *g);
-void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes);
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
 /* The address with the low bits cut off that are known to be zero: LLVM can't know. */
 LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);
@@ -237,7 +231,6 @@ LLVMTypeRef cg_state_type(const struct cg_unit *unit);
 bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
-void cg_emit_early_arrival(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
 void cg_emit_dispatcher(struct cg *g);
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
@@ -245,31 +238,6 @@ void cg_emit_trap(struct cg *g, unsigned kind);
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what);
 LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var);
 LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *affine);
-
-/* Instruction families. False: not one of mine. */
-bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_half(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_compare(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_move(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_texture(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_matrix(struct cg *g, const struct mr_ptx_inst *inst);
-void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst);
-/* cp.async of whole sources: a load and a store. */
-void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes);
-bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
 
 /* body.c: a number of the warp's first thread with the bits cut off that it can't have, so that LLVM knows how large it is (sums of it then can't
  * overflow); lanes of the warp that exist; all registers and masks as they are when a warp starts. */
@@ -312,5 +280,7 @@ void cg_mend(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
 bool cg_target_supported(const char *cpu, const char *features);
+
+#include "compile/codegen/emit.h"
 
 #endif

@@ -8,6 +8,8 @@
  * store and a load of the same mask with a jump between, which LLVM removes.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/early.h"
+#include "compile/codegen/lines.h"
 
 #include "base/memory.h"
 
@@ -98,32 +100,98 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  * Lanes of one warp may arrive at different barriers, in both arms of an if for
  * example. Nothing else can run then. All but the last group are only noted as
  * arrived and parked behind their barrier; the last group waits in the name of
- * all of them. (A barrier with a predicate has a result for each, which this
- * can't give: such code waits for itself, which the runtime finds out.)
+ * all of them. If the barrier has a predicate, theirs are kept for that group, and when it has
+ * the result it gives it to all who were at such a barrier. (All lanes are taken to be at one barrier: under different
+ * numbers such code waits for itself, which the runtime finds out.)
  */
+static LLVMValueRef empty_slot(struct cg *g, const char *name)
+{
+    LLVMValueRef slot = cg_slot(g, g->unit->i32, name);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMBuildStore(g->b, zero32(g), slot);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+    return slot;
+}
+
+static void add_to_slot(struct cg *g, LLVMValueRef slot, LLVMValueRef bits)
+{
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""), bits, ""), slot);
+}
+
+/* The slot of the lanes that have come early to the barrier at the head of a block; NULL if that is none with a result for them. */
+static LLVMValueRef early_slot(struct cg *g, uint32_t block)
+{
+    if (!mr_flow_reduces_apart(&g->flow, block))
+        return NULL;
+    if (!g->early) {
+        g->early = mr_calloc(g->flow.block_count, sizeof *g->early);
+        if (!g->early) {
+            cg_fail(g->unit, NULL, "memory is short");
+            return NULL;
+        }
+    }
+    if (!g->early[block])
+        g->early[block] = empty_slot(g, "early");
+    return g->early[block];
+}
+
+LLVMValueRef cg_early_lanes(struct cg *g)
+{
+    if (!g->barriers_meet)
+        g->barriers_meet = mr_flow_barriers_meet(&g->flow) ? 1 : -1;
+    if (g->barriers_meet < 0 || g->flow.dispatched)
+        return NULL;
+    if (!g->arrived)
+        g->arrived = empty_slot(g, "arrived");
+    return g->arrived;
+}
+
+LLVMValueRef cg_early_predicates(struct cg *g)
+{
+    if (!g->early_true)
+        g->early_true = empty_slot(g, "true");
+    return g->early_true;
+}
+
+void cg_give_reduction(struct cg *g, LLVMValueRef result)
+{
+    for (uint32_t b = 0; b < g->flow.block_count; b++) {
+        LLVMValueRef slot = b != g->at ? early_slot(g, b) : NULL;
+        if (!slot)
+            continue;
+        const struct mr_ptx_operand *to = &g->func->insts[g->flow.blocks[b].first].operands[0];
+        if (to->reg != MR_PTX_NONE && LLVMGetTypeKind(LLVMTypeOf(result)) == LLVMIntegerTypeKind)
+            cg_write_lanes(g, to->reg, result, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""));
+        LLVMBuildStore(g->b, zero32(g), slot);
+    }
+}
+
 void cg_emit_early_arrival(struct cg *g)
 {
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
     const struct mr_ptx_inst *inst = &g->func->insts[block->first];
-    if (g->flow.dispatched || !mr_flow_barrier_shared(&g->flow, g->at) || inst->mode != MR_PTX_MODE_SYNC
+    bool reduces = mr_flow_reduces_apart(&g->flow, g->at);
+    if (g->flow.dispatched || !mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
         || inst->guard != MR_PTX_NONE)
         return;
     LLVMValueRef others = zero32(g);
-    if (!g->arrived) {
-        g->arrived = cg_slot(g, g->unit->i32, "arrived");
-        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-        LLVMPositionBuilderBefore(g->b, g->prologue_end);
-        LLVMBuildStore(g->b, zero32(g), g->arrived);
-        LLVMPositionBuilderAtEnd(g->b, here);
-    }
+    LLVMValueRef early_lanes = cg_early_lanes(g);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
             others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->i32, parked_slot(g, b), ""), "");
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, zero32(g), ""), early, all);
     LLVMPositionBuilderAtEnd(g->b, early);
-    LLVMValueRef arrived = LLVMBuildLoad2(g->b, g->unit->i32, g->arrived, "");
-    LLVMBuildStore(g->b, LLVMBuildOr(g->b, arrived, g->mask, ""), g->arrived);
+    add_to_slot(g, early_lanes, g->mask);
+    if (reduces) {
+        LLVMValueRef slot = early_slot(g, g->at), true_slot = cg_early_predicates(g);
+        g->lanes = CG_LANES;
+        if (slot)
+            add_to_slot(g, slot, g->mask);
+        add_to_slot(g, true_slot, LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[inst->operand_count - 1])), g->mask, ""));
+    }
     park(g, block->succs[0], g->mask, true);
     dispatch_in(g, (struct mr_flow_exit){block->succs, 1, false}, MR_SCAN_BARRIERS);
     LLVMPositionBuilderAtEnd(g->b, all);

@@ -24,6 +24,7 @@
  * access is volatile then, so that each round of a polling loop looks again.
  */
 #include "compile/codegen/emit_regions.h"
+#include "compile/codegen/lines.h"
 #include "compile/codegen/stepped.h"
 
 struct access {

@@ -15,10 +15,11 @@
  * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are (`held`). The end of a round in which none
  * has is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different numbers, none of them can ever go on.
  */
+#include "compile/codegen/blocks.h"
 #include "compile/codegen/emit_regions.h"
+#include "compile/codegen/lines.h"
 
 #include "base/memory.h"
-#include "compile/codegen/blocks.h"
 
 /* A kernel whose warps need more than this has stacks. */
 #define RECORD_BYTES_MAX (16u << 10)

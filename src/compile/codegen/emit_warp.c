@@ -9,6 +9,7 @@
  * is everyone whom the mask names in code that is right to name them; a lane
  * that is elsewhere at the time is left out rather than waited for.
  */
+#include "compile/codegen/early.h"
 #include "compile/codegen/emit_regions.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
@@ -283,10 +284,16 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 3);
         return;
     }
-    LLVMValueRef lanes = g->exec;
-    if (g->arrived && mr_flow_barrier_shared(&g->flow, g->at)) {
-        lanes = LLVMBuildOr(g->b, lanes, LLVMBuildLoad2(g->b, unit->i32, g->arrived, ""), "");
-        LLVMBuildStore(g->b, number(g, 0), g->arrived);
+    LLVMValueRef lanes = g->exec, arrived = inst->guard == MR_PTX_NONE ? cg_early_lanes(g) : NULL;
+    if (arrived) {
+        lanes = LLVMBuildOr(g->b, lanes, LLVMBuildLoad2(g->b, unit->i32, arrived, ""), "");
+        LLVMBuildStore(g->b, number(g, 0), arrived);
+    }
+    bool apart = arrived && mr_flow_reduces_apart(&g->flow, g->at);
+    if (apart) {
+        LLVMValueRef early = cg_early_predicates(g);
+        predicate = LLVMBuildOr(g->b, predicate, LLVMBuildLoad2(g->b, unit->i32, early, ""), "");
+        LLVMBuildStore(g->b, number(g, 0), early);
     }
     unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
     if (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED))
@@ -299,6 +306,8 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     if ((op & 3) != 1)
         r = LLVMBuildICmp(g->b, LLVMIntNE, r, number(g, 0), "");
     cg_write(g, &inst->operands[0], r);
+    if (apart)
+        cg_give_reduction(g, r);
 }
 
 bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)

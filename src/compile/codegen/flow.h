@@ -152,6 +152,10 @@ uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word 
 
 /* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier waits. */
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
+/* Whether there is such a place: lanes of one warp may then be at several barriers. (The one that is reached last may be none itself.) */
+bool mr_flow_barriers_meet(const struct mr_flow *flow);
+/* Whether the block begins with a barrier.red that not all lanes have to come to at once. */
+bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block);
 
 /* The member mask of instruction `at` if it is a warp operation and its lanes have to be there when its block, from `first` on, begins; else NULL. */
 const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at);

@@ -14,6 +14,7 @@
  * that is asked to (MILLRACE_FAULT_THREADS) the addresses of each access before it is made.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/lines.h"
 
 #include <llvm-c/DebugInfo.h>
 #include <stddef.h>

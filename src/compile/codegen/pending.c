@@ -103,6 +103,21 @@ bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block)
     return false;
 }
 
+bool mr_flow_barriers_meet(const struct mr_flow *flow)
+{
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        if (flow->blocks[b].barrier && mr_flow_barrier_shared(flow, b))
+            return true;
+    return false;
+}
+
+bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block)
+{
+    const struct mr_ptx_inst *inst = &flow->func->insts[flow->blocks[block].first];
+    return flow->blocks[block].barrier && inst->op == MR_PTX_OP_BARRIER && inst->mode == MR_PTX_MODE_RED && !(inst->flags & MR_PTX_FLAG_ALIGNED)
+        && inst->guard == MR_PTX_NONE;
+}
+
 bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block)
 {
     const struct mr_ptx_inst *last = block->last;

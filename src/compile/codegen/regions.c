@@ -92,6 +92,9 @@ bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entr
     const struct mr_ptx_function *func = flow->func;
     if (!func->is_entry || flow->dispatched || params_cross_barriers(func))
         return false;
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        if (mr_flow_reduces_apart(flow, b) && mr_flow_barriers_meet(flow))
+            return false;
     for (uint32_t f = 0; f < entry->reachable_count; f++) {
         const struct mr_ptx_function *callee = entry->reachable[f];
         if (flow->facts[callee->index].waits || (callee != func && flow->facts[callee->index].barriers))

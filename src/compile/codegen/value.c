@@ -4,6 +4,8 @@
  * Operands and results: from PTX registers in their classes to LLVM values in
  * the form of the instruction at hand, and back.
  */
+#include "compile/codegen/cg.h"
+#include "compile/codegen/lines.h"
 #include "compile/codegen/stepped.h"
 
 #include <string.h>
@@ -541,6 +543,15 @@ void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value)
     else if (g->guard)
         condition = g->guard_varies ? g->guard : cg_splat(g, g->guard);
     store_blended(g, g->slots[reg], value, condition);
+}
+
+void cg_write_lanes(struct cg *g, uint32_t reg, LLVMValueRef value, LLVMValueRef lanes)
+{
+    value = as_element(g, value, reg == g->flow.reg_count - 1 ? g->unit->i1 : cg_reg_type(g, g->func->regs[reg].type));
+    if (mr_flow_register_class(&g->flow, reg).kind == MR_CLASS_VARYING)
+        store_blended(g, g->slots[reg], is_vector(value) ? value : cg_splat(g, value), cg_mask_vector(g, lanes));
+    else
+        store_blended(g, g->slots[reg], value, LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), ""));
 }
 
 void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows)
