@@ -427,6 +427,42 @@ static void waiting_loops(void **unused)
     rig_close(rig);
 }
 
+/* A lock that lanes of one warp take in a function that is called by another: what waits becomes part of the kernel. Called under a guard and in a loop, with
+ * ways out in the middle, a table, local memory and a result that nobody wants. */
+static void locks_in_functions(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ".func take(.param .b64 lock)\n{\n.reg .b64 %p; .reg .b32 %v; .reg .pred %c; ld.param.u64 %p, [lock];\n"
+        "again: atom.acquire.gpu.cas.b32 %v, [%p], 0, 1; setp.ne.u32 %c, %v, 0; @%c bra again;\nret;\n}\n"
+        ".func (.param .b32 o) add(.param .b64 p, .param .b32 x)\n{\n.reg .b64 %p; .reg .b32 %v, %x, %k; .reg .pred %c; .local .align 4 .b8 mine[8];\n"
+        "ways: .branchtargets even, odd;\n"
+        "ld.param.u64 %p, [p]; ld.param.u32 %x, [x]; st.local.u32 [mine+4], %x; { .param .b64 a; st.param.b64 [a], %p; call take, (a); }\n"
+        "ld.relaxed.gpu.u32 %v, [%p+4]; add.u32 %v, %v, %x; st.relaxed.gpu.u32 [%p+4], %v; st.release.gpu.u32 [%p], 0;\n"
+        "and.b32 %k, %x, 1; brx.idx %k, ways;\n"
+        "even: ld.local.u32 %v, [mine+4]; st.param.b32 [o], %v; ret;\n"
+        "odd: st.param.b32 [o], 7; setp.gt.u32 %c, %x, 5000000; @%c ret; st.param.b32 [o], 9;\nret;\n}\n"
+        KERNEL("locked", "",
+            "add.u64 %d0, %out0, 8184; mov.u32 %r, 0; and.b32 %a2, %t, 3;\n"
+            "round: { .param .b64 a; .param .b32 b; .param .b32 c; st.param.b64 [a], %d0; st.param.b32 [b], %x; call (c), add, (a, b); ld.param.b32 %a3, [c]; }\n"
+            "add.u32 %r, %r, %a3; setp.ne.u32 %p1, %a2, 0; sub.u32 %a2, %a2, 1; @%p1 bra round;\n"
+            "setp.eq.u32 %p2, %t, 5; { .param .b64 a; .param .b32 b; st.param.b64 [a], %d0; st.param.b32 [b], 1; @%p2 call (_), add, (a, b); }"));
+    FOR_VARIANTS {
+        uint32_t total = 1;
+        start();
+        out[2046] = out[2047] = 0;
+        launch(rig, "locked", 2, 72, 0);
+        for (uint32_t t = 0; t < 144; t++) {
+            uint32_t x = in[t], rounds = (t & 3) + 1;
+            total += x * rounds;
+            assert_int_equal(out[t], rounds * (x % 2 == 0 ? x : x > 5000000 ? 7 : 9));
+        }
+        assert_int_equal(out[2046], 0);
+        assert_int_equal(out[2047], total);
+    }
+    rig_close(rig);
+}
+
 static void vector_code(void **unused)
 {
     (void)unused;
@@ -444,6 +480,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(reductions_apart), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
         cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(parts_of_a_number), cmocka_unit_test(large_functions),
-        cmocka_unit_test(waiting_loops), cmocka_unit_test(vector_code)};
+        cmocka_unit_test(waiting_loops), cmocka_unit_test(locks_in_functions), cmocka_unit_test(vector_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,16 @@
  * kernel and for each function that it may call, passes, object. Nothing of it
  * outlives the request, and no two requests share anything.
  */
+#include "compile/codegen/blocks.h"
 #include "compile/codegen/emit_stack.h"
+#include "compile/codegen/inline.h"
+#include "compile/codegen/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "compile/codegen/blocks.h"
 #include "compile/codegen_interface.h"
 
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what)
@@ -128,17 +130,30 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     return cg_object(unit, result);
 }
 
+/* Facts about all functions; then, if the kernel takes some of them in, about it as it is then. */
+static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
+{
+    if (!mr_flow_facts_find(unit->request->module, unit->facts) || !cg_inline_waits(inlined, unit->entry, unit->facts))
+        return false;
+    if (!inlined->any)
+        return true;
+    unit->entry = &inlined->entry;
+    memset(unit->facts, 0, unit->request->module->function_count * sizeof *unit->facts);
+    return mr_flow_facts_find(&inlined->module, unit->facts);
+}
+
 static bool emit(const struct mr_codegen_request *request, struct mr_codegen_result *result)
 {
     memset(result, 0, sizeof *result);
     struct cg_unit unit = {.request = request, .entry = &request->layout->entries[request->entry]};
+    struct cg_inlined inlined = {.any = false};
     bool good = false;
     unit.context = LLVMContextCreate();
     unit.module = LLVMModuleCreateWithNameInContext(unit.entry->func->name, unit.context);
     set_types(&unit);
     unit.callees = mr_calloc(request->module->function_count, sizeof *unit.callees);
     unit.facts = mr_calloc(request->module->function_count, sizeof *unit.facts);
-    if (!unit.callees || !unit.facts || !mr_flow_facts_find(request->module, unit.facts))
+    if (!unit.callees || !unit.facts || !find_facts(&unit, &inlined))
         cg_fail(&unit, NULL, "memory is short");
     else if ((unit.machine = cg_target_machine(&unit)) != NULL)
         good = generate(&unit, result);
@@ -151,6 +166,7 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
         LLVMDisposeTargetMachine(unit.machine);
     LLVMDisposeModule(unit.module);
     LLVMContextDispose(unit.context);
+    cg_inline_clear(&inlined);
     mr_free(unit.callees);
     mr_free(unit.facts);
     return good;

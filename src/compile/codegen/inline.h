@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MR_COMPILE_CODEGEN_INLINE_H
+#define MR_COMPILE_CODEGEN_INLINE_H
+
+#include "compile/codegen/cg.h"
+
+/* A kernel with what it calls inside: inline.c. */
+struct cg_inlined {
+    bool any;                        /* anything was: else the rest is empty, and the kernel as it was */
+    struct mr_ptx_module module;     /* the module with `func` in the kernel's place */
+    struct mr_ptx_function func;
+    struct mr_layout_entry entry;    /* of it */
+    struct piece *pieces;            /* memory */
+};
+
+/* Puts the bodies of functions that wait into the kernel. `facts` are the module's; the copy's must be found anew. False when memory is short. Call
+ * cg_inline_clear in any case; *in stays in its place till then. */
+bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts) __attribute__((warn_unused_result));
+void cg_inline_clear(struct cg_inlined *in);
+
+#endif
