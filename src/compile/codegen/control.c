@@ -106,10 +106,10 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
 {
-    LLVMValueRef slot = cg_slot(g, g->unit->i32, name);
+    LLVMValueRef slot = cg_slot(g, g->unit->mask, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    LLVMBuildStore(g->b, zero32(g), slot);
+    LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
     return slot;
@@ -117,7 +117,7 @@ static LLVMValueRef empty_slot(struct cg *g, const char *name)
 
 static void add_to_slot(struct cg *g, LLVMValueRef slot, LLVMValueRef bits)
 {
-    LLVMBuildStore(g->b, LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""), bits, ""), slot);
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), bits, ""), slot);
 }
 
 /* The slot of the lanes that have come early to the barrier at the head of a block; NULL if that is none with a result for them. */
@@ -163,8 +163,8 @@ void cg_give_reduction(struct cg *g, LLVMValueRef result)
             continue;
         const struct mr_ptx_operand *to = &g->func->insts[g->flow.blocks[b].first].operands[0];
         if (to->reg != MR_PTX_NONE && LLVMGetTypeKind(LLVMTypeOf(result)) == LLVMIntegerTypeKind)
-            cg_write_lanes(g, to->reg, result, LLVMBuildLoad2(g->b, g->unit->i32, slot, ""));
-        LLVMBuildStore(g->b, zero32(g), slot);
+            cg_write_lanes(g, to->reg, result, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""));
+        LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     }
 }
 
@@ -176,13 +176,13 @@ void cg_emit_early_arrival(struct cg *g)
     if (g->flow.dispatched || !mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
         || inst->guard != MR_PTX_NONE)
         return;
-    LLVMValueRef others = zero32(g);
+    LLVMValueRef others = cg_mask_zero(g);
     LLVMValueRef early_lanes = cg_early_lanes(g);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
-            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->i32, parked_slot(g, b), ""), "");
+            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, b), ""), "");
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, zero32(g), ""), early, all);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), early, all);
     LLVMPositionBuilderAtEnd(g->b, early);
     add_to_slot(g, early_lanes, g->mask);
     if (reduces) {

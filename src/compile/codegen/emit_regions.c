@@ -431,7 +431,7 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     if (reduces)
         add_up(g, inst);
     if (g->arrived)
-        LLVMBuildStore(g->b, i32_of(g, 0), g->arrived);
+        LLVMBuildStore(g->b, cg_mask_zero(g), g->arrived);
     stop(g, UINT64_C(1) << mr_flow_barrier_number(inst));
     g->exec = g->mask;
     g->exec_vector = g->mask_vector;
