@@ -149,7 +149,7 @@ static void options_refused(void **state)
         "", "--bogus", "bogus", "@/etc/passwd", "-fplugin=/tmp/evil.so", "-Xclang", "-load", "-Wl,-z", "; touch hostile", "$(touch hostile)", "-o", "-o/tmp/x",
         "-arch=sm_13", "-arch=sm_80;", "-arch=compute_90a", "-arch=sm_999", "-arch", "-std=c++99", "--fmad=maybe", "-maxrregcount=abc", "-D", "-I=",
         "--dlink-time-opt", "-dlto", "--optix-ir", "--create-pch=x", "--time=x", "-###", "-D@/etc/passwd", "-U@/etc/passwd", "--config=/tmp/x", "-specs=x", "-B/tmp", "-ccc-print-phases",
-        "-mllvm", "-cc1", "--use_fast_mathx", "-Garbage", "---w", "-wrong",
+        "-mllvm", "-cc1", "-imacros", "-include", "/etc/passwd", "; rm -rf /", "--use_fast_mathx", "-Garbage", "---w", "-wrong",
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         nvrtcProgram program = program_of(good_source, NULL);
@@ -197,6 +197,28 @@ static void values_stay_values(void **state)
     log_has(program, "cannot open source file \"./@/etc/passwd\"");
     nvrtcDestroyProgram(&program);
     assert_int_not_equal(access("hostile", F_OK), 0);
+}
+
+/* A value that no process can be started with is told, however long it is. */
+static void very_long_values(void **state)
+{
+    (void)state;
+    size_t size = 3000000;
+    char *word = malloc(size + 1);
+    assert_non_null(word);
+    memset(word, '7', size);
+    memcpy(word, "-DX=", 4);
+    word[size] = 0;
+    const char *words[] = { word };
+    nvrtcProgram program = program_of(good_source, NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_ERROR_BUILTIN_OPERATION_FAILURE);
+    log_has(program, "cannot start the compiler");
+    nvrtcDestroyProgram(&program);
+    word[1000] = 0;
+    program = program_of(good_source, NULL);
+    assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_SUCCESS);
+    nvrtcDestroyProgram(&program);
+    free(word);
 }
 
 /* Logs. */
@@ -577,6 +599,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_arguments), cmocka_unit_test(facts), cmocka_unit_test_setup(before_and_after, begin),
         cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
+        cmocka_unit_test(very_long_values),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(headers_looked_for, begin),
         cmocka_unit_test_setup(changed_headers, begin),
