@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OPTIONS = {"threads": ["--extended-lambda", "--default-stream", "per-thread"], "cooperative": ["-std=c++17"]}
-STATIC = {"capture", "devices", "graphs", "hello", "ipc", "managed", "mapped", "pitched", "relocatable", "ring", "symbols"}
+STATIC = {"capture", "devices", "graphs", "hello", "ipc", "managed", "mapped", "pitched", "ring", "symbols"}
 
 
 def by_clang(build, source, work):
