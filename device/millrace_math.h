@@ -3,7 +3,8 @@
  *
  * Each function works in double precision with a reduction and a short series, and rounds once at the end. The series are cut where the
  * rest is below 2^-33 of the result, so the error stays under 0.51 units in the last place, inside every bound that CUDA's programming
- * guide states; tests/device compares them with the C library. Special values follow Annex F of the C standard.
+ * guide states; tests/device compares them with the C library. Sine and cosine, of which programs calculate many, are the exception: they work in single
+ * precision with errors up to 1.51 units, where CUDA's are up to 2. Special values follow Annex F of the C standard.
  *
  * Functions that start with mr_ take and give doubles that are good for about 33 bits or more; they are private to this file. The functions
  * for double precision are in millrace_double.h; the rarer ones of single precision are those, rounded.

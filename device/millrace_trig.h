@@ -51,14 +51,54 @@ MR_DEVICE double mr_cosine(double x)
     return mr_series(x * x, {-1 / 87178291200.0, 1 / 479001600.0, -1 / 3628800.0, 1 / 40320.0, -1 / 720.0, 1 / 24.0, -0.5, 1.0});
 }
 
-MR_DEVICE void sincosf(float x, float *sine, float *cosine)
+/* The same in single precision: the last two bits of `quarters` count, and the rest may be wrong by a unit in the last place. The intrinsics name
+ * their rounding and do not flush to zero, whatever the options: flushing each operand takes longer than calculating. */
+struct mr_quarters { unsigned int quarters; float rest; };
+
+/* For |x| >= 2^16: rare, and kept out of the way of the others. */
+static __attribute__((device, noinline, unused)) mr_quarters mr_quarters_far(float x)
 {
     mr_angle angle = mr_reduce(x);
-    double s = mr_sine(angle.rest), c = mr_cosine(angle.rest);
-    double a = angle.quarters & 1 ? c : s, b = angle.quarters & 1 ? s : c;
-    float first = (float)(angle.quarters & 2 ? -a : a), second = (float)((angle.quarters + 1) & 2 ? -b : b);
-    *sine = x == 0 ? x : isfinite(x) ? first : MR_NAN;
-    *cosine = isfinite(x) ? second : MR_NAN;
+    return {(unsigned int)angle.quarters, (float)angle.rest};
+}
+
+MR_DEVICE mr_quarters mr_quarters_of(float x)
+{
+    /* 1.5 * 2^23 is added so that the sum has no fraction: its last bits are the number of quarters. Then three pieces of pi/2, the first of which leaves
+     * no error. All are rounded down, so that a zero keeps its sign. */
+    float sum = __nvvm_fma_rn_f(x, (float)(2 / MR_PI), 12582912.0f), whole = __nvvm_add_rn_f(sum, -12582912.0f);
+    float rest = __nvvm_fma_rn_f(whole, -0x1.921fb4p+0f, x);
+    rest = __nvvm_fma_rn_f(whole, -0x1.4442dp-24f, rest);
+    rest = __nvvm_fma_rn_f(whole, -0x1.84698ap-48f, rest);
+    mr_quarters turn = {__builtin_bit_cast(unsigned int, sum), rest};
+    unsigned int size = __builtin_bit_cast(unsigned int, x) & 0x7fffffff;
+    if (size - 0x47800000 < 0x7f800000 - 0x47800000)
+        turn = mr_quarters_far(x);
+    return turn;
+}
+
+/* For |x| <= pi/4 and a little more: polynomials in the square that are off by 2^-28 at most. */
+MR_DEVICE float mr_sine_near_0(float x)
+{
+    float square = __nvvm_mul_rn_f(x, x), sum = __nvvm_fma_rn_f(square, -0x1.994cfap-13f, 0x1.11075cp-7f);
+    return __nvvm_fma_rn_f(__nvvm_mul_rn_f(square, x), __nvvm_fma_rn_f(sum, square, -0x1.555546p-3f), x);
+}
+MR_DEVICE float mr_cosine_near_0(float x)
+{
+    float square = __nvvm_mul_rn_f(x, x), sum = __nvvm_fma_rn_f(square, 0x1.9a00cep-16f, -0x1.6c0c86p-10f);
+    sum = __nvvm_fma_rn_f(__nvvm_fma_rn_f(sum, square, 0x1.55554ap-5f), square, -0.5f);
+    return __nvvm_fma_rn_f(sum, square, 1.0f);
+}
+
+/* (Choices among what has been calculated: no branches.) */
+MR_DEVICE void sincosf(float x, float *sine, float *cosine)
+{
+    mr_quarters turn = mr_quarters_of(x);
+    float s = mr_sine_near_0(turn.rest), c = mr_cosine_near_0(turn.rest);
+    float first = turn.quarters & 1 ? c : s, second = turn.quarters & 1 ? s : c;
+    first = __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, first) ^ (turn.quarters & 2) << 30);
+    *sine = __builtin_bit_cast(unsigned int, x) << 1 ? first : x;
+    *cosine = __builtin_bit_cast(float, __builtin_bit_cast(unsigned int, second) ^ ((turn.quarters + 1) & 2) << 30);
 }
 MR_DEVICE float sinf(float x) { float s, c; sincosf(x, &s, &c); return s; }
 MR_DEVICE float cosf(float x) { float s, c; sincosf(x, &s, &c); return c; }
