@@ -7,6 +7,7 @@
  *     read it before they return: up to STAGE_MOST bytes are set aside in a buffer of the driver, more is waited for;
  *   - copies between two pieces of host memory wait in any case;
  *   - an allocation with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes every operation on it wait.
+ * A copy in the default stream that concerns memory of another context is in order with that context's default stream, too, as on hardware.
  * Pageable memory is touched at both ends first, so that a pointer to nothing is a bad value and not a fault in the context.
  * A thread that waits does the work itself if nothing is before it in the stream. */
 #include "api/transfer.h"
@@ -33,6 +34,7 @@ struct place {
     bool pageable;
     bool host;       /* pageable, pinned or registered: the processor's own memory in the manual's sense */
     bool sync;       /* SYNC_MEMOPS */
+    struct mr_context *owner; /* of device memory; borrowed from the visit. NULL: of none, or host memory */
 };
 
 /* The device that uses an operand, and what it must be allowed to do with it if the memory is mapped (CUmemAccess_flags). */
@@ -98,6 +100,7 @@ static CUresult place_check(const char *name, const char *role, uintptr_t addres
             return mr_bad_value(name, "device %d may not use the %s at %#zx, memory of a pool: cuMemPoolSetAccess says so", who->device, role, (size_t)address);
         out->pageable = false;
         out->host = found.kind == MR_MEMORY_PINNED || found.kind == MR_MEMORY_REGISTERED || found.kind == MR_MEMORY_HOST_POOL;
+        out->owner = out->host ? NULL : found.context;
         out->sync = found.sync_memops || (found.context && (found.context->flags & CU_CTX_SYNC_MEMOPS));
         return CUDA_SUCCESS;
     }
@@ -211,6 +214,44 @@ static CUresult copy_captured(const char *name, const struct mr_side *to, const 
     return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
 }
 
+/* What is given to one stream from now on waits for all that another has now, by the default-stream rules. */
+static CUresult put_behind(struct mr_stream *later, struct mr_stream *earlier)
+{
+    struct mr_fence fence;
+    CUresult status = mr_stream_fence(earlier, &fence);
+    if (fence.mark)
+        return mr_stream_wait_mark(later, fence.mark);
+    return status == CUDA_ERROR_OUT_OF_MEMORY ? status : CUDA_SUCCESS; /* a failure of the other context is none here */
+}
+
+static CUresult submit(struct mr_stream *stream, struct mr_command *command, bool wait)
+{
+    return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
+}
+
+/* Submits a copy that concerns the memory of other contexts, behind what their default streams have, and before what these will be given. */
+__attribute__((noinline)) static CUresult submit_across(struct mr_stream *stream, struct mr_command *command, bool wait, struct mr_context *const owners[2])
+{
+    struct mr_context *others[2];
+    unsigned count = 0;
+    CUresult status = CUDA_SUCCESS;
+    for (unsigned i = 0; i < 2; i++)
+        if (owners[i] && owners[i] != mr_stream_context(stream) && !(i && owners[1] == owners[0]) && mr_object_try_hold(owners[i]))
+            others[count++] = owners[i];
+    for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++)
+        status = put_behind(stream, others[i]->legacy);
+    if (status == CUDA_SUCCESS)
+        status = submit(stream, command, wait);
+    else
+        mr_command_free(command);
+    for (unsigned i = 0; i < count; i++) {
+        if (status == CUDA_SUCCESS && !wait)
+            status = put_behind(others[i]->legacy, stream);
+        mr_object_drop(others[i]);
+    }
+    return status;
+}
+
 CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
     size_t depth, CUstream handle, enum mr_transfer_mode mode)
 {
@@ -243,7 +284,10 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
         }
         wait = status != CUDA_SUCCESS;
     }
-    return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
+    struct mr_context *const context = mr_stream_context(stream), *const owners[2] = { to_place.owner, from_place.owner };
+    if (__builtin_expect((owners[0] && owners[0] != context) || (owners[1] && owners[1] != context), 0) && mr_stream_is_legacy(stream))
+        return submit_across(stream, command, wait, owners);
+    return submit(stream, command, wait);
 }
 
 /* Checks the rows and fills in the fill, which has something to do. */
@@ -325,8 +369,7 @@ CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, u
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
     command->fill = fill;
-    bool wait = place.sync || (mode == MR_TRANSFER_SYNC && place.host);
-    return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
+    return submit(stream, command, place.sync || (mode == MR_TRANSFER_SYNC && place.host));
 }
 
 CUresult mr_transfer_refuse_captured(const char *name, CUstream handle)

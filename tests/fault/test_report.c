@@ -59,7 +59,7 @@ static int run(const struct fault *fault)
 static void report_of(const struct fault *fault, char *line, size_t room)
 {
     char path[] = "/tmp/millrace-report-XXXXXX";
-    int file = mkstemp(path), status;
+    int file = mkstemp(path), status = 0;
     assert_true(file >= 0);
     close(file);
     pid_t child = fork();

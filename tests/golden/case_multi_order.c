@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies between two contexts, of two devices or of one, and the work that the
+ * other one has: what a copy comes after besides its own stream, and what comes after it.
+ */
+#include "gold.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define TWO .devices = 2, .alone = true
+#define ONE .alone = true
+
+enum { EARLIER = 1, LATER = 2, COPIED = 5, ADDED = 10, SMALL = 4, LARGE = 1 << 20 };
+
+enum form { PEER, PEER_ASYNC, BOX, BOX_ASYNC, PLAIN, PLAIN_ASYNC, UNIFIED, UNIFIED_ASYNC, FORMS };
+
+/* Where work is put: the default stream, one that goes with it, one that does not. */
+enum where { DEFAULT, BLOCKING, FREE, PLACES };
+
+static CUstream stream_at(enum where where)
+{
+    return where == DEFAULT ? NULL : gold_stream(where == FREE ? CU_STREAM_NON_BLOCKING : 0);
+}
+
+/* The other context, current. */
+static CUcontext context_two(int ordinal)
+{
+    CUdevice device;
+    CUcontext context;
+    NEED(cuDeviceGet(&device, ordinal));
+    NEED(cuCtxCreate(&context, NULL, 0, device));
+    return context;
+}
+
+static CUfunction function_here(const char *name)
+{
+    CUfunction function;
+    NEED(cuModuleGetFunction(&function, gold_load(gold_ptx), name));
+    return function;
+}
+
+static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)
+{
+    CUDA_MEMCPY3D_PEER box;
+    memset(&box, 0, sizeof box);
+    box.srcMemoryType = box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    box.srcDevice = from;
+    box.srcContext = from_context;
+    box.dstDevice = to;
+    box.dstContext = to_context;
+    box.srcPitch = box.dstPitch = box.WidthInBytes = bytes;
+    box.srcHeight = box.dstHeight = box.Height = box.Depth = 1;
+    switch (form) {
+    case PEER: NEED(cuMemcpyPeer(to, to_context, from, from_context, bytes)); break;
+    case PEER_ASYNC: NEED(cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, stream)); break;
+    case BOX: NEED(cuMemcpy3DPeer(&box)); break;
+    case BOX_ASYNC: NEED(cuMemcpy3DPeerAsync(&box, stream)); break;
+    case PLAIN: NEED(cuMemcpyDtoD(to, from, bytes)); break;
+    case PLAIN_ASYNC: NEED(cuMemcpyDtoDAsync(to, from, bytes, stream)); break;
+    case UNIFIED: NEED(cuMemcpy(to, from, bytes)); break;
+    default: NEED(cuMemcpyAsync(to, from, bytes, stream)); break;
+    }
+}
+
+static bool has_stream(enum form form)
+{
+    return form == PEER_ASYNC || form == BOX_ASYNC || form == PLAIN_ASYNC || form == UNIFIED_ASYNC;
+}
+
+static void *open_later(void *data)
+{
+    gold_sleep_ms(30);
+    gold_gate_open(*(struct gold_gate *)data);
+    return NULL;
+}
+
+/* What the first context has pending when a copy is given to the second: 'o': the copy comes after it, 'e': it does not. A letter for each place of the pending
+ * work; a word for each place of the copy. */
+static void before(enum form form, int device, bool to_first, size_t bytes)
+{
+    CUdeviceptr mine = gold_alloc(LARGE);
+    CUstream pending[PLACES], own[PLACES];
+    for (unsigned i = 0; i < PLACES; i++)
+        pending[i] = stream_at(i);
+    gold_function("store");
+    CUcontext two = context_two(device);
+    CUdeviceptr theirs = gold_alloc(LARGE);
+    for (unsigned i = 0; i < PLACES; i++)
+        own[i] = stream_at(i);
+    for (unsigned at = 0; at < (has_stream(form) ? PLACES : 1); at++) {
+        char order[PLACES + 1] = "";
+        for (unsigned i = 0; i < PLACES; i++) {
+            pthread_t thread;
+            NEED(cuCtxSetCurrent(gold_context()));
+            NEED(cuMemsetD32(mine, EARLIER, LARGE / 4));
+            NEED(cuCtxSynchronize());
+            NEED(cuCtxSetCurrent(two));
+            NEED(cuMemsetD32(theirs, COPIED, LARGE / 4));
+            NEED(cuCtxSynchronize());
+            NEED(cuCtxSetCurrent(gold_context()));
+            struct gold_gate gate = gold_gate_close(pending[i]);
+            gold_store(pending[i], mine, LATER);
+            NEED(cuCtxSetCurrent(two));
+            pthread_create(&thread, NULL, open_later, &gate);
+            if (to_first)
+                copy(form, mine, gold_context(), theirs, two, bytes, own[at]);
+            else
+                copy(form, theirs, two, mine, gold_context(), bytes, own[at]);
+            pthread_join(thread, NULL);
+            NEED(cuCtxSynchronize());
+            NEED(cuCtxSetCurrent(gold_context()));
+            NEED(cuCtxSynchronize());
+            unsigned got = gold_word(to_first ? mine : theirs);
+            order[i] = got == (to_first ? COPIED : LATER) ? 'o' : got == (to_first ? LATER : EARLIER) ? 'e' : '?';
+            NEED(cuCtxSetCurrent(two));
+        }
+        say_text(order);
+    }
+}
+
+/* The first context has a copy pending; the second is given work. 'o': that comes after the copy, 'e': it does not. */
+static void after(enum form form, int device, bool to_first)
+{
+    CUdeviceptr mine = gold_alloc(LARGE);
+    CUstream own[PLACES], theirs_at[PLACES];
+    for (unsigned i = 0; i < PLACES; i++)
+        own[i] = stream_at(i);
+    CUcontext two = context_two(device);
+    CUdeviceptr theirs = gold_alloc(LARGE);
+    CUfunction add = function_here("add");
+    CUdeviceptr target = to_first ? mine : theirs;
+    for (unsigned i = 0; i < PLACES; i++)
+        theirs_at[i] = stream_at(i);
+    if (to_first && device != 0)
+        NEED(cuCtxEnablePeerAccess(gold_context(), 0));
+    for (unsigned at = 0; at < PLACES; at++) {
+        char order[PLACES + 1] = "";
+        for (unsigned i = 0; i < PLACES; i++) {
+            unsigned added = ADDED;
+            void *params[] = { &target, &added };
+            NEED(cuCtxSetCurrent(two));
+            NEED(cuMemsetD32(theirs, to_first ? COPIED : 0, LARGE / 4));
+            NEED(cuCtxSynchronize());
+            NEED(cuCtxSetCurrent(gold_context()));
+            NEED(cuMemsetD32(mine, to_first ? 0 : COPIED, LARGE / 4));
+            NEED(cuCtxSynchronize());
+            struct gold_gate gate = gold_gate_close(own[at]);
+            if (to_first)
+                copy(form, mine, gold_context(), theirs, two, SMALL, own[at]);
+            else
+                copy(form, theirs, two, mine, gold_context(), SMALL, own[at]);
+            NEED(cuCtxSetCurrent(two));
+            NEED(gold_launch(add, 1, theirs_at[i], params));
+            gold_sleep_ms(20);
+            gold_gate_open(gate);
+            NEED(cuCtxSynchronize());
+            NEED(cuCtxSetCurrent(gold_context()));
+            NEED(cuCtxSynchronize());
+            unsigned got = gold_word(target);
+            order[i] = got == COPIED + ADDED ? 'o' : got == COPIED ? 'e' : '?';
+        }
+        say_text(order);
+    }
+}
+
+#define BEFORE(name, form)                                                                       \
+    CASE(multi, copy_after_pending_##name, TWO) { before(form, 1, false, SMALL); }               \
+    CASE(multi, copy_after_pending_##name##_large, TWO) { before(form, 1, false, LARGE); }       \
+    CASE(multi, copy_after_pending_##name##_to, TWO) { before(form, 1, true, SMALL); }           \
+    CASE(context_copy, after_pending_##name, ONE) { before(form, 0, false, SMALL); }             \
+    CASE(context_copy, after_pending_##name##_to, ONE) { before(form, 0, true, SMALL); }
+BEFORE(peer, PEER)
+BEFORE(peer_async, PEER_ASYNC)
+BEFORE(box, BOX)
+BEFORE(box_async, BOX_ASYNC)
+BEFORE(plain, PLAIN)
+BEFORE(plain_async, PLAIN_ASYNC)
+BEFORE(unified, UNIFIED)
+BEFORE(unified_async, UNIFIED_ASYNC)
+
+#define AFTER(name, form)                                                      \
+    CASE(multi, work_after_copy_##name, TWO) { after(form, 1, false); }        \
+    CASE(multi, work_after_copy_##name##_to, TWO) { after(form, 1, true); }    \
+    CASE(context_copy, work_after_##name, ONE) { after(form, 0, false); }      \
+    CASE(context_copy, work_after_##name##_to, ONE) { after(form, 0, true); }
+AFTER(peer_async, PEER_ASYNC)
+AFTER(box_async, BOX_ASYNC)
+AFTER(plain_async, PLAIN_ASYNC)
+AFTER(unified_async, UNIFIED_ASYNC)
