@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two devices in one program: work ordered across them, memory of one used from the other, and what is refused. */
+#include <pthread.h>
+
 #include "memory_support.h"
 
 #define UNIT ((size_t)2 << 20)
@@ -187,9 +189,57 @@ static void test_atomic_capabilities(void **state)
     FAILS(cuDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 1), CUDA_ERROR_INVALID_VALUE);
 }
 
+enum { EXCHANGES = 200, LARGE = 64 << 10 };
+
+struct exchange { CUcontext own, other; CUdeviceptr mine, theirs; unsigned value; CUresult status; };
+
+/* Fills its own word and copies it to the other device, and a large piece back, in the default stream; what the other thread does meanwhile has its own words. */
+static void *exchange(void *data)
+{
+    struct exchange *job = data;
+    job->status = cuCtxSetCurrent(job->own);
+    for (unsigned i = 0; i < EXCHANGES && job->status == CUDA_SUCCESS; i++) {
+        job->status = cuMemsetD32Async(job->mine, job->value + i, LARGE / 4, NULL);
+        if (job->status == CUDA_SUCCESS)
+            job->status = cuMemcpyPeerAsync(job->theirs, job->other, job->mine, job->own, i % 2 ? 4 : LARGE, NULL);
+        if (job->status == CUDA_SUCCESS)
+            job->status = cuMemcpyDtoDAsync(job->mine, job->theirs, 4, NULL);
+        if (job->status == CUDA_SUCCESS && i % 16 == 0)
+            job->status = cuStreamSynchronize(NULL);
+    }
+    if (job->status == CUDA_SUCCESS)
+        job->status = cuCtxSynchronize();
+    return NULL;
+}
+
+/* Copies in the default streams of two devices wait for each other's streams. Two threads that copy both ways never make a circle of that. */
+static void test_copies_both_ways(void **state)
+{
+    CUcontext contexts[2] = { the_context, other_context };
+    struct exchange jobs[2];
+    pthread_t threads[2];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        jobs[i] = (struct exchange){ contexts[i], contexts[1 - i], bytes_in(contexts[i], LARGE), bytes_in(contexts[1 - i], LARGE), 1000 * (i + 1), CUDA_SUCCESS };
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, exchange, &jobs[i]), 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned words[2] = { 0, 0 };
+        assert_int_equal(jobs[i].status, CUDA_SUCCESS);
+        OK(cuMemcpyDtoH(&words[0], jobs[i].mine, 4));
+        OK(cuMemcpyDtoH(&words[1], jobs[i].theirs, 4));
+        assert_int_equal(words[0], jobs[i].value + EXCHANGES - 1);
+        assert_int_equal(words[1], jobs[i].value + EXCHANGES - 1);
+        OK(cuMemFree(jobs[i].mine));
+        OK(cuMemFree(jobs[i].theirs));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_order_across_devices), cmocka_unit_test(test_refusals),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_order_across_devices), cmocka_unit_test(test_copies_both_ways), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_access_for_fills_and_pointers), cmocka_unit_test(test_mappings), cmocka_unit_test(test_atomic_capabilities) };
     return cmocka_run_group_tests_name("devices together", tests, begin, end);
 }
