@@ -147,7 +147,7 @@ class Caller:
 
 
 def run_group(options, families):
-    command = [sys.executable, "-B", str(Path(__file__).resolve()), str(options.root.resolve()), str(options.library.resolve()), "--seed", str(options.seed), "--calls", str(options.calls), "--family", *families]
+    command = [sys.executable, "-B", str(Path(__file__).resolve()), str(options.root.resolve()), str(options.driver.resolve()), "--seed", str(options.seed), "--calls", str(options.calls), "--family", *families]
     with tempfile.NamedTemporaryFile() as note, tempfile.TemporaryDirectory() as folder:
         try:
             status = subprocess.run(command + ["--note", note.name], timeout=options.patience, cwd=folder).returncode
@@ -163,7 +163,7 @@ def run_group(options, families):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", type=Path)
-    parser.add_argument("library", type=Path)
+    parser.add_argument("driver", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=6000)
     parser.add_argument("--patience", type=int, default=200, help="seconds for a group")
@@ -171,7 +171,7 @@ def main():
     parser.add_argument("--note", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.note:
-        Caller(options.root, options.library, options.family, options.seed, options.note).run(options.calls)
+        Caller(options.root, options.driver, options.family, options.seed, options.note).run(options.calls)
     groups = [tuple(options.family)] if options.family else GROUPS
     good = sum([run_group(options, families) for families in groups])
     print(f"{options.calls} calls of {len(groups)} groups of functions: {len(groups) - good} went wrong")

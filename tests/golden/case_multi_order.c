@@ -13,7 +13,8 @@
 
 enum { EARLIER = 1, LATER = 2, COPIED = 5, ADDED = 10, SMALL = 4, LARGE = 1 << 20 };
 
-enum form { PEER, PEER_ASYNC, BOX, BOX_ASYNC, PLAIN, PLAIN_ASYNC, UNIFIED, UNIFIED_ASYNC, FORMS };
+/* HOST: pinned memory has the place of the second context's. */
+enum form { PEER, PEER_ASYNC, BOX, BOX_ASYNC, PLAIN, PLAIN_ASYNC, UNIFIED, UNIFIED_ASYNC, HOST, HOST_ASYNC };
 
 /* Where work is put: the default stream, one that goes with it, one that does not. */
 enum where { DEFAULT, BLOCKING, FREE, PLACES };
@@ -40,6 +41,22 @@ static CUfunction function_here(const char *name)
     return function;
 }
 
+static CUdeviceptr memory_two(enum form form)
+{
+    void *pinned;
+    if (form != HOST && form != HOST_ASYNC)
+        return gold_alloc(LARGE);
+    NEED(cuMemHostAlloc(&pinned, LARGE, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+    return (CUdeviceptr)(uintptr_t)pinned;
+}
+
+static CUresult copy_host(CUdeviceptr to, CUdeviceptr from, bool to_first, size_t bytes, CUstream stream, bool async)
+{
+    if (to_first)
+        return async ? cuMemcpyHtoDAsync(to, (void *)(uintptr_t)from, bytes, stream) : cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes);
+    return async ? cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream) : cuMemcpyDtoH((void *)(uintptr_t)to, from, bytes);
+}
+
 static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)
 {
     CUDA_MEMCPY3D_PEER box;
@@ -59,13 +76,14 @@ static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdevicep
     case PLAIN: NEED(cuMemcpyDtoD(to, from, bytes)); break;
     case PLAIN_ASYNC: NEED(cuMemcpyDtoDAsync(to, from, bytes, stream)); break;
     case UNIFIED: NEED(cuMemcpy(to, from, bytes)); break;
-    default: NEED(cuMemcpyAsync(to, from, bytes, stream)); break;
+    case UNIFIED_ASYNC: NEED(cuMemcpyAsync(to, from, bytes, stream)); break;
+    default: NEED(copy_host(to, from, to_context == gold_context(), bytes, stream, form == HOST_ASYNC)); break;
     }
 }
 
 static bool has_stream(enum form form)
 {
-    return form == PEER_ASYNC || form == BOX_ASYNC || form == PLAIN_ASYNC || form == UNIFIED_ASYNC;
+    return form == PEER_ASYNC || form == BOX_ASYNC || form == PLAIN_ASYNC || form == UNIFIED_ASYNC || form == HOST_ASYNC;
 }
 
 static void *open_later(void *data)
@@ -85,7 +103,7 @@ static void before(enum form form, int device, bool to_first, size_t bytes)
         pending[i] = stream_at(i);
     gold_function("store");
     CUcontext two = context_two(device);
-    CUdeviceptr theirs = gold_alloc(LARGE);
+    CUdeviceptr theirs = memory_two(form);
     for (unsigned i = 0; i < PLACES; i++)
         own[i] = stream_at(i);
     for (unsigned at = 0; at < (has_stream(form) ? PLACES : 1); at++) {
@@ -127,7 +145,7 @@ static void after(enum form form, int device, bool to_first)
     for (unsigned i = 0; i < PLACES; i++)
         own[i] = stream_at(i);
     CUcontext two = context_two(device);
-    CUdeviceptr theirs = gold_alloc(LARGE);
+    CUdeviceptr theirs = memory_two(form);
     CUfunction add = function_here("add");
     CUdeviceptr target = to_first ? mine : theirs;
     for (unsigned i = 0; i < PLACES; i++)
@@ -188,3 +206,9 @@ AFTER(peer_async, PEER_ASYNC)
 AFTER(box_async, BOX_ASYNC)
 AFTER(plain_async, PLAIN_ASYNC)
 AFTER(unified_async, UNIFIED_ASYNC)
+
+CASE(context_copy, after_pending_host, ONE) { before(HOST, 0, false, SMALL); }
+CASE(context_copy, after_pending_host_to, ONE) { before(HOST, 0, true, SMALL); }
+CASE(context_copy, after_pending_host_async, ONE) { before(HOST_ASYNC, 0, false, SMALL); }
+CASE(context_copy, after_pending_host_async_to, ONE) { before(HOST_ASYNC, 0, true, SMALL); }
+CASE(context_copy, after_pending_host_async_to_large, ONE) { before(HOST_ASYNC, 0, true, LARGE); }
