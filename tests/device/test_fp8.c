@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_fp8.h against a table of all values: the nearest one is looked for. NVIDIA's header gives the same bytes on the host. */
-#include <cuda.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "device_support.h"
 
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define COUNT 65536
-
-static CUmodule module;
 
 static int begin(void **state)
 {
-    CUcontext context;
     (void)state;
-    OK(cuInit(0));
-    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-    OK(cuModuleLoad(&module, getenv("DEVICE_FP8_PTX")));
-    return 0;
+    return begin_with("DEVICE_FP8_PTX");
 }
 
 /* The number with this code; of e5m2, infinity for 0x7c. */

@@ -1,38 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Atomics with scopes and orders, over types of 1 to 8 bytes; warp functions, cache operators, bits and barriers of millrace_more.h. */
-#include <cuda.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "device_support.h"
 
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define BLOCKS 4
 #define THREADS (BLOCKS * 256)
 
-static CUmodule module;
-
 static int begin(void **state)
 {
-    CUcontext context;
     (void)state;
-    OK(cuInit(0));
-    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-    OK(cuModuleLoad(&module, getenv("DEVICE_MORE_PTX")));
-    return 0;
-}
-
-static CUfunction function_of(const char *name)
-{
-    CUfunction function;
-    OK(cuModuleGetFunction(&function, module, name));
-    return function;
+    return begin_with("DEVICE_MORE_PTX");
 }
 
 /* Every type's numbers start as 0, 200, 0, 99, 0, 0, 0; sums of a byte wrap. */

@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuda::pipeline of a block and of a thread, cuda::barrier in every memory, cuda::atomic: compiled for an architecture with mbarrier and for one without. */
-#include <cuda.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "device_support.h"
 
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 #define THREADS 96
 #define BATCHES 7
 
-static CUmodule module;
-
 static int begin(void **state)
 {
-    CUcontext context;
     (void)state;
-    OK(cuInit(0));
-    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-    OK(cuModuleLoad(&module, getenv("DEVICE_PIPELINE_PTX")));
-    return 0;
-}
-
-static CUfunction function_of(const char *name)
-{
-    CUfunction function;
-    OK(cuModuleGetFunction(&function, module, name));
-    return function;
+    return begin_with("DEVICE_PIPELINE_PTX");
 }
 
 /* Runs a kernel over `words` numbers that are 5 n + 1. */

@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Textures and surfaces as CUDA C++ reads and writes them: against what C makes of the same numbers. */
-#include <cuda.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#define OK(call) assert_int_equal(call, CUDA_SUCCESS)
+#include "device_support.h"
 
 enum { W = 45, H = 19, D = 5 };
 
-static CUmodule module;
-
 static int begin(void **state)
 {
-    CUcontext context;
     (void)state;
-    OK(cuInit(0));
-    OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-    OK(cuModuleLoad(&module, getenv("DEVICE_TEXTURES_PTX")));
-    return 0;
+    return begin_with("DEVICE_TEXTURES_PTX");
 }
 
 static CUarray array_of(size_t width, size_t height, size_t depth, CUarray_format format, unsigned channels, unsigned flags, const void *bytes, size_t row)
