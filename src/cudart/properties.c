@@ -116,12 +116,7 @@ cudaError_t mr_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
     return prop ? choose(device, prop, prop->major, prop->minor, prop->totalGlobalMem) : cudaErrorInvalidValue;
 }
 
-cudaError_t mr_cudaChooseDevice_11(int *device, const struct mr_device_prop_11 *prop)
-{
-    return prop ? choose(device, prop, prop->major, prop->minor, prop->totalGlobalMem) : cudaErrorInvalidValue;
-}
-
 cudaError_t mr_cudaChooseDevice_12(int *device, const struct mr_device_prop_12 *prop)
 {
-    return prop ? mr_cudaChooseDevice_11(device, &prop->old) : cudaErrorInvalidValue;
+    return prop ? choose(device, prop, prop->old.major, prop->old.minor, prop->old.totalGlobalMem) : cudaErrorInvalidValue;
 }
