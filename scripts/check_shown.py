@@ -13,7 +13,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "what-shows-it.md"
 GOLDEN = ("nvidia-h200-580.txt", "nvidia-h200-x2-580.txt")
-FOLDERS = ("tests", "bench", "scripts", "src/event")
+FOLDERS = ("tests", "bench", "clients", "examples", "scripts", "src/event")
 
 
 def recorded() -> set[str]:
@@ -49,10 +49,10 @@ class Page:
             self.wrong.append(f"no case {self.family}.{case}")
 
     def check(self, span: str) -> None:
-        if match := re.fullmatch(r"(\S+\.[ch]): (\w+)", span):
+        if match := re.fullmatch(r"(\S+\.(?:cu|c|h|py)): (\w+)", span):
             self.check_file(match[1])
             self.check_test(match[2])
-        elif re.fullmatch(r"[\w/*]+\.(c|h|py|sh)", span) or (re.fullmatch(r"(tests|bench|scripts)/[\w/]+", span)):
+        elif re.fullmatch(r"[\w/*]+\.(cu|c|h|py|sh|def)", span) or (re.fullmatch(r"(tests|bench|clients|examples|scripts)/[\w/]+", span)):
             self.check_file(span)
         elif re.fullmatch(r"test_\w+", span):
             self.check_test(span)
