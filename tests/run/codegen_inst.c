@@ -295,6 +295,10 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(187, f, "mul.f32 %fb, %fa, 0f3F000000; mov.f32 %fa, %fc; fma.rn.f32 %f, %fa, 0f3F000000, %fb;", fb(fmaf(fl(c), 0.5f, fl(a) * 0.5f))) \
     X(188, f, "mul.f32 %fb, %fa, 0f3F000000; fma.rz.f32 %f, %fa, 0f3F000000, %fb;", fb(in_direction(FE_TOWARDZERO, 'f', fl(a), 0.5f, fl(a) * 0.5f))) \
     X(189, f, "mul.f32 %fb, %fa, 0f3F000000; mov.f32 %fb, %fc; fma.rn.f32 %f, %fa, 0f3F000000, %fb;", fb(fmaf(fl(a), 0.5f, fl(c)))) \
+    X(190, f, "cvt.rm.f32.u32 %f, %wa;", fb(in_direction(FE_DOWNWARD, '+', (float)(A >> 16) * 65536.0f, (float)(A & 0xffff), 0))) \
+    X(191, f, "cvt.rm.f32.u16 %f, %ha;", fb((float)(A & 0xffff))) \
+    X(192, d, "cvt.rm.f64.u32 %d, %wa;", dbits((double)A)) \
+    X(193, d, "cvt.rm.f64.u64 %d, %la;", dbits(in_direction_d(FE_DOWNWARD, '+', (double)(a >> 32) * 0x1p32, (double)A, 0))) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)

@@ -326,6 +326,8 @@ static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         r = cg_rounded(g, sign ? "sitofp" : "uitofp", inst->rounding, cg_type(g, type), &value, 1);
     else
         r = sign ? LLVMBuildSIToFP(g->b, value, cg_type(g, type), "") : LLVMBuildUIToFP(g->b, value, cg_type(g, type), "");
+    if (!sign && directed(inst->rounding))
+        r = cg_unary(g, "llvm.fabs", r); /* where LLVM subtracts halves of the number, rounding down makes -0 of 0 */
     if (half)
         r = narrow_float(g, r, to, inst->rounding, inst->flags);
     else if (inst->flags & MR_PTX_FLAG_SAT)
