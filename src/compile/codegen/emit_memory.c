@@ -6,7 +6,9 @@
  *   the same for all lanes     one scalar access
  *   stepping by its own size   one vector access under the mask (pairs and
  *                              quads of elements are loaded whole and shuffled),
- *                              one for each row where a warp is several rows
+ *                              one for each row where a warp is several rows;
+ *                              where the processor has no masks for vectors, one
+ *                              without a mask if all lanes run
  *   the same within each row   loads: a scalar for each row
  *   stepping by what only the  a test of that step, and the way for its own size
  *   running code knows         if it turns out to be that
@@ -102,7 +104,15 @@ LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count)
     return parts[0];
 }
 
-static void load_contiguous(struct cg *g, struct access *a)
+/* What has been read of each row, taken apart into elements. */
+static void take_rows(struct cg *g, struct access *a, LLVMValueRef *parts)
+{
+    LLVMValueRef all = cg_join(g, parts, g->flow.rows);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = a->count == 1 ? all : cg_shuffle_parts(g, all, a->count, i);
+}
+
+static void load_masked(struct cg *g, struct access *a)
 {
     LLVMTypeRef type = LLVMVectorType(a->element, cg_row_lanes(g) * a->count), types[2] = {type, g->unit->ptr};
     LLVMValueRef parts[CG_ROWS_MAX];
@@ -111,9 +121,19 @@ static void load_contiguous(struct cg *g, struct access *a)
                                 row_mask(g, a->count, row), LLVMGetPoison(type)};
         parts[row] = cg_intrinsic(g, "llvm.masked.load", types, 2, args, 4);
     }
-    LLVMValueRef all = cg_join(g, parts, g->flow.rows);
-    for (unsigned i = 0; i < a->count; i++)
-        a->values[i] = a->count == 1 ? all : cg_shuffle_parts(g, all, a->count, i);
+    take_rows(g, a, parts);
+}
+
+/* The same where all lanes run. */
+static void load_whole(struct cg *g, struct access *a)
+{
+    LLVMTypeRef type = LLVMVectorType(a->element, cg_row_lanes(g) * a->count);
+    LLVMValueRef parts[CG_ROWS_MAX];
+    for (unsigned row = 0; row < g->flow.rows; row++) {
+        parts[row] = LLVMBuildLoad2(g->b, type, cg_pointer(g, a->address.base[row]), "");
+        LLVMSetAlignment(parts[row], a->bytes);
+    }
+    take_rows(g, a, parts);
 }
 
 /* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides over a whole grid's
@@ -192,22 +212,25 @@ static LLVMValueRef lane_pointer(struct cg *g, LLVMValueRef slot, LLVMTypeRef el
     return LLVMBuildGEP2(g->b, element, slot, &lane, 1, "");
 }
 
-/* The address of one lane of a stepping address: for the rare case that lanes overflowed, kept short. */
+/* The address of one lane of a stepping address: for the rare case that lanes overflowed or don't run, kept short. */
 static LLVMValueRef stepping_address(struct cg *g, const struct cg_address *address, LLVMValueRef lane)
 {
     LLVMTypeRef i64 = g->unit->i64;
-    LLVMValueRef base = address->base[0], brk = address->brk[0];
+    bool wraps = address->c.wrap != 0;
+    LLVMValueRef base = address->base[0], brk = wraps ? address->brk[0] : NULL;
     if (g->flow.rows > 1) {
         LLVMValueRef row = LLVMBuildUDiv(g->b, lane, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
         lane = LLVMBuildURem(g->b, lane, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
         for (unsigned i = 1; i < g->flow.rows; i++) {
             LLVMValueRef is = LLVMBuildICmp(g->b, LLVMIntEQ, row, LLVMConstInt(g->unit->i32, i, false), "");
             base = LLVMBuildSelect(g->b, is, address->base[i], base, "");
-            brk = LLVMBuildSelect(g->b, is, address->brk[i], brk, "");
+            brk = wraps ? LLVMBuildSelect(g->b, is, address->brk[i], brk, "") : NULL;
         }
     }
     LLVMValueRef wide = LLVMBuildZExt(g->b, lane, i64, "");
     LLVMValueRef step = LLVMBuildMul(g->b, wide, LLVMConstInt(i64, (uint64_t)address->c.stride, true), "");
+    if (!wraps)
+        return LLVMBuildAdd(g->b, base, step, "");
     LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, lane, brk, "");
     LLVMValueRef wrap = LLVMBuildSelect(g->b, past, LLVMConstInt(i64, (uint64_t)address->c.wrap, true),
                                         LLVMConstInt(i64, 0, false), "");
@@ -293,22 +316,34 @@ static LLVMValueRef interleave(struct cg *g, struct access *a)
     return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, g->unit->width * a->count), "");
 }
 
-static void store_contiguous(struct cg *g, struct access *a)
+/* The part of a store that belongs to a row. */
+static LLVMValueRef row_part(struct cg *g, const struct access *a, LLVMValueRef all, unsigned row)
 {
     unsigned size = cg_row_lanes(g) * a->count;
-    LLVMTypeRef types[2] = {LLVMVectorType(a->element, size), g->unit->ptr};
-    LLVMValueRef all = interleave(g, a), lanes[CG_LANES_MAX * 8];
+    LLVMValueRef lanes[CG_LANES_MAX * 8];
+    if (g->flow.rows == 1)
+        return all;
+    for (unsigned i = 0; i < size; i++)
+        lanes[i] = LLVMConstInt(g->unit->i32, row * size + i, false);
+    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, size), "");
+}
+
+static void store_masked(struct cg *g, struct access *a)
+{
+    LLVMTypeRef types[2] = {LLVMVectorType(a->element, cg_row_lanes(g) * a->count), g->unit->ptr};
+    LLVMValueRef all = interleave(g, a);
     for (unsigned row = 0; row < g->flow.rows; row++) {
-        LLVMValueRef part = all;
-        if (g->flow.rows > 1) {
-            for (unsigned i = 0; i < size; i++)
-                lanes[i] = LLVMConstInt(g->unit->i32, row * size + i, false);
-            part = LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, size), "");
-        }
-        LLVMValueRef args[4] = {part, cg_pointer(g, a->address.base[row]), LLVMConstInt(g->unit->i32, a->bytes, false),
+        LLVMValueRef args[4] = {row_part(g, a, all, row), cg_pointer(g, a->address.base[row]), LLVMConstInt(g->unit->i32, a->bytes, false),
                                 row_mask(g, a->count, row)};
         cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
     }
+}
+
+static void store_whole(struct cg *g, struct access *a)
+{
+    LLVMValueRef all = interleave(g, a);
+    for (unsigned row = 0; row < g->flow.rows; row++)
+        LLVMSetAlignment(LLVMBuildStore(g->b, row_part(g, a, all, row), cg_pointer(g, a->address.base[row])), a->bytes);
 }
 
 static void store_stepwise(struct cg *g, struct access *a)
@@ -376,6 +411,32 @@ static void join_ways(struct cg *g, struct access *a, struct access *other, bool
     }
 }
 
+/* Without AVX-512, masks are made element by element, a store under one costs as much as twenty others, and bytes have none at all. So what follows
+ * asks whether all lanes run, which they mostly do. */
+static void by_mask(struct cg *g, struct access *a, bool is_load, access_way *whole, access_way *masked, access_way *stepwise)
+{
+    if (g->unit->wide) {
+        masked(g, a);
+        return;
+    }
+    LLVMBasicBlockRef fast = cg_new_block(g, "whole"), slow = cg_new_block(g, "part"), on = cg_new_block(g, "on");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, g->exec, LLVMConstAllOnes(g->unit->mask), ""), fast, slow);
+    LLVMPositionBuilderAtEnd(g->b, fast);
+    struct access other = *a;
+    whole(g, a);
+    join_ways(g, a, &other, is_load, a->bytes < 4 ? stepwise : masked, slow, on);
+}
+
+static void load_contiguous(struct cg *g, struct access *a)
+{
+    by_mask(g, a, true, load_whole, load_masked, load_stepwise);
+}
+
+static void store_contiguous(struct cg *g, struct access *a)
+{
+    by_mask(g, a, false, store_whole, store_masked, store_stepwise);
+}
+
 /* The steady way if no lane is past the break, else lane by lane. */
 static void either_way(struct cg *g, struct access *a, bool is_load, access_way *steady, access_way *scattered)
 {
@@ -418,7 +479,7 @@ static void tested_way(struct cg *g, struct access *a, bool is_load, access_way 
     LLVMBuildCondBr(g->b, none, fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct access other = *a;
-    a->address.base[0] = first;
+    a->address = (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {first}};
     contiguous(g, a);
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
