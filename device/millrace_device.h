@@ -173,6 +173,27 @@ MR_DEVICE float atomicAdd(float *a, float v) { return __nvvm_atom_add_gen_f(a, v
 MR_DEVICE double atomicAdd(double *a, double v) { return __nvvm_atom_add_gen_d(a, v); }
 #endif
 MR_DEVICE float atomicExch(float *a, float v) { return __builtin_bit_cast(float, atomicExch((unsigned int *)a, __builtin_bit_cast(unsigned int, v))); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Anything that fills 16 bytes, and is aligned to as many. */
+template <bool is> struct mr_if_wide { };
+template <> struct mr_if_wide<true> { struct words { unsigned long long low, high; }; };
+#define MR_WIDE(T) typename mr_if_wide<sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T)>::words
+template <class T, class words = MR_WIDE(T)> MR_DEVICE T atomicCAS(T *address, T compare, T value)
+{
+    words c = __builtin_bit_cast(words, compare), v = __builtin_bit_cast(words, value), found;
+    asm volatile("{ .reg .b128 c, v, f; mov.b128 c, {%3, %4}; mov.b128 v, {%5, %6}; atom.cas.b128 f, [%2], c, v; mov.b128 {%0, %1}, f; }"
+                 : "=l"(found.low), "=l"(found.high) : "l"(address), "l"(c.low), "l"(c.high), "l"(v.low), "l"(v.high) : "memory");
+    return __builtin_bit_cast(T, found);
+}
+template <class T, class words = MR_WIDE(T)> MR_DEVICE T atomicExch(T *address, T value)
+{
+    words v = __builtin_bit_cast(words, value), found;
+    asm volatile("{ .reg .b128 v, f; mov.b128 v, {%3, %4}; atom.exch.b128 f, [%2], v; mov.b128 {%0, %1}, f; }"
+                 : "=l"(found.low), "=l"(found.high) : "l"(address), "l"(v.low), "l"(v.high) : "memory");
+    return __builtin_bit_cast(T, found);
+}
+#undef MR_WIDE
+#endif
 MR_DEVICE unsigned int atomicInc(unsigned int *a, unsigned int v) { return __nvvm_atom_inc_gen_ui(a, v); }
 MR_DEVICE unsigned int atomicDec(unsigned int *a, unsigned int v) { return __nvvm_atom_dec_gen_ui(a, v); }
 

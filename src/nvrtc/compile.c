@@ -116,7 +116,7 @@ static bool source_folder(const struct _nvrtcProgram *program, const struct mr_o
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
-        "--cuda-feature=+ptx80", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
+        "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
         "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
         "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",

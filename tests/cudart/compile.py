@@ -32,7 +32,7 @@ def main(argv):
     host = ["-Xclang", "-fgpu-default-stream=per-thread"] if "--per-thread" in flags else []
     with tempfile.TemporaryDirectory() as work:
         ptx, fatbin, obj = (Path(work) / n for n in ("device.ptx", "device.fatbin", "host.o"))
-        subprocess.run(common + ["--cuda-device-only", "--cuda-feature=+ptx80", "-O3", "-S", source, "-o", ptx], check=True)
+        subprocess.run(common + ["--cuda-device-only", "--cuda-feature=+ptx83", "-O3", "-S", source, "-o", ptx], check=True)
         fatbin.write_bytes(pack(ptx.read_bytes()))
         subprocess.run(common + ["--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", fatbin, "-O1", "-g", "-fPIC", *host, "-c",
                                  source, "-o", obj], check=True)

@@ -27,18 +27,24 @@ static const char text[] =
     "and.b32 %a1, %t, 31; mad.lo.u32 %a2, %a1, 4, %s; st.shared.b32 [%a2], %a3; fence.proxy.async; bar.sync 0; setp.ne.u32 %p1, %t, 0; @%p1 ret;\n"
     "add.u64 %d7, %p0, 64; cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d7], [%s], 128; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret; }\n";
 
-static void nothing_gets_lost(void **state)
+static int begin(void **state)
 {
     (void)state;
     CUdevice device;
     CUcontext context;
-    CUmodule module;
-    CUfunction function;
-    CUdeviceptr p;
     OK(cuInit(0));
     OK(cuDeviceGet(&device, 0));
     OK(cuDevicePrimaryCtxRetain(&context, device));
     OK(cuCtxSetCurrent(context));
+    return 0;
+}
+
+static void nothing_gets_lost(void **state)
+{
+    (void)state;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr p;
     OK(cuModuleLoadData(&module, text));
     OK(cuModuleGetFunction(&function, module, "k"));
     OK(cuMemAlloc(&p, 256));
@@ -61,8 +67,34 @@ static void nothing_gets_lost(void **state)
     OK(cuModuleUnload(module));
 }
 
+/* The compiler's functions; the places are the low and the high half of a counter, what was exchanged last, and two counts of failures. */
+static void compiled_functions(void **state)
+{
+    (void)state;
+    const char *path = getenv("DEVICE_WIDE_ATOMICS_PTX");
+    if (!path)
+        skip();
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr p;
+    uint64_t got[6];
+    OK(cuModuleLoad(&module, path));
+    OK(cuModuleGetFunction(&function, module, "count"));
+    OK(cuMemAlloc(&p, sizeof got));
+    OK(cuMemsetD8(p, 0, sizeof got));
+    OK(cuMemsetD8(p + 24, 0xff, 8));
+    CUdeviceptr last = p + 16, failed = p + 32;
+    OK(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&p, &last, &failed}, NULL));
+    OK(cuMemcpyDtoH(got, p, sizeof got));
+    assert_true(got[0] == BLOCKS * THREADS && got[1] == UINT64_C(0) - BLOCKS * THREADS);
+    assert_true(got[2] < BLOCKS * THREADS && got[3] == ~got[2]);
+    assert_true(got[4] == 0 && got[5] == 0);
+    OK(cuMemFree(p));
+    OK(cuModuleUnload(module));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_gets_lost)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_gets_lost), cmocka_unit_test(compiled_functions)};
+    return cmocka_run_group_tests(tests, begin, NULL);
 }

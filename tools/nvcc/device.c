@@ -75,7 +75,7 @@ static void device_words(const struct request *request, const struct places *pla
     snprintf(arch, sizeof arch, "sm_%u", target);
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
-    mr_words_add(words, "--cuda-feature=+ptx80", "");
+    mr_words_add(words, "--cuda-feature=+ptx83", "");
     mr_words_add(words, "--cuda-gpu-arch=", arch);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
