@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 9   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 10   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -122,7 +122,18 @@ struct mr_runtime {
     /* barrier.cluster in a cluster of one block. */
     void (*cluster_arrive)(struct mr_block *block, uint32_t mask);
     void (*cluster_wait)(struct mr_block *block, uint32_t mask);
+    /* Large functions: the block in front of which lanes are parked that runs after block `at`, MR_SCAN_NONE if there is none. `masks`: of all blocks. Nobody looks
+     * at `registers`: what is passed there has to stay in memory. */
+    uint32_t (*next_block)(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table, uint32_t at, uint32_t order);
 };
+
+/* The table of next_block: the words of the head, a word for each block (its innermost loop; marked if the block is a barrier), three for each loop: its first
+ * block, the one behind its last, the loop around it (marked if this one may wait for other threads). */
+enum { MR_SCAN_BLOCKS, MR_SCAN_WIDE /* masks have 64 bits */, MR_SCAN_HEAD };
+#define MR_SCAN_MARK 0x80000000u
+#define MR_SCAN_NO_LOOP 0x7fffffffu
+#define MR_SCAN_NONE UINT32_MAX
+enum { MR_SCAN_ORDER_USUAL, MR_SCAN_ORDER_OUTSIDE, MR_SCAN_ORDER_BARRIERS };
 
 enum mr_mbarrier_operation {
     MR_MBARRIER_INIT, MR_MBARRIER_INVAL, MR_MBARRIER_EXPECT_TX, MR_MBARRIER_COMPLETE_TX, MR_MBARRIER_ARRIVE, MR_MBARRIER_ARRIVE_EXPECT_TX,

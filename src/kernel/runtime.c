@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "kernel/heap.h"
 #include "kernel/image.h"
+#include "kernel/scan.h"
 #include "object/context.h"
 
 /* Shorter sleeps spin; the hardware's own limit on a sleep is a millisecond. */
@@ -159,4 +160,5 @@ const struct mr_runtime mr_runtime_table = {
     .copy_bulk = mr_copy_bulk,
     .cluster_arrive = mr_cluster_arrive,
     .cluster_wait = mr_cluster_wait,
+    .next_block = mr_scan_next,
 };

@@ -411,6 +411,83 @@ static void large_functions(void **unused)
     free(text);
 }
 
+/* The same, where lanes leave a loop at different times, and a warp operation behind it names them all; a lock that lanes of a warp take from one another, and barriers in
+ * both arms of an if. */
+static void large_functions_meet(void **unused)
+{
+    (void)unused;
+    char *text = calloc(1 << 20, 1), *to = text;
+    to += sprintf(to, "%s", HEAD ".visible .entry big(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %t, %x, %i, %m, %v, %n, %s, %e; .reg .b64 %p, %q, %o, %p2, %q2; .reg .pred %c; .shared .b32 words[64];\n"
+        "ld.param.u64 %p, [in]; ld.param.u64 %q, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %o, %t, 4; add.u64 %p2, %p, %o; add.u64 %q2, %q, %o;\n"
+        "mov.u32 %s, words; add.u32 %e, %s, 252; shl.b32 %m, %t, 2; add.u32 %s, %s, %m; sub.u32 %e, %e, %m; ld.global.u32 %x, [%p2]; mov.u32 %i, 0; mov.u32 %v, 0; mov.u32 %n, 0;\nagain:\n");
+    for (int k = 0; k < 800; k++)
+        to += sprintf(to, "and.b32 %%m, %%x, %d; setp.eq.u32 %%c, %%m, 0; @%%c bra L%d; mad.lo.u32 %%x, %%x, 3, %d; L%d:\n", 1 << k % 13, k, k, k);
+    to += sprintf(to, "round: add.u32 %%i, %%i, 1; and.b32 %%m, %%t, 7; setp.lt.u32 %%c, %%i, %%m; @%%c bra round;\n"
+        "setp.eq.u32 %%c, %%t, %%t; vote.sync.ballot.b32 %%m, %%c, 0xffffffff; add.u32 %%v, %%v, %%m; mov.u32 %%i, 0; add.u32 %%n, %%n, 1; setp.lt.u32 %%c, %%n, 3; @%%c bra again;\n"
+        "take: atom.global.acquire.gpu.cas.b32 %%m, [%%q+4096], 0, 1; setp.ne.u32 %%c, %%m, 0; @%%c bra take;\n"
+        "ld.relaxed.gpu.global.u32 %%m, [%%q+4100]; add.u32 %%m, %%m, 1; st.relaxed.gpu.global.u32 [%%q+4100], %%m; st.release.gpu.global.u32 [%%q+4096], 0;\n"
+        "and.b32 %%m, %%t, 3; setp.eq.u32 %%c, %%m, 0; st.shared.u32 [%%s], %%t; @%%c bra other; barrier.sync 0; ld.shared.u32 %%m, [%%e]; bra both;\n"
+        "other: barrier.sync 0; ld.shared.u32 %%m, [%%e];\nboth: st.global.u32 [%%q2+2048], %%m;\n"
+        "st.global.u32 [%%q2], %%x; st.global.u32 [%%q2+1024], %%v; ret;\n}\n");
+    struct rig *rig = rig_open(text);
+    struct { uint32_t *in, *out; } params = {in, out};
+    start();
+    out[1024] = out[1025] = 0;
+    rig_variant = 0;
+    rig_run(rig, "big", 1, 64, &params, sizeof params);
+    for (uint32_t t = 0; t < 64; t++) {
+        uint32_t x = in[t];
+        for (unsigned round = 0; round < 3; round++)
+            for (uint32_t k = 0; k < 800; k++)
+                x = x & 1u << k % 13 ? x * 3 + k : x;
+        assert_int_equal(out[t], x);
+        assert_int_equal(out[256 + t], 3 * UINT32_MAX);
+        assert_int_equal(out[512 + t], 63 - t);
+    }
+    assert_int_equal(out[1025], 64);
+    rig_close(rig);
+    free(text);
+}
+
+/* A dozen additions to bytes, each two loops around a compare-and-exchange of its word: any block may have lanes waiting while any other runs. */
+static void many_waiting_loops(void **unused)
+{
+    (void)unused;
+    char *text = calloc(1 << 16, 1), *to = text;
+    to += sprintf(to, "%s", HEAD ".visible .entry bytes(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %t, %x, %o, %n, %g, %s, %w, %v; .reg .b64 %p, %q, %a; .reg .pred %c;\n"
+        "ld.param.u64 %p, [in]; ld.param.u64 %q, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %a, %t, 4; add.u64 %p, %p, %a; ld.global.u32 %x, [%p];\n");
+    for (int k = 0; k < 12; k++)
+        to += sprintf(to, "and.b32 %%s, %%t, 3; shl.b32 %%s, %%s, 3; ld.global.u32 %%o, [%%q+%d];\n"
+            "outer%d: shr.u32 %%g, %%o, %%s; and.b32 %%g, %%g, 255; shr.u32 %%w, %%x, %d; add.u32 %%n, %%g, %%w; and.b32 %%n, %%n, 255; shl.b32 %%n, %%n, %%s;\n"
+            "inner%d: shl.b32 %%w, 255, %%s; not.b32 %%w, %%w; and.b32 %%w, %%o, %%w; or.b32 %%w, %%w, %%n; atom.global.cas.b32 %%v, [%%q+%d], %%o, %%w;\n"
+            "setp.eq.u32 %%c, %%v, %%o; @%%c bra done%d; mov.u32 %%o, %%v; shr.u32 %%v, %%v, %%s; and.b32 %%v, %%v, 255; setp.eq.u32 %%c, %%v, %%g; @%%c bra inner%d; bra outer%d;\ndone%d:\n",
+            4 * k, k, k, k, 4 * k, k, k, k, k);
+    sprintf(to, "ret;\n}\n");
+    struct rig *rig = rig_open(text);
+    struct { uint32_t *in, *out; } params = {in, out};
+    FOR_VARIANTS {
+        start();
+        for (unsigned k = 0; k < 12; k++)
+            out[k] = 0x04030201;
+        rig_run(rig, "bytes", 2, 72, &params, sizeof params);
+        for (unsigned k = 0; k < 48; k++) {
+            uint32_t sum = k % 4 + 1;
+            for (uint32_t t = k % 4; t < 72; t += 4)
+                sum += 2 * (in[t] >> k / 4);
+            assert_int_equal(out[k / 4] >> k % 4 * 8 & 255, sum & 255);
+        }
+    }
+    /* Jumps from each place to each other one, with a choice of all registers at each, would be some 3,000 choices. */
+    char *ir = rig_text(rig, "bytes", 3, NULL, false);
+    unsigned choices = 0;
+    for (const char *at = ir; (at = strstr(at, " phi <32 x ")); at++)
+        choices++;
+    assert_in_range(choices, 0, 600);
+    free(ir);
+    rig_close(rig);
+    free(text);
+}
+
 /* Loops that may wait for someone else are told from those that can't. */
 static void waiting_loops(void **unused)
 {
@@ -479,7 +556,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_and_shared_memory), cmocka_unit_test(reductions_apart), cmocka_unit_test(shuffles), cmocka_unit_test(votes),
-        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(parts_of_a_number), cmocka_unit_test(large_functions),
+        cmocka_unit_test(atomics), cmocka_unit_test(faults_and_guards), cmocka_unit_test(shapes), cmocka_unit_test(parts_of_a_number), cmocka_unit_test(large_functions), cmocka_unit_test(large_functions_meet), cmocka_unit_test(many_waiting_loops),
         cmocka_unit_test(waiting_loops), cmocka_unit_test(locks_in_functions), cmocka_unit_test(vector_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

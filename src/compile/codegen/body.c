@@ -6,6 +6,7 @@
  */
 #include "compile/codegen/blocks.h"
 #include "compile/codegen/contract.h"
+#include "compile/codegen/dispatcher.h"
 #include "compile/codegen/early.h"
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
@@ -123,32 +124,14 @@ static void make_variable_slots(struct cg *g)
 static void make_parking(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
-    if (g->flow.dispatched) {
-        g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
-        g->current = cg_slot(g, g->unit->i32, "current");
-        g->frame += 8ull * count;
-    }
+    g->crowded = g->flow.dispatched || (g->flow.crowded && !g->regions);
+    if (g->crowded)
+        cg_dispatcher_slots(g);
     for (uint32_t b = 0; b < count; b++) {
         g->entries[b] = cg_new_block(g, "block");
-        if (!g->flow.dispatched)
+        if (!g->crowded)
             g->parked[b] = cg_slot(g, g->unit->mask, "parked");
     }
-}
-
-/* A loop of stores, since memset would be a function from outside. */
-static void clear_parked_array(struct cg *g)
-{
-    struct cg_unit *unit = g->unit;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "clear"), on = cg_new_block(g, "cleared");
-    LLVMBuildBr(g->b, loop);
-    LLVMPositionBuilderAtEnd(g->b, loop);
-    LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
-    LLVMBuildStore(g->b, cg_mask_zero(g), LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""));
-    LLVMValueRef next = LLVMBuildAdd(g->b, index, LLVMConstInt(unit->i32, 1, false), "");
-    LLVMAddIncoming(index, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
-    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), "");
-    LLVMBuildCondBr(g->b, more, loop, on);
-    LLVMPositionBuilderAtEnd(g->b, on);
 }
 
 /* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. */
@@ -161,8 +144,8 @@ void cg_clear_warp(struct cg *g)
                 LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), cg_row_place(g, g->breaks[r]));
         g->row = 0;
     }
-    if (g->flow.dispatched) {
-        clear_parked_array(g);
+    if (g->crowded) {
+        cg_dispatcher_clear(g);
         return;
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
@@ -250,10 +233,7 @@ LLVMValueRef cg_first_mask(struct cg *g)
 /* Parks the function's lanes in front of its first block. */
 static void start(struct cg *g, LLVMValueRef mask)
 {
-    LLVMValueRef place = LLVMConstInt(g->unit->i32, 0, false);
-    LLVMValueRef slot = g->flow.dispatched
-        ? LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "") : g->parked[0];
-    LLVMBuildStore(g->b, mask, slot);
+    LLVMBuildStore(g->b, mask, g->parked[0]);
     LLVMBuildBr(g->b, g->entries[0]);
 }
 
@@ -416,15 +396,10 @@ static void emit_block(struct cg *g, uint32_t index)
     const struct mr_flow_block *block = &g->flow.blocks[index];
     LLVMPositionBuilderAtEnd(g->b, g->entries[index]);
     g->at = index;
-    LLVMValueRef slot = g->flow.dispatched ? NULL : g->parked[index];
-    if (!slot) {
-        LLVMValueRef place = LLVMConstInt(g->unit->i32, index, false);
-        slot = LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
-    }
     if (block->first < block->end)
         cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
-    g->mask = LLVMBuildLoad2(g->b, g->unit->mask, slot, "mask");
-    LLVMBuildStore(g->b, cg_mask_zero(g), slot);
+    g->mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[index], "mask");
+    LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[index]);
     g->mask_vector = cg_mask_vector(g, g->mask);
     cg_regions_pause(g);
     if (block->barrier) {
@@ -496,14 +471,12 @@ static void emit_all(struct cg *g)
         start_kernel(g, &loop, &warp);
     else
         start_device_function(g, &loop);
-    if (g->flow.dispatched)
-        g->dispatcher = cg_new_block(g, "dispatcher");
     for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
         emit_block(g, b);
     if (!unit->error[0]) {
         cg_line(g, g->func->line, g->func->column);
-        if (g->flow.dispatched)
-            cg_emit_dispatcher(g);
+        if (g->crowded)
+            cg_dispatcher_emit(g);
         if (g->func->is_entry) {
             end_kernel(g, loop, warp);
         } else {

@@ -95,7 +95,8 @@ struct cg {
     struct cg_contracted *contracted; /* per instruction (contract.h) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
     LLVMValueRef *parked;       /* per block: slot of its mask */
-    LLVMValueRef parked_array, current; /* dispatched: all masks, and the block that ran last */
+    bool crowded;               /* its blocks run from a dispatcher where the next one is not among the nearest: see dispatcher.c */
+    LLVMValueRef parked_array, current, order, in_memory; /* crowded: all masks; the block that ran last; the order of what follows; registers' addresses */
     LLVMBasicBlockRef *entries, finish, dispatcher; /* entries: per block */
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
     LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */
@@ -232,7 +233,6 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
-void cg_emit_dispatcher(struct cg *g);
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
 void cg_emit_trap(struct cg *g, unsigned kind);
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what);

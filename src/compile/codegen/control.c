@@ -8,34 +8,30 @@
  * store and a load of the same mask with a jump between, which LLVM removes.
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/dispatcher.h"
 #include "compile/codegen/early.h"
 #include "compile/codegen/lines.h"
 
 #include "base/memory.h"
+
+/* In a function that has a dispatcher, so many blocks are looked at in place. */
+#define NEAREST 6u
 
 static LLVMValueRef zero32(struct cg *g)
 {
     return LLVMConstInt(g->unit->i32, 0, false);
 }
 
-static LLVMValueRef parked_slot(struct cg *g, uint32_t block)
-{
-    if (!g->flow.dispatched)
-        return g->parked[block];
-    LLVMValueRef place = LLVMConstInt(g->unit->i32, block, false);
-    return LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
-}
-
 static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
 {
-    LLVMValueRef slot = parked_slot(g, block);
+    LLVMValueRef slot = g->parked[block];
     if (!first || mr_bit_get(g->flow.blocks[g->at].pend, block))
         lanes = LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), lanes, "");
     LLVMBuildStore(g->b, lanes, slot);
 }
 
-/* Jumps to the first block of the list that has lanes; to the end of the function if none has. */
-static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struct mr_flow_exit way)
+/* Jumps to the first block of the list that has lanes; to the end of the function if none has. `cut`: behind the nearest the dispatcher knows the rest. */
+static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struct mr_flow_exit way, enum mr_flow_order order, bool cut)
 {
     for (uint32_t i = 0; i < count; i++) {
         bool sure = way.certain && ((way.target_count == 1 && list[i] == way.targets[0]) || i + 1 == count);
@@ -43,7 +39,11 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
             LLVMBuildBr(g->b, g->entries[list[i]]);
             return;
         }
-        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, list[i]), "");
+        if (cut && i == NEAREST) {
+            cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, order, false));
+            return;
+        }
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[list[i]], "");
         LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
         LLVMBasicBlockRef other = cg_new_block(g, "next");
         LLVMBuildCondBr(g->b, any, g->entries[list[i]], other);
@@ -52,12 +52,28 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     LLVMBuildBr(g->b, g->finish);
 }
 
+/* Whether it is the turn of those outside a waiting loop: every now and then, for they may be whom it waits for. */
+static LLVMValueRef is_turn(struct cg *g)
+{
+    LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
+    LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
+    return LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), "");
+}
+
+/* The same from the dispatcher, where nothing is known of what is pending. */
+static void dispatch_any(struct cg *g, enum mr_flow_order order)
+{
+    LLVMValueRef which = LLVMConstInt(g->unit->i32, order, false);
+    if (order == MR_SCAN_USUAL && g->rounds && mr_flow_waiting_loop(&g->flow, g->at) != MR_FLOW_NONE)
+        which = LLVMBuildSelect(g->b, is_turn(g), LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false), which, "");
+    cg_dispatcher_ask(g, which);
+}
+
 /* Goes on with what is pending after `way`, the lanes being parked already. */
 static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_order order)
 {
     if (g->flow.dispatched) {
-        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->at, false), g->current);
-        LLVMBuildBr(g->b, g->dispatcher);
+        dispatch_any(g, order);
         return;
     }
     size_t words = mr_bit_words(g->flow.block_count);
@@ -76,16 +92,16 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
             for (uint32_t b = 0; b < g->flow.block_count; b++)
                 outer += mr_bit_get(set, b) && (b < g->flow.loops[waiting].first || b >= g->flow.loops[waiting].end);
         if (outer && g->rounds && order == MR_SCAN_USUAL) {
-            /* Every now and then those outside the loop go first: they may be whom it waits for. */
-            LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
-            LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
             LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
-            LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), ""), turn, usual);
+            LLVMBuildCondBr(g->b, is_turn(g), turn, usual);
             LLVMPositionBuilderAtEnd(g->b, turn);
-            jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_OUTSIDE, list), way);
+            if (g->crowded)
+                cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
+            else
+                jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE, false);
             LLVMPositionBuilderAtEnd(g->b, usual);
         }
-        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, order, list), way);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, order, list), way, order, g->crowded);
     }
     mr_free(set);
     mr_free(list);
@@ -141,7 +157,7 @@ LLVMValueRef cg_early_lanes(struct cg *g)
 {
     if (!g->barriers_meet)
         g->barriers_meet = mr_flow_barriers_meet(&g->flow) ? 1 : -1;
-    if (g->barriers_meet < 0 || g->flow.dispatched)
+    if (g->barriers_meet < 0)
         return NULL;
     if (!g->arrived)
         g->arrived = empty_slot(g, "arrived");
@@ -173,14 +189,14 @@ void cg_emit_early_arrival(struct cg *g)
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
     const struct mr_ptx_inst *inst = &g->func->insts[block->first];
     bool reduces = mr_flow_reduces_apart(&g->flow, g->at);
-    if (g->flow.dispatched || !mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
+    if (!mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
         || inst->guard != MR_PTX_NONE)
         return;
     LLVMValueRef others = cg_mask_zero(g);
     LLVMValueRef early_lanes = cg_early_lanes(g);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
-            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, b), ""), "");
+            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], ""), "");
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), early, all);
     LLVMPositionBuilderAtEnd(g->b, early);
@@ -230,7 +246,7 @@ void cg_emit_members_wait(struct cg *g)
     for (uint32_t b = 0; b < g->flow.block_count && set && list; b++) {
         if (b == g->at || !mr_bit_get(block->pend, b) || !mr_flow_waits_for(&g->flow, g->at, b))
             continue;
-        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, parked_slot(g, b), "");
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], "");
         inside = inside ? LLVMBuildOr(g->b, inside, lanes, "") : lanes;
         mr_bit_set(set, b);
     }
@@ -239,8 +255,8 @@ void cg_emit_members_wait(struct cg *g)
         LLVMBasicBlockRef stay = cg_new_block(g, "stay"), together = cg_new_block(g, "together");
         cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), stay, together));
         LLVMPositionBuilderAtEnd(g->b, stay);
-        LLVMBuildStore(g->b, g->mask, parked_slot(g, g->at));
-        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true});
+        LLVMBuildStore(g->b, g->mask, g->parked[g->at]);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true}, MR_SCAN_USUAL, false);
         LLVMPositionBuilderAtEnd(g->b, together);
     }
     mr_free(set);
@@ -257,7 +273,7 @@ static void count_round(struct cg *g)
         uint32_t target = g->flow.blocks[g->at].succs[s];
         latch |= target <= g->at && target >= g->flow.loops[waiting].first;
     }
-    if (!latch && !(waiting != MR_FLOW_NONE && g->flow.dispatched))
+    if (!latch)
         return;
     unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     if (!g->rounds) {
@@ -452,60 +468,4 @@ void cg_emit_block_end(struct cg *g)
         LLVMBuildUnreachable(g->b);
         break;
     }
-}
-
-/* A byte per block: whether it is a barrier. */
-static LLVMValueRef barrier_table(struct cg *g)
-{
-    struct cg_unit *unit = g->unit;
-    uint32_t count = g->flow.block_count;
-    char *bytes = mr_calloc(count, 1);
-    if (!bytes) {
-        cg_fail(unit, NULL, "memory is short");
-        return LLVMGetPoison(unit->ptr);
-    }
-    for (uint32_t b = 0; b < count; b++)
-        bytes[b] = g->flow.blocks[b].barrier;
-    LLVMValueRef content = LLVMConstStringInContext2(unit->context, bytes, count, true);
-    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "barriers");
-    LLVMSetInitializer(table, content);
-    LLVMSetGlobalConstant(table, true);
-    LLVMSetLinkage(table, LLVMInternalLinkage);
-    mr_free(bytes);
-    return table;
-}
-
-/* Large functions: looks for the next block with lanes from the one that ran last, around the ring; barriers are taken in
- * the second round only. After an early arrival the next block that is found may be the one behind the barrier: in functions
- * of this size lanes of one warp must not wait at different barriers. */
-void cg_emit_dispatcher(struct cg *g)
-{
-    struct cg_unit *unit = g->unit;
-    LLVMBasicBlockRef look = cg_new_block(g, "look"), more = cg_new_block(g, "more"), go = cg_new_block(g, "go");
-    LLVMValueRef count = LLVMConstInt(unit->i32, g->flow.block_count, false), one = LLVMConstInt(unit->i32, 1, false);
-    LLVMValueRef twice = LLVMConstInt(unit->i32, 2 * g->flow.block_count, false), table = barrier_table(g);
-    LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
-    LLVMValueRef start = LLVMBuildLoad2(g->b, unit->i32, g->current, "");
-    LLVMBuildBr(g->b, look);
-    LLVMPositionBuilderAtEnd(g->b, look);
-    LLVMValueRef last = LLVMBuildPhi(g->b, unit->i32, ""), seen = LLVMBuildPhi(g->b, unit->i32, "");
-    LLVMValueRef next = LLVMBuildAdd(g->b, last, one, ""), looked = LLVMBuildAdd(g->b, seen, one, "");
-    LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, next, count, "");
-    next = LLVMBuildSelect(g->b, past, zero32(g), next, "");
-    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &next, 1, ""), "");
-    LLVMValueRef barrier = LLVMBuildLoad2(g->b, unit->i8, LLVMBuildGEP2(g->b, unit->i8, table, &next, 1, ""), "");
-    LLVMValueRef takes = LLVMBuildICmp(g->b, LLVMIntEQ, barrier, LLVMConstInt(unit->i8, 0, false), "");
-    takes = LLVMBuildOr(g->b, takes, LLVMBuildICmp(g->b, LLVMIntUGT, looked, count, ""), "");
-    takes = LLVMBuildAnd(g->b, takes, LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), ""), "");
-    LLVMBuildCondBr(g->b, takes, go, more);
-    LLVMPositionBuilderAtEnd(g->b, more);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntUGE, looked, twice, ""), g->finish, look);
-    LLVMValueRef lasts[2] = {start, next}, seens[2] = {zero32(g), looked};
-    LLVMBasicBlockRef from[2] = {g->dispatcher, more};
-    LLVMAddIncoming(last, lasts, from, 2);
-    LLVMAddIncoming(seen, seens, from, 2);
-    LLVMPositionBuilderAtEnd(g->b, go);
-    LLVMValueRef jump = LLVMBuildSwitch(g->b, next, g->finish, g->flow.block_count);
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        LLVMAddCase(jump, LLVMConstInt(unit->i32, b, false), g->entries[b]);
 }

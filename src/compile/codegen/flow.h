@@ -48,6 +48,10 @@
 #define MR_FLOW_STATIC_BLOCKS 1500u
 #define MR_FLOW_STATIC_EDGES 24000u
 
+/* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that are not near. */
+#define MR_FLOW_CROWD 400u
+#define MR_FLOW_CROWD_OF_BLOCK 8u
+
 /* Sets of blocks and of registers: rows of 64-bit words. */
 typedef uint64_t mr_word;
 
@@ -138,7 +142,8 @@ struct mr_flow {
     struct mr_class *classes;
     mr_word *forced;      /* registers that must be vectors */
     mr_word *read;        /* registers that any instruction reads */
-    bool dispatched;      /* too large for static order: a dispatcher runs the blocks */
+    bool dispatched;      /* too large to know what may be pending where: a dispatcher runs the blocks */
+    bool crowded;         /* that is known, but the lists are too long to be written out at the end of each block */
     uint32_t *block_of;   /* private: block that starts at an instruction, before ordering */
 };
 

@@ -218,67 +218,111 @@ static bool cut_blocks(struct mr_flow *flow)
     return good;
 }
 
-struct sorter {
-    struct mr_flow *flow;
-    uint32_t *number;  /* depth-first number, 0 = not seen, UINT32_MAX = placed */
-    uint32_t *stack, *placed; /* placed: filled from the end */
-    uint32_t stack_count, position, counter;
-    uint32_t *loop_head;      /* per loop found, in order of completion */
-    uint32_t loop_room;
+/* A call of the recursive algorithm, which is written without recursion: functions may have very many blocks. */
+struct visit {
+    uint32_t vertex, next;   /* how far it has come with the successors */
+    uint32_t head, end;      /* the lowest number that can be reached; where the loop ends */
+    bool loops, inside;      /* it is in a loop; what is visited now is the inside of its own loop */
 };
 
-static uint32_t sorter_visit(struct sorter *sorter, uint32_t vertex);
+struct sorter {
+    struct mr_flow *flow;
+    uint32_t *number, *stack, *placed;
+    uint32_t stack_count, position, counter;
+    struct visit *visits;
+    uint32_t depth;
+    uint64_t steps;
+};
 
-/* Everything in the strongly connected part of `head` but the head, then the head before it. */
-static void sorter_component(struct sorter *sorter, uint32_t head)
-{
-    uint32_t end = sorter->position;
-    const struct mr_flow_block *block = &sorter->flow->blocks[head];
-    for (uint32_t i = 0; i < block->succ_count; i++)
-        if (sorter->number[block->succs[i]] == 0)
-            sorter_visit(sorter, block->succs[i]);
-    sorter->placed[--sorter->position] = head;
-    struct mr_flow_loop *loop = &sorter->flow->loops[sorter->flow->loop_count++];
-    loop->first = sorter->position;
-    loop->end = end;
-    loop->parent = MR_FLOW_NONE;
-}
+/* Looking for loops in loops costs at most so many steps. */
+#define SORT_STEPS_MAX 20000000u
 
-static uint32_t sorter_visit(struct sorter *sorter, uint32_t vertex)
+static void sorter_enter(struct sorter *sorter, uint32_t vertex)
 {
-    const struct mr_flow_block *block = &sorter->flow->blocks[vertex];
     sorter->stack[sorter->stack_count++] = vertex;
     sorter->number[vertex] = ++sorter->counter;
-    uint32_t head = sorter->counter;
-    bool loops = false;
-    for (uint32_t i = 0; i < block->succ_count; i++) {
-        uint32_t next = block->succs[i];
-        uint32_t low = sorter->number[next] == 0 ? sorter_visit(sorter, next) : sorter->number[next];
-        if (low <= head) {
-            head = low;
-            loops = true;
+    sorter->visits[sorter->depth++] = (struct visit){.vertex = vertex, .head = sorter->counter};
+}
+
+/* Goes on to the next successor; true if it has to be visited first. */
+static bool sorter_step(struct sorter *sorter, struct visit *visit)
+{
+    const struct mr_flow_block *block = &sorter->flow->blocks[visit->vertex];
+    while (visit->next < block->succ_count) {
+        uint32_t next = block->succs[visit->next], number = sorter->number[next];
+        sorter->steps++;
+        if (number == 0) {
+            sorter_enter(sorter, next);
+            return true;
         }
+        if (!visit->inside && number <= visit->head) {
+            visit->head = number;
+            visit->loops = true;
+        }
+        visit->next++;
     }
-    if (head != sorter->number[vertex])
-        return head;
+    return false;
+}
+
+/* All successors have been seen. True if the inside of its loop is next: everything in the strongly connected part but the head, then the head before it. */
+static bool sorter_leave(struct sorter *sorter, struct visit *visit)
+{
+    uint32_t vertex = visit->vertex;
+    if (visit->inside) {
+        sorter->placed[--sorter->position] = vertex;
+        struct mr_flow_loop *loop = &sorter->flow->loops[sorter->flow->loop_count++];
+        *loop = (struct mr_flow_loop){.first = sorter->position, .end = visit->end, .parent = MR_FLOW_NONE};
+        return false;
+    }
+    if (visit->head != sorter->number[vertex])
+        return false;
     sorter->number[vertex] = UINT32_MAX;
     uint32_t element = sorter->stack[--sorter->stack_count];
-    if (!loops) {
+    if (!visit->loops) {
         sorter->placed[--sorter->position] = vertex;
-        return head;
+        return false;
     }
     while (element != vertex) {
         sorter->number[element] = 0;
         element = sorter->stack[--sorter->stack_count];
     }
-    sorter_component(sorter, vertex);
-    return head;
+    visit->inside = true;
+    visit->next = 0;
+    visit->end = sorter->position;
+    return true;
 }
 
-/* Large functions: reachable blocks in the order of the text. */
+/* False if that takes too long. */
+static bool sort_loops(struct sorter *sorter)
+{
+    sorter_enter(sorter, 0);
+    while (sorter->depth) {
+        struct visit *visit = &sorter->visits[sorter->depth - 1];
+        if (sorter->steps > SORT_STEPS_MAX)
+            return false;
+        if (sorter_step(sorter, visit) || sorter_leave(sorter, visit))
+            continue;
+        uint32_t head = visit->head;
+        if (--sorter->depth == 0)
+            break;
+        struct visit *caller = &sorter->visits[sorter->depth - 1];
+        if (!caller->inside && head <= caller->head) {
+            caller->head = head;
+            caller->loops = true;
+        }
+        caller->next++;
+    }
+    return true;
+}
+
+/* Too many loops in loops: reachable blocks in the order of the text, as one loop. */
 static void sort_plainly(struct sorter *sorter)
 {
     struct mr_flow *flow = sorter->flow;
+    memset(sorter->number, 0, flow->block_count * sizeof *sorter->number);
+    sorter->stack_count = 0;
+    sorter->position = flow->block_count;
+    flow->loop_count = 0;
     sorter->stack[sorter->stack_count++] = 0;
     sorter->number[0] = 1;
     while (sorter->stack_count) {
@@ -330,22 +374,14 @@ static bool apply_order(struct mr_flow *flow, const struct sorter *sorter)
     return true;
 }
 
-/* Loops complete after the loops inside them, so the smallest loop around a block is the first that holds it. */
+/* Loops complete after the loops inside them, so from the last to the first each is inside what holds its head already. */
 static void nest_loops(struct mr_flow *flow)
 {
-    for (uint32_t l = 0; l < flow->loop_count; l++) {
-        const struct mr_flow_loop *loop = &flow->loops[l];
-        for (uint32_t b = loop->first; b < loop->end; b++) {
-            uint32_t inner = flow->blocks[b].loop;
-            if (inner == MR_FLOW_NONE) {
-                flow->blocks[b].loop = l;
-                continue;
-            }
-            while (flow->loops[inner].parent != MR_FLOW_NONE && inner != l)
-                inner = flow->loops[inner].parent;
-            if (inner != l)
-                flow->loops[inner].parent = l;
-        }
+    for (uint32_t l = flow->loop_count; l-- > 0;) {
+        struct mr_flow_loop *loop = &flow->loops[l];
+        loop->parent = flow->blocks[loop->first].loop;
+        for (uint32_t b = loop->first; b < loop->end; b++)
+            flow->blocks[b].loop = l;
     }
 }
 
@@ -358,14 +394,15 @@ bool mr_flow_order(struct mr_flow *flow)
     sorter.number = mr_calloc(room, sizeof *sorter.number);
     sorter.stack = mr_calloc(room, sizeof *sorter.stack);
     sorter.placed = mr_calloc(room, sizeof *sorter.placed);
+    sorter.visits = mr_calloc(room, sizeof *sorter.visits);
     flow->loops = mr_calloc(room, sizeof *flow->loops);
-    bool good = sorter.number && sorter.stack && sorter.placed && flow->loops;
+    bool good = sorter.number && sorter.stack && sorter.placed && sorter.visits && flow->loops;
     if (good) {
         flow->dispatched = flow->block_count > MR_FLOW_STATIC_BLOCKS;
-        if (flow->dispatched)
+        if (!sort_loops(&sorter)) {
+            flow->dispatched = true;
             sort_plainly(&sorter);
-        else
-            sorter_visit(&sorter, 0);
+        }
         good = apply_order(flow, &sorter);
     }
     if (good)
@@ -373,5 +410,6 @@ bool mr_flow_order(struct mr_flow *flow)
     mr_free(sorter.number);
     mr_free(sorter.stack);
     mr_free(sorter.placed);
+    mr_free(sorter.visits);
     return good;
 }

@@ -332,6 +332,19 @@ static void demotion_visit(void *data, uint32_t reg, bool is_definition)
     }
 }
 
+/* Whether the lists of what is looked at when the blocks end are long in all. */
+static bool is_crowded(const struct mr_flow *flow)
+{
+    size_t looks = 0;
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        size_t pending = 0, lists = mr_flow_exit_count(flow, &flow->blocks[b]);
+        for (size_t w = 0; w < mr_bit_words(flow->block_count); w++)
+            pending += (size_t)__builtin_popcountll(flow->blocks[b].pend[w]);
+        looks += pending * lists * (mr_flow_waiting_loop(flow, b) != MR_FLOW_NONE ? 2 : 1);
+    }
+    return looks > MR_FLOW_CROWD && looks > (size_t)MR_FLOW_CROWD_OF_BLOCK * flow->block_count;
+}
+
 bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, const struct mr_flow_facts *facts,
                    unsigned shape)
 {
@@ -354,6 +367,7 @@ bool mr_flow_build(struct mr_flow *flow, const struct mr_ptx_function *func, con
                 mr_flow_registers(flow, &func->insts[i], demotion_visit, &demotion);
         }
     }
+    flow->crowded = flow->dispatched || is_crowded(flow);
     return true;
 failed:
     mr_flow_clear(flow);

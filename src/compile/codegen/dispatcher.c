@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Functions in which many blocks may have parked lanes at the end of many others. Written out, the scans would be as many jumps as the square of the number of
+ * blocks, with a choice between as many values at the head of each block, and LLVM takes time by the cube of that. So the masks of such a function are one array,
+ * a block looks at the nearest few others only, and the rest is left to one dispatcher, which asks the runtime for the next block (src/kernel/scan.c).
+ */
+#include "compile/codegen/dispatcher.h"
+#include "compile/codegen/lines.h"
+
+#include "base/memory.h"
+#include "kernel/abi.h"
+
+/* Above this many choices between values at the heads of blocks, registers stay in memory between blocks. */
+#define CHOICES 800u
+
+static bool crosses_blocks(const struct cg *g, uint32_t reg)
+{
+    if (mr_flow_register_class(&g->flow, reg).kind != MR_CLASS_VARYING)
+        return false;
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (mr_bit_get(g->flow.blocks[b].live_in, reg))
+            return true;
+    return false;
+}
+
+static size_t count_choices(const struct cg *g)
+{
+    size_t count = 0;
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        for (uint32_t r = 0; r < g->flow.reg_count; r++)
+            count += (mr_bit_get(g->flow.blocks[b].live_in, r) || mr_bit_get(g->flow.blocks[b].parked, r))
+                && mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING;
+    return count;
+}
+
+/* The addresses of the slots that must not become values, where there are too many of them. The builder is in the prologue. */
+static LLVMValueRef keep_in_memory(struct cg *g)
+{
+    LLVMTypeRef ptr = g->unit->ptr;
+    if (count_choices(g) <= CHOICES)
+        return LLVMConstNull(ptr);
+    LLVMValueRef all = LLVMBuildAlloca(g->b, LLVMArrayType2(ptr, g->flow.reg_count), "registers");
+    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
+        LLVMValueRef place = LLVMConstInt(g->unit->i32, r, false);
+        if (crosses_blocks(g, r))
+            LLVMBuildStore(g->b, g->slots[r], LLVMBuildGEP2(g->b, ptr, all, &place, 1, ""));
+    }
+    g->frame += 8ull * g->flow.reg_count;
+    return all;
+}
+
+_Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OUTSIDE == (int)MR_SCAN_ORDER_OUTSIDE
+    && (int)MR_SCAN_BARRIERS == (int)MR_SCAN_ORDER_BARRIERS, "the runtime's orders are the code generator's");
+
+void cg_dispatcher_slots(struct cg *g)
+{
+    uint32_t count = g->flow.block_count;
+    g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
+    g->current = cg_slot(g, g->unit->i32, "current");
+    g->order = cg_slot(g, g->unit->i32, "order");
+    g->frame += 8ull * count;
+    g->dispatcher = cg_new_block(g, "dispatcher");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    for (uint32_t b = 0; b < count; b++) {
+        LLVMValueRef place = LLVMConstInt(g->unit->i32, b, false);
+        g->parked[b] = LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
+    }
+    g->in_memory = keep_in_memory(g);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+}
+
+/* A loop of stores, since memset would be a function from outside. */
+void cg_dispatcher_clear(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "clear"), on = cg_new_block(g, "cleared");
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
+    LLVMBuildStore(g->b, cg_mask_zero(g), LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""));
+    LLVMValueRef next = LLVMBuildAdd(g->b, index, LLVMConstInt(unit->i32, 1, false), "");
+    LLVMAddIncoming(index, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
+    LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), "");
+    LLVMBuildCondBr(g->b, more, loop, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}
+
+void cg_dispatcher_ask(struct cg *g, LLVMValueRef order)
+{
+    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->at, false), g->current);
+    LLVMBuildStore(g->b, order, g->order);
+    LLVMBuildBr(g->b, g->dispatcher);
+}
+
+static uint32_t loop_word(uint32_t loop, bool mark)
+{
+    return (loop == MR_FLOW_NONE ? MR_SCAN_NO_LOOP : loop) | (mark ? MR_SCAN_MARK : 0);
+}
+
+/* The table of the service next_block: see abi.h. */
+static LLVMValueRef scan_table(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    const struct mr_flow *flow = &g->flow;
+    size_t count = MR_SCAN_HEAD + (size_t)flow->block_count + 3 * (size_t)flow->loop_count, at = 0;
+    LLVMValueRef *words = mr_calloc(count, sizeof *words);
+    if (!words) {
+        cg_fail(unit, NULL, "memory is short");
+        return LLVMGetPoison(unit->ptr);
+    }
+    words[at++] = LLVMConstInt(unit->i32, flow->block_count, false);
+    words[at++] = LLVMConstInt(unit->i32, unit->mask == unit->i64, false);
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        words[at++] = LLVMConstInt(unit->i32, loop_word(flow->blocks[b].loop, flow->blocks[b].barrier), false);
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        words[at++] = LLVMConstInt(unit->i32, flow->loops[l].first, false);
+        words[at++] = LLVMConstInt(unit->i32, flow->loops[l].end, false);
+        words[at++] = LLVMConstInt(unit->i32, loop_word(flow->loops[l].parent, flow->loops[l].waits), false);
+    }
+    LLVMValueRef content = LLVMConstArray2(unit->i32, words, count);
+    mr_free(words);
+    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "order");
+    LLVMSetInitializer(table, content);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    return table;
+}
+
+void cg_dispatcher_emit(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
+    LLVMValueRef args[5] = {g->parked_array, g->in_memory, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->current, ""), LLVMBuildLoad2(g->b, unit->i32, g->order, "")};
+    LLVMValueRef next = cg_runtime_call(g, offsetof(struct mr_runtime, next_block), unit->i32, args, 5);
+    LLVMValueRef jump = LLVMBuildSwitch(g->b, next, g->finish, g->flow.block_count);
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        LLVMAddCase(jump, LLVMConstInt(unit->i32, b, false), g->entries[b]);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions with many blocks run them from a dispatcher: dispatcher.c. */
+#ifndef MR_COMPILE_CODEGEN_DISPATCHER_H
+#define MR_COMPILE_CODEGEN_DISPATCHER_H
+
+#include "compile/codegen/cg.h"
+
+void cg_dispatcher_slots(struct cg *g); /* in the prologue: the masks of all blocks, and what is asked */
+void cg_dispatcher_clear(struct cg *g); /* no lanes are parked */
+void cg_dispatcher_ask(struct cg *g, LLVMValueRef order); /* ends the present block of code: goes on with what comes after g->at; MR_SCAN_ORDER_* */
+void cg_dispatcher_emit(struct cg *g);
+
+#endif
