@@ -14,6 +14,7 @@
 #include "compile/codegen.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
+#include "ptx/statics.h"
 #include "shim.h"
 
 static void add_path(struct mr_words *words, const char *spelling, const char *place, const char *rest)
@@ -85,6 +86,30 @@ static void device_words(const struct request *request, const struct places *pla
     words_add_all(words, &request->device);
 }
 
+static int mend_statics(const struct request *request, const char *output)
+{
+    struct mr_text ptx = { .data = NULL }, mended = { .data = NULL };
+    if (request->dry_run)
+        return 0;
+    bool good = file_read(output, &ptx);
+    mr_ptx_join_statics(mr_text_chars(&ptx), &mended);
+    if (good && mended.failed)
+        good = complain("out of memory", NULL);
+    good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&mended)) == 0 || file_write(request, output, mr_text_chars(&mended), mended.length));
+    mr_text_clear(&mended);
+    mr_text_clear(&ptx);
+    return good ? 0 : 1;
+}
+
+/* What went to a file goes to standard output. */
+static int show(const struct request *request, const char *path)
+{
+    struct mr_text text = { .data = NULL };
+    bool good = request->dry_run || (file_read(path, &text) && fwrite(mr_text_chars(&text), 1, text.length, stdout) == text.length && fflush(stdout) == 0);
+    mr_text_clear(&text);
+    return good ? 0 : 1;
+}
+
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
 {
     struct mr_words words = { .items = NULL };
@@ -93,11 +118,18 @@ int device_ptx(const struct request *request, const struct places *places, const
     if (request->verbose || request->dry_run) /* build systems look for these words, which NVIDIA's steps have */
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &words);
-    const char *const last[] = { "-S", "-o", output, "--", source };
+    char *between = strcmp(output, "-") == 0 ? step_file(request, source, ".device.ptx") : NULL;
+    const char *to = between ? between : output;
+    const char *const last[] = { "-S", "-o", to, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
     int status = step_run(request, &words, NULL);
+    if (status == 0 && request->relocatable)
+        status = mend_statics(request, to);
+    if (status == 0 && between)
+        status = show(request, between);
     mr_words_clear(&words);
+    mr_free(between);
     return status;
 }
 
