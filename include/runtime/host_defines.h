@@ -20,10 +20,11 @@
 #define __global__ MR_KEYWORD(global)
 #define __shared__ MR_KEYWORD(shared)
 #define __constant__ MR_KEYWORD(constant)
-#define __managed__ MR_KEYWORD(managed)
 #ifdef __CUDACC__
+#define __managed__ managed_variables_are_compiled_by_millrace_cc
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else
+#define __managed__
 #define __launch_bounds__(...)
 #endif
 #define __grid_constant__

@@ -52,6 +52,19 @@ const char *mr_text_chars(const struct mr_text *text)
     return text->data ? text->data : "";
 }
 
+bool mr_text_next_path(const char **at, struct mr_text *path)
+{
+    path->length = 0;
+    while (**at == ' ' || **at == '\n' || (**at == '\\' && (*at)[1] == '\n'))
+        (*at) += **at == '\\' ? 2 : 1;
+    for (; **at && **at != ' ' && **at != '\n'; (*at)++) {
+        if ((**at == '\\' && ((*at)[1] == ' ' || (*at)[1] == '#' || (*at)[1] == '\\')) || (**at == '$' && (*at)[1] == '$'))
+            (*at)++;
+        mr_text_add(path, *at, 1);
+    }
+    return path->length > 0;
+}
+
 void mr_words_add(struct mr_words *words, const char *first, const char *second)
 {
     struct mr_text word = { .data = NULL };

@@ -23,6 +23,9 @@ void mr_text_clear(struct mr_text *text);
 /* The text so far; "" where there is none. */
 const char *mr_text_chars(const struct mr_text *text);
 
+/* Of what a compiler writes for make, behind the colon: the next path, without its escapes, in place of what was in `path`. False at the end. */
+bool mr_text_next_path(const char **at, struct mr_text *path);
+
 /* Words are copies that the list owns; `items` ends in NULL once a word was added. */
 struct mr_words {
     char **items;

@@ -187,7 +187,7 @@ static cudaError_t fill_shadows(const struct image *image, CUlibrary library)
         CUresult status = mr_driver.cuLibraryGetManaged(&address, NULL, library, entry->name);
         if (status != CUDA_SUCCESS)
             return mr_rt_bad((cudaError_t)status, "libcudart: there is no managed variable '%s' in its image", entry->name);
-        *entry->shadow = (void *)(uintptr_t)address;
+        __atomic_store_n(entry->shadow, (void *)(uintptr_t)address, __ATOMIC_RELEASE); /* another thread may look whether it has come */
     }
     return cudaSuccess;
 }
@@ -354,7 +354,7 @@ static struct entry *find_managed(const void *address)
     struct entry *found = NULL;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; table && i <= table->mask; i++)
-        if (table->slots[i] && table->slots[i]->shadow && *table->slots[i]->shadow == address)
+        if (table->slots[i] && table->slots[i]->shadow && __atomic_load_n(table->slots[i]->shadow, __ATOMIC_ACQUIRE) == address)
             found = table->slots[i];
     pthread_mutex_unlock(&lock);
     return found;

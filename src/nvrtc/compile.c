@@ -305,6 +305,8 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     run->input = source.data;
     run->input_length = source.length;
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
+    if (status == MR_RUN_DONE)
+        status = mr_managed_mark(program, run, &words, device);
     if (status == MR_RUN_NOT_STARTED) {
         mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
             run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");

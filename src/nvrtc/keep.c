@@ -146,20 +146,6 @@ bool mr_keep_find(struct mr_cache_key key, struct mr_text *output, struct mr_tex
     return good;
 }
 
-/* The next path of make's list, without its escapes. False at the end. */
-static bool next_path(const char **at, struct mr_text *path)
-{
-    path->length = 0;
-    while (**at == ' ' || **at == '\n' || (**at == '\\' && (*at)[1] == '\n'))
-        (*at) += **at == '\\' ? 2 : 1;
-    for (; **at && **at != ' ' && **at != '\n'; (*at)++) {
-        if ((**at == '\\' && ((*at)[1] == ' ' || (*at)[1] == '#' || (*at)[1] == '\\')) || (**at == '$' && (*at)[1] == '$'))
-            (*at)++;
-        mr_text_add(path, *at, 1);
-    }
-    return path->length > 0;
-}
-
 static bool later(struct timespec a, struct timespec b)
 {
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
@@ -171,7 +157,7 @@ static bool list_files(struct mr_text *list, const char *depends, const char *te
     const char *at = strstr(depends, ": ");
     bool good = at != NULL;
     const char *cache = mr_cache_folder();
-    for (at += good ? 2 : 0; good && next_path(&at, &path);) {
+    for (at += good ? 2 : 0; good && mr_text_next_path(&at, &path);) {
         struct stat facts;
         const char *slash = strrchr(path.data, '/');
         if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 ||

@@ -23,6 +23,9 @@ bool mr_prepare_header_missing(const struct mr_text *messages);
 /* Only preprocesses run->input; `words` are those without the last. What comes out is thrown away, the messages are kept. */
 enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct mr_words *words);
 
+/* managed.c: after a compilation by `words` (with the last): marks the managed variables in its output. What is not DONE is the compilation's end. */
+enum mr_run_status mr_managed_mark(const struct _nvrtcProgram *program, struct mr_run *run, const struct mr_words *words, const char *device);
+
 /* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures but a missing header, nothing is
  * in run's texts. */
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device, const struct mr_folder *folder);

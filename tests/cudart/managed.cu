@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Managed variables, which host and kernels name alike. By nvcc only: clang 19 knows them in HIP alone.
+// Managed variables, which host and kernels name alike. By nvcc; tests/tools/test_separate.py compiles some by clang.
 #include "expect.h"
 
 __managed__ int total = 5;

@@ -514,6 +514,46 @@ static void results_run(void **state)
     nvrtcDestroyProgram(&program);
 }
 
+/* A managed variable of a header in memory, and another of its kind that is none: by name, on both sides, twice, for the second answer is the cache's. */
+static void managed_variables(void **state)
+{
+    (void)state;
+    const char *texts[] = { "namespace deep { __device__ __managed__ int both[4] = { 1, 2, 3 }; }\n" }, *names[] = { "both.h" }, *lowered = NULL;
+    for (int round = 0; round < 2; round++) {
+        nvrtcProgram program = NULL;
+        assert_int_equal(nvrtcCreateProgram(&program, "#include <both.h>\n__device__ int other = 9;\n"
+            "extern \"C\" __global__ void add() { deep::both[3] += deep::both[1] + other; }\n", NULL, 1, texts, names), NVRTC_SUCCESS);
+        assert_int_equal(nvrtcAddNameExpression(program, "deep::both"), NVRTC_SUCCESS);
+        assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+        assert_int_equal(nvrtcGetLoweredName(program, "deep::both", &lowered), NVRTC_SUCCESS);
+        char *ptx = ptx_of(program);
+        CUdevice device;
+        CUcontext context;
+        CUmodule module;
+        CUfunction function;
+        CUdeviceptr both, other;
+        unsigned managed = 7;
+        assert_int_equal(cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context), 0);
+        assert_int_equal(cuModuleLoadData(&module, ptx), CUDA_SUCCESS);
+        assert_int_equal(cuModuleGetGlobal(&both, NULL, module, lowered), CUDA_SUCCESS);
+        assert_int_equal(cuModuleGetGlobal(&other, NULL, module, "other"), CUDA_SUCCESS);
+        assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, both), CUDA_SUCCESS);
+        assert_int_equal(managed, 1);
+        assert_int_equal(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, other), CUDA_SUCCESS);
+        assert_int_equal(managed, 0);
+        int *host = (int *)(uintptr_t)both;
+        assert_int_equal(host[1], 2);
+        host[1] = 20;
+        assert_int_equal(cuModuleGetFunction(&function, module, "add"), CUDA_SUCCESS);
+        assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS);
+        assert_int_equal(cuCtxSynchronize(), CUDA_SUCCESS);
+        assert_int_equal(host[3], 29);
+        free(ptx);
+        assert_int_equal(cuModuleUnload(module) || cuDevicePrimaryCtxRelease(device), 0);
+        nvrtcDestroyProgram(&program);
+    }
+}
+
 /* Several threads, each with sources of its own. */
 
 static void *compile_some(void *number)
@@ -605,7 +645,7 @@ int main(void)
         cmocka_unit_test_setup(changed_headers, begin),
         cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
         cmocka_unit_test_setup(sums_of_their_own, begin),
-        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
+        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(managed_variables, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

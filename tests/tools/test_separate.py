@@ -1,14 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""millrace cc: what several sources with relocatable device code share. Usage: test_separate.py MILLRACE [Relocatable]"""
+"""millrace cc: managed variables, and what several sources with relocatable device code share. Usage: test_separate.py MILLRACE [Managed|Relocatable]"""
 import unittest
 
-from test_compile import Programs
+from test_compile import EXAMPLES, Programs
 
 CHECK = """
 #include <cstdio>
 #include <cstdlib>
 #define HOLDS(what) ((what) ? (void)0 : (printf("line %d: not so: %s\\n", __LINE__, #what), exit(1)))
 """
+
+
+class Managed(Programs):
+    def test_the_example(self):
+        for options in ("-O2",), ("-rdc=true", "-g", "-G"), ("-cudart", "shared", "-gencode", "arch=compute_75,code=compute_75", "-gencode", "arch=compute_90,code=sm_90"):
+            with self.subTest(options):
+                self.assertIn("managed_variables: ", self.example("managed_variables", *options))
+                (self.path / "program").unlink()
+
+    def test_several_sources(self):
+        """One variable that both name, and two of one name that are each source's own."""
+        self.write({
+            "shared.h": CHECK + "struct pair { int a, b; };\nextern __device__ __managed__ pair both[3];\nint *own_of_other();\nvoid other(int times);\n",
+            "main.cu": """
+#include "shared.h"
+static __managed__ int own = 100;
+__global__ void here() { both[1].b += own; own++; }
+int main()
+{
+    int *all[2] = { &own, &both[2].a };
+    HOLDS(both[0].a == 1 && both[2].b == 6 && own == 100);
+    HOLDS(*all[0] == 100 && *all[1] == 5 && all[1] == &both[2].a);
+    HOLDS(*own_of_other() == 200 && own_of_other() != &own);
+    here<<<1, 1>>>();
+    other(3);
+    HOLDS(cudaDeviceSynchronize() == cudaSuccess);
+    HOLDS(both[1].b == 4 + 100 && own == 101 && *own_of_other() == 203);
+    HOLDS(both[1].a == 3 + 200 + 201 + 202);
+    puts("shared by two");
+    return 0;
+}
+""",
+            "other.cu": """
+#include "shared.h"
+__managed__ pair both[3] = { { 1, 2 }, { 3, 4 }, { 5, 6 } };
+static __managed__ int own = 200;
+int *own_of_other() { return &own; }
+__global__ void there() { both[1].a += own++; }
+void other(int times) { while (times-- > 0) there<<<1, 1>>>(); }
+"""})
+        self.cc("-rdc=true", "-O2", "main.cu", "other.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "shared by two\n")
+        self.cc("-dc", "main.cu", "other.cu")
+        self.cc("--lib", "other.o", "-o", "libother.a")
+        self.cc("main.o", "-L.", "-lother", "-o", "second")
+        self.assertEqual(self.run_it("./second"), "shared by two\n")
+
+    def test_in_a_header_only(self):
+        """The word is not in the source itself; one expression has two variables; a loop's value comes from either."""
+        self.write({"variables.h": "inline __managed__ int left = 1;\ntemplate <class T> __managed__ T right = 2;\n__managed__ int line_length = 64;\n__managed__ char line[64];\n",
+                    "main.cu": CHECK + """
+#include "variables.h"
+__global__ void swap() { int t = left; left = right<int>; right<int> = t; line[3] = 'x'; }
+__attribute__((noinline)) int *choose(bool one) { return one ? &left : &right<int>; }
+template <class T> T read(const T &from) { return from; }
+int *all[2] = { &line_length, &right<int> };
+int main(int argc, char **)
+{
+    long apart = (char *)&left - (char *)&right<int>;
+    int sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += *choose(i & 1);
+    HOLDS(*all[0] == 64 && all[1] == &right<int> && sum == 6 && apart == (char *)choose(true) - (char *)choose(false));
+    swap<<<1, 1>>>();
+    HOLDS(cudaDeviceSynchronize() == cudaSuccess && left == 2 && right<int> == 1);
+    switch (read(left)) {
+    case 2: HOLDS((&line[1])[2] == 'x'); break;
+    default: HOLDS(false);
+    }
+    try {
+        if (argc > 0)
+            throw &left;
+    } catch (int *caught) {
+        HOLDS(caught == &left);
+    }
+    puts("right");
+    return 0;
+}
+"""})
+        for level in "-O0", "-O3":
+            self.cc(level, "main.cu", "-o", "program")
+            self.assertEqual(self.run_it(), "right\n")
+        self.assertIn(".global .attribute(.managed) .align 4 .u32 left", self.cc("--ptx", "main.cu", "-o", "-").stdout)
+
+    def test_before_a_kernel(self):
+        """The first use is the runtime's."""
+        self.write({"main.cu": CHECK + """
+__managed__ int x = 5;
+__global__ void add() { x++; }
+int main()
+{
+    cudaSetDevice(0);
+    void *address = nullptr;
+    HOLDS(cudaGetSymbolAddress(&address, x) == cudaSuccess && address == &x);
+    HOLDS(cudaGetSymbolAddress(&address, address) != cudaSuccess);
+    puts("right");
+    return 0;
+}
+"""})
+        self.cc("main.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "right\n")
+
+    def test_what_is_refused(self):
+        self.write({"constant.cu": "__managed__ const int x = 1;\n__managed__ int y;\n", "local.cu": "__managed__ int x;\nthread_local int *p = &x;\n",
+                    "dynamic.cu": "int f();\n__managed__ int x = f();\n"})
+        self.assertIn("constant.cu", self.cc("-c", "constant.cu", expect=1).stderr)
+        self.assertIn("thread_local variable: p", self.cc("-c", "local.cu", expect=1).stderr)
+        self.assertIn("-rdc=true", self.cc("-dc", "local.cu", expect=1).stderr)
+        self.assertIn("dynamic.cu:2", self.cc("-c", "dynamic.cu", expect=1).stderr)
+        # Another way through these headers would give each side a variable of its own.
+        done = self.do("clang-19", "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-fdeclspec", "-fsyntax-only", "-include",
+                       EXAMPLES.parent.parent / "device" / "millrace_device.h", "dynamic.cu", expect=1)
+        self.assertIn("managed_variables_are_compiled_by_millrace_cc", done.stderr)
 
 
 class Relocatable(Programs):

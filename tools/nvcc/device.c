@@ -46,13 +46,18 @@ void add_unused_warnings(struct mr_words *words)
         mr_words_add(words, warnings[i], "");
 }
 
+const char *host_clang(void)
+{
+    const char *compiler = mr_setting_text(MR_SETTING_CC);
+    return *compiler ? compiler : "clang-19";
+}
+
 void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
         "-Xclang", "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
         "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0" };
-    const char *compiler = mr_setting_text(MR_SETTING_CC);
-    mr_words_add(words, *compiler ? compiler : "clang-19", "");
+    mr_words_add(words, host_clang(), "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     add_path(words, "-include", places->device, "/millrace_device.h");
@@ -112,24 +117,29 @@ static int show(const struct request *request, const char *path)
 
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words common = { .items = NULL }, words = { .items = NULL };
     if (nvidia_chosen())
         return nvidia_compile(request, "-ptx", &target, 1, source, output);
     if (request->verbose || request->dry_run) /* build systems look for these words, which NVIDIA's steps have */
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
-    device_words(request, places, source, target, &words);
-    char *between = strcmp(output, "-") == 0 ? step_file(request, source, ".device.ptx") : NULL;
+    device_words(request, places, source, target, &common);
+    words_add_all(&words, &common);
+    char *depends = step_file(request, source, ".device.d"), *between = strcmp(output, "-") == 0 ? step_file(request, source, ".device.ptx") : NULL;
     const char *to = between ? between : output;
-    const char *const last[] = { "-S", "-o", to, "--", source };
+    const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", to, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
     int status = step_run(request, &words, NULL);
     if (status == 0 && request->relocatable)
         status = mend_statics(request, to);
+    if (status == 0)
+        status = managed_mark(request, places, &common, source, depends, to);
     if (status == 0 && between)
         status = show(request, between);
+    mr_words_clear(&common);
     mr_words_clear(&words);
     mr_free(between);
+    mr_free(depends);
     return status;
 }
 

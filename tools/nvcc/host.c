@@ -107,6 +107,11 @@ int host_object(const struct request *request, const struct places *places, cons
     }
     add_dependency_words(request, input, output, &words);
     mr_words_add(&words, "-c", "");
+    if (status == 0 && input->kind == KIND_CUDA && managed_known(input->path)) {
+        status = managed_object(request, &words, input->path, output);
+        mr_words_clear(&words);
+        return status;
+    }
     mr_words_add(&words, "-o", "");
     mr_words_add(&words, output, "");
     add_source(input, &words);

@@ -6,6 +6,7 @@
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
  *   host.c      the host half, sources without device code, the link
+ *   managed.c   managed variables, which take a step more in both halves
  *   devlink.c   linking relocatable device code
  *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
  *   main.c      the phases
@@ -102,6 +103,8 @@ struct places {
     char libraries[PATH_MAX];
 };
 bool places_find(struct places *places);
+/* The program that changes the host half of sources with managed variables. False after a message. */
+bool managed_program(char path[PATH_MAX]);
 /* The lines that nvcc begins with when it shows its commands: build systems read where headers and libraries are. */
 void places_show(const struct places *places);
 
@@ -129,6 +132,8 @@ bool file_write(const struct request *request, const char *path, const void *dat
 bool file_read(const char *path, struct mr_text *text);
 
 /* device.c */
+/* The clang of both halves of CUDA C++. */
+const char *host_clang(void);
 /* The words that begin each of clang's compilations of the CUDA C++ in `source`. */
 void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words);
 /* nvcc warns of what is not used, clang only when it is asked to. Of a source's compilations one is: that of its host half, or the first if there is device code alone. */
@@ -145,6 +150,15 @@ int host_dependencies(const struct request *request, const struct places *places
 int host_link(const struct request *request, const struct places *places, char *const *objects, const char *device_object);
 int host_archive(const struct request *request, char *const *objects);
 const char *host_program(const struct request *request);
+
+/* managed.c */
+/* After a source became PTX in `output` by the words `device`, which wrote the list `depends`: marks its managed variables. */
+int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *depends,
+    const char *output);
+/* Whether managed_mark found the word `__managed__` in the source or what it includes. */
+bool managed_known(const char *source);
+/* The host half of such a source: clang's words up to `-c`, but for output and source. */
+int managed_object(const struct request *request, const struct mr_words *to_ir, const char *source, const char *output);
 
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);

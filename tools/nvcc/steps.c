@@ -69,6 +69,20 @@ bool places_find(struct places *places)
         find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
 }
 
+/* Beside the folder of the shims. */
+bool managed_program(char path[PATH_MAX])
+{
+    static const char *const beside[] = { ".." };
+    char self[PATH_MAX], folder_of[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return complain("cannot read /proc/self/exe", NULL);
+    self[length] = '\0';
+    if (!find_place(dirname(self), beside, 1, "millrace-managed", folder_of))
+        return false;
+    return snprintf(path, PATH_MAX, "%s/millrace-managed", folder_of) < PATH_MAX || complain("a path is too long:", folder_of);
+}
+
 void places_show(const struct places *places)
 {
     /* CMake finds the toolkit's root by the name of NVVM's folder, which need not be there. */
