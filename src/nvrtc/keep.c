@@ -151,6 +151,13 @@ static bool later(struct timespec a, struct timespec b)
     return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec >= b.tv_nsec);
 }
 
+/* Whether a path is of something in this folder; in none if it is NULL or empty. */
+static bool is_under(const char *path, const char *folder)
+{
+    size_t length = folder ? strlen(folder) : 0;
+    return length && strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
+}
+
 static bool list_files(struct mr_text *list, const char *depends, const char *temporary, struct timespec begun)
 {
     struct mr_text path = { .data = NULL };
@@ -160,10 +167,10 @@ static bool list_files(struct mr_text *list, const char *depends, const char *te
     for (at += good ? 2 : 0; good && mr_text_next_path(&at, &path);) {
         struct stat facts;
         const char *slash = strrchr(path.data, '/');
-        if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 ||
-            strncmp(path.data, MR_STANDBY_HEADERS "/", strlen(MR_STANDBY_HEADERS "/")) == 0 || (cache && strncmp(path.data, cache, strlen(cache)) == 0) || (*temporary && strncmp(path.data, temporary, strlen(temporary)) == 0))
+        if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 || is_under(path.data, MR_STANDBY_HEADERS) ||
+            is_under(path.data, cache) || is_under(path.data, temporary))
             continue;
-        good = stat(path.data, &facts) == 0 && !later(facts.st_mtim, begun);
+        good = stat(path.data, &facts) == 0 && !later(facts.st_mtim, begun) && !later(facts.st_ctim, begun);
         if (good)
             describe(list, path.data, &facts);
     }
@@ -188,4 +195,12 @@ void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const 
     }
     mr_text_clear(&all);
     mr_text_clear(&list);
+}
+
+bool mr_keep_older(const struct mr_text *depends, struct timespec begun)
+{
+    struct mr_text list = { .data = NULL };
+    bool older = list_files(&list, mr_text_chars(depends), "", begun);
+    mr_text_clear(&list);
+    return older;
 }

@@ -27,4 +27,7 @@ bool mr_keep_find(struct mr_cache_key key, struct mr_text *output, struct mr_tex
 void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const struct mr_text *messages, const struct mr_text *depends,
     const char *temporary, struct timespec begun);
 
+/* Whether all files of such a list are there, and none has changed since `begun`. */
+bool mr_keep_older(const struct mr_text *depends, struct timespec begun);
+
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@
 #include "nvrtc/standby_protocol.h"
 
 #define ENTRIES 8   /* combinations remembered */
-#define LIVE 2      /* compilers that wait at a time */
+#define LIVE 3      /* compilers that wait at a time */
 
 enum state { UNUSED, SEEN, STARTING, READY, BROKEN };
 
@@ -32,6 +33,8 @@ static struct entry {
     struct mr_cache_key key;
     enum state state;
     int control;        /* while STARTING or READY */
+    int messages;       /* while STARTING: what the compiler says of the lines that it reads before it waits */
+    struct timespec begun;
     uint64_t used;      /* when: a count of calls */
 } table[ENTRIES];
 static uint64_t calls;
@@ -45,6 +48,8 @@ static void end(struct entry *entry, enum state state)
 {
     if (is_live(entry))
         close(entry->control);
+    if (entry->state == STARTING)
+        close(entry->messages);
     entry->state = state;
 }
 
@@ -77,8 +82,8 @@ static int above(int low)
     return fd;
 }
 
-/* Starts a compiler on its way to waiting. The control socket, or -1. */
-static int start(const struct mr_words *compiler)
+/* Starts a compiler on its way to waiting. The control socket and a descriptor of its messages, or -1. */
+static int start(const struct mr_words *compiler, const char *lines, int *messages)
 {
     char program[PATH_MAX], library[PATH_MAX], seconds[24];
     int pair[2] = { -1, -1 }, files[MR_STANDBY_FIRST_FREE_FD], control = -1;
@@ -93,21 +98,25 @@ static int start(const struct mr_words *compiler)
     for (size_t i = 0; i < compiler->count; i++)
         mr_words_add(&words, compiler->items[i], "");
     bool good = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0 && !words.failed;
-    files[0] = memory_file(MR_STANDBY_PROGRAM);
+    files[0] = memory_file(lines);
     files[1] = memory_file("");
-    files[2] = above(open("/dev/null", O_RDWR | O_CLOEXEC));
+    files[2] = memory_file("");
     files[3] = memory_file("");
     files[MR_STANDBY_CONTROL_FD] = above(pair[1]);
     /* A folder that no program searches for headers. */
     files[MR_STANDBY_HEADERS_FD] = above(open(mr_cache_folder(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     for (int i = 0; i < MR_STANDBY_FIRST_FREE_FD; i++)
         good = good && files[i] >= 0;
-    if (good && mr_run_start(words.items, files, MR_STANDBY_FIRST_FREE_FD, &child) == 0) {
+    *messages = good ? fcntl(files[2], F_DUPFD_CLOEXEC, 16) : -1;
+    if (*messages >= 0 && mr_run_start(words.items, files, MR_STANDBY_FIRST_FREE_FD, &child) == 0) {
         control = pair[0];
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             ;
-    } else if (pair[0] >= 0) {
-        close(pair[0]);
+    } else {
+        if (pair[0] >= 0)
+            close(pair[0]);
+        if (*messages >= 0)
+            close(*messages);
     }
     for (int i = 0; i < MR_STANDBY_FIRST_FREE_FD; i++)
         if (files[i] >= 0)
@@ -116,25 +125,30 @@ static int start(const struct mr_words *compiler)
     return control;
 }
 
-static void begin(struct entry *entry, const struct mr_words *words)
+static void begin(struct entry *entry, const struct mr_words *words, const char *program)
 {
     unsigned live = 0;
     for (const struct entry *at = table; at < table + ENTRIES; at++)
         live += is_live(at);
     if (live >= LIVE)
         end(oldest(true), SEEN);
-    entry->control = start(words);
+    clock_gettime(CLOCK_REALTIME_COARSE, &entry->begun);
+    entry->control = start(words, program, &entry->messages);
     entry->state = entry->control >= 0 ? STARTING : BROKEN;
 }
 
 /* Brings an entry's state up to what its compiler has told. */
-static void look(struct entry *entry, const struct mr_words *words)
+static void look(struct entry *entry, const struct mr_words *words, const char *program)
 {
     char byte;
     if (entry->state == STARTING) {
+        struct stat said;
         ssize_t got = recv(entry->control, &byte, 1, MSG_DONTWAIT);
-        if (got == 1) {
+        if (got == 1 && fstat(entry->messages, &said) == 0 && said.st_size == 0) {
+            close(entry->messages);
             entry->state = READY;
+        } else if (got == 1) {
+            end(entry, BROKEN);   /* each compilation is to say it */
         } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
             mr_log(MR_LOG_INFO, "nvrtc: '%s' ended where it was to wait for programs; each compilation starts it anew", words->items[0]);
             end(entry, BROKEN);
@@ -143,14 +157,14 @@ static void look(struct entry *entry, const struct mr_words *words)
         struct pollfd control = { .fd = entry->control };
         if (poll(&control, 1, 0) > 0) {   /* it has waited long enough */
             end(entry, SEEN);
-            begin(entry, words);
+            begin(entry, words, program);
         }
     } else if (entry->state == SEEN) {
-        begin(entry, words);
+        begin(entry, words, program);
     }
 }
 
-bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words)
+bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words, const char *program)
 {
     struct entry *entry = NULL;
     *standby = (struct mr_standby){ .control = -1, .key = key };
@@ -160,9 +174,11 @@ bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const 
         if (at->state != UNUSED && at->key.low == key.low && at->key.high == key.high)
             entry = at;
     if (entry) {
-        look(entry, words);
+        look(entry, words, program);
         if (entry->state == READY)
             standby->control = fcntl(entry->control, F_DUPFD_CLOEXEC, 16);
+        standby->begun = entry->begun;
+        standby->broken = entry->state == BROKEN;
     } else {
         entry = oldest(false);
         end(entry, SEEN);
@@ -178,6 +194,16 @@ void mr_standby_release(struct mr_standby *standby)
     if (standby->control >= 0)
         close(standby->control);
     standby->control = -1;
+}
+
+void mr_standby_drop(const struct mr_standby *standby)
+{
+    if (!mr_lock_try(&lock))
+        return;
+    for (struct entry *at = table; at < table + ENTRIES; at++)
+        if (is_live(at) && at->key.low == standby->key.low && at->key.high == standby->key.high)
+            end(at, SEEN);
+    mr_lock_drop(&lock);
 }
 
 static bool request(int control, const int files[MR_STANDBY_FILES])

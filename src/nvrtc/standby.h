@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/text.h"
 #include "compile/cache.h"
@@ -18,13 +19,18 @@
 struct mr_standby {
     int control;          /* a descriptor of the caller's own */
     struct mr_cache_key key;
+    bool broken;          /* none is there and none will be: it ended, or had something to say before it waited */
+    struct timespec begun; /* when the compiler was started, by the real clock */
     const char *folder;   /* the in-memory headers' folder for the next run; NULL: none. The caller's */
 };
 
-/* A standby for the compiler's `words`, which read MR_STANDBY_PROGRAM from standard input; `key` covers them and all that the compiler has looked at before
- * it waits. False if there is none that is ready. Any thread; never waits for another. */
-bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words);
+/* A standby for the compiler's `words`, which read `program` (MR_STANDBY_PROGRAM, or more lines before that) from standard input; `key` covers words and program,
+ * and all that the compiler has looked at before it waits, but for files that the program includes. False if there is none that is ready. Any thread; never waits for another. */
+bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words, const char *program);
 void mr_standby_release(struct mr_standby *standby);
+
+/* It has read files that have changed: the next to take it begins anew. */
+void mr_standby_drop(const struct mr_standby *standby);
 
 /* Compiles in it: `files` are mr_run's. FAILED also if the standby is gone. */
 enum mr_run_status mr_standby_run(const struct mr_standby *standby, const int files[], int (*cancel)(void *, void *), void *cancel_data);

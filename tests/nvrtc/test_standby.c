@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +141,10 @@ static const struct job jobs[] = {
     { .source = "template <class T> __global__ void k(T *p) { __shared__ T s[64]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); *p = s[5]; }",
       .name = "name.cu", .expression = "k<double>", .options = { "-arch=sm_90", "-std=c++20" } },
     { .source = "\nextern \"C\" __global__ void k(int *p) {\n p[0] = p[1] / 3;\n}", .name = "lines.cu", .options = { "-lineinfo" } },
+    { .source = "#include <cuda_fp16.h>\n\n#include <cuda_bf16.h>\nextern \"C\" __global__ void k(__half *p) {\n *p = __hadd(p[0], p[1]);\n}",
+      .name = "includes.cu", .options = { "-lineinfo" } },
+    { .source = "#include <cuda_fp16.h>\n\nextern \"C\" __global__ void k(__half *p, int n) {\n for (int i = 0; i < n; i++)\n  p[i] = __hadd(p[i], p[1]);\n}",
+      .name = "debug.cu", .options = { "-G" } },
     { .source = "extern \"C\" __global__ void k(int *p) { int a[2] = { 1, 2 };\n *p = a[7]; }", .name = "warns.cu" },
     { .source = "#include \"h.h\"\nextern \"C\" __global__ void k(int *p) { *p = f(); }", .name = "warns in header.cu",
       .header_name = "h.h", .header = "__device__ int f() {\n int a[2] = { 1, 2 };\n return a[9]; }\n" },
@@ -205,6 +210,116 @@ static void nothing_stale(void **state)
         assert_non_null(strstr(made.ptx, number));
         forget(&made);
     }
+}
+
+static void write_header(const char *folder, const char *name, const char *text)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Whether the last compilation was in a process that had read the includes. */
+static bool had_read(void)
+{
+    FILE *file = fopen(log_path, "r");
+    char line[2000];
+    bool last = false;
+    while (file && fgets(line, sizeof line, file))
+        if (strstr(line, "compiled by a process that waited"))
+            last = strstr(line, "had read its includes") != NULL;
+    if (file)
+        fclose(file);
+    return last;
+}
+
+/* Compiles the job's source, fresh, and finds the text in its PTX, or in its log. */
+static void expect(const struct job *job, const char *ptx, const char *log)
+{
+    struct job again = *job;
+    again.source = fresh(job->source);
+    struct made made = compile(&again);
+    assert_int_equal(made.result, NVRTC_SUCCESS);
+    if (!strstr(made.ptx, ptx) || !strstr(made.log, log) || strstr(made.log, "millrace-standby"))
+        fail_msg("expected '%s' and '%s' in:\n%s\n%s", ptx, log, made.ptx, made.log);
+    forget(&made);
+    free((char *)again.source);
+}
+
+/* A process that waits has read the program's first includes. They are read once, after the macros; what has changed since is seen; what the compiler
+ * says about them is in each log; lines are counted as in the source; errors are told as ever. */
+static void reads_includes(void **state)
+{
+    (void)state;
+    char folder[300], option[320], path[400];
+    snprintf(folder, sizeof folder, "%s-headers", cache);
+    snprintf(option, sizeof option, "-I%s", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    /* Without guards, so that a second reading would be an error; asking for a macro of the program's. */
+    write_header(folder, "one.h", "__device__ int one(int x) { return x + A; }\n");
+    write_header(folder, "two.h", "#include <one.h>\n#undef A\n#define A 555\n");
+    sleep(1);   /* older than all compilers */
+    struct job job = { .name = "/tmp/millrace-gone/kern.cu", .options = { option, "-DA=333" },
+        .source = "\n#include <cuda_fp16.h>\n # include  <two.h> \n\nextern \"C\" __global__ void k(int *p) {\n *p = one(*p);\n p[__LINE__] = A * 1000; }\n" };
+    warm(&job);
+    expect(&job, ", 333;", "");
+    assert_true(had_read());
+    expect(&job, ", 555000;", "");
+    expect(&job, "+28]", "");   /* line 7 */
+    /* Other macros: another compiler. */
+    job.options[1] = "-DA=444";
+    expect(&job, ", 444;", "");
+    warm(&job);
+    expect(&job, ", 444;", "");
+    assert_true(had_read());
+    /* An error, and a warning in the source. */
+    struct job wrong = job;
+    wrong.source = "#include <cuda_fp16.h>\n#include <two.h>\nint f() { return missing; }\n__global__ void k() { f(); }";
+    warm(&(struct job){ .name = job.name, .options = { option, "-DA=444" }, .source = "#include <cuda_fp16.h>\n#include <two.h>\n" });
+    struct made made = compile(&wrong);
+    assert_int_equal(made.result, NVRTC_ERROR_COMPILATION);
+    assert_non_null(strstr(made.log, "/tmp/millrace-gone/kern.cu(3): error: "));
+    assert_null(strstr(made.log, "millrace-standby"));
+    forget(&made);
+    wrong.source = "#include <cuda_fp16.h>\n#include <two.h>\n__global__ void k(int *p) { int a[2] = { 1 }; *p = a[7]; }";
+    expect(&wrong, "entry", "/tmp/millrace-gone/kern.cu(3): warning: array index");
+    assert_true(had_read());
+    /* A header that changes. */
+    write_header(folder, "one.h", "__device__ int one(int x) { return x + 777; }\n");
+    expect(&job, ", 777;", "");
+    expect(&job, ", 777;", "");
+    warm(&job);
+    expect(&job, ", 777;", "");
+    /* One of which the compiler has something to say, at once or where it is used. */
+    write_header(folder, "three.h", "#warning three\n");
+    write_header(folder, "four.h", "template <class T> __device__ T four() { T a[2] = { 1 }; return a[9]; }\n");
+    sleep(1);
+    job.source = "#include <three.h>\nextern \"C\" __global__ void k(int *p) { *p = 4321; }";
+    warm(&job);
+    assert_false(had_read());
+    expect(&job, ", 4321;", "three.h(1): warning: three");
+    job.source = "#include <four.h>\nextern \"C\" __global__ void k(int *p) { *p = four<int>(); }";
+    for (int i = 0; i < 12; i++) {
+        expect(&job, "entry", "four.h(1): warning: array index");
+        usleep(100000);
+    }
+    /* Functions without a word for where they run, in a header too. */
+    write_header(folder, "five.h", "int five(int x) { return x + 5555; }\n");
+    sleep(1);
+    job.source = "#include <five.h>\nint six(int x) { return five(x); }\nextern \"C\" __global__ void k(int *p) { *p = six(*p); }";
+    job.options[2] = "-default-device";
+    warm(&job);
+    expect(&job, ", 5555;", "");
+    assert_true(had_read());
+    static const char *const names[] = { "one.h", "two.h", "three.h", "four.h", "five.h" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
 }
 
 static void *compile_many(void *data)
@@ -350,6 +465,7 @@ int main(void)
         cmocka_unit_test_setup(folders_that_are_gone, begin),
         cmocka_unit_test_setup(same_result, begin),
         cmocka_unit_test_setup(nothing_stale, begin),
+        cmocka_unit_test_setup(reads_includes, begin),
         cmocka_unit_test_setup(threads, begin),
         cmocka_unit_test_setup(cancelled, begin),
     };
