@@ -9,7 +9,8 @@
  * Products that a pair is made of go through mr_times: the compiler may not fuse them with a sum.
  *
  * Order: pairs, exponentials, logarithms, hyperbolic functions, powers and roots, remainders and rounding. millrace_double_trig.h has the
- * trigonometric functions, millrace_double_special.h error functions and gamma functions. */
+ * trigonometric functions, millrace_double_special.h error functions and gamma functions,
+ * millrace_bessel.h Bessel functions. */
 #ifndef MILLRACE_DOUBLE_H
 #define MILLRACE_DOUBLE_H
 
@@ -489,6 +490,7 @@ MR_DEVICE double nextafter(double x, double y)
 
 #include "millrace_double_trig.h"
 #include "millrace_double_special.h"
+#include "millrace_bessel.h"
 
 #undef MR_INF_D
 #undef MR_NAN_D

@@ -237,8 +237,10 @@ MR_DEVICE float ldexpf(float x, int k)
 /* The rarer functions: the double's value, rounded. */
 #define MR_ROUNDED(name) MR_DEVICE float name##f(float x) { return (float)name((double)x); }
 MR_ROUNDED(sinpi) MR_ROUNDED(cospi) MR_ROUNDED(erfcx) MR_ROUNDED(erfinv) MR_ROUNDED(erfcinv) MR_ROUNDED(normcdfinv) MR_ROUNDED(lgamma)
-MR_ROUNDED(tgamma) MR_ROUNDED(logb)
+MR_ROUNDED(tgamma) MR_ROUNDED(logb) MR_ROUNDED(j0) MR_ROUNDED(j1) MR_ROUNDED(y0) MR_ROUNDED(y1) MR_ROUNDED(cyl_bessel_i0) MR_ROUNDED(cyl_bessel_i1)
 #undef MR_ROUNDED
+MR_DEVICE float jnf(int n, float x) { return (float)jn(n, (double)x); }
+MR_DEVICE float ynf(int n, float x) { return (float)yn(n, (double)x); }
 MR_DEVICE void sincospif(float x, float *sine, float *cosine)
 {
     double s, c;
@@ -302,6 +304,7 @@ MR_OVERLOAD(sin) MR_OVERLOAD(cos) MR_OVERLOAD(tan) MR_OVERLOAD(asin) MR_OVERLOAD
 MR_OVERLOAD(sinh) MR_OVERLOAD(cosh) MR_OVERLOAD(tanh) MR_OVERLOAD(asinh) MR_OVERLOAD(acosh) MR_OVERLOAD(atanh)
 MR_OVERLOAD(cbrt) MR_OVERLOAD(erf) MR_OVERLOAD(erfc) MR_OVERLOAD(round) MR_OVERLOAD(lgamma) MR_OVERLOAD(tgamma) MR_OVERLOAD(logb)
 MR_OVERLOAD(nearbyint) MR_OVERLOAD(exp10) MR_OVERLOAD(sinpi) MR_OVERLOAD(cospi) MR_OVERLOAD(rcbrt) MR_OVERLOAD(rsqrt)
+MR_OVERLOAD(j0) MR_OVERLOAD(j1) MR_OVERLOAD(y0) MR_OVERLOAD(y1) MR_OVERLOAD(cyl_bessel_i0) MR_OVERLOAD(cyl_bessel_i1)
 MR_OVERLOAD(floor) MR_OVERLOAD(ceil) MR_OVERLOAD(trunc) MR_OVERLOAD(rint)
 MR_WHOLE(sqrt)
 #undef MR_OVERLOAD
@@ -318,6 +321,8 @@ MR_OVERLOAD2(pow) MR_OVERLOAD2(atan2) MR_OVERLOAD2(fmod) MR_OVERLOAD2(hypot) MR_
 MR_OVERLOAD2(fmin) MR_OVERLOAD2(fmax) MR_OVERLOAD2(copysign) MR_OVERLOAD2(nextafter)
 #undef MR_OVERLOAD2
 MR_DEVICE float ldexp(float x, int k) { return ldexpf(x, k); }
+MR_DEVICE float jn(int n, float x) { return jnf(n, x); }
+MR_DEVICE float yn(int n, float x) { return ynf(n, x); }
 MR_DEVICE float scalbn(float x, int k) { return ldexpf(x, k); }
 MR_DEVICE float frexp(float x, int *exponent) { return frexpf(x, exponent); }
 MR_DEVICE float modf(float x, float *whole) { return modff(x, whole); }
