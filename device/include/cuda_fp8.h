@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of 8 bits: e4m3 (no infinities, up to 448) and e5m2 (up to 57344), pairs and fours of them, and their conversions, on the host and in kernels.
- * What is not here: e8m0, the scales of 8 bits. */
+/* Numbers of 8 bits: e4m3 (no infinities, up to 448) and e5m2 (up to 57344), pairs and fours of them, and their conversions, on the host and in kernels;
+ * millrace_e8m0.h: scales of 8 bits. */
 #ifndef MILLRACE_CUDA_FP8_H
 #define MILLRACE_CUDA_FP8_H
 #include <cuda_fp16.h>
@@ -138,6 +138,7 @@ MR_BOTH __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x, __nv_fp8_
 #define MR_FP8_WHOLE(type) MR_MEMBER explicit operator type() const { return mr_limited<type>((float)*this); }
 MR_FP8(e4m3, __NV_E4M3)
 MR_FP8(e5m2, __NV_E5M2)
+#include "millrace_e8m0.h"
 #undef MR_FP8
 #undef MR_FP8_WHOLE
 #undef MR_MEMBER

@@ -119,8 +119,90 @@ static void from_eight_bits(void **state)
         OK(cuMemFree(at[i]));
 }
 
+static uint64_t mixed(uint64_t sum, unsigned value)
+{
+    sum = (sum ^ value) * 1099511628211u;
+    return sum ^ sum >> 29;
+}
+
+/* The sums are those of NVIDIA's header on the host. */
+static void to_scales(void **state)
+{
+    static float floats[COUNT];
+    static double doubles[COUNT];
+    static unsigned char out[3 * COUNT];
+    static const uint64_t right[2][2] = { { 0x194a2bd10e4f42b2u, 0x757583a55b9066ffu }, { 0x0a85b6ddf3979cf1u, 0x2fc39143c0dc6a29u } };
+    CUdeviceptr to, from_float, from_double;
+    int count = COUNT;
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t bits = i * 65537 * 3 + i;
+        uint64_t wide = (uint64_t)i << 48 | (i * 2654435761u & 7 ? (uint64_t)i * i * 0x1234567u & 0xffffffffffffu : 0);
+        memcpy(&floats[i], &bits, sizeof bits);
+        memcpy(&doubles[i], &wide, sizeof wide);
+    }
+    OK(cuMemAlloc(&to, sizeof out));
+    OK(cuMemAlloc(&from_float, sizeof floats));
+    OK(cuMemAlloc(&from_double, sizeof doubles));
+    OK(cuMemcpyHtoD(from_float, floats, sizeof floats));
+    OK(cuMemcpyHtoD(from_double, doubles, sizeof doubles));
+    for (int rounding = 1; rounding <= 2; rounding++)
+        for (int saturate = 0; saturate < 2; saturate++) {
+            OK(cuLaunchKernel(function_of("scale"), COUNT / 256, 1, 1, 256, 1, 1, 0, NULL,
+                              (void *[]){ &to, &from_float, &from_double, &count, &saturate, &rounding }, NULL));
+            OK(cuMemcpyDtoH(out, to, sizeof out));
+            uint64_t sum = 1469598103934665603u;
+            for (int i = 0; i < 3 * COUNT; i++)
+                sum = mixed(sum, out[i]);
+            assert_int_equal(sum, right[rounding - 1][saturate]);
+        }
+    OK(cuMemFree(to));
+    OK(cuMemFree(from_float));
+    OK(cuMemFree(from_double));
+}
+
+static void from_scales(void **state)
+{
+    float floats[256];
+    int ints[256], right[256];
+    unsigned short halves[256];
+    unsigned char bytes[256];
+    CUdeviceptr at[5];
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        OK(cuMemAlloc(&at[i], sizeof floats));
+    OK(cuLaunchKernel(function_of("unscale"), 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &at[0], &at[1], &at[2], &at[3], &at[4] }, NULL));
+    OK(cuMemcpyDtoH(floats, at[0], sizeof floats));
+    OK(cuMemcpyDtoH(ints, at[1], sizeof ints));
+    OK(cuMemcpyDtoH(halves, at[2], sizeof halves));
+    OK(cuMemcpyDtoH(bytes, at[3], sizeof bytes));
+    OK(cuMemcpyDtoH(right, at[4], sizeof right));
+    for (int i = 0; i < 256; i++) {
+        double x = i == 255 ? NAN : ldexp(1, i - 127);
+        assert_true(isnan(x) ? isnan(floats[i]) : (double)floats[i] == x);
+        assert_int_equal(ints[i], isnan(x) ? 0 : x > INT32_MAX ? INT32_MAX : (int)x);
+        assert_int_equal(bytes[i], isnan(x) ? 0 : x > 255 ? 255 : (int)x);
+        assert_true(isnan(x) ? halves[i] == 0x7fff : i > 142 ? halves[i] == 0x7c00 : half_of(halves[i]) == (i < 103 ? 0 : x));
+        assert_int_equal(right[i], 1);
+    }
+    for (int i = 0; i < 5; i++)
+        OK(cuMemFree(at[i]));
+}
+
+/* Last: the context is of no more use. */
+static void wrong_rounding(void **state)
+{
+    CUdeviceptr out;
+    float x = 1;
+    (void)state;
+    OK(cuMemAlloc(&out, 1));
+    OK(cuLaunchKernel(function_of("scale_to_nearest"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &out, &x }, NULL));
+    assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(to_eight_bits), cmocka_unit_test(from_eight_bits) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(to_eight_bits), cmocka_unit_test(from_eight_bits), cmocka_unit_test(to_scales),
+                                        cmocka_unit_test(from_scales), cmocka_unit_test(wrong_rounding) };
     return cmocka_run_group_tests(tests, begin, NULL);
 }
