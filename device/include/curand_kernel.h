@@ -2,7 +2,7 @@
 /* Random numbers in kernels: the generators XORWOW, MRG32k3a, Philox4x32-10 and Sobol (32 and 64 bits, plain and scrambled), written from the
  * published algorithms. Same seeds give the same sequences as cuRAND's generators; millrace_curand_distributions.h says what differs.
  *
- * A state belongs to one thread at a time. Not here: MTGP32 and the discrete distributions, whose tables the host library makes. */
+ * A state belongs to one thread at a time. Not here: MTGP32 and curand_discrete, whose tables the host library makes. */
 #ifndef MILLRACE_CURAND_KERNEL_H
 #define MILLRACE_CURAND_KERNEL_H
 

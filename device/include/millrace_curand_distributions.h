@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uniform, normal, log-normal and Poisson numbers from any generator. Part of curand_kernel.h.
+/* Uniform, normal and log-normal numbers from any generator; millrace_curand_poisson.h: Poisson numbers. Part of curand_kernel.h.
  *
  * Uniform numbers have cuRAND's bits. Normal ones are made the same way (Box and Muller; for Sobol, which must use one number for one, the inverse
- * of the normal distribution) with our logarithm and sine, so the last bits may differ. Poisson numbers have the distribution but not cuRAND's
- * sequence: each is the inverse of the distribution at one uniform double. */
+ * of the normal distribution) with our logarithm and sine, so the last bits may differ. */
 #ifndef MILLRACE_CURAND_DISTRIBUTIONS_H
 #define MILLRACE_CURAND_DISTRIBUTIONS_H
 
@@ -210,32 +209,8 @@ MR_DEVICE double4 curand_log_normal4_double(curandStatePhilox4_32_10 *state, dou
     return {first.x, first.y, second.x, second.y};
 }
 
-/* The least count whose cumulated probability reaches u, 0 < u <= 1. The sum of probabilities is walked up to a mean of 700, where exp(-mean) is still
- * a normal number; beyond that the distribution is near enough to normal for two terms of Cornish and Fisher's expansion (1938). */
-MR_CALLED unsigned int mr_poisson_of(double u, double mean)
-{
-    if (!(mean > 0.0))
-        return 0;
-    if (mean >= 700.0) {
-        double z = u < 1.0 ? normcdfinv(u) : 8.3;
-        double x = mean + sqrt(mean) * z + (z * z - 1.0) / 6.0 + (z - z * z * z) / (72.0 * sqrt(mean));
-        return x <= 0.0 ? 0 : x >= 4294967295.0 ? 0xffffffffu : (unsigned int)(x + 0.5);
-    }
-    double probability = exp(-mean), sum = probability;
-    unsigned int count = 0;
-    while (sum < u && (count < mean || probability > 0x1p-60)) {
-        count++;
-        probability *= mean / count;
-        sum += probability;
-    }
-    return count;
-}
-template <class State> MR_DEVICE unsigned int curand_poisson(State *state, double mean) { return mr_poisson_of(curand_uniform_double(state), mean); }
-MR_DEVICE uint4 curand_poisson4(curandStatePhilox4_32_10 *state, double mean)
-{
-    double4 u = curand_uniform4_double(state);
-    return {mr_poisson_of(u.x, mean), mr_poisson_of(u.y, mean), mr_poisson_of(u.z, mean), mr_poisson_of(u.w, mean)};
-}
+#include "millrace_curand_poisson.h"
+
 #undef MR_CALLED
 
 #endif

@@ -90,3 +90,51 @@ extern "C" __global__ void philox_groups(unsigned long long seed, unsigned long 
     doubles[at + 3] = two.y;
     (void)counts;
 }
+
+/* Counts of a mean for each block, by the generator that `kind` names. */
+template <class State> __device__ void count(State state, double mean, unsigned int *out)
+{
+    for (int i = 0; i < COUNT; i++)
+        out[i] = curand_poisson(&state, mean);
+}
+extern "C" __global__ void poisson(unsigned int *out, const double *means, int kind, unsigned long long seed)
+{
+    double mean = means[blockIdx.x];
+    out += (blockIdx.x * blockDim.x + threadIdx.x) * COUNT;
+    curandStateXORWOW_t xorwow;
+    curandStatePhilox4_32_10_t philox;
+    curandStateMRG32k3a_t mrg32k3a;
+    curandStateScrambledSobol32_t sobol32;
+    curandStateScrambledSobol64_t sobol64;
+    unsigned int vectors32[32];
+    unsigned long long vectors64[64];
+    switch (kind) {
+    case 0:
+        curand_init(seed, threadIdx.x, 3, &xorwow);
+        count(xorwow, mean, out);
+        break;
+    case 1:
+        curand_init(seed, threadIdx.x, 3, &philox);
+        count(philox, mean, out);
+        break;
+    case 2:
+        curand_init(seed, threadIdx.x, 3, &mrg32k3a);
+        count(mrg32k3a, mean, out);
+        break;
+    case 3:
+        curand_init(seed, threadIdx.x, 3, &philox);
+        for (int i = 0; i < COUNT; i += 4)
+            *(uint4 *)(out + i) = curand_poisson4(&philox, mean);
+        break;
+    case 4:
+        first_dimension(vectors32);
+        curand_init(vectors32, (unsigned int)seed, 64 * threadIdx.x, &sobol32);
+        count(sobol32, mean, out);
+        break;
+    case 5:
+        first_dimension(vectors64);
+        curand_init(vectors64, seed, 64 * threadIdx.x, &sobol64);
+        count(sobol64, mean, out);
+        break;
+    }
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bessel functions: values from a library of high precision (bessel_right.txt), within the bounds of CUDA's manual; special values, which are NVIDIA's but where
- * those are NaN at 0 (of jn); and the Wronskian of functions of both kinds at random arguments.
+/* Bessel functions: values from a library of high precision (bessel_right.txt), within the bounds of CUDA's manual; special values, as the
+ * manual and an H200 have them, but that the H200's jn is NaN at 0 and its yn +infinity at -0; and the Wronskian of functions of both kinds at random arguments.
  *
  * The manual's bounds: for |x| below 8 units of the last place, from there on an absolute error; for ynf units below n; an absolute error for all other jn and
  * yn. Ours are half of the manual's or less, and so are those here. */

@@ -36,7 +36,8 @@ def main() -> int:
     names = set().union(*(declared(toolkit / header) for header in HEADERS if (toolkit / header).exists()))
     names = {name for name in names if not INNER.match(name) and not MISSING.match(name)}
     assert len(names) > 1000, len(names)
-    source = "".join(f"#include <{header}>\n" for header in ("cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuComplex.h", "curand_kernel.h", "math_constants.h"))
+    source = "".join(f"#include <{header}>\n" for header in ("cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuComplex.h", "curand_kernel.h", "math_constants.h", "curand_uniform.h", "curand_normal.h",
+                                                           "curand_lognormal.h", "curand_poisson.h", "curand_philox4x32_x.h", "curand_mrg32k3a.h"))
     for number, name in enumerate(sorted(names)):
         if name.startswith("CUDART_"):
             source += f"#ifndef {name}\n#error there is no {name}\n#endif\n"

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +132,48 @@ static void philox_groups(void **state)
         assert_near(first.doubles[COUNT + i], doubles[i], 1e-14);
 }
 
-/* Poisson numbers are our own: mean and variance are the parameter, up to six standard errors of 512 numbers. */
+/* What an H200 counted by cuRAND's header for seed 0x123456789abcdef: generator, mean, COUNT counts on each line. Thread 20 is one where no last bit
+ * of an approximate instruction decides about a proposal: those differ from hardware's. */
+static void poisson_known(void **state)
+{
+    static double means[256];
+    static unsigned counts[256 * THREADS * COUNT], right[6][256][COUNT];
+    unsigned long long seed = 0x123456789abcdefull;
+    int lines[6] = {0}, kind, many = 0;
+    double mean;
+    CUdeviceptr out, at;
+    CUfunction function;
+    FILE *file = fopen(getenv("DEVICE_POISSON_H200"), "r");
+    (void)state;
+    assert_non_null(file);
+    while (fscanf(file, "%d %lf", &kind, &mean) == 2) {
+        assert_in_range(kind, 0, 5);
+        assert_in_range(lines[kind], 0, 255);
+        for (int i = 0; i < COUNT; i++)
+            assert_int_equal(fscanf(file, "%u", &right[kind][lines[kind]][i]), 1);
+        means[lines[kind]++] = mean;   /* the same for each generator */
+    }
+    fclose(file);
+    OK(cuModuleGetFunction(&function, module, "poisson"));
+    OK(cuMemAlloc(&out, sizeof counts));
+    OK(cuMemAlloc(&at, sizeof means));
+    OK(cuMemcpyHtoD(at, means, sizeof means));
+    for (kind = 0; kind < 6; kind++) {
+        assert_in_range(lines[kind], 20, 256);
+        OK(cuLaunchKernel(function, (unsigned)lines[kind], 1, 1, THREADS, 1, 1, 0, NULL, (void *[]){&out, &at, &kind, &seed}, NULL));
+        OK(cuMemcpyDtoH(counts, out, sizeof counts));
+        for (int line = 0; line < lines[kind]; line++)
+            for (int i = 0; i < COUNT; i++, many++)
+                if (counts[(line * THREADS + 20) * COUNT + i] != right[kind][line][i])
+                    fail_msg("generator %d, mean %g, number %d: %u instead of %u", kind, means[line], i,
+                             counts[(line * THREADS + 20) * COUNT + i], right[kind][line][i]);
+    }
+    assert_true(many >= 6 * 20 * COUNT);
+    OK(cuMemFree(out));
+    OK(cuMemFree(at));
+}
+
+/* Mean and variance of Poisson numbers are the parameter, up to six standard errors of 512 numbers. */
 static void poisson(void **state)
 {
     (void)state;
@@ -169,6 +211,7 @@ int main(void)
         cmocka_unit_test(small_offsets),
         cmocka_unit_test(philox_groups),
         cmocka_unit_test(poisson),
+        cmocka_unit_test(poisson_known),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }
