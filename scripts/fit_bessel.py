@@ -31,9 +31,9 @@ def fit(name, function, low, high, bound):
     grid = [low + (high - low) * (mp.mpf(i) + mp.mpf("0.37")) / 60 for i in range(60)]
     right = [function(x) for x in grid]
     for count in range(6, 40):
-        terms = [mp.mpf(float(c)) for c in polynomial(function, low, high, count)]
-        # The rounding of the first terms is a part of any sum in doubles: what counts here is the rest.
+        # The rounding of the first terms is a part of any sum in doubles: the bound is for the rest.
         exact = polynomial(function, low, high, count)
+        terms = [mp.mpf(float(c)) for c in exact]
         error = max(abs(mp.polyval(exact[::-1], x) / y - 1) for x, y in zip(grid, right))
         if error < mp.mpf(2) ** bound:
             whole = max(abs(mp.polyval(terms[::-1], x) / y - 1) for x, y in zip(grid, right))
@@ -65,9 +65,7 @@ def y1(x): return mp.bessely(1, x)
 
 
 def main():
-    for k in range(1, 3):
-        print(f"extreme of j0 {float(mp.besseljzero(1, k)).hex()}")
-    # Below the first minimum by squares, x = 0 included.
+    # Near 0 by squares.
     fit("j0 near 0", lambda u: j0(mp.sqrt(u)), 0, 1, -58)
     near_root("j0", j0, mp.besseljzero(0, 1), 1, 3.875)
     near_root("j0", j0, mp.besseljzero(0, 2), 3.8125, 7.0625)
