@@ -60,6 +60,34 @@ extern "C" __global__ void by_role(int *out, const int *in, int batches)
     auto pipe = cuda::make_pipeline(cg::this_thread_block(), &state, threadIdx.x < 32 ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
     divided(pipe, places, out, in, batches, threadIdx.x < 32);
 }
+/* Threads that leave: the last warp's reads two batches, then the others go on without it; when all have left, which one of them learns, the state is
+ * used again. out[0] to out[3]: who was told so, first and second time; what was read wrong. */
+extern "C" __global__ void leave(int *out, const int *in, int batches)
+{
+    __shared__ int place[STAGES];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
+    for (int time = 0; time < 2; time++) {
+        auto pipe = cuda::make_pipeline(cg::this_thread_block(), &state, 32);
+        for (int i = 0; i < batches && !(threadIdx.x >= blockDim.x - 32 && i == 2 + time); i++) {
+            if (threadIdx.x < 32) {
+                pipe.producer_acquire();
+                if (threadIdx.x == 0)
+                    cuda::memcpy_async(&place[i % STAGES], &in[i + time], sizeof(int), pipe);
+                pipe.producer_commit();
+            } else {
+                pipe.consumer_wait();
+                if (*(volatile int *)&place[i % STAGES] != in[i + time])
+                    atomicAdd(&out[3], 1);
+                pipe.consumer_release();
+            }
+        }
+        if (pipe.quit())
+            atomicAdd(&out[time], 1);
+        if (pipe.quit())   /* left already */
+            atomicAdd(&out[2], 1);
+        __syncthreads();
+    }
+}
 
 /* A pipeline of each thread's own, with pieces of every alignment; and a barrier that copies are bound to. */
 extern "C" __global__ void own(int *out, const int *in, int batches)

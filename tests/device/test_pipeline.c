@@ -40,6 +40,16 @@ static void all_fill_and_read(void **state)
             assert_int_equal(out[i * THREADS + me], 2 * (5 * (i * THREADS + (me + 37) % THREADS) + 1));
 }
 
+static void threads_that_leave(void **state)
+{
+    int out[THREADS * BATCHES];
+    (void)state;
+    run("leave", THREADS * BATCHES, out);
+    const int expected[4] = { 1, 1, 0, 0 };
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(out[i], expected[i]);
+}
+
 static void some_fill_others_read(void **state)
 {
     int out[THREADS * BATCHES], readers = THREADS - 32;
@@ -115,7 +125,7 @@ static void atomics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_fill_and_read), cmocka_unit_test(some_fill_others_read), cmocka_unit_test(one_threads_own),
+        cmocka_unit_test(all_fill_and_read), cmocka_unit_test(some_fill_others_read), cmocka_unit_test(threads_that_leave), cmocka_unit_test(one_threads_own),
         cmocka_unit_test(blocks_meet), cmocka_unit_test(atomics),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
