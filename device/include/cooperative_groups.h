@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: the block, tiles of up to 32 threads, coalesced threads, and the grid.
+/* Cooperative groups: the block, tiles, coalesced threads, clusters, and the grid.
  *
  * A group below the block is a mask of lanes of one warp. Threads of a tile are neighbours, so its shuffles are the warp's with a width;
- * a coalesced group's go through the lane of the n-th bit. reduce and scan are in headers of their own, as are asynchronous copies. */
+ * a coalesced group's go through the lane of the n-th bit. Tiles of several warps are in millrace_large_tiles.h, clusters in millrace_cluster.h;
+ * reduce and scan are in headers of their own, as are asynchronous copies. */
 #ifndef MILLRACE_COOPERATIVE_GROUPS_H
 #define MILLRACE_COOPERATIVE_GROUPS_H
 
@@ -47,6 +48,15 @@ struct thread_block {
     MR_MEMBER static void barrier_wait(arrival_token &&) { __syncthreads(); }
 };
 MR_DEVICE thread_block this_thread_block() { return {}; }
+/* Memory by which older devices part a block into large tiles. Here it is not needed. */
+template <unsigned int MaxBlockSize = 1024> struct __attribute__((aligned(8))) block_tile_memory { char mr_unused[384]; };
+template <unsigned int MaxBlockSize> MR_DEVICE thread_block this_thread_block(block_tile_memory<MaxBlockSize> &) { return {}; }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+}   // namespace cooperative_groups
+#include "millrace_cluster.h"
+namespace cooperative_groups {
+#endif
 
 /* Where the blocks of a cooperative launch count arrivals at the grid's barrier; NULL in another launch. */
 struct mr_grid_workspace { unsigned int size, barrier; };
@@ -91,6 +101,20 @@ struct grid_group {
     MR_MEMBER static dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
     MR_MEMBER static dim3 group_dim() { return gridDim; }
     MR_MEMBER static dim3 dim_blocks() { return gridDim; }
+    MR_MEMBER static dim3 dim_threads() { return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y, gridDim.z * blockDim.z); }
+    MR_MEMBER static dim3 thread_index()
+    {
+        return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y, blockIdx.z * blockDim.z + threadIdx.z);
+    }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    MR_MEMBER static dim3 dim_clusters() { return dim3(mr_clusters_x(), mr_clusters_y(), mr_clusters_z()); }
+    MR_MEMBER static unsigned long long num_clusters() { return (unsigned long long)mr_clusters_x() * mr_clusters_y() * mr_clusters_z(); }
+    MR_MEMBER static dim3 cluster_index() { return dim3(mr_cluster_x(), mr_cluster_y(), mr_cluster_z()); }
+    MR_MEMBER static unsigned long long cluster_rank()
+    {
+        return ((unsigned long long)mr_cluster_z() * mr_clusters_y() + mr_cluster_y()) * mr_clusters_x() + mr_cluster_x();
+    }
+#endif
     MR_MEMBER static unsigned long long size() { return num_blocks() * mr_block_size(); }
     MR_MEMBER static unsigned long long num_threads() { return size(); }
     MR_MEMBER static unsigned long long thread_rank() { return block_rank() * mr_block_size() + mr_block_rank(); }
@@ -139,19 +163,15 @@ public:
 };
 MR_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <unsigned int Size, class Parent = void> class thread_block_tile {
-    static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "Millrace has tiles of 1, 2, 4, 8, 16 and 32 threads");
+/* What tiles of one size are, whatever they are parts of: within a warp here, of several warps in millrace_large_tiles.h. */
+template <unsigned int Size, bool Large = (Size > 32)> class mr_tile {
+    static_assert(Size >= 1 && (Size & (Size - 1)) == 0, "tiles are of 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
 public:
-    thread_block_tile() = default;
-    /* A tile of any parent fits thread_block_tile<Size>, by which most sources call it. */
-    template <class Other> MR_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &) {}
     MR_MEMBER static unsigned int mr_lanes() { return (Size == 32 ? ~0u : (1u << Size % 32) - 1) << (mr_lane() & ~(Size - 1)); }
     MR_MEMBER static void sync() { __syncwarp(mr_lanes()); }
     MR_MEMBER static constexpr unsigned int size() { return Size; }
     MR_MEMBER static constexpr unsigned int num_threads() { return Size; }
     MR_MEMBER static unsigned int thread_rank() { return mr_block_rank() % Size; }
-    MR_MEMBER static unsigned int meta_group_rank() { return mr_block_rank() / Size; }
-    MR_MEMBER static unsigned int meta_group_size() { return (mr_block_size() + Size - 1) / Size; }
     MR_MEMBER static unsigned int mr_first() { return mr_lane() & ~(Size - 1); }
     template <class T> MR_MEMBER T shfl(T value, unsigned int rank) const { return mr_from_lane(mr_lanes(), value, mr_first() + rank % Size); }
     template <class T> MR_MEMBER T shfl_up(T value, unsigned int by) const
@@ -175,10 +195,56 @@ public:
     {
         return __match_all_sync(mr_lanes(), value, &same) >> mr_first();
     }
-    MR_MEMBER operator coalesced_group() const { return coalesced_group(mr_lanes(), meta_group_rank(), meta_group_size()); }
+    MR_MEMBER void mr_take(const mr_tile &) {}
 };
-template <unsigned int Size, class Parent> MR_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
+
+}   // namespace cooperative_groups
+#include "millrace_large_tiles.h"
+namespace cooperative_groups {
+
+/* Which of its parent's tiles it is: known by the type, or to the tile where that doesn't say. */
+template <unsigned int Size, class Parent> class mr_numbered_tile : public mr_tile<Size> {
+public:
+    MR_MEMBER static unsigned int meta_group_rank() { return Parent::thread_rank() / Size; }
+    MR_MEMBER static unsigned int meta_group_size() { return (Parent::size() + Size - 1) / Size; }
+};
+template <unsigned int Size> class mr_numbered_tile<Size, void> : public mr_tile<Size> {
+public:
+    unsigned int mr_number = 0, mr_of = 1;
+    MR_MEMBER unsigned int meta_group_rank() const { return mr_number; }
+    MR_MEMBER unsigned int meta_group_size() const { return mr_of; }
+};
+
+template <unsigned int Size, class Parent = void> class thread_block_tile : public mr_numbered_tile<Size, Parent> {
+public:
+    thread_block_tile() = default;
+    MR_MEMBER operator coalesced_group() const { return coalesced_group(this->mr_lanes(), this->meta_group_rank(), this->meta_group_size()); }
+};
+/* A tile of any parent fits thread_block_tile<Size>, by which most sources call it. */
+template <unsigned int Size> class thread_block_tile<Size, void> : public mr_numbered_tile<Size, void> {
+public:
+    thread_block_tile() = default;
+    template <class Other> MR_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &other)
+    {
+        this->mr_take(other);
+        this->mr_number = other.meta_group_rank();
+        this->mr_of = other.meta_group_size();
+    }
+    MR_MEMBER operator coalesced_group() const { return coalesced_group(this->mr_lanes(), this->meta_group_rank(), this->meta_group_size()); }
+};
+template <unsigned int Size, class Parent> MR_DEVICE thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
+{
+    thread_block_tile<Size, Parent> tile;
+    if constexpr (Size > 32)
+        tile.mr_memory = mr_memory_of<Size>(parent);
+    return tile;
+}
 MR_DEVICE thread_block_tile<1> this_thread() { return {}; }
+
+/* The size of a group that is a tile; 0: it is none. */
+template <class Group> constexpr unsigned int mr_tile_size = 0;
+template <unsigned int Size, class Parent> constexpr unsigned int mr_tile_size<thread_block_tile<Size, Parent>> = Size;
+template <class Group> constexpr bool mr_is_large = mr_tile_size<Group> > 32;
 
 /* A group of which only the running kernel knows whether it is the block or some lanes of a warp. */
 class thread_group {

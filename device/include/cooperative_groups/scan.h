@@ -6,23 +6,68 @@
 
 namespace cooperative_groups {
 
+/* What the warps before the caller's make together, of a tile of several; nothing for the first. `value` is a warp's inclusive scan. */
+template <class Group, class T, class Operation> MR_DEVICE T mr_warps_before(const Group &group, T value, Operation operation)
+{
+    T before = T();
+    for (unsigned int rank = 31; rank + 1 < group.size(); rank += 32) {
+        T other = group.shfl(value, rank);
+        if (rank < group.thread_rank() / 32 * 32)
+            before = rank == 31 ? other : operation(other, before);
+    }
+    return before;
+}
 template <class Group, class T, class Operation> MR_DEVICE T inclusive_scan(const Group &group, T value, Operation operation)
 {
-    for (unsigned int by = 1; by < group.size(); by *= 2) {
-        T other = group.shfl_up(value, by);
-        if (group.thread_rank() >= by)
-            value = operation(other, value);
+    if constexpr (mr_is_large<Group>) {
+        value = inclusive_scan(thread_block_tile<32>(), value, operation);
+        T before = mr_warps_before(group, value, operation);
+        return group.thread_rank() < 32 ? value : operation(value, before);
+    } else {
+        return mr_scan(group, value, operation);
     }
-    return value;
 }
 template <class Group, class T> MR_DEVICE T inclusive_scan(const Group &group, T value) { return inclusive_scan(group, value, plus<T>()); }
 /* The first thread gets a value made of nothing: 0 for numbers. */
 template <class Group, class T, class Operation> MR_DEVICE T exclusive_scan(const Group &group, T value, Operation operation)
 {
-    T other = group.shfl_up(inclusive_scan(group, value, operation), 1);
-    return group.thread_rank() == 0 ? T() : other;
+    if constexpr (mr_is_large<Group>) {
+        thread_block_tile<32> warp;
+        value = inclusive_scan(warp, value, operation);
+        T before = mr_warps_before(group, value, operation), other = warp.shfl_up(value, 1);
+        return group.thread_rank() < 32 ? (group.thread_rank() == 0 ? T() : other) : warp.thread_rank() == 0 ? before : operation(other, before);
+    } else {
+        T other = group.shfl_up(inclusive_scan(group, value, operation), 1);
+        return group.thread_rank() == 0 ? T() : other;
+    }
 }
 template <class Group, class T> MR_DEVICE T exclusive_scan(const Group &group, T value) { return exclusive_scan(group, value, plus<T>()); }
+
+/* The same behind what `to` (a cuda::atomic or cuda::atomic_ref) held before, to which the group's whole result is added in one step. */
+template <class Group, class Atomic, class T, class Operation> MR_DEVICE typename Atomic::value_type mr_update(const Group &group, Atomic &to, T value, Operation operation)
+{
+    T whole = reduce(group, value, operation);
+    typename Atomic::value_type old{};
+    if (group.thread_rank() == 0) {
+        old = to.load();
+        while (!to.compare_exchange_weak(old, (typename Atomic::value_type)operation(old, whole)))
+            ;
+    }
+    return group.shfl(old, 0);
+}
+template <class Group, class Atomic, class T, class Operation> MR_DEVICE auto inclusive_scan_update(const Group &group, Atomic &&to, T value, Operation operation) -> decltype(operation(value, value))
+{
+    auto old = mr_update(group, to, value, operation);
+    return operation(old, inclusive_scan(group, value, operation));
+}
+template <class Group, class Atomic, class T> MR_DEVICE auto inclusive_scan_update(const Group &group, Atomic &&to, T value) { return inclusive_scan_update(group, to, value, plus<T>()); }
+template <class Group, class Atomic, class T, class Operation> MR_DEVICE auto exclusive_scan_update(const Group &group, Atomic &&to, T value, Operation operation) -> decltype(operation(value, value))
+{
+    auto old = mr_update(group, to, value, operation);
+    T before = exclusive_scan(group, value, operation);
+    return group.thread_rank() == 0 ? (decltype(operation(value, value)))old : operation(old, before);
+}
+template <class Group, class Atomic, class T> MR_DEVICE auto exclusive_scan_update(const Group &group, Atomic &&to, T value) { return exclusive_scan_update(group, to, value, plus<T>()); }
 
 }   // namespace cooperative_groups
 #endif
