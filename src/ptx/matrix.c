@@ -11,7 +11,8 @@ static const struct { uint16_t m, n, k; } shapes[MR_PTX_SHAPE_COUNT] = {
 
 static uint32_t elements_of(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
 {
-    return name == MR_PTX_MATRIX_A ? (uint32_t)op->m * op->k : name == MR_PTX_MATRIX_B ? (uint32_t)op->k * op->n
+    uint32_t depth = op->group ? op->k / 2u : op->k;
+    return name == MR_PTX_MATRIX_A ? (uint32_t)op->m * depth : name == MR_PTX_MATRIX_B ? (uint32_t)op->k * op->n
                                                                                       : (uint32_t)op->m * op->n;
 }
 
@@ -45,6 +46,8 @@ struct mr_ptx_matrix_op mr_ptx_matrix_of(const struct mr_ptx_inst *inst)
     }
     bool halves = inst->type_count == 2; /* wmma of f16 names D and C only */
     enum mr_ptx_type a = halves ? MR_PTX_TYPE_F16 : (enum mr_ptx_type)inst->type[1];
+    if (inst->mode == MR_PTX_MODE_MATRIX_SPARSE)
+        op.group = mr_ptx_type_bits(a) == 32 ? 2 : mr_ptx_type_bits(a) == 4 ? 8 : 4;
     op.quads = inst->op == MR_PTX_OP_MMA && inst->shape == MR_PTX_SHAPE_M8N8K4 && a == MR_PTX_TYPE_F16;
     describe(&op, inst, MR_PTX_MATRIX_D, first);
     describe(&op, inst, MR_PTX_MATRIX_A, a);

@@ -36,7 +36,22 @@ struct mr_ptx_matrix_op {
     uint8_t regs[MR_PTX_MATRIX_COUNT]; /* registers of 32 bits (f64: of 64) per lane */
     uint8_t parts[MR_PTX_MATRIX_COUNT]; /* elements in a register; b1 counts its 32 bits as one */
     bool quads; /* mma.m8n8k4 of f16: four products at a time, each in 8 lanes */
+    /* mma.sp: A is kept as half of each row. `group` neighbours of a row are called a group, of which `group` / 2 are kept; four bits
+     * of metadata say which. 0 for other instructions. */
+    uint8_t group;
 };
+
+/* Groups in a row of a sparse matrix. */
+static inline unsigned mr_ptx_matrix_groups(const struct mr_ptx_matrix_op *op)
+{
+    return op->k / op->group;
+}
+
+/* How many values the sparsity selector can have: so many sets of lanes can hold the metadata. */
+static inline unsigned mr_ptx_matrix_selectors(const struct mr_ptx_matrix_op *op)
+{
+    return 16 / mr_ptx_matrix_groups(op);
+}
 
 /* Of an mma or wmma instruction that has a form. For loads and stores only the matrix that they move. */
 struct mr_ptx_matrix_op mr_ptx_matrix_of(const struct mr_ptx_inst *inst);

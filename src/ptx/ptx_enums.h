@@ -193,7 +193,8 @@ enum mr_ptx_mode {
     MR_PTX_MODE_BYTES, MR_PTX_MODE_FORMATTED, MR_PTX_MODE_TRAP, MR_PTX_MODE_ZERO,
     /* tld4: the channel, in mode2 */
     MR_PTX_MODE_CHANNEL_R, MR_PTX_MODE_CHANNEL_G, MR_PTX_MODE_CHANNEL_B, MR_PTX_MODE_CHANNEL_A,
-    /* wmma: which of its instructions; which matrix it moves stands in mode2 */
+    /* mma.sp; wmma: which of its instructions, and which matrix it moves stands in mode2 */
+    MR_PTX_MODE_MATRIX_SPARSE,
     MR_PTX_MODE_MATRIX_LOAD, MR_PTX_MODE_MATRIX_STORE, MR_PTX_MODE_MATRIX_MULTIPLY,
     MR_PTX_MODE_MATRIX_A, MR_PTX_MODE_MATRIX_B, MR_PTX_MODE_MATRIX_C,
     /* cp: by thread, in bulk, its reduction, and what waits for them */

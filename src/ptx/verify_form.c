@@ -89,6 +89,32 @@ static bool check_mbarrier(struct verifier *verifier)
     return true;
 }
 
+/* mma.sp: which of the lanes that share rows have the metadata. */
+static bool check_selector(struct verifier *verifier)
+{
+    struct mr_ptx_matrix_op op = mr_ptx_matrix_of(verifier->inst);
+    const struct mr_ptx_operand *metadata = &verifier->inst->operands[4], *selector = &verifier->inst->operands[5];
+    if (metadata->kind != MR_PTX_OPERAND_REG)
+        return mr_ptx_verify_operand_error(verifier, metadata, "metadata is a register");
+    if (selector->kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)selector->value >= mr_ptx_matrix_selectors(&op))
+        return mr_ptx_verify_operand_error(verifier, selector, "the sparsity selector is from 0 to %u",
+                                           mr_ptx_matrix_selectors(&op) - 1);
+    return true;
+}
+
+/* What changed after wmma came to be. */
+static bool check_wmma(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    bool aligned = inst->flags & MR_PTX_FLAG_ALIGNED;
+    if (aligned != mr_ptx_verify_is_version(verifier, 6, 3))
+        return mr_ptx_verify_error(verifier, aligned ? "'.aligned' of '%s' needs PTX 6.3" : "'%s' needs '.aligned' from PTX 6.3 on", op_name(inst));
+    bool floats = inst->mode == MR_PTX_MODE_MATRIX_MULTIPLY && inst->type_count == 2;
+    if (floats && (inst->flags & MR_PTX_FLAG_SATFINITE) && mr_ptx_verify_is_version(verifier, 6, 5))
+        return mr_ptx_verify_error(verifier, "'%s' of floats has no '.satfinite' from PTX 6.5 on", op_name(inst));
+    return true;
+}
+
 /* Operands without the optional policy at the end. */
 static unsigned most_operands(const struct mr_ptx_inst *inst)
 {
@@ -119,10 +145,10 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return inst->mode < MR_PTX_MODE_BULK || inst->mode > MR_PTX_MODE_BULK_PREFETCH || check_bulk(verifier);
     case MR_PTX_OP_MBARRIER:
         return check_mbarrier(verifier);
+    case MR_PTX_OP_MMA:
+        return inst->mode != MR_PTX_MODE_MATRIX_SPARSE || check_selector(verifier);
     case MR_PTX_OP_WMMA:
-        if (inst->type_count == 2 && (inst->flags & MR_PTX_FLAG_SATFINITE))
-            return mr_ptx_verify_error(verifier, "'%s' of floats has no '.satfinite'", op_name(inst));
-        return true;
+        return check_wmma(verifier);
     default:
         return true;
     }

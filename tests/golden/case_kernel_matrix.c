@@ -154,3 +154,91 @@ static const struct gold_kernel copies[] = {
      "cvt.u32.u64 %r10, %rd21;", .target = 90, .version = 83},
 };
 KERNELS(copies);
+
+/* Eight numbers, as SIX; and metadata that names two of four for each group, or (of tf32) one of two. */
+#define EIGHT SIX "xor.b32 %r17, %r13, %r12; mad.lo.u32 %r18, %r14, 0x01000193, %r11; "
+#define EIGHT_OF(as) EIGHT as("%r21", "%r11") as("%r22", "%r12") as("%r23", "%r13") as("%r24", "%r14") as("%r25", "%r15") as("%r26", "%r16") \
+    as("%r27", "%r17") as("%r28", "%r18")
+#define PAIRS "shf.l.wrap.b32 %r41, %r2, %r1, 9; xor.b32 %r41, %r41, %r13; and.b32 %r42, %r41, 0x77777777; mov.b32 %r45, 0x0c090804; mov.b32 %r46, 0x0e040e0d; " \
+    "prmt.b32 %r43, %r45, %r46, %r42; shr.u32 %r42, %r42, 16; prmt.b32 %r44, %r45, %r46, %r42; shl.b32 %r44, %r44, 4; or.b32 %r40, %r43, %r44; "
+#define SINGLES "shf.l.wrap.b32 %r41, %r2, %r1, 9; xor.b32 %r41, %r41, %r13; and.b32 %r42, %r41, 0x11111111; mad.lo.u32 %r40, %r42, 10, 0x44444444; "
+#define SPARSE_FLOATS(form, a, b, rest) \
+    "mma.sp" form " {%f11, %f12, %f13, %f14}, " a ", " b ", {%f4, %f5, %f6, %f7}, %r40, " rest "; " FOLD_SINGLES
+#define SPARSE_HALVES(form, a, b, rest) "mma.sp" form " {%r31, %r32}, " a ", " b ", {%r28, %r27}, %r40, " rest "; " FOLD2("%r31", "%r32")
+#define SPARSE_INTEGERS(form, a, b, rest) \
+    "mma.sp" form " {%r31, %r32, %r33, %r34}, " a ", " b ", {%r11, %r2, %r13, %r1}, %r40, " rest "; " FOLD4
+#define TWO_A "{%r21, %r22}"
+#define FOUR_A "{%r21, %r22, %r23, %r24}"
+#define TWO_B "{%r25, %r26}"
+#define FOUR_B "{%r25, %r26, %r27, %r28}"
+#define AS_IT_IS(to, from) "mov.b32 " to ", " from "; "
+#define ORDERED "::ordered_metadata"
+#define SP ".sync.aligned"
+
+static const struct gold_kernel sparse_products[] = {
+    {"kernel.mma_sp_tf32_k8_0", IN_INT, 'r', EIGHT_OF(BITS) FOUR_SINGLES SINGLES SPARSE_FLOATS(SP ".m16n8k8.row.col.f32.tf32.tf32.f32", TWO_A, TWO_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_tf32_k8_3", IN_INT, 'r',
+     EIGHT_OF(BITS) FOUR_SINGLES SINGLES SPARSE_FLOATS(ORDERED SP ".m16n8k8.row.col.f32.tf32.tf32.f32", TWO_A, TWO_B, "3"), .target = 80, .version = 85},
+    {"kernel.mma_sp_tf32_k16_0", IN_INT, 'r', EIGHT_OF(BITS) FOUR_SINGLES SINGLES SPARSE_FLOATS(SP ".m16n8k16.row.col.f32.tf32.tf32.f32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_tf32_k16_1", IN_INT, 'r', EIGHT_OF(BITS) FOUR_SINGLES SINGLES SPARSE_FLOATS(SP ".m16n8k16.row.col.f32.tf32.tf32.f32", FOUR_A, FOUR_B, "1"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_f16_k16_0", IN_INT, 'r', EIGHT_OF(SHORT) PAIRS SPARSE_HALVES(SP ".m16n8k16.row.col.f16.f16.f16.f16", TWO_A, TWO_B, "0"), .target = 80, .version = 71},
+    {"kernel.mma_sp_f16_k32_1", IN_INT, 'r', EIGHT_OF(SHORT) PAIRS SPARSE_HALVES(ORDERED SP ".m16n8k32.row.col.f16.f16.f16.f16", FOUR_A, FOUR_B, "1"),
+     .target = 80, .version = 85},
+    {"kernel.mma_sp_f32_f16_k16_1", IN_INT, 'r', EIGHT_OF(HALF) FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k16.row.col.f32.f16.f16.f32", TWO_A, TWO_B, "1"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_f32_f16_k16_2", IN_INT, 'r', EIGHT_OF(HALF) FOUR_SINGLES PAIRS SPARSE_FLOATS(ORDERED SP ".m16n8k16.row.col.f32.f16.f16.f32", TWO_A, TWO_B, "2"),
+     .target = 80, .version = 85},
+    {"kernel.mma_sp_f32_f16_k32_0", IN_INT, 'r', EIGHT_OF(HALF) FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k32.row.col.f32.f16.f16.f32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_f32_f16_k32_1", IN_INT, 'r', EIGHT_OF(HALF) FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k32.row.col.f32.f16.f16.f32", FOUR_A, FOUR_B, "1"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_bf16_k16_3", IN_INT, 'r', EIGHT_OF(BFLOAT) FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k16.row.col.f32.bf16.bf16.f32", TWO_A, TWO_B, "3"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_bf16_k32_0", IN_INT, 'r', EIGHT_OF(BFLOAT) FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k32.row.col.f32.bf16.bf16.f32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_bf16_k32_1", IN_INT, 'r', EIGHT_OF(BFLOAT) FOUR_SINGLES PAIRS SPARSE_FLOATS(ORDERED SP ".m16n8k32.row.col.f32.bf16.bf16.f32", FOUR_A, FOUR_B, "1"),
+     .target = 80, .version = 85},
+    {"kernel.mma_sp_e4m3_e5m2", IN_INT, 'r', EIGHT_OF(FOUR_E4M3) FOUR_E5M2("%r25", "%r15") FOUR_E5M2("%r26", "%r16") FOUR_E5M2("%r27", "%r17") FOUR_E5M2("%r28", "%r18")
+     FOUR_SINGLES PAIRS SPARSE_FLOATS(SP ".m16n8k64.row.col.f32.e4m3.e5m2.f32", FOUR_A, FOUR_B, "0"), .target = 90, .version = 84},
+    {"kernel.mma_sp_e5m2_ordered", IN_INT, 'r', EIGHT_OF(FOUR_E5M2) FOUR_SINGLES PAIRS
+     SPARSE_FLOATS(ORDERED SP ".m16n8k64.row.col.f32.e5m2.e5m2.f32", FOUR_A, FOUR_B, "0"), .target = 90, .version = 85},
+    {"kernel.mma_sp_s8_u8_k32_0", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(SP ".m16n8k32.row.col.s32.s8.u8.s32", TWO_A, TWO_B, "0"), .target = 80, .version = 71},
+    {"kernel.mma_sp_u8_s8_k32_1", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS
+     SPARSE_INTEGERS(ORDERED SP ".m16n8k32.row.col.satfinite.s32.u8.s8.s32", TWO_A, TWO_B, "1"), .target = 80, .version = 85},
+    {"kernel.mma_sp_s8_k64", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(SP ".m16n8k64.row.col.satfinite.s32.s8.s8.s32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_u8_k64", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(ORDERED SP ".m16n8k64.row.col.s32.u8.u8.s32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 85},
+    {"kernel.mma_sp_s4_u4_k64_0", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(SP ".m16n8k64.row.col.s32.s4.u4.s32", TWO_A, TWO_B, "0"), .target = 80, .version = 71},
+    {"kernel.mma_sp_u4_s4_k64_1", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(SP ".m16n8k64.row.col.satfinite.s32.u4.s4.s32", TWO_A, TWO_B, "1"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_s4_k128", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(SP ".m16n8k128.row.col.satfinite.s32.s4.s4.s32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 71},
+    {"kernel.mma_sp_u4_s4_k128", IN_INT, 'r', EIGHT_OF(AS_IT_IS) PAIRS SPARSE_INTEGERS(ORDERED SP ".m16n8k128.row.col.s32.u4.s4.s32", FOUR_A, FOUR_B, "0"),
+     .target = 80, .version = 85},
+};
+KERNELS(sparse_products);
+
+/* Halves as they come, infinities and NaNs among them, times three and a bit: .satfinite of floats, which PTX 6.5 took away. */
+#define FACTORS ".shared .align 32 .b8 factors[4096];\n"
+#define SCALE "shr.u32 %r21, %r43, 1; shr.u32 %r22, %r21, 3; and.b32 %r23, %r43, 1; setp.eq.u32 %p1, %r22, %r23; and.b32 %r24, %r21, 1; shl.b32 %r24, %r24, 4; " \
+    "mov.b32 %r25, 0x4201; shl.b32 %r25, %r25, %r24; selp.b32 %r25, %r25, 0, %p1; shr.u32 %r26, %r21, 1; and.b32 %r26, %r26, 3; " \
+    "setp.eq.u32 %p2, %r26, 0; selp.b32 %r31, %r25, 0, %p2; setp.eq.u32 %p2, %r26, 1; selp.b32 %r32, %r25, 0, %p2; " \
+    "setp.eq.u32 %p2, %r26, 2; selp.b32 %r33, %r25, 0, %p2; setp.eq.u32 %p2, %r26, 3; selp.b32 %r34, %r25, 0, %p2; " \
+    "mov.u32 %r27, tile; sub.u32 %r28, %r44, %r27; mov.u32 %r29, factors; add.u32 %r28, %r28, %r29; sub.u32 %r30, %r40, %r27; add.u32 %r30, %r30, %r29; " \
+    "st.shared.v4.b32 [%r28], {%r31, %r32, %r33, %r34}; "
+#define OLD_PRODUCT(c, sums) FILL SCALE "xor.b32 %r11, %r11, %r13; and.b32 %r12, %r12, 0x7bff7bff; st.shared.v4.b32 [%r44], {%r11, %r12, %r13, %r14}; bar.warp.sync -1; " \
+    "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r11, %r12, %r13, %r14, %r15, %r16, %r17, %r18}, [%r40], 16; " \
+    "wmma.load.b.sync.aligned.row.m16n16k16.shared.f16 {%r21, %r22, %r23, %r24, %r25, %r26, %r27, %r28}, [%r30], 16; mov.f32 %f4, 0f00000000; mov.b32 %r35, 0; " \
+    "wmma.mma.sync.aligned.row.row.m16n16k16.f16." c ".satfinite {%r31, %r32, %r33, %r34}, {%r11, %r12, %r13, %r14, %r15, %r16, %r17, %r18}, " \
+    "{%r21, %r22, %r23, %r24, %r25, %r26, %r27, %r28}, " sums "; bar.warp.sync -1; " \
+    "wmma.store.d.sync.aligned.row.m16n16k16.shared.f16 [%r40], {%r31, %r32, %r33, %r34}, 16; bar.warp.sync -1; ld.shared.v4.b32 {%r31, %r32, %r33, %r34}, [%r44]; " FOLD4
+
+static const struct gold_kernel old_products[] = {
+    {"kernel.wmma_satfinite_f16_f32", IN_INT, 'r', OLD_PRODUCT("f32", "{%f4, %f4, %f4, %f4, %f4, %f4, %f4, %f4}"), TILE FACTORS, .target = 75, .version = 64},
+    {"kernel.wmma_satfinite_f16_f16", IN_INT, 'r', OLD_PRODUCT("f16", "{%r35, %r35, %r35, %r35}"), TILE FACTORS, .target = 75, .version = 64},
+};
+KERNELS(old_products);

@@ -12,6 +12,10 @@
  * other in the order of k, each time as one fused operation: f32 for all formats
  * of 8 to 32 bits, f64 for f64. A result of f16 is rounded once, at the end.
  *
+ * A sparse A holds half of each row. Its elements are taken one after the other
+ * too; metadata says, for each lane's row, which of the group's elements of B
+ * they meet, so that element is selected from all of the group.
+ *
  * Each form becomes a function of its own in the object, called with pointers to
  * the registers: a kernel may multiply a hundred times.
  */
@@ -38,8 +42,10 @@ struct product {
     bool transposed[2];  /* quads: elements of A lie along its columns, of B along its rows */
     bool saturates, ands;
     unsigned rounding;
+    unsigned selector;   /* sparse: which lanes have the metadata */
     LLVMTypeRef work;    /* element that is calculated with: f32, f64, i32 */
     LLVMValueRef regs[MR_PTX_MATRIX_COUNT][ROOM_REGS];
+    LLVMValueRef metadata; /* sparse */
     LLVMValueRef parts[3][ROOM_REGS][8]; /* of A, B and C, converted; made when first asked for */
 };
 
@@ -159,6 +165,70 @@ static LLVMValueRef multiply_add(struct product *p, LLVMValueRef sum, LLVMValueR
     return cg_rounded(g, "fma", p->rounding, LLVMTypeOf(sum), (LLVMValueRef[]){a, b, sum}, 3);
 }
 
+/* Four bits of metadata for each lane's row, and more above them. A lane's register has those of four groups of two rows, which are eight apart; for elements of
+ * 8 bits and less those of eight groups of one row, and the next lane those of the row eight below. */
+static LLVMValueRef metadata_of(struct product *p, const struct element *elements, unsigned group)
+{
+    struct cg *g = p->g;
+    LLVMValueRef from[CG_LANES], shift[CG_LANES];
+    unsigned lanes = mr_ptx_matrix_groups(&p->op) / 4;
+    bool narrow = mr_ptx_type_bits((enum mr_ptx_type)p->op.type[MR_PTX_MATRIX_A]) <= 8;
+    for (unsigned lane = 0; lane < CG_LANES; lane++) {
+        unsigned row = elements[lane].row, half = row / 8;
+        unsigned which = narrow ? group / 8 * 2 + half : group / 4, nibble = narrow ? group % 8 : half * 4 + group % 4;
+        from[lane] = LLVMConstInt(g->unit->i32, row % 8 * 4 + p->selector * lanes + which, false);
+        shift[lane] = LLVMConstInt(g->unit->i32, nibble * 4, false);
+    }
+    LLVMValueRef whole = LLVMBuildShuffleVector(g->b, p->metadata, LLVMGetPoison(LLVMTypeOf(p->metadata)), LLVMConstVector(from, CG_LANES), "");
+    return LLVMBuildLShr(g->b, whole, LLVMConstVector(shift, CG_LANES), "");
+}
+
+/* Whether a bit of the metadata is set, for each lane. */
+static LLVMValueRef metadata_bit(struct product *p, LLVMValueRef metadata, unsigned bit)
+{
+    LLVMValueRef alone = LLVMBuildAnd(p->g->b, metadata, constant(p, UINT64_C(1) << bit), "");
+    return LLVMBuildICmp(p->g->b, LLVMIntNE, alone, constant(p, 0), "");
+}
+
+/* sum + the products of what is kept of a group. */
+static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, const struct element *elements, unsigned group)
+{
+    struct cg *g = p->g;
+    unsigned size = p->op.group, kept = size / 2, first = group * size;
+    LLVMValueRef metadata = metadata_of(p, elements, group), b[8];
+    for (unsigned i = 0; i < size; i++)
+        b[i] = gather_factor(p, MR_PTX_MATRIX_B, elements, first + i);
+    for (unsigned i = 0; i < kept; i++) {
+        LLVMValueRef met;
+        if (size == 2) {
+            met = LLVMBuildSelect(g->b, metadata_bit(p, metadata, 3), b[1], b[0], "");
+        } else {
+            /* Of four places, each an element or (4 bits) two, a pair of bits names one. */
+            unsigned width = size / 4, bit = i / width * 2, within = i % width;
+            LLVMValueRef odd = metadata_bit(p, metadata, bit), high = metadata_bit(p, metadata, bit + 1);
+            LLVMValueRef low_half = LLVMBuildSelect(g->b, odd, b[width + within], b[within], "");
+            LLVMValueRef high_half = LLVMBuildSelect(g->b, odd, b[3 * width + within], b[2 * width + within], "");
+            met = LLVMBuildSelect(g->b, high, high_half, low_half, "");
+        }
+        sum = multiply_add(p, sum, gather_factor(p, MR_PTX_MATRIX_A, elements, group * kept + i), met);
+    }
+    return sum;
+}
+
+/* sum + all products. */
+static LLVMValueRef multiply_add_all(struct product *p, LLVMValueRef sum, const struct element *elements)
+{
+    if (p->op.group) {
+        for (unsigned i = 0; i < mr_ptx_matrix_groups(&p->op); i++)
+            sum = multiply_add_group(p, sum, elements, i);
+        return sum;
+    }
+    unsigned depth = p->op.type[MR_PTX_MATRIX_A] == MR_PTX_TYPE_B1 ? p->op.k / 32u : p->op.k;
+    for (unsigned k = 0; k < depth; k++)
+        sum = multiply_add(p, sum, gather_factor(p, MR_PTX_MATRIX_A, elements, k), gather_factor(p, MR_PTX_MATRIX_B, elements, k));
+    return sum;
+}
+
 /* A vector of results. Integers are added up first, so that saturation looks at the exact sum. */
 static LLVMValueRef results(struct product *p, const struct element *elements)
 {
@@ -168,10 +238,7 @@ static LLVMValueRef results(struct product *p, const struct element *elements)
         places[lane] = place_of_sum(p, MR_PTX_MATRIX_C, elements[lane]);
     LLVMValueRef c = gather(p, MR_PTX_MATRIX_C, places);
     bool integers = p->work == g->unit->i32;
-    LLVMValueRef sum = integers ? constant(p, 0) : c;
-    unsigned depth = p->op.type[MR_PTX_MATRIX_A] == MR_PTX_TYPE_B1 ? p->op.k / 32u : p->op.k;
-    for (unsigned k = 0; k < depth; k++)
-        sum = multiply_add(p, sum, gather_factor(p, MR_PTX_MATRIX_A, elements, k), gather_factor(p, MR_PTX_MATRIX_B, elements, k));
+    LLVMValueRef sum = multiply_add_all(p, integers ? constant(p, 0) : c, elements);
     if (!integers)
         return p->work == g->unit->f32 ? cg_nan_mended(g, sum) : sum;
     return p->saturates ? cg_binary(g, "llvm.sadd.sat", c, sum) : LLVMBuildAdd(g->b, c, sum, "");
@@ -200,6 +267,18 @@ static LLVMValueRef register_place(struct cg *g, LLVMBuilderRef b, LLVMValueRef 
     return LLVMBuildGEP2(b, type, base, &at, 1, "");
 }
 
+/* A sum as f16, to the nearest. `.satfinite` of old wmma rounds a sum that began as f32 towards zero, so that none overflows, and does nothing else: a sum that
+ * is infinite stays so. That is what hardware does. */
+static LLVMValueRef half_of_sum(struct product *p, LLVMValueRef sum)
+{
+    struct cg *g = p->g;
+    LLVMValueRef half = cg_float_to_half(g, sum);
+    if (!p->saturates || p->op.type[MR_PTX_MATRIX_C] != MR_PTX_TYPE_F32)
+        return half;
+    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", cg_half_to_float(g, half)), cg_unary(g, "llvm.fabs", sum), "");
+    return LLVMBuildSub(g->b, half, LLVMBuildZExt(g->b, above, LLVMTypeOf(half), ""), "");
+}
+
 static void fill_function(struct product *p, LLVMValueRef fn)
 {
     struct cg *g = p->g;
@@ -210,14 +289,19 @@ static void fill_function(struct product *p, LLVMValueRef fn)
         for (unsigned i = 0; i < p->op.regs[name]; i++)
             p->regs[name][i] = LLVMBuildLoad2(g->b, type, register_place(g, g->b, LLVMGetParam(fn, name), type, i), "");
     }
+    if (p->op.group) {
+        LLVMTypeRef type = register_type(g, MR_PTX_TYPE_B32);
+        LLVMValueRef place = register_place(g, g->b, LLVMGetParam(fn, MR_PTX_MATRIX_A), type, p->op.regs[MR_PTX_MATRIX_A]);
+        p->metadata = LLVMBuildLoad2(g->b, type, place, "");
+    }
     find_elements(p, elements);
     LLVMTypeRef type = register_type(g, p->op.type[MR_PTX_MATRIX_D]);
     bool halves = p->op.type[MR_PTX_MATRIX_D] == MR_PTX_TYPE_F16;
     for (unsigned i = 0; i < p->op.regs[MR_PTX_MATRIX_D]; i++) {
         LLVMValueRef value = results(p, elements[i][0]);
         if (halves) {
-            LLVMValueRef low = cg_resize(g, cg_float_to_half(g, value), g->unit->i32, false);
-            LLVMValueRef high = cg_resize(g, cg_float_to_half(g, results(p, elements[i][1])), g->unit->i32, false);
+            LLVMValueRef low = cg_resize(g, half_of_sum(p, value), g->unit->i32, false);
+            LLVMValueRef high = cg_resize(g, half_of_sum(p, results(p, elements[i][1])), g->unit->i32, false);
             value = LLVMBuildOr(g->b, low, LLVMBuildShl(g->b, high, constant(p, 16), ""), "");
         }
         value = LLVMBuildBitCast(g->b, value, type, "");
@@ -235,15 +319,20 @@ static LLVMTypeRef work_type(const struct cg_unit *unit, const struct mr_ptx_mat
     }
 }
 
-/* The function of a form: void (A, B, C, D). */
+static unsigned selector_of(const struct mr_ptx_inst *inst, const struct mr_ptx_matrix_op *op)
+{
+    return op->group ? (unsigned)inst->operands[5].value % mr_ptx_matrix_selectors(op) : 0;
+}
+
+/* The function of a form: void (A, B, C, D). A sparse matrix's metadata lies behind A's registers. */
 static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_matrix_op *op)
 {
     struct cg_unit *unit = g->unit;
     bool saturates = inst->flags & MR_PTX_FLAG_SATFINITE;
     char name[128];
-    snprintf(name, sizeof name, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0], op->type[1],
+    snprintf(name, sizeof name, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0], op->type[1],
              op->type[2], op->type[3], saturates, inst->boolop, inst->rounding, op->quads ? inst->layout[0] : 0,
-             op->quads ? inst->layout[1] : 0);
+             op->quads ? inst->layout[1] : 0, op->group, selector_of(inst, op));
     LLVMValueRef fn = LLVMGetNamedFunction(unit->module, name);
     if (fn)
         return fn;
@@ -257,7 +346,7 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     inner.place = NULL;
     inner.lanes = CG_LANES;
     struct product p = {.g = &inner, .op = *op, .saturates = saturates, .ands = inst->boolop == MR_PTX_BOOL_AND,
-                        .rounding = inst->rounding, .work = work_type(unit, op)};
+                        .rounding = inst->rounding, .selector = selector_of(inst, op), .work = work_type(unit, op)};
     p.transposed[MR_PTX_MATRIX_A] = inst->layout[0] == MR_PTX_LAYOUT_COL;
     p.transposed[MR_PTX_MATRIX_B] = inst->layout[1] == MR_PTX_LAYOUT_ROW;
     fill_function(&p, fn);
@@ -291,6 +380,11 @@ void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst)
             LLVMValueRef value = cg_source(g, &inst->operands[1 + name].elements[i], LLVMGetElementType(type));
             LLVMBuildStore(g->b, value, register_place(g, g->b, rooms[name], type, i));
         }
+    }
+    if (op.group) {
+        LLVMTypeRef type = register_type(g, MR_PTX_TYPE_B32);
+        LLVMBuildStore(g->b, cg_source(g, &inst->operands[4], g->unit->i32),
+                       register_place(g, g->b, rooms[MR_PTX_MATRIX_A], type, op.regs[MR_PTX_MATRIX_A]));
     }
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, rooms, MR_PTX_MATRIX_COUNT, "");
     LLVMTypeRef type = register_type(g, op.type[MR_PTX_MATRIX_D]);
