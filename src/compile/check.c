@@ -61,8 +61,6 @@ static void check_arithmetic(struct check *check)
             refuse(check, "this type");
     if (inst->type_count > 1 && !dot)
         refuse(check, "arithmetic of mixed precision");
-    if (inst->flags & MR_PTX_FLAG_OOB)
-        refuse(check, "'.oob'");
     if (is_half(inst->type[0]) || is_pair(inst->type[0])) {
         if (inst->rounding != MR_PTX_ROUND_NONE && inst->rounding != MR_PTX_ROUND_RN)
             refuse(check, "this rounding of 16-bit floats");

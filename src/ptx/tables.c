@@ -265,7 +265,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     QUERY("num_mipmap_levels", NUM_MIPMAP_LEVELS),
     QUERY("num_samples", NUM_SAMPLES),
     MODE("number", M_TESTP, NUMBER),
-    FLAG("oob", M_OOB, OOB),
+    FLAG("oob", M_OOB, OOB, PTX(81), SM(90)),
     ATOM("or", OR),
     BOOLOP("or", OR),
     MODE("p", M_SURFACE, FORMATTED),

@@ -122,8 +122,8 @@ static bool check_float_modifiers(struct verifier *verifier)
         return no_modifier(verifier, "sat");
     if ((inst->flags & MR_PTX_FLAG_RELU) && !is_half(type))
         return no_modifier(verifier, "relu");
-    if (inst->flags & MR_PTX_FLAG_OOB)
-        return mr_ptx_verify_unsupported(verifier, "'.oob'");
+    if ((inst->flags & MR_PTX_FLAG_OOB) && (!is_half(type) || ftz))
+        return no_modifier(verifier, "oob");
     if (type == MR_PTX_TYPE_F32X2)
         return mr_ptx_verify_unsupported(verifier, "type '.f32x2'");
     return true;

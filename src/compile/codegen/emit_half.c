@@ -148,9 +148,16 @@ static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVM
     }
 }
 
+/* fma.oob: a factor of 0x7ff7, whatever its sign, stands for what lies outside of a tensor. */
+static LLVMValueRef is_outside(struct cg *g, LLVMValueRef bits)
+{
+    LLVMTypeRef i16 = g->unit->i16;
+    return LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x7fff), ""), cg_int(g, i16, 0x7ff7), "");
+}
+
 static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struct half_form form, unsigned part)
 {
-    LLVMValueRef values[3];
+    LLVMValueRef values[3], outside = NULL;
     bool flush = inst->flags & MR_PTX_FLAG_FTZ;
     struct cg_contracted with = cg_contracted(g, inst);
     unsigned count = with.product ? 4 : inst->operand_count;
@@ -159,6 +166,8 @@ static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struc
                                                                                       : part_bits(g, inst, form, 3 - with.index, part);
         if (flush && !form.bfloat)
             bits = flush_half(g, bits);
+        if ((inst->flags & MR_PTX_FLAG_OOB) && i < 3)
+            outside = outside ? LLVMBuildOr(g->b, outside, is_outside(g, bits), "") : is_outside(g, bits);
         if (inst->op == MR_PTX_OP_NEG || inst->op == MR_PTX_OP_ABS)
             return sign_change(g, inst, bits, form.bfloat);
         values[i - 1] = form.bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
@@ -178,6 +187,8 @@ static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struc
     if (flush && form.bfloat)
         r = cg_flush(g, r);
     r = form.bfloat ? cg_float_to_bfloat(g, r) : cg_float_to_half(g, r);
+    if (outside)
+        r = cg_select(g, outside, cg_int(g, g->unit->i16, 0), r);
     return flush && !form.bfloat ? flush_half(g, r) : r;
 }
 
