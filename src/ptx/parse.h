@@ -139,6 +139,7 @@ struct parser {
     struct list scope_parents; /* uint32_t, by scope id */
     struct list params, relocs, operands; /* of what is being parsed */
     uint64_t init_room; /* bytes allocated for initial values so far */
+    uint32_t range_labels; /* named by ranges in .branchtargets so far */
     uint32_t loc_file, loc_line;
     unsigned expr_depth;
 };
@@ -245,17 +246,19 @@ bool mr_ptx_set_word(struct parser *parser, struct mr_ptx_inst *inst, const stru
 enum mr_ptx_form_result { MR_PTX_FORM_FOUND, MR_PTX_FORM_REFUSED, MR_PTX_FORM_WRONG };
 enum mr_ptx_form_result mr_ptx_parse_form(struct parser *parser, struct mr_ptx_inst *inst, const char **end);
 
-/* Operands of bar and barrier; settles inst->mode. */
+/* Operands of bar and barrier; settles inst->mode. Of createpolicy, whose number depends on its form: parse_call.c. */
 bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
-
-/* parse_call.c: operands of createpolicy, whose number depends on its form. */
 bool mr_ptx_parse_policy(struct parser *parser, struct mr_ptx_inst *inst);
 
+/* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the function. */
+bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst);
+void mr_ptx_add_moves(struct parser *parser, const struct mr_ptx_inst *inst);
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 
-/* The operands of tex, suld and their kin: parse_texture.c. */
+/* The operands of tex, suld and their kin: parse_texture.c. Then, after it was added, what sets the predicate beside its result, if there is one. */
 bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst);
+void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst);
 
 /* After "label : .callprototype" was taken. */
 bool mr_ptx_parse_prototype(struct parser *parser, struct atom *name);

@@ -8,6 +8,7 @@
  * they are declared: every mention is noted with the scope it stood in and is
  * matched when the body ends, from that scope outwards.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx/parse.h"
@@ -112,7 +113,31 @@ static void resolve_mentions(struct parser *parser)
 
 /* --- Statements ------------------------------------------------------------ */
 
-/* .branchtargets a, b; */
+/* All ranges of a module together; more than any program has, and memory is kept for each. */
+#define RANGE_LABELS_MAX (1u << 20)
+
+/* "name<3>" whose name was taken: name0, name1, name2. */
+static bool mention_range(struct parser *parser, const struct atom *prefix, const struct mr_ptx_token *token)
+{
+    uint64_t count;
+    mr_ptx_advance(parser);
+    if (!mr_ptx_parse_count(parser, &count) || !mr_ptx_expect(parser, '>', "'>'"))
+        return false;
+    if (count == 0 || count > RANGE_LABELS_MAX - parser->range_labels)
+        return mr_ptx_error_at(parser, token->line, token->column, "a range of labels has from 1 to %u of them",
+                               RANGE_LABELS_MAX - parser->range_labels);
+    parser->range_labels += (uint32_t)count;
+    char *name = mr_ptx_new(parser, prefix->length + 12u, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        int length = snprintf(name, prefix->length + 12u, "%s%u", prefix->name, i);
+        struct mention *mention = mr_ptx_mention(parser, mr_ptx_intern(parser, name, (size_t)length));
+        mention->line = token->line;
+        mention->column = token->column;
+    }
+    return true;
+}
+
+/* .branchtargets a, b<4>; */
 static bool parse_branch_table(struct parser *parser, struct atom *name)
 {
     uint32_t index = (uint32_t)parser->tables.count;
@@ -125,10 +150,13 @@ static bool parse_branch_table(struct parser *parser, struct atom *name)
     do {
         struct mr_ptx_token token = parser->token;
         struct atom *atom = mr_ptx_expect_name(parser, "a label");
-        if (!atom || mr_ptx_is(parser, '<')) {
+        bool range = atom && mr_ptx_is(parser, '<');
+        if (!atom || (range && !mention_range(parser, atom, &token))) {
             parser->mentions.count = first; /* they have nowhere to go */
-            return atom && mr_ptx_error_at(parser, token.line, token.column, "ranges of labels are not supported");
+            return false;
         }
+        if (range)
+            continue;
         struct mention *mention = mr_ptx_mention(parser, atom);
         mention->line = token.line;
         mention->column = token.column;

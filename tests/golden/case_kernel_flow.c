@@ -74,6 +74,13 @@ static const struct gold_kernel flow[] = {
      "two: mul.lo.u32 %r10, %r0, %r0; bra done;\n"
      "three: mov.u32 %r10, 3;\n"
      "done:"},
+    {"kernel.branch_table_range", IN_INDEX, 'r',
+     "rem.u32 %r4, %r0, 5; ts: .branchtargets last, part<3>, part1; brx.idx %r4, ts;\n"
+     "part2: mov.u32 %r10, 100; bra done;\n"
+     "part0: mov.u32 %r10, %r1; bra done;\n"
+     "last: mul.lo.u32 %r10, %r0, %r0; bra done;\n"
+     "part1: mov.u32 %r10, 3;\n"
+     "done:"},
     {"kernel.uniform_branch", IN_INDEX, 'r',
      "mov.u32 %r4, %ctaid.x; setp.gt.u32 %p1, %r4, 1; @%p1 bra.uni high; mov.u32 %r10, 11; bra.uni done;\n"
      "high: mov.u32 %r10, 22;\n"
