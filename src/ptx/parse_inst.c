@@ -252,6 +252,11 @@ bool mr_ptx_parse_inst(struct parser *parser)
         inst.vector = 1;
     if (!mr_ptx_expect(parser, ';', "';'"))
         return false;
-    *(struct mr_ptx_inst *)mr_ptx_list_add(parser, &parser->insts, sizeof inst) = inst;
+    if (inst.op == MR_PTX_OP_MOV && inst.vector > 1)
+        mr_ptx_add_moves(parser, &inst);
+    else
+        *(struct mr_ptx_inst *)mr_ptx_list_add(parser, &parser->insts, sizeof inst) = inst;
+    if (inst.op == MR_PTX_OP_TEX || inst.op == MR_PTX_OP_TLD4)
+        mr_ptx_add_resident(parser, &inst);
     return true;
 }

@@ -247,7 +247,9 @@ static bool parse_target(struct parser *parser)
                 return mr_ptx_error_at(parser, token.line, token.column, "'%s' is for targets before sm_13",
                                        atom->name);
             module->target_map_f64 = true;
-        } else if (strcmp(atom->name, "texmode_independent") != 0 && strcmp(atom->name, "texmode_unified") != 0) {
+        } else if (strcmp(atom->name, "texmode_independent") == 0) {
+            module->target_independent = true;
+        } else if (strcmp(atom->name, "texmode_unified") != 0) {
             return mr_ptx_error_at(parser, token.line, token.column, "unknown target '%s'", atom->name);
         }
     } while (mr_ptx_accept(parser, ','));

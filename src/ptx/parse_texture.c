@@ -5,6 +5,9 @@
  * with a sampler between them or not; what may follow depends on the modifiers,
  * and much of it may be left out. So each operand has a place of its own
  * (MR_PTX_TEXTURE_), and places that stay empty hold a SINK.
+ *
+ * A predicate beside the result says whether all texels are resident. Here they
+ * always are, so it becomes an instruction of its own, which sets it.
  */
 #include <string.h>
 
@@ -39,7 +42,13 @@ static bool parse_next(struct parser *parser, struct mr_ptx_operand *operand)
 }
 
 /* Offsets, then a number to compare with; either may be left out. Only one-dimensional textures take an offset that is no
- * vector, and those are never compared. */
+ * vector: an integer. */
+static bool is_offset(const struct mr_ptx_operand *operand, bool flat)
+{
+    return operand->kind == MR_PTX_OPERAND_VECTOR ||
+           (flat && operand->kind != MR_PTX_OPERAND_IMM_FLOAT && operand->type != MR_PTX_TYPE_F32);
+}
+
 static bool parse_extras(struct parser *parser, struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
 {
     bool flat = inst->geom == MR_PTX_GEOM_1D || inst->geom == MR_PTX_GEOM_A1D;
@@ -47,12 +56,39 @@ static bool parse_extras(struct parser *parser, struct mr_ptx_inst *inst, struct
         struct mr_ptx_operand operand = {0};
         if (!parse_next(parser, &operand))
             return false;
-        unsigned place = flat || operand.kind == MR_PTX_OPERAND_VECTOR ? MR_PTX_TEXTURE_OFFSET : MR_PTX_TEXTURE_COMPARE;
+        unsigned place = is_offset(&operand, flat) ? MR_PTX_TEXTURE_OFFSET : MR_PTX_TEXTURE_COMPARE;
         if (operands[place].kind != MR_PTX_OPERAND_SINK || operands[MR_PTX_TEXTURE_COMPARE].kind != MR_PTX_OPERAND_SINK)
             return mr_ptx_error(parser, "'%s' has too many operands", mr_ptx_op_name((enum mr_ptx_op)inst->op));
         operands[place] = operand;
     }
     return true;
+}
+
+/* "|p" whose bar was taken. */
+static bool parse_resident(struct parser *parser, const struct mr_ptx_inst *inst, struct mr_ptx_operand *operand)
+{
+    if (inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4)
+        return mr_ptx_error(parser, "'%s' has no predicate beside its result", mr_ptx_op_name((enum mr_ptx_op)inst->op));
+    struct mr_ptx_token token = parser->token;
+    if (!mr_ptx_need(parser, "a predicate beside a texture's result", 71, 60) || !mr_ptx_parse_operand(parser, operand))
+        return false;
+    return (operand->kind == MR_PTX_OPERAND_REG && operand->type == MR_PTX_TYPE_PRED && !operand->negated) ||
+           mr_ptx_error_at(parser, token.line, token.column, "expected a predicate register");
+}
+
+void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *predicate = &inst->operands[MR_PTX_TEXTURE_RESIDENT];
+    if (predicate->kind == MR_PTX_OPERAND_SINK)
+        return;
+    struct mr_ptx_operand *operands = mr_ptx_new(parser, 2, sizeof *operands);
+    operands[0] = *predicate;
+    operands[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = 1, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
+                                          .line = predicate->line, .column = predicate->column};
+    struct mr_ptx_inst *set = mr_ptx_list_add(parser, &parser->insts, sizeof *set);
+    *set = (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .guard = inst->guard, .guard_negated = inst->guard_negated, .vector = 1,
+                                .type = {MR_PTX_TYPE_PRED}, .type_count = 1, .operands = operands, .operand_count = 2, .dst_count = 1,
+                                .line = inst->line, .column = inst->column, .loc_file = inst->loc_file, .loc_line = inst->loc_line};
 }
 
 bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst)
@@ -67,8 +103,8 @@ bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst)
     if (!stores) {
         if (!mr_ptx_parse_operand(parser, &operands[MR_PTX_TEXTURE_RESULT]))
             return false;
-        if (mr_ptx_is(parser, '|'))
-            return mr_ptx_error(parser, "'%s' with a predicate (sparse textures) is not supported", mr_ptx_op_name((enum mr_ptx_op)inst->op));
+        if (mr_ptx_accept(parser, '|') && !parse_resident(parser, inst, &operands[MR_PTX_TEXTURE_RESIDENT]))
+            return false;
         if (!mr_ptx_expect(parser, ',', "','"))
             return false;
     }

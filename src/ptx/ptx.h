@@ -185,6 +185,7 @@ enum {
     MR_PTX_TEXTURE_OFFSET,
     MR_PTX_TEXTURE_COMPARE,
     MR_PTX_TEXTURE_DATA,    /* of sust and sured */
+    MR_PTX_TEXTURE_RESIDENT, /* a predicate: for the parser alone */
     MR_PTX_TEXTURE_OPERANDS
 };
 
@@ -253,6 +254,7 @@ struct mr_ptx_module {
     char target_suffix;     /* 'a' or 'f' (sm_90a), or 0 */
     bool target_debug;
     bool target_map_f64;    /* map_f64_to_f32 */
+    bool target_independent; /* texmode_independent */
     bool is_partial;        /* set before mr_ptx_verify(): others may define what it declares */
     uint32_t address_size;  /* 32 or 64 bits */
     struct mr_ptx_var *const *vars; /* module scope */

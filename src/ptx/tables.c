@@ -121,7 +121,7 @@ static const struct special_info special_table[MR_PTX_SPECIAL_COUNT] = {
 static const struct mr_ptx_modifier modifiers[] = {
     GEOM("1d", 1D),
     GEOM("2d", 2D),
-    GEOM("2dms", 2DMS),
+    GEOM("2dms", 2DMS, PTX(32), SM(30)),
     GEOM("3d", 3D),
     MODE("L1", M_LEVEL, L1),
     FLAG("L1::evict_first", M_EVICT, EVICT_L1, PTX(74), SM(70)),
@@ -144,7 +144,7 @@ static const struct mr_ptx_modifier modifiers[] = {
     MODE2("a", M_MATRIX, MATRIX_A),
     GEOM("a1d", A1D),
     GEOM("a2d", A2D),
-    GEOM("a2dms", A2DMS),
+    GEOM("a2dms", A2DMS, PTX(32), SM(30)),
     FLAG("abs", M_ABS, ABS, PTX(72), SM(86)),
     SEM("acq_rel", ACQ_REL, SM(70)),
     SEM("acquire", ACQUIRE, SM(70)),

@@ -2,8 +2,9 @@
 
 /*
  * tex, tld4, txq, suld, sust, sured, suq: which modifiers go together, and what
- * operands each geometry takes. Multisampled textures and depth comparisons are
- * refused, since CUDA has no way to make what they read.
+ * operands each geometry takes. CUDA has no way to make a multisampled texture, or
+ * one that compares: of those that it has, an instruction reads the one sample,
+ * and does not compare.
  */
 #include "ptx/verify.h"
 
@@ -51,11 +52,9 @@ static bool check_place(struct verifier *verifier, enum mr_ptx_type type)
 {
     static const struct { uint8_t count; bool layered; } geoms[] = {
         [MR_PTX_GEOM_1D] = {1, false}, [MR_PTX_GEOM_2D] = {2, false}, [MR_PTX_GEOM_3D] = {3, false}, [MR_PTX_GEOM_A1D] = {2, true},
-        [MR_PTX_GEOM_A2D] = {3, true}, [MR_PTX_GEOM_CUBE] = {3, false}, [MR_PTX_GEOM_ACUBE] = {4, true},
+        [MR_PTX_GEOM_A2D] = {3, true}, [MR_PTX_GEOM_2DMS] = {4, false}, [MR_PTX_GEOM_A2DMS] = {4, true}, [MR_PTX_GEOM_CUBE] = {3, false}, [MR_PTX_GEOM_ACUBE] = {4, true},
     };
     uint8_t geom = verifier->inst->geom;
-    if (geom == MR_PTX_GEOM_2DMS || geom == MR_PTX_GEOM_A2DMS)
-        return mr_ptx_verify_unsupported(verifier, "a multisampled texture");
     if (geom == MR_PTX_GEOM_NONE)
         return mr_ptx_verify_error(verifier, "'%s' needs a geometry", mr_ptx_op_name((enum mr_ptx_op)verifier->inst->op));
     return check_vector(verifier, MR_PTX_TEXTURE_AT, geoms[geom].count, geoms[geom].layered ? MR_PTX_TYPE_U32 : type, type);
@@ -77,18 +76,59 @@ static bool check_result(struct verifier *verifier, unsigned count, enum mr_ptx_
     return true;
 }
 
+/* A sampler stands beside each texture in a module of .texmode_independent, and only there. It is a handle that nobody looks at: that of the texture counts. */
+static bool check_sampler(struct verifier *verifier)
+{
+    const struct mr_ptx_operand *sampler = operand_at(verifier, MR_PTX_TEXTURE_SAMPLER);
+    if (verifier->module->target_independent != is_given(verifier, MR_PTX_TEXTURE_SAMPLER))
+        return mr_ptx_verify_error(verifier, verifier->module->target_independent ? "'%s' needs a sampler in a module of 'texmode_independent'"
+                                   : "'%s' takes a sampler only in a module of 'texmode_independent'", mr_ptx_op_name((enum mr_ptx_op)verifier->inst->op));
+    if (sampler->kind == MR_PTX_OPERAND_SINK)
+        return true;
+    return sampler->kind == MR_PTX_OPERAND_REG ? mr_ptx_verify_source(verifier, sampler, MR_PTX_TYPE_B64, false)
+                                               : mr_ptx_verify_operand_error(verifier, sampler, "expected a register of 64 bits");
+}
+
+static bool check_compare(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    if (!is_given(verifier, MR_PTX_TEXTURE_COMPARE))
+        return true;
+    if (inst->geom == MR_PTX_GEOM_3D || inst->geom == MR_PTX_GEOM_2DMS || inst->geom == MR_PTX_GEOM_A2DMS ||
+        (inst->op == MR_PTX_OP_TEX && inst->type[1] != MR_PTX_TYPE_F32))
+        return mr_ptx_verify_operand_error(verifier, operand_at(verifier, MR_PTX_TEXTURE_COMPARE), "no comparison of depths in this geometry");
+    if (!mr_ptx_verify_is_version(verifier, 4, 3) || !mr_ptx_verify_is_sm(verifier, 30))
+        return mr_ptx_verify_operand_error(verifier, operand_at(verifier, MR_PTX_TEXTURE_COMPARE), "a comparison of depths needs PTX 4.3 and target sm_30");
+    return mr_ptx_verify_source(verifier, operand_at(verifier, MR_PTX_TEXTURE_COMPARE), MR_PTX_TYPE_F32, false);
+}
+
+/* .2dms, .a2dms: the sample is named beside the coordinates. */
+static bool is_multisampled(const struct mr_ptx_inst *inst)
+{
+    return inst->geom == MR_PTX_GEOM_2DMS || inst->geom == MR_PTX_GEOM_A2DMS;
+}
+
+static bool check_multisampled(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    if (inst->op != MR_PTX_OP_TEX)
+        return mr_ptx_verify_error(verifier, "this geometry is not allowed for '%s'", mr_ptx_op_name((enum mr_ptx_op)inst->op));
+    if (inst->type[1] != MR_PTX_TYPE_S32)
+        return mr_ptx_verify_error(verifier, "coordinates of this geometry are '.s32'");
+    return (inst->mode != MR_PTX_MODE_LEVEL && inst->mode != MR_PTX_MODE_GRAD) ||
+           mr_ptx_verify_error(verifier, "this geometry has no levels of detail");
+}
+
 static bool check_extras(struct verifier *verifier)
 {
-    if (is_given(verifier, MR_PTX_TEXTURE_SAMPLER))
-        return mr_ptx_verify_unsupported(verifier, "a sampler beside the texture (.texmode_independent)");
-    if (is_given(verifier, MR_PTX_TEXTURE_COMPARE))
-        return mr_ptx_verify_unsupported(verifier, "a comparison of depths");
+    if (!check_sampler(verifier) || !check_compare(verifier))
+        return false;
     if (!is_given(verifier, MR_PTX_TEXTURE_OFFSET))
         return true;
     switch (verifier->inst->geom) {
     case MR_PTX_GEOM_1D: case MR_PTX_GEOM_A1D:
         return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 1, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
-    case MR_PTX_GEOM_2D: case MR_PTX_GEOM_A2D:
+    case MR_PTX_GEOM_2D: case MR_PTX_GEOM_A2D: case MR_PTX_GEOM_2DMS: case MR_PTX_GEOM_A2DMS:
         return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 2, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
     case MR_PTX_GEOM_3D:
         return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 3, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
@@ -125,6 +165,8 @@ static bool check_tex(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'tex' of type '.%s' needs '.v%u'", mr_ptx_type_name(to), pairs ? 2 : 4);
     if (at == MR_PTX_TYPE_U32)
         return mr_ptx_verify_error(verifier, "coordinates are '.s32' or '.f32'");
+    if (is_multisampled(inst) && !check_multisampled(verifier))
+        return false;
     if (is_cube(inst) && at != MR_PTX_TYPE_F32)
         return mr_ptx_verify_error(verifier, "a cubemap's coordinates are '.f32'");
     if (!check_handle(verifier, MR_PTX_TYPE_TEXREF) || !check_place(verifier, at) ||
@@ -141,6 +183,8 @@ static bool check_tld4(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     if (inst->mode2 == MR_PTX_MODE_NONE || inst->vector != 4)
         return mr_ptx_verify_error(verifier, "'tld4' needs a channel and '.v4'");
+    if (is_multisampled(inst) && !check_multisampled(verifier))
+        return false;
     if (inst->geom == MR_PTX_GEOM_1D || inst->geom == MR_PTX_GEOM_3D || inst->geom == MR_PTX_GEOM_A1D)
         return mr_ptx_verify_error(verifier, "'tld4' is for two-dimensional textures and cubemaps");
     return check_handle(verifier, MR_PTX_TYPE_TEXREF) && check_place(verifier, MR_PTX_TYPE_F32) &&
@@ -163,6 +207,8 @@ static bool check_surface(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "type '.%s' is not allowed here", mr_ptx_type_name(type));
     if (inst->vector == 8 || (inst->vector == 4 && type == MR_PTX_TYPE_B64))
         return mr_ptx_verify_error(verifier, "more than 128 bits in one access");
+    if (is_multisampled(inst) && !check_multisampled(verifier))
+        return false;
     if (!check_handle(verifier, MR_PTX_TYPE_SURFREF) || !check_place(verifier, MR_PTX_TYPE_S32))
         return false;
     if (inst->op == MR_PTX_OP_SULD)

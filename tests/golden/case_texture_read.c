@@ -8,6 +8,7 @@
  */
 #include "gold_image.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define F CU_AD_FORMAT_FLOAT
@@ -734,4 +735,75 @@ CASE(texture_read, no_texture, .alone = true, .allow = "CUDA_ERROR_ILLEGAL_ADDRE
 {
     unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
     say(image_launch(image_module(NULL, tex_1d), 0x7777, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results));
+}
+
+/* What PTX has beside the result, the texture and the coordinates, and what hardware makes of it with textures that the driver can create. */
+static void say_row(const char *target, const char *instruction, CUtexObject texture, unsigned reads, const float *at, bool whole)
+{
+    unsigned operands[IMAGE_THREADS_MAX][IMAGE_OPERANDS], results[IMAGE_THREADS_MAX][IMAGE_RESULTS];
+    memset(operands, 0, sizeof operands);
+    for (unsigned i = 0; i < reads; i++)
+        for (unsigned j = 0; j < 4; j++)
+            operands[i][j] = whole ? (unsigned)(int)at[4 * i + j] : image_bits(at[4 * i + j]);
+    say(image_launch(image_module_for(target, NULL, instruction), texture, reads, (const unsigned(*)[IMAGE_OPERANDS])operands, results));
+    for (unsigned i = 0; i < reads; i++) {
+        say_float(image_float(results[i][0]), 2);
+        say_int((int)results[i][3]);
+    }
+}
+
+#define BESIDE "sm_75"
+#define APART "sm_75, texmode_independent"
+
+static CUtexObject plain(CUfilter_mode filter, unsigned flags)
+{
+    return image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_BORDER, filter, flags);
+}
+
+static const float inside_and_out[] = {2.5f, 3.5f, 0, 0, 7.9f, 7.9f, 0, 0, 8.5f, 1, 0, 0, -3, 0.5f, 0, 0, 1, 100, 0, 0};
+
+CASE(texture_read, resident)
+{
+    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
+            inside_and_out, false);
+    say_row(BESIDE, "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}], %f0; selp.b32 %o3, 1, 2, %p0;",
+            plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, inside_and_out, false);
+    say_row(BESIDE, "tex.2d.v4.s32.s32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%r0, %r1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
+            inside_and_out, true);
+    say_row(BESIDE, "tld4.g.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
+            inside_and_out, false);
+}
+
+/* The other sampler wraps and filters, and is not looked at. */
+CASE(texture_read, sampler_apart)
+{
+    CUtexObject other = image_texture(ramp(4, 4, 0, 0, 1, 1, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
+    char text[256];
+    snprintf(text, sizeof text, "mov.b64 %%rd3, %llu; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, 0;", other);
+    say_row(APART, text, plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
+    say_row(APART, "mov.b64 %rd3, 0; tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, %rd3, {%f0, %f1}]; mov.b32 %o3, 0;", plain(CU_TR_FILTER_MODE_LINEAR, 0), 5,
+            inside_and_out, false);
+    snprintf(text, sizeof text, "mov.b64 %%rd3, %llu; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, %%o2;", other);
+    say_row(APART, text, plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
+}
+
+/* Without a function to compare with, which the driver's textures lack, it is an ordinary read. */
+CASE(texture_read, depth_compare)
+{
+    static const float at[] = {2.5f, 3.5f, 0, 0, 2.5f, 3.5f, 1e9f, 0, 2.5f, 3.5f, -1, 0, 2.5f, 3.5f, 32.5f, 0, 2.5f, 3.5f, 32, 0};
+    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, 0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
+    say_row(BESIDE, "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], 0f00000000, {1, 1}, %f2; mov.b32 %o3, 0;",
+            plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, at, false);
+    say_row(BESIDE, "tld4.r.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, %o2;", plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
+}
+
+/* An ordinary texture has the first sample only. */
+CASE(texture_read, samples)
+{
+    static const float at[] = {0, 2, 3, 0, 1, 2, 3, 0, -1, 2, 3, 0, 0, 8, 0, 0, 0, -1, 7, 0, 0, 7, 7, 0};
+    CUtexObject layers = image_texture(ramp(4, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 10, 100), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    static const float layered[] = {0, 0, 2, 3, 1, 0, 2, 3, 2, 0, 1, 1, 3, 0, 1, 1, 1, 1, 2, 3, -1, 0, 1, 1, 1, 0, 4, 1};
+    say_row(BESIDE, "tex.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
+    say_row(BESIDE, "tex.base.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
+    say_row(BESIDE, "tex.a2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", layers, 7, layered, true);
 }

@@ -75,11 +75,11 @@ CUsurfObject image_surface(CUarray array)
     return surface;
 }
 
-CUmodule image_module(const char *before, const char *instruction)
+CUmodule image_module_for(const char *target, const char *before, const char *instruction)
 {
     static char text[8192];
     snprintf(text, sizeof text,
-             ".version 7.0\n.target sm_75\n.address_size 64\n%s\n"
+             ".version 7.1\n.target %s\n.address_size 64\n%s\n"
              ".visible .entry image(.param .u64 handle, .param .u64 from, .param .u64 to)\n{\n"
              "    .reg .b64 %%rd<16>;\n    .reg .b32 %%r<16>, %%o<4>;\n    .reg .f32 %%f<16>;\n    .reg .b16 %%h<8>;\n    .reg .pred %%p<4>;\n"
              "    ld.param.u64 %%rd0, [handle];\n    ld.param.u64 %%rd1, [from];\n    ld.param.u64 %%rd2, [to];\n"
@@ -90,8 +90,13 @@ CUmodule image_module(const char *before, const char *instruction)
              "    mov.b32 %%o0, 0xdeadbeef;\n    mov.b32 %%o1, %%o0;\n    mov.b32 %%o2, %%o0;\n    mov.b32 %%o3, %%o0;\n"
              "    %s\n"
              "    st.global.v4.b32 [%%rd2], {%%o0, %%o1, %%o2, %%o3};\n    ret;\n}\n",
-             before ? before : "", instruction);
+             target, before ? before : "", instruction);
     return gold_load(text);
+}
+
+CUmodule image_module(const char *before, const char *instruction)
+{
+    return image_module_for("sm_75", before, instruction);
 }
 
 CUresult image_launch(CUmodule module, unsigned long long handle, unsigned threads, const unsigned operands[][IMAGE_OPERANDS],

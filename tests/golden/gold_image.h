@@ -28,8 +28,9 @@ CUsurfObject image_surface(CUarray array);
  */
 void image_run(const char *before, const char *instruction, unsigned long long handle, unsigned threads,
                const unsigned operands[][IMAGE_OPERANDS], unsigned results[][IMAGE_RESULTS]);
-/* The same for a kernel of a module that image_module made. */
+/* The same for a kernel of a module that image_module made; `target` may say more than "sm_75". */
 CUmodule image_module(const char *before, const char *instruction);
+CUmodule image_module_for(const char *target, const char *before, const char *instruction);
 CUresult image_launch(CUmodule module, unsigned long long handle, unsigned threads, const unsigned operands[][IMAGE_OPERANDS],
                       unsigned results[][IMAGE_RESULTS]);
 

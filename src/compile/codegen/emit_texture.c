@@ -63,7 +63,8 @@ static uint32_t code_of_texture(const struct mr_ptx_inst *inst)
 {
     unsigned to = inst->type[0];
     unsigned result = to == MR_PTX_TYPE_F16 ? MR_IMAGE_HALF : to == MR_PTX_TYPE_F16X2 ? MR_IMAGE_HALVES : MR_IMAGE_WORD;
-    uint32_t code = MR_IMAGE_PUT(GEOM, inst->geom) | MR_IMAGE_PUT(RESULT, result) | MR_IMAGE_PUT(FLOAT_AT, inst->type[1] == MR_PTX_TYPE_F32)
+    unsigned geom = inst->geom == MR_PTX_GEOM_2DMS ? MR_PTX_GEOM_2D : inst->geom == MR_PTX_GEOM_A2DMS ? MR_PTX_GEOM_A2D : inst->geom;
+    uint32_t code = MR_IMAGE_PUT(GEOM, geom) | MR_IMAGE_PUT(RESULT, result) | MR_IMAGE_PUT(FLOAT_AT, inst->type[1] == MR_PTX_TYPE_F32)
         | MR_IMAGE_PUT(OFFSET, inst->operands[MR_PTX_TEXTURE_OFFSET].kind != MR_PTX_OPERAND_SINK);
     if (inst->op == MR_PTX_OP_TLD4)
         return code | MR_IMAGE_PUT(OP, MR_IMAGE_GATHER) | MR_IMAGE_PUT(CHANNEL, inst->mode2 - MR_PTX_MODE_CHANNEL_R);
@@ -138,6 +139,23 @@ static void put_data(struct cg *g, const struct mr_ptx_inst *inst)
     }
 }
 
+/* Coordinates behind the number of a sample, and a layer before it. To ask for any but the first of both is to read outside, as on hardware: there is one sample,
+ * and layers are not found this way. */
+static void put_sample(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *at = inst->operands[MR_PTX_TEXTURE_AT].elements;
+    size_t place = offsetof(struct mr_image_lanes, at), step = sizeof(uint32_t[CG_LANES]);
+    LLVMValueRef which = cg_source(g, at++, g->unit->i32);
+    if (inst->geom == MR_PTX_GEOM_A2DMS) {
+        LLVMBuildStore(g->b, which, row(g, place));
+        place += step;
+        which = LLVMBuildOr(g->b, which, cg_source(g, at++, g->unit->i32), "");
+    }
+    LLVMValueRef first = LLVMBuildICmp(g->b, LLVMIntEQ, which, cg_int(g, g->unit->i32, 0), "");
+    LLVMBuildStore(g->b, cg_select(g, first, cg_source(g, at, g->unit->i32), cg_int(g, g->unit->i32, UINT32_MAX)), row(g, place));
+    put(g, place + step, at + 1, g->unit->i32);
+}
+
 static void emit_texture(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef at = inst->type[1] == MR_PTX_TYPE_F32 ? g->unit->f32 : g->unit->i32;
@@ -145,7 +163,10 @@ static void emit_texture(struct cg *g, const struct mr_ptx_inst *inst)
     const struct mr_ptx_operand *operands = inst->operands;
     bool gradient = inst->op == MR_PTX_OP_TEX && inst->mode == MR_PTX_MODE_GRAD;
     LLVMTypeRef level = gradient ? g->unit->f32 : at;
-    put_rows(g, offsetof(struct mr_image_lanes, at), &operands[MR_PTX_TEXTURE_AT], layered ? g->unit->i32 : at, at);
+    if (inst->geom == MR_PTX_GEOM_2DMS || inst->geom == MR_PTX_GEOM_A2DMS)
+        put_sample(g, inst);
+    else
+        put_rows(g, offsetof(struct mr_image_lanes, at), &operands[MR_PTX_TEXTURE_AT], layered ? g->unit->i32 : at, at);
     put_rows(g, offsetof(struct mr_image_lanes, level), &operands[MR_PTX_TEXTURE_LEVEL], level, level);
     put_rows(g, offsetof(struct mr_image_lanes, along_y), &operands[MR_PTX_TEXTURE_ALONG_Y], g->unit->f32, g->unit->f32);
     put_rows(g, offsetof(struct mr_image_lanes, offset), &operands[MR_PTX_TEXTURE_OFFSET], g->unit->i32, g->unit->i32);
