@@ -3,7 +3,7 @@
  *
  * map: /tmp/perf-PID.map, a line of text for each function, which `perf report` reads by itself: names only.
  *
- * jitdump: jit-PID.dump in the folder that MILLRACE_DUMP names or else in the working directory, which `perf inject --jit` turns into objects with names,
+ * jitdump: jit-PID.dump in the folder that MILLRACE_DUMP or MILLRACE_DUMP_DIR names or else in the working directory, which `perf inject --jit` turns into objects with names,
  * code and lines. perf learns of the file by an executable mapping of it, and compares its times with those of samples, hence `perf record -k mono`. (Linux,
  * tools/perf/Documentation: jit-interface.txt, jitdump-specification.txt.) */
 #include "compile/perf.h"
@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "compile/dump.h"
 #include "base/thread.h"
 #include "compile/codegen.h"
 #include "compile/lines.h"
@@ -58,7 +59,8 @@ static bool begin_dump(void)
 
 static void begin(void)
 {
-    const char *way = mr_setting_text(MR_SETTING_PERF), *in = mr_setting_text(MR_SETTING_DUMP);
+    const char *way = mr_setting_text(MR_SETTING_PERF);
+    struct mr_dump dump = mr_dump_settings();
     char path[4096 + 64], real[4096];
     if (!*way || strcmp(way, "off") == 0)
         return;
@@ -67,7 +69,7 @@ static void begin(void)
         mr_log(MR_LOG_WARN, "MILLRACE_PERF is '%s': it can be map, jitdump or off", way);
         return;
     }
-    if (*in && realpath(in, real))
+    if (dump.stages && realpath(dump.folder, real))
         snprintf(folder, sizeof folder, "%.4000s/", real);
     if (dumps)
         snprintf(path, sizeof path, "%sjit-%d.dump", folder, (int)getpid());

@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -17,6 +16,7 @@
 #include "compile/codegen_interface.h"
 #include "compile/compiler.h"
 #include "compile/debugger.h"
+#include "compile/dump.h"
 #include "compile/lines.h"
 #include "compile/perf.h"
 #include "ptx/container.h"
@@ -37,21 +37,6 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
     memcpy(log, text, length);
     log[length] = '\0';
     *used = length + 1;
-}
-
-void mr_program_dump(const struct mr_program *program, const char *name, const char *suffix, const char *text, size_t length)
-{
-    const char *in = mr_setting_text(MR_SETTING_DUMP);
-    char path[4096];
-    if (!*in || !text)
-        return;
-    mkdir(in, 0777);
-    int need = snprintf(path, sizeof path, "%s/%016llx%s%.200s.%s", in, (unsigned long long)program->text.high, *name ? "-" : "", name, suffix);
-    FILE *file = need > 0 && (size_t)need < sizeof path ? fopen(path, "we") : NULL;
-    if (!file || fwrite(text, 1, length, file) != length)
-        mr_log(MR_LOG_WARN, "cannot write '%s'", path);
-    if (file)
-        fclose(file);
 }
 
 static CUresult status_of(const struct mr_ptx_diag *diag)
@@ -175,7 +160,7 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     program->optimisation = options->optimisation;
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
-    mr_program_dump(program, "", "ptx", text, length);
+    mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
     CUresult status = build_program(program, text, length, options, &diag);
     if (status == CUDA_SUCCESS)
         status = check_processor(program, &diag);
@@ -320,14 +305,13 @@ static CUresult load_variant(const struct mr_program *program, const struct mr_c
 
 static void dump_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_codegen_result *result)
 {
+    const struct { unsigned stage; const char *suffix, *text; } files[] = {
+        { MR_DUMP_IR, "ll", result->ir_text }, { MR_DUMP_IR, "opt.ll", result->ir_optimised }, { MR_DUMP_ASM, "s", result->assembly } };
     char name[256];
     snprintf(name, sizeof name, "%.200s-%u", program->entries[entry].name, shape);
-    if (result->ir_text)
-        mr_program_dump(program, name, "ll", result->ir_text, strlen(result->ir_text));
-    if (result->ir_optimised)
-        mr_program_dump(program, name, "opt.ll", result->ir_optimised, strlen(result->ir_optimised));
-    if (result->assembly)
-        mr_program_dump(program, name, "s", result->assembly, strlen(result->assembly));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].text)
+            mr_dump_text(files[i].stage, program->text.high, name, files[i].suffix, files[i].text, strlen(files[i].text));
 }
 
 /* Generates the code. The object goes to the cache if `key` is given. */
@@ -338,13 +322,12 @@ static CUresult generate(const struct mr_program *program, size_t entry, unsigne
     if (!compiler)
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
-    bool dump = *mr_setting_text(MR_SETTING_DUMP) != '\0';
+    unsigned stages = mr_dump_settings().stages;
     char source[SOURCE_ROOM];
     name_source(program, source);
     struct mr_codegen_request request = { .module = program->module, .layout = &program->layout, .entry = (uint32_t)entry, .shape = shape,
-        .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = dump,
-        .want_assembly = dump,
-        .source = source, .note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS) };
+        .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = stages & MR_DUMP_IR,
+        .want_assembly = stages & MR_DUMP_ASM, .source = source, .note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS) };
     struct mr_codegen_result result = { .object = NULL };
     uint64_t start = mr_clock_ns();
     CUresult status;
@@ -369,7 +352,7 @@ static CUresult make_variant(const struct mr_program *program, size_t entry, uns
     struct mr_cache_key key;
     struct mr_cache_entry found;
     bool cached = mr_cache_folder() && variant_key(program, entry, shape, &key);
-    if (cached && !*mr_setting_text(MR_SETTING_DUMP) && mr_cache_find(key, &found)) {
+    if (cached && !(mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM)) && mr_cache_find(key, &found)) {
         CUresult status = load_variant(program, &found, program->entries[entry].name, variant);
         mr_cache_release(&found);
         if (status == CUDA_SUCCESS)

@@ -39,7 +39,4 @@ struct mr_program {
 bool mr_program_describe(struct mr_program *program, int capability) __attribute__((warn_unused_result));
 void mr_program_forget(struct mr_program *program);
 
-/* Writes a text into the folder that MILLRACE_DUMP names, as HASH[-NAME].SUFFIX; does nothing if it names none. */
-void mr_program_dump(const struct mr_program *program, const char *name, const char *suffix, const char *text, size_t length);
-
 #endif

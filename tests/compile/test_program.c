@@ -248,8 +248,19 @@ static void dumps_are_written(void **unused)
     struct mr_program *program = loaded(HEAD EMPTY("k"));
     code_for(program, 32, 1);
     mr_program_drop(program);
-    unsetenv("MILLRACE_DUMP");
     assert_int_equal(clear(dump), 2);
+    /* Lists of stages; a word that is none is passed over beside one that is. */
+    static const struct { const char *stages; int files; } cases[] = {{"ptx", 1}, {"ir,asm", 1}, {"ptx,ir,asm", 2}, {"asm", 0}, {"ptx,cubin", 1}};
+    setenv("MILLRACE_DUMP_DIR", dump, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        setenv("MILLRACE_DUMP", cases[i].stages, 1);
+        program = loaded(HEAD EMPTY("k"));
+        code_for(program, 32, 1);
+        mr_program_drop(program);
+        assert_int_equal(clear(dump), cases[i].files);
+    }
+    unsetenv("MILLRACE_DUMP_DIR");
+    unsetenv("MILLRACE_DUMP");
 }
 
 /* Each allocation in turn fails: the status says so, or the load has managed without; nothing is lost. */
