@@ -6,7 +6,7 @@
  *     ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--level L] [--print] [--dry] [--shrink]
  *
  * --from, --seeds  the seeds S to S + N - 1 (by default 1, 100)
- * --seconds        stop after so long
+ * --seconds        stop after so long; what --shrink has by then is printed
  * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4)
  * --print          write the PTX to standard output
  * --dry            draw and calculate, but run nothing
@@ -147,14 +147,14 @@ static bool fails(const struct program *p, const struct options *options, char *
     return !run(p, &got, options, quiet) || differs(p, what, size);
 }
 
-/* Unlinks one statement at a time. */
-static void shrink(struct program *p, const struct options *options)
+/* Unlinks one statement at a time. `end`: when to stop, 0: when nothing more can go. */
+static void shrink(struct program *p, const struct options *options, double end)
 {
     char what[256];
     bool smaller = true;
     while (smaller) {
         smaller = false;
-        for (unsigned i = 0; i < p->node_count; i++) {
+        for (unsigned i = 0; i < p->node_count && !(end > 0 && now() > end); i++) {
             int *places[] = {&p->body, &p->functions[0], &p->functions[1], &p->functions[2]};
             for (unsigned k = 0; k < 4 + 5 * p->node_count; k++) {
                 struct node *n = &p->nodes[(k >= 4 ? k - 4 : 0) / 5];
@@ -231,7 +231,7 @@ int main(int count, char **words)
             continue;
         printf("ptx_random: seed %llu: %s\n", (unsigned long long)seed, what);
         if (options.shrink) {
-            shrink(&program, &options);
+            shrink(&program, &options, options.seconds > 0 ? begin + options.seconds : 0);
             fails(&program, &options, what, sizeof what, true);
             printf("ptx_random: shrunk: %s\n", what);
             put_program(stdout, &program);
