@@ -2,8 +2,8 @@
 /* Images on their way in: from memory or a file, with the options of the just-in-time compiler.
  *
  * Options come as two arrays; a value is either the number itself in the pointer's bits or a pointer to a buffer. Those that steer NVIDIA's
- * code generator towards its chips (registers, cache modes, targets) say nothing about the result and are accepted without effect, because the manual
- * calls them hints or the device has no such resource. Options that would change results or bind symbols are refused where they can't be honoured. */
+ * code generator towards its chips (cache modes, targets) say nothing about the result and are accepted without effect, because the manual
+ * calls them hints or the device has no such resource. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would change results or bind symbols are refused where they can't be honoured. */
 #include "api/image.h"
 
 #include <errno.h>
@@ -22,12 +22,18 @@
 /* The parsed options, and where results go. Indices are into the arrays; -1: not asked for. */
 struct request {
     struct mr_program_options program;
-    int wall_time, info_size, error_size;
+    int wall_time, info_size, error_size, threads, target;
 };
 
 static unsigned number(void *value)
 {
     return (unsigned)(uintptr_t)value;
+}
+
+/* The threads of a block that are compiled for: whole warps, as many as a block can have. */
+static unsigned whole_warps(unsigned threads)
+{
+    return threads == 0 ? 32 : threads > 1024 - 31 ? 1024 : (threads + 31) / 32 * 32;
 }
 
 static CUresult refuse_option(const char *entry, int option)
@@ -66,14 +72,22 @@ static CUresult read_option(const char *entry, struct request *request, int opti
             return mr_bad_value(entry, "there is no cache mode %u", number(value));
         break;
     case CU_JIT_MAX_REGISTERS:
+        if (number(value) == 0)
+            return mr_bad_value(entry, "no registers at all for a thread");
+        program->limits.registers = number(value) <= 255 ? number(value) : 0;
+        break;
     case CU_JIT_THREADS_PER_BLOCK:
+        request->threads = index;
+        program->limits.block_threads = whole_warps(number(value));
+        break;
+    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES: program->limits.override = number(value) != 0; break;
+    case CU_JIT_TARGET: request->target = index; break;
+    case CU_JIT_MAX_THREADS_PER_BLOCK: program->limits.most_threads = number(value); break;
+    case CU_JIT_MIN_CTA_PER_SM: program->limits.blocks = number(value); break;
     case CU_JIT_TARGET_FROM_CUCONTEXT:
-    case CU_JIT_TARGET:
     case CU_JIT_NEW_SM3X_OPT:
     case CU_JIT_FAST_COMPILE:
     case CU_JIT_POSITION_INDEPENDENT_CODE:
-    case CU_JIT_MIN_CTA_PER_SM:
-    case CU_JIT_MAX_THREADS_PER_BLOCK:
     case CU_JIT_SPLIT_COMPILE:
     case CU_JIT_LTO:
     case CU_JIT_FTZ:        /* these four are for the link-time optimiser's input only; PTX states its own rounding */
@@ -89,7 +103,6 @@ static CUresult read_option(const char *entry, struct request *request, int opti
     case CU_JIT_GLOBAL_SYMBOL_NAMES:
     case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
     case CU_JIT_GLOBAL_SYMBOL_COUNT:
-    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
         return refuse_option(entry, option);
     default:
         return mr_bad_value(entry, "there is no option %d of the just-in-time compiler", option);
@@ -99,7 +112,7 @@ static CUresult read_option(const char *entry, struct request *request, int opti
 
 static CUresult read_options(const char *entry, const struct mr_image_options *options, struct request *request)
 {
-    request->wall_time = request->info_size = request->error_size = -1;
+    request->wall_time = request->info_size = request->error_size = request->threads = request->target = -1;
     if (options->count == 0)
         return CUDA_SUCCESS;
     if (!options->names || !options->values)
@@ -109,6 +122,8 @@ static CUresult read_options(const char *entry, const struct mr_image_options *o
         if (status != CUDA_SUCCESS)
             return status;
     }
+    if (request->threads >= 0 && request->target >= 0)
+        return mr_bad_value(entry, "CU_JIT_TARGET and CU_JIT_THREADS_PER_BLOCK exclude each other");
     struct mr_program_options *program = &request->program;
     if (!program->info_log)
         program->info_room = 0;
@@ -129,6 +144,8 @@ static void write_back(const struct mr_image_options *options, const struct requ
         options->values[request->info_size] = (void *)(uintptr_t)request->program.info_used;
     if (request->error_size >= 0)
         options->values[request->error_size] = (void *)(uintptr_t)request->program.error_used;
+    if (request->threads >= 0)
+        options->values[request->threads] = (void *)(uintptr_t)request->program.limits.block_threads;
     if (request->wall_time >= 0) {
         float milliseconds = (float)((double)nanoseconds / 1e6);
         uint32_t bits;

@@ -20,6 +20,9 @@ struct mr_program_options {
     int capability;              /* of the device, 10 * major + minor: chooses among a container's images, %-version checks */
     unsigned optimisation;       /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL */
     bool debug, line_info, verbose;
+    /* What a thread's registers are counted for, 0: not said. CU_JIT_MAX_REGISTERS, _THREADS_PER_BLOCK, _MAX_THREADS_PER_BLOCK, _MIN_CTA_PER_SM; override: they go
+     * before what the PTX says. */
+    struct mr_program_limits { unsigned registers, block_threads, most_threads, blocks; bool override; } limits;
     bool partial;                /* an input of a link: what it declares may be defined by others; it can't be launched */
     char *error_log; size_t error_room, error_used;
     char *info_log; size_t info_room, info_used;
@@ -30,8 +33,8 @@ struct mr_program_options {
  * CUDA_ERROR_OUT_OF_MEMORY. Everything that cannot be compiled is refused here, not at the launch. */
 CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out) __attribute__((warn_unused_result));
 
-/* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of `options`, the only ones that it
- * looks at beside the capability. CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
+/* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of `options`; it looks at the
+ * capability and the limit of registers, too, which becomes a directive of the text. CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
 struct mr_program_image { const void *data; size_t size; };
 CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text) __attribute__((warn_unused_result));
 void mr_program_hold(struct mr_program *program);
@@ -62,7 +65,7 @@ struct mr_entry {
     size_t constant_bytes;       /* user-visible CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES */
     size_t local_bytes;          /* per thread */
     unsigned registers;          /* an estimate: CU_FUNC_ATTRIBUTE_NUM_REGS */
-    unsigned max_threads;        /* from .maxntid/.reqntid, else 1024 */
+    unsigned max_threads;        /* from .maxntid or options, else 1024 */
     unsigned required[3];        /* .reqntid, zeros if none */
     unsigned ptx_version;        /* e.g. 75 */
     unsigned binary_version;     /* capability */

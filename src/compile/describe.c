@@ -63,20 +63,70 @@ static bool describe_symbol(const struct mr_program *program, size_t index)
 }
 
 #define REGISTER_FILE 65536u   /* of a multiprocessor */
+#define THREADS_OF_SM 2048u
+#define REGISTERS_LEAST 24u    /* lower limits are taken for this one */
+#define REGISTERS_MOST 255u
 
-/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number. As there, it leaves room for a block of the
- * most threads that may be launched: programs reckon a grid from the occupancy, which must not be 0 for a launch that is allowed. */
-static unsigned estimate_registers(const struct mr_ptx_function *function, unsigned max_threads)
+/* So many blocks of so many threads have to find room; 0 blocks: one. */
+static unsigned registers_for(uint64_t threads, uint64_t blocks)
+{
+    uint64_t whole = (threads + 31) / 32 * 32;
+    if (blocks == 0)
+        blocks = 1;
+    uint64_t each = whole && whole * blocks <= REGISTER_FILE ? REGISTER_FILE / (whole * blocks) / 8 * 8 : REGISTERS_MOST;
+    return each > REGISTERS_MOST ? REGISTERS_MOST : each < REGISTERS_LEAST ? REGISTERS_LEAST : (unsigned)each;
+}
+
+static unsigned registers_said(unsigned most)
+{
+    return most == 0 || most > REGISTERS_MOST ? REGISTERS_MOST : most < REGISTERS_LEAST ? REGISTERS_LEAST : most;
+}
+
+/* The threads that a block has at most and the blocks that a multiprocessor has room for, from directives and options; 0: not said. Options of blocks and threads
+ * don't count beside those of registers. */
+static void bounds_of(const struct mr_ptx_function *function, const struct mr_program_limits *limits, uint64_t *threads, uint64_t *blocks)
+{
+    const uint32_t *size = function->reqntid[0] ? function->reqntid : function->maxntid;
+    bool options = !limits->registers && !limits->block_threads;
+    *threads = (uint64_t)size[0] * size[1] * size[2];
+    *blocks = function->minnctapersm;
+    if (options && limits->most_threads && (*threads == 0 || limits->override))
+        *threads = limits->most_threads;
+    if (options && limits->blocks && (*blocks == 0 || limits->override))
+        *blocks = limits->blocks;
+    if (*threads == 0 || *blocks > THREADS_OF_SM || (*threads + 31) / 32 * 32 * *blocks > THREADS_OF_SM)
+        *blocks = 0;
+}
+
+/* The most registers that a thread may have, as NVIDIA's compiler settles it (driver 580 on an H200 and ptxas 13.0, November 2026). */
+static unsigned register_limit(const struct mr_ptx_function *function, const struct mr_program_limits *limits)
+{
+    uint64_t threads, blocks;
+    bounds_of(function, limits, &threads, &blocks);
+    if (limits->override && limits->registers)
+        return registers_said(limits->registers);
+    if (function->maxnreg && function->maxnreg <= REGISTERS_MOST) {
+        unsigned said = registers_said(function->maxnreg), room = blocks ? registers_for(threads, blocks) : REGISTERS_MOST;
+        return said < room ? said : room;
+    }
+    if (threads)
+        return registers_for(threads, blocks);
+    unsigned said = registers_said(limits->registers), room = limits->block_threads ? registers_for(limits->block_threads, 1) : REGISTERS_MOST;
+    return said < room ? said : room;
+}
+
+/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number, but within the limits that hardware's would keep.
+ * As there, it leaves room for a block of the most threads that may be launched: programs reckon a grid from the occupancy, which must not be 0 for a launch that
+ * is allowed. */
+static unsigned estimate_registers(const struct mr_ptx_function *function, unsigned max_threads, const struct mr_program_limits *limits)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < function->reg_count; i++) {
         unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)function->regs[i].type);
         words += bits > 64 ? 4 : bits > 32 ? 2 : bits > 1 ? 1 : 0;
     }
-    unsigned warps = (max_threads + 31) / 32, most = REGISTER_FILE / (warps * 32) / 8 * 8;
-    uint32_t estimate = 8 + words / 4;
-    if (most > 255)
-        most = 255;
+    unsigned limit = register_limit(function, limits), room = registers_for(max_threads, 1);
+    uint32_t estimate = 8 + words / 4, most = limit < room ? limit : room;
     return estimate > most ? most : estimate;
 }
 
@@ -89,7 +139,7 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     return total;
 }
 
-static bool describe_entry(struct mr_program *program, size_t index, int capability)
+static bool describe_entry(struct mr_program *program, size_t index, const struct mr_program_options *options)
 {
     const struct mr_layout_entry *from = &program->layout.entries[index];
     const struct mr_ptx_function *function = from->func;
@@ -107,20 +157,18 @@ static bool describe_entry(struct mr_program *program, size_t index, int capabil
     entry->dynamic_offset = (size_t)from->dynamic_offset;
     entry->constant_bytes = constant_bytes(program->module);
     entry->local_bytes = (size_t)from->local_bytes;
-    entry->max_threads = 1024;
-    if (function->maxntid[0]) {
-        uint64_t most = (uint64_t)function->maxntid[0] * function->maxntid[1] * function->maxntid[2];
-        entry->max_threads = most < 1024 ? (unsigned)most : 1024;
-    }
-    entry->registers = estimate_registers(function, entry->max_threads);
+    uint64_t most, blocks;
+    bounds_of(function, &options->limits, &most, &blocks);
+    entry->max_threads = most && most < 1024 && (function->maxntid[0] || !function->reqntid[0]) ? (unsigned)most : 1024;
+    entry->registers = estimate_registers(function, entry->max_threads, &options->limits);
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = program->module->target_sm;
-    entry->binary_version = (unsigned)capability;
+    entry->binary_version = (unsigned)options->capability;
     return true;
 }
 
-bool mr_program_describe(struct mr_program *program, int capability)
+bool mr_program_describe(struct mr_program *program, const struct mr_program_options *options)
 {
     program->symbols = mr_calloc(program->layout.symbol_count, sizeof *program->symbols);
     program->entries = mr_calloc(program->layout.entry_count, sizeof *program->entries);
@@ -131,7 +179,7 @@ bool mr_program_describe(struct mr_program *program, int capability)
         if (!describe_symbol(program, i))
             return false;
     for (size_t i = 0; i < program->layout.entry_count; i++)
-        if (!describe_entry(program, i, capability))
+        if (!describe_entry(program, i, options))
             return false;
     return true;
 }

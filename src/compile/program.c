@@ -7,6 +7,7 @@
 #include "compile/program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -113,7 +114,7 @@ static CUresult build_program(struct mr_program *program, const char *text, size
     diag->source = NULL;
     if (!good)
         return status_of(diag);
-    return mr_program_describe(program, options->capability) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return mr_program_describe(program, options) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static void free_program(struct mr_program *program)
@@ -150,6 +151,26 @@ static bool begins_with_version(const char *text, size_t length)
     }
 }
 
+/* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses: the numbers that cuFuncGetAttribute gives. */
+static void give_info(const struct mr_program *program, struct mr_program_options *options, const struct mr_ptx_diag *diag)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = options->verbose && options->info_room ? open_memstream(&text, &size) : NULL;
+    for (size_t i = 0; file && i < program->layout.entry_count; i++) {
+        const struct mr_entry *entry = &program->entries[i];
+        fprintf(file, "info: kernel '%s' for sm_%u: Used %u registers, %zu bytes smem, %zu bytes cmem, %zu bytes lmem, %zu bytes of parameters, at most %u threads\n",
+            entry->name, entry->binary_version, entry->registers, entry->static_shared, entry->constant_bytes, entry->local_bytes, entry->param_bytes,
+            entry->max_threads);
+    }
+    if (file) {
+        fputs(mr_ptx_diag_text(diag), file);
+        fclose(file);
+    }
+    give_log(options->info_log, options->info_room, &options->info_used, text ? text : mr_ptx_diag_text(diag));
+    free(text);
+}
+
 static CUresult load_text(const char *text, size_t length, struct mr_program_options *options, struct mr_program **out)
 {
     struct mr_ptx_diag diag;
@@ -169,7 +190,7 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
         mr_log(MR_LOG_INFO, "PTX refused: %s", status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
         free_program(program);
     } else {
-        give_log(options->info_log, options->info_room, &options->info_used, mr_ptx_diag_text(&diag));
+        give_info(program, options, &diag);
         *out = program;
     }
     mr_ptx_diag_clear(&diag);
@@ -215,7 +236,7 @@ CUresult mr_program_join(const struct mr_program_image *images, unsigned count, 
     if (status == CUDA_SUCCESS) {
         struct mr_ptx_diag diag;
         mr_ptx_diag_init(&diag);
-        *text = mr_ptx_join(inputs, count, &diag);
+        *text = mr_ptx_join(inputs, count, options->limits.registers, &diag);
         if (!*text) {
             status = status_of(&diag);
             give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));

@@ -36,7 +36,7 @@ struct mr_program {
 };
 
 /* Fills program->symbols and program->entries from the layout. False when memory is short. */
-bool mr_program_describe(struct mr_program *program, int capability) __attribute__((warn_unused_result));
+bool mr_program_describe(struct mr_program *program, const struct mr_program_options *options) __attribute__((warn_unused_result));
 void mr_program_forget(struct mr_program *program);
 
 #endif

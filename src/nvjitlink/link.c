@@ -208,7 +208,7 @@ static bool join(struct nvJitLink *link)
     mr_ptx_diag_init(&diag);
     for (size_t i = 0; inputs && i < link->count; i++)
         inputs[i] = (struct mr_ptx_join_input){ link->inputs[i].text, link->inputs[i].length };
-    char *text = inputs ? mr_ptx_join(inputs, (uint32_t)link->count, &diag) : NULL;
+    char *text = inputs ? mr_ptx_join(inputs, (uint32_t)link->count, link->registers, &diag) : NULL;
     if (text)
         mr_text_put(&link->result, text);
     else

@@ -20,6 +20,7 @@ struct mr_link_input {
 struct nvJitLink {
     nvJitLinkResult created;   /* anything but success: the link takes no inputs */
     unsigned capability;       /* 80 for sm_80; 0 before the option */
+    unsigned registers;        /* -maxrregcount; 0: no limit */
     bool virtual_arch;         /* compute_80 */
     bool lto, ptx, verbose, timed;
     struct mr_link_input *inputs;

@@ -3,13 +3,14 @@
  *
  * Most steer NVIDIA's assembler or its optimiser of LTO code, neither of which runs here: they are checked as NVIDIA's library checks them and have no
  * effect, since the driver compiles the joined PTX as a whole. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "nvjitlink/link.h"
 #include "ptx/arch.h"
 
 enum action {
-    ARCH, LTO, PTX, VERBOSE, TIMED,
+    ARCH, LTO, PTX, VERBOSE, TIMED, REGISTERS,
     NOTHING,        /* no value, no effect */
     NOTHING_VALUE,  /* a value of any kind, no effect */
     LEVEL,          /* -O0, -O3 */
@@ -19,7 +20,7 @@ enum action {
 static const struct option { const char *name; enum action action; } known[] = {
     { "-arch=", ARCH }, { "-lto", LTO }, { "-ptx", PTX }, { "-verbose", VERBOSE }, { "-time", TIMED }, { "-O", LEVEL }, { "-g", NOTHING },
     { "-lineinfo", NOTHING }, { "-optimize-unused-variables", NOTHING }, { "-no-cache", NOTHING }, { "-device-stack-protector", NOTHING },
-    { "-maxrregcount=", NOTHING_VALUE }, { "-ftz=", NOTHING_VALUE }, { "-prec-div=", NOTHING_VALUE }, { "-prec-sqrt=", NOTHING_VALUE },
+    { "-maxrregcount=", REGISTERS }, { "-ftz=", NOTHING_VALUE }, { "-prec-div=", NOTHING_VALUE }, { "-prec-sqrt=", NOTHING_VALUE },
     { "-fma=", NOTHING_VALUE }, { "-kernels-used=", NOTHING_VALUE }, { "-variables-used=", NOTHING_VALUE }, { "-Xptxas=", ASSEMBLER },
     { "-split-compile=", NOTHING_VALUE }, { "-split-compile-extended=", NOTHING_VALUE }, { "-jump-table-density=", NOTHING_VALUE },
 };
@@ -71,6 +72,12 @@ static nvJitLinkResult read_one(struct nvJitLink *link, const char *word)
         case TIMED:
             link->timed = true;
             break;
+        case REGISTERS: {
+            /* As the assembler does it: what is above the most that a thread can have is no limit. */
+            unsigned long number = strtoul(value, NULL, 10);
+            link->registers = number <= 255 ? (unsigned)number : 0;
+            break;
+        }
         default:
             break;
         }

@@ -26,6 +26,7 @@ struct statement {
     uint32_t input, line;
     uint8_t linkage;
     bool is_function, is_entry, has_body, is_shared;
+    bool tuned;              /* a kernel that says how many registers or threads it has */
     bool dropped, declared;  /* left out; written as a declaration */
     bool renamed;
 };
@@ -38,6 +39,7 @@ struct join {
     unsigned version_major, version_minor, sm;
     char target[32];
     struct mr_ptx_diag *diag;
+    unsigned registers;      /* of a thread at most, in kernels that say nothing themselves; 0: nothing is said */
     bool short_of_memory, good;
 };
 
@@ -117,6 +119,8 @@ static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, 
         }
         if (outside && !statement->head_end)
             read_word(statement, token);
+        statement->tuned |= outside && !statement->head_end && token->kind == MR_PTX_TOKEN_DOT &&
+            (word_is(token, "maxnreg") || word_is(token, "maxntid") || word_is(token, "reqntid"));
     }
     statement->end = token->text;
 }
@@ -295,6 +299,13 @@ static void put_input(struct join *join, uint32_t input)
             put(join, ".extern", 7);
             put_part(join, input, renames, statement->rest, statement->head_end);
             put(join, ";\n", 2);
+        } else if (join->registers && statement->is_entry && statement->has_body && !statement->tuned) {
+            char directive[32];
+            snprintf(directive, sizeof directive, "\n.maxnreg %u\n", join->registers);
+            put_part(join, input, renames, statement->begin, statement->head_end);
+            put(join, directive, strlen(directive));
+            put_part(join, input, renames, statement->head_end, statement->end);
+            put(join, "\n", 1);
         } else {
             put_part(join, input, renames, statement->begin, statement->end);
             put(join, "\n", 1);
@@ -302,9 +313,9 @@ static void put_input(struct join *join, uint32_t input)
     }
 }
 
-char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, struct mr_ptx_diag *diag)
+char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, unsigned registers, struct mr_ptx_diag *diag)
 {
-    struct join join = {.diag = diag, .good = true};
+    struct join join = {.diag = diag, .registers = registers, .good = true};
     char header[128];
     for (uint32_t i = 0; i < count; i++)
         read_input(&join, &inputs[i], i);

@@ -176,11 +176,132 @@ static void occupancy_of_many_registers(void **state)
     }
 }
 
+/* A kernel that wants many registers, under a directive; the caller frees the text. */
+static char *wants_many(const char *name, const char *directives)
+{
+    size_t size = 1 << 16;
+    char *text = malloc(size);
+    assert_non_null(text);
+    int length = snprintf(text, size, PTX_HEAD ".visible .entry %s()\n%s\n{\n.reg .b32 %%r<600>;\n", name, directives);
+    for (int r = 0; r < 600; r++)
+        length += snprintf(text + length, size - (size_t)length, "mov.u32 %%r%d, %d;\n", r, r);
+    snprintf(text + length, size - (size_t)length, "ret;\n}\n");
+    return text;
+}
+
+static int registers_under(const char *directives, unsigned count, const CUjit_option *options, const unsigned *numbers)
+{
+    CUmodule module;
+    CUjit_option names[4];
+    void *values[4];
+    char *text = wants_many("many", directives);
+    for (unsigned i = 0; i < count; i++) {
+        names[i] = options[i];
+        values[i] = (void *)(uintptr_t)numbers[i];
+    }
+    OK(cuModuleLoadDataEx(&module, text, count, count ? names : NULL, count ? values : NULL));
+    int registers = attribute(get_function(module, "many"), CU_FUNC_ATTRIBUTE_NUM_REGS);
+    OK(cuModuleUnload(module));
+    free(text);
+    return registers;
+}
+
+/* The limits are those of NVIDIA's assembler (ptxas -v). */
+static void limits_of_registers(void **state)
+{
+    static const struct { const char *directives; int alone, under_40; } cases[] = {
+        { "", 64, 40 }, { ".maxnreg 48", 48, 48 }, { ".maxnreg 33", 33, 33 }, { ".maxnreg 8", 24, 24 },
+        { ".maxnreg 300", 64, 40 }, { ".maxntid 1024", 64, 64 }, { ".maxntid 512", 128, 128 },
+        { ".maxntid 512\n.minnctapersm 4", 32, 32 }, { ".maxntid 256\n.minnctapersm 3", 80, 80 },
+        { ".maxntid 96\n.minnctapersm 13", 48, 48 }, { ".reqntid 100\n.minnctapersm 9", 56, 56 },
+        { ".maxntid 1024\n.minnctapersm 4", 64, 64 }, { ".maxntid 512\n.minnctapersm 4\n.maxnreg 24", 24, 24 },
+    };
+    static const unsigned forty = 40, eight = 8, many = 300, threads = 1024, pair[2] = {512, 4};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(registers_under(cases[i].directives, 0, NULL, NULL), cases[i].alone);
+        assert_int_equal(registers_under(cases[i].directives, 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &forty), cases[i].under_40);
+    }
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &eight), 24);
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &many), 64);
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_THREADS_PER_BLOCK }, &threads), 64);
+    assert_int_equal(registers_under("", 2, (CUjit_option[]){ CU_JIT_MAX_THREADS_PER_BLOCK, CU_JIT_MIN_CTA_PER_SM }, pair), 32);
+}
+
+/* Directives and options together, as an H200 answers. */
+#define REGS CU_JIT_MAX_REGISTERS
+#define THREADS CU_JIT_THREADS_PER_BLOCK
+#define MOST CU_JIT_MAX_THREADS_PER_BLOCK
+#define BLOCKS CU_JIT_MIN_CTA_PER_SM
+#define OVER CU_JIT_OVERRIDE_DIRECTIVE_VALUES
+
+static void limits_together(void **state)
+{
+    static const struct { const char *directives; unsigned count; CUjit_option options[3]; unsigned numbers[3]; int wanted; } cases[] = {
+        { ".maxnreg 24", 2, { REGS, OVER }, { 40, 1 }, 40 }, { ".maxntid 512\n.minnctapersm 4", 2, { REGS, OVER }, { 40, 1 }, 40 },
+        { ".maxnreg 60", 1, { THREADS }, { 1024 }, 60 }, { ".maxnreg 60", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
+        { ".maxnreg 24", 3, { MOST, BLOCKS, OVER }, { 512, 4, 1 }, 24 }, { ".maxntid 512", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
+        { ".maxntid 1024", 2, { MOST, BLOCKS }, { 512, 4 }, 64 }, { ".maxntid 1024", 3, { MOST, BLOCKS, OVER }, { 512, 4, 1 }, 32 },
+        { ".reqntid 256", 2, { MOST, BLOCKS }, { 512, 4 }, 64 }, { ".minnctapersm 4", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
+        { "", 3, { REGS, MOST, BLOCKS }, { 40, 512, 1 }, 40 }, { "", 1, { MOST }, { 512 }, 128 }, { "", 2, { REGS, THREADS }, { 80, 1024 }, 64 },
+        { ".maxntid 512\n.minnctapersm 4\n.maxnreg 60", 0, { 0 }, { 0 }, 32 }, { ".maxntid 1024\n.minnctapersm 1\n.maxnreg 100", 0, { 0 }, { 0 }, 64 },
+    };
+    static const unsigned asked[] = { 1, 32, 100, 500, 768, 1000, 1025, 4096 }, told[] = { 32, 32, 128, 512, 768, 1024, 1024, 1024 };
+    CUmodule module;
+    char *text = wants_many("many", ""), log[512] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(registers_under(cases[i].directives, cases[i].count, cases[i].options, cases[i].numbers), cases[i].wanted);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        void *value = (void *)(uintptr_t)asked[i];
+        OK(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){ THREADS }, &value));
+        assert_int_equal((uintptr_t)value, told[i]);
+        OK(cuModuleUnload(module));
+    }
+    FAILS(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){ REGS }, (void *[]){ NULL }), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, text, 2, (CUjit_option[]){ THREADS, CU_JIT_TARGET }, (void *[]){ (void *)256, (void *)80 }), CUDA_ERROR_INVALID_VALUE);
+    /* A bound from an option is one for launches. */
+    OK(cuModuleLoadDataEx(&module, text, 4, (CUjit_option[]){ MOST, CU_JIT_LOG_VERBOSE, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES },
+        (void *[]){ (void *)96, (void *)1, log, (void *)sizeof log }));
+    CUfunction function = get_function(module, "many");
+    assert_int_equal(attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 96);
+    FAILS(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    char line[64];
+    snprintf(line, sizeof line, "Used %d registers, 0 bytes smem", attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS));
+    assert_non_null(strstr(log, "'many'"));
+    assert_non_null(strstr(log, line));
+    OK(cuModuleUnload(module));
+    free(text);
+}
+
+/* The limit of a link goes to the kernels that say nothing themselves. */
+static void limits_of_links(void **state)
+{
+    CUjit_option name = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)57, *image;
+    size_t size;
+    CUlinkState link;
+    CUmodule module;
+    (void)state;
+    OK(cuLinkCreate(1, &name, &value, &link));
+    char *first = wants_many("many", ""), *second = wants_many("few", ".maxnreg 30");
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, first, strlen(first) + 1, "first", 0, NULL, NULL));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, second, strlen(second) + 1, "second", 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    OK(cuModuleLoadData(&module, image));
+    assert_int_equal(attribute(get_function(module, "many"), CU_FUNC_ATTRIBUTE_NUM_REGS), 57);
+    assert_int_equal(attribute(get_function(module, "few"), CU_FUNC_ATTRIBUTE_NUM_REGS), 30);
+    OK(cuModuleUnload(module));
+    OK(cuLinkDestroy(link));
+    free(first);
+    free(second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(attributes), TEST_IN_CONTEXT(settings), TEST_IN_CONTEXT(names_and_parameters), TEST_IN_CONTEXT(occupancy),
-        TEST_IN_CONTEXT(occupancy_of_many_registers),
+        TEST_IN_CONTEXT(occupancy_of_many_registers), TEST_IN_CONTEXT(limits_of_registers), TEST_IN_CONTEXT(limits_together), TEST_IN_CONTEXT(limits_of_links),
     };
     return cmocka_run_group_tests_name("cuFunc", tests, NULL, NULL);
 }

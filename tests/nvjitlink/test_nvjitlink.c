@@ -380,12 +380,30 @@ static void test_versioned_names(void **state)
     (void)state;
 }
 
+/* The limit is written into kernels that say nothing of it themselves. */
+static void test_registers(void **state)
+{
+    nvJitLinkHandle handle = make("-arch=sm_80", "-maxrregcount=57", NULL);
+    size_t size = 0;
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, caller, sizeof caller, "caller"), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "callee"), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkComplete(handle), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkGetLinkedCubinSize(handle, &size), NVJITLINK_SUCCESS);
+    char *cubin = malloc(size);
+    assert_int_equal(nvJitLinkGetLinkedCubin(handle, cubin), NVJITLINK_SUCCESS);
+    assert_non_null(memmem(cubin, size, ".maxnreg 57", 11));
+    run(cubin);
+    free(cubin);
+    assert_int_equal(nvJitLinkDestroy(&handle), NVJITLINK_SUCCESS);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_versions), cmocka_unit_test(test_options), cmocka_unit_test(test_null), cmocka_unit_test(test_ptx),
         cmocka_unit_test(test_linked_ptx), cmocka_unit_test(test_containers), cmocka_unit_test(test_files), cmocka_unit_test(test_wrong_types),
-        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_damage), cmocka_unit_test(test_versioned_names),
+        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_damage), cmocka_unit_test(test_versioned_names), cmocka_unit_test(test_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
