@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 10   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 11   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -169,6 +169,7 @@ struct mr_block {
     struct mr_grid_workspace *grid_workspace;   /* %envreg1 (high half) and %envreg2: NULL unless the launch is cooperative */
     /* For reports of faults. */
     uint32_t warp;                      /* the warp that began or went on last; where two run as one, the first of them */
+    uint32_t service_line;              /* PTX line of the latest call of a service; 0: there was none */
     uint32_t access_bytes;              /* the rest only in code that notes its accesses: of the latest, bytes of a lane, 0: there is none; */
     uint64_t access_mask;               /* the lanes that took part, */
     const uint64_t *access;             /* and the address of each lane of `warp` */

@@ -243,6 +243,9 @@ static CUresult end_with_fault(struct mr_executor *executor)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
     if (!fault->line && fault->pc && launch->code->line_of)
         fault->line = launch->code->line_of(launch->code, fault->pc);
+    /* Outside of generated code: in a service that it called. */
+    if (!fault->line && fault->status != CUDA_ERROR_HARDWARE_STACK_ERROR)
+        fault->line = executor->block.service_line;
     if (fault->line)
         snprintf(line, sizeof line, " (line %u of the PTX)", fault->line);
     mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s; the context is unusable from now on", launch->code->name ? launch->code->name : "?",
@@ -272,6 +275,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->ctaid[1] = (uint32_t)(rows % launch->grid[1]);
     block->ctaid[2] = (uint32_t)(rows / launch->grid[1]);
     block->more_blocks = 0;
+    block->service_line = 0;
     block->worker = worker;
     block->grid_id = launch->id;
     block->grid_workspace = NULL;

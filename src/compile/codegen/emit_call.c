@@ -5,6 +5,7 @@
  * runtime provides (vprintf, malloc, free, __assertfail, cudaGraphSetConditional).
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/lines.h"
 
 #include <string.h>
 
@@ -21,6 +22,8 @@ LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LL
     }
     LLVMValueRef pointer = LLVMBuildGEP2(g->b, unit->i8, g->runtime, &place, 1, "");
     LLVMValueRef callee = LLVMBuildLoad2(g->b, unit->ptr, pointer, "");
+    if (offset != offsetof(struct mr_runtime, trap))
+        cg_note_service(g);
     return LLVMBuildCall2(g->b, LLVMFunctionType(result, types, count + 1, false), callee, all, count + 1, "");
 }
 

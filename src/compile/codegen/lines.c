@@ -86,6 +86,16 @@ void cg_note_warp(struct cg *g)
     put(g, offsetof(struct mr_block, warp), g->warp);
 }
 
+void cg_note_service(struct cg *g)
+{
+    if (!g->inst)
+        return;
+    put(g, offsetof(struct mr_block, service_line), LLVMConstInt(g->unit->i32, g->inst->line, false));
+    /* What is touched now is not the access that was noted last. */
+    if (g->unit->request->note_accesses)
+        put(g, offsetof(struct mr_block, access_bytes), LLVMConstInt(g->unit->i32, 0, false));
+}
+
 void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes)
 {
     struct cg_unit *unit = g->unit;
