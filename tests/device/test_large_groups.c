@@ -76,7 +76,7 @@ static void scanned(float *x, int count)
 
 static int right_sum(int row, int me)
 {
-    float x[32], parts[THREADS / 32], before = 0;
+    float x[32], parts[THREADS / 32];
     int count = 0;
     for (int warp = 0; warp < THREADS / 32; warp++) {
         for (int i = 0; i < 32; i++)
@@ -94,9 +94,10 @@ static int right_sum(int row, int me)
             for (int i = 0; i < 32; i++)
                 other[i] = number(warp * 32 + i);
             scanned(other, 32);
-            before = warp % 4 == 0 ? other[31] : other[31] + before;
+            parts[count++] = other[31];
         }
-        return bits(me % 128 < 32 ? x[me % 32] : x[me % 32] + before);
+        scanned(parts, count);
+        return bits(count == 0 ? x[me % 32] : x[me % 32] + parts[count - 1]);
     case 20: return bits(folded(parts, THREADS / 32));
     default:
         if (me % 3 == 1)

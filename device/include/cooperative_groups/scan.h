@@ -9,12 +9,16 @@ namespace cooperative_groups {
 /* What the warps before the caller's make together, of a tile of several; nothing for the first. `value` is a warp's inclusive scan. */
 template <class Group, class T, class Operation> MR_DEVICE T mr_warps_before(const Group &group, T value, Operation operation)
 {
-    T before = T();
-    for (unsigned int rank = 31; rank + 1 < group.size(); rank += 32) {
-        T other = group.shfl(value, rank);
-        if (rank < group.thread_rank() / 32 * 32)
-            before = rank == 31 ? other : operation(other, before);
-    }
+    constexpr int count = mr_tile_size<Group> / 32 - 1;
+    int mine = (int)group.thread_rank() / 32;
+    T parts[count], before = T();
+    for (int warp = 0; warp < count; warp++)
+        parts[warp] = group.shfl(value, (unsigned int)warp * 32 + 31);
+    for (int by = 1; by < count; by *= 2)
+        for (int warp = count - 1; warp >= by; warp--)
+            parts[warp] = operation(parts[warp], parts[warp - by]);
+    for (int warp = 0; warp < count; warp++)
+        before = warp == mine - 1 ? parts[warp] : before;
     return before;
 }
 template <class Group, class T, class Operation> MR_DEVICE T inclusive_scan(const Group &group, T value, Operation operation)
