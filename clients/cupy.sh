@@ -98,9 +98,16 @@ suite pytest cupy-arrays "$millrace" run -- "$venv/bin/python" $(files_of core_t
 # shellcheck disable=SC2046
 suite pytest cupy-core "$millrace" run -- "$venv/bin/python" $(files_of core_tests "carray core elementwise iter ndarray_byteswap ndarray_conversion ndarray_math ndarray_unary_op nep50_examples reduction \
     syncdetect userkernel")
+# shellcheck disable=SC2046
+suite pytest cupy-ndarray "$millrace" run -- "$venv/bin/python" $(files_of core_tests "array_function ndarray ndarray_adv_indexing ndarray_copy_and_view ndarray_cuda_array_interface \
+    ndarray_indexing")
 for area in binary creation indexing; do
     suite pytest "cupy-$area" "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/${area}_tests"/test_*.py
 done
+suite pytest cupy-functional "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/functional_tests"/test_*.py "$work/tests/cupy_tests/padding_tests"/test_*.py \
+    "$work/tests/cupy_tests/misc_tests"/test_*.py
+# shellcheck disable=SC2046
+suite pytest cupy-search "$millrace" run -- "$venv/bin/python" $(files_of sorting_tests "count search")
 # shellcheck disable=SC2046
 suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic rational rounding special trigonometric window")
 # Raw kernels, not those through jitify, which CuPy deprecates: its warm-up compiles more than six hundred times.
