@@ -2,8 +2,14 @@
 
 /*
  * Comparison and selection: setp, set, selp, slct.
+ *
+ * Numbers that rise by one from lane to lane are mostly compared with a scalar ("i < n"). How many lanes hold is then a matter of a few scalar instructions,
+ * where vectors of 32 numbers of 64 bits take forty of 256 bits.
  */
 #include "compile/codegen/cg.h"
+
+/* Instructions of a function in which readers of predicates are looked for. */
+#define GUARDS_MAX 4000u
 
 static bool float_class(unsigned type)
 {
@@ -58,6 +64,122 @@ static LLVMValueRef compare_integers(struct cg *g, unsigned cmp, bool is_signed,
     default: predicate = LLVMIntUGE; break;
     }
     return LLVMBuildICmp(g->b, predicate, a, b, "");
+}
+
+/* The comparison with its sides changed. */
+static unsigned mirrored(unsigned cmp)
+{
+    switch (cmp) {
+    case MR_PTX_CMP_LT: return MR_PTX_CMP_GT;
+    case MR_PTX_CMP_LE: return MR_PTX_CMP_GE;
+    case MR_PTX_CMP_GT: return MR_PTX_CMP_LT;
+    case MR_PTX_CMP_GE: return MR_PTX_CMP_LE;
+    case MR_PTX_CMP_LO: return MR_PTX_CMP_HI;
+    case MR_PTX_CMP_LS: return MR_PTX_CMP_HS;
+    case MR_PTX_CMP_HI: return MR_PTX_CMP_LO;
+    case MR_PTX_CMP_HS: return MR_PTX_CMP_LS;
+    default: return cmp;
+    }
+}
+
+static LLVMValueRef i64_of(const struct cg *g, uint64_t value)
+{
+    return LLVMConstInt(g->unit->i64, value, false);
+}
+
+static bool is_equality(unsigned cmp)
+{
+    return cmp == MR_PTX_CMP_EQ || cmp == MR_PTX_CMP_NE;
+}
+
+/* Whether a predicate is only asked for as a guard, of branches above all, where bits are what is wanted. (Calculating with vectors of predicates that were made of bits
+ * costs more than vectors of comparisons, without AVX-512.) */
+static bool only_guards(const struct cg *g, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_function *func = g->func;
+    if (inst->operands[0].kind != MR_PTX_OPERAND_REG || inst->operand_count != 3 || func->inst_count > GUARDS_MAX)
+        return false;
+    for (uint32_t i = 0; i < func->inst_count; i++)
+        for (uint32_t o = func->insts[i].dst_count; o < func->insts[i].operand_count; o++) {
+            const struct mr_ptx_operand *operand = &func->insts[i].operands[o];
+            if (operand->kind == MR_PTX_OPERAND_REG && operand->reg == inst->operands[0].reg)
+                return false;
+        }
+    return true;
+}
+
+/* A bit for each lane l for which start + l compares so with the limit, if no lane's number overflows; i64. The two have been widened, or moved to the range of signed numbers. */
+static LLVMValueRef rising_bits(struct cg *g, unsigned cmp, unsigned bits, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef room, all = i64_of(g, UINT32_MAX), one = i64_of(g, 1);
+    if (is_equality(cmp)) {
+        room = LLVMBuildSub(g->b, limit, start, "");
+        room = bits == 32 ? LLVMBuildAnd(g->b, room, all, "") : room;
+        LLVMValueRef bit = LLVMBuildShl(g->b, one, LLVMBuildAnd(g->b, room, i64_of(g, CG_LANES - 1), ""), "");
+        LLVMValueRef inside = LLVMBuildICmp(g->b, LLVMIntULT, room, i64_of(g, CG_LANES), "");
+        LLVMValueRef r = LLVMBuildSelect(g->b, inside, bit, i64_of(g, 0), "");
+        return cmp == MR_PTX_CMP_NE ? LLVMBuildXor(g->b, r, all, "") : r;
+    }
+    bool or_equal = cmp == MR_PTX_CMP_LE || cmp == MR_PTX_CMP_LS || cmp == MR_PTX_CMP_GT || cmp == MR_PTX_CMP_HI;
+    bool below = cmp == MR_PTX_CMP_LT || cmp == MR_PTX_CMP_LO || cmp == MR_PTX_CMP_LE || cmp == MR_PTX_CMP_LS;
+    if (bits == 32)
+        room = LLVMBuildSub(g->b, limit, start, "");
+    else
+        room = cg_intrinsic(g, "llvm.ssub.sat", &i64, 1, (LLVMValueRef[]){limit, start}, 2);
+    room = cg_intrinsic(g, "llvm.smin", &i64, 1, (LLVMValueRef[]){room, i64_of(g, CG_LANES - or_equal)}, 2);
+    if (or_equal)
+        room = LLVMBuildAdd(g->b, room, one, "");
+    room = cg_intrinsic(g, "llvm.smax", &i64, 1, (LLVMValueRef[]){room, i64_of(g, 0)}, 2);
+    LLVMValueRef r = LLVMBuildSub(g->b, LLVMBuildShl(g->b, one, room, ""), one, "");
+    return below ? r : LLVMBuildXor(g->b, r, all, "");
+}
+
+/* Comparison of an operand that rises by one from lane to lane with a scalar; NULL if it is none. */
+static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst, unsigned type, LLVMValueRef a, LLVMValueRef b)
+{
+    unsigned bits = mr_ptx_type_bits(type), cmp = inst->cmp;
+    const struct mr_ptx_operand *rising = &inst->operands[1], *limit = &inst->operands[2];
+    if (g->lanes != CG_LANES || g->unit->width != CG_LANES || g->flow.rows != 1 || (bits != 32 && bits != 64) || float_class(type))
+        return NULL;
+    if (mr_flow_operand_class(&g->flow, rising).kind == MR_CLASS_UNIFORM) {
+        cmp = mirrored(cmp);
+        rising = limit;
+        limit = &inst->operands[1];
+    }
+    struct mr_class c = mr_flow_operand_class(&g->flow, rising);
+    struct cg_affine steps;
+    if (c.kind != MR_CLASS_AFFINE || c.stride != 1 || mr_flow_operand_class(&g->flow, limit).kind != MR_CLASS_UNIFORM
+        || rising->kind != MR_PTX_OPERAND_REG || !cg_affine_source(g, rising, &steps))
+        return NULL;
+    bool sign = mr_ptx_type_class(type) == 'S' && cmp != MR_PTX_CMP_LO && cmp != MR_PTX_CMP_LS && cmp != MR_PTX_CMP_HI && cmp != MR_PTX_CMP_HS;
+    LLVMTypeRef narrow = cg_int_type(g, bits), i64 = g->unit->i64;
+    g->lanes = 1;
+    LLVMValueRef ends[2] = {cg_resize(g, steps.base, narrow, false), cg_source(g, limit, narrow)};
+    for (unsigned i = 0; i < 2; i++) {
+        ends[i] = cg_resize(g, ends[i], i64, sign);
+        if (bits == 64 && !sign && !is_equality(cmp))
+            ends[i] = LLVMBuildXor(g->b, ends[i], i64_of(g, UINT64_C(1) << 63), "");
+    }
+    uint64_t last = bits == 64 ? INT64_MAX : sign ? INT32_MAX : UINT32_MAX;
+    LLVMValueRef past = LLVMConstInt(g->unit->i1, 0, false);
+    if (!is_equality(cmp))
+        past = LLVMBuildICmp(g->b, LLVMIntSGT, ends[0], i64_of(g, last - (CG_LANES - 1)), "");
+    if (steps.brk && bits == 64)
+        past = LLVMBuildOr(g->b, past, LLVMBuildICmp(g->b, LLVMIntULT, steps.brk, LLVMConstInt(g->unit->i32, CG_LANES, false), ""), "");
+    LLVMBasicBlockRef rare = cg_new_block(g, "past"), usual = cg_new_block(g, "rising"), on = cg_new_block(g, "on");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, past, rare, usual));
+    LLVMPositionBuilderAtEnd(g->b, usual);
+    LLVMValueRef ways[2] = {LLVMBuildTrunc(g->b, rising_bits(g, cmp, bits, ends[0], ends[1]), g->unit->mask, "")};
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, rare);
+    g->lanes = CG_LANES;
+    ways[1] = cg_mask_bits(g, compare_integers(g, inst->cmp, mr_ptx_type_class(type) == 'S', a, b));
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    LLVMValueRef phi = LLVMBuildPhi(g->b, g->unit->mask, "");
+    LLVMAddIncoming(phi, ways, (LLVMBasicBlockRef[]){usual, rare}, 2);
+    return cg_mask_vector(g, phi);
 }
 
 static LLVMValueRef combined(struct cg *g, unsigned boolop, LLVMValueRef a, LLVMValueRef b)
@@ -134,8 +256,9 @@ static void emit_comparison(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef a = comparable(g, &inst->operands[1], type, inst->flags);
     LLVMValueRef b = comparable(g, &inst->operands[2], type, inst->flags);
     bool sign = mr_ptx_type_class(type) == 'S';
-    LLVMValueRef truth = float_class(type) ? compare_floats(g, inst->cmp, a, b)
-                                           : compare_integers(g, inst->cmp, sign, a, b);
+    LLVMValueRef truth = inst->op == MR_PTX_OP_SETP && only_guards(g, inst) ? compare_rising(g, inst, type, a, b) : NULL;
+    if (!truth)
+        truth = float_class(type) ? compare_floats(g, inst->cmp, a, b) : compare_integers(g, inst->cmp, sign, a, b);
     LLVMValueRef other = inst->operand_count > 3 ? cg_predicate(g, &inst->operands[3]) : NULL;
     LLVMValueRef r = other ? combined(g, inst->boolop, truth, other) : truth;
     if (inst->op == MR_PTX_OP_SET) {
