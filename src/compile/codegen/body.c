@@ -391,6 +391,37 @@ void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMPositionBuilderAtEnd(g->b, on);
 }
 
+/* The instructions of a block and what comes after it, for the lanes in g->mask. */
+static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
+{
+    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
+        if (!block->last || i + 1 < block->end)
+            cg_emit_instruction(g, &g->func->insts[i]);
+    begin_instruction(g, block->last);
+    cg_emit_block_end(g);
+}
+
+/* Most instructions of a block that is there twice, and of its function: compiling takes time. */
+#define TWICE_BLOCK 96u
+#define TWICE_FUNCTION 256u
+
+/* Whether a block is worth being there twice, once for all lanes: where masks are no registers of the processor, and for what is mostly done with them. */
+static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block)
+{
+    bool accesses = false;
+    if (g->unit->wide || g->unit->request->optimisation == 0 || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
+        || g->func->inst_count > TWICE_FUNCTION)
+        return false;
+    for (uint32_t i = block->first; i < block->end; i++) {
+        const struct mr_ptx_inst *inst = &g->func->insts[i];
+        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA)
+            return false;
+        bool global = inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC || inst->space == MR_PTX_SPACE_SHARED;
+        accesses |= global && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
+    }
+    return accesses;
+}
+
 static void emit_block(struct cg *g, uint32_t index)
 {
     const struct mr_flow_block *block = &g->flow.blocks[index];
@@ -410,11 +441,19 @@ static void emit_block(struct cg *g, uint32_t index)
         begin_instruction(g, NULL);
         cg_emit_members_wait(g);
     }
-    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
-        if (!block->last || i + 1 < block->end)
-            cg_emit_instruction(g, &g->func->insts[i]);
-    begin_instruction(g, block->last);
-    cg_emit_block_end(g);
+    if (!LLVMIsConstant(g->mask) && is_worth_twice(g, block)) {
+        LLVMValueRef mask = g->mask, all = LLVMConstAllOnes(g->unit->mask);
+        LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part");
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mask, all, ""), whole, part);
+        LLVMPositionBuilderAtEnd(g->b, whole);
+        g->mask = all;
+        g->mask_vector = cg_mask_vector(g, all);
+        emit_instructions(g, block);
+        LLVMPositionBuilderAtEnd(g->b, part);
+        g->mask = mask;
+        g->mask_vector = cg_mask_vector(g, mask);
+    }
+    emit_instructions(g, block);
 }
 
 static bool allocate(struct cg *g)
