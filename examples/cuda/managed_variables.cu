@@ -15,10 +15,9 @@ static __managed__ result found = { { 7, 7, 7, 7 }, -1 };
 namespace {
 __managed__ unsigned long long sum;
 }
-struct settings {
-    static __managed__ int width;
-};
-__managed__ int settings::width = 250;
+namespace settings {
+__managed__ int width = 250;
+}
 
 __global__ void count()
 {
