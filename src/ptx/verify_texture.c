@@ -145,6 +145,9 @@ static bool check_gradients(struct verifier *verifier)
     case MR_PTX_GEOM_3D: case MR_PTX_GEOM_CUBE: case MR_PTX_GEOM_ACUBE: count = 3; break;
     default: break;
     }
+    for (unsigned place = MR_PTX_TEXTURE_LEVEL; place <= MR_PTX_TEXTURE_ALONG_Y; place++)
+        if (operand_at(verifier, place)->kind != MR_PTX_OPERAND_VECTOR)
+            return mr_ptx_verify_operand_error(verifier, operand_at(verifier, place), "a gradient is a vector");
     return check_vector(verifier, MR_PTX_TEXTURE_LEVEL, count, MR_PTX_TYPE_F32, MR_PTX_TYPE_F32) &&
            check_vector(verifier, MR_PTX_TEXTURE_ALONG_Y, count, MR_PTX_TYPE_F32, MR_PTX_TYPE_F32);
 }
