@@ -219,6 +219,15 @@ CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char 
     return status;
 }
 
+/* Whether the text is to say how many registers its kernels may have. */
+static bool has_limit(const struct mr_link *link)
+{
+    for (unsigned i = 0; i < link->options.count; i++)
+        if (link->options.names[i] == CU_JIT_MAX_REGISTERS)
+            return true;
+    return false;
+}
+
 /* Joins the inputs into link->image. The lock is held. */
 static CUresult complete(struct mr_link *link)
 {
@@ -226,7 +235,7 @@ static CUresult complete(struct mr_link *link)
     char *text = NULL;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;
-    if (link->count == 1) {
+    if (link->count == 1 && !has_limit(link)) {
         size = link->inputs[0].size;
         text = mr_memdup(link->inputs[0].data, size + 1);
         if (!text)

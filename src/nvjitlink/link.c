@@ -231,7 +231,7 @@ static bool make_result(struct nvJitLink *link)
 {
     if (link->count == 0)
         mr_text_format(&link->result, ".version 7.0\n.target sm_%u\n.address_size 64\n", link->capability);
-    else if (link->count == 1)
+    else if (link->count == 1 && !link->registers)
         mr_text_add(&link->result, link->inputs[0].text, link->inputs[0].length);
     else if (!join(link))
         return false;

@@ -40,6 +40,7 @@ struct join {
     char target[32];
     struct mr_ptx_diag *diag;
     unsigned registers;      /* of a thread at most, in kernels that say nothing themselves; 0: nothing is said */
+    bool alone;              /* there is one input, in which nothing can be in the way of others */
     bool short_of_memory, good;
 };
 
@@ -171,8 +172,8 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
         statement->rest = statement->begin;
         read_symbol(&lexer, &token, statement, &several);
         bool pragma = word_is(&first, "pragma");
-        if (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || (several && !pragma) ||
-            (!statement->name && !pragma))
+        if (!join->alone && (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || (several && !pragma) ||
+            (!statement->name && !pragma)))
             refuse(join, statement, "this statement can't be linked with other inputs:");
         if (pragma)
             statement->name = NULL;
@@ -315,7 +316,7 @@ static void put_input(struct join *join, uint32_t input)
 
 char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, unsigned registers, struct mr_ptx_diag *diag)
 {
-    struct join join = {.diag = diag, .registers = registers, .good = true};
+    struct join join = {.diag = diag, .registers = registers, .alone = count == 1, .good = true};
     char header[128];
     for (uint32_t i = 0; i < count; i++)
         read_input(&join, &inputs[i], i);

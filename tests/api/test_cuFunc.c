@@ -293,6 +293,13 @@ static void limits_of_links(void **state)
     assert_int_equal(attribute(get_function(module, "few"), CU_FUNC_ATTRIBUTE_NUM_REGS), 30);
     OK(cuModuleUnload(module));
     OK(cuLinkDestroy(link));
+    OK(cuLinkCreate(1, &name, &value, &link));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, first, strlen(first) + 1, "alone", 0, NULL, NULL));
+    OK(cuLinkComplete(link, &image, &size));
+    OK(cuModuleLoadData(&module, image));
+    assert_int_equal(attribute(get_function(module, "many"), CU_FUNC_ATTRIBUTE_NUM_REGS), 57);
+    OK(cuModuleUnload(module));
+    OK(cuLinkDestroy(link));
     free(first);
     free(second);
 }
