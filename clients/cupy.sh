@@ -107,6 +107,10 @@ done
 suite pytest cupy-functional "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/functional_tests"/test_*.py "$work/tests/cupy_tests/padding_tests"/test_*.py \
     "$work/tests/cupy_tests/misc_tests"/test_*.py
 # shellcheck disable=SC2046
+suite pytest cupy-manipulation "$millrace" run -- "$venv/bin/python" $(files_of manipulation_tests "dims kind rearrange shape split tiling transpose")
+# shellcheck disable=SC2046
+suite pytest cupy-logic "$millrace" run -- "$venv/bin/python" $(files_of logic_tests "content ops type_test")
+# shellcheck disable=SC2046
 suite pytest cupy-search "$millrace" run -- "$venv/bin/python" $(files_of sorting_tests "count search")
 # shellcheck disable=SC2046
 suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic rational rounding special trigonometric window")
