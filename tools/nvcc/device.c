@@ -134,6 +134,7 @@ int device_ptx(const struct request *request, const struct places *places, const
         status = mend_statics(request, to);
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
+    unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)
         status = show(request, between);
     mr_words_clear(&common);
