@@ -78,7 +78,9 @@ static inline CUresult query(CUevent hEvent)
         return status;
     if (mr_event_stamp(event) == MR_STAMP_PENDING)
         return CUDA_ERROR_NOT_READY;
-    return __builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) ? mr_event_lost(event) : CUDA_SUCCESS;
+    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0))
+        status = mr_event_lost(event);
+    return status == CUDA_SUCCESS ? mr_context_error(event->context) : status; /* a fault may have completed it since it was found */
 }
 
 /* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
@@ -104,7 +106,8 @@ __attribute__((noinline)) static CUresult wait_for(CUevent handle)
     struct mr_mark *mark = mr_event_mark(event);
     if (!mark) {
         mr_mempools_settle();
-        return mr_event_lost(event);
+        status = mr_event_lost(event);
+        return status == CUDA_SUCCESS ? mr_context_error(event->context) : status;
     }
     if (mr_in_host_function) {
         mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
@@ -133,7 +136,7 @@ static inline CUresult synchronize(CUevent hEvent)
     if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || mr_event_stamp(event) == MR_STAMP_PENDING)
         return wait_for(hEvent);
     mr_mempools_settle();
-    return CUDA_SUCCESS;
+    return mr_context_error(event->context); /* as of now: a fault may have completed it since it was found */
 }
 
 CUresult mr_cuEventSynchronize(CUevent hEvent)
@@ -233,7 +236,9 @@ static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2]
         mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    return stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    if (stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING)
+        return CUDA_ERROR_NOT_READY;
+    return mr_context_error(events[0]->context); /* as of now, as in a query */
 }
 
 static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)

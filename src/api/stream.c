@@ -66,7 +66,8 @@ CUresult mr_cuStreamQuery(CUstream hStream)
         status = mr_capture_permit("cuStreamQuery");
     if (status != CUDA_SUCCESS)
         return status;
-    return mr_stream_is_done(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    /* Asked in this order: a fault may have ended the work since the stream was found. */
+    return mr_stream_is_done(stream) ? mr_context_error(mr_stream_context(stream)) : CUDA_ERROR_NOT_READY;
 }
 
 CUresult mr_cuStreamSynchronize(CUstream hStream)
