@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Around a mistake of LLVM 19's, for processors with AVX-512.
+ * Around two mistakes of LLVM 19's, for processors with AVX-512.
  *
  * A choice between two vectors by constant bits, `(a & C) | (b & ~C)`, becomes one
  * vpternlog. Where its result is selected under a mask as well, and C comes from
@@ -11,6 +11,10 @@
  *
  * What LLVM takes for such a choice is wider than the pattern: an extended value is
  * one masked by a constant, and copysign is a choice by the sign's bit.
+ *
+ * Two masks that come from integers, of which each is used as a mask by itself as well: their and, or and xor is calculated among integers by one of
+ * LLVM's rules and among masks by another, in turn and for ever (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind
+ * an assembly of no instructions, through which no rule looks.
  */
 #include "compile/codegen/cg.h"
 
@@ -53,10 +57,62 @@ static void use_again(LLVMBuilderRef builder, LLVMValueRef function, LLVMValueRe
     LLVMSetVolatile(LLVMBuildStore(builder, choice, place), 1);
 }
 
+static bool is_mask(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetElementType(type) == LLVMInt1TypeInContext(LLVMGetTypeContext(type));
+}
+
+static bool is_logic(LLVMValueRef value)
+{
+    LLVMOpcode opcode = LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : LLVMRet;
+    return opcode == LLVMAnd || opcode == LLVMOr || opcode == LLVMXor;
+}
+
+/* The integer of which a mask is made, or NULL. */
+static LLVMValueRef integer_of(LLVMValueRef mask)
+{
+    bool made = LLVMIsABitCastInst(mask) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(mask, 0))) == LLVMIntegerTypeKind;
+    return made ? LLVMGetOperand(mask, 0) : NULL;
+}
+
+static bool is_used_as_mask(LLVMValueRef integer)
+{
+    for (LLVMUseRef use = LLVMIsConstant(integer) ? NULL : LLVMGetFirstUse(integer); use; use = LLVMGetNextUse(use))
+        if (LLVMIsABitCastInst(LLVMGetUser(use)) && is_mask(LLVMTypeOf(LLVMGetUser(use))))
+            return true;
+    return false;
+}
+
+static LLVMValueRef opaque(LLVMBuilderRef builder, LLVMValueRef integer)
+{
+    LLVMTypeRef type = LLVMTypeOf(integer), function = LLVMFunctionType(type, &type, 1, false);
+    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(builder, function, nothing, &integer, 1, "");
+}
+
+/* `i` is logic of two masks, or makes a mask of the logic of two integers. */
+static void mend_masks(LLVMBuilderRef builder, LLVMValueRef i)
+{
+    if (!is_mask(LLVMTypeOf(i)))
+        return;
+    LLVMValueRef from = integer_of(i), made;
+    LLVMPositionBuilderBefore(builder, i);
+    if (is_logic(i)) {
+        LLVMValueRef left = integer_of(LLVMGetOperand(i, 0)), right = integer_of(LLVMGetOperand(i, 1));
+        if (!left || !right)
+            return;
+        made = LLVMBuildBinOp(builder, LLVMGetInstructionOpcode(i), left, right, "");
+        LLVMReplaceAllUsesWith(i, LLVMBuildBitCast(builder, opaque(builder, made), LLVMTypeOf(i), ""));
+    } else if (from && is_logic(from) && is_used_as_mask(LLVMGetOperand(from, 0)) && is_used_as_mask(LLVMGetOperand(from, 1))) {
+        LLVMSetOperand(i, 0, opaque(builder, from));
+    }
+}
+
 static void mend_function(LLVMBuilderRef builder, LLVMValueRef function)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+            mend_masks(builder, i);
             if (!LLVMIsASelectInst(i) || LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) != LLVMVectorTypeKind)
                 continue;
             for (unsigned arm = 1; arm <= 2; arm++)
