@@ -12,7 +12,7 @@
  * What LLVM takes for such a choice is wider than the pattern: an extended value is
  * one masked by a constant, and copysign is a choice by the sign's bit.
  *
- * Two masks that come from integers, of which each is used as a mask by itself as well: their and, or and xor is calculated among integers by one of
+ * Two masks that come from integers, of which each is used as a mask by itself as well: their and, or and xor (also as a selection) is calculated among integers by one of
  * LLVM's rules and among masks by another, in turn and for ever (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind
  * an assembly of no instructions, through which no rule looks.
  */
@@ -68,10 +68,25 @@ static bool is_logic(LLVMValueRef value)
     return opcode == LLVMAnd || opcode == LLVMOr || opcode == LLVMXor;
 }
 
+/* The and, or and xor of two masks; also the selection that is one, with all lanes or none in one arm. LLVMRet: none of these. */
+static LLVMOpcode joins_masks(LLVMValueRef value, LLVMValueRef *left, LLVMValueRef *right)
+{
+    if (!is_logic(value) && !LLVMIsASelectInst(value))
+        return LLVMRet;
+    *left = LLVMGetOperand(value, 0);
+    *right = LLVMGetOperand(value, 1);
+    if (is_logic(value))
+        return LLVMGetInstructionOpcode(value);
+    if (LLVMIsNull(LLVMGetOperand(value, 2)))
+        return LLVMAnd;
+    *right = LLVMGetOperand(value, 2);
+    return LLVMGetOperand(value, 1) == LLVMConstAllOnes(LLVMTypeOf(value)) ? LLVMOr : LLVMRet;
+}
+
 /* The integer of which a mask is made, or NULL. */
 static LLVMValueRef integer_of(LLVMValueRef mask)
 {
-    bool made = LLVMIsABitCastInst(mask) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(mask, 0))) == LLVMIntegerTypeKind;
+    bool made = LLVMIsABitCastInst(mask) && is_mask(LLVMTypeOf(mask)) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(mask, 0))) == LLVMIntegerTypeKind;
     return made ? LLVMGetOperand(mask, 0) : NULL;
 }
 
@@ -95,13 +110,11 @@ static void mend_masks(LLVMBuilderRef builder, LLVMValueRef i)
 {
     if (!is_mask(LLVMTypeOf(i)))
         return;
-    LLVMValueRef from = integer_of(i), made;
+    LLVMValueRef from = integer_of(i), left, right;
+    LLVMOpcode opcode = joins_masks(i, &left, &right);
     LLVMPositionBuilderBefore(builder, i);
-    if (is_logic(i)) {
-        LLVMValueRef left = integer_of(LLVMGetOperand(i, 0)), right = integer_of(LLVMGetOperand(i, 1));
-        if (!left || !right)
-            return;
-        made = LLVMBuildBinOp(builder, LLVMGetInstructionOpcode(i), left, right, "");
+    if (opcode != LLVMRet && integer_of(left) && integer_of(right)) {
+        LLVMValueRef made = LLVMBuildBinOp(builder, opcode, integer_of(left), integer_of(right), "");
         LLVMReplaceAllUsesWith(i, LLVMBuildBitCast(builder, opaque(builder, made), LLVMTypeOf(i), ""));
     } else if (from && is_logic(from) && is_used_as_mask(LLVMGetOperand(from, 0)) && is_used_as_mask(LLVMGetOperand(from, 1))) {
         LLVMSetOperand(i, 0, opaque(builder, from));
