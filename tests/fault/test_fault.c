@@ -19,7 +19,7 @@
 #include "kernel/fault.h"
 #include "kernel_double.h"
 
-enum { NONE, READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED };
+enum { NONE, READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED, BAD_FORMAT, BAD_TEXT };
 
 struct args { uint32_t what, where; };
 
@@ -32,6 +32,15 @@ static __attribute__((noinline)) uint32_t recurse(volatile uint32_t *depth)
     if (++*depth == UINT32_MAX)
         return 0;
     return recurse(depth) + frame[*depth % 3000];
+}
+
+/* Lane 0 prints; the format, or the text for its %s, is at an address where nothing is. */
+static void print_from(struct mr_block *block, const char *format, const char *text)
+{
+    const char *packed[] = { text };
+    uint64_t formats[32] = { (uint64_t)(uintptr_t)format }, arguments[32] = { (uint64_t)(uintptr_t)packed };
+    int32_t results[32];
+    block->runtime->print(block, 1, formats, arguments, results);
 }
 
 /* Does the deed in warp `where` of each block, after a barrier if there are several warps. */
@@ -63,6 +72,8 @@ static void deed(struct mr_block *block, uint32_t first, uint32_t end)
     case SHARED_END: block->shared[(block->shared_size + 255) / 256 * 256 + zero] = 1; break;
     case SHARED_NEGATIVE: block->shared[(uint32_t)-4 + zero] = 1; break;
     case MISALIGNED: block->runtime->trap(block, MR_TRAP_MISALIGNED, 3); break;
+    case BAD_FORMAT: print_from(block, (const char *)(uintptr_t)8, NULL); break;
+    case BAD_TEXT: print_from(block, "%s", (const char *)(uintptr_t)16); break;
     default: break;
     }
     block->runtime->barrier_sync(block, 0, 0, UINT32_MAX, 0, 0);
@@ -72,7 +83,8 @@ static CUresult expected_of(uint32_t what)
 {
     switch (what) {
     case NONE: return CUDA_SUCCESS;
-    case READ: case WRITE: case WILD: case BAD_CALL: case SHARED_END: case SHARED_NEGATIVE: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case READ: case WRITE: case WILD: case BAD_CALL: case SHARED_END: case SHARED_NEGATIVE: case BAD_FORMAT: case BAD_TEXT:
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
     case RECURSE: return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case ILLEGAL: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
     case ASSERTION: return CUDA_ERROR_ASSERT;
@@ -96,7 +108,8 @@ static CUresult run_deed(uint32_t what, unsigned warps)
 
 static void *all_deeds(void *failures)
 {
-    static const uint32_t deeds[] = { READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED };
+    static const uint32_t deeds[] = { READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED,
+        BAD_FORMAT, BAD_TEXT };
     for (unsigned warps = 1; warps <= 32; warps += warps < 4 ? 1 : 28)
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
             if (run_deed(deeds[i], warps) != expected_of(deeds[i]))

@@ -44,7 +44,7 @@ static void print_kernel(struct mr_block *block, uint32_t first, uint32_t end)
 }
 
 /* Runs the kernel with stdout in a temporary file; returns what was printed. */
-static const char *printed(const char *format, const struct packed *packed, uint32_t mask, int32_t *result, CUresult expected)
+static const char *printed(const char *format, const struct packed *packed, uint32_t mask, int32_t *result)
 {
     static char text[8192];
     struct mr_context *context = double_context();
@@ -59,7 +59,7 @@ static const char *printed(const char *format, const struct packed *packed, uint
     fflush(stdout);
     dup2(saved, STDOUT_FILENO);
     close(saved);
-    assert_int_equal(status, expected);
+    assert_int_equal(status, CUDA_SUCCESS);
     rewind(file);
     size_t length = fread(text, 1, sizeof text - 1, file);
     text[length] = '\0';
@@ -87,7 +87,7 @@ static void conversions_match_the_host(void **unused)
     pack_int(&packed, 70000);
     snprintf(expected, sizeof expected, "%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", -5, 3.25, 'x', -1234567890123ll, "text", -1, 255ll, 12,
         -1e-7, (short)70000);
-    assert_string_equal(printed("%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", &packed, 1, result, CUDA_SUCCESS), expected);
+    assert_string_equal(printed("%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", &packed, 1, result), expected);
     assert_int_equal(result[0], 10);
 }
 
@@ -103,7 +103,7 @@ static void width_and_precision_from_arguments(void **unused)
     pack_text(&packed, "ab");
     pack_int(&packed, 1);
     pack_text(&packed, "xyz");
-    assert_string_equal(printed("[%*.*f][%*s][%.*s]", &packed, 1, result, CUDA_SUCCESS), "[  2.72][ab    ][x]");
+    assert_string_equal(printed("[%*.*f][%*s][%.*s]", &packed, 1, result), "[  2.72][ab    ][x]");
     assert_int_equal(result[0], 7);
 }
 
@@ -112,7 +112,7 @@ static void lanes_print_in_order(void **unused)
     (void)unused;
     int32_t result[32];
     memset(result, 0x55, sizeof result);
-    assert_string_equal(printed("hi\n", NULL, 0x80000101, result, CUDA_SUCCESS), "hi\nhi\nhi\n");
+    assert_string_equal(printed("hi\n", NULL, 0x80000101, result), "hi\nhi\nhi\n");
     assert_int_equal(result[0], 0);
     assert_int_equal(result[31], 0);
     assert_int_equal(result[1], 0x55555555);
@@ -125,24 +125,14 @@ static void odd_formats_do_no_harm(void **unused)
     int32_t result[32] = { 0 };
     for (int i = 0; i < 64; i++)
         pack_int(&packed, 1);
-    printed("%", &packed, 1, result, CUDA_SUCCESS);
-    printed("%99999999999999d%.99999999999999f", &packed, 1, result, CUDA_SUCCESS);
-    assert_string_equal(printed("%y%n", &packed, 1, result, CUDA_SUCCESS), "%y%n");
-    printed("%-+ #0-+ #0-+ #0lllllllld", &packed, 1, result, CUDA_SUCCESS);
-    assert_string_equal(printed(NULL, &packed, 1, result, CUDA_SUCCESS), "");
+    printed("%", &packed, 1, result);
+    printed("%99999999999999d%.99999999999999f", &packed, 1, result);
+    assert_string_equal(printed("%y%n", &packed, 1, result), "%y%n");
+    printed("%-+ #0-+ #0-+ #0lllllllld", &packed, 1, result);
+    assert_string_equal(printed(NULL, &packed, 1, result), "");
     assert_int_equal(result[0], -1);
-    printed("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", &packed, 1, result, CUDA_SUCCESS);
+    printed("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d", &packed, 1, result);
     assert_int_equal(result[0], 32);
-}
-
-static void bad_pointers_are_faults_of_the_kernel(void **unused)
-{
-    (void)unused;
-    struct packed packed = { .used = 0 };
-    int32_t result[32] = { 0 };
-    pack_text(&packed, (const char *)(uintptr_t)16);
-    printed("%s", &packed, 1, result, CUDA_ERROR_ILLEGAL_ADDRESS);
-    printed((const char *)(uintptr_t)8, &packed, 1, result, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 int main(void)
@@ -152,7 +142,6 @@ int main(void)
         cmocka_unit_test(width_and_precision_from_arguments),
         cmocka_unit_test(lanes_print_in_order),
         cmocka_unit_test(odd_formats_do_no_harm),
-        cmocka_unit_test(bad_pointers_are_faults_of_the_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
