@@ -17,8 +17,10 @@
 
 #define EVENT_FLAGS ((unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
 
-/* The event behind a handle. CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED or the sticky error of its context. */
-static inline CUresult find_event(const char *entry, CUevent handle, struct mr_event **out)
+/* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
+ * For those who ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
+ * completes the event after that; in the other order a fault in between would read as success. */
+static inline CUresult find_any_event(const char *entry, CUevent handle, struct mr_event **out)
 {
     struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
     *out = event;
@@ -28,7 +30,24 @@ static inline CUresult find_event(const char *entry, CUevent handle, struct mr_e
         mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
-    return mr_context_error(event->context);
+    return CUDA_SUCCESS;
+}
+
+/* The same; the sticky error of its context too. */
+static inline CUresult find_event(const char *entry, CUevent handle, struct mr_event **out)
+{
+    CUresult status = find_any_event(entry, handle, out);
+    return status == CUDA_SUCCESS ? mr_context_error((*out)->context) : status;
+}
+
+/* The event and what it has come to, or the error. */
+static inline CUresult find_stamp(const char *entry, CUevent handle, struct mr_event **out, uint64_t *stamp)
+{
+    CUresult status = find_any_event(entry, handle, out);
+    if (__builtin_expect(status != CUDA_SUCCESS, 0))
+        return status;
+    *stamp = mr_event_stamp(*out);
+    return mr_context_error((*out)->context);
 }
 
 CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
@@ -68,19 +87,18 @@ CUresult mr_cuEventDestroy_v2(CUevent hEvent)
 static inline CUresult query(CUevent hEvent)
 {
     struct mr_event *event;
-    CUresult status = find_event("cuEventQuery", hEvent, &event);
+    uint64_t stamp;
+    CUresult status = find_stamp("cuEventQuery", hEvent, &event, &stamp);
     if (status != CUDA_SUCCESS)
         return status;
-    if (mr_event_is_captured(event))
+    if (__builtin_expect(stamp == MR_STAMP_CAPTURED, 0))
         return mr_capture_refuse_event("cuEventQuery", event, true);
     status = mr_capture_permit("cuEventQuery");
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    if (mr_event_stamp(event) == MR_STAMP_PENDING)
+    if (stamp == MR_STAMP_PENDING)
         return CUDA_ERROR_NOT_READY;
-    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0))
-        status = mr_event_lost(event);
-    return status == CUDA_SUCCESS ? mr_context_error(event->context) : status; /* a fault may have completed it since it was found */
+    return __builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) ? mr_event_lost(event) : CUDA_SUCCESS;
 }
 
 /* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
@@ -125,18 +143,19 @@ __attribute__((noinline)) static CUresult wait_for(CUevent handle)
 static inline CUresult synchronize(CUevent hEvent)
 {
     struct mr_event *event;
-    CUresult status = find_event("cuEventSynchronize", hEvent, &event);
+    uint64_t stamp;
+    CUresult status = find_stamp("cuEventSynchronize", hEvent, &event, &stamp);
     if (status != CUDA_SUCCESS)
         return status;
-    if (mr_event_is_captured(event))
+    if (__builtin_expect(stamp == MR_STAMP_CAPTURED, 0))
         return mr_capture_refuse_event("cuEventSynchronize", event, true);
     status = mr_capture_permit("cuEventSynchronize");
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || mr_event_stamp(event) == MR_STAMP_PENDING)
+    if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || stamp == MR_STAMP_PENDING)
         return wait_for(hEvent);
     mr_mempools_settle();
-    return mr_context_error(event->context); /* as of now: a fault may have completed it since it was found */
+    return CUDA_SUCCESS;
 }
 
 CUresult mr_cuEventSynchronize(CUevent hEvent)
@@ -220,15 +239,14 @@ CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned in
     return record("cuEventRecordWithFlags", hEvent, hStream);
 }
 
-/* The stamps of both events; CUDA_ERROR_INVALID_HANDLE for an event without timing or never recorded, CUDA_ERROR_NOT_READY for one that is pending. */
-static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2])
+/* CUDA_ERROR_INVALID_HANDLE for an event without timing or never recorded, CUDA_ERROR_NOT_READY if one is pending. */
+static CUresult check_stamps(struct mr_event *const events[2], const uint64_t stamps[2])
 {
     for (int i = 0; i < 2; i++) {
         if (events[i]->flags & CU_EVENT_DISABLE_TIMING) {
             mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
             return CUDA_ERROR_INVALID_HANDLE;
         }
-        stamps[i] = mr_event_stamp(events[i]);
         if (__builtin_expect(stamps[i] > MR_STAMP_CAPTURED, 1) || stamps[i] == MR_STAMP_PENDING)
             continue;
         if (stamps[i] == MR_STAMP_CAPTURED)
@@ -236,28 +254,23 @@ static CUresult read_stamps(struct mr_event *const events[2], uint64_t stamps[2]
         mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    if (stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING)
-        return CUDA_ERROR_NOT_READY;
-    return mr_context_error(events[0]->context); /* as of now, as in a query */
+    return stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     struct mr_event *events[2];
     uint64_t stamps[2];
-    CUresult status = find_event("cuEventElapsedTime", hStart, &events[0]);
-    if (status != CUDA_SUCCESS)
-        return status;
-    events[1] = mr_object_find(hEnd, MR_KIND_EVENT);
-    if (!events[1] || events[1]->context != events[0]->context)   /* the same context has been looked at */
-        status = find_event("cuEventElapsedTime", hEnd, &events[1]);
+    CUresult status = find_stamp("cuEventElapsedTime", hStart, &events[0], &stamps[0]);
+    if (status == CUDA_SUCCESS)
+        status = find_stamp("cuEventElapsedTime", hEnd, &events[1], &stamps[1]);
     if (status != CUDA_SUCCESS)
         return status;
     if (!pMilliseconds || events[0]->context != events[1]->context) {
         mr_log(MR_LOG_INFO, "cuEventElapsedTime: %s", pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    status = read_stamps(events, stamps);
+    status = check_stamps(events, stamps);
     if (status == CUDA_SUCCESS)
         *pMilliseconds = (float)((double)(int64_t)(stamps[1] - stamps[0]) * 1e-6);
     return status;

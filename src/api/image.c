@@ -3,7 +3,8 @@
  *
  * Options come as two arrays; a value is either the number itself in the pointer's bits or a pointer to a buffer. Those that steer NVIDIA's
  * code generator towards its chips (cache modes, targets) say nothing about the result and are accepted without effect, because the manual
- * calls them hints or the device has no such resource. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would change results or bind symbols are refused where they can't be honoured. */
+ * calls them hints or the device has no such resource. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would
+ * change results or bind symbols are refused where they can't be honoured. */
 #include "api/image.h"
 
 #include <errno.h>

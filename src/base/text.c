@@ -79,6 +79,14 @@ void mr_words_add(struct mr_words *words, const char *first, const char *second)
     words->items[words->count] = NULL;
 }
 
+bool mr_words_have(const struct mr_words *words, const char *word, size_t length)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (strlen(words->items[i]) == length && memcmp(words->items[i], word, length) == 0)
+            return true;
+    return false;
+}
+
 void mr_words_clear(struct mr_words *words)
 {
     for (size_t i = 0; i < words->count; i++)

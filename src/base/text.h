@@ -35,6 +35,9 @@ struct mr_words {
 
 /* Adds `first` and `second` joined to one word. */
 void mr_words_add(struct mr_words *words, const char *first, const char *second);
+
+/* Is the word of `length` characters, which need not end in NUL, one of them? */
+bool mr_words_have(const struct mr_words *words, const char *word, size_t length);
 void mr_words_clear(struct mr_words *words);
 
 #endif

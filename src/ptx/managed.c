@@ -79,14 +79,6 @@ void mr_ptx_managed_names(const char *ir, struct mr_words *names)
     }
 }
 
-static bool is_one_of(const struct mr_words *names, const char *name, size_t length)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strlen(names->items[i]) == length && memcmp(names->items[i], name, length) == 0)
-            return true;
-    return false;
-}
-
 /* How many characters of a line come before what a declaration of one of the names is to get; 0: it is none. */
 static size_t place_of_attribute(const char *line, const struct mr_words *names)
 {
@@ -95,7 +87,7 @@ static size_t place_of_attribute(const char *line, const struct mr_words *names)
     const char *space, *name = mr_ptx_line_variable(line, &length, &space);
     if (!name || strncmp(space, global, strlen(global)) != 0)
         return 0;
-    return is_one_of(names, name, length) ? (size_t)(space - line) + strlen(global) : 0;
+    return mr_words_have(names, name, length) ? (size_t)(space - line) + strlen(global) : 0;
 }
 
 void mr_ptx_managed_mark(const char *ptx, const struct mr_words *names, struct mr_text *out)

@@ -33,14 +33,6 @@ static bool is_name(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
 }
 
-static bool is_one_of(const struct mr_words *names, const char *name, size_t length)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (strlen(names->items[i]) == length && memcmp(names->items[i], name, length) == 0)
-            return true;
-    return false;
-}
-
 static bool is_extern(const char *line)
 {
     return strncmp(line, ".extern ", 8) == 0;
@@ -68,7 +60,7 @@ static void replace(const char *ptx, const struct mr_words *names, const char *e
         size_t length = strcspn(at, "\n"), name_length;
         const char *end = at + length + (at[length] == '\n'), *space;
         const char *declared = is_extern(at) ? mr_ptx_line_variable(at, &name_length, &space) : NULL;
-        if (declared && is_one_of(names, declared, name_length)) {
+        if (declared && mr_words_have(names, declared, name_length)) {
             at = end;
             continue;
         }
@@ -77,7 +69,7 @@ static void replace(const char *ptx, const struct mr_words *names, const char *e
             while (at + word < end && is_name(at[word]))
                 word++;
             mr_text_add(out, at, word);
-            if (word && is_one_of(names, at, word))
+            if (word && mr_words_have(names, at, word))
                 mr_text_put(out, ending);
             for (at += word; at + other < end && !is_name(at[other]);)
                 other++;

@@ -13,33 +13,19 @@
 
 static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry trap()\n{\n    trap;\n    ret;\n}\n";
 
-typedef CUresult ask(CUstream stream, CUevent event);
+enum question { QUERY_EVENT, QUERY_STREAM, WAIT_FOR_EVENT, WAIT_FOR_STREAM };
 
-static CUresult query_event(CUstream stream, CUevent event)
+static CUresult ask(enum question question, CUstream stream, CUevent event)
 {
-    (void)stream;
-    return cuEventQuery(event);
+    switch (question) {
+    case QUERY_EVENT: return cuEventQuery(event);
+    case QUERY_STREAM: return cuStreamQuery(stream);
+    case WAIT_FOR_EVENT: return cuEventSynchronize(event);
+    default: return cuStreamSynchronize(stream);
+    }
 }
 
-static CUresult query_stream(CUstream stream, CUevent event)
-{
-    (void)event;
-    return cuStreamQuery(stream);
-}
-
-static CUresult wait_for_event(CUstream stream, CUevent event)
-{
-    (void)stream;
-    return cuEventSynchronize(event);
-}
-
-static CUresult wait_for_stream(CUstream stream, CUevent event)
-{
-    (void)event;
-    return cuStreamSynchronize(stream);
-}
-
-static void hears_of_the_fault(ask *asked)
+static void hears_of_the_fault(void **question)
 {
     const char *rounds = getenv("ROUNDS");
     for (int round = rounds ? atoi(rounds) : 150; round > 0; round--) {
@@ -59,41 +45,22 @@ static void hears_of_the_fault(ask *asked)
         CUresult recorded = cuEventRecord(event, stream);
         assert_true(recorded == CUDA_SUCCESS || recorded == CUDA_ERROR_LAUNCH_FAILED);
         do
-            said = asked(stream, event);
+            said = ask(*(const enum question *)*question, stream, event);
         while (said == CUDA_ERROR_NOT_READY);
         assert_int_equal(said, CUDA_ERROR_LAUNCH_FAILED);
         OK(cuCtxDestroy(context));
     }
 }
 
-static void event_queries(void **state)
-{
-    (void)state;
-    hears_of_the_fault(query_event);
-}
-
-static void stream_queries(void **state)
-{
-    (void)state;
-    hears_of_the_fault(query_stream);
-}
-
-static void event_waits(void **state)
-{
-    (void)state;
-    hears_of_the_fault(wait_for_event);
-}
-
-static void stream_waits(void **state)
-{
-    (void)state;
-    hears_of_the_fault(wait_for_stream);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(event_queries), cmocka_unit_test(stream_queries), cmocka_unit_test(event_waits),
-                                        cmocka_unit_test(stream_waits) };
+    static enum question questions[] = { QUERY_EVENT, QUERY_STREAM, WAIT_FOR_EVENT, WAIT_FOR_STREAM };
+    const struct CMUnitTest tests[] = {
+        { "cuEventQuery", hears_of_the_fault, NULL, NULL, &questions[0] },
+        { "cuStreamQuery", hears_of_the_fault, NULL, NULL, &questions[1] },
+        { "cuEventSynchronize", hears_of_the_fault, NULL, NULL, &questions[2] },
+        { "cuStreamSynchronize", hears_of_the_fault, NULL, NULL, &questions[3] },
+    };
     if (cuInit(0) != CUDA_SUCCESS)
         return EXIT_FAILURE;
     return cmocka_run_group_tests(tests, NULL, NULL);
