@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Occupancy (driver API manual, Occupancy): how many blocks fit on a multiprocessor, from the same numbers that the device's attributes
- * report: threads, blocks, shared memory and registers of a multiprocessor.
+ * report: threads, blocks, shared memory and registers of a multiprocessor. How they are shared out is what NVIDIA documents with its occupancy
+ * calculator: registers go to whole warps, each in one partition of the multiprocessor; shared memory goes to blocks in units.
  *
  * A CPU's processor runs one block at a time; the answers are those of a GPU of this compute capability, because programs turn them into grid and block
  * sizes, and those come out as they would on one. */
@@ -13,7 +14,7 @@
 
 #define WARP 32u
 #define REGISTER_UNIT 256u      /* registers are given to a warp in multiples of this */
-#define SHARED_UNIT 128u        /* bytes: shared memory is given to a block in multiples of this */
+#define PARTITIONS_CHECKED 4u   /* whether a block's registers exist at all is settled as if every partition gave for as many warps as the fullest one */
 
 static unsigned round_up(unsigned value, unsigned unit)
 {
@@ -33,6 +34,17 @@ static unsigned dynamic_limit(struct mr_function *function)
     return limit > by_default ? limit : by_default;
 }
 
+/* Blocks of `warps` warps whose registers a multiprocessor has; 0 if not even one. */
+static unsigned blocks_by_registers(const struct mr_capability *sm, unsigned registers, unsigned warps)
+{
+    unsigned each = round_up(registers * WARP, REGISTER_UNIT);
+    if (each == 0)
+        return sm->blocks_per_sm;
+    if (each * round_up(warps, PARTITIONS_CHECKED) > MR_REGISTERS_PER_SM)
+        return 0;
+    return MR_REGISTERS_PER_SM / sm->partitions / each * sm->partitions / warps;
+}
+
 /* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does, or if no launch may have that
  * much shared memory. A launch bound that the function states plays no part (nor does it on hardware). */
 static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, size_t dynamic)
@@ -43,13 +55,9 @@ static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, si
         return 0;
     unsigned warps = (threads + WARP - 1) / WARP;
     unsigned blocks = least(sm->blocks_per_sm, sm->threads_per_sm / WARP / warps);
-    if (info->registers) {
-        unsigned each = round_up(info->registers * WARP, REGISTER_UNIT);
-        blocks = least(blocks, MR_REGISTERS_PER_SM / each / warps);
-    }
-    size_t shared = info->static_shared + dynamic;
-    unsigned each = round_up((unsigned)shared + sm->shared_reserved, SHARED_UNIT);
-    return each ? least(blocks, sm->shared_per_sm / each) : blocks;
+    blocks = least(blocks, blocks_by_registers(sm, info->registers, warps));
+    unsigned shared = round_up((unsigned)(info->static_shared + dynamic) + sm->shared_reserved, sm->shared_unit);
+    return shared ? least(blocks, sm->shared_per_sm / shared) : blocks;
 }
 
 /* A launch with no more dynamic memory than it may have; anything else is refused elsewhere. */
@@ -125,6 +133,8 @@ CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blo
             best_threads = tried;
             best_blocks = blocks;
         }
+        if (best_blocks * best_threads == function->module->context->device->capability->threads_per_sm)
+            break; /* nothing fills it better; a program's own function is not called more often than it has to */
     }
     *minGridSize = (int)best_blocks * function->module->context->device->multiprocessors;
     *blockSize = (int)best_threads;
@@ -155,7 +165,7 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     }
     const struct mr_capability *sm = function->module->context->device->capability;
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
-    unsigned share = sm->shared_per_sm / (unsigned)numBlocks / SHARED_UNIT * SHARED_UNIT;
+    unsigned share = sm->shared_per_sm / (unsigned)numBlocks / sm->shared_unit * sm->shared_unit;
     unsigned free_bytes = share > taken ? share - taken : 0;
     *dynamicSmemSize = least(free_bytes, dynamic_limit(function));
     mr_object_drop(function->module);

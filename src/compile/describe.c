@@ -63,17 +63,17 @@ static bool describe_symbol(const struct mr_program *program, size_t index)
 }
 
 #define REGISTER_FILE 65536u   /* of a multiprocessor */
+#define PARTITIONS 4u          /* of a multiprocessor */
 #define THREADS_OF_SM 2048u
 #define REGISTERS_LEAST 24u    /* lower limits are taken for this one */
 #define REGISTERS_MOST 255u
 
-/* So many blocks of so many threads have to find room; 0 blocks: one. */
+/* So many blocks of so many threads have to find room; 0 blocks: one. Warps are spread over the partitions, and the fullest one decides. */
 static unsigned registers_for(uint64_t threads, uint64_t blocks)
 {
-    uint64_t whole = (threads + 31) / 32 * 32;
-    if (blocks == 0)
-        blocks = 1;
-    uint64_t each = whole && whole * blocks <= REGISTER_FILE ? REGISTER_FILE / (whole * blocks) / 8 * 8 : REGISTERS_MOST;
+    uint64_t warps = (threads + 31) / 32 * (blocks ? blocks : 1);
+    uint64_t fullest = (warps + PARTITIONS - 1) / PARTITIONS, most = REGISTER_FILE / PARTITIONS / 32;
+    uint64_t each = fullest && fullest <= most ? most / fullest / 8 * 8 : REGISTERS_MOST;
     return each > REGISTERS_MOST ? REGISTERS_MOST : each < REGISTERS_LEAST ? REGISTERS_LEAST : (unsigned)each;
 }
 

@@ -16,22 +16,23 @@
 #define KIB 1024u
 #define MIB (1024u * KIB)
 
-/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications). Rising order. */
+/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications; units and partitions as NVIDIA's occupancy
+ * calculator has them). Rising order. */
 static const struct mr_capability capabilities[] = {
-    { 5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32 },
-    { 7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32 },
-    { 7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32 },
-    { 7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16 },
-    { 8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32 },
-    { 8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16 },
-    { 8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16 },
-    { 8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24 },
-    { 9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32 },
+    { 5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
+    { 5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
+    { 5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
+    { 6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 2 },
+    { 6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
+    { 6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
+    { 7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4 },
+    { 7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4 },
+    { 7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16, 256, 4 },
+    { 8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32, 128, 4 },
+    { 8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4 },
+    { 8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16, 128, 4 },
+    { 8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
+    { 9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
 };
 
 static struct mr_device devices[MR_DEVICE_LIMIT];

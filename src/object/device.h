@@ -38,6 +38,8 @@ struct mr_capability {
     unsigned shared_optin;             /* bytes: most that one block can ask for */
     unsigned shared_reserved;          /* bytes that the system takes of each block's share */
     unsigned threads_per_sm, blocks_per_sm;
+    unsigned shared_unit;              /* bytes: shared memory is given to a block in multiples of this */
+    unsigned partitions;               /* of a multiprocessor, each with its share of the registers; a warp lives in one of them */
 };
 
 struct mr_device {
