@@ -2,8 +2,8 @@
 /* Images on their way in: from memory or a file, with the options of the just-in-time compiler.
  *
  * Options come as two arrays; a value is either the number itself in the pointer's bits or a pointer to a buffer. Those that steer NVIDIA's
- * code generator towards its chips (cache modes, targets) say nothing about the result and are accepted without effect, because the manual
- * calls them hints or the device has no such resource. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would
+ * code generator towards its chips (cache modes) say nothing about the result and are accepted without effect, because the manual
+ * calls them hints or the device has no such resource. A target must be one whose code the device runs. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would
  * change results or bind symbols are refused where they can't be honoured. */
 #include "api/image.h"
 
@@ -23,7 +23,8 @@
 /* The parsed options, and where results go. Indices are into the arrays; -1: not asked for. */
 struct request {
     struct mr_program_options program;
-    int wall_time, info_size, error_size, threads, target;
+    int wall_time, info_size, error_size, threads, target; /* target: index of CU_JIT_TARGET */
+    unsigned chip;                                          /* what CU_JIT_TARGET says */
 };
 
 static unsigned number(void *value)
@@ -35,6 +36,38 @@ static unsigned number(void *value)
 static unsigned whole_warps(unsigned threads)
 {
     return threads == 0 ? 32 : threads > 1024 - 31 ? 1024 : (threads + 31) / 32 * 32;
+}
+
+/* The chips that CU_JIT_TARGET may name. */
+static bool is_target(unsigned target)
+{
+    static const unsigned targets[] = {
+        CU_TARGET_COMPUTE_30, CU_TARGET_COMPUTE_32, CU_TARGET_COMPUTE_35, CU_TARGET_COMPUTE_37, CU_TARGET_COMPUTE_50, CU_TARGET_COMPUTE_52, CU_TARGET_COMPUTE_53,
+        CU_TARGET_COMPUTE_60, CU_TARGET_COMPUTE_61, CU_TARGET_COMPUTE_62, CU_TARGET_COMPUTE_70, CU_TARGET_COMPUTE_72, CU_TARGET_COMPUTE_75, CU_TARGET_COMPUTE_80,
+        CU_TARGET_COMPUTE_86, CU_TARGET_COMPUTE_87, CU_TARGET_COMPUTE_89, CU_TARGET_COMPUTE_90, CU_TARGET_COMPUTE_100, CU_TARGET_COMPUTE_103,
+        CU_TARGET_COMPUTE_110, CU_TARGET_COMPUTE_120, CU_TARGET_COMPUTE_121, CU_TARGET_COMPUTE_90A, CU_TARGET_COMPUTE_100A, CU_TARGET_COMPUTE_103A,
+        CU_TARGET_COMPUTE_110A, CU_TARGET_COMPUTE_120A, CU_TARGET_COMPUTE_121A, CU_TARGET_COMPUTE_100F, CU_TARGET_COMPUTE_103F, CU_TARGET_COMPUTE_110F,
+        CU_TARGET_COMPUTE_120F, CU_TARGET_COMPUTE_121F,
+    };
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        if (targets[i] == target)
+            return true;
+    return false;
+}
+
+/* The capability that a target names, e.g. 90 for CU_TARGET_COMPUTE_90A. */
+static unsigned capability_of(unsigned target)
+{
+    return target & ~(unsigned)(CU_COMPUTE_ACCELERATED_TARGET_BASE | CU_COMPUTE_FAMILY_TARGET_BASE);
+}
+
+/* Code for a chip runs on those of the same major capability that are not below it; code with accelerated features on that chip alone. */
+static bool runs_on(unsigned target, const struct mr_device *device)
+{
+    bool accelerated = (target & CU_COMPUTE_ACCELERATED_TARGET_BASE) != 0;
+    unsigned major = capability_of(target) / 10, minor = capability_of(target) % 10;
+    return major == (unsigned)device->capability_major &&
+           (accelerated ? minor == (unsigned)device->capability_minor : minor <= (unsigned)device->capability_minor);
 }
 
 static CUresult refuse_option(const char *entry, int option)
@@ -82,7 +115,12 @@ static CUresult read_option(const char *entry, struct request *request, int opti
         program->limits.block_threads = whole_warps(number(value));
         break;
     case CU_JIT_OVERRIDE_DIRECTIVE_VALUES: program->limits.override = number(value) != 0; break;
-    case CU_JIT_TARGET: request->target = index; break;
+    case CU_JIT_TARGET:
+        if (!is_target(number(value)))
+            return mr_bad_value(entry, "there is no target %u for CU_JIT_TARGET", number(value));
+        request->target = index;
+        request->chip = number(value);
+        break;
     case CU_JIT_MAX_THREADS_PER_BLOCK: program->limits.most_threads = number(value); break;
     case CU_JIT_MIN_CTA_PER_SM: program->limits.blocks = number(value); break;
     case CU_JIT_TARGET_FROM_CUCONTEXT:
@@ -173,8 +211,22 @@ static CUresult begin_request(const char *entry, const struct mr_device *device,
     return CUDA_SUCCESS;
 }
 
+/* The reason, for the log and for the program's. */
+static void refuse_target(const char *entry, struct request *request, const struct mr_device *device)
+{
+    struct mr_program_options *program = &request->program;
+    char text[128];
+    snprintf(text, sizeof text, "CU_JIT_TARGET asks for code for compute capability %u.%u, and the device is %d.%d", capability_of(request->chip) / 10,
+             capability_of(request->chip) % 10, device->capability_major, device->capability_minor);
+    mr_log(MR_LOG_INFO, "%s: %s", entry, text);
+    if (program->error_room == 0)
+        return;
+    snprintf(program->error_log, program->error_room, "error: %s\n", text);
+    program->error_used = strlen(program->error_log) + 1;
+}
+
 static CUresult load_image(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
-                           const struct mr_image_options *options, struct mr_program **out)
+                           const struct mr_image_options *options, bool runs, struct mr_program **out)
 {
     struct request request;
     if (!image)
@@ -182,6 +234,12 @@ static CUresult load_image(const char *entry, const struct mr_device *device, co
     CUresult status = begin_request(entry, device, options, &request);
     if (status != CUDA_SUCCESS)
         return status;
+    /* What is only linked may be for any chip; what is loaded runs here. */
+    if (runs && request.target >= 0 && !runs_on(request.chip, device)) {
+        refuse_target(entry, &request, device);
+        write_back(options, &request, 0);
+        return CUDA_ERROR_INVALID_SOURCE;
+    }
     request.program.partial = partial;
     uint64_t start = mr_clock_ns();
     mr_fault_launch_near();
@@ -195,14 +253,14 @@ static CUresult load_image(const char *entry, const struct mr_device *device, co
 CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
                        const struct mr_image_options *options, struct mr_program **out)
 {
-    return load_image(entry, device, image, size, false, options, out);
+    return load_image(entry, device, image, size, false, options, true, out);
 }
 
 CUresult mr_image_check(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
                         const struct mr_image_options *options)
 {
     struct mr_program *program;
-    CUresult status = load_image(entry, device, image, size, partial, options, &program);
+    CUresult status = load_image(entry, device, image, size, partial, options, false, &program);
     if (status == CUDA_SUCCESS)
         mr_program_drop(program);
     return status;

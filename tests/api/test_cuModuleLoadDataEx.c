@@ -100,6 +100,34 @@ static void wrong_options(void **state)
     FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 1, &level, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* The device is 8.0: code for chips of its major capability that are not above it runs there. The refusal is what an H200 answers. */
+static void targets(void **state)
+{
+    static const struct { unsigned target; CUresult status; } rows[] = {
+        { CU_TARGET_COMPUTE_80, CUDA_SUCCESS }, { CU_TARGET_COMPUTE_75, CUDA_ERROR_INVALID_SOURCE }, { CU_TARGET_COMPUTE_86, CUDA_ERROR_INVALID_SOURCE },
+        { CU_TARGET_COMPUTE_90, CUDA_ERROR_INVALID_SOURCE }, { CU_TARGET_COMPUTE_90A, CUDA_ERROR_INVALID_SOURCE }, { CU_TARGET_COMPUTE_120, CUDA_ERROR_INVALID_SOURCE },
+        { CU_TARGET_COMPUTE_100F, CUDA_ERROR_INVALID_SOURCE }, { 0, CUDA_ERROR_INVALID_VALUE }, { 81, CUDA_ERROR_INVALID_VALUE }, { 0x10050, CUDA_ERROR_INVALID_VALUE },
+    };
+    char info[64] = "old", error[64] = "old";
+    CUjit_option names[] = { CU_JIT_TARGET, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    CUmodule module;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *values[] = { (void *)(uintptr_t)rows[i].target, info, (void *)sizeof info, error, (void *)sizeof error };
+        FAILS(cuModuleLoadDataEx(&module, PTX_HEAD PTX_EMPTY, 5, names, values), rows[i].status);
+        if (rows[i].status == CUDA_SUCCESS)
+            OK(cuModuleUnload(module));
+        if (rows[i].status == CUDA_ERROR_INVALID_SOURCE)
+            assert_true(info[0] == 0 && error[0] != 0 && (uintptr_t)values[4] > 0);
+    }
+    /* A link may be for another chip. */
+    CUlinkState link;
+    void *value = (void *)CU_TARGET_COMPUTE_90;
+    OK(cuLinkCreate(1, names, &value, &link));
+    OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(PTX_HEAD PTX_EMPTY), sizeof PTX_HEAD PTX_EMPTY, "one", 0, NULL, NULL));
+    OK(cuLinkDestroy(link));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +137,7 @@ int main(void)
         TEST_IN_CONTEXT(hints_are_accepted),
         TEST_IN_CONTEXT(the_wall_time_is_a_float),
         TEST_IN_CONTEXT(wrong_options),
+        TEST_IN_CONTEXT(targets),
     };
     return cmocka_run_group_tests_name("cuModuleLoadDataEx", tests, NULL, NULL);
 }
