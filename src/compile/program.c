@@ -151,19 +151,41 @@ static bool begins_with_version(const char *text, size_t length)
     }
 }
 
-/* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses: the numbers that cuFuncGetAttribute gives. */
+static void put_bytes(FILE *file, const char *between, size_t bytes, const char *what)
+{
+    if (bytes)
+        fprintf(file, "%s%zu bytes %s", between, bytes, what);
+}
+
+/* What each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. The numbers are those that cuFuncGetAttribute gives; parameters
+ * stand in bank 0, constants in bank 3. No register is ever spilled here. */
+static void put_uses(FILE *file, const struct mr_program *program)
+{
+    size_t global_bytes = 0, constant_bytes = program->layout.entry_count ? program->entries[0].constant_bytes : 0;
+    for (size_t i = 0; i < program->layout.symbol_count; i++)
+        if (program->symbols[i].what == MR_SYMBOL_VARIABLE && !program->symbols[i].constant)
+            global_bytes += program->symbols[i].size;
+    fprintf(file, "ptxas info    : %zu bytes gmem", global_bytes);
+    put_bytes(file, ", ", constant_bytes, "cmem[3]");
+    fputc('\n', file);
+    for (size_t i = 0; i < program->layout.entry_count; i++) {
+        const struct mr_entry *entry = &program->entries[i];
+        fprintf(file, "ptxas info    : Compiling entry function '%s' for 'sm_%u'\nptxas info    : Function properties for %s\n", entry->name, entry->binary_version, entry->name);
+        fprintf(file, "    %zu bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used %u registers", entry->local_bytes, entry->registers);
+        put_bytes(file, ", ", entry->static_shared, "smem");
+        put_bytes(file, ", ", entry->param_bytes, "cmem[0]");
+        fputc('\n', file);
+    }
+}
+
+/* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses. */
 static void give_info(const struct mr_program *program, struct mr_program_options *options, const struct mr_ptx_diag *diag)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = options->verbose && options->info_room ? open_memstream(&text, &size) : NULL;
-    for (size_t i = 0; file && i < program->layout.entry_count; i++) {
-        const struct mr_entry *entry = &program->entries[i];
-        fprintf(file, "info: kernel '%s' for sm_%u: Used %u registers, %zu bytes smem, %zu bytes cmem, %zu bytes lmem, %zu bytes of parameters, at most %u threads\n",
-            entry->name, entry->binary_version, entry->registers, entry->static_shared, entry->constant_bytes, entry->local_bytes, entry->param_bytes,
-            entry->max_threads);
-    }
     if (file) {
+        put_uses(file, program);
         fputs(mr_ptx_diag_text(diag), file);
         fclose(file);
     }

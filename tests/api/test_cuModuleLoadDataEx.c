@@ -128,6 +128,47 @@ static void targets(void **state)
     OK(cuLinkDestroy(link));
 }
 
+/* What the verbose log says of a kernel is what its attributes say, in the words of ptxas -v: programs look for them. */
+static void the_verbose_log_tells_what_kernels_use(void **state)
+{
+    static const char text[] = PTX_HEAD ".global .align 4 .b8 room[12];\n.const .align 4 .b8 numbers[20];\n" PTX_STORE PTX_BOUNDED
+        ".visible .entry local()\n{\n    .local .align 4 .b8 stack[48];\n    .reg .b32 %r<2>;\n    mov.u32 %r1, 1;\n    st.local.u32 [stack], %r1;\n    ret;\n}\n";
+    static const char *const names[] = { "store", "bounded", "exactly", "local" };
+    char log[4096], all[4096];
+    CUjit_option options[] = { CU_JIT_LOG_VERBOSE, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { (void *)1, log, (void *)sizeof log };
+    CUmodule module;
+    CUfunction function;
+    (void)state;
+    OK(cuModuleLoadDataEx(&module, text, 3, options, values));
+    assert_non_null(strstr(log, "ptxas info    : 12 bytes gmem, 20 bytes cmem[3]\n"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int registers, shared, local;
+        char head[128], line[128], more[64] = "";
+        function = NULL;
+        OK(cuModuleGetFunction(&function, module, names[i]));
+        OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function));
+        OK(cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+        OK(cuFuncGetAttribute(&local, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function));
+        assert_int_equal(shared, strcmp(names[i], "bounded") == 0 ? 1024 : 0);
+        assert_true(strcmp(names[i], "local") == 0 ? local >= 48 : local == 0);
+        snprintf(head, sizeof head, "ptxas info    : Function properties for %s\n    %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", names[i], local);
+        if (shared)
+            snprintf(more, sizeof more, ", %d bytes smem", shared);
+        snprintf(line, sizeof line, "ptxas info    : Used %d registers%s%s\n", registers, more, i == 0 ? ", 12 bytes cmem[0]" : i == 1 ? ", 8 bytes cmem[0]" : "");
+        snprintf(all, sizeof all, "ptxas info    : Compiling entry function '%s' for 'sm_80'\n%s%s", names[i], head, line);
+        assert_non_null(strstr(log, all));
+    }
+    assert_int_equal((uintptr_t)values[2], strlen(log) + 1);
+    OK(cuModuleUnload(module));
+    /* Without the option there is nothing to say. */
+    values[0] = (void *)0;
+    values[2] = (void *)sizeof log;
+    OK(cuModuleLoadDataEx(&module, text, 3, options, values));
+    assert_string_equal(log, "");
+    OK(cuModuleUnload(module));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +179,7 @@ int main(void)
         TEST_IN_CONTEXT(the_wall_time_is_a_float),
         TEST_IN_CONTEXT(wrong_options),
         TEST_IN_CONTEXT(targets),
+        TEST_IN_CONTEXT(the_verbose_log_tells_what_kernels_use),
     };
     return cmocka_run_group_tests_name("cuModuleLoadDataEx", tests, NULL, NULL);
 }
