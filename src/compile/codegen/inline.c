@@ -7,8 +7,10 @@
  * run before a call comes back, and a call comes back when all its lanes are done. So a lock taken in a function that the
  * compiler did not inline would never be handed on. Here the kernel's body is rewritten: a call of a function that waits, or calls one that does, is replaced by
  * the function's body with registers, labels and local variables of its own. Its parameters are the caller's .param variables, which is how calls
- * pass them anyway. What can't be replaced stays a call: recursion, calls through pointers, functions that
- * move the stack pointer, arguments in registers, and what would make the kernel larger than INSTS_MAX.
+ * pass them anyway. A call through a pointer becomes a comparison with each function that waits and that it may lead to, with the body behind it, and stays for
+ * all others. A function that moves the stack pointer has it put back behind its body.
+ *
+ * What can't be replaced stays a call: that of a function from inside its own body, arguments in registers, and what would make the kernel larger than INSTS_MAX.
  *
  * Everything is new but what does not change; the verified module is left alone.
  */
@@ -20,7 +22,7 @@
 #include "compile/codegen/emit_stack.h"
 
 #define INSTS_MAX 60000u
-#define ROUNDS_MAX 64u
+#define DEPTH_MAX 64u
 
 struct piece { void *memory; struct piece *next; };
 
@@ -38,7 +40,8 @@ struct work {
     struct cg_inlined *in;
     const struct mr_flow_facts *facts;
     bool *waits;             /* by function: it or what it calls */
-    bool *recursive;
+    const struct mr_ptx_function **targets; /* of calls through pointers, those that wait */
+    uint32_t target_count;
     struct body body;
     bool no_memory;
 };
@@ -49,7 +52,9 @@ struct splice {
     const struct mr_ptx_call *call;
     uint32_t regs, labels, tables;      /* what the callee's numbers are raised by */
     struct mr_ptx_var **vars;           /* for each of its vars, params, returns: what stands for it */
-    uint32_t end;                       /* the label behind it */
+    uint32_t end;                       /* the label behind its last instruction */
+    const struct splice *outer;         /* what the call stands in; NULL in the kernel itself */
+    uint32_t depth;
 };
 
 static void *take(struct work *work, size_t bytes)
@@ -156,28 +161,63 @@ static const struct mr_ptx_call *call_of(struct work *work, const struct splice 
     return to;
 }
 
-/* A jump to the end of what takes the call's place, under a guard or none. */
-static bool add_jump(struct work *work, const struct splice *splice, const struct mr_ptx_inst *like, uint32_t guard, bool negated)
+/* A jump under a guard or none. */
+static bool add_jump(struct work *work, uint32_t label, const struct mr_ptx_inst *like, uint32_t guard, bool negated)
 {
     struct mr_ptx_operand *to = take(work, sizeof *to);
     if (!to)
         return false;
-    *to = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_LABEL, .label = splice->end, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
+    *to = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_LABEL, .label = label, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
     struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRA, .operand_count = 1, .operands = to, .guard = guard, .guard_negated = negated, .vector = 1, .line = like->line,
                                .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
     return add_inst(work, &jump);
 }
 
-static bool copy_inst(struct work *work, const struct splice *splice, const struct mr_ptx_inst *from)
+/* A label in front of the instruction that comes next, or, with set_label, of a later one. */
+static uint32_t add_label(struct work *work, const struct mr_ptx_inst *like)
 {
-    if (from->op == MR_PTX_OP_RET)
-        return add_jump(work, splice, from, reg_of(splice, from->guard), from->guard_negated);
-    struct mr_ptx_inst to = *from;
-    to.guard = reg_of(splice, from->guard);
-    to.operands = operands_of(work, splice, from->operands, from->operand_count);
-    if (from->call)
-        to.call = call_of(work, splice, from->call);
-    return !work->no_memory && add_inst(work, &to);
+    if (!GROW(work, label, 1))
+        return MR_PTX_NONE;
+    work->body.labels[work->body.label_count] = (struct mr_ptx_label){.name = "", .inst = work->body.inst_count, .line = like->line, .column = like->column};
+    return work->body.label_count++;
+}
+
+static void set_label(struct work *work, uint32_t label)
+{
+    work->body.labels[label].inst = work->body.inst_count;
+}
+
+static uint32_t add_reg(struct work *work, enum mr_ptx_type type, uint32_t line)
+{
+    if (!GROW(work, reg, 1))
+        return MR_PTX_NONE;
+    work->body.regs[work->body.reg_count] = (struct mr_ptx_reg){.name = "", .type = (uint8_t)type, .line = line};
+    return work->body.reg_count++;
+}
+
+static struct mr_ptx_operand reg_operand(const struct work *work, uint32_t reg, const struct mr_ptx_inst *like)
+{
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_REG, .reg = reg, .reg2 = MR_PTX_NONE, .type = work->body.regs[reg].type, .line = like->line,
+                                   .column = like->column};
+}
+
+/* An instruction of our own on 64 bits, of one type. */
+static bool add_new(struct work *work, const struct mr_ptx_inst *like, struct mr_ptx_inst what, const struct mr_ptx_operand *operands)
+{
+    struct mr_ptx_operand *copy = take(work, what.operand_count * sizeof *copy);
+    if (!copy)
+        return false;
+    memcpy(copy, operands, what.operand_count * sizeof *copy);
+    what.operands = copy;
+    what.type_count = 1;
+    what.type[0] = MR_PTX_TYPE_U64;
+    what.guard = MR_PTX_NONE;
+    what.vector = 1;
+    what.line = like->line;
+    what.column = like->column;
+    what.loc_file = like->loc_file;
+    what.loc_line = like->loc_line;
+    return add_inst(work, &what);
 }
 
 static struct mr_ptx_var *new_var(struct work *work, const struct mr_ptx_var *like)
@@ -232,30 +272,65 @@ static bool raise_tables(struct work *work, const struct splice *splice)
     return true;
 }
 
-/* Puts the callee's body where the call was. */
-static bool put_body(struct work *work, const struct mr_ptx_inst *inst)
+static bool add_replaced(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst);
+
+static bool copy_inst(struct work *work, const struct splice *splice, const struct mr_ptx_inst *from)
 {
-    const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee);
+    if (from->op == MR_PTX_OP_RET)
+        return add_jump(work, splice->end, from, reg_of(splice, from->guard), from->guard_negated);
+    struct mr_ptx_inst to = *from;
+    to.guard = reg_of(splice, from->guard);
+    to.operands = operands_of(work, splice, from->operands, from->operand_count);
+    if (from->call)
+        to.call = call_of(work, splice, from->call);
+    return !work->no_memory && add_replaced(work, splice, &to);
+}
+
+/* The instructions of a function, its labels being there from `first` on; calls in it are replaced as well. */
+static bool copy_body(struct work *work, const struct splice *splice, const struct mr_ptx_function *func, uint32_t first)
+{
+    uint32_t *places = take(work, ((size_t)func->inst_count + 1) * sizeof *places);
+    if (!places)
+        return false;
+    for (uint32_t i = 0; i < func->inst_count; i++) {
+        places[i] = work->body.inst_count;
+        if (!(splice ? copy_inst(work, splice, &func->insts[i]) : add_replaced(work, NULL, &func->insts[i])))
+            return false;
+    }
+    places[func->inst_count] = work->body.inst_count;
+    for (uint32_t l = 0; l < func->label_count; l++)
+        work->body.labels[first + l].inst = places[func->labels[l].inst];
+    return true;
+}
+
+/* Puts the body of a function where its call was. The guard is looked at before. */
+static bool put_body(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+{
     struct body *body = &work->body;
     struct splice splice = {.callee = callee, .call = inst->call, .regs = body->reg_count, .labels = body->label_count, .tables = body->table_count,
-                            .end = body->label_count + callee->label_count};
+                            .end = body->label_count + callee->label_count, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
+    bool moves = cg_stack_is_used(callee);
     if (!GROW(work, reg, callee->reg_count) || !GROW(work, label, callee->label_count + 1) || !raise_tables(work, &splice) || !map_vars(work, &splice))
         return false;
+    work->in->any = true;
     if (callee->reg_count)
         memcpy(body->regs + body->reg_count, callee->regs, callee->reg_count * sizeof *body->regs);
     body->reg_count += callee->reg_count;
-    if (inst->guard != MR_PTX_NONE && !add_jump(work, &splice, inst, inst->guard, !inst->guard_negated))
+    if (callee->label_count)
+        memcpy(body->labels + body->label_count, callee->labels, callee->label_count * sizeof *body->labels);
+    body->label_count += callee->label_count;
+    if (add_label(work, inst) == MR_PTX_NONE)
         return false;
-    uint32_t start = body->inst_count;
-    for (uint32_t i = 0; i < callee->inst_count; i++)
-        if (!copy_inst(work, &splice, &callee->insts[i]))
-            return false;
-    for (uint32_t l = 0; l < callee->label_count; l++) {
-        body->labels[body->label_count] = callee->labels[l];
-        body->labels[body->label_count++].inst += start;
-    }
-    body->labels[body->label_count++] = (struct mr_ptx_label){.name = "", .inst = body->inst_count, .line = inst->line, .column = inst->column};
-    return true;
+    uint32_t saved = moves ? add_reg(work, MR_PTX_TYPE_U64, inst->line) : 0;
+    if (saved == MR_PTX_NONE)
+        return false;
+    struct mr_ptx_operand pointer = moves ? reg_operand(work, saved, inst) : (struct mr_ptx_operand){0};
+    if (moves && !add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &pointer))
+        return false;
+    if (!copy_body(work, &splice, callee, splice.labels))
+        return false;
+    set_label(work, splice.end);
+    return !moves || add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
 }
 
 /* All arguments and results are variables, none of them both. */
@@ -276,51 +351,93 @@ static bool by_variables(const struct mr_ptx_call *call, const struct mr_ptx_fun
     return true;
 }
 
-static bool replaced(const struct work *work, const struct mr_ptx_inst *inst)
+/* Whether a body may take the call's place: it waits, is not inside itself, and there is room. */
+static bool fits(const struct work *work, const struct splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
 {
-    const struct mr_ptx_function *callee = inst->call ? mr_layout_resolve(inst->call->callee) : NULL;
-    return callee && callee->has_body && work->waits[callee->index] && !work->recursive[callee->index] && !cg_stack_is_used(callee) && by_variables(inst->call, callee);
-}
-
-/* One look at all calls; *changed if any was replaced. */
-static bool one_round(struct work *work, bool *changed)
-{
-    struct body *body = &work->body, old = *body;
-    uint32_t *places = take(work, ((size_t)old.inst_count + 1) * sizeof *places);
-    *changed = false;
-    if (!places)
+    if (!callee->has_body || !work->waits[callee->index] || work->body.inst_count >= INSTS_MAX || (inside && inside->depth >= DEPTH_MAX) || !by_variables(call, callee))
         return false;
-    body->insts = NULL;
-    body->inst_count = body->inst_room = 0;
-    for (uint32_t i = 0; i < old.inst_count; i++) {
-        places[i] = body->inst_count;
-        bool good;
-        if (body->inst_count < INSTS_MAX && replaced(work, &old.insts[i])) {
-            *changed = true;
-            good = put_body(work, &old.insts[i]);
-        } else {
-            good = add_inst(work, &old.insts[i]);
-        }
-        if (!good)
+    for (; inside; inside = inside->outer)
+        if (inside->callee == callee)
             return false;
-    }
-    places[old.inst_count] = body->inst_count;
-    for (uint32_t l = 0; l < old.label_count; l++)
-        body->labels[l].inst = places[body->labels[l].inst];
+    for (uint32_t i = 0; i < call->arg_count; i++)
+        if (call->args[i].var->size != callee->params[i]->size)
+            return false;
+    for (uint32_t i = 0; i < call->return_count; i++)
+        if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL && call->returns[i].var->size != callee->returns[i]->size)
+            return false;
     return true;
 }
 
-/* What waits, with what calls it; and what may call itself. */
+/* For a call through a pointer: if it is this function's, its body, and on behind the call. */
+static bool put_target(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target, uint32_t over)
+{
+    uint32_t address = add_reg(work, MR_PTX_TYPE_U64, inst->line), equal = add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = add_label(work, inst);
+    if (address == MR_PTX_NONE || equal == MR_PTX_NONE || next == MR_PTX_NONE)
+        return false;
+    struct mr_ptx_operand mov[2] = {reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE}};
+    struct mr_ptx_operand compare[3] = {reg_operand(work, equal, inst), reg_operand(work, inst->call->callee_reg, inst), mov[0]};
+    if (!add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov)
+        || !add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ}, compare)
+        || !add_jump(work, next, inst, equal, true) || !put_body(work, inside, inst, target) || !add_jump(work, over, inst, MR_PTX_NONE, false))
+        return false;
+    set_label(work, next);
+    return true;
+}
+
+/* An instruction of the new body; if it is a call of what waits, that in its place. */
+static bool add_replaced(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst)
+{
+    if (!inst->call)
+        return add_inst(work, inst);
+    const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee), *const *targets = callee ? &callee : work->targets;
+    uint32_t count = callee ? 1 : work->target_count, over = MR_PTX_NONE;
+    if (!callee && mr_ptx_type_bits(work->body.regs[inst->call->callee_reg].type) != 64)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!fits(work, inside, inst->call, targets[i]))
+            continue;
+        if (over == MR_PTX_NONE) {
+            over = add_label(work, inst);
+            if (over == MR_PTX_NONE || (inst->guard != MR_PTX_NONE && !add_jump(work, over, inst, inst->guard, !inst->guard_negated)))
+                return false;
+        }
+        if (!(callee ? put_body(work, inside, inst, callee) : put_target(work, inside, inst, targets[i], over)))
+            return false;
+    }
+    if ((!callee || over == MR_PTX_NONE) && !add_inst(work, inst))
+        return false;
+    if (over != MR_PTX_NONE)
+        set_label(work, over);
+    return true;
+}
+
+/* Marks what a body calls; *pointers if through pointers. */
+static void mark_callees(const struct mr_ptx_function *func, bool *seen, uint32_t *stack, uint32_t *depth, bool *pointers)
+{
+    for (uint32_t i = 0; i < func->inst_count; i++) {
+        const struct mr_ptx_call *call = func->insts[i].call;
+        const struct mr_ptx_function *callee = call ? mr_layout_resolve(call->callee) : NULL;
+        *pointers |= call && !call->callee;
+        if (callee && callee->has_body && !seen[callee->index]) {
+            seen[callee->index] = true;
+            stack[(*depth)++] = callee->index;
+        }
+    }
+}
+
+/* What waits, with what calls it. */
 static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
 {
     uint32_t count = module->function_count;
     bool *seen = take(work, count), any = false;
     uint32_t *stack = take(work, (size_t)count * sizeof *stack);
-    if (!seen || !stack)
+    work->targets = take(work, (size_t)count * sizeof *work->targets);
+    if (!seen || !stack || !work->targets)
         return false;
     for (uint32_t f = 0; f < count; f++) {
         const struct mr_ptx_function *func = module->functions[f];
         uint32_t depth = 0;
+        bool pointers = false, followed = false;
         if (func->is_entry || !func->has_body)
             continue;
         memset(seen, 0, count);
@@ -329,18 +446,25 @@ static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
         while (depth) {
             const struct mr_ptx_function *at = module->functions[stack[--depth]];
             work->waits[f] |= work->facts[at->index].waits;
-            for (uint32_t i = 0; i < at->inst_count; i++) {
-                const struct mr_ptx_function *callee = at->insts[i].call ? mr_layout_resolve(at->insts[i].call->callee) : NULL;
-                if (!callee || !callee->has_body)
-                    continue;
-                work->recursive[f] |= callee->index == f;
-                if (!seen[callee->index]) {
-                    seen[callee->index] = true;
-                    stack[depth++] = callee->index;
+            mark_callees(at, seen, stack, &depth, &pointers);
+            for (uint32_t t = 0; t < count && pointers && !followed; t++) {
+                const struct mr_ptx_function *target = mr_layout_resolve(module->functions[t]);
+                if (module->functions[t]->address_taken && target->has_body && !target->is_entry && !seen[target->index]) {
+                    seen[target->index] = true;
+                    stack[depth++] = target->index;
                 }
             }
+            followed = pointers;
         }
         any |= work->waits[f];
+    }
+    for (uint32_t f = 0; f < count; f++) {
+        const struct mr_ptx_function *target = mr_layout_resolve(module->functions[f]);
+        bool wanted = module->functions[f]->address_taken && target->has_body && !target->is_entry && work->waits[target->index];
+        for (uint32_t t = 0; t < work->target_count && wanted; t++)
+            wanted = work->targets[t] != target;
+        if (wanted)
+            work->targets[work->target_count++] = target;
     }
     work->in->any = any;
     return true;
@@ -358,7 +482,6 @@ static bool begin_body(struct work *work, const struct mr_ptx_function *func)
             memcpy(body->kind##s, func->kind##s, func->kind##_count * sizeof *body->kind##s);                                                  \
         body->kind##_count = func->kind##_count;                                                                                               \
     } while (0)
-    COPY(inst);
     COPY(reg);
     COPY(label);
     COPY(table);
@@ -417,18 +540,12 @@ bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry,
     if (entry->reachable_count < 2)
         return true;
     work.waits = take(&work, func->module->function_count);
-    work.recursive = take(&work, func->module->function_count);
-    if (!work.waits || !work.recursive || !look_at_calls(&work, func->module))
+    if (!work.waits || !look_at_calls(&work, func->module))
         return false;
-    bool more = in->any;
+    bool some = in->any;
     in->any = false;
-    if (more && !begin_body(&work, func))
+    if (some && (!begin_body(&work, func) || !copy_body(&work, NULL, func, 0)))
         return false;
-    for (unsigned round = 0; more && round < ROUNDS_MAX; round++) {
-        if (!one_round(&work, &more))
-            return false;
-        in->any |= more;
-    }
     if (!in->any)
         return true;
     const struct body *body = &work.body;
