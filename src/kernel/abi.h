@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 11   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 12   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -85,8 +85,13 @@ struct mr_runtime {
      * `op`: 0 sync, 1 red.popc, 2 red.and, 3 red.or, with MR_BARRIER_PER_THREAD for `barrier` without .aligned (else an arrival of some of a warp's
      * lanes counts for all of them); `pred` the lanes whose predicate is true. Returns the reduction (popc count, or 0/1). */
     uint32_t (*barrier_sync)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred);
-    /* bar.arrive: arrives without waiting. */
-    void (*barrier_arrive)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask);
+    /* bar.arrive: arrives without waiting. `op`: 0 or MR_BARRIER_PER_THREAD. */
+    void (*barrier_arrive)(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op);
+    /* Where lanes of one warp may be at barriers of different numbers. barrier_join arrives, each lane at its own (id[l], threads[l]), and does not wait;
+     * barrier_test says which lanes of `mask` may go on, result[l] being their reductions. It stops the warp if all its lanes wait, and may find then that those
+     * that go on are others: the caller asks for these, and again. */
+    void (*barrier_join)(struct mr_block *block, const uint32_t *id, const uint32_t *threads, uint32_t mask, uint32_t op, uint32_t pred);
+    uint32_t (*barrier_test)(struct mr_block *block, uint32_t mask, uint32_t *result);
     /* Lanes leave the kernel before its end (exit/ret in part of the warp is reported when the warp function returns: mask = all). Called only in cooperative kernels. */
     void (*lanes_exit)(struct mr_block *block, uint32_t mask);
     /* Called from loops that may wait for another warp, block or stream, every few hundred rounds, and by nanosleep. Lets others run. */

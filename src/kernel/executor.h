@@ -29,6 +29,11 @@ struct mr_warp {
     uint32_t live;              /* lanes that exist and have not left the kernel */
     uint32_t reduction;         /* result of the barrier that this warp waited at */
     uint32_t cluster_phase;     /* of the cluster's barrier, at this warp's latest arrival */
+    /* Where lanes wait each at a barrier of its own (barrier_join): those that wait, those that may go on and have not heard of it, */
+    uint32_t joined, released;
+    bool asleep;                /* whether the warp is stopped until some may; */
+    uint8_t joined_at[MR_WARP_LANES];       /* the barrier of each, */
+    uint32_t lane_reduction[MR_WARP_LANES]; /* and its reduction */
 };
 
 /* One of a block's numbered barriers, in its present phase. */
@@ -36,6 +41,8 @@ struct mr_barrier {
     uint32_t arrived;           /* threads counted so far */
     uint32_t expected;          /* threads asked for; 0: all that have not exited */
     uint32_t waiting;           /* a bit per warp that is stopped here */
+    uint32_t joined;            /* a bit per warp with lanes that wait here by themselves; */
+    uint32_t aligned, whole;    /* of these: it counts as a whole; it has been counted so */
     uint32_t true_count;        /* arrived threads whose predicate holds, for .popc */
     bool all_true, any_true;    /* .and, .or */
     uint8_t operation;          /* of the waiting warps: as mr_runtime.barrier_sync's `op` */
@@ -135,7 +142,9 @@ extern const struct mr_runtime mr_runtime_table;
 
 /* barrier.c: the barrier services. */
 uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred);
-void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask);
+void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op);
+void mr_barrier_join(struct mr_block *block, const uint32_t *id, const uint32_t *threads, uint32_t mask, uint32_t op, uint32_t pred);
+uint32_t mr_barrier_test(struct mr_block *block, uint32_t mask, uint32_t *result);
 void mr_barrier_lanes_exit(struct mr_block *block, uint32_t mask);
 
 /* Takes `count` threads of the current warp out of the block: barriers no longer expect them. */

@@ -47,6 +47,10 @@ static void begin_block(struct mr_executor *executor)
     if (executor->barriers_used) {
         memset(executor->barriers, 0, sizeof executor->barriers);
         executor->barriers_used = 0;
+        for (uint32_t i = 0; i < warps; i++) {
+            executor->warps[i].joined = executor->warps[i].released = 0;
+            executor->warps[i].asleep = false;
+        }
     }
 }
 

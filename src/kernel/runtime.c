@@ -143,6 +143,8 @@ static void sleep_ns(struct mr_block *block, uint32_t ns)
 const struct mr_runtime mr_runtime_table = {
     .barrier_sync = mr_barrier_sync,
     .barrier_arrive = mr_barrier_arrive,
+    .barrier_join = mr_barrier_join,
+    .barrier_test = mr_barrier_test,
     .lanes_exit = mr_barrier_lanes_exit,
     .yield = yield,
     .trap = trap,

@@ -204,7 +204,10 @@ enum mr_ptx_mode {
     MR_PTX_MODE_INIT, MR_PTX_MODE_INVAL, MR_PTX_MODE_EXPECT_TX, MR_PTX_MODE_COMPLETE_TX,
     MR_PTX_MODE_ARRIVE_EXPECT_TX, MR_PTX_MODE_ARRIVE_NO_COMPLETE, MR_PTX_MODE_ARRIVE_DROP,
     MR_PTX_MODE_ARRIVE_DROP_EXPECT_TX, MR_PTX_MODE_ARRIVE_DROP_NO_COMPLETE,
-    MR_PTX_MODE_TEST_WAIT, MR_PTX_MODE_TRY_WAIT, MR_PTX_MODE_PENDING_COUNT
+    MR_PTX_MODE_TEST_WAIT, MR_PTX_MODE_TRY_WAIT, MR_PTX_MODE_PENDING_COUNT,
+    /* bar, barrier: made by code generation alone (inline.c), for one that a lane may wait at by itself: its arrival, with a predicate if boolop or
+     * mode2 names a reduction, and the question whether it is over, whose result is a pair of the reduction and the answer */
+    MR_PTX_MODE_JOIN, MR_PTX_MODE_TEST
 };
 
 /* The coordinates that tex, tld4, suld, sust and sured take. */

@@ -160,9 +160,9 @@ static void produce_consume(struct mr_block *block, uint32_t first, uint32_t end
         if (first < 2) {
             block->runtime->barrier_sync(block, 4, 128, mask, 0, 0);
             cell[first] = i * 10 + first;
-            block->runtime->barrier_arrive(block, 3, 128, mask);
+            block->runtime->barrier_arrive(block, 3, 128, mask, 0);
         } else {
-            block->runtime->barrier_arrive(block, 4, 128, mask);
+            block->runtime->barrier_arrive(block, 4, 128, mask, 0);
             block->runtime->barrier_sync(block, 3, 128, mask, 0, 0);
             args_of(block)->out[first - 2] += cell[first - 2] == i * 10 + first - 2;
         }

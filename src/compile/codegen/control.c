@@ -52,9 +52,11 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     LLVMBuildBr(g->b, g->finish);
 }
 
-/* Whether it is the turn of those outside a waiting loop: every now and then, for they may be whom it waits for. */
+/* Whether it is the turn of those outside a waiting loop: every now and then, for they may be whom it waits for. At a barrier they always are. */
 static LLVMValueRef is_turn(struct cg *g)
 {
+    if (mr_flow_tests_barrier(&g->flow, mr_flow_waiting_loop(&g->flow, g->at)))
+        return LLVMConstInt(g->unit->i1, 1, false);
     LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
     LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
     return LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), "");

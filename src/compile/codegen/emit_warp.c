@@ -260,6 +260,44 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
     }
 }
 
+/* What the runtime calls the operation. */
+static unsigned barrier_operation(const struct mr_ptx_inst *inst, bool reduces)
+{
+    unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
+    return op | (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED) ? MR_BARRIER_PER_THREAD : 0);
+}
+
+/* Each lane's barrier and threads may be its own. */
+static void emit_barrier_join(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    bool reduces = inst->mode2 == MR_PTX_MODE_POPC || inst->boolop != MR_PTX_BOOL_NONE;
+    unsigned numbers = inst->operand_count - (unsigned)reduces;
+    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->exec, number(g, barrier_operation(inst, reduces)), number(g, 0)};
+    g->lanes = CG_LANES;
+    for (unsigned i = 0; i < 2; i++)
+        LLVMBuildStore(g->b, i < numbers ? cg_source(g, &inst->operands[i], unit->i32) : cg_int(g, unit->i32, 0), args[i]);
+    if (reduces)
+        args[4] = cg_mask_bits(g, cg_predicate(g, &inst->operands[numbers]));
+    unit->flags |= MR_CODE_COOPERATIVE;
+    cg_runtime_call(g, offsetof(struct mr_runtime, barrier_join), unit->void_type, args, 5);
+}
+
+static void emit_barrier_test(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef result = cg_scratch(g, g->unit->i32), args[2] = {g->exec, result};
+    LLVMValueRef go = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_test), g->unit->i32, args, 2);
+    const struct mr_ptx_operand *to = &inst->operands[0];
+    g->lanes = CG_LANES;
+    if (to->reg != MR_PTX_NONE) {
+        LLVMValueRef value = LLVMBuildLoad2(g->b, cg_type(g, g->unit->i32), result, "");
+        if (inst->boolop != MR_PTX_BOOL_NONE)
+            value = LLVMBuildICmp(g->b, LLVMIntNE, value, cg_int(g, g->unit->i32, 0), "");
+        cg_write_reg(g, to->reg, value);
+    }
+    cg_write_reg(g, to->reg2, cg_mask_vector(g, go));
+}
+
 /* Barriers: number, threads (0 = all), mask, operation, predicate bits. */
 static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
 {
@@ -280,8 +318,8 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef threads = at + 1 < last ? cg_scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
     unit->flags |= MR_CODE_COOPERATIVE;
     if (inst->mode == MR_PTX_MODE_ARRIVE) {
-        LLVMValueRef args[3] = {id, threads, g->exec};
-        cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 3);
+        LLVMValueRef args[4] = {id, threads, g->exec, number(g, barrier_operation(inst, false))};
+        cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 4);
         return;
     }
     LLVMValueRef lanes = g->exec, arrived = inst->guard == MR_PTX_NONE ? cg_early_lanes(g) : NULL;
@@ -295,11 +333,8 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         predicate = LLVMBuildOr(g->b, predicate, LLVMBuildLoad2(g->b, unit->i32, early, ""), "");
         LLVMBuildStore(g->b, number(g, 0), early);
     }
-    unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
-    if (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED))
-        op |= MR_BARRIER_PER_THREAD;
-    bool per_thread = inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED);
-    LLVMValueRef args[5] = {id, threads, lanes, number(g, op | (per_thread ? MR_BARRIER_PER_THREAD : 0)), predicate};
+    unsigned op = barrier_operation(inst, reduces);
+    LLVMValueRef args[5] = {id, threads, lanes, number(g, op), predicate};
     LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
     if (!reduces)
         return;
@@ -323,6 +358,10 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     }
     if (inst->mode == MR_PTX_MODE_WARP_SYNC) /* lanes run in step: only the order of memory accesses matters */
         LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
+    else if (inst->mode == MR_PTX_MODE_JOIN)
+        emit_barrier_join(g, inst);
+    else if (inst->mode == MR_PTX_MODE_TEST)
+        emit_barrier_test(g, inst);
     else
         emit_block_barrier(g, inst);
     return true;

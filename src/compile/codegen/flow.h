@@ -155,6 +155,12 @@ enum mr_flow_order { MR_SCAN_USUAL, MR_SCAN_OUTSIDE, MR_SCAN_BARRIERS };
  * returns how many. */
 uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order, uint32_t *list);
 
+/* Whether the instruction is one at which warps of a block wait for each other: it is a block of its own. */
+bool mr_flow_is_barrier(const struct mr_ptx_inst *inst);
+/* Whether two of them are known to be of one number. */
+bool mr_flow_same_number(const struct mr_ptx_inst *a, const struct mr_ptx_inst *b);
+/* Whether lanes of one warp may be at barriers of different numbers at the same time: each then has to wait by itself. */
+bool mr_flow_barriers_part(const struct mr_flow *flow);
 /* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier waits. */
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
 /* Whether there is such a place: lanes of one warp may then be at several barriers. (The one that is reached last may be none itself.) */
@@ -185,6 +191,9 @@ bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *bl
 
 /* The innermost loop around `block` that waits, MR_FLOW_NONE if none. `is_latch`: an edge goes from it to that loop's head. */
 uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
+
+/* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
+bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);
 
 /* Calls visit(data, register, is_definition) for every register of an instruction, the carry flag included. */
 typedef void mr_flow_visit(void *data, uint32_t reg, bool is_definition);

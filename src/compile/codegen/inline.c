@@ -42,6 +42,7 @@ struct work {
     bool *waits;             /* by function: it or what it calls */
     const struct mr_ptx_function **targets; /* of calls through pointers, those that wait */
     uint32_t target_count;
+    enum cg_inline_barriers barriers;
     struct body body;
     bool no_memory;
 };
@@ -384,9 +385,47 @@ static bool put_target(struct work *work, const struct splice *inside, const str
     return true;
 }
 
+/* A barrier at which each lane waits by itself: it arrives, and asks until it may go on. */
+static bool put_barrier(struct work *work, const struct mr_ptx_inst *inst)
+{
+    uint32_t over = add_label(work, inst), again = add_label(work, inst), free = add_reg(work, MR_PTX_TYPE_PRED, inst->line);
+    if (over == MR_PTX_NONE || again == MR_PTX_NONE || free == MR_PTX_NONE)
+        return false;
+    if (inst->guard != MR_PTX_NONE && !add_jump(work, over, inst, inst->guard, !inst->guard_negated))
+        return false;
+    struct mr_ptx_inst join = *inst, test = *inst;
+    join.mode = MR_PTX_MODE_JOIN;
+    join.guard = MR_PTX_NONE;
+    join.operands = inst->operands + inst->dst_count;
+    join.operand_count = (uint8_t)(inst->operand_count - inst->dst_count);
+    join.dst_count = 0;
+    struct mr_ptx_operand *pair = take(work, sizeof *pair);
+    if (!pair || !add_inst(work, &join))
+        return false;
+    *pair = reg_operand(work, free, inst);
+    pair->kind = MR_PTX_OPERAND_PAIR;
+    pair->reg = inst->dst_count && inst->operands[0].kind == MR_PTX_OPERAND_REG ? inst->operands[0].reg : MR_PTX_NONE;
+    pair->reg2 = free;
+    if (pair->reg != MR_PTX_NONE)
+        pair->type = work->body.regs[pair->reg].type;
+    test.op = MR_PTX_OP_BAR;
+    test.mode = MR_PTX_MODE_TEST;
+    test.guard = MR_PTX_NONE;
+    test.operands = pair;
+    test.dst_count = test.operand_count = 1;
+    work->in->any = true;
+    set_label(work, again);
+    if (!add_inst(work, &test) || !add_jump(work, again, inst, free, true))
+        return false;
+    set_label(work, over);
+    return true;
+}
+
 /* An instruction of the new body; if it is a call of what waits, that in its place. */
 static bool add_replaced(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst)
 {
+    if (work->barriers == CG_BARRIERS_APART && mr_flow_is_barrier(inst) && inst->mode != MR_PTX_MODE_CLUSTER_WAIT)
+        return put_barrier(work, inst);
     if (!inst->call)
         return add_inst(work, inst);
     const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee), *const *targets = callee ? &callee : work->targets;
@@ -445,7 +484,7 @@ static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
         seen[f] = true;
         while (depth) {
             const struct mr_ptx_function *at = module->functions[stack[--depth]];
-            work->waits[f] |= work->facts[at->index].waits;
+            work->waits[f] |= work->facts[at->index].waits || (work->barriers != CG_BARRIERS_STAY && work->facts[at->index].barriers);
             mark_callees(at, seen, stack, &depth, &pointers);
             for (uint32_t t = 0; t < count && pointers && !followed; t++) {
                 const struct mr_ptx_function *target = mr_layout_resolve(module->functions[t]);
@@ -466,7 +505,7 @@ static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
         if (wanted)
             work->targets[work->target_count++] = target;
     }
-    work->in->any = any;
+    work->in->any = any || work->barriers == CG_BARRIERS_APART;
     return true;
 }
 
@@ -532,12 +571,12 @@ static bool make_module(struct work *work, const struct mr_ptx_module *module)
     return true;
 }
 
-bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts)
+bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts, enum cg_inline_barriers barriers)
 {
     const struct mr_ptx_function *func = entry->func;
-    struct work work = {.in = in, .facts = facts};
+    struct work work = {.in = in, .facts = facts, .barriers = barriers};
     *in = (struct cg_inlined){.any = false};
-    if (entry->reachable_count < 2)
+    if (entry->reachable_count < 2 && barriers != CG_BARRIERS_APART)
         return true;
     work.waits = take(&work, func->module->function_count);
     if (!work.waits || !look_at_calls(&work, func->module))

@@ -27,10 +27,11 @@ static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *ins
     }
 }
 
-static bool is_barrier(const struct mr_ptx_inst *inst)
+bool mr_flow_is_barrier(const struct mr_ptx_inst *inst)
 {
     return (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER)
-        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT);
+        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT || inst->mode == MR_PTX_MODE_JOIN
+            || inst->mode == MR_PTX_MODE_TEST);
 }
 
 /* The member mask of a warp operation, NULL for every other instruction (and for the forms without .sync). */
@@ -99,7 +100,7 @@ static void mark_leaders(const struct mr_flow *flow, bool *leader)
         if (func->labels[i].inst <= func->inst_count)
             leader[func->labels[i].inst] = true;
     for (uint32_t i = 0; i < func->inst_count; i++) {
-        if (is_barrier(&func->insts[i]))
+        if (mr_flow_is_barrier(&func->insts[i]))
             leader[i] = leader[i + 1] = true;
         else if (ends_block(flow, &func->insts[i]))
             leader[i + 1] = true;
@@ -139,7 +140,7 @@ static bool link_block(struct mr_flow *flow, struct mr_flow_block *block, uint32
     const struct mr_ptx_inst *last = block->end > block->first ? &flow->func->insts[block->end - 1] : NULL;
     bool guarded = last && last->guard != MR_PTX_NONE;
     block->last = last;
-    block->barrier = last && is_barrier(last);
+    block->barrier = last && mr_flow_is_barrier(last);
     for (uint32_t i = block->first; i < block->end && flow->facts[flow->func->index].waits && !block->meets; i++)
         block->meets = mr_flow_members(flow, block->first, i) != NULL;
     switch (last ? last->op : MR_PTX_OP_COUNT) {

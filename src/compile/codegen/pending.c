@@ -111,6 +111,43 @@ bool mr_flow_barriers_meet(const struct mr_flow *flow)
     return false;
 }
 
+/* The operand of a barrier with its number (0) or its threads (1), NULL if it has none. */
+static const struct mr_ptx_operand *barrier_operand(const struct mr_ptx_inst *inst, unsigned which)
+{
+    unsigned end = inst->operand_count - (inst->mode == MR_PTX_MODE_RED), at = inst->dst_count + which;
+    return at < end ? &inst->operands[at] : NULL;
+}
+
+bool mr_flow_same_number(const struct mr_ptx_inst *a, const struct mr_ptx_inst *b)
+{
+    const struct mr_ptx_operand *x = barrier_operand(a, 0), *y = barrier_operand(b, 0);
+    bool known = (!x || x->kind == MR_PTX_OPERAND_IMM_INT) && (!y || y->kind == MR_PTX_OPERAND_IMM_INT);
+    return known && (x ? x->value : 0) == (y ? y->value : 0);
+}
+
+/* The barrier that a block is; NULL if it is none, or that of the cluster. */
+static const struct mr_ptx_inst *block_barrier(const struct mr_flow *flow, uint32_t b)
+{
+    const struct mr_ptx_inst *inst = flow->blocks[b].barrier ? &flow->func->insts[flow->blocks[b].first] : NULL;
+    return inst && inst->mode != MR_PTX_MODE_CLUSTER_WAIT ? inst : NULL;
+}
+
+bool mr_flow_barriers_part(const struct mr_flow *flow)
+{
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        const struct mr_ptx_inst *inst = block_barrier(flow, b);
+        if (!inst)
+            continue;
+        for (unsigned i = 0; i < 2; i++)
+            if (barrier_operand(inst, i) && mr_flow_operand_class(flow, barrier_operand(inst, i)).kind > MR_CLASS_UNIFORM)
+                return true;
+        for (uint32_t other = 0; other < flow->block_count; other++)
+            if (other != b && mr_bit_get(flow->blocks[b].pend, other) && block_barrier(flow, other) && !mr_flow_same_number(inst, block_barrier(flow, other)))
+                return true;
+    }
+    return false;
+}
+
 bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block)
 {
     const struct mr_ptx_inst *inst = &flow->func->insts[flow->blocks[block].first];

@@ -383,7 +383,7 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
             && raw_operand_class(flow, &inst->operands[2]).kind > MR_CLASS_UNIFORM ? varying : uniform;
         return true;
     case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
-        *result = uniform;
+        *result = inst->mode == MR_PTX_MODE_TEST ? varying : uniform;
         return true;
     case MR_PTX_OP_LD: case MR_PTX_OP_LDU:
         /* A device function's parameters and everything local differ from lane to lane. */

@@ -130,16 +130,52 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     return cg_object(unit, result);
 }
 
-/* Facts about all functions; then, if the kernel takes some of them in, about it as it is then. */
-static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
+/* Whether the kernel and what it calls have barriers of several numbers, as far as is known: most have not, and nothing has to be found out about them. */
+static bool has_many_barriers(const struct mr_layout_entry *entry)
 {
-    if (!mr_flow_facts_find(unit->request->module, unit->facts) || !cg_inline_waits(inlined, unit->entry, unit->facts))
+    const struct mr_ptx_inst *first = NULL;
+    for (uint32_t f = 0; f < entry->reachable_count; f++)
+        for (uint32_t i = 0; i < entry->reachable[f]->inst_count; i++) {
+            const struct mr_ptx_inst *inst = &entry->reachable[f]->insts[i];
+            if (!mr_flow_is_barrier(inst) || inst->mode == MR_PTX_MODE_CLUSTER_WAIT)
+                continue;
+            first = first ? first : inst;
+            if (!mr_flow_same_number(first, inst))
+                return true;
+        }
+    return false;
+}
+
+/* The kernel with what it takes in, and the facts as they are then. */
+static bool take_in(struct cg_unit *unit, struct cg_inlined *inlined, enum cg_inline_barriers barriers)
+{
+    const struct mr_layout_entry *entry = &unit->request->layout->entries[unit->request->entry];
+    size_t bytes = unit->request->module->function_count * sizeof *unit->facts;
+    cg_inline_clear(inlined);
+    unit->entry = entry;
+    memset(unit->facts, 0, bytes);
+    if (!mr_flow_facts_find(unit->request->module, unit->facts) || !cg_inline_waits(inlined, entry, unit->facts, barriers))
         return false;
     if (!inlined->any)
         return true;
     unit->entry = &inlined->entry;
-    memset(unit->facts, 0, unit->request->module->function_count * sizeof *unit->facts);
+    memset(unit->facts, 0, bytes);
     return mr_flow_facts_find(&inlined->module, unit->facts);
+}
+
+/* Facts about all functions; then, if the kernel takes some of them in, about it as it is then. */
+static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
+{
+    if (!has_many_barriers(unit->entry))
+        return take_in(unit, inlined, CG_BARRIERS_STAY);
+    if (!take_in(unit, inlined, CG_BARRIERS_INSIDE))
+        return false;
+    struct mr_flow flow;
+    if (!mr_flow_build(&flow, unit->entry->func, unit->facts, unit->request->shape))
+        return false;
+    bool part = mr_flow_barriers_part(&flow);
+    mr_flow_clear(&flow);
+    return take_in(unit, inlined, part ? CG_BARRIERS_APART : CG_BARRIERS_STAY);
 }
 
 static bool emit(const struct mr_codegen_request *request, struct mr_codegen_result *result)

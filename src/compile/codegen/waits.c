@@ -35,6 +35,18 @@ static bool is_phase_wait(const struct mr_ptx_inst *inst)
     return inst->op == MR_PTX_OP_MBARRIER && (inst->mode == MR_PTX_MODE_TEST_WAIT || inst->mode == MR_PTX_MODE_TRY_WAIT);
 }
 
+/* Waits at a barrier by itself. */
+static bool is_barrier_test(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_BAR && inst->mode == MR_PTX_MODE_TEST;
+}
+
+bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop)
+{
+    const struct mr_flow_block *head = &flow->blocks[flow->loops[loop].first];
+    return head->end > head->first && is_barrier_test(&flow->func->insts[head->first]);
+}
+
 /* Whether any function that a pointer may lead to polls. */
 static bool pointers_poll(const struct mr_flow_facts *facts, const struct mr_ptx_module *module)
 {
@@ -47,7 +59,7 @@ static bool pointers_poll(const struct mr_flow_facts *facts, const struct mr_ptx
 /* Whether the result of an instruction may show another thread's progress. */
 static bool is_source(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
-    if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst))
+    if (is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst) || is_barrier_test(inst))
         return true;
     if (inst->op == MR_PTX_OP_LD && (inst->cache == MR_PTX_CACHE_CV))
         return true;
