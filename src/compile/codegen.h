@@ -77,6 +77,7 @@ struct mr_codegen_result {
     size_t stack_bytes;    /* of one warp, recursion and calls through pointers counted once */
     char *ir_text, *ir_optimised, *assembly; /* NULL unless asked for */
     char *error;           /* text of what went wrong, or NULL */
+    char *note;            /* what the code can't do that a program might count on, or NULL */
 };
 
 #define MR_KERNEL_SYMBOL "mr_kernel"

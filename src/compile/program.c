@@ -380,6 +380,8 @@ static CUresult generate(const struct mr_program *program, size_t entry, unsigne
         if (status == CUDA_SUCCESS && key)
             mr_cache_store(*key, &made);
         dump_variant(program, entry, shape, &result);
+        if (result.note)
+            mr_log(MR_LOG_INFO, "kernel '%s': %s", program->entries[entry].name, result.note);
         mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u in %llu µs", program->entries[entry].name, shape,
             (unsigned long long)(mr_clock_ns() - start) / 1000);
     } else {

@@ -27,6 +27,7 @@ struct compiled {
     unsigned shape, variant;
     struct mr_loaded loaded;
     struct mr_code code;
+    char *note;
     struct compiled *next;
 };
 
@@ -105,6 +106,7 @@ void rig_close(struct rig *rig)
     while (rig->compiled) {
         struct compiled *next = rig->compiled->next;
         mr_loader_unload(&rig->compiled->loaded);
+        free(rig->compiled->note);
         free(rig->compiled);
         rig->compiled = next;
     }
@@ -156,6 +158,7 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
     memcpy(&c->code.function, &c->loaded.symbol, sizeof c->loaded.symbol);
     c->next = rig->compiled;
     rig->compiled = c;
+    c->note = result.note ? strdup(result.note) : NULL;
     mr_codegen.release(&result);
     return c;
 }
@@ -200,6 +203,11 @@ char *rig_text(struct rig *rig, const char *entry, unsigned shape, const char *c
     char *copy = strdup(assembly ? result.assembly : result.ir_optimised);
     mr_codegen.release(&result);
     return copy;
+}
+
+const char *rig_note(struct rig *rig, const char *entry)
+{
+    return compile(rig, find_entry(rig, entry), 0)->note;
 }
 
 unsigned rig_flags(struct rig *rig, const char *entry)

@@ -41,6 +41,9 @@ void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threa
 /* Host memory of a module variable. */
 void *rig_symbol(struct rig *rig, const char *name);
 
+/* What code generation notes about an entry: for each variant the same text, NULL if there is nothing. It lives until rig_close. */
+const char *rig_note(struct rig *rig, const char *entry);
+
 /* MR_CODE_* of an entry. */
 unsigned rig_flags(struct rig *rig, const char *entry);
 

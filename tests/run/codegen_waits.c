@@ -3,12 +3,13 @@
 /*
  * Lanes of one warp that wait for each other in functions: locks that are taken
  * in a function and given back by its caller, so that lanes which come back
- * from the call have to go on while others are still in it. The functions are called through pointers, move the stack pointer, or call themselves.
+ * from the call have to go on while others are still in it. The functions are called through pointers or move the stack pointer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -127,8 +128,29 @@ static void moving_the_stack_pointer(void **unused)
     rig_close(rig);
 }
 
+/* What calls itself is taken in once; that lanes could wait for each other further in is said, and that other kernels are without that too. */
+static void notes(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD TAKE("take", "1")
+        ".func (.param .b32 o) again(.param .b64 lock, .param .b32 x)\n{\n.reg .b64 %lock; .reg .b32 %r, %x; .reg .pred %c; ld.param.u64 %lock, [lock]; ld.param.u32 %x, [x];\n"
+        "setp.eq.u32 %c, %x, 0; mov.u32 %r, 1000; @%c bra last; sub.u32 %x, %x, 1;\n" CALL("again", "%x", "%r", "") "add.u32 %r, %r, 1; bra.uni done;\n"
+        "last: " CALL("take", "%x", "%x", "") "st.release.gpu.u32 [%lock], 0;\ndone: st.param.b32 [o], %r; ret;\n}\n"
+        KERNEL("recursive", "", "setp.gt.u32 %p1, %t, 0; @%p1 bra done; mov.u32 %a3, 4;" CALL("again", "%a3", "%r", "") "done:")
+        KERNEL("plain", "", CALL("take", "%t", "%r", "") "st.release.gpu.u32 [%lock], 0;"));
+    FOR_VARIANTS {
+        launch(rig, "recursive");
+        assert_int_equal(out[0], 1004);
+    }
+    rig_variant = 0;
+    assert_non_null(rig_note(rig, "recursive"));
+    assert_non_null(strstr(rig_note(rig, "recursive"), "'again'"));
+    assert_null(rig_note(rig, "plain"));
+    rig_close(rig);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(called_through_pointers), cmocka_unit_test(pointers_in_pointers), cmocka_unit_test(moving_the_stack_pointer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(called_through_pointers), cmocka_unit_test(pointers_in_pointers), cmocka_unit_test(moving_the_stack_pointer), cmocka_unit_test(notes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,14 +352,11 @@ static bool by_variables(const struct mr_ptx_call *call, const struct mr_ptx_fun
     return true;
 }
 
-/* Whether a body may take the call's place: it waits, is not inside itself, and there is room. */
-static bool fits(const struct work *work, const struct splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
+/* Whether the variables that a call passes can be the function's own. */
+static bool suits(const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
 {
-    if (!callee->has_body || !work->waits[callee->index] || work->body.inst_count >= INSTS_MAX || (inside && inside->depth >= DEPTH_MAX) || !by_variables(call, callee))
+    if (!by_variables(call, callee))
         return false;
-    for (; inside; inside = inside->outer)
-        if (inside->callee == callee)
-            return false;
     for (uint32_t i = 0; i < call->arg_count; i++)
         if (call->args[i].var->size != callee->params[i]->size)
             return false;
@@ -367,6 +364,22 @@ static bool fits(const struct work *work, const struct splice *inside, const str
         if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL && call->returns[i].var->size != callee->returns[i]->size)
             return false;
     return true;
+}
+
+/* Whether a body may take the call's place: it waits, is not inside itself, and there is room. */
+static bool fits(struct work *work, const struct splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
+{
+    if (!callee->has_body || !work->waits[callee->index])
+        return false;
+    bool good = suits(call, callee);
+    if (!good && !call->callee)
+        return false; /* hardly what the pointer leads to */
+    good = good && work->body.inst_count < INSTS_MAX && (!inside || inside->depth < DEPTH_MAX);
+    for (; inside && good; inside = inside->outer)
+        good = inside->callee != callee;
+    if (!good)
+        work->in->stays = callee;
+    return good;
 }
 
 /* For a call through a pointer: if it is this function's, its body, and on behind the call. */

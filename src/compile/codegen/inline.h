@@ -10,6 +10,7 @@ struct cg_inlined {
     struct mr_ptx_module module;     /* the module with `func` in the kernel's place */
     struct mr_ptx_function func;
     struct mr_layout_entry entry;    /* of it */
+    const struct mr_ptx_function *stays; /* one that waits and is still called somewhere, NULL if there is none */
     struct piece *pieces;            /* memory */
 };
 

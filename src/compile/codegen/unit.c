@@ -178,6 +178,14 @@ static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
     return take_in(unit, inlined, part ? CG_BARRIERS_APART : CG_BARRIERS_STAY);
 }
 
+static char *stays_note(const struct mr_ptx_function *func)
+{
+    char text[400];
+    snprintf(text, sizeof text, "function '%s', line %u of the PTX, has or calls loops that wait for other threads, and calls of it stay calls (it may call itself, has its "
+        "arguments in registers, or is too large): lanes of one warp that wait for each other there would do so for ever", func->name, func->line);
+    return copy_text(text);
+}
+
 static bool emit(const struct mr_codegen_request *request, struct mr_codegen_result *result)
 {
     memset(result, 0, sizeof *result);
@@ -195,6 +203,8 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
         good = generate(&unit, result);
     result->symbol = MR_KERNEL_SYMBOL;
     result->flags = unit.flags;
+    if (good && inlined.stays)
+        result->note = stays_note(inlined.stays);
     if (!good)
         result->error = copy_text(unit.error[0] ? unit.error : "code generation failed");
     cg_lines_clear(&unit);
@@ -215,6 +225,7 @@ static void release(struct mr_codegen_result *result)
     mr_free(result->ir_optimised);
     mr_free(result->assembly);
     mr_free(result->error);
+    mr_free(result->note);
     memset(result, 0, sizeof *result);
 }
 
