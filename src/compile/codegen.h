@@ -27,7 +27,7 @@
 
 /* Of struct mr_codegen_api: raised when that changes, so that the rest of it isn't read where it is another. All that is behind it (the request, the syntax
  * tree, the layout, the ABI of kernels) is covered by MR_CODEGEN_INTERFACE (codegen_interface.h), which the build makes of the headers. */
-#define MR_CODEGEN_VERSION 6u
+#define MR_CODEGEN_VERSION 7u
 #define MR_CODEGEN_SYMBOL "mr_codegen"
 
 /* What is assumed about the blocks of a launch. More assumptions give faster code. */
@@ -82,17 +82,12 @@ struct mr_codegen_result {
 
 #define MR_KERNEL_SYMBOL "mr_kernel"
 
-/* What is said where `supports` says no. */
-#define MR_CODEGEN_UNSUPPORTED "kernels need a processor with AVX2, FMA and F16C"
-
 struct mr_codegen_api {
     unsigned version, abi; /* MR_CODEGEN_VERSION, MR_ABI_VERSION; these two stay first */
     uint64_t interface;    /* MR_CODEGEN_INTERFACE */
     /* True with an object in *result, or false with an error text (NULL if memory is short). Either way the caller releases *result. */
     bool (*emit)(const struct mr_codegen_request *request, struct mr_codegen_result *result);
     void (*release)(struct mr_codegen_result *result);
-    /* Whether code can be made for a processor, named as in a request. */
-    bool (*supports)(const char *cpu, const char *features);
 };
 
 /* Refuses what code generation cannot do exactly: an error per instruction in `diag` (may be NULL). True if all of it can be compiled. */

@@ -5,10 +5,11 @@
  * the relocations ask for, then read-only data on pages of its own. The mapping is writable while it is filled in; then its code part is
  * made executable and all of it read-only. Sections that would have to stay writable are refused: a kernel has no state of its own.
  *
- * Undefined symbols are refused too, but for the four memory functions that a compiler may call at any time. */
+ * Undefined symbols are refused too, but for the functions in library_calls.def. */
 #include "compile/loader.h"
 
 #include <elf.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -247,19 +248,21 @@ static bool place_sections(struct loading *loading)
     return true;
 }
 
-/* What an object may call that is not in it. */
-static uint64_t external_address(const char *name)
+/* These convert between halves and other numbers, whose types not every compiler of C has; here only their addresses are wanted. */
+void __extendhfsf2(void);
+void __truncsfhf2(void);
+void __truncdfhf2(void);
+
+static uint64_t library_address(const char *name)
 {
-    static const struct { const char *name; void *(*function)(void *, const void *, size_t); } movers[] = {
-        { "memcpy", memcpy }, { "memmove", memmove },
+    static const struct { const char *name; void (*function)(void); } calls[] = {
+#define MR_LIBRARY_CALL(name) { #name, (void (*)(void))name },
+#include "compile/library_calls.def"
+#undef MR_LIBRARY_CALL
     };
-    for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
-        if (strcmp(name, movers[i].name) == 0)
-            return (uint64_t)(uintptr_t)movers[i].function;
-    if (strcmp(name, "memset") == 0)
-        return (uint64_t)(uintptr_t)memset;
-    if (strcmp(name, "memcmp") == 0)
-        return (uint64_t)(uintptr_t)memcmp;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (strcmp(name, calls[i].name) == 0)
+            return (uint64_t)(uintptr_t)calls[i].function;
     return 0;
 }
 
@@ -268,7 +271,7 @@ static bool symbol_address(struct loading *loading, size_t index, uint64_t *addr
     Elf64_Sym symbol = symbol_at(loading, index);
     if (symbol.st_shndx == SHN_UNDEF) {
         const char *name = symbol.st_name < loading->strings_size ? loading->strings + symbol.st_name : "";
-        *address = external_address(name);
+        *address = library_address(name);
         return *address ? true : refuse(loading, "the undefined symbol '%.60s'", name);
     }
     if (symbol.st_shndx == SHN_ABS) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loader for the relocatable objects that the code generator makes and the disk cache keeps.
  *
- * It knows just what position-independent code without undefined symbols needs, and checks every number in the file before it uses it: the cache
+ * It knows just what position-independent code needs, with no symbols undefined but those of library_calls.def, and checks every number in the file before it uses it: the cache
  * folder belongs to the user, and whoever writes there must be able to break no more than the kernel that is loaded. */
 #ifndef MR_COMPILE_LOADER_H
 #define MR_COMPILE_LOADER_H

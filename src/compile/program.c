@@ -70,31 +70,6 @@ static bool check_target(const struct mr_ptx_module *module, int capability, str
     return false;
 }
 
-/* Whether kernels can be compiled for the processor at hand, or for the one that the settings name. */
-static CUresult check_processor(const struct mr_program *program, struct mr_ptx_diag *diag)
-{
-    const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
-    bool good = true;
-    if (program->layout.entry_count == 0)
-        return CUDA_SUCCESS;
-    if (!mr_compiler_present())
-        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-    if (*cpu || *features) {
-        const struct mr_codegen_api *compiler = mr_compiler_open();
-        if (compiler)
-            good = compiler->supports(*cpu ? cpu : NULL, *features ? features : NULL);
-        else
-            return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-    } else {
-#if defined(__x86_64__)
-        good = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-#endif
-    }
-    if (!good)
-        mr_ptx_diag_error(diag, 0, 0, "%s", MR_CODEGEN_UNSUPPORTED);
-    return good ? CUDA_SUCCESS : CUDA_ERROR_NO_BINARY_FOR_GPU;
-}
-
 /* From text to a program that is ready but for machine code. */
 static CUresult build_program(struct mr_program *program, const char *text, size_t length, const struct mr_program_options *options,
     struct mr_ptx_diag *diag)
@@ -205,8 +180,8 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
     CUresult status = build_program(program, text, length, options, &diag);
-    if (status == CUDA_SUCCESS)
-        status = check_processor(program, &diag);
+    if (status == CUDA_SUCCESS && program->layout.entry_count > 0 && !mr_compiler_present())
+        status = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (status != CUDA_SUCCESS) {
         give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
         mr_log(MR_LOG_INFO, "PTX refused: %s", status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));

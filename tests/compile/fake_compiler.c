@@ -73,12 +73,6 @@ static void release(struct mr_codegen_result *result)
     free(result->error);
 }
 
-static bool supports(const char *cpu, const char *features)
-{
-    (void)features;
-    return !cpu || strcmp(cpu, "old") != 0;
-}
-
 extern const struct mr_codegen_api mr_codegen;
 __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = { .version = MR_CODEGEN_VERSION, .abi = MR_ABI_VERSION,
-    .interface = MR_CODEGEN_INTERFACE, .emit = emit, .release = release, .supports = supports };
+    .interface = MR_CODEGEN_INTERFACE, .emit = emit, .release = release };

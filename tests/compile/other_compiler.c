@@ -12,9 +12,9 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     abort();
 }
 
-static bool supports(const char *cpu, const char *features)
+static void release(struct mr_codegen_result *result)
 {
-    (void)cpu, (void)features;
+    (void)result;
     abort();
 }
 #endif
@@ -22,10 +22,10 @@ static bool supports(const char *cpu, const char *features)
 #if defined(OTHER_INTERFACE)
 extern const struct mr_codegen_api mr_codegen;
 __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = { .version = MR_CODEGEN_VERSION, .abi = MR_ABI_VERSION,
-    .interface = MR_CODEGEN_INTERFACE ^ 1, .emit = emit, .supports = supports };
+    .interface = MR_CODEGEN_INTERFACE ^ 1, .emit = emit, .release = release };
 #elif defined(OTHER_VERSION)
 /* As it was before there was a number for the records. */
 struct old_api { unsigned version, abi; void *functions[2]; };
 extern const struct old_api mr_codegen;
-__attribute__((visibility("default"))) const struct old_api mr_codegen = { MR_CODEGEN_VERSION - 1, MR_ABI_VERSION, { (void *)emit, (void *)supports } };
+__attribute__((visibility("default"))) const struct old_api mr_codegen = { MR_CODEGEN_VERSION - 1, MR_ABI_VERSION, { (void *)emit, (void *)release } };
 #endif

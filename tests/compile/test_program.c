@@ -221,15 +221,6 @@ static void the_next_load_takes_code_from_disk(void **unused)
     unsetenv("MILLRACE_CPU_FEATURES");
 }
 
-static void processors_without_what_kernels_need_are_told_at_load(void **unused)
-{
-    (void)unused;
-    setenv("MILLRACE_CPU", "old", 1);
-    refused(HEAD EMPTY("k"), CUDA_ERROR_NO_BINARY_FOR_GPU, "AVX2, FMA and F16C");
-    unsetenv("MILLRACE_CPU");
-    assert_int_equal(compiled(), 0);
-}
-
 static void failures_of_code_generation_are_reported(void **unused)
 {
     (void)unused;
@@ -321,7 +312,6 @@ int main(void)
         TEST(symbols_and_entries_are_described),
         TEST(code_is_made_once_per_class_of_shapes),
         TEST(the_next_load_takes_code_from_disk),
-        TEST(processors_without_what_kernels_need_are_told_at_load),
         TEST(failures_of_code_generation_are_reported),
         TEST(dumps_are_written),
         TEST(memory_shortage_anywhere),

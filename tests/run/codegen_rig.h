@@ -5,8 +5,8 @@
  * loader and block runner put together by hand.
  *
  * Each program runs in several variants (RIG_VARIANTS): with all that can be
- * assumed about the launch and with nothing, for this processor and for an older
- * one, optimised and not, and with warps in pairs where that is allowed. A test goes through them with rig_next_variant().
+ * assumed about the launch and with nothing, for this processor and for older
+ * ones, optimised and not, and with warps in pairs where that is allowed. A test goes through them with rig_next_variant().
  */
 #ifndef MR_TESTS_CODEGEN_RIG_H
 #define MR_TESTS_CODEGEN_RIG_H
@@ -18,7 +18,7 @@
 
 struct rig;
 
-#define RIG_VARIANTS 5
+#define RIG_VARIANTS 6
 
 /* Which variant rig_run() compiles for: 0 to RIG_VARIANTS - 1. */
 extern unsigned rig_variant;

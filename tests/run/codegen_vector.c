@@ -231,24 +231,13 @@ static void logic_of_masks_ends(void **unused)
     }
 }
 
-static void processors_are_known_by_name(void **unused)
-{
-    (void)unused;
-    assert_true(mr_codegen.supports("haswell", NULL));
-    assert_true(mr_codegen.supports("znver3", ""));
-    assert_true(mr_codegen.supports("x86-64", "+avx2,+fma,+f16c"));
-    assert_false(mr_codegen.supports("x86-64", NULL));
-    assert_false(mr_codegen.supports("nehalem", ""));
-    assert_false(mr_codegen.supports("haswell", "-fma"));
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
         cmocka_unit_test(alignment_is_tested_outside_of_loops),
         cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead), cmocka_unit_test(rows_of_a_tile_share_loads),
         cmocka_unit_test(strides_of_parameters_are_tested), cmocka_unit_test(conversions_stay_in_vectors),
-        cmocka_unit_test(logic_of_masks_ends), cmocka_unit_test(processors_are_known_by_name)};
+        cmocka_unit_test(logic_of_masks_ends)};
     if (argc != 4)
         return 1;
     path = argv[1];

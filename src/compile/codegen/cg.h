@@ -279,7 +279,6 @@ bool cg_optimise(struct cg_unit *unit);
 void cg_mend(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
-bool cg_target_supported(const char *cpu, const char *features);
 
 #include "compile/codegen/emit.h"
 

@@ -3,9 +3,10 @@
 /*
  * The processor that code is made for. This one tells its features; what a named
  * one can do is found by compiling a few lines for it and looking at the result,
- * because LLVM's C interface does not say. Fused multiply-add, conversion of
- * halves and vectors of 256 bits must be instructions: without them LLVM would
- * call library functions, and generated code has none.
+ * because LLVM's C interface does not say. Any processor will do: LLVM cuts
+ * vectors to its registers, and where it has no instruction for a fused
+ * multiply-add, a half or a rounding, LLVM calls library_calls.def's functions
+ * lane by lane, which is right and slow.
  */
 #include "compile/codegen/cg.h"
 
@@ -20,7 +21,7 @@ struct target {
     char *triple;
     const char *cpu, *features; /* what LLVM is told */
     char *host_cpu, *host_features;
-    bool usable, wide;
+    bool wide; /* vectors of 512 bits, with masks, and multiplication of 64-bit integers in smaller ones */
 };
 
 static pthread_once_t initialised = PTHREAD_ONCE_INIT;
@@ -53,11 +54,6 @@ static bool has_feature(const char *features, const char *name)
 }
 
 static const char probe[] =
-    "declare <8 x float> @llvm.fma.v8f32(<8 x float>, <8 x float>, <8 x float>)\n"
-    "define <8 x float> @fused(<8 x float> %a) {\n"
-    "  %r = call <8 x float> @llvm.fma.v8f32(<8 x float> %a, <8 x float> %a, <8 x float> %a)\n  ret <8 x float> %r\n}\n"
-    "define void @half(ptr %p, <8 x float> %a) {\n  %r = fptrunc <8 x float> %a to <8 x half>\n  store <8 x half> %r, ptr %p\n  ret void\n}\n"
-    "define <8 x i32> @whole(<8 x i32> %a) {\n  %r = mul <8 x i32> %a, %a\n  ret <8 x i32> %r\n}\n"
     "define <4 x i64> @masked(<4 x i64> %a) {\n  %r = mul <4 x i64> %a, %a\n  ret <4 x i64> %r\n}\n"
     "define <64 x i8> @bytes(<64 x i8> %a) #0 {\n  %r = add <64 x i8> %a, %a\n  ret <64 x i8> %r\n}\n"
     "attributes #0 = { \"min-legal-vector-width\"=\"512\" \"prefer-vector-width\"=\"512\" }\n";
@@ -83,8 +79,7 @@ static void probe_target(struct target *target)
     if (machine && !LLVMParseIRInContext(context, text, &module, &message)
         && !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &assembly)) {
         const char *code = LLVMGetBufferStart(assembly);
-        target->usable = has_line(code, "vfmadd", "%ymm") && has_line(code, "vcvtps2ph", "%ymm") && has_line(code, "vpmulld", "%ymm");
-        target->wide = target->usable && has_line(code, "vpmullq", "%ymm") && has_line(code, "vpaddb", "%zmm");
+        target->wide = has_line(code, "vpmullq", "%ymm") && has_line(code, "vpaddb", "%zmm");
         LLVMDisposeMemoryBuffer(assembly);
     }
     LLVMDisposeMessage(message);
@@ -102,15 +97,14 @@ static void find_abilities(struct target *target, bool named)
         return;
     }
     const char *features = target->features;
-    target->usable = has_feature(features, "+fma") && has_feature(features, "+f16c") && has_feature(features, "+avx2");
-    target->wide = target->usable && has_feature(features, "+avx512f") && has_feature(features, "+avx512bw")
+    target->wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512bw")
         && has_feature(features, "+avx512vl") && has_feature(features, "+avx512dq");
 }
 #else
 static void find_abilities(struct target *target, bool named)
 {
+    (void)target;
     (void)named;
-    target->usable = true;
 }
 #endif
 
@@ -133,25 +127,16 @@ static void clear_target(struct target *target)
     LLVMDisposeMessage(target->host_features);
 }
 
-bool cg_target_supported(const char *cpu, const char *features)
-{
-    struct target target = {.usable = false};
-    find_target(&target, cpu, features);
-    clear_target(&target);
-    return target.usable;
-}
-
 LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit)
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
     const struct mr_codegen_request *request = unit->request;
-    struct target target = {.usable = false};
+    struct target target = {.wide = false};
     LLVMTargetMachineRef machine = NULL;
     find_target(&target, request->cpu, request->features);
     unit->wide = target.wide;
-    if (!target.usable)
-        cg_fail(unit, NULL, MR_CODEGEN_UNSUPPORTED);
-    else if (!(machine = create_machine(&target, request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault)))
+    machine = create_machine(&target, request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault);
+    if (!machine)
         cg_fail(unit, NULL, "there is no code generator for this processor");
     if (machine) {
         LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);

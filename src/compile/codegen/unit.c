@@ -237,5 +237,4 @@ __attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = 
     .interface = MR_CODEGEN_INTERFACE,
     .emit = emit,
     .release = release,
-    .supports = cg_target_supported,
 };
