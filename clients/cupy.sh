@@ -81,6 +81,9 @@ else
 fi
 check "cupy_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_check.py"
 
+# All these kernels take more than the cache of compiled kernels holds by default.
+export MILLRACE_CACHE_SIZE=4G
+
 # CuPy's own tests, from its sources; two devices, since many need them. Random numbers in them are NumPy's (cupy_plugin.py).
 rm -rf "$work/tests" && cp -r "$source/tests" "$work/tests" || exit 1
 export MILLRACE_DEVICES=2 PYTHONPATH="$root/clients" PYTEST_ADDOPTS="-p cupy_plugin -W ignore --confcutdir=$work/tests -o faulthandler_timeout=300"
@@ -107,13 +110,22 @@ done
 suite pytest cupy-functional "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/functional_tests"/test_*.py "$work/tests/cupy_tests/padding_tests"/test_*.py \
     "$work/tests/cupy_tests/misc_tests"/test_*.py
 # shellcheck disable=SC2046
-suite pytest cupy-manipulation "$millrace" run -- "$venv/bin/python" $(files_of manipulation_tests "dims kind rearrange shape split tiling transpose")
+suite pytest cupy-manipulation "$millrace" run -- "$venv/bin/python" $(files_of manipulation_tests "add_remove basic dims join kind rearrange shape split tiling transpose")
 # shellcheck disable=SC2046
-suite pytest cupy-logic "$millrace" run -- "$venv/bin/python" $(files_of logic_tests "content ops type_test")
+suite pytest cupy-logic "$millrace" run -- "$venv/bin/python" $(files_of logic_tests "comparison content ops truth type_test")
 # shellcheck disable=SC2046
 suite pytest cupy-search "$millrace" run -- "$venv/bin/python" $(files_of sorting_tests "count search")
 # shellcheck disable=SC2046
-suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic rational rounding special trigonometric window")
+suite pytest cupy-sorting "$millrace" run -- "$venv/bin/python" $(files_of sorting_tests "sort")
+# shellcheck disable=SC2046
+suite pytest cupy-statistics "$millrace" run -- "$venv/bin/python" $(files_of statistics_tests "histogram meanvar order")
+# shellcheck disable=SC2046
+suite pytest cupy-math "$millrace" run -- "$venv/bin/python" $(files_of math_tests "explog floating hyperbolic misc rational rounding special trigonometric window")
+# shellcheck disable=SC2046
+suite pytest cupy-sums "$millrace" run -- "$venv/bin/python" $(files_of math_tests "sumprod")
+# 8,815 tests, nearly each with a kernel of its own: one in eight.
+# shellcheck disable=SC2046
+suite pytest cupy-arithmetic env CUPY_TESTS_ONE_IN=8 "$millrace" run -- "$venv/bin/python" $(files_of math_tests "arithmetic")
 # Raw kernels, not those through jitify, which CuPy deprecates: its warm-up compiles more than six hundred times.
 PYTEST_ADDOPTS="$PYTEST_ADDOPTS -k 'not (jitify and not no-jitify)'"
 # shellcheck disable=SC2046
