@@ -139,8 +139,6 @@ __asm__(
     ".globl mr_fiber_load_stack\n"
     ".type mr_fiber_load_stack, @function\n"
     "mr_fiber_load_stack:\n"
-    "    endbr64\n"
-    "    cld\n"
     "    movq %rdi, %rsp\n"
     "    popq %r15\n"
     "    popq %r14\n"
@@ -191,14 +189,16 @@ UNTRACKED void mr_fiber_abandon(struct mr_fiber *to)
     mr_fiber_load_stack(to->stack_pointer);
 }
 
+/* The handler returns into mr_fiber_abandon(to). The stack that it leaves may be used up, so that function runs on the other one, below where that stopped.
+ * Nothing is announced in here: ThreadSanitizer would take the handler's returns off the other fiber's record. */
 UNTRACKED void mr_fiber_abandon_in_signal(struct mr_fiber *to, void *context)
 {
-    ucontext_t *interrupted = context;
-    announce_leave(NULL, to);
-    interrupted->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)mr_fiber_load_stack;
-    interrupted->uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)to->stack_pointer;
-    /* The landing code loads the stack pointer itself; until then it must be a valid one. */
-    interrupted->uc_mcontext.gregs[REG_RSP] = (greg_t)(uintptr_t)to->stack_pointer;
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const greg_t direction_flag = 0x400;
+    registers[REG_RIP] = (greg_t)(uintptr_t)mr_fiber_abandon;
+    registers[REG_RDI] = (greg_t)(uintptr_t)to;
+    registers[REG_RSP] = ((greg_t)(uintptr_t)to->stack_pointer & ~(greg_t)15) - 8;   /* as a call leaves it */
+    registers[REG_EFL] &= ~direction_flag;
 }
 
 #else

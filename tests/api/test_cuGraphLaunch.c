@@ -320,20 +320,9 @@ static void test_host_and_events(void **state)
     OK(cuGraphDestroy(graph));
 }
 
-#if defined(__SANITIZE_THREAD__)
-#define NO_FAULTS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NO_FAULTS 1
-#endif
-#endif
-
 /* A fault ends the run, and everything that waits for it; contexts made later are as good as ever. */
 static void test_fault(void **state)
 {
-#ifdef NO_FAULTS
-    skip();                            /* ThreadSanitizer doesn't survive a signal handler that is left on another stack */
-#endif
     for (int round = 0; round < 10; round++) {
         CUcontext context = NULL;
         CUmodule own = NULL;
