@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "kernel/abi.h"
 
@@ -32,6 +33,12 @@ struct mr_program_options {
  * Errors: CUDA_ERROR_INVALID_PTX, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_INVALID_SOURCE,
  * CUDA_ERROR_OUT_OF_MEMORY. Everything that cannot be compiled is refused here, not at the launch. */
 CUresult mr_program_load(const void *image, size_t size, struct mr_program_options *options, struct mr_program **out) __attribute__((warn_unused_result));
+
+/* Looks at PTX text as a load would, and makes nothing: the architecture that the text states, or 0 with the reasons in `diag`. What each kernel uses goes to
+ * `uses` (may be NULL), in the words of ptxas -v. options->capability 0: a device of that architecture. */
+struct mr_ptx_diag;
+unsigned mr_program_check(const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag, FILE *uses)
+    __attribute__((warn_unused_result));
 
 /* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of `options`; it looks at the
  * capability and the limit of registers, too, which becomes a directive of the text. CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs: loading an image, and machine code on demand.
  *
- * Loading does everything that can fail because of the image: the container is opened, the PTX parsed, verified, checked against what code generation
- * can do, and laid out. Machine code is made at the first launch with a class of block shapes: from the disk cache if it is there (a file is read and
- * relocated), else by the code generation library. (Driver API manual, Module Management: cuModuleLoadDataEx and its statuses.) */
+ * Loading does everything that can fail because of the image: the container is opened here, its text goes through build.c. Machine code is made at the
+ * first launch with a class of block shapes: from the disk cache if it is there (a file is read and relocated), else by the code generation library.
+ * (Driver API manual, Module Management: cuModuleLoadDataEx and its statuses.) */
 #include "compile/program.h"
 
 #include <stdio.h>
@@ -24,7 +24,6 @@
 #include "ptx/join.h"
 
 #define SOURCE_ROOM 24
-#define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
@@ -40,58 +39,6 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
     *used = length + 1;
 }
 
-static CUresult status_of(const struct mr_ptx_diag *diag)
-{
-    if (diag->out_of_memory)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    return diag->bad_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
-}
-
-/* Static shared memory that no launch could provide. */
-static bool check_limits(const struct mr_program *program, struct mr_ptx_diag *diag)
-{
-    bool good = true;
-    for (uint32_t i = 0; i < program->layout.entry_count; i++) {
-        const struct mr_layout_entry *entry = &program->layout.entries[i];
-        if (entry->static_shared <= STATIC_SHARED_MAX)
-            continue;
-        mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
-            entry->func->name, (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
-        good = false;
-    }
-    return good;
-}
-
-static bool check_target(const struct mr_ptx_module *module, int capability, struct mr_ptx_diag *diag)
-{
-    if (module->target_sm <= (uint32_t)capability)
-        return true;
-    mr_ptx_diag_error(diag, 0, 0, "the module is for sm_%u and the device is sm_%d", module->target_sm, capability);
-    return false;
-}
-
-/* From text to a program that is ready but for machine code. */
-static CUresult build_program(struct mr_program *program, const char *text, size_t length, const struct mr_program_options *options,
-    struct mr_ptx_diag *diag)
-{
-    program->module = mr_ptx_parse(text, length, diag);
-    if (!program->module)
-        return status_of(diag);
-    /* The verifier and the checks that follow show source lines as well. */
-    diag->source = text;
-    diag->source_length = length;
-    program->module->is_partial = options->partial;
-    bool good = mr_ptx_verify(program->module, diag) && check_target(program->module, options->capability, diag) &&
-        mr_codegen_check(program->module, diag);
-    if (good && !mr_layout_build(program->module, &program->layout))
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    good = good && check_limits(program, diag);
-    diag->source = NULL;
-    if (!good)
-        return status_of(diag);
-    return mr_program_describe(program, options) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-}
-
 static void free_program(struct mr_program *program)
 {
     for (size_t i = 0; i < program->layout.entry_count && program->code; i++)
@@ -103,9 +50,7 @@ static void free_program(struct mr_program *program)
             }
             mr_free(variant);
         }
-    mr_program_forget(program);
-    mr_layout_clear(&program->layout);
-    mr_ptx_module_destroy(program->module);
+    mr_program_unbuild(program);
     mr_free(program);
 }
 
@@ -126,33 +71,6 @@ static bool begins_with_version(const char *text, size_t length)
     }
 }
 
-static void put_bytes(FILE *file, const char *between, size_t bytes, const char *what)
-{
-    if (bytes)
-        fprintf(file, "%s%zu bytes %s", between, bytes, what);
-}
-
-/* What each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. The numbers are those that cuFuncGetAttribute gives; parameters
- * stand in bank 0, constants in bank 3. No register is ever spilled here. */
-static void put_uses(FILE *file, const struct mr_program *program)
-{
-    size_t global_bytes = 0, constant_bytes = program->layout.entry_count ? program->entries[0].constant_bytes : 0;
-    for (size_t i = 0; i < program->layout.symbol_count; i++)
-        if (program->symbols[i].what == MR_SYMBOL_VARIABLE && !program->symbols[i].constant)
-            global_bytes += program->symbols[i].size;
-    fprintf(file, "ptxas info    : %zu bytes gmem", global_bytes);
-    put_bytes(file, ", ", constant_bytes, "cmem[3]");
-    fputc('\n', file);
-    for (size_t i = 0; i < program->layout.entry_count; i++) {
-        const struct mr_entry *entry = &program->entries[i];
-        fprintf(file, "ptxas info    : Compiling entry function '%s' for 'sm_%u'\nptxas info    : Function properties for %s\n", entry->name, entry->binary_version, entry->name);
-        fprintf(file, "    %zu bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used %u registers", entry->local_bytes, entry->registers);
-        put_bytes(file, ", ", entry->static_shared, "smem");
-        put_bytes(file, ", ", entry->param_bytes, "cmem[0]");
-        fputc('\n', file);
-    }
-}
-
 /* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses. */
 static void give_info(const struct mr_program *program, struct mr_program_options *options, const struct mr_ptx_diag *diag)
 {
@@ -160,7 +78,7 @@ static void give_info(const struct mr_program *program, struct mr_program_option
     size_t size = 0;
     FILE *file = options->verbose && options->info_room ? open_memstream(&text, &size) : NULL;
     if (file) {
-        put_uses(file, program);
+        mr_program_put_uses(file, program);
         fputs(mr_ptx_diag_text(diag), file);
         fclose(file);
     }
@@ -179,7 +97,7 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
-    CUresult status = build_program(program, text, length, options, &diag);
+    CUresult status = mr_program_build(program, text, length, options, &diag);
     if (status == CUDA_SUCCESS && program->layout.entry_count > 0 && !mr_compiler_present())
         status = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (status != CUDA_SUCCESS) {
@@ -235,7 +153,7 @@ CUresult mr_program_join(const struct mr_program_image *images, unsigned count, 
         mr_ptx_diag_init(&diag);
         *text = mr_ptx_join(inputs, count, options->limits.registers, &diag);
         if (!*text) {
-            status = status_of(&diag);
+            status = mr_program_status_of(&diag);
             give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
         }
         mr_ptx_diag_clear(&diag);

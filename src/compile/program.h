@@ -5,6 +5,7 @@
 #define MR_COMPILE_PROGRAM_H
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/thread.h"
 #include "compile/cache.h"
@@ -34,6 +35,16 @@ struct mr_program {
     struct mr_entry_code *code;            /* layout.entry_count */
     mr_lock lock;                          /* held while an entry of this program is compiled */
 };
+
+/* build.c: from text to a program that is ready but for machine code; the reasons of a refusal go to `diag`. options->capability 0 becomes the one that
+ * the text states. mr_program_unbuild frees what was made, also after a failure. */
+CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag)
+    __attribute__((warn_unused_result));
+void mr_program_unbuild(struct mr_program *program);
+CUresult mr_program_status_of(const struct mr_ptx_diag *diag);
+
+/* uses.c: what each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. */
+void mr_program_put_uses(FILE *file, const struct mr_program *program);
 
 /* Fills program->symbols and program->entries from the layout. False when memory is short. */
 bool mr_program_describe(struct mr_program *program, const struct mr_program_options *options) __attribute__((warn_unused_result));

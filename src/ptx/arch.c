@@ -56,3 +56,8 @@ bool mr_ptx_assembler_option_is_idle(const char *option)
             return true;
     return false;
 }
+
+bool mr_ptx_assembler_option_is_verbose(const char *option)
+{
+    return strcmp(option, "-v") == 0 || strcmp(option, "--verbose") == 0 || strcmp(option, "-verbose") == 0;
+}

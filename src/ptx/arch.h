@@ -29,4 +29,7 @@ const int *mr_ptx_arch_all(size_t *count);
 /* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has none of. */
 bool mr_ptx_assembler_option_is_idle(const char *option);
 
+/* Whether it asks what each kernel uses: -v, --verbose. Such options are idle, too. */
+bool mr_ptx_assembler_option_is_verbose(const char *option);
+
 #endif

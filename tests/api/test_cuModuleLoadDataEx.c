@@ -155,7 +155,10 @@ static void the_verbose_log_tells_what_kernels_use(void **state)
         snprintf(head, sizeof head, "ptxas info    : Function properties for %s\n    %d bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", names[i], local);
         if (shared)
             snprintf(more, sizeof more, ", %d bytes smem", shared);
-        snprintf(line, sizeof line, "ptxas info    : Used %d registers%s%s\n", registers, more, i == 0 ? ", 12 bytes cmem[0]" : i == 1 ? ", 8 bytes cmem[0]" : "");
+        if (local)
+            snprintf(more, sizeof more, ", %d bytes cumulative stack size", local);
+        snprintf(line, sizeof line, "ptxas info    : Used %d registers, used 0 barriers%s%s\n", registers, more,
+            i == 0 ? ", 12 bytes cmem[0]" : i == 1 ? ", 8 bytes cmem[0]" : "");
         snprintf(all, sizeof all, "ptxas info    : Compiling entry function '%s' for 'sm_80'\n%s%s", names[i], head, line);
         assert_non_null(strstr(log, all));
     }

@@ -23,6 +23,36 @@ extern "C" __global__ void scale(float *data, int n)
 }
 """
 
+USES = """
+__constant__ float table[16];
+__device__ int global[10];
+extern "C" __global__ void first(float *p)
+{
+    __shared__ float s[64];
+    s[threadIdx.x] = p[threadIdx.x] * table[threadIdx.x & 15];
+    __syncthreads();
+    p[threadIdx.x] = s[63 - threadIdx.x] + global[threadIdx.x % 10];
+}
+extern "C" __global__ void second(double *p, int n)
+{
+    volatile double a[20];
+    for (int i = 0; i < 20; i++)
+        a[i * n % 20] = p[i];
+    *p = a[n % 20];
+}
+"""
+USED = r"""ptxas info    : 40 bytes gmem, 64 bytes cmem\[3\]
+ptxas info    : Compiling entry function 'first' for 'sm_80'
+ptxas info    : Function properties for first
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used \d+ registers, used 1 barriers, 256 bytes smem, 8 bytes cmem\[0\]
+ptxas info    : Compiling entry function 'second' for 'sm_80'
+ptxas info    : Function properties for second
+    160 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used \d+ registers, used 0 barriers, 160 bytes cumulative stack size, 12 bytes cmem\[0\]
+"""
+NVIDIA = pathlib.Path("/usr/local/cuda/bin/nvcc")
+
 
 class Shim(unittest.TestCase):
     def setUp(self):
@@ -110,6 +140,41 @@ int main(int argc, char **argv)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("broken.cu:1:", done.stderr)
         self.assertFalse((self.path / "broken.cubin").exists())
+
+    def test_what_kernels_use(self):
+        (self.path / "uses.cu").write_text(USES)
+        words = (["-Xptxas", "-v"], ["-Xptxas=-v,-O2"], ["--ptxas-options=--verbose"], ["--resource-usage"], ["-res-usage"])
+        for index, option in enumerate(words):
+            phase = (["--cubin"], ["--fatbin"], ["-c"], ["-rdc=true", "-c"], ["--cubin", "-rdc=true"])[index]
+            done = self.nvcc(*option, *phase, "-arch=sm_80", "uses.cu", "-o", "out")
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            self.assertRegex(done.stderr, USED)
+            self.assertEqual(done.stderr.count("Compiling entry function"), 2)
+            self.assertTrue((self.path / "out").exists())
+        for words in (["-Xptxas", "-v", "--ptx"], ["-Xptxas", "-O3", "--cubin"], ["-c"]):
+            done = self.nvcc(*words, "uses.cu")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.nvcc("-res-usage", "-c", "-gencode", "arch=compute_75,code=sm_75", "-gencode", "arch=compute_86,code=sm_86", "uses.cu")
+        self.assertEqual(re.findall(r"'first' for 'sm_(\d+)'", done.stderr), ["75", "86"])
+
+    @unittest.skipUnless(NVIDIA.exists(), "NVIDIA's nvcc is not here")
+    def test_what_kernels_use_as_nvidia_says_it(self):
+        """Each line has the same shape. NVIDIA's adds its compile time, and bank 4."""
+        def shape(text):
+            text = re.sub(r", \d+ bytes cmem\[4\]", "", text)
+            return sorted(re.sub(r"Used \d+|\d+ bytes cmem\[0\]", "N", line) for line in text.splitlines() if "Compile time" not in line)
+        (self.path / "uses.cu").write_text(USES)
+        words = ["-Xptxas", "-v", "-arch=sm_80", "--cubin", "uses.cu"]
+        theirs = subprocess.run([NVIDIA, *words], cwd=self.path, capture_output=True, text=True, check=True, timeout=120)
+        self.assertEqual(shape(self.nvcc(*words).stderr), shape(theirs.stderr))
+
+    def test_cubins_are_checked(self):
+        (self.path / "large.cu").write_text("__global__ void f(int *p) { __shared__ volatile char s[50000]; s[threadIdx.x] = 1; *p = s[*p]; }\n")
+        done = self.nvcc("--cubin", "large.cu")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("would not load", done.stderr)
+        self.assertIn("50000 bytes of static shared memory", done.stderr)
+        self.assertFalse((self.path / "large.cubin").exists())
 
     def test_unknown_options_are_named(self):
         for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-dlto", "-run", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/settings.h"
-#include "compile/codegen.h"
+#include "compile/compile.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
 #include "ptx/statics.h"
@@ -164,20 +164,36 @@ int device_preprocess(const struct request *request, const struct places *places
     return status;
 }
 
-/* Checks the text as the driver will when it loads it; the architecture that it states, or 0 after a message. */
-static unsigned check_ptx(const char *path, const struct mr_text *text)
+/* Checks the text as the driver will when it loads it; the architecture that it states, or 0 after a message. Tells what kernels use if the request
+ * wants that. */
+static unsigned check_ptx(const struct request *request, const char *path, const struct mr_text *text)
 {
+    struct mr_program_options options = { .partial = request->relocatable };
     struct mr_ptx_diag diag;
-    unsigned target = 0;
     mr_ptx_diag_init(&diag);
-    struct mr_ptx_module *module = mr_ptx_parse(mr_text_chars(text), text->length, &diag);
-    if (module && mr_ptx_verify(module, &diag) && mr_codegen_check(module, &diag))
-        target = module->target_sm;
-    else
+    unsigned target = mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->tell_uses ? stderr : NULL);
+    if (!target)
         fprintf(stderr, "nvcc (Millrace): error: the device code of %s would not load:\n%s", path, mr_ptx_diag_text(&diag));
-    mr_ptx_module_destroy(module);
     mr_ptx_diag_clear(&diag);
     return target;
+}
+
+/* Relocatable code is checked when it is linked, unless there is something to tell of it. */
+static bool is_checked(const struct request *request)
+{
+    return !request->dry_run && (!request->relocatable || request->tell_uses);
+}
+
+int device_cubin(const struct request *request, const struct places *places, const struct input *input, const char *output)
+{
+    struct mr_text text = { .data = NULL };
+    int status = device_ptx(request, places, input->path, request->targets[0], output);
+    if (status == 0 && is_checked(request) && strcmp(output, "-") != 0 && (!file_read(output, &text) || !check_ptx(request, input->path, &text))) {
+        unlink(output);
+        status = 1;
+    }
+    mr_text_clear(&text);
+    return status;
 }
 
 /* The PTX of one architecture in `text`. */
@@ -190,8 +206,7 @@ static int one_text(const struct request *request, const struct places *places, 
     int status = device_ptx(request, places, input->path, target, path);
     if (status == 0 && !request->dry_run && !file_read(path, text))
         status = 1;
-    /* Relocatable code is checked when it is linked. */
-    if (status == 0 && !request->dry_run && !request->relocatable && !check_ptx(input->path, text))
+    if (status == 0 && is_checked(request) && !check_ptx(request, input->path, text))
         status = 1;
     mr_free(path);
     return status;
@@ -204,7 +219,7 @@ int device_pack(const struct request *request, const struct places *places, cons
     size_t count = 0, size = 0;
     int status = 0;
     if (input->kind == KIND_PTX) {
-        unsigned target = file_read(input->path, &texts[0]) ? check_ptx(input->path, &texts[0]) : 0;
+        unsigned target = file_read(input->path, &texts[0]) ? check_ptx(request, input->path, &texts[0]) : 0;
         status = target ? 0 : 1;
         entries[count++] = (struct mr_ptx_pack_entry){ .capability = target };
     } else {

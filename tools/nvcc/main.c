@@ -55,6 +55,8 @@ static int run_each(const struct request *request, const struct places *places)
             status = host_object(request, places, input, output);
         else if (request->phase == PHASE_FATBIN)
             status = device_pack(request, places, input, output);
+        else if (request->phase == PHASE_CUBIN)
+            status = device_cubin(request, places, input, output);
         else
             status = device_ptx(request, places, input->path, request->targets[0], output);
         mr_free(name);

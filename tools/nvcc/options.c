@@ -39,7 +39,7 @@ enum action {
     LINK_VALUE,    /* `text` with the value attached, in its place on the linker's command line */
     NOTHING,       /* without effect on code that the CPU runs; takes no value */
     NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
-    VERBOSE, DRY_RUN,
+    VERBOSE, DRY_RUN, TELL_USES,
     OPTIONS_FILE,  /* more words, of this same language */
     REFUSE,        /* `text` says why */
 };
@@ -112,7 +112,7 @@ static const struct option {
     { "--maxrregcount", "-maxrregcount", NOTHING_NUMBER, 0, NULL, NULL },
     { "--threads", "-t", NOTHING_NUMBER, 0, NULL, NULL },
     { "--split-compile", "-split-compile", NOTHING_NUMBER, 0, NULL, NULL },
-    { "--resource-usage", "-res-usage", NOTHING, 0, NULL, NULL },
+    { "--resource-usage", "-res-usage", TELL_USES, 0, NULL, NULL },
     { "--source-in-ptx", "-src-in-ptx", NOTHING, 0, NULL, NULL },
     { "--extra-device-vectorization", "-extra-device-vectorization", NOTHING, 0, NULL, NULL },
     { "--allow-unsupported-compiler", "-allow-unsupported-compiler", NOTHING, 0, NULL, NULL },
@@ -311,6 +311,7 @@ static bool one_part(struct request *request, enum action action, const char *op
     case PACKER:
         return packer(option);
     default:
+        request->tell_uses |= mr_ptx_assembler_option_is_verbose(option);
         return mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the assembler's option", option);
     }
 }
@@ -462,6 +463,9 @@ static bool apply_setting(struct request *request, const struct option *option, 
         return true;
     case VERBOSE:
         request->verbose = true;
+        return true;
+    case TELL_USES:
+        request->tell_uses = true;
         return true;
     case DRY_RUN:
         request->dry_run = true;

@@ -73,6 +73,7 @@ struct request {
     bool in_options_file;             /* while one is read */
     struct options_file { struct mr_words words; struct options_file *next; } *options_files;   /* the fields above point into them */
     bool verbose, dry_run;
+    bool tell_uses;                   /* what each kernel uses: -Xptxas -v, --resource-usage */
     struct mr_words both, device, host;   /* for clang: both halves, the device's alone, the host's alone */
     struct mr_words gpu;                  /* both halves of CUDA C++, but no other source */
     struct mr_words linking;              /* options of the link that come before its inputs */
@@ -139,6 +140,8 @@ void clang_words(const struct request *request, const struct places *places, con
 /* nvcc warns of what is not used, clang only when it is asked to. Of a source's compilations one is: that of its host half, or the first if there is device code alone. */
 void add_unused_warnings(struct mr_words *words);
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output);
+/* The PTX of the first architecture, checked. */
+int device_cubin(const struct request *request, const struct places *places, const struct input *input, const char *output);
 /* The fat binary of a source, or of a PTX file. */
 int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output);
 int device_preprocess(const struct request *request, const struct places *places, const struct input *input);
