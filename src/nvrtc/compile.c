@@ -350,6 +350,8 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
         made = MR_MADE_NO_MEMORY;
     if (made == MR_MADE && options.real)
         mr_cubin_make(&program->cubin, &program->ptx, options.capability);
+    if (made == MR_MADE && options.real && options.tell_uses)
+        mr_uses_tell(program);
     if (run.output.failed || run.messages.failed || program->log.failed || program->cubin.failed)
         made = MR_MADE_NO_MEMORY;
     if (made == MR_MADE)

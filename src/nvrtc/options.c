@@ -20,6 +20,7 @@ enum action {
     PASS_BOOLEAN,  /* `text` for true, `other` for false */
     DEFAULT_DEVICE, NO_SOURCE_FOLDER,
     NOTHING,       /* no value, no effect */
+    ASSEMBLER,     /* its options; -v is honoured */
     NOTE_BOOLEAN, NOTE_SWITCH, NOTE_NUMBER, NOTE_VALUE,   /* the value is looked at, without effect */
     REFUSE, REFUSE_VALUE,                                 /* `text` says why */
 };
@@ -65,7 +66,7 @@ static const struct option {
     { "maxrregcount", "maxrregcount", NOTE_NUMBER, NULL, NULL },
     { "split-compile", "split-compile", NOTE_NUMBER, NULL, NULL },
     { "jump-table-density", "jtd", NOTE_NUMBER, NULL, NULL },
-    { "ptxas-options", "Xptxas", NOTE_VALUE, NULL, NULL },
+    { "ptxas-options", "Xptxas", ASSEMBLER, NULL, NULL },
     { "Ofast-compile", "Ofc", NOTE_VALUE, NULL, NULL },
     { "optimization-info", "opt-info", NOTE_VALUE, NULL, NULL },
     { "diag-error", "diag-error", NOTE_VALUE, NULL, NULL },   /* numbers of NVIDIA's diagnostics, which are not issued here */
@@ -107,7 +108,7 @@ static bool complain(struct mr_text *log, const char *what, const char *word, co
 static bool takes_value(enum action action)
 {
     switch (action) {
-    case ARCH: case STANDARD: case PASS_VALUE: case PASS_BOOLEAN: case NOTE_BOOLEAN: case NOTE_SWITCH: case NOTE_NUMBER: case NOTE_VALUE:
+    case ARCH: case STANDARD: case PASS_VALUE: case PASS_BOOLEAN: case NOTE_BOOLEAN: case NOTE_SWITCH: case NOTE_NUMBER: case NOTE_VALUE: case ASSEMBLER:
     case REFUSE_VALUE:
         return true;
     default:
@@ -192,6 +193,29 @@ static void add_path(struct mr_words *words, const char *spelling, const char *v
     mr_text_clear(&word);
 }
 
+/* Several are apart by commas or blanks. */
+static bool read_assembler(struct mr_options *options, const char *value, struct mr_text *log)
+{
+    static const char between[] = ", \t";
+    if (!value[strspn(value, between)])
+        return complain(log, "there is no value after --", "ptxas-options", "");
+    for (value += strspn(value, between); *value; value += strspn(value, between)) {
+        size_t length = strcspn(value, between);
+        struct mr_text word = { .data = NULL };
+        mr_text_add(&word, value, length);
+        bool good = mr_ptx_assembler_option_is_idle(mr_text_chars(&word));
+        options->tell_uses |= mr_ptx_assembler_option_is_verbose(mr_text_chars(&word));
+        options->words.failed |= word.failed;
+        if (!good && !word.failed)
+            complain(log, "cannot honour the option of --ptxas-options: ", mr_text_chars(&word), "no assembler runs here");
+        mr_text_clear(&word);
+        if (!good)
+            return false;
+        value += length;
+    }
+    return true;
+}
+
 static bool apply(struct mr_options *options, const struct option *option, const char *value, struct mr_text *log)
 {
     bool is_true = value && strcmp(value, "true") == 0, is_false = value && strcmp(value, "false") == 0;
@@ -226,6 +250,8 @@ static bool apply(struct mr_options *options, const struct option *option, const
         return is_number(value) || complain(log, "expected an integer value after --", option->name, "");
     case NOTE_VALUE:
         return *value || complain(log, "there is no value after --", option->name, "");
+    case ASSEMBLER:
+        return read_assembler(options, value, log);
     case DEFAULT_DEVICE:
         options->default_device = true;
         return true;

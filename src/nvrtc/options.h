@@ -15,6 +15,7 @@ struct mr_options {
     bool real;               /* sm_80, not compute_80: a cubin is wanted too */
     bool default_device;     /* functions without a mark are the device's */
     bool no_source_folder;   /* the source's folder is not searched for headers */
+    bool tell_uses;          /* what each kernel uses, in the log */
     char standard[8];        /* "c++17" */
     struct mr_words words;   /* for the compiler */
 };

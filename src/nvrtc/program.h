@@ -2,7 +2,8 @@
 /* A program of NVRTC's: source, headers and name expressions in; PTX, cubin, log and lowered names out.
  *
  * api.c checks arguments and hands out results; compile.c does a compilation; folder.c lays the in-memory headers out for the compiler; keep.c
- * is the disk cache; prepare.c what is done once for many compilations; cubin.c the container; other.c a compilation by another library. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
+ * is the disk cache; prepare.c what is done once for many compilations; cubin.c the container; other.c a compilation by another library;
+ * uses.c what kernels use. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
 #ifndef MR_NVRTC_PROGRAM_H
 #define MR_NVRTC_PROGRAM_H
 
@@ -61,5 +62,8 @@ enum mr_made mr_other_compile(struct _nvrtcProgram *program, int option_count, c
 
 /* cubin.c: a fat binary with the PTX in it. */
 void mr_cubin_make(struct mr_text *cubin, const struct mr_text *ptx, unsigned capability);
+
+/* uses.c: adds to the log what each kernel uses. */
+void mr_uses_tell(struct _nvrtcProgram *program);
 
 #endif

@@ -183,6 +183,37 @@ static void options_taken(void **state)
     nvrtcDestroyProgram(&program);
 }
 
+/* -v of the assembler's: told for a device that there is, where NVIDIA's library runs its assembler. */
+static void what_kernels_use(void **state)
+{
+    (void)state;
+    static const char source[] = "__constant__ int table[16];\n"
+        "extern \"C\" __global__ void twice(int *p) { __shared__ int s[32]; s[threadIdx.x] = p[threadIdx.x] * table[1]; __syncthreads(); *p = s[*p]; }\n";
+    static const char *const ways[][3] = { { "-arch=sm_80", "--ptxas-options=-v" }, { "-arch=sm_80", "--ptxas-options", "--verbose" }, { "-arch=sm_80", "-Xptxas", "-O3,-v" },
+        { "-arch=sm_80", "-Xptxas=-v -w" }, { "-arch=sm_80", "-Xptxas=-O3" }, { "-arch=compute_80", "-Xptxas=-v" } };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        nvrtcProgram program = program_of(source, "twice.cu");
+        assert_int_equal(nvrtcCompileProgram(program, ways[i][2] ? 3 : 2, ways[i]), NVRTC_SUCCESS);
+        if (i < 4) {
+            log_has(program, "ptxas info    : 0 bytes gmem, 64 bytes cmem[3]\nptxas info    : Compiling entry function 'twice' for 'sm_80'\n");
+            log_has(program, "ptxas info    : Function properties for twice\n    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used ");
+            log_has(program, " registers, used 1 barriers, 128 bytes smem, 8 bytes cmem[0]\n");
+        } else {
+            char *log = log_of(program);
+            assert_string_equal(log, "");
+            free(log);
+        }
+        nvrtcDestroyProgram(&program);
+    }
+    static const char *const bad[] = { "--ptxas-options=--unknown-of-ours", "-Xptxas=-v,-fplugin", "-Xptxas= " };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        nvrtcProgram program = program_of(source, "twice.cu");
+        assert_int_equal(nvrtcCompileProgram(program, 1, &bad[i]), NVRTC_ERROR_INVALID_OPTION);
+        log_has(program, "ptxas-options");
+        nvrtcDestroyProgram(&program);
+    }
+}
+
 /* Values that would mean something to a shell or to the compiler stay values. */
 static void values_stay_values(void **state)
 {
@@ -638,7 +669,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_arguments), cmocka_unit_test(facts), cmocka_unit_test_setup(before_and_after, begin),
-        cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(values_stay_values, begin),
+        cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(what_kernels_use, begin),
+        cmocka_unit_test_setup(values_stay_values, begin),
         cmocka_unit_test(very_long_values),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(headers_looked_for, begin),
