@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What PyCUDA programs lean on beside the seed's own: events, streams, pinned memory, module globals, errors."""
+import os
+import tempfile
+import warnings
+
 import numpy as np
 import pycuda.autoinit  # noqa: F401
 import pycuda.driver as drv
@@ -78,4 +82,48 @@ try:
     raise SystemExit("broken PTX must be refused")
 except drv.Error:
     pass
+
+
+# Errors of a source reach the user as CompileError, with the file and line that are the user's own.
+def refused(source, *expected, **options):
+    try:
+        SourceModule(source, **options)
+    except drv.CompileError as error:
+        for text in expected:
+            assert text in error.stderr and text in str(error), (text, str(error))
+        return
+    raise SystemExit("a broken source must be refused")
+
+
+refused("""
+#line 1 "missing.cu"
+__global__ void missing(int *p)
+{
+    p[0] = 1
+    p[1] = 2;
+}
+""", "missing.cu:3:", "expected ';'")
+folder = tempfile.TemporaryDirectory()
+header = os.path.join(folder.name, "helpers.h")
+with open(header, "w") as file:
+    file.write("#pragma once\n__device__ int twice(int x)\n{\n    return x * unknown_factor;\n}\n")
+refused("""#include "helpers.h"
+__global__ void k(int *p) { p[0] = twice(p[0]); }
+""", header + ":4:", "unknown_factor", "kernel.cu:2:", include_dirs=[folder.name])  # PyCUDA puts a line of its own before the source
+refused("""#line 10 "halves.cu"
+template <class T> __device__ T half_of(T x)
+{
+    static_assert(sizeof(T) == 4, "values of four bytes");
+    return x / 2;
+}
+extern "C" __global__ void k(double *p)
+{
+    p[0] = half_of(p[0]);
+}
+""", "halves.cu:12:", "values of four bytes", "half_of<double>", "halves.cu:17:", no_extern_c=True)
+refused("__global__ void large(int *p) { __shared__ volatile char room[50000]; room[threadIdx.x] = 1; *p = room[*p]; }", "50000 bytes of static shared memory")
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    SourceModule("__global__ void told(int *p) { *p = 1; }", options=["-Xptxas", "-v"], cache_dir=False)
+assert "ptxas info    : Compiling entry function 'told'" in str(said[0].message), said
 print("ok")
