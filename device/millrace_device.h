@@ -113,7 +113,7 @@ template <class T> MR_DEVICE unsigned int __match_all_sync(unsigned int mask, T 
     *same = __nvvm_vote_all_sync(mask, equal == mask);
     return *same ? mask : 0;
 }
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 MR_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask); }
 MR_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask); }
 MR_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask); }
@@ -326,6 +326,9 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 #include "millrace_simd.h"
 #include "millrace_scopes.h"
 #include "millrace_more.h"
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#include "millrace_clusters.h"
+#endif
 
 /* The rest. */
 MR_DEVICE void *memcpy(void *to, const void *from, size_t size) { return __builtin_memcpy(to, from, size); }

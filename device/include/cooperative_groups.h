@@ -107,9 +107,9 @@ struct grid_group {
         return dim3(blockIdx.x * blockDim.x + threadIdx.x, blockIdx.y * blockDim.y + threadIdx.y, blockIdx.z * blockDim.z + threadIdx.z);
     }
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    MR_MEMBER static dim3 dim_clusters() { return dim3(mr_clusters_x(), mr_clusters_y(), mr_clusters_z()); }
+    MR_MEMBER static dim3 dim_clusters() { return __clusterGridDimInClusters(); }
     MR_MEMBER static unsigned long long num_clusters() { return (unsigned long long)mr_clusters_x() * mr_clusters_y() * mr_clusters_z(); }
-    MR_MEMBER static dim3 cluster_index() { return dim3(mr_cluster_x(), mr_cluster_y(), mr_cluster_z()); }
+    MR_MEMBER static dim3 cluster_index() { return __clusterIdx(); }
     MR_MEMBER static unsigned long long cluster_rank()
     {
         return ((unsigned long long)mr_cluster_z() * mr_clusters_y() + mr_cluster_y()) * mr_clusters_x() + mr_cluster_x();

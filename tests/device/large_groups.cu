@@ -92,4 +92,24 @@ extern "C" __global__ void clusters(unsigned *out)
     for (int i = 0; i < 16; i++)
         out[i * gridDim.x * blockDim.x + blockIdx.x * blockDim.x + threadIdx.x] = values[i];
 }
+
+/* The same by the functions of the language, which stand without a header. */
+extern "C" __global__ void cluster_words(unsigned *out)
+{
+    __shared__ unsigned word;
+    unsigned local = 0;
+    if (threadIdx.x == 0)
+        *(unsigned *)__cluster_map_shared_rank(&word, 0) = 1000 + blockIdx.x;
+    __cluster_barrier_arrive();
+    __cluster_barrier_wait();
+    unsigned values[] = { __clusterRelativeBlockRank(), __clusterSizeInBlocks(), __clusterDim().x, __clusterRelativeBlockIdx().x, __clusterIdx().x,
+        __clusterGridDimInClusters().x, __clusterDimIsSpecified(), __cluster_query_shared_rank(&word), word, __isCtaShared(&word), __isClusterShared(&word),
+        __isCtaShared(out), __isClusterShared(&local), __cluster_map_shared_multicast(&word, 5).x - (unsigned)__cvta_generic_to_shared(&word),
+        __cluster_map_shared_multicast(&word, 5).y, __clusterDim().z };
+    __threadfence_cluster();
+    __cluster_barrier_arrive_relaxed();
+    __cluster_barrier_wait();
+    for (int i = 0; i < 16; i++)
+        out[i * gridDim.x * blockDim.x + blockIdx.x * blockDim.x + threadIdx.x] = values[i];
+}
 #endif

@@ -169,30 +169,50 @@ static void test_large_groups(void **state)
     OK(cuMemFree(in));
 }
 
+#define CLUSTERS 3
+#define CLUSTER_SIZE 64
+#define CLUSTER_ALL (CLUSTERS * CLUSTER_SIZE)
+static unsigned found[16][CLUSTER_ALL];
+
 /* In PTX for 9.0 alone. */
-static void test_clusters(void **state)
+static void ask_clusters(const char *name)
 {
-    enum { BLOCKS = 3, SIZE = 64, ALL = BLOCKS * SIZE };
-    static unsigned results[16][ALL];
     CUfunction function;
     CUdeviceptr out;
-    (void)state;
-    if (cuModuleGetFunction(&function, module, "clusters") != CUDA_SUCCESS)
+    if (cuModuleGetFunction(&function, module, name) != CUDA_SUCCESS)
         skip();
-    OK(cuMemAlloc(&out, sizeof results));
-    OK(cuLaunchKernel(function, BLOCKS, 1, 1, SIZE, 1, 1, 0, NULL, (void *[]){ &out }, NULL));
-    OK(cuMemcpyDtoH(results, out, sizeof results));
-    for (unsigned i = 0; i < ALL; i++) {
-        unsigned block = i / SIZE, me = i % SIZE;
-        const unsigned expected[16] = { 0, 1, me, SIZE, SIZE, 0, 1, me, SIZE, block, BLOCKS, block, BLOCKS, 0, 1000 + block, 1000 + block };
-        for (int row = 0; row < 16; row++)
-            assert_int_equal(results[row][i], expected[row]);
-    }
+    OK(cuMemAlloc(&out, sizeof found));
+    OK(cuLaunchKernel(function, CLUSTERS, 1, 1, CLUSTER_SIZE, 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+    OK(cuMemcpyDtoH(found, out, sizeof found));
     OK(cuMemFree(out));
+}
+
+static void test_clusters(void **state)
+{
+    (void)state;
+    ask_clusters("clusters");
+    for (unsigned i = 0; i < CLUSTER_ALL; i++) {
+        unsigned block = i / CLUSTER_SIZE, me = i % CLUSTER_SIZE, all = CLUSTER_SIZE;
+        const unsigned expected[16] = { 0, 1, me, all, all, 0, 1, me, all, block, CLUSTERS, block, CLUSTERS, 0, 1000 + block, 1000 + block };
+        for (int row = 0; row < 16; row++)
+            assert_int_equal(found[row][i], expected[row]);
+    }
+}
+
+static void test_cluster_words(void **state)
+{
+    (void)state;
+    ask_clusters("cluster_words");
+    for (unsigned i = 0; i < CLUSTER_ALL; i++) {
+        unsigned block = i / CLUSTER_SIZE;
+        const unsigned expected[16] = { 0, 1, 1, 0, block, CLUSTERS, 0, 0, 1000 + block, 1, 1, 0, 0, 0, 5, 1 };
+        for (int row = 0; row < 16; row++)
+            assert_int_equal(found[row][i], expected[row]);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_groups), cmocka_unit_test(test_clusters) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_groups), cmocka_unit_test(test_clusters), cmocka_unit_test(test_cluster_words) };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function that a CUDA toolkit's headers declare for kernels has its name in ours, and so has every constant. Usage: test_names.py NVCC
+"""Every function that a CUDA toolkit's headers declare for kernels has its name in ours, in both halves of a compilation, and so has every constant.
+Usage: test_names.py NVCC
 Skipped where there is no toolkit: CUDA_HOME, or /usr/local/cuda."""
 import os
 import pathlib
@@ -10,12 +11,13 @@ import tempfile
 
 HEADERS = ("crt/math_functions.h", "crt/device_functions.h", "crt/device_double_functions.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "sm_20_intrinsics.h",
            "sm_30_intrinsics.h", "sm_32_intrinsics.h", "sm_61_intrinsics.h", "device_atomic_functions.h", "sm_20_atomic_functions.h",
-           "sm_32_atomic_functions.h", "sm_60_atomic_functions.h", "crt/sm_70_rt.h", "vector_functions.h", "cuComplex.h", "texture_indirect_functions.h",
+           "sm_32_atomic_functions.h", "sm_60_atomic_functions.h", "crt/sm_70_rt.h", "crt/sm_80_rt.h", "crt/sm_90_rt.h", "vector_functions.h",
+           "cuComplex.h", "texture_indirect_functions.h",
            "surface_indirect_functions.h", "curand_uniform.h", "curand_normal.h", "curand_lognormal.h", "math_constants.h")
 # What a header declares and a kernel does not call: other compilers' names, helpers, names withdrawn long ago.
 INNER = re.compile(r"_Pow_int|_[A-Z]?[a-z]*(Cosh|Sinh|Sinx|Log|sign|Dsign|int|hypot|hypotf)$|__(FLOAT|DOUBLE)_BITS|__cmath_power|__pow_helper|__libcpp_.*|__nv_.*|__is(finite|inf|nan)[dfl]?$"
                    r"|__finite[fl]?|__signbit[dfl]?|__pm\d|__declspec|__DEPRECATED__|d(add|sub|mul)|fdivide|(u?int|u?ll|float|double)2(u?int|u?ll|float|double)"
-                   r"|syncthreads_.*|_?curand_box_muller.*|__attribute__|operator|defined|__CUDA.*|_curand_uniform(4|_double_hq)")
+                   r"|syncthreads_.*|_?curand_box_muller.*|__attribute__|__NV_ATOMIC_.*|__u128Atomic.*|operator|defined|__CUDA.*|_curand_uniform(4|_double_hq)")
 # Missing, as README says.
 MISSING = re.compile(r"__cvta_(generic_to_)?grid_constant.*")
 DECLARED = re.compile(r"(?:_DECL__|__device__|__HOST_DEVICE_FP8_DECL__|QUALIFIERS|__STATIC_INLINE__)[^;{}()]*?(?:__attribute__\(\([^)]*\)\)[^;{}()]*?)*\b([A-Za-z_]\w*)\s*\(")
@@ -45,7 +47,7 @@ def main() -> int:
             source += f"namespace name{number} {{ using ::{name}; }}\n"
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "names.cu").write_text(source)
-        done = subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "--ptx", "-arch=sm_90", "names.cu"], cwd=folder, capture_output=True, text=True, check=False)
+        done = subprocess.run([pathlib.Path(sys.argv[1]).resolve(), "-c", "-arch=sm_90", "names.cu"], cwd=folder, capture_output=True, text=True, check=False)
     print(f"{len(names)} names looked for")
     print("\n".join(line for line in done.stderr.splitlines() if "error" in line))
     return done.returncode
