@@ -19,7 +19,8 @@
 #include <stdint.h>
 
 #define MR_WARP_LANES 32u
-#define MR_ABI_VERSION 12   /* part of the disk cache's key; raise it with every change here */
+#define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
+#define MR_ABI_VERSION 13   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -169,6 +170,7 @@ struct mr_block {
     uint32_t dynamic_shared_offset;     /* where dynamic shared memory begins (after the static part, aligned to 16 at least) */
     uint32_t more_blocks;               /* blocks behind this one along x that the call runs too, with ctaid[0] counted up; 0 unless MR_CODE_BLOCKS is set */
     uint32_t worker;                    /* %smid: number of the executing worker */
+    uint32_t lane_stack;                /* bytes that alloca has for each lane, at least MR_LANE_STACK, a multiple of 64 */
     uint64_t grid_id;                   /* %gridid */
     void *engine;                       /* the executor's own record */
     struct mr_grid_workspace *grid_workspace;   /* %envreg1 (high half) and %envreg2: NULL unless the launch is cooperative */

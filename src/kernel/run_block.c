@@ -19,6 +19,7 @@
 
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
 #define STACK_MARGIN (96u << 10)
+#define STACK_LIMIT_MAX (1u << 20)
 
 /* How many blocks of several rows of threads one call runs, where the code can: so many threads of a row of all, which have their turn before the next row's. */
 #define ROW_THREADS 128u
@@ -258,8 +259,15 @@ static CUresult end_with_fault(struct mr_executor *executor)
     return fault->status;
 }
 
+/* The context's limit for recursion and variable frames: bytes per thread. */
+static size_t stack_limit(const struct mr_launch *launch)
+{
+    size_t limit = atomic_load_explicit(&launch->context->limits[CU_LIMIT_STACK_SIZE], memory_order_relaxed);
+    return limit > STACK_LIMIT_MAX ? STACK_LIMIT_MAX : (limit + 63) / 64 * 64;
+}
+
 /* The block record for the launch's block number `first`. */
-static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker)
+static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker, size_t limit)
 {
     struct mr_block *block = &executor->block;
     block->params = launch->params;
@@ -281,19 +289,11 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->more_blocks = 0;
     block->service_line = 0;
     block->worker = worker;
+    block->lane_stack = limit > MR_LANE_STACK ? (uint32_t)limit : MR_LANE_STACK;
     block->grid_id = launch->id;
     block->grid_workspace = NULL;
     block->warp = 0;
     block->access_bytes = 0;
-}
-
-/* Stacks by the code's estimate; recursion and variable frames by the context's limit, which counts bytes per thread. */
-static size_t stack_need(const struct mr_launch *launch)
-{
-    size_t limit = atomic_load_explicit(&launch->context->limits[CU_LIMIT_STACK_SIZE], memory_order_relaxed);
-    if (limit > 1u << 20)
-        limit = 1u << 20;
-    return launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
 }
 
 CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count, unsigned worker)
@@ -304,14 +304,15 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     uint32_t warps = (uint32_t)((threads + MR_WARP_LANES - 1) / MR_WARP_LANES);
     executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
     executor->direct = !executor->track || warps == 1;
-    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_need(launch), launch->shared_size + 256u))
+    size_t limit = stack_limit(launch), stack_bytes = launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
+    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, launch->shared_size + 256u))
         return CUDA_ERROR_OUT_OF_MEMORY;
     executor->function = launch->code->function;
     executor->launch = launch;
     executor->remaining = count;
     executor->fault.status = CUDA_SUCCESS;
     executor->fault.quiet = false;
-    fill_block(executor, launch, first, worker);
+    fill_block(executor, launch, first, worker, limit);
     begin_block(executor);
     return CUDA_SUCCESS;
 }

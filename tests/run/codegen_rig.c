@@ -21,6 +21,7 @@
 extern const struct mr_codegen_api mr_codegen;
 
 unsigned rig_variant;
+size_t rig_stack_limit;
 
 struct compiled {
     uint32_t entry;
@@ -173,6 +174,7 @@ CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], c
     unsigned shape = rig_variant == 1 ? 0 : mr_shape_class(block);
     struct compiled *compiled = compile(rig, entry, shape);
     struct mr_context *context = double_context();
+    atomic_store(&context->limits[CU_LIMIT_STACK_SIZE], rig_stack_limit);
     struct mr_launch *launch = double_launch(context, compiled->code.function, compiled->code.flags, 1, 1, params, param_bytes);
     *(struct mr_code *)launch->code = compiled->code;
     for (int i = 0; i < 3; i++) {

@@ -22,6 +22,8 @@ struct rig;
 
 /* Which variant rig_run() compiles for: 0 to RIG_VARIANTS - 1. */
 extern unsigned rig_variant;
+/* CU_LIMIT_STACK_SIZE of the context that launches are made in; 0 at first. */
+extern size_t rig_stack_limit;
 
 /* A module; a text that is refused ends the test with its diagnostics. */
 struct rig *rig_open(const char *ptx);

@@ -127,16 +127,18 @@ static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_s
 static void too_much(void **unused)
 {
     (void)unused;
-    static const struct { uint64_t size; CUresult status; } cases[] = {
-        {0, CUDA_SUCCESS}, {8192, CUDA_SUCCESS}, {8193, CUDA_ERROR_HARDWARE_STACK_ERROR}, {UINT64_MAX, CUDA_ERROR_HARDWARE_STACK_ERROR},
-        {UINT64_C(1) << 63, CUDA_ERROR_HARDWARE_STACK_ERROR}};
+    static const struct { size_t limit; uint64_t size; CUresult status; } cases[] = {
+        {0, 8192, CUDA_SUCCESS}, {1024, 8193, CUDA_ERROR_HARDWARE_STACK_ERROR}, {0, UINT64_MAX, CUDA_ERROR_HARDWARE_STACK_ERROR},
+        {0, UINT64_C(1) << 63, CUDA_ERROR_HARDWARE_STACK_ERROR}, {50001, 50048, CUDA_SUCCESS}, {50001, 50049, CUDA_ERROR_HARDWARE_STACK_ERROR}};
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
-        for (unsigned i = 1; i < sizeof cases / sizeof *cases; i++) {
+        for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct rig *rig = rig_open(text);
             unsigned grid[3] = {1, 1, 1}, block[3] = {64, 1, 1};
+            rig_stack_limit = cases[i].limit;
             assert_int_equal(rig_launch(rig, "too_much", grid, block, 0, &cases[i].size, sizeof cases[i].size), cases[i].status);
             rig_close(rig);
         }
+    rig_stack_limit = 0;
 }
 
 int main(void)

@@ -17,9 +17,10 @@
 
 LLVMTypeRef cg_state_type(const struct cg_unit *unit)
 {
-    /* Number of the warp; lanes that have exited the kernel; stack pointers of the lanes, and the memory that they point into. */
-    LLVMTypeRef fields[4] = {unit->i32, unit->i32, LLVMArrayType2(unit->i64, CG_LANES_MAX), unit->i64};
-    return LLVMStructTypeInContext(unit->context, fields, unit->allocas ? 4 : 2, false);
+    /* Number of the warp; lanes that have exited the kernel; stack pointers of the lanes, the memory that they point into, and how
+     * many bytes of it each lane has. */
+    LLVMTypeRef fields[5] = {unit->i32, unit->i32, LLVMArrayType2(unit->i64, CG_LANES_MAX), unit->i64, unit->i64};
+    return LLVMStructTypeInContext(unit->context, fields, unit->allocas ? 5 : 2, false);
 }
 
 LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func)
@@ -243,10 +244,8 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     LLVMValueRef first = LLVMGetParam(g->fn, 1);
     g->state = cg_slot(g, cg_state_type(unit), "state");
     if (unit->allocas) {
-        uint64_t bytes = (uint64_t)CG_STACK_BYTES * unit->width;
-        g->stack_saved = cg_slot(g, LLVMArrayType2(unit->i8, bytes), "stack");
-        LLVMSetAlignment(g->stack_saved, 64);
-        g->frame += bytes;
+        g->stack_saved = cg_stack_memory(g);
+        g->frame += (uint64_t)MR_LANE_STACK * unit->width;
     }
     if (g->regions) {
         *loop = cg_regions_begin(g);

@@ -47,7 +47,6 @@
 #define CG_LANES_MAX 64u /* of two warps that run as one: see pair.c */
 #define CG_SCRATCH 8
 #define CG_ROWS_MAX 4u   /* of a warp */
-#define CG_STACK_BYTES 8192u /* for alloca, of a lane */
 
 /* One object being made. */
 struct cg_unit {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * alloca, stacksave, stackrestore. A kernel that may come to one has CG_STACK_BYTES
- * in its frame for each lane, and a pointer for each lane that moves down through
- * them. The pointers belong to the warp's state, so that functions called from
+ * alloca, stacksave, stackrestore. A kernel that may come to one has memory for each lane
+ * in its frame, as much as the launch says, and a pointer for each lane that moves down through
+ * it. The pointers belong to the warp's state, so that functions called from
  * one another share them; a function that moves them puts them back at its end.
  */
 #include "compile/codegen/emit_stack.h"
@@ -37,11 +37,26 @@ static LLVMValueRef bounds(struct cg *g, LLVMValueRef base, unsigned ends)
 {
     unsigned lanes = g->lanes;
     g->lanes = g->unit->width;
-    LLVMValueRef steps = cg_lane_numbers(g, g->unit->i64, CG_STACK_BYTES);
-    LLVMValueRef all = LLVMBuildAdd(g->b, cg_splat(g, base), steps, "");
-    all = LLVMBuildAdd(g->b, all, cg_int(g, g->unit->i64, (uint64_t)ends * CG_STACK_BYTES), "");
+    LLVMValueRef bytes = LLVMBuildLoad2(g->b, g->unit->i64, state_field(g, 2), "");
+    LLVMValueRef steps = LLVMBuildMul(g->b, cg_lane_numbers(g, g->unit->i64, 1), cg_splat(g, bytes), "");
+    LLVMValueRef all = LLVMBuildAdd(g->b, cg_splat(g, ends ? LLVMBuildAdd(g->b, base, bytes, "") : base), steps, "");
     g->lanes = lanes;
     return all;
+}
+
+LLVMValueRef cg_stack_memory(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMValueRef bytes = cg_block_field(g, offsetof(struct mr_block, lane_stack), unit->i32, "lane_stack");
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    bytes = LLVMBuildZExt(g->b, bytes, unit->i64, "");
+    LLVMBuildStore(g->b, bytes, state_field(g, 2));
+    LLVMValueRef all = LLVMBuildMul(g->b, bytes, LLVMConstInt(unit->i64, unit->width, false), "");
+    LLVMValueRef memory = LLVMBuildArrayAlloca(g->b, unit->i8, all, "stack");
+    LLVMSetAlignment(memory, 64);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    return memory;
 }
 
 void cg_stack_start(struct cg *g, LLVMValueRef memory)

@@ -9,7 +9,8 @@
 /* Whether a function moves the stack pointer. */
 bool cg_stack_is_used(const struct mr_ptx_function *func);
 
-/* The state's pointers for a warp that starts, with CG_STACK_BYTES for each lane at `memory`. */
+/* Memory for all lanes, in the frame of a kernel that has its state; the state's pointers for a warp that starts with it. */
+LLVMValueRef cg_stack_memory(struct cg *g);
 void cg_stack_start(struct cg *g, LLVMValueRef memory);
 
 /* All lanes' pointers. */
