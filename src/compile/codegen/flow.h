@@ -199,6 +199,9 @@ bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);
 typedef void mr_flow_visit(void *data, uint32_t reg, bool is_definition);
 void mr_flow_registers(const struct mr_flow *flow, const struct mr_ptx_inst *inst, mr_flow_visit *visit, void *data);
 
+/* After mr_flow_liveness: the registers that are live behind an instruction, into `live`, which is all zeros; none if it can't be reached. */
+void mr_flow_live_after(const struct mr_flow *flow, uint32_t inst, mr_word *live);
+
 /* Class of an operand read as a source, and of what an instruction puts into its destinations. */
 struct mr_class mr_flow_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand);
 struct mr_class mr_flow_result_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst);

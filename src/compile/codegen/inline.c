@@ -10,11 +10,12 @@
  * pass them anyway. A call through a pointer becomes a comparison with each function that waits and that it may lead to, with the body behind it, and stays for
  * all others. A function that moves the stack pointer has it put back behind its body.
  *
- * What can't be replaced stays a call: that of a function from inside its own body, arguments in registers, and what would make the kernel larger than INSTS_MAX.
+ * Functions that may come back to themselves are recursion.c's. What can't be replaced stays a call: arguments in registers, and what would make the kernel
+ * larger than INSTS_MAX.
  *
  * Everything is new but what does not change; the verified module is left alone.
  */
-#include "compile/codegen/inline.h"
+#include "compile/codegen/splice.h"
 
 #include <string.h>
 
@@ -24,106 +25,30 @@
 #define INSTS_MAX 60000u
 #define DEPTH_MAX 64u
 
-struct piece { void *memory; struct piece *next; };
-
-/* Lists that grow, in the order of the new function's. */
-struct body {
-    struct mr_ptx_inst *insts;
-    struct mr_ptx_reg *regs;
-    struct mr_ptx_label *labels;
-    struct mr_ptx_table *tables;
-    struct mr_ptx_var **vars;
-    uint32_t inst_count, inst_room, reg_count, reg_room, label_count, label_room, table_count, table_room, var_count, var_room;
-};
-
-struct work {
-    struct cg_inlined *in;
-    const struct mr_flow_facts *facts;
-    bool *waits;             /* by function: it or what it calls */
-    const struct mr_ptx_function **targets; /* of calls through pointers, those that wait */
-    uint32_t target_count;
-    enum cg_inline_barriers barriers;
-    struct body body;
-    bool no_memory;
-};
-
-/* One call being replaced. */
-struct splice {
-    const struct mr_ptx_function *callee;
-    const struct mr_ptx_call *call;
-    uint32_t regs, labels, tables;      /* what the callee's numbers are raised by */
-    struct mr_ptx_var **vars;           /* for each of its vars, params, returns: what stands for it */
-    uint32_t end;                       /* the label behind its last instruction */
-    const struct splice *outer;         /* what the call stands in; NULL in the kernel itself */
-    uint32_t depth;
-};
-
-static void *take(struct work *work, size_t bytes)
-{
-    struct piece *piece = mr_calloc(1, sizeof *piece);
-    void *memory = piece ? mr_calloc(1, bytes ? bytes : 1) : NULL;
-    if (!memory) {
-        mr_free(piece);
-        work->no_memory = true;
-        return NULL;
-    }
-    *piece = (struct piece){memory, work->in->pieces};
-    work->in->pieces = piece;
-    return memory;
-}
-
-/* Room for `more` elements behind `count`; false when memory is short. Lists that are given up are freed with all others, at the end. */
-static bool room(struct work *work, void *list, uint32_t count, uint32_t *have, uint32_t more, size_t size)
-{
-    if (count + more <= *have)
-        return true;
-    uint32_t wanted = (count + more) * 2;
-    void *old, *grown = take(work, (size_t)wanted * size);
-    if (!grown)
-        return false;
-    memcpy(&old, list, sizeof old);
-    if (count)
-        memcpy(grown, old, (size_t)count * size);
-    memcpy(list, &grown, sizeof grown);
-    *have = wanted;
-    return true;
-}
-
-#define GROW(work, kind, more) room(work, &(work)->body.kind##s, (work)->body.kind##_count, &(work)->body.kind##_room, more, sizeof *(work)->body.kind##s)
-
-static bool add_inst(struct work *work, const struct mr_ptx_inst *inst)
-{
-    if (!GROW(work, inst, 1))
-        return false;
-    work->body.insts[work->body.inst_count++] = *inst;
-    return true;
-}
-
-static bool owned(const struct mr_ptx_var *var, const struct mr_ptx_function *func)
+bool cg_owned(const struct mr_ptx_var *var, const struct mr_ptx_function *func)
 {
     return var && var->owner == func && mr_flow_is_per_lane(var);
 }
 
-static const struct mr_ptx_var *var_of(const struct splice *splice, const struct mr_ptx_var *var)
+uint32_t cg_var_place(const struct mr_ptx_var *var)
 {
-    if (!owned(var, splice->callee))
-        return var;
-    uint32_t at = var->index;
-    if (var->is_input)
-        at += splice->callee->var_count;
-    else if (var->is_return)
-        at += splice->callee->var_count + splice->callee->param_count;
-    return splice->vars[at];
+    const struct mr_ptx_function *func = var->owner;
+    return var->index + (var->is_input ? func->var_count : var->is_return ? func->var_count + func->param_count : 0);
 }
 
-static uint32_t reg_of(const struct splice *splice, uint32_t reg)
+static const struct mr_ptx_var *var_of(const struct cg_splice *splice, const struct mr_ptx_var *var)
+{
+    return !splice->routine && cg_owned(var, splice->callee) ? splice->vars[cg_var_place(var)] : var;
+}
+
+static uint32_t reg_of(const struct cg_splice *splice, uint32_t reg)
 {
     return reg == MR_PTX_NONE ? reg : reg + splice->regs;
 }
 
-static const struct mr_ptx_operand *operands_of(struct work *work, const struct splice *splice, const struct mr_ptx_operand *from, uint32_t count)
+static struct mr_ptx_operand *operands_of(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_operand *from, uint32_t count)
 {
-    struct mr_ptx_operand *to = count ? take(work, count * sizeof *to) : NULL;
+    struct mr_ptx_operand *to = count ? cg_take(work, count * sizeof *to) : NULL;
     for (uint32_t i = 0; i < count && to; i++) {
         to[i] = from[i];
         switch (from[i].kind) {
@@ -148,121 +73,53 @@ static const struct mr_ptx_operand *operands_of(struct work *work, const struct 
     return to;
 }
 
-static const struct mr_ptx_call *call_of(struct work *work, const struct splice *splice, const struct mr_ptx_call *from)
+static const struct mr_ptx_call *call_of(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_inst *inst)
 {
-    struct mr_ptx_call *to = take(work, sizeof *to);
-    if (!to)
+    const struct mr_ptx_call *from = inst->call;
+    struct mr_ptx_call *to = cg_take(work, sizeof *to);
+    struct mr_ptx_operand *args = operands_of(work, splice, from->args, from->arg_count), *returns = operands_of(work, splice, from->returns, from->return_count);
+    if (!to || work->no_memory)
+        return NULL;
+    if (splice->routine && (!cg_routine_call(work, splice, inst, args, from->arg_count) || !cg_routine_call(work, splice, inst, returns, from->return_count)))
         return NULL;
     *to = *from;
     to->callee_reg = reg_of(splice, from->callee_reg);
-    to->args = operands_of(work, splice, from->args, from->arg_count);
-    to->returns = operands_of(work, splice, from->returns, from->return_count);
+    to->args = args;
+    to->returns = returns;
     if (!from->callee && !from->prototype)
         to->table += splice->tables;
     return to;
 }
 
-/* A jump under a guard or none. */
-static bool add_jump(struct work *work, uint32_t label, const struct mr_ptx_inst *like, uint32_t guard, bool negated)
-{
-    struct mr_ptx_operand *to = take(work, sizeof *to);
-    if (!to)
-        return false;
-    *to = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_LABEL, .label = label, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
-    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRA, .operand_count = 1, .operands = to, .guard = guard, .guard_negated = negated, .vector = 1, .line = like->line,
-                               .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
-    return add_inst(work, &jump);
-}
-
-/* A label in front of the instruction that comes next, or, with set_label, of a later one. */
-static uint32_t add_label(struct work *work, const struct mr_ptx_inst *like)
-{
-    if (!GROW(work, label, 1))
-        return MR_PTX_NONE;
-    work->body.labels[work->body.label_count] = (struct mr_ptx_label){.name = "", .inst = work->body.inst_count, .line = like->line, .column = like->column};
-    return work->body.label_count++;
-}
-
-static void set_label(struct work *work, uint32_t label)
-{
-    work->body.labels[label].inst = work->body.inst_count;
-}
-
-static uint32_t add_reg(struct work *work, enum mr_ptx_type type, uint32_t line)
-{
-    if (!GROW(work, reg, 1))
-        return MR_PTX_NONE;
-    work->body.regs[work->body.reg_count] = (struct mr_ptx_reg){.name = "", .type = (uint8_t)type, .line = line};
-    return work->body.reg_count++;
-}
-
-static struct mr_ptx_operand reg_operand(const struct work *work, uint32_t reg, const struct mr_ptx_inst *like)
-{
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_REG, .reg = reg, .reg2 = MR_PTX_NONE, .type = work->body.regs[reg].type, .line = like->line,
-                                   .column = like->column};
-}
-
-/* An instruction of our own on 64 bits, of one type. */
-static bool add_new(struct work *work, const struct mr_ptx_inst *like, struct mr_ptx_inst what, const struct mr_ptx_operand *operands)
-{
-    struct mr_ptx_operand *copy = take(work, what.operand_count * sizeof *copy);
-    if (!copy)
-        return false;
-    memcpy(copy, operands, what.operand_count * sizeof *copy);
-    what.operands = copy;
-    what.type_count = 1;
-    what.type[0] = MR_PTX_TYPE_U64;
-    what.guard = MR_PTX_NONE;
-    what.vector = 1;
-    what.line = like->line;
-    what.column = like->column;
-    what.loc_file = like->loc_file;
-    what.loc_line = like->loc_line;
-    return add_inst(work, &what);
-}
-
-static struct mr_ptx_var *new_var(struct work *work, const struct mr_ptx_var *like)
-{
-    struct mr_ptx_var *var = take(work, sizeof *var);
-    if (!var || !GROW(work, var, 1))
-        return NULL;
-    *var = *like;
-    var->is_input = var->is_return = false;
-    var->owner = &work->in->func;
-    var->index = work->body.var_count;
-    work->body.vars[work->body.var_count++] = var;
-    return var;
-}
-
-static bool map_vars(struct work *work, struct splice *splice)
+static bool map_vars(struct cg_work *work, struct cg_splice *splice)
 {
     const struct mr_ptx_function *callee = splice->callee;
     const struct mr_ptx_call *call = splice->call;
     uint32_t count = callee->var_count + callee->param_count + callee->return_count;
-    splice->vars = take(work, count * sizeof *splice->vars);
+    splice->vars = cg_take(work, count * sizeof *splice->vars);
     if (!splice->vars)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t param = i - callee->var_count, result = param - callee->param_count;
         if (i < callee->var_count)
-            splice->vars[i] = mr_flow_is_per_lane(callee->vars[i]) ? new_var(work, callee->vars[i]) : callee->vars[i];
+            splice->vars[i] = mr_flow_is_per_lane(callee->vars[i]) ? cg_new_var(work, callee->vars[i]) : callee->vars[i];
         else if (param < callee->param_count)
             memcpy(&splice->vars[i], &call->args[param].var, sizeof splice->vars[i]);
         else if (call->returns[result].kind == MR_PTX_OPERAND_SYMBOL)
             memcpy(&splice->vars[i], &call->returns[result].var, sizeof splice->vars[i]);
         else
-            splice->vars[i] = new_var(work, callee->returns[result]);
+            splice->vars[i] = cg_new_var(work, callee->returns[result]);
     }
     return !work->no_memory;
 }
 
-static bool raise_tables(struct work *work, const struct splice *splice)
+static bool raise_tables(struct cg_work *work, const struct cg_splice *splice)
 {
-    if (!GROW(work, table, splice->callee->table_count))
+    if (!CG_GROW(work, table, splice->callee->table_count))
         return false;
     for (uint32_t t = 0; t < splice->callee->table_count; t++) {
         struct mr_ptx_table table = splice->callee->tables[t];
-        uint32_t *labels = table.labels ? take(work, table.count * sizeof *labels) : NULL;
+        uint32_t *labels = table.labels ? cg_take(work, table.count * sizeof *labels) : NULL;
         if (table.labels && !labels)
             return false;
         for (uint32_t i = 0; labels && i < table.count; i++)
@@ -273,29 +130,35 @@ static bool raise_tables(struct work *work, const struct splice *splice)
     return true;
 }
 
-static bool add_replaced(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst);
+static bool add_replaced(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst);
 
-static bool copy_inst(struct work *work, const struct splice *splice, const struct mr_ptx_inst *from)
+static bool copy_inst(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_inst *from)
 {
     if (from->op == MR_PTX_OP_RET)
-        return add_jump(work, splice->end, from, reg_of(splice, from->guard), from->guard_negated);
+        return cg_add_jump(work, splice->end, from, reg_of(splice, from->guard), from->guard_negated);
     struct mr_ptx_inst to = *from;
     to.guard = reg_of(splice, from->guard);
-    to.operands = operands_of(work, splice, from->operands, from->operand_count);
+    struct mr_ptx_operand *operands = operands_of(work, splice, from->operands, from->operand_count);
+    to.operands = operands;
+    if (work->no_memory || (splice->routine && !cg_routine_operands(work, splice, &to, operands)))
+        return false;
     if (from->call)
-        to.call = call_of(work, splice, from->call);
-    return !work->no_memory && add_replaced(work, splice, &to);
+        to.call = call_of(work, splice, from);
+    if (work->no_memory || !add_replaced(work, splice, &to))
+        return false;
+    return !from->call || !splice->routine || cg_routine_call_end(work, splice, from);
 }
 
-/* The instructions of a function, its labels being there from `first` on; calls in it are replaced as well. */
-static bool copy_body(struct work *work, const struct splice *splice, const struct mr_ptx_function *func, uint32_t first)
+bool cg_copy_body(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_function *func, uint32_t first)
 {
-    uint32_t *places = take(work, ((size_t)func->inst_count + 1) * sizeof *places);
+    uint32_t *places = cg_take(work, ((size_t)func->inst_count + 1) * sizeof *places);
+    struct cg_splice here = splice ? *splice : (struct cg_splice){.callee = func};
     if (!places)
         return false;
     for (uint32_t i = 0; i < func->inst_count; i++) {
         places[i] = work->body.inst_count;
-        if (!(splice ? copy_inst(work, splice, &func->insts[i]) : add_replaced(work, NULL, &func->insts[i])))
+        here.at = i;
+        if (!(splice ? copy_inst(work, &here, &func->insts[i]) : add_replaced(work, NULL, &func->insts[i])))
             return false;
     }
     places[func->inst_count] = work->body.inst_count;
@@ -304,34 +167,45 @@ static bool copy_body(struct work *work, const struct splice *splice, const stru
     return true;
 }
 
-/* Puts the body of a function where its call was. The guard is looked at before. */
-static bool put_body(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struct mr_ptx_inst *like)
 {
-    struct body *body = &work->body;
-    struct splice splice = {.callee = callee, .call = inst->call, .regs = body->reg_count, .labels = body->label_count, .tables = body->table_count,
-                            .end = body->label_count + callee->label_count, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
-    bool moves = cg_stack_is_used(callee);
-    if (!GROW(work, reg, callee->reg_count) || !GROW(work, label, callee->label_count + 1) || !raise_tables(work, &splice) || !map_vars(work, &splice))
+    struct cg_body *body = &work->body;
+    const struct mr_ptx_function *callee = splice->callee;
+    splice->regs = body->reg_count;
+    splice->labels = body->label_count;
+    splice->tables = body->table_count;
+    splice->end = body->label_count + callee->label_count;
+    if (!CG_GROW(work, reg, callee->reg_count) || !CG_GROW(work, label, callee->label_count + 1) || !raise_tables(work, splice))
         return false;
-    work->in->any = true;
     if (callee->reg_count)
         memcpy(body->regs + body->reg_count, callee->regs, callee->reg_count * sizeof *body->regs);
     body->reg_count += callee->reg_count;
     if (callee->label_count)
         memcpy(body->labels + body->label_count, callee->labels, callee->label_count * sizeof *body->labels);
     body->label_count += callee->label_count;
-    if (add_label(work, inst) == MR_PTX_NONE)
+    return cg_add_label(work, like) != MR_PTX_NONE;
+}
+
+/* Puts the body of a function where its call was. The guard is looked at before. */
+static bool put_body(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+{
+    if (work->rings[callee->index])
+        return cg_put_routine(work, inside, inst, callee);
+    struct cg_splice splice = {.callee = callee, .call = inst->call, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
+    bool moves = cg_stack_is_used(callee);
+    if (!cg_splice_begin(work, &splice, inst) || !map_vars(work, &splice))
         return false;
-    uint32_t saved = moves ? add_reg(work, MR_PTX_TYPE_U64, inst->line) : 0;
+    work->in->any = true;
+    uint32_t saved = moves ? cg_add_reg(work, MR_PTX_TYPE_U64, inst->line) : 0;
     if (saved == MR_PTX_NONE)
         return false;
-    struct mr_ptx_operand pointer = moves ? reg_operand(work, saved, inst) : (struct mr_ptx_operand){0};
-    if (moves && !add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &pointer))
+    struct mr_ptx_operand pointer = moves ? cg_reg_operand(work, saved, inst) : (struct mr_ptx_operand){0};
+    if (moves && !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &pointer))
         return false;
-    if (!copy_body(work, &splice, callee, splice.labels))
+    if (!cg_copy_body(work, &splice, callee, splice.labels))
         return false;
-    set_label(work, splice.end);
-    return !moves || add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
+    cg_set_label(work, splice.end);
+    return !moves || cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
 }
 
 /* All arguments and results are variables, none of them both. */
@@ -366,45 +240,44 @@ static bool suits(const struct mr_ptx_call *call, const struct mr_ptx_function *
     return true;
 }
 
-/* Whether a body may take the call's place: it waits, is not inside itself, and there is room. */
-static bool fits(struct work *work, const struct splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
+/* Whether a body may take the call's place: it waits, and there is room, or it is there already. */
+static bool fits(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
 {
     if (!callee->has_body || !work->waits[callee->index])
         return false;
     bool good = suits(call, callee);
     if (!good && !call->callee)
         return false; /* hardly what the pointer leads to */
-    good = good && work->body.inst_count < INSTS_MAX && (!inside || inside->depth < DEPTH_MAX);
-    for (; inside && good; inside = inside->outer)
-        good = inside->callee != callee;
+    if (!cg_is_in_ring(work, inside, callee))
+        good = good && work->body.inst_count < INSTS_MAX && (!inside || inside->depth < DEPTH_MAX);
     if (!good)
         work->in->stays = callee;
     return good;
 }
 
 /* For a call through a pointer: if it is this function's, its body, and on behind the call. */
-static bool put_target(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target, uint32_t over)
+static bool put_target(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target, uint32_t over)
 {
-    uint32_t address = add_reg(work, MR_PTX_TYPE_U64, inst->line), equal = add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = add_label(work, inst);
+    uint32_t address = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line), equal = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = cg_add_label(work, inst);
     if (address == MR_PTX_NONE || equal == MR_PTX_NONE || next == MR_PTX_NONE)
         return false;
-    struct mr_ptx_operand mov[2] = {reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE}};
-    struct mr_ptx_operand compare[3] = {reg_operand(work, equal, inst), reg_operand(work, inst->call->callee_reg, inst), mov[0]};
-    if (!add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov)
-        || !add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ}, compare)
-        || !add_jump(work, next, inst, equal, true) || !put_body(work, inside, inst, target) || !add_jump(work, over, inst, MR_PTX_NONE, false))
+    struct mr_ptx_operand mov[2] = {cg_reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE}};
+    struct mr_ptx_operand compare[3] = {cg_reg_operand(work, equal, inst), cg_reg_operand(work, inst->call->callee_reg, inst), mov[0]};
+    if (!cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov)
+        || !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ}, compare)
+        || !cg_add_jump(work, next, inst, equal, true) || !put_body(work, inside, inst, target) || !cg_add_jump(work, over, inst, MR_PTX_NONE, false))
         return false;
-    set_label(work, next);
+    cg_set_label(work, next);
     return true;
 }
 
 /* A barrier at which each lane waits by itself: it arrives, and asks until it may go on. */
-static bool put_barrier(struct work *work, const struct mr_ptx_inst *inst)
+static bool put_barrier(struct cg_work *work, const struct mr_ptx_inst *inst)
 {
-    uint32_t over = add_label(work, inst), again = add_label(work, inst), free = add_reg(work, MR_PTX_TYPE_PRED, inst->line);
+    uint32_t over = cg_add_label(work, inst), again = cg_add_label(work, inst), free = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line);
     if (over == MR_PTX_NONE || again == MR_PTX_NONE || free == MR_PTX_NONE)
         return false;
-    if (inst->guard != MR_PTX_NONE && !add_jump(work, over, inst, inst->guard, !inst->guard_negated))
+    if (inst->guard != MR_PTX_NONE && !cg_add_jump(work, over, inst, inst->guard, !inst->guard_negated))
         return false;
     struct mr_ptx_inst join = *inst, test = *inst;
     join.mode = MR_PTX_MODE_JOIN;
@@ -412,10 +285,10 @@ static bool put_barrier(struct work *work, const struct mr_ptx_inst *inst)
     join.operands = inst->operands + inst->dst_count;
     join.operand_count = (uint8_t)(inst->operand_count - inst->dst_count);
     join.dst_count = 0;
-    struct mr_ptx_operand *pair = take(work, sizeof *pair);
-    if (!pair || !add_inst(work, &join))
+    struct mr_ptx_operand *pair = cg_take(work, sizeof *pair);
+    if (!pair || !cg_add_inst(work, &join))
         return false;
-    *pair = reg_operand(work, free, inst);
+    *pair = cg_reg_operand(work, free, inst);
     pair->kind = MR_PTX_OPERAND_PAIR;
     pair->reg = inst->dst_count && inst->operands[0].kind == MR_PTX_OPERAND_REG ? inst->operands[0].reg : MR_PTX_NONE;
     pair->reg2 = free;
@@ -427,20 +300,20 @@ static bool put_barrier(struct work *work, const struct mr_ptx_inst *inst)
     test.operands = pair;
     test.dst_count = test.operand_count = 1;
     work->in->any = true;
-    set_label(work, again);
-    if (!add_inst(work, &test) || !add_jump(work, again, inst, free, true))
+    cg_set_label(work, again);
+    if (!cg_add_inst(work, &test) || !cg_add_jump(work, again, inst, free, true))
         return false;
-    set_label(work, over);
+    cg_set_label(work, over);
     return true;
 }
 
 /* An instruction of the new body; if it is a call of what waits, that in its place. */
-static bool add_replaced(struct work *work, const struct splice *inside, const struct mr_ptx_inst *inst)
+static bool add_replaced(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst)
 {
     if (work->barriers == CG_BARRIERS_APART && mr_flow_is_barrier(inst) && inst->mode != MR_PTX_MODE_CLUSTER_WAIT)
         return put_barrier(work, inst);
     if (!inst->call)
-        return add_inst(work, inst);
+        return cg_add_inst(work, inst);
     const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee), *const *targets = callee ? &callee : work->targets;
     uint32_t count = callee ? 1 : work->target_count, over = MR_PTX_NONE;
     if (!callee && mr_ptx_type_bits(work->body.regs[inst->call->callee_reg].type) != 64)
@@ -449,17 +322,17 @@ static bool add_replaced(struct work *work, const struct splice *inside, const s
         if (!fits(work, inside, inst->call, targets[i]))
             continue;
         if (over == MR_PTX_NONE) {
-            over = add_label(work, inst);
-            if (over == MR_PTX_NONE || (inst->guard != MR_PTX_NONE && !add_jump(work, over, inst, inst->guard, !inst->guard_negated)))
+            over = cg_add_label(work, inst);
+            if (over == MR_PTX_NONE || (inst->guard != MR_PTX_NONE && !cg_add_jump(work, over, inst, inst->guard, !inst->guard_negated)))
                 return false;
         }
         if (!(callee ? put_body(work, inside, inst, callee) : put_target(work, inside, inst, targets[i], over)))
             return false;
     }
-    if ((!callee || over == MR_PTX_NONE) && !add_inst(work, inst))
+    if ((!callee || over == MR_PTX_NONE) && !cg_add_inst(work, inst))
         return false;
     if (over != MR_PTX_NONE)
-        set_label(work, over);
+        cg_set_label(work, over);
     return true;
 }
 
@@ -477,38 +350,49 @@ static void mark_callees(const struct mr_ptx_function *func, bool *seen, uint32_
     }
 }
 
+/* What a function may come to, itself too if so, in seen; whether it waits. `stack`: room for all functions. */
+static void look_from(struct cg_work *work, const struct mr_ptx_module *module, uint32_t f, bool *seen, uint32_t *stack)
+{
+    uint32_t count = module->function_count, depth = 0;
+    bool pointers = false, followed = false;
+    memset(seen, 0, count);
+    stack[depth++] = f;
+    while (depth) {
+        const struct mr_ptx_function *at = module->functions[stack[--depth]];
+        work->waits[f] |= work->facts[at->index].waits || (work->barriers != CG_BARRIERS_STAY && work->facts[at->index].barriers);
+        mark_callees(at, seen, stack, &depth, &pointers);
+        for (uint32_t t = 0; t < count && pointers && !followed; t++) {
+            const struct mr_ptx_function *target = mr_layout_resolve(module->functions[t]);
+            if (module->functions[t]->address_taken && target->has_body && !target->is_entry && !seen[target->index]) {
+                seen[target->index] = true;
+                stack[depth++] = target->index;
+            }
+        }
+        followed = pointers;
+    }
+}
+
 /* What waits, with what calls it. */
-static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
+static bool look_at_calls(struct cg_work *work, const struct mr_ptx_module *module)
 {
     uint32_t count = module->function_count;
-    bool *seen = take(work, count), any = false;
-    uint32_t *stack = take(work, (size_t)count * sizeof *stack);
-    work->targets = take(work, (size_t)count * sizeof *work->targets);
-    if (!seen || !stack || !work->targets)
+    bool *seen = NULL, **reach = cg_take(work, count * sizeof *reach), any = false;
+    uint32_t *stack = cg_take(work, (size_t)count * sizeof *stack);
+    work->targets = cg_take(work, (size_t)count * sizeof *work->targets);
+    if (!reach || !stack || !work->targets)
         return false;
     for (uint32_t f = 0; f < count; f++) {
-        const struct mr_ptx_function *func = module->functions[f];
-        uint32_t depth = 0;
-        bool pointers = false, followed = false;
-        if (func->is_entry || !func->has_body)
+        if (module->functions[f]->is_entry || !module->functions[f]->has_body)
             continue;
-        memset(seen, 0, count);
-        stack[depth++] = f;
-        seen[f] = true;
-        while (depth) {
-            const struct mr_ptx_function *at = module->functions[stack[--depth]];
-            work->waits[f] |= work->facts[at->index].waits || (work->barriers != CG_BARRIERS_STAY && work->facts[at->index].barriers);
-            mark_callees(at, seen, stack, &depth, &pointers);
-            for (uint32_t t = 0; t < count && pointers && !followed; t++) {
-                const struct mr_ptx_function *target = mr_layout_resolve(module->functions[t]);
-                if (module->functions[t]->address_taken && target->has_body && !target->is_entry && !seen[target->index]) {
-                    seen[target->index] = true;
-                    stack[depth++] = target->index;
-                }
-            }
-            followed = pointers;
-        }
+        seen = seen ? seen : cg_take(work, count);
+        if (!seen)
+            return false;
+        look_from(work, module, f, seen, stack);
         any |= work->waits[f];
+        if (work->waits[f] && seen[f]) {
+            reach[f] = seen;
+            seen = NULL;
+        }
     }
     for (uint32_t f = 0; f < count; f++) {
         const struct mr_ptx_function *target = mr_layout_resolve(module->functions[f]);
@@ -519,14 +403,14 @@ static bool look_at_calls(struct work *work, const struct mr_ptx_module *module)
             work->targets[work->target_count++] = target;
     }
     work->in->any = any || work->barriers == CG_BARRIERS_APART;
-    return true;
+    return cg_find_rings(work, module, reach);
 }
 
-static bool begin_body(struct work *work, const struct mr_ptx_function *func)
+static bool begin_body(struct cg_work *work, const struct mr_ptx_function *func)
 {
-    struct body *body = &work->body;
-    if (!GROW(work, inst, func->inst_count) || !GROW(work, reg, func->reg_count) || !GROW(work, label, func->label_count) ||
-        !GROW(work, table, func->table_count) || !GROW(work, var, func->var_count))
+    struct cg_body *body = &work->body;
+    if (!CG_GROW(work, inst, func->inst_count) || !CG_GROW(work, reg, func->reg_count) || !CG_GROW(work, label, func->label_count) ||
+        !CG_GROW(work, table, func->table_count) || !CG_GROW(work, var, func->var_count))
         return false;
 #define COPY(kind)                                                                                                                             \
     do {                                                                                                                                       \
@@ -543,10 +427,10 @@ static bool begin_body(struct work *work, const struct mr_ptx_function *func)
 }
 
 /* Functions that the new kernel may still call; all of before if it calls through pointers. */
-static bool find_reachable(struct work *work, const struct mr_layout_entry *entry)
+static bool find_reachable(struct cg_work *work, const struct mr_layout_entry *entry)
 {
     struct cg_inlined *in = work->in;
-    const struct mr_ptx_function **list = take(work, (entry->reachable_count + 1) * sizeof *list);
+    const struct mr_ptx_function **list = cg_take(work, (entry->reachable_count + 1) * sizeof *list);
     uint32_t count = 0;
     if (!list)
         return false;
@@ -570,10 +454,10 @@ static bool find_reachable(struct work *work, const struct mr_layout_entry *entr
     return true;
 }
 
-static bool make_module(struct work *work, const struct mr_ptx_module *module)
+static bool make_module(struct cg_work *work, const struct mr_ptx_module *module)
 {
     struct cg_inlined *in = work->in;
-    struct mr_ptx_function **functions = take(work, module->function_count * sizeof *functions);
+    struct mr_ptx_function **functions = cg_take(work, module->function_count * sizeof *functions);
     if (!functions)
         return false;
     memcpy(functions, module->functions, module->function_count * sizeof *functions);
@@ -587,20 +471,20 @@ static bool make_module(struct work *work, const struct mr_ptx_module *module)
 bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts, enum cg_inline_barriers barriers)
 {
     const struct mr_ptx_function *func = entry->func;
-    struct work work = {.in = in, .facts = facts, .barriers = barriers};
+    struct cg_work work = {.in = in, .facts = facts, .barriers = barriers};
     *in = (struct cg_inlined){.any = false};
     if (entry->reachable_count < 2 && barriers != CG_BARRIERS_APART)
         return true;
-    work.waits = take(&work, func->module->function_count);
+    work.waits = cg_take(&work, func->module->function_count);
     if (!work.waits || !look_at_calls(&work, func->module))
         return false;
     bool some = in->any;
     in->any = false;
-    if (some && (!begin_body(&work, func) || !copy_body(&work, NULL, func, 0)))
+    if (some && (!begin_body(&work, func) || !cg_copy_body(&work, NULL, func, 0)))
         return false;
     if (!in->any)
         return true;
-    const struct body *body = &work.body;
+    const struct cg_body *body = &work.body;
     in->func = *func;
     in->func.insts = body->insts;
     in->func.inst_count = body->inst_count;
@@ -613,14 +497,4 @@ bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry,
     in->func.vars = body->vars;
     in->func.var_count = body->var_count;
     return make_module(&work, func->module) && find_reachable(&work, entry);
-}
-
-void cg_inline_clear(struct cg_inlined *in)
-{
-    for (struct piece *piece = in->pieces, *next; piece; piece = next) {
-        next = piece->next;
-        mr_free(piece->memory);
-        mr_free(piece);
-    }
-    in->pieces = NULL;
 }

@@ -72,10 +72,10 @@ static void live_visit(void *data, uint32_t reg, bool is_definition)
         mr_bit_clear(walk->live, reg);
 }
 
-/* live := what is live before the block, from what is live after it. */
-static void block_backwards(const struct mr_flow *flow, const struct mr_flow_block *block, mr_word *live)
+/* live := what is live before the instruction `first`, from what is live before `end`. */
+static void walk_backwards(const struct mr_flow *flow, uint32_t first, uint32_t end, mr_word *live)
 {
-    for (uint32_t i = block->end; i-- > block->first;) {
+    for (uint32_t i = end; i-- > first;) {
         const struct mr_ptx_inst *inst = &flow->func->insts[i];
         struct live_walk walk = {live, inst->guard != MR_PTX_NONE, true};
         mr_flow_registers(flow, inst, live_visit, &walk);
@@ -91,6 +91,30 @@ static void live_at_return(const struct mr_flow *flow, mr_word *live)
     for (uint32_t i = 0; i < func->return_count; i++)
         if (func->returns[i]->reg != MR_PTX_NONE)
             mr_bit_set(live, func->returns[i]->reg);
+}
+
+/* What is live where a block ends. */
+static void live_at_end(const struct mr_flow *flow, const struct mr_flow_block *block, mr_word *live)
+{
+    for (size_t w = 0; w < mr_bit_words(flow->reg_count); w++) {
+        live[w] = 0;
+        for (uint32_t s = 0; s < block->succ_count; s++)
+            live[w] |= flow->blocks[block->succs[s]].live_in[w];
+    }
+    if (block->end_kind == MR_END_EXIT || block->end_kind == MR_END_SOME_EXIT)
+        live_at_return(flow, live);
+}
+
+void mr_flow_live_after(const struct mr_flow *flow, uint32_t inst, mr_word *live)
+{
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        const struct mr_flow_block *block = &flow->blocks[b];
+        if (inst < block->first || inst >= block->end)
+            continue;
+        live_at_end(flow, block, live);
+        walk_backwards(flow, inst + 1, block->end, live);
+        return;
+    }
 }
 
 static void read_visit(void *data, uint32_t reg, bool is_definition)
@@ -121,14 +145,8 @@ bool mr_flow_liveness(struct mr_flow *flow)
         changed = false;
         for (uint32_t b = flow->block_count; b-- > 0;) {
             struct mr_flow_block *block = &flow->blocks[b];
-            for (size_t w = 0; w < words; w++) {
-                live[w] = 0;
-                for (uint32_t s = 0; s < block->succ_count; s++)
-                    live[w] |= flow->blocks[block->succs[s]].live_in[w];
-            }
-            if (block->end_kind == MR_END_EXIT || block->end_kind == MR_END_SOME_EXIT)
-                live_at_return(flow, live);
-            block_backwards(flow, block, live);
+            live_at_end(flow, block, live);
+            walk_backwards(flow, block->first, block->end, live);
             for (size_t w = 0; w < words; w++)
                 if (live[w] != block->live_in[w]) {
                     block->live_in[w] = live[w];
