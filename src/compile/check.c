@@ -153,9 +153,6 @@ static void check_atomic(struct check *check)
         refuse(check, "this type");
 }
 
-/* What MR_FLOW_OPEN_BYTES of the code generator says. */
-#define MOST_OPEN_BYTES 256u
-
 static void check_call(struct check *check)
 {
     const struct mr_ptx_call *call = check->inst->call;
@@ -163,11 +160,6 @@ static void check_call(struct check *check)
     static const struct { const char *name; uint32_t params, returns; } services[] = {
         {"vprintf", 2, 1}, {"malloc", 1, 1}, {"free", 1, 0}, {"__assertfail", 5, 0},
         {"cudaGraphSetConditional", 2, 0}};
-    struct mr_ptx_var *const *params = callee ? callee->params : call->prototype ? call->prototype->params : NULL;
-    uint32_t count = callee ? callee->param_count : call->prototype ? call->prototype->param_count : 0;
-    for (uint32_t i = 0; i < call->arg_count && i < count; i++)
-        if (params[i]->incomplete && call->args[i].kind == MR_PTX_OPERAND_SYMBOL && call->args[i].var->size > MOST_OPEN_BYTES)
-            refuse(check, "more than 256 bytes for an array of any size");
     if (!callee || callee->has_body || check->func->module->is_partial)
         return;
     for (unsigned i = 0; i < sizeof services / sizeof *services; i++)

@@ -257,6 +257,7 @@ struct mr_ptx_module {
     bool target_independent; /* texmode_independent */
     bool is_partial;        /* set before mr_ptx_verify(): others may define what it declares */
     uint32_t address_size;  /* 32 or 64 bits */
+    uint64_t open_size;     /* set by mr_ptx_verify(): most bytes that any call passes for a parameter that is an array of any size */
     struct mr_ptx_var *const *vars; /* module scope */
     uint32_t var_count;
     struct mr_ptx_function *const *functions;

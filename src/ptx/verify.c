@@ -108,6 +108,8 @@ static bool check_argument(struct verifier *verifier, const struct mr_ptx_operan
                                                "'%s' has %llu bytes, the parameter has %llu", argument->var->name,
                                                (unsigned long long)argument->var->size,
                                                (unsigned long long)param->size);
+        if (param->incomplete && argument->var->size > verifier->open_size)
+            verifier->open_size = argument->var->size;
         return true;
     case MR_PTX_OPERAND_SINK:
         return is_return || mr_ptx_verify_operand_error(verifier, argument, "an argument is missing");
@@ -285,6 +287,7 @@ bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag)
     for (uint32_t i = 0; i < module->function_count; i++)
         if (verifier.errors <= MR_PTX_DIAG_ERRORS_MAX)
             check_function(&verifier, module->functions[i]);
+    module->open_size = verifier.open_size;
     if (diag) {
         diag->source = NULL;
         diag->source_length = 0;

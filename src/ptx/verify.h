@@ -25,6 +25,7 @@ struct verifier {
     const struct mr_ptx_inst *inst;
     struct mr_ptx_diag *diag;
     uint32_t errors;
+    uint64_t open_size; /* so far: see struct mr_ptx_module */
 };
 
 /* Reports an error at the instruction, or at an operand of it; returns false. */

@@ -59,6 +59,15 @@ static const char text[] =
     "    .reg .b32 %r; .reg .b64 %d<4>; .reg .pred %p;\n"
     "    ld.param.u64 %d1, [size]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 40; @%p alloca.u64 %d2, %d1; @%p st.local.u8 [%d2], %r; ret;\n}\n"
 
+    /* Memory of alloca and a variable of the kernel are local, seen from the kernel and from a function: local(generic address) gives 1, and 2 if it is global. */
+    ".func (.param .b32 r) local(.param .b64 a)\n{\n    .reg .b64 %d; .reg .b32 %r<2>; .reg .pred %p, %q; ld.param.u64 %d, [a]; isspacep.local %p, %d; isspacep.global %q, %d;\n"
+    "    selp.u32 %r0, 1, 0, %p; selp.u32 %r1, 2, 0, %q; add.u32 %r0, %r0, %r1; st.param.b32 [r], %r0; ret;\n}\n"
+    ".visible .entry far(.param .u64 out)\n{\n    .local .b32 mine[4]; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p; .param .b64 a; .param .b32 b;\n"
+    "    ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; alloca.u64 %d2, 64; cvta.local.u64 %d2, %d2; mov.u64 %d3, mine; cvta.local.u64 %d3, %d3;\n"
+    "    st.param.b64 [a], %d2; call (b), local, (a); ld.param.b32 %r2, [b]; st.param.b64 [a], %d3; call (b), local, (a); ld.param.b32 %r3, [b];\n"
+    "    st.param.b64 [a], %d1; call (b), local, (a); ld.param.b32 %r4, [b]; isspacep.local %p, %d2; selp.u32 %r5, 1, 0, %p; isspacep.local %p, %d3; selp.u32 %r6, 1, 0, %p;\n"
+    "    mad.lo.u32 %r2, %r2, 10, %r3; mad.lo.u32 %r2, %r2, 10, %r4; mad.lo.u32 %r2, %r2, 10, %r5; mad.lo.u32 %r2, %r2, 10, %r6; st.global.u32 [%d1], %r2; ret;\n}\n"
+
     ".func (.param .b32 r) sum(.param .b32 n, .param .align 8 .b8 va[])\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %d; .reg .pred %p; ld.param.u32 %r1, [n]; mov.u64 %d, va; mov.u32 %r2, 0;\n"
     "NEXT: ld.param.u32 %r3, [%d]; add.u32 %r2, %r2, %r3; add.u64 %d, %d, 4; sub.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; @%p bra NEXT;\n"
@@ -70,6 +79,20 @@ static const char text[] =
     "    { .param .b32 n; .param .align 8 .b8 va[8]; .param .b32 r; st.param.b32 [n], 2; st.param.b32 [va], %r1; st.param.b32 [va+4], %r2;\n"
     "      call (r), sum, (n, va); ld.param.b32 %r2, [r]; }\n"
     "    st.global.u32 [%d1], %r2; ret;\n}\n"
+
+    /* 1,003 bytes for it, of which the last is thread + 7, then none at all; and as many for a parameter and a result of that size. */
+    ".func (.param .b32 r) last(.param .b32 n, .param .align 1 .b8 va[])\n{\n"
+    "    .reg .b32 %r<4>; .reg .b64 %d<3>; .reg .pred %p; ld.param.u32 %r1, [n]; mov.u32 %r2, 5; setp.eq.u32 %p, %r1, 0; @%p bra OUT; mov.u64 %d1, va; cvt.u64.u32 %d2, %r1;\n"
+    "    add.u64 %d1, %d1, %d2; ld.param.u8 %r2, [%d1+-1]; ld.param.u8 %r3, [%d1+-1003]; shl.b32 %r3, %r3, 8; add.u32 %r2, %r2, %r3;\nOUT: st.param.b32 [r], %r2; ret;\n}\n"
+    ".func (.param .align 4 .b8 r[1000]) same(.param .align 4 .b8 a[1000])\n{\n    .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.param.u32 %r2, [a+996];\n"
+    "    st.param.u32 [r+996], %r1; st.param.u32 [r], %r2; ret;\n}\n"
+    ".visible .entry large(.param .u64 out)\n{\n"
+    "    .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p; ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; add.u32 %r3, %r1, 7;\n"
+    "    setp.ne.u32 %p, %r1, 9; mov.u32 %r2, 0;\n"
+    "    { .param .b32 n; .param .align 1 .b8 va[1003]; .param .b32 r; st.param.b32 [n], 1003; st.param.b8 [va+1002], %r3; st.param.b8 [va], 3; @%p call (r), last, (n, va); @%p ld.param.b32 %r2, [r]; }\n"
+    "    { .param .b32 n; .param .b32 r; st.param.b32 [n], 0; call (r), last, (n); ld.param.b32 %r4, [r]; }\n"
+    "    { .param .align 4 .b8 a[1000]; .param .align 4 .b8 r[1000]; st.param.b32 [a], 11; st.param.b32 [a+996], %r1; call (r), same, (a); ld.param.u32 %r5, [r+996]; ld.param.u32 %r6, [r]; }\n"
+    "    add.u32 %r2, %r2, %r4; mad.lo.u32 %r5, %r5, 1000, %r6; mad.lo.u32 %r2, %r2, 100000, %r5; st.global.u32 [%d1], %r2; ret;\n}\n"
 
     ".visible .entry spaces(.param .u64 out)\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p;\n    ld.param.u64 %d1, [out]; mov.u32 %r2, 0;\n"
@@ -119,10 +142,33 @@ static uint32_t of_variadic(uint32_t thread)
     return 22 + 2 * thread;
 }
 
+static uint32_t of_large(uint32_t thread)
+{
+    return ((thread == 9 ? 0 : 3 * 256 + thread + 7) + 5) * 100000 + 11000 + thread;
+}
+
 static void functions(void **unused) { (void)unused; each_variant("functions", THREADS, of_functions); }
 static void loop(void **unused) { (void)unused; each_variant("loop", THREADS - 7, of_loop); }
+static void large(void **unused) { (void)unused; each_variant("large", THREADS, of_large); }
 static void variadic(void **unused) { (void)unused; each_variant("variadic", THREADS, of_variadic); }
 static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_spaces); }
+
+static uint32_t of_far(uint32_t thread)
+{
+    (void)thread;
+    return 11211;
+}
+
+static void far(void **unused)
+{
+    (void)unused;
+    static const size_t limits[] = {0, 200000, 1 << 20};
+    for (unsigned i = 0; i < 3; i++) {
+        rig_stack_limit = limits[i];
+        each_variant("far", THREADS, of_far);
+    }
+    rig_stack_limit = 0;
+}
 
 static void too_much(void **unused)
 {
@@ -143,7 +189,7 @@ static void too_much(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(spaces),
-        cmocka_unit_test(variadic)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(far), cmocka_unit_test(spaces),
+        cmocka_unit_test(variadic), cmocka_unit_test(large)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

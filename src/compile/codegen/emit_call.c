@@ -35,23 +35,57 @@ void cg_emit_trap(struct cg *g, unsigned kind)
     cg_runtime_call(g, offsetof(struct mr_runtime, trap), unit->void_type, args, 2);
 }
 
+static void copy_piece(struct cg *g, LLVMValueRef to, LLVMValueRef from, LLVMValueRef at, unsigned bytes)
+{
+    LLVMTypeRef i8 = g->unit->i8, type = cg_vector_type(i8, bytes);
+    LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, i8, from, &at, 1, ""), "");
+    LLVMSetAlignment(value, 1);
+    LLVMSetAlignment(LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, i8, to, &at, 1, "")), 1);
+}
+
+#define PIECE 64u
+
+/* Copies bytes from one place to another that does not overlap it. */
+static void copy_bytes(struct cg *g, LLVMValueRef to, LLVMValueRef from, uint64_t bytes)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    uint64_t whole = bytes / PIECE * PIECE;
+    if (whole) {
+        LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "copy"), done = cg_new_block(g, "copied");
+        LLVMBuildBr(g->b, round);
+        LLVMPositionBuilderAtEnd(g->b, round);
+        LLVMValueRef at = LLVMBuildPhi(g->b, i64, "at");
+        copy_piece(g, to, from, at, PIECE);
+        LLVMValueRef next = LLVMBuildAdd(g->b, at, LLVMConstInt(i64, PIECE, false), "");
+        LLVMAddIncoming(at, (LLVMValueRef[]){LLVMConstInt(i64, 0, false), next}, (LLVMBasicBlockRef[]){before, round}, 2);
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(i64, whole, false), ""), round, done);
+        LLVMPositionBuilderAtEnd(g->b, done);
+    }
+    for (unsigned piece = PIECE / 2; piece; piece /= 2)
+        if (bytes & piece) {
+            copy_piece(g, to, from, LLVMConstInt(i64, whole, false), piece);
+            whole += piece;
+        }
+}
+
 /* For a parameter that is an array of any size: a copy with the distance between lanes that the callee reckons with. `var` may be NULL: nothing is passed. */
 static LLVMValueRef open_slot(struct cg *g, const struct mr_ptx_var *var)
 {
-    LLVMValueRef slot = cg_slot(g, LLVMArrayType2(g->unit->i8, MR_FLOW_OPEN_BYTES * CG_LANES), "open");
+    LLVMTypeRef i8 = g->unit->i8, i64 = g->unit->i64;
+    uint64_t stride = mr_flow_open_stride(g->func->module);
+    LLVMValueRef slot = cg_slot(g, LLVMArrayType2(i8, stride * CG_LANES), "open");
     LLVMSetAlignment(slot, 64);
-    g->frame += MR_FLOW_OPEN_BYTES * CG_LANES;
+    g->frame += stride * CG_LANES;
     if (!var)
         return slot;
-    uint64_t bytes = var->incomplete ? MR_FLOW_OPEN_BYTES : var->size;
+    uint64_t bytes = var->incomplete ? stride : var->size;
     uint64_t step = !var->is_array && var->vector <= 1 ? var->size : mr_flow_lane_stride(var);
-    LLVMTypeRef type = cg_vector_type(g->unit->i8, (unsigned)bytes);
-    for (unsigned lane = 0; lane < CG_LANES; lane++) {
-        LLVMValueRef from = LLVMConstInt(g->unit->i64, lane * step, false), to = LLVMConstInt(g->unit->i64, lane * MR_FLOW_OPEN_BYTES, false);
-        LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, g->unit->i8, *cg_var_slot(g, var), &from, 1, ""), "");
-        LLVMSetAlignment(value, 1);
-        LLVMSetAlignment(LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, slot, &to, 1, "")), 1);
-    }
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef lane = LLVMBuildZExt(g->b, loop.lane, i64, "");
+    LLVMValueRef from = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, step, false), ""), to = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, stride, false), "");
+    copy_bytes(g, LLVMBuildGEP2(g->b, i8, slot, &to, 1, ""), LLVMBuildGEP2(g->b, i8, *cg_var_slot(g, var), &from, 1, ""), bytes);
+    cg_lane_loop_end(g, &loop);
     return slot;
 }
 

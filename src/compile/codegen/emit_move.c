@@ -5,6 +5,7 @@
  * (prefetches, cache hints, profiling events).
  */
 #include "compile/codegen/cg.h"
+#include "compile/codegen/emit_stack.h"
 
 static LLVMValueRef zero_or(struct cg *g, uint64_t value)
 {
@@ -154,13 +155,18 @@ static LLVMValueRef in_shared(struct cg *g, LLVMValueRef address)
 }
 
 /* Local memory is whatever lies in the frames of this warp: any of the function's own variables counts, and so does what is
- * close above the frame, where its callers' variables are. */
+ * close above the frame, where its callers' variables are; and memory of alloca, with what the kernel has close above it. */
 static LLVMValueRef in_local(struct cg *g, LLVMValueRef address)
 {
     LLVMValueRef mark = cg_slot(g, g->unit->i64, "frame");
     LLVMValueRef start = LLVMBuildSub(g->b, LLVMBuildPtrToInt(g->b, mark, g->unit->i64, ""),
                                       LLVMConstInt(g->unit->i64, 1u << 20, false), "");
-    return within(g, address, start, LLVMConstInt(g->unit->i64, 2u << 20, false));
+    LLVMValueRef near = within(g, address, start, LLVMConstInt(g->unit->i64, 2u << 20, false));
+    if (!g->unit->allocas)
+        return near;
+    LLVMValueRef size, stack = cg_stack_range(g, &size);
+    size = LLVMBuildAdd(g->b, size, LLVMConstInt(g->unit->i64, 1u << 20, false), "");
+    return LLVMBuildOr(g->b, near, within(g, address, stack, size), "");
 }
 
 /* Inside one of the module's constant variables. */

@@ -66,6 +66,13 @@ void cg_stack_start(struct cg *g, LLVMValueRef memory)
     LLVMSetAlignment(LLVMBuildStore(g->b, bounds(g, base, 1), state_field(g, 0)), 8);
 }
 
+LLVMValueRef cg_stack_range(struct cg *g, LLVMValueRef *bytes)
+{
+    LLVMTypeRef type = g->unit->i64;
+    *bytes = LLVMBuildMul(g->b, LLVMBuildLoad2(g->b, type, state_field(g, 2), ""), LLVMConstInt(type, g->unit->width, false), "");
+    return LLVMBuildLoad2(g->b, type, state_field(g, 1), "");
+}
+
 LLVMValueRef cg_stack_load(struct cg *g)
 {
     LLVMValueRef load = LLVMBuildLoad2(g->b, pointers_type(g), state_field(g, 0), "stackptr");

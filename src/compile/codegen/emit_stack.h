@@ -13,6 +13,9 @@ bool cg_stack_is_used(const struct mr_ptx_function *func);
 LLVMValueRef cg_stack_memory(struct cg *g);
 void cg_stack_start(struct cg *g, LLVMValueRef memory);
 
+/* Where the memory of all lanes begins, and how many bytes it has. */
+LLVMValueRef cg_stack_range(struct cg *g, LLVMValueRef *bytes);
+
 /* All lanes' pointers. */
 LLVMValueRef cg_stack_load(struct cg *g);
 void cg_stack_store(struct cg *g, LLVMValueRef pointers);

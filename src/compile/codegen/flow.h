@@ -210,8 +210,9 @@ struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg)
 /* Rows that make up a warp in blocks of that shape. */
 unsigned mr_flow_shape_rows(unsigned shape);
 
-/* Most bytes of what is passed for a parameter that is an array of any size; what mr_codegen_check lets pass has no more. */
-#define MR_FLOW_OPEN_BYTES 256u
+/* Bytes between two lanes' copies of a parameter that is an array of any size: as many as the module's largest argument for one has, and not less than callers reckon
+ * with that pass nothing. */
+uint64_t mr_flow_open_stride(const struct mr_ptx_module *module);
 
 /* Bytes between two lanes' copies of a .local or .param variable. */
 uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var);

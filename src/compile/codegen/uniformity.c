@@ -86,11 +86,17 @@ struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg)
     return c.kind == MR_CLASS_NONE ? uniform : c; /* never written: zero */
 }
 
+uint64_t mr_flow_open_stride(const struct mr_ptx_module *module)
+{
+    uint64_t bytes = module->open_size > 256 ? module->open_size : 256;
+    return (bytes + 15) / 16 * 16;
+}
+
 uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var)
 {
     /* Caller and callee may declare one parameter with different alignments: its stride depends on the size alone. */
     if (var->space == MR_PTX_SPACE_PARAM && var->incomplete)
-        return MR_FLOW_OPEN_BYTES;
+        return mr_flow_open_stride(var->owner->module);
     uint64_t align = var->space == MR_PTX_SPACE_LOCAL && var->align > 16 ? var->align : 16;
     return (var->size + align - 1) / align * align;
 }
