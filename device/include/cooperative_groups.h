@@ -78,17 +78,17 @@ struct grid_group {
         __syncthreads();
         if (mr_block_rank() == 0) {
             unsigned int step = block_rank() == 0 ? 0x80000001u - (unsigned int)num_blocks() : 1u;
-            asm volatile("atom.add.release.gpu.u32 %0, [%1], %2;" : "=r"(token.mr_before) : "l"(&mr_workspace()->barrier), "r"(step) : "memory");
+            __threadfence();
+            token.mr_before = atomicAdd(&mr_workspace()->barrier, step);
         }
         return token;
     }
     MR_MEMBER static void barrier_wait(arrival_token &&token)
     {
         if (mr_block_rank() == 0) {
-            unsigned int now;
-            do
-                asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(&mr_workspace()->barrier) : "memory");
-            while ((int)(token.mr_before ^ now) >= 0);
+            while ((int)(token.mr_before ^ *(volatile unsigned int *)&mr_workspace()->barrier) >= 0)
+                ;
+            __threadfence();
         }
         __syncthreads();
     }

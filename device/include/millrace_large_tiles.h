@@ -3,7 +3,8 @@
  *
  * Their warps meet at the block's named barriers and hand values over through shared memory, in which each warp has 8 bytes. A tile knows where that is,
  * so it may go from one source to another. There are 15 barriers beside that of __syncthreads: enough for tiles of all sizes in a block of up to
- * 512 threads, and for tiles of 128 and more in a larger one. */
+ * 512 threads, and for tiles of 128 and more in a larger one. There the two warps of a tile of 64 meet in shared memory: each counts how often it came,
+ * and waits until the other's count is no less. */
 #ifndef MILLRACE_LARGE_TILES_H
 #define MILLRACE_LARGE_TILES_H
 
@@ -11,8 +12,16 @@ namespace cooperative_groups {
 
 MR_DEVICE unsigned long long *mr_words_of_block()
 {
-    static __shared__ unsigned long long words[32];
+    static __shared__ unsigned long long words[48];   /* the last 16: 32 counts */
     return words;
+}
+
+/* Sleeping for no time lets the block's other warps run; older devices have no such instruction. */
+MR_DEVICE void mr_give_way()
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+    asm volatile("nanosleep.u32 0;");
+#endif
 }
 
 template <unsigned int Size> class mr_tile<Size, true> {
@@ -24,8 +33,25 @@ public:
     MR_MEMBER static constexpr unsigned int num_threads() { return Size; }
     MR_MEMBER static unsigned int thread_rank() { return mr_block_rank() % Size; }
     MR_MEMBER unsigned long long *mr_words() const { return mr_memory + mr_block_rank() / Size * mr_warps; }
-    MR_MEMBER static void sync()
+    MR_MEMBER void mr_meet() const
     {
+        volatile unsigned int *counts = (volatile unsigned int *)(mr_memory + 32);
+        unsigned int warp = mr_block_rank() / 32, count = counts[warp] + 1;
+        __syncwarp();
+        __threadfence_block();
+        if (mr_lane() == 0)
+            counts[warp] = count;
+        while ((int)(counts[warp ^ 1] - count) < 0)
+            mr_give_way();
+        __threadfence_block();
+        __syncwarp();
+    }
+    MR_MEMBER void sync() const
+    {
+        if (Size == 64 && mr_block_size() > 512) {
+            mr_meet();
+            return;
+        }
         unsigned int first = 17 - (mr_block_size() <= 512 ? 1024 : 2048) / Size;
         asm volatile("barrier.sync %0, %1;" : : "r"(first + mr_block_rank() / Size), "n"(Size) : "memory");
     }
@@ -61,16 +87,21 @@ public:
     MR_MEMBER void mr_take(const mr_tile &other) { mr_memory = other.mr_memory; }
 };
 
-template <unsigned int Size> MR_DEVICE unsigned long long *mr_memory_of(const thread_block &)
+/* A tile of 64 begins with counts of 0: none of the group waits at them before the first barrier, and all have their 0 after the second. */
+template <unsigned int Size, class Group> MR_DEVICE unsigned long long *mr_begin(const Group &group, unsigned long long *memory)
 {
-    if (Size == 64 && mr_block_size() > 512)
-        __assertfail("Millrace has tiles of 64 threads in blocks of up to 512; take tiles of 128", "cooperative_groups.h", __LINE__, "tiled_partition", 1);
-    return mr_words_of_block();
+    if (Size == 64 && mr_block_size() > 512) {
+        group.sync();
+        ((volatile unsigned int *)(memory + 32))[mr_block_rank() / 32] = 0;
+        group.sync();
+    }
+    return memory;
 }
+template <unsigned int Size> MR_DEVICE unsigned long long *mr_memory_of(const thread_block &block) { return mr_begin<Size>(block, mr_words_of_block()); }
 template <unsigned int Size, unsigned int Of> MR_DEVICE unsigned long long *mr_memory_of(const mr_tile<Of, true> &tile)
 {
     static_assert(Size < Of, "a part of a tile is smaller than that");
-    return tile.mr_memory;
+    return mr_begin<Size>(tile, tile.mr_memory);
 }
 
 }   // namespace cooperative_groups

@@ -3,7 +3,9 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
+#if __CUDA_ARCH__ >= 700
 #include <cuda/atomic>
+#endif
 namespace cg = cooperative_groups;
 
 /* x -> factor * x + term, in the halves of a word: what comes first is applied first, so order matters. */
@@ -26,6 +28,7 @@ static __device__ int ring(const cg::thread_block_tile<64> &tile, volatile int *
     return value;
 }
 
+#if __CUDA_ARCH__ >= 700
 extern "C" __global__ void large_groups(int *out, cuda::atomic<int, cuda::thread_scope_device> *totals, const float *in)
 {
     __shared__ cg::block_tile_memory<512> memory;
@@ -71,6 +74,51 @@ extern "C" __global__ void large_groups(int *out, cuda::atomic<int, cuda::thread
     put(21, 0);
     if (me % 3 != 1)
         put(21, __float_as_int(cg::reduce(cg::coalesced_threads(), x, cg::plus<float>())));
+}
+#endif
+
+/* In blocks of up to 1024 threads a block's named barriers are too few for tiles of 64: in turns with the block's barrier and with larger tiles, made twice,
+ * and made of a tile. */
+extern "C" __global__ void large_blocks(int *out)
+{
+    __shared__ cg::block_tile_memory<1024> memory;
+    __shared__ int room[1024];
+    auto block = cg::this_thread_block(memory);
+    int me = (int)block.thread_rank(), n = (int)block.size();
+    auto tile = cg::tiled_partition<64>(block);
+    auto larger = cg::tiled_partition<128>(block);
+    auto put = [&](int row, int value) { out[row * n + me] = value; };
+    put(0, ring(tile, room + me / 64 * 64, me));
+    put(1, cg::reduce(tile, me, cg::plus<int>()));
+    auto half = cg::tiled_partition<64>(larger);
+    put(2, ring(half, room + me / 64 * 64, me));
+    int sum = 0;
+    for (int i = 0; i < 20; i++) {
+        sum += tile.shfl(me, i) + larger.shfl(me, 2 * i);
+        if (me / 64 % 3 == 0)   /* tiles don't wait for each other */
+            tile.sync();
+        block.sync();
+    }
+    put(3, sum);
+    auto again = cg::tiled_partition<64>(block);
+    put(4, cg::inclusive_scan(again, me));
+    for (int i = 0; i < me / 64; i++)
+        sum = again.shfl(sum + 1, i);
+    put(5, sum);
+}
+
+extern "C" __global__ void grid_meets(int *rooms, int *out)
+{
+    auto grid = cg::this_grid();
+    int me = (int)grid.thread_rank(), n = (int)grid.size(), value = me;
+    for (int i = 0; i < 10; i++) {
+        rooms[me] = value;
+        grid.sync();
+        value = rooms[(me + 33) % n] + 1;
+        auto token = grid.barrier_arrive();
+        grid.barrier_wait(static_cast<decltype(token) &&>(token));
+    }
+    out[me] = value;
 }
 
 #if __CUDA_ARCH__ >= 900

@@ -143,11 +143,12 @@ static void test_large_groups(void **state)
     CUdeviceptr out, sums, in;
     float numbers[THREADS];
     (void)state;
+    if (cuModuleGetFunction(&function, module, "large_groups") != CUDA_SUCCESS)
+        skip();   /* cuda::atomic is for 7.0 and later */
     for (int i = 0; i < TOTALS; i++)
         totals[i] = 1000 * i;
     for (int i = 0; i < THREADS; i++)
         numbers[i] = number(i);
-    OK(cuModuleGetFunction(&function, module, "large_groups"));
     OK(cuMemAlloc(&out, sizeof results));
     OK(cuMemAlloc(&sums, sizeof totals));
     OK(cuMemcpyHtoD(sums, totals, sizeof totals));
@@ -167,6 +168,50 @@ static void test_large_groups(void **state)
     OK(cuMemFree(out));
     OK(cuMemFree(sums));
     OK(cuMemFree(in));
+}
+
+static void test_large_blocks(void **state)
+{
+    enum { MOST = 1024, KINDS = 6 };
+    static const unsigned sizes[] = { 1024, 640, 256 };
+    static int results[KINDS * MOST];
+    CUfunction function;
+    CUdeviceptr out;
+    (void)state;
+    OK(cuModuleGetFunction(&function, module, "large_blocks"));
+    OK(cuMemAlloc(&out, sizeof results));
+    for (int i = 0; i < 3; i++) {
+        int size = (int)sizes[i];
+        OK(cuLaunchKernel(function, 3, 1, 1, sizes[i], 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+        OK(cuMemcpyDtoH(results, out, sizeof results));
+        for (int me = 0; me < size; me++) {
+            int in64 = me / 64 * 64, in128 = me / 128 * 128, sum = 20 * in64 + 190 + 20 * in128 + 380;
+            int rung = in64 + (me + 50) % 64 + 50;
+            int right_ones[KINDS] = { rung, 64 * in64 + 2016, rung, sum, sum_of(in64, me + 1, MOST, 0), sum + me / 64 };
+            for (int kind = 0; kind < KINDS; kind++)
+                if (results[kind * size + me] != right_ones[kind])
+                    fail_msg("block of %d, kind %d, thread %d: %d in place of %d", size, kind, me, results[kind * size + me], right_ones[kind]);
+        }
+    }
+    OK(cuMemFree(out));
+}
+
+static void test_grid_meets(void **state)
+{
+    enum { GRID = 5, SIZE = 64, ALL = GRID * SIZE };
+    static int results[ALL];
+    CUfunction function;
+    CUdeviceptr out, rooms;
+    (void)state;
+    OK(cuModuleGetFunction(&function, module, "grid_meets"));
+    OK(cuMemAlloc(&out, sizeof results));
+    OK(cuMemAlloc(&rooms, sizeof results));
+    OK(cuLaunchCooperativeKernel(function, GRID, 1, 1, SIZE, 1, 1, 0, NULL, (void *[]){ &rooms, &out }));
+    OK(cuMemcpyDtoH(results, out, sizeof results));
+    for (int me = 0; me < ALL; me++)
+        assert_int_equal(results[me], (me + 330) % ALL + 10);
+    OK(cuMemFree(out));
+    OK(cuMemFree(rooms));
 }
 
 #define CLUSTERS 3
@@ -213,6 +258,7 @@ static void test_cluster_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_groups), cmocka_unit_test(test_clusters), cmocka_unit_test(test_cluster_words) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_groups), cmocka_unit_test(test_large_blocks), cmocka_unit_test(test_grid_meets),
+        cmocka_unit_test(test_clusters), cmocka_unit_test(test_cluster_words) };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
