@@ -34,7 +34,7 @@ LLVMValueRef cg_row_runs(struct cg *g, unsigned row)
     return LLVMBuildICmp(g->b, LLVMIntNE, active, cg_mask_zero(g), "");
 }
 
-static uint64_t entry_param_offset(const struct cg *g, const struct mr_ptx_var *var)
+uint64_t cg_entry_parameter_offset(const struct cg *g, const struct mr_ptx_var *var)
 {
     return g->func->param_offsets ? g->func->param_offsets[var->index] : 0;
 }
@@ -64,7 +64,7 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
     if (mr_flow_is_per_lane(var))
         return LLVMBuildPtrToInt(g->b, *cg_var_slot(g, var), unit->i64, "");
     return LLVMBuildAdd(g->b, LLVMBuildPtrToInt(g->b, g->params, unit->i64, ""),
-                        LLVMConstInt(unit->i64, entry_param_offset(g, var), false), "");
+                        LLVMConstInt(unit->i64, cg_entry_parameter_offset(g, var), false), "");
 }
 
 static bool register_is_narrow(struct cg *g, const struct mr_ptx_operand *operand)
@@ -157,7 +157,7 @@ static bool is_aligned(struct cg *g, const struct mr_ptx_operand *operand, uint6
     const struct mr_ptx_var *var = operand->var;
     if (var->space != MR_PTX_SPACE_PARAM)
         return var->align % bytes == 0;
-    return bytes <= 16 && (mr_flow_is_per_lane(var) || entry_param_offset(g, var) % bytes == 0);
+    return bytes <= 16 && (mr_flow_is_per_lane(var) || cg_entry_parameter_offset(g, var) % bytes == 0);
 }
 
 /* True where a low bit of an active lane's address is set: one bit for all. */

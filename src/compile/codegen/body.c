@@ -11,6 +11,7 @@
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
 #include "compile/codegen/lines.h"
+#include "compile/codegen/parameters.h"
 #include "compile/codegen/stepped.h"
 
 #include "base/memory.h"
@@ -464,7 +465,7 @@ static bool allocate(struct cg *g)
     g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
     g->parked = mr_calloc(blocks, sizeof *g->parked);
     g->entries = mr_calloc(blocks, sizeof *g->entries);
-    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g);
+    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -548,6 +549,7 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     mr_free(g.breaks);
     mr_free(g.loose);
     mr_free(g.contracted);
+    mr_free(g.parameters);
     mr_free(g.early);
     mr_free(g.var_slots);
     mr_free(g.parked);

@@ -92,6 +92,7 @@ struct cg {
     LLVMValueRef *slots, *breaks; /* per register */
     bool *loose;                /* also: holds results of f32 arithmetic only, with any NaN (nan.c) */
     struct cg_contracted *contracted; /* per instruction (contract.h) */
+    struct cg_parameter *parameters;  /* per register (parameters.h) */
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
     LLVMValueRef *parked;       /* per block: slot of its mask */
     bool crowded;               /* its blocks run from a dispatcher where the next one is not among the nearest: see dispatcher.c */
@@ -223,6 +224,8 @@ LLVMValueRef cg_row_runs(struct cg *g, unsigned row);
 /* Ends the launch if an active lane's address is no multiple of `bytes` (a power of two). */
 void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes);
 LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var); /* i64, base of lane 0 */
+LLVMTypeRef cg_memory_type(struct cg *g, unsigned type); /* of a PTX type */
+uint64_t cg_entry_parameter_offset(const struct cg *g, const struct mr_ptx_var *var);
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address);
 
 /* body.c, control.c, unit.c */

@@ -27,6 +27,7 @@
  */
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/lines.h"
+#include "compile/codegen/parameters.h"
 #include "compile/codegen/stepped.h"
 
 struct access {
@@ -613,19 +614,11 @@ static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const s
         LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, all, old, ""), slot);
 }
 
-static LLVMTypeRef memory_type(struct cg *g, unsigned type)
+LLVMTypeRef cg_memory_type(struct cg *g, unsigned type)
 {
     if (type == MR_PTX_TYPE_F32)
         return g->unit->f32;
     return type == MR_PTX_TYPE_F64 ? g->unit->f64 : cg_int_type(g, mr_ptx_type_bytes(type) * 8);
-}
-
-static bool reads_constant(const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address)
-{
-    if (inst->space == MR_PTX_SPACE_CONST)
-        return true;
-    return inst->space == MR_PTX_SPACE_PARAM && address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS
-        && !mr_flow_is_per_lane(address->var);
 }
 
 static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
@@ -675,9 +668,9 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
 
 static struct access plain_access(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address)
 {
-    struct access a = {.inst = inst, .element = memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
+    struct access a = {.inst = inst, .element = cg_memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
                        .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
-                       .constant = reads_constant(inst, address)};
+                       .constant = inst->space == MR_PTX_SPACE_CONST};
     take_address(g, address, &a);
     return a;
 }
@@ -689,6 +682,8 @@ static void emit_load(struct cg *g, const struct mr_ptx_inst *inst)
         lane_parameter(g, inst, address, true);
         return;
     }
+    if (cg_emit_parameter_load(g, inst))
+        return;
     struct access a = plain_access(g, inst, address);
     do_load(g, &a);
     bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
