@@ -86,7 +86,7 @@ static void chains_run_in_vectors(void **unused)
     rig_close(rig);
 }
 
-/* a[i] * b[i] + c: two loads, a store, no gathers. */
+/* a[i] * b[i] + c: two loads, a store, no gathers; under a mask, and without one where all lanes run. */
 static void elementwise_kernels_load_whole_vectors(void **unused)
 {
     (void)unused;
@@ -94,8 +94,9 @@ static void elementwise_kernels_load_whole_vectors(void **unused)
     char *ir = rig_text(rig, "multiply_add", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
     assert_int_equal(lines_with(ir, "call", "masked.load"), 2);
     assert_int_equal(lines_with(ir, "call", "masked.store"), 1);
+    assert_in_range(lines_with(ir, " = load <32 x i64>", "dbg"), 2, 4); /* two, and what lanes past a break read one by one, from the frame */
     assert_int_equal(lines_with(ir, "masked.gather", ""), 0);
-    assert_int_equal(lines_with(ir, "mul", "<32 x i64>"), 1);
+    assert_int_equal(lines_with(ir, "mul", "<32 x i64>"), 2);
     free(ir);
     rig_close(rig);
 }
@@ -185,7 +186,7 @@ static void strides_of_parameters_are_tested(void **unused)
         "mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [stride]; mul.lo.u64 %rd4, %rd1, %rd3;\n"
         "add.u64 %rd5, %rd2, %rd4; ld.global.u32 %r2, [%rd5]; add.u32 %r2, %r2, 1; st.global.u32 [%rd5], %r2; ret; }\n");
     char *ir = rig_text(rig, "strided", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
-    assert_int_equal(lines_with(ir, "br i1", "%together"), 2);
+    assert_in_range(lines_with(ir, "br i1", "%together"), 1, 2); /* asked for the load, and for the store if LLVM does not see that it is the same question */
     assert_int_equal(lines_with(ir, "extractelement", ""), 0); /* the stride is compared, not the lanes' addresses */
     assert_in_range(lines_with(ir, "call", "masked.load") + lines_with(ir, " = load ", "<32 x i32>"), 1, 1);
     assert_int_equal(lines_with(ir, "call", "masked.gather"), 1);

@@ -405,21 +405,29 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 #define TWICE_BLOCK 96u
 #define TWICE_FUNCTION 256u
 
-/* Whether a block is worth being there twice, once for all lanes: where masks are no registers of the processor, and for what is mostly done with them. */
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for loads from afar (by_mask in emit_memory.c). */
+static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
+{
+    bool global = inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC;
+    if (g->unit->wide)
+        return global && inst->op == MR_PTX_OP_LD;
+    return (global || inst->space == MR_PTX_SPACE_SHARED)
+        && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
+}
+
 static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block)
 {
-    bool accesses = false;
-    if (g->unit->wide || g->unit->request->optimisation == 0 || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
+    bool gains = false;
+    if (g->unit->request->optimisation == 0 || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
         || g->func->inst_count > TWICE_FUNCTION)
         return false;
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_inst *inst = &g->func->insts[i];
-        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA)
+        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA || (g->unit->wide && inst->space == MR_PTX_SPACE_SHARED))
             return false;
-        bool global = inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC || inst->space == MR_PTX_SPACE_SHARED;
-        accesses |= global && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
+        gains |= gains_by_all_lanes(g, inst);
     }
-    return accesses;
+    return gains;
 }
 
 static void emit_block(struct cg *g, uint32_t index)

@@ -412,11 +412,12 @@ static void join_ways(struct cg *g, struct access *a, struct access *other, bool
     }
 }
 
-/* Without AVX-512, masks are made element by element, a store under one costs as much as twenty others, and bytes have none at all. So what follows
- * asks whether all lanes run, which they mostly do. */
+/* Without AVX-512, masks are made element by element, a store under one costs as much as twenty others, and bytes have none at all. With it, AMD's fifth
+ * EPYCs fetch nothing ahead for loads under a mask. So what follows asks whether all lanes run, which they mostly do. */
 static void by_mask(struct cg *g, struct access *a, bool is_load, access_way *whole, access_way *masked, access_way *stepwise)
 {
-    if (g->unit->wide) {
+    bool far = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
+    if (g->unit->wide && !(is_load && far)) {
         masked(g, a);
         return;
     }
