@@ -20,7 +20,7 @@
 
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
-#define MR_ABI_VERSION 13   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 14   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -188,6 +188,7 @@ enum {
     MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
     MR_CODE_BLOCKS = 1u << 2,           /* may run several blocks in one call: mr_block.more_blocks */
     MR_CODE_STRIDES = 1u << 3,          /* of those: the more blocks in one call the better, for they go through memory side by side */
+    MR_CODE_LOW_STACK = 1u << 4,        /* has local addresses in 32 bits: its stacks must lie below 4 GiB */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

@@ -105,7 +105,22 @@ struct mr_executor *mr_executor_get(void)
     return executor;
 }
 
-static bool provide_stacks(struct mr_executor *executor, unsigned count, size_t stack_bytes)
+#define LOW_END (UINT64_C(1) << 32)
+#define LOW_STEP (UINT64_C(1) << 26)
+
+/* Address space that nobody may use yet, if `low` below 4 GiB: the system takes a place that is asked for if it is free. MAP_FAILED if there is none. */
+static void *map_stacks(size_t total, bool low)
+{
+    for (uint64_t wish = low ? LOW_STEP : 0; !low || wish + total <= LOW_END; wish += LOW_STEP) {
+        void *map = mmap((void *)(uintptr_t)wish, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (!low || map == MAP_FAILED || (uint64_t)(uintptr_t)map + total <= LOW_END)
+            return map;
+        munmap(map, total);
+    }
+    return MAP_FAILED;
+}
+
+static bool provide_stacks(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low)
 {
     size_t bytes = round_up(stack_bytes, 64u << 10);
     if (bytes < STACK_LEAST)
@@ -115,7 +130,7 @@ static bool provide_stacks(struct mr_executor *executor, unsigned count, size_t 
     if (count < executor->stack_count)
         count = executor->stack_count;
     size_t step = bytes + STACK_GUARD, total = step * count + STACK_GUARD;
-    unsigned char *map = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *map = map_stacks(total, low);
     if (map == MAP_FAILED)
         return false;
     for (unsigned i = 0; i < count; i++)
@@ -128,6 +143,7 @@ static bool provide_stacks(struct mr_executor *executor, unsigned count, size_t 
     executor->stacks_bytes = total;
     executor->stack_bytes = bytes;
     executor->stack_count = count;
+    executor->stacks_low = low;
     return true;
 }
 
@@ -156,18 +172,19 @@ static bool provide_shared(struct mr_executor *executor, size_t bytes)
     return true;
 }
 
-bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, size_t shared_bytes)
+bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low, size_t shared_bytes)
 {
-    if ((stack_bytes > executor->stack_bytes || count > executor->stack_count) && !provide_stacks(executor, count, stack_bytes))
+    bool high = low && !executor->stacks_low;
+    if ((stack_bytes > executor->stack_bytes || count > executor->stack_count || high) && !provide_stacks(executor, count, stack_bytes, low))
         return false;
     if (shared_bytes > executor->shared_room && !provide_shared(executor, shared_bytes))
         return false;
     size_t step = executor->stack_bytes + STACK_GUARD;
     for (unsigned i = executor->prepared; i < count; i++) {
-        unsigned char *low = executor->stacks + i * step + STACK_GUARD;
+        unsigned char *bottom = executor->stacks + i * step + STACK_GUARD;
         /* Tops a little apart, or all warps' frames would compete for the same few lines of the first-level cache. */
         size_t usable = executor->stack_bytes - i * STACK_COLOUR;
-        mr_fiber_prepare(&executor->warps[i].fiber, low, usable, mr_warp_main, &executor->warps[i]);
+        mr_fiber_prepare(&executor->warps[i].fiber, bottom, usable, mr_warp_main, &executor->warps[i]);
         executor->prepared = i + 1;
     }
     return true;

@@ -89,6 +89,7 @@ struct mr_executor {
     unsigned char *stacks;      /* one mapping: guard, stack, guard, stack, …, guard */
     size_t stacks_bytes;        /* of the mapping */
     size_t stack_bytes;         /* of one stack */
+    bool stacks_low;            /* they lie below 4 GiB */
     unsigned stack_count;
     unsigned prepared;          /* fibers that are ready to run */
 
@@ -113,8 +114,8 @@ struct mr_executor *mr_executor_get(void) __attribute__((warn_unused_result));
  * together.c names another in mr_executor_self while its fibers run. */
 struct mr_executor *mr_executor_after(struct mr_executor *executor) __attribute__((warn_unused_result));
 
-/* Sees to `count` fibers with stacks of at least `stack_bytes`, and a shared window of `shared_bytes`. False when memory is short. */
-bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, size_t shared_bytes) __attribute__((warn_unused_result));
+/* Sees to `count` fibers with stacks of at least `stack_bytes`, below 4 GiB if `low`, and a shared window of `shared_bytes`. False when memory is short. */
+bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low, size_t shared_bytes) __attribute__((warn_unused_result));
 
 /* True if the address is inside the guard of one of the executor's stacks. Safe in a signal handler. */
 bool mr_executor_is_guard(const struct mr_executor *executor, uintptr_t address);

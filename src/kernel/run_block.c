@@ -305,7 +305,7 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
     executor->direct = !executor->track || warps == 1;
     size_t limit = stack_limit(launch), stack_bytes = launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
-    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, launch->shared_size + 256u))
+    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, launch->code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
         return CUDA_ERROR_OUT_OF_MEMORY;
     executor->function = launch->code->function;
     executor->launch = launch;

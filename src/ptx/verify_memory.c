@@ -514,8 +514,6 @@ static bool check_policy(struct verifier *verifier)
 static bool check_alloca(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
-    if (inst->type[0] == MR_PTX_TYPE_U32)
-        return mr_ptx_verify_unsupported(verifier, "an address in less than 64 bits");
     if (inst->operand_count < 3)
         return true;
     const struct mr_ptx_operand *align = &inst->operands[2];

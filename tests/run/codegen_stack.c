@@ -55,6 +55,16 @@ static const char text[] =
     "    stacksave.u64 %d10; sub.u64 %d10, %d10, %d9; cvt.u32.u64 %r5, %d10; add.u32 %r4, %r4, %r5;\n"
     "    st.global.u32 [%d2], %r4; ret;\n}\n"
 
+    /* Local addresses in 32 bits: of alloca, of a variable, widened and made generic, cut from 64 bits, through a function; and stacksave with its counterpart. */
+    ".func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.local.u32 %r2, [%r1+4]; add.u32 %r2, %r2, %r2; st.param.b32 [r], %r2; ret;\n}\n"
+    ".visible .entry narrow(.param .u64 out)\n{\n    .local .align 4 .b32 mine[3]; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .pred %p; .param .b32 a; .param .b32 b;\n"
+    "    ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; mul.lo.u32 %r2, %r1, 4; add.u32 %r2, %r2, 8; mov.u32 %r9, 0; mov.u32 %r11, 0;\n"
+    "ROUND: stacksave.u32 %r3; alloca.u32 %r4, %r2, 32; and.b32 %r5, %r4, 31; add.u32 %r9, %r9, %r5; st.local.u32 [%r4+4], %r1; cvt.u64.u32 %d3, %r4; cvta.local.u64 %d4, %d3;\n"
+    "    ld.u32 %r5, [%d4+4]; add.u32 %r9, %r9, %r5; stackrestore.u32 %r3; stacksave.u32 %r5; sub.u32 %r5, %r5, %r3; add.u32 %r9, %r9, %r5; add.u32 %r10, %r9, 0;\n"
+    "    add.u32 %r11, %r11, 1; setp.lt.u32 %p, %r11, 50; @%p bra ROUND;\n"
+    "    mov.u32 %r6, mine+4; st.local.u32 [%r6+4], %r1; st.param.b32 [a], %r6; call (b), twice, (a); ld.param.b32 %r7, [b]; add.u32 %r9, %r9, %r7;\n"
+    "    mov.u64 %d5, mine; cvta.local.u64 %d5, %d5; cvta.to.local.u64 %d6, %d5; cvt.u32.u64 %r8, %d6; ld.local.u32 %r7, [%r8+8]; add.u32 %r9, %r9, %r7; st.global.u32 [%d1], %r9; ret;\n}\n"
+
     ".visible .entry too_much(.param .u64 size)\n{\n"
     "    .reg .b32 %r; .reg .b64 %d<4>; .reg .pred %p;\n"
     "    ld.param.u64 %d1, [size]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 40; @%p alloca.u64 %d2, %d1; @%p st.local.u8 [%d2], %r; ret;\n}\n"
@@ -142,6 +152,11 @@ static uint32_t of_variadic(uint32_t thread)
     return 22 + 2 * thread;
 }
 
+static uint32_t of_narrow(uint32_t thread)
+{
+    return 53 * thread;
+}
+
 static uint32_t of_large(uint32_t thread)
 {
     return ((thread == 9 ? 0 : 3 * 256 + thread + 7) + 5) * 100000 + 11000 + thread;
@@ -150,6 +165,7 @@ static uint32_t of_large(uint32_t thread)
 static void functions(void **unused) { (void)unused; each_variant("functions", THREADS, of_functions); }
 static void loop(void **unused) { (void)unused; each_variant("loop", THREADS - 7, of_loop); }
 static void large(void **unused) { (void)unused; each_variant("large", THREADS, of_large); }
+static void narrow(void **unused) { (void)unused; each_variant("narrow", THREADS, of_narrow); }
 static void variadic(void **unused) { (void)unused; each_variant("variadic", THREADS, of_variadic); }
 static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_spaces); }
 
@@ -190,6 +206,6 @@ static void too_much(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(far), cmocka_unit_test(spaces),
-        cmocka_unit_test(variadic), cmocka_unit_test(large)};
+        cmocka_unit_test(variadic), cmocka_unit_test(large), cmocka_unit_test(narrow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,7 +186,7 @@ static void keeping_what_is_its_own(void **unused)
         ".func (.param .b32 o) tree(.param .b64 lock, .param .b32 n, .param .b64 up, .param .align 1 .b8 bytes[5])\n{\n.local .align 8 .b32 mine[3];\n"
         ".reg .b64 %lock, %m, %s, %up; .reg .b32 %v, %n, %less, %k; .reg .b16 %h; .reg .f64 %d; .reg .pred %c, %odd;\n"
         "ld.param.u64 %lock, [lock]; ld.param.u32 %n, [n]; cvt.u16.u32 %h, %n; cvt.rn.f64.u32 %d, %n; and.b32 %v, %n, 1; setp.ne.u32 %odd, %v, 0;\n"
-        "mov.u64 %m, mine+8; alloca.u64 %s, 16; st.local.u32 [%s+4], %n; st.local.u32 [mine+8], 100; cvta.local.u64 %m, %m; st.param.b32 [o], %n;\n"
+        "mov.u32 %v, mine+8; cvt.u64.u32 %m, %v; alloca.u64 %s, 16; st.local.u32 [%s+4], %n; st.local.u32 [mine+8], 100; cvta.local.u64 %m, %m; st.param.b32 [o], %n;\n"
         "setp.eq.u32 %c, %n, 0; @!%c bra first;\n"
         "again: atom.acquire.gpu.cas.b32 %v, [%lock], 0, 1; setp.ne.u32 %c, %v, 0; @%c bra again; " ADD_AND_LEAVE("%lock", "1") "bra out;\n"
         "first: sub.u32 %less, %n, 1;\n" TREE_CALL("%less") "ld.param.u32 %k, [o]; add.u32 %k, %k, %v; st.param.b32 [o], %k;\n"

@@ -21,6 +21,23 @@ bool cg_stack_is_used(const struct mr_ptx_function *func)
     return false;
 }
 
+bool cg_stack_is_narrow(const struct mr_ptx_function *func)
+{
+    for (uint32_t i = 0; i < func->inst_count; i++) {
+        const struct mr_ptx_inst *inst = &func->insts[i];
+        if (is_stack_op(inst->op) && inst->type[0] == MR_PTX_TYPE_U32)
+            return true;
+        for (uint32_t o = 0; o < inst->operand_count; o++) {
+            const struct mr_ptx_operand *operand = &inst->operands[o];
+            if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS && inst->space == MR_PTX_SPACE_LOCAL && mr_ptx_type_bits(func->regs[operand->reg].type) == 32)
+                return true;
+            if (operand->kind == MR_PTX_OPERAND_SYMBOL && inst->op == MR_PTX_OP_MOV && operand->var->space == MR_PTX_SPACE_LOCAL && mr_ptx_type_bits(inst->type[0]) < 64)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Where the state has the pointers, and the start of the lanes' memory. */
 static LLVMValueRef state_field(struct cg *g, unsigned field)
 {
@@ -109,19 +126,21 @@ bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMTypeRef type = g->unit->i64;
     g->lanes = g->unit->width;
     LLVMValueRef top = cg_stack_load(g);
+    /* The stacks of kernels with 32-bit addresses lie where these reach: MR_CODE_LOW_STACK. */
+    LLVMTypeRef given = inst->type[0] == MR_PTX_TYPE_U32 ? g->unit->i32 : type;
     if (inst->op == MR_PTX_OP_STACKSAVE) {
-        cg_write(g, &inst->operands[0], top);
+        cg_write(g, &inst->operands[0], cg_resize(g, top, given, false));
         return true;
     }
     LLVMValueRef pointer;
     if (inst->op == MR_PTX_OP_STACKRESTORE) {
-        pointer = cg_source(g, &inst->operands[0], type);
+        pointer = cg_resize(g, cg_source(g, &inst->operands[0], given), type, false);
     } else {
         uint64_t align = inst->operand_count > 2 ? (uint64_t)inst->operands[2].value : 8;
-        LLVMValueRef size = cg_source(g, &inst->operands[1], type);
+        LLVMValueRef size = cg_resize(g, cg_source(g, &inst->operands[1], given), type, false);
         pointer = LLVMBuildAnd(g->b, LLVMBuildSub(g->b, top, size, ""), cg_int(g, type, ~((align < 8 ? 8 : align) - 1)), "");
         check_room(g, top, size, pointer);
-        cg_write(g, &inst->operands[0], pointer);
+        cg_write(g, &inst->operands[0], cg_resize(g, pointer, given, false));
     }
     cg_stack_store(g, LLVMBuildSelect(g->b, g->exec_vector, pointer, top, ""));
     return true;

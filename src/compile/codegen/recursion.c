@@ -360,6 +360,18 @@ bool cg_put_routine(struct cg_work *work, const struct cg_splice *inside, const 
     return add_move(work, inst, MR_PTX_TYPE_U64, ring->frame, number(0, inst)) && put_call(work, ring, inside, NULL, inst, callee);
 }
 
+/* An address that is wanted in 32 bits. */
+static bool cut_address(struct cg_work *work, const struct mr_ptx_inst *like, struct mr_ptx_operand *operand)
+{
+    uint32_t narrow = cg_add_reg(work, MR_PTX_TYPE_U32, like->line);
+    if (narrow == MR_PTX_NONE)
+        return false;
+    struct mr_ptx_operand cut[2] = {cg_reg_operand(work, narrow, like), *operand};
+    *operand = cut[0];
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_CVT, .dst_count = 1, .operand_count = 2, .type = {MR_PTX_TYPE_U32, MR_PTX_TYPE_U64},
+        .type_count = 2}, cut);
+}
+
 bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, struct mr_ptx_inst *to, struct mr_ptx_operand *operands)
 {
     const struct cg_routine *routine = splice->routine;
@@ -382,6 +394,8 @@ bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, s
         if (!cg_add_new(work, to, (struct mr_ptx_inst){.op = MR_PTX_OP_ADD, .dst_count = 1, .operand_count = 3}, sum))
             return false;
         *operand = sum[0];
+        if (mr_ptx_type_bits((enum mr_ptx_type)to->type[0]) == 32 && !cut_address(work, to, operand))
+            return false;
     }
     return true;
 }

@@ -100,6 +100,10 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     }
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
+    const struct mr_layout_entry *written = &unit->request->layout->entries[unit->request->entry];
+    for (uint32_t i = 0; i < written->reachable_count; i++)
+        if (cg_stack_is_narrow(written->reachable[i]))
+            unit->flags |= MR_CODE_LOW_STACK;
     cg_lines_begin(unit);
     if (cg_blocks_fit(unit))
         unit->flags |= MR_CODE_BLOCKS;
