@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 MILLRACE = pathlib.Path(sys.argv.pop(1)).resolve()
+CCCL = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include" / "cccl"
 EXAMPLES = pathlib.Path(os.environ["MR_SOURCE_ROOT"]) / "examples" / "cuda"
 
 HALVES = {
@@ -174,6 +175,32 @@ int main()
         for options in ((), ("-std=c++20", "-O2", "-Xcompiler", "-Wall,-Wextra"), ("-std=c++11",)):
             self.assertEqual(self.cc("-arch=sm_80", *options, "host.cu", "-o", "program").stderr, "")
             self.assertEqual(self.run_it(), "3 2.25 -12 5 10.5 4\n")
+
+    @unittest.skipUnless(CCCL.is_dir(), "NVIDIA's C++ headers are not here")
+    def test_nvidias_headers(self):
+        self.write({"cccl.cu": """
+#include <cub/block/block_scan.cuh>
+#include <cuda/std/array>
+#include <cuda/std/limits>
+#include <cuda/std/tuple>
+#include <thrust/device_vector.h>
+#include <thrust/reduce.h>
+__global__ void scan(int *p)
+{
+    typedef cub::BlockScan<int, 128> Scan;
+    __shared__ Scan::TempStorage room;
+    cuda::std::array<int, 2> pair{ p[threadIdx.x], 1 };
+    Scan(room).InclusiveSum(cuda::std::get<0>(cuda::std::make_tuple(pair[0] * pair[1], 2)), p[threadIdx.x]);
+}
+int main()
+{
+    thrust::device_vector<int> v(128, 3);
+    scan<<<1, 128>>>(thrust::raw_pointer_cast(v.data()));
+    std::printf("%d %d %d\\n", (int)v[0], (int)v[127], thrust::reduce(v.begin(), v.end()));
+}
+"""})
+        self.cc("cccl.cu", "-I", CCCL, "-o", "program")
+        self.assertEqual(self.run_it(), "3 384 24768\n")
 
     def test_several_languages(self):
         self.write(HALVES)
