@@ -38,6 +38,13 @@
 #define __restrict __restrict__
 #define __grid_constant__
 
+/* Lambdas with a side are ordinary ones here, of which the host can ask everything; nvcc makes classes of another kind of them. */
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
+#endif
+
 /* What every function of this file is. */
 #define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
 

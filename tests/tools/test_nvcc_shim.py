@@ -168,6 +168,20 @@ int main(int argc, char **argv)
         theirs = subprocess.run([NVIDIA, *words], cwd=self.path, capture_output=True, text=True, check=True, timeout=120)
         self.assertEqual(shape(self.nvcc(*words).stderr), shape(theirs.stderr))
 
+    def test_traits_of_extended_lambdas(self):
+        (self.path / "lambda.cu").write_text("""
+template <class F> __global__ void each(F f) { f(threadIdx.x); }
+template <class F> void start(F f)
+{
+    static_assert(!__nv_is_extended_device_lambda_closure_type(F) || __nv_is_extended_host_device_lambda_closure_type(F)
+        || __nv_is_extended_device_lambda_with_preserved_return_type(F), "its return type can be asked for");
+    each<<<1, 1>>>(f);
+}
+int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
+""")
+        done = self.nvcc("--extended-lambda", "-c", "lambda.cu")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_cubins_are_checked(self):
         (self.path / "large.cu").write_text("__global__ void f(int *p) { __shared__ volatile char s[50000]; s[threadIdx.x] = 1; *p = s[*p]; }\n")
         done = self.nvcc("--cubin", "large.cu")
