@@ -41,6 +41,8 @@ static bool check_ordering(struct verifier *verifier)
     bool scoped = sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_RELEASE;
     if ((inst->flags & MR_PTX_FLAG_MMIO) && (sem != MR_PTX_SEM_RELAXED || inst->scope != MR_PTX_SCOPE_SYS))
         return mr_ptx_verify_error(verifier, "'.mmio' needs '.relaxed.sys'");
+    if ((inst->flags & MR_PTX_FLAG_MMIO) && inst->vector > 1)
+        return mr_ptx_verify_error(verifier, "'.mmio' is not for vectors");
     if (sem == wrong || sem == MR_PTX_SEM_ACQ_REL || sem == MR_PTX_SEM_SC)
         return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
     if (scoped != (inst->scope != MR_PTX_SCOPE_NONE))
