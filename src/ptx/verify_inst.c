@@ -266,6 +266,8 @@ static bool check_set_result(struct verifier *verifier, enum mr_ptx_type result,
         good = word || result == type;
     else
         good = word || result == type || result == MR_PTX_TYPE_BF16 || result == MR_PTX_TYPE_U16 || result == MR_PTX_TYPE_S16;
+    if (result == MR_PTX_TYPE_BF16 && (verifier->inst->flags & MR_PTX_FLAG_FTZ))
+        return mr_ptx_verify_error(verifier, "'set' with a result of type '.bf16' has no '.ftz'");
     return good || mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
                                        mr_ptx_type_name(result));
 }

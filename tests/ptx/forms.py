@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which forms of instructions NVIDIA's assembler takes for sm_90, and which Millrace does.
 
-    forms.py LIBCUDA [--ptxas PTXAS] [--filter TEXT] [--jobs N]
+    forms.py LIBCUDA [--ptxas PTXAS] [--family NAME] [--filter TEXT] [--jobs N]
 
 A template is a statement with <alternatives|in brackets>; every choice is a form, put into a kernel and given to both.
 Forms that only one of them takes are printed, then the counts.  LIBCUDA is Millrace's library; nothing is run.
@@ -74,7 +74,83 @@ def textures():
         yield f"suq.{question}.b32 r1,[rd1];"
 
 
-def forms():
+def held(kind, number):
+    """A register for a value of that type."""
+    if kind == "pred":
+        return f"p{number % 4}"
+    if kind in ("f32", "f64"):
+        return ("f" if kind == "f32" else "d") + str(number)
+    bits = int(re.search(r"\d+", kind).group()) * (2 if kind.endswith("x2") else 1)
+    return ("h" if bits <= 16 else "r" if bits == 32 else "rd") + str(number)
+
+
+INTEGERS = tuple(sign + bits for bits in ("8", "16", "32", "64") for sign in "usb")
+FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
+ROUNDINGS = ("", ".rn", ".rz", ".rm", ".rp")
+WAYS = {1: ("abs", "neg", "sqrt", "rcp", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), 2: ("add", "sub", "mul", "div", "min", "max", "copysign"), 3: ("mad",)}
+BITWISE = {1: ("popc", "clz", "brev", "bfind", "bfind.shiftamt", "not", "cnot", "abs", "neg"),
+           2: ("add", "sub", "add.sat", "sub.sat", "add.cc", "sub.cc", "addc", "subc", "addc.cc", "subc.cc", "mul.lo", "mul.hi", "mul", "mul24.lo", "mul24.hi", "div", "rem", "min",
+               "max", "min.relu", "max.relu", "and", "or", "xor"),
+           3: ("mad.lo", "mad.hi", "mad.hi.sat", "mad.lo.cc", "madc.lo", "madc.hi.cc", "mad24.lo", "mad24.hi", "mad24.hi.sat", "sad")}
+
+
+def arithmetic():
+    for count, names in WAYS.items():
+        for name, kind, way, ftz, last in itertools.product(names, FLOATS, ROUNDINGS + (".approx", ".full"), ("", ".ftz"), ("", ".sat", ".NaN", ".relu")):
+            yield f"{name}{way}{ftz}{last}.{kind} {','.join(held(kind, i) for i in range(1, count + 2))};"
+    for count, names in BITWISE.items():
+        for name, kind in itertools.product(names, INTEGERS + ("u16x2", "s16x2", "pred")):
+            result = "r1" if count == 1 and name.startswith(("popc", "clz", "bfind")) else held(kind, 1)
+            yield f"{name}.{kind} {','.join([result] + [held(kind, i) for i in range(2, count + 2)])};"
+    for name, kind in itertools.product(("mul.wide", "mad.wide"), INTEGERS):
+        wide = {"8": "h", "16": "r", "32": "rd", "64": "rd"}[kind[1:]] + "1"
+        yield f"{name}.{kind} {wide},{held(kind, 2)},{held(kind, 3)}{',' + wide if name == 'mad.wide' else ''};"
+    for name, kind in itertools.product(("shl", "shr", "bfe", "bmsk.clamp", "bmsk.wrap", "szext.clamp", "szext.wrap"), INTEGERS):
+        yield f"{name}.{kind} {held(kind, 1)},{held(kind, 2)},r3{',r4' if name == 'bfe' else ''};"
+
+
+def comparisons():
+    for kind, compare, ftz in itertools.product(INTEGERS + FLOATS, "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan".split(), ("", ".ftz")):
+        yield f"setp.{compare}{ftz}.{kind} p1,{held(kind, 2)},{held(kind, 3)};"
+        yield f"setp.{compare}.and{ftz}.{kind} p1|p2,{held(kind, 2)},{held(kind, 3)},!p3;"
+        for result in ("u32", "s32", "f32", "f16", "bf16", "f16x2", "bf16x2"):
+            yield f"set.{compare}{ftz}.{result}.{kind} {held(result, 1)},{held(kind, 2)},{held(kind, 3)};"
+    for kind in INTEGERS + FLOATS + ("pred",):
+        yield f"selp.{kind} {held(kind, 1)},{held(kind, 2)},{held(kind, 3)},p1;"
+        for choice in ("s32", "f32"):
+            yield f"slct.{kind}.{choice} {held(kind, 1)},{held(kind, 2)},{held(kind, 3)},{held(choice, 4)};"
+
+
+def conversions():
+    plain = tuple(kind for kind in INTEGERS if kind[0] != "b") + ("f16", "bf16", "f32", "f64")
+    for way, last, to, of in itertools.product(("", ".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".rna"), ("", ".sat", ".ftz", ".relu"), plain, plain):
+        yield f"cvt{way}{last}.{to}.{of} {held(to, 1)},{held(of, 2)};"
+
+
+def accesses():
+    for space, kind in itertools.product(("", ".global", ".shared", ".local", ".const", ".param"), INTEGERS + ("f16", "f32", "f64", "b128")):
+        for way in ("", ".ca", ".cg", ".cs", ".lu", ".cv", ".nc", ".volatile", ".relaxed.gpu", ".acquire.cta", ".weak", ".mmio.relaxed.sys"):
+            for vector in ("", ".v2", ".v4"):
+                elements = {"": 1, ".v2": 2, ".v4": 4}[vector]
+                values = ",".join(held(kind, i) if kind != "b128" else f"rd{i}" for i in range(1, elements + 1))
+                for address in ("rd8",) if way or vector else ("rd8", "r8"):
+                    yield f"ld{way if way in ('.volatile', '.weak') or '.re' in way or '.ac' in way else ''}{space}{way if len(way) == 3 else ''}{vector}.{kind} " \
+                        f"{values if elements == 1 else '{' + values + '}'},[{address}];"
+        for way in ("", ".wb", ".cg", ".cs", ".wt", ".volatile", ".relaxed.gpu", ".release.sys", ".weak"):
+            yield f"st{way if len(way) > 3 else ''}{space}{way if len(way) == 3 else ''}.{kind} [rd8],{held(kind, 1) if kind != 'b128' else 'rd1'};"
+    for space, kind, what in itertools.product(("", ".global", ".shared", ".local"), INTEGERS + FLOATS + ("b128",), "and or xor exch add inc dec min max cas".split()):
+        way = ".noftz" if what == "add" and kind in ("f16", "f16x2", "bf16", "bf16x2") else ""
+        values = f"{held(kind, 2)},{held(kind, 3)}" if what == "cas" else held(kind, 2)
+        for order in ("", ".relaxed.gpu", ".acq_rel.sys"):
+            yield f"atom{order}{space}.{what}{way}.{kind} {held(kind, 1)},[rd8],{values};"
+            if what not in ("exch", "cas"):
+                yield f"red{order}{space}.{what}{way}.{kind} [rd8],{values};"
+    for name, kind in itertools.product(("alloca", "stacksave", "stackrestore"), ("u32", "u64", "s32", "b32", "b64")):
+        for more in (",16", ",{},32".format(held(kind, 2)), "," + held(kind, 2)) if name == "alloca" else ("",):
+            yield f"{name}.{kind} {held(kind, 1)}{more};"
+
+
+def others():
     """(statement, what follows the target)."""
     for text in expand(f"fma.<rn|rz>.<ftz.|sat.|relu.|oob.|sat.oob.|ftz.oob.|oob.relu.|>{KINDS} 1,2,3,4;".replace("<ftz.|", "<|ftz.|").replace("|>", ">")):
         register = REGISTER[text.split()[0].rpartition(".")[2]]
@@ -91,6 +167,14 @@ def forms():
         yield f"tld4.r.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", ", texmode_independent"
 
 
+FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "others": others}
+
+
+def forms(family):
+    chosen = [FAMILIES[family]] if family else FAMILIES.values()
+    return list(dict.fromkeys(form if isinstance(form, tuple) else (form, "") for one in chosen for form in one()))
+
+
 def assembler_takes(ptxas, text):
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write(text)
@@ -102,6 +186,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("libcuda")
     parser.add_argument("--ptxas", default="/usr/local/cuda/bin/ptxas")
+    parser.add_argument("--family", choices=FAMILIES)
     parser.add_argument("--filter", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
@@ -109,7 +194,7 @@ def main():
     cuda, context, module = ctypes.CDLL(options.libcuda), ctypes.c_void_p(), ctypes.c_void_p()
     if cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) or cuda.cuCtxSetCurrent(context):
         sys.exit("no device")
-    statements = [(text, target) for text, target in forms() if options.filter in text]
+    statements = [(text, target) for text, target in forms(options.family) if options.filter in text]
     texts = [HEAD.format(target) + text + "\nret; }\n" for text, target in statements]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         taken = list(pool.map(lambda text: assembler_takes(options.ptxas, text), texts))
