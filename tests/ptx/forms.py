@@ -89,7 +89,8 @@ FLOATS = ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
 ROUNDINGS = ("", ".rn", ".rz", ".rm", ".rp")
 WAYS = {1: ("abs", "neg", "sqrt", "rcp", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), 2: ("add", "sub", "mul", "div", "min", "max", "copysign"), 3: ("mad",)}
 BITWISE = {1: ("popc", "clz", "brev", "bfind", "bfind.shiftamt", "not", "cnot", "abs", "neg"),
-           2: ("add", "sub", "add.sat", "sub.sat", "add.cc", "sub.cc", "addc", "subc", "addc.cc", "subc.cc", "mul.lo", "mul.hi", "mul", "mul24.lo", "mul24.hi", "div", "rem", "min",
+           2: ("add", "sub", "add.sat", "sub.sat", "add.cc", "sub.cc", "addc", "subc", "addc.cc", "subc.cc", "mul.lo", "mul.hi", "mul", "mul24.lo",
+               "mul24.hi", "div", "rem", "min",
                "max", "min.relu", "max.relu", "and", "or", "xor"),
            3: ("mad.lo", "mad.hi", "mad.hi.sat", "mad.lo.cc", "madc.lo", "madc.hi.cc", "mad24.lo", "mad24.hi", "mad24.hi.sat", "sad")}
 
@@ -123,7 +124,8 @@ def comparisons():
 
 def conversions():
     plain = tuple(kind for kind in INTEGERS if kind[0] != "b") + ("f16", "bf16", "f32", "f64")
-    for way, last, to, of in itertools.product(("", ".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".rna"), ("", ".sat", ".ftz", ".relu"), plain, plain):
+    for way, last, to, of in itertools.product(("", ".rn", ".rz", ".rm", ".rp", ".rni", ".rzi", ".rmi", ".rpi", ".rna"), ("", ".sat", ".ftz", ".relu"),
+        plain, plain):
         yield f"cvt{way}{last}.{to}.{of} {held(to, 1)},{held(of, 2)};"
 
 
@@ -138,7 +140,8 @@ def accesses():
                         f"{values if elements == 1 else '{' + values + '}'},[{address}];"
         for way in ("", ".wb", ".cg", ".cs", ".wt", ".volatile", ".relaxed.gpu", ".release.sys", ".weak"):
             yield f"st{way if len(way) > 3 else ''}{space}{way if len(way) == 3 else ''}.{kind} [rd8],{held(kind, 1) if kind != 'b128' else 'rd1'};"
-    for space, kind, what in itertools.product(("", ".global", ".shared", ".local"), INTEGERS + FLOATS + ("b128",), "and or xor exch add inc dec min max cas".split()):
+    for space, kind, what in itertools.product(("", ".global", ".shared", ".local"), INTEGERS + FLOATS + ("b128",),
+        "and or xor exch add inc dec min max cas".split()):
         way = ".noftz" if what == "add" and kind in ("f16", "f16x2", "bf16", "bf16x2") else ""
         values = f"{held(kind, 2)},{held(kind, 3)}" if what == "cas" else held(kind, 2)
         for order in ("", ".relaxed.gpu", ".acq_rel.sys"):

@@ -77,7 +77,8 @@ static const struct mr_ptx_call *call_of(struct cg_work *work, const struct cg_s
 {
     const struct mr_ptx_call *from = inst->call;
     struct mr_ptx_call *to = cg_take(work, sizeof *to);
-    struct mr_ptx_operand *args = operands_of(work, splice, from->args, from->arg_count), *returns = operands_of(work, splice, from->returns, from->return_count);
+    struct mr_ptx_operand *args = operands_of(work, splice, from->args, from->arg_count), *returns = operands_of(work, splice, from->returns,
+        from->return_count);
     if (!to || work->no_memory)
         return NULL;
     if (splice->routine && (!cg_routine_call(work, splice, inst, args, from->arg_count) || !cg_routine_call(work, splice, inst, returns, from->return_count)))
@@ -256,12 +257,14 @@ static bool fits(struct cg_work *work, const struct cg_splice *inside, const str
 }
 
 /* For a call through a pointer: if it is this function's, its body, and on behind the call. */
-static bool put_target(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target, uint32_t over)
+static bool put_target(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target,
+    uint32_t over)
 {
     uint32_t address = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line), equal = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = cg_add_label(work, inst);
     if (address == MR_PTX_NONE || equal == MR_PTX_NONE || next == MR_PTX_NONE)
         return false;
-    struct mr_ptx_operand mov[2] = {cg_reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE}};
+    struct mr_ptx_operand mov[2] = {cg_reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE,
+        .reg2 = MR_PTX_NONE}};
     struct mr_ptx_operand compare[3] = {cg_reg_operand(work, equal, inst), cg_reg_operand(work, inst->call->callee_reg, inst), mov[0]};
     if (!cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov)
         || !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ}, compare)

@@ -3,11 +3,11 @@
 /*
  * Functions that wait and may come back to themselves, as part of the kernel.
  *
- * A body in each call's place would never end. So functions that call each other in a ring become routines: each body stands in the kernel once for a call from
- * outside the ring, calls within the ring are jumps to it, and its end is a jump to where it was called, by number. What belongs to one call is in a frame on the
- * lane's stack (emit_stack.c), which the routine takes when it begins: its parameters, results and local variables, and what it has to get back when a call in it
- * is over, for that call may have changed it: the registers that are live behind the call. So all lanes are in one function, however deep each of them is, and
- * those that wait for each other can. Parameters and results pass through variables of the kernel.
+ * A body in each call's place would never end. So functions that call each other in a ring become routines: each body stands in the kernel once for a
+ * call from outside the ring, calls within the ring are jumps to it, and its end is a jump to where it was called, by number. What belongs to one call is
+ * in a frame on the lane's stack (emit_stack.c), which the routine takes when it begins: its parameters, results and local variables, and what it has to
+ * get back when a call in it is over, for that call may have changed it: the registers that are live behind the call. So all lanes are in one function,
+ * however deep each of them is, and those that wait for each other can. Parameters and results pass through variables of the kernel.
  *
  *     frame: where to return to | the caller's frame | the stack pointer before | variables | registers, as calls need them
  */
@@ -129,13 +129,15 @@ static struct mr_ptx_operand var_address(const struct mr_ptx_var *var, const str
 
 static struct mr_ptx_operand number(int64_t value, const struct mr_ptx_inst *like)
 {
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = value, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = value, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line,
+        .column = like->column};
 }
 
 static bool add_move(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
 {
     struct mr_ptx_operand operands[2] = {cg_reg_operand(work, to, like), from};
-    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2, .type = {(uint8_t)type}, .type_count = 1}, operands);
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2, .type = {(uint8_t)type}, .type_count = 1},
+        operands);
 }
 
 static unsigned space_of(const struct mr_ptx_operand *address)
@@ -236,7 +238,8 @@ static bool begin_routine(struct cg_work *work, struct cg_routine *routine, cons
     if (stack == MR_PTX_NONE || frame == MR_PTX_NONE || !routine->taken)
         return false;
     struct mr_ptx_operand save = cg_reg_operand(work, stack, like);
-    struct mr_ptx_inst take = {.op = MR_PTX_OP_ALLOCA, .dst_count = 1, .operand_count = 3, .operands = routine->taken, .type = {MR_PTX_TYPE_U64}, .type_count = 1,
+    struct mr_ptx_inst take = {.op = MR_PTX_OP_ALLOCA, .dst_count = 1, .operand_count = 3, .operands = routine->taken, .type = {MR_PTX_TYPE_U64},
+        .type_count = 1,
         .guard = MR_PTX_NONE, .vector = 1, .line = like->line, .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
     routine->taken[0] = cg_reg_operand(work, frame, like);
     routine->taken[1] = routine->taken[2] = number(0, like);
@@ -276,8 +279,10 @@ static bool end_routine(struct cg_work *work, struct cg_routine *routine, const 
         return false;
     struct mr_ptx_operand restore = cg_reg_operand(work, stack, like);
     where[0] = cg_reg_operand(work, back, like);
-    where[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_TABLE, .label = routine->table, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
-    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRX, .operand_count = 2, .operands = where, .guard = MR_PTX_NONE, .vector = 1, .line = like->line, .column = like->column,
+    where[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_TABLE, .label = routine->table, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line,
+        .column = like->column};
+    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRX, .operand_count = 2, .operands = where, .guard = MR_PTX_NONE, .vector = 1, .line = like->line,
+        .column = like->column,
         .loc_file = like->loc_file, .loc_line = like->loc_line};
     return add_load(work, like, MR_PTX_TYPE_B32, back, frame_address(routine, FRAME_RETURN, like))
         && add_load(work, like, MR_PTX_TYPE_B64, stack, frame_address(routine, FRAME_STACK, like))

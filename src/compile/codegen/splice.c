@@ -55,7 +55,8 @@ bool cg_add_jump(struct cg_work *work, uint32_t label, const struct mr_ptx_inst 
     if (!to)
         return false;
     *to = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_LABEL, .label = label, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line, .column = like->column};
-    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRA, .operand_count = 1, .operands = to, .guard = guard, .guard_negated = negated, .vector = 1, .line = like->line,
+    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRA, .operand_count = 1, .operands = to, .guard = guard, .guard_negated = negated, .vector = 1,
+        .line = like->line,
                                .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
     return cg_add_inst(work, &jump);
 }
