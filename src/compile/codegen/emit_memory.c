@@ -21,6 +21,9 @@
  * overflowed on the way; that is tested when the code runs, and the other way
  * is taken if one did.
  *
+ * A vector that is stronger than weak moves as one, lane by lane: programs pass a
+ * value and its status in one (CUB's scans do), and count on nobody seeing half of it.
+ *
  * Anything stronger than a weak access is fenced off from the compiler's own
  * reordering; acquire and release get the processor's fence too. A uniform
  * access is volatile then, so that each round of a polling loop looks again.
@@ -530,9 +533,95 @@ static bool is_contiguous(const struct access *a)
     return a->address.c.kind == MR_CLASS_AFFINE && a->address.c.stride == (int64_t)a->bytes * a->count;
 }
 
+/* Whether all of a lane's elements have to move at once: where other threads of the host may look. `.cg` is how it was asked for before there were orders. */
+static bool is_undivided(const struct access *a)
+{
+    unsigned bytes = a->count * a->bytes;
+    bool far = a->inst->space == MR_PTX_SPACE_GLOBAL || a->inst->space == MR_PTX_SPACE_GENERIC;
+    return far && a->count > 1 && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && (a->strong || a->inst->cache == MR_PTX_CACHE_CG);
+}
+
+/* What the processor moves at once: an integer, or a vector of 16 bytes (two registers, if it were an integer). */
+static LLVMTypeRef undivided_type(struct cg *g, const struct access *a)
+{
+    unsigned bytes = a->count * a->bytes;
+    return bytes == 16 ? LLVMVectorType(g->unit->i64, 2) : LLVMIntTypeInContext(g->unit->context, bytes * 8);
+}
+
+static void read_undivided(struct cg *g, const struct access *a, LLVMValueRef address, LLVMValueRef *elements)
+{
+    LLVMValueRef whole = LLVMBuildLoad2(g->b, undivided_type(g, a), cg_pointer(g, address), "");
+    LLVMSetAlignment(whole, a->count * a->bytes);
+    LLVMSetVolatile(whole, true);
+    whole = LLVMBuildBitCast(g->b, whole, LLVMVectorType(a->element, a->count), "");
+    for (unsigned i = 0; i < a->count; i++)
+        elements[i] = LLVMBuildExtractElement(g->b, whole, LLVMConstInt(g->unit->i32, i, false), "");
+}
+
+static void write_undivided(struct cg *g, const struct access *a, LLVMValueRef address, LLVMValueRef *elements)
+{
+    LLVMValueRef whole = LLVMGetPoison(LLVMVectorType(a->element, a->count));
+    for (unsigned i = 0; i < a->count; i++)
+        whole = LLVMBuildInsertElement(g->b, whole, elements[i], LLVMConstInt(g->unit->i32, i, false), "");
+    LLVMValueRef store = LLVMBuildStore(g->b, LLVMBuildBitCast(g->b, whole, undivided_type(g, a), ""), cg_pointer(g, address));
+    LLVMSetAlignment(store, a->count * a->bytes);
+    LLVMSetVolatile(store, true);
+}
+
+/* The lanes' addresses in memory, for a loop over lanes. */
+static LLVMValueRef addresses_by_lane(struct cg *g, struct access *a)
+{
+    LLVMValueRef all = a->steps ? cg_stepped_vector(g, &a->stepped, g->unit->i64) : cg_address_vector(g, &a->address), slot = cg_scratch(g, g->unit->i64);
+    LLVMBuildStore(g->b, all, slot);
+    return slot;
+}
+
+static bool is_uniform(const struct access *a)
+{
+    return !a->steps && a->address.c.kind == MR_CLASS_UNIFORM;
+}
+
+static void load_undivided(struct cg *g, struct access *a)
+{
+    LLVMValueRef to[8], elements[8];
+    if (is_uniform(a)) {
+        read_undivided(g, a, a->address.base[0], a->values);
+        return;
+    }
+    LLVMValueRef from = addresses_by_lane(g, a);
+    for (unsigned i = 0; i < a->count; i++)
+        to[i] = cg_scratch(g, a->element);
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    read_undivided(g, a, LLVMBuildLoad2(g->b, g->unit->i64, lane_pointer(g, from, g->unit->i64, loop.lane), ""), elements);
+    for (unsigned i = 0; i < a->count; i++)
+        LLVMBuildStore(g->b, elements[i], lane_pointer(g, to[i], a->element, loop.lane));
+    cg_lane_loop_end(g, &loop);
+    for (unsigned i = 0; i < a->count; i++)
+        a->values[i] = LLVMBuildLoad2(g->b, LLVMVectorType(a->element, g->unit->width), to[i], "");
+}
+
+static void store_undivided(struct cg *g, struct access *a)
+{
+    LLVMValueRef from[8], elements[8];
+    LLVMValueRef to = is_uniform(a) ? NULL : addresses_by_lane(g, a);
+    for (unsigned i = 0; i < a->count; i++) {
+        from[i] = cg_scratch(g, a->element);
+        LLVMBuildStore(g->b, a->values[i], from[i]);
+    }
+    struct cg_lane_loop loop;
+    cg_lane_loop_begin(g, g->exec, &loop);
+    for (unsigned i = 0; i < a->count; i++)
+        elements[i] = LLVMBuildLoad2(g->b, a->element, lane_pointer(g, from[i], a->element, loop.lane), "");
+    write_undivided(g, a, to ? LLVMBuildLoad2(g->b, g->unit->i64, lane_pointer(g, to, g->unit->i64, loop.lane), "") : a->address.base[0], elements);
+    cg_lane_loop_end(g, &loop);
+}
+
 static void do_load(struct cg *g, struct access *a)
 {
-    if (a->steps)
+    if (is_undivided(a))
+        load_undivided(g, a);
+    else if (a->steps)
         stepped_way(g, a, true, load_contiguous, load_scattered);
     else if (a->address.c.kind == MR_CLASS_UNIFORM)
         load_uniform(g, a);
@@ -550,14 +639,16 @@ static void do_load(struct cg *g, struct access *a)
 
 static void do_store(struct cg *g, struct access *a)
 {
-    if (!a->steps && a->address.c.kind == MR_CLASS_UNIFORM) {
+    if (is_uniform(a) && !is_undivided(a)) {
         store_uniform(g, a);
         return;
     }
     for (unsigned i = 0; i < a->count; i++)
         if (LLVMGetTypeKind(LLVMTypeOf(a->values[i])) != LLVMVectorTypeKind)
             a->values[i] = cg_splat(g, a->values[i]);
-    if (a->steps)
+    if (is_undivided(a))
+        store_undivided(g, a);
+    else if (a->steps)
         stepped_way(g, a, false, store_contiguous, store_scattered);
     else if (is_contiguous(a))
         either_way(g, a, false, store_contiguous, store_stepwise);
