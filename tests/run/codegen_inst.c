@@ -489,7 +489,7 @@ static void refusals(void **unused)
     (void)unused;
     rig_refuses(".version 8.0\n.target sm_80\n.address_size 32\n", "32-bit addresses");
     rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>;\nmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r0,%r1}, {%r2}, {%r3}, {%r4};\nret;\n}\n", "line 7");
-    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<9>; .local .u32 x;\nmov.u32 %r0, x;\nret;\n}\n", "line 7");
+    rig_refuses(".version 8.0\n.target sm_80\n.address_size 64\n.global .u32 x;\n.visible .entry k()\n{\n.reg .b32 %r<9>;\nmov.u32 %r0, x;\nret;\n}\n", "line 8");
 }
 
 int main(void)
