@@ -61,9 +61,9 @@ bool cg_parameters_prepare(struct cg *g)
     for (uint32_t i = 0; good && func->is_entry && i < func->inst_count; i++)
         mr_flow_registers(&g->flow, &func->insts[i], count_definitions, definitions);
     for (uint32_t i = 0; good && func->is_entry && i < func->inst_count; i++) {
-        const struct mr_ptx_operand *to = &func->insts[i].operands[0];
-        if (func->insts[i].dst_count == 1 && to->kind == MR_PTX_OPERAND_REG && definitions[to->reg] == 1)
-            g->parameters[to->reg] = moved(g, &func->insts[i]);
+        const struct mr_ptx_inst *inst = &func->insts[i];
+        if (inst->dst_count == 1 && inst->operands[0].kind == MR_PTX_OPERAND_REG && definitions[inst->operands[0].reg] == 1)
+            g->parameters[inst->operands[0].reg] = moved(g, inst);
     }
     mr_free(definitions);
     return good;
