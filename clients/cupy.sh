@@ -104,6 +104,9 @@ suite pytest cupy-core "$millrace" run -- "$venv/bin/python" $(files_of core_tes
 # shellcheck disable=SC2046
 suite pytest cupy-ndarray "$millrace" run -- "$venv/bin/python" $(files_of core_tests "array_function ndarray ndarray_adv_indexing ndarray_copy_and_view ndarray_cuda_array_interface \
     ndarray_indexing")
+# shellcheck disable=SC2046
+suite pytest cupy-more "$millrace" run -- "$venv/bin/python" $(files_of core_tests "bfloat16 cub_reduction dlpack gufuncs mdspan multithreading ndarray_complex_ops ndarray_reduction \
+    ndarray_scatter ndarray_ufunc structured ufunc_methods")
 for area in binary creation indexing; do
     suite pytest "cupy-$area" "$millrace" run -- "$venv/bin/python" "$work/tests/cupy_tests/${area}_tests"/test_*.py
 done
