@@ -139,7 +139,8 @@ def print_kernels(ours: dict, hand: dict) -> None:
 def print_scale(scale: dict) -> None:
     print("\nBytes of resident memory\n")
     for name, label in (("bytes_event", "an event, recorded"), ("bytes_stream", "a stream"),
-                        ("bytes_queued_launch", "a queued launch"), ("bytes_context", "a context")):
+                        ("bytes_queued_launch", "a queued launch"), ("bytes_context", "a context"),
+                        ("bytes_module", "a module of one small kernel"), ("bytes_module_launched", "the same, launched")):
         print(f"{label:36} {cell(scale.get(name)):>9}")
     print("\nNanoseconds of a call while N streams exist\n")
     print(f"{'streams':>8} {'record':>9} {'wait':>9} {'launch':>9}")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What things weigh and how costs grow: bytes of the process per event, stream, queued command and context; nanoseconds of a record, a wait
+/* What things weigh and how costs grow: bytes of the process per event, stream, queued command, context and module; nanoseconds of a record, a wait
  * and a launch while 1 to 10,000 streams exist; allocations from one pool by 1 to 64 threads. */
 #include <pthread.h>
 #include <sched.h>
@@ -75,6 +75,36 @@ static void weigh(CUdevice device)
     printf("bytes_stream %.0f\n", (resident() - before) / COUNT);
     for (int i = 0; i < COUNT; i++)
         CHECK(cuStreamDestroy(streams[i]));
+}
+
+/* Modules that differ in a number, each with one kernel, before its first launch and after. */
+static void weigh_modules(void)
+{
+    enum { COUNT = 500 };
+    static CUmodule modules[COUNT];
+    CUdeviceptr counter;
+    void *parameters[] = { &counter };
+    CHECK(cuMemAlloc(&counter, 128));
+    double before = resident();
+    for (int i = 0; i < COUNT; i++) {
+        char text[800];
+        snprintf(text, sizeof text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+            ".reg .u32 %%r<3>; .reg .u64 %%rd<3>;\nld.param.u64 %%rd0, [p];\ncvta.to.global.u64 %%rd0, %%rd0;\nmov.u32 %%r0, %%tid.x;\n"
+            "mul.wide.u32 %%rd1, %%r0, 4;\nadd.u64 %%rd0, %%rd0, %%rd1;\nld.global.u32 %%r1, [%%rd0];\nadd.u32 %%r1, %%r1, %d;\n"
+            "st.global.u32 [%%rd0], %%r1;\nret;\n}\n", 1000 + i);
+        CHECK(cuModuleLoadData(&modules[i], text));
+    }
+    printf("bytes_module %.0f\n", (resident() - before) / COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        CUfunction function;
+        CHECK(cuModuleGetFunction(&function, modules[i], "k"));
+        CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, parameters, NULL));
+    }
+    CHECK(cuCtxSynchronize());
+    printf("bytes_module_launched %.0f\n", (resident() - before) / COUNT);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(cuModuleUnload(modules[i]));
+    CHECK(cuMemFree(counter));
 }
 
 /* One record, one wait and one launch on each of `count` streams in turn, `rounds` times over; the mean cost of each. */
@@ -165,6 +195,7 @@ int main(void)
     CHECK(cuModuleGetFunction(&empty, module, "empty"));
     CHECK(cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL));
     CHECK(cuCtxSynchronize());
+    weigh_modules();
     weigh(device);
     for (int count = 1; count <= 10000; count *= 10)
         grow(count);

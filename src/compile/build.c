@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From PTX text to a program: parsed, verified, checked against what code generation can do and what a launch could provide, laid out, described. Compilers and
  * linkers that ask whether a text would load come this way, too (uses.c); there is no machine code in it. */
+#include "base/memory.h"
 #include "compile/program.h"
 
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
@@ -13,11 +14,11 @@ CUresult mr_program_status_of(const struct mr_ptx_diag *diag)
 }
 
 /* Static shared memory that no launch could provide. */
-static bool check_limits(const struct mr_program *program, struct mr_ptx_diag *diag)
+static bool check_limits(const struct mr_layout *layout, struct mr_ptx_diag *diag)
 {
     bool good = true;
-    for (uint32_t i = 0; i < program->layout.entry_count; i++) {
-        const struct mr_layout_entry *entry = &program->layout.entries[i];
+    for (uint32_t i = 0; i < layout->entry_count; i++) {
+        const struct mr_layout_entry *entry = &layout->entries[i];
         if (entry->static_shared <= STATIC_SHARED_MAX)
             continue;
         mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
@@ -35,31 +36,58 @@ static bool check_target(const struct mr_ptx_module *module, int capability, str
     return false;
 }
 
-CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag)
+/* The tree in parts, and with what it lacks if something is wrong. */
+static CUresult fill(struct mr_tree *tree, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag)
 {
-    program->module = mr_ptx_parse(text, length, diag);
-    if (!program->module)
+    tree->module = mr_ptx_parse(text, length, diag);
+    if (!tree->module)
         return mr_program_status_of(diag);
     if (!options->capability)
-        options->capability = (int)program->module->target_sm;
+        options->capability = (int)tree->module->target_sm;
     /* The verifier and the checks that follow show source lines as well. */
     diag->source = text;
     diag->source_length = length;
-    program->module->is_partial = options->partial;
-    bool good = mr_ptx_verify(program->module, diag) && check_target(program->module, options->capability, diag) &&
-        mr_codegen_check(program->module, diag);
-    if (good && !mr_layout_build(program->module, &program->layout))
+    tree->module->is_partial = options->partial;
+    bool good = mr_ptx_verify(tree->module, diag) && check_target(tree->module, options->capability, diag) && mr_codegen_check(tree->module, diag);
+    if (good && !mr_layout_build(tree->module, &tree->layout))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    good = good && check_limits(program, diag);
+    good = good && check_limits(&tree->layout, diag);
     diag->source = NULL;
-    if (!good)
-        return mr_program_status_of(diag);
-    return mr_program_describe(program, options) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return good ? CUDA_SUCCESS : mr_program_status_of(diag);
 }
 
-void mr_program_unbuild(struct mr_program *program)
+CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
+    struct mr_tree **out)
 {
-    mr_program_forget(program);
-    mr_layout_clear(&program->layout);
-    mr_ptx_module_destroy(program->module);
+    struct mr_tree *tree = mr_calloc(1, sizeof *tree);
+    CUresult status = tree ? fill(tree, text, length, options, diag) : CUDA_ERROR_OUT_OF_MEMORY;
+    if (status == CUDA_SUCCESS && !mr_program_describe(program, tree, options))
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    if (status == CUDA_SUCCESS)
+        *out = tree;
+    else
+        mr_tree_free(tree);
+    return status;
+}
+
+struct mr_tree *mr_tree_again(const char *text, size_t length)
+{
+    struct mr_tree *tree = mr_calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    tree->module = mr_ptx_parse(text, length, NULL);
+    /* The verifier notes in the tree what code generation asks for. */
+    if (tree->module && mr_ptx_verify(tree->module, NULL) && mr_layout_build(tree->module, &tree->layout))
+        return tree;
+    mr_tree_free(tree);
+    return NULL;
+}
+
+void mr_tree_free(struct mr_tree *tree)
+{
+    if (!tree)
+        return;
+    mr_layout_clear(&tree->layout);
+    mr_ptx_module_destroy(tree->module);
+    mr_free(tree);
 }

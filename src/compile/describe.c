@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rest of the driver sees of a program: its symbols and entries, copied out of the syntax tree and the layout. Names, initial bytes and
- * parameter offsets stay in the tree's arena. */
+/* What the rest of the driver sees of a program: its symbols and entries, copied out of the syntax tree and the layout, which do not stay. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -19,7 +18,7 @@ static bool describe_initial(struct mr_symbol *symbol, const struct mr_ptx_var *
     return true;
 }
 
-static bool describe_relocations(const struct mr_program *program, struct mr_symbol *symbol, const struct mr_ptx_var *var)
+static bool describe_relocations(const struct mr_tree *tree, struct mr_symbol *symbol, const struct mr_ptx_var *var)
 {
     if (var->reloc_count == 0)
         return true;
@@ -29,7 +28,7 @@ static bool describe_relocations(const struct mr_program *program, struct mr_sym
     symbol->relocations = relocations;
     for (uint32_t i = 0; i < var->reloc_count; i++) {
         const struct mr_ptx_reloc *from = &var->relocs[i];
-        uint32_t index = mr_layout_symbol(&program->layout, from->var ? (const void *)from->var : (const void *)from->func);
+        uint32_t index = mr_layout_symbol(&tree->layout, from->var ? (const void *)from->var : (const void *)from->func);
         if (index == MR_LAYOUT_NONE || from->offset > symbol->size || from->width > symbol->size - from->offset)
             continue;
         relocations[symbol->relocation_count++] = (struct mr_symbol_relocation){ .offset = from->offset, .width = from->width,
@@ -38,18 +37,16 @@ static bool describe_relocations(const struct mr_program *program, struct mr_sym
     return true;
 }
 
-static bool describe_symbol(const struct mr_program *program, size_t index)
+static bool describe_symbol(struct mr_program *program, const struct mr_tree *tree, size_t index)
 {
-    const struct mr_layout_symbol *from = &program->layout.symbols[index];
+    const struct mr_layout_symbol *from = &tree->layout.symbols[index];
     struct mr_symbol *symbol = &program->symbols[index];
     if (from->func) {
-        symbol->name = from->func->name;
         symbol->what = MR_SYMBOL_FUNCTION;
         symbol->visible = from->func->linkage == MR_PTX_LINKAGE_VISIBLE;
         return true;
     }
     const struct mr_ptx_var *var = from->var;
-    symbol->name = var->name;
     symbol->what = MR_SYMBOL_VARIABLE;
     symbol->size = (size_t)var->size;
     symbol->alignment = var->align;
@@ -59,7 +56,7 @@ static bool describe_symbol(const struct mr_program *program, size_t index)
     symbol->managed = var->is_managed;
     symbol->reference = var->type == MR_PTX_TYPE_TEXREF ? MR_REFERENCE_TEXTURE : var->type == MR_PTX_TYPE_SAMPLERREF ? MR_REFERENCE_SAMPLER :
         var->type == MR_PTX_TYPE_SURFREF ? MR_REFERENCE_SURFACE : MR_REFERENCE_NONE;
-    return describe_initial(symbol, var) && describe_relocations(program, symbol, var);
+    return describe_initial(symbol, var) && describe_relocations(tree, symbol, var);
 }
 
 #define REGISTER_FILE 65536u   /* of a multiprocessor */
@@ -139,9 +136,9 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     return total;
 }
 
-static bool describe_entry(struct mr_program *program, size_t index, const struct mr_program_options *options)
+static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, const struct mr_program_options *options)
 {
-    const struct mr_layout_entry *from = &program->layout.entries[index];
+    const struct mr_layout_entry *from = &tree->layout.entries[index];
     const struct mr_ptx_function *function = from->func;
     struct mr_entry *entry = &program->entries[index];
     struct mr_param *params = mr_calloc(function->param_count, sizeof *params);
@@ -149,13 +146,12 @@ static bool describe_entry(struct mr_program *program, size_t index, const struc
         return false;
     for (uint32_t i = 0; i < function->param_count; i++)
         params[i] = (struct mr_param){ .offset = function->param_offsets[i], .size = (size_t)function->params[i]->size };
-    entry->name = function->name;
     entry->param_count = function->param_count;
     entry->params = params;
     entry->param_bytes = (size_t)function->param_size;
     entry->static_shared = (size_t)from->static_shared;
     entry->dynamic_offset = (size_t)from->dynamic_offset;
-    entry->constant_bytes = constant_bytes(program->module);
+    entry->constant_bytes = constant_bytes(tree->module);
     entry->local_bytes = (size_t)from->local_bytes;
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
@@ -163,43 +159,76 @@ static bool describe_entry(struct mr_program *program, size_t index, const struc
     entry->registers = estimate_registers(function, entry->max_threads, &options->limits);
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
-    entry->ptx_version = program->module->target_sm;
+    entry->ptx_version = tree->module->target_sm;
     entry->binary_version = (unsigned)options->capability;
     return true;
 }
 
-bool mr_program_describe(struct mr_program *program, const struct mr_program_options *options)
+static const char *symbol_name(const struct mr_layout_symbol *symbol)
 {
-    program->symbols = mr_calloc(program->layout.symbol_count, sizeof *program->symbols);
-    program->entries = mr_calloc(program->layout.entry_count, sizeof *program->entries);
-    program->code = mr_calloc(program->layout.entry_count, sizeof *program->code);
-    if (!program->symbols || !program->entries || !program->code)
+    return symbol->func ? symbol->func->name : symbol->var->name;
+}
+
+static const char *copy_name(char **to, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    const char *copy = memcpy(*to, name, size);
+    *to += size;
+    return copy;
+}
+
+static bool describe_names(struct mr_program *program, const struct mr_layout *layout)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < layout->symbol_count; i++)
+        bytes += strlen(symbol_name(&layout->symbols[i])) + 1;
+    for (size_t i = 0; i < layout->entry_count; i++)
+        bytes += strlen(layout->entries[i].func->name) + 1;
+    char *at = program->names = mr_alloc(bytes);
+    if (!at)
         return false;
-    for (size_t i = 0; i < program->layout.symbol_count; i++)
-        if (!describe_symbol(program, i))
+    for (size_t i = 0; i < layout->symbol_count; i++)
+        program->symbols[i].name = copy_name(&at, symbol_name(&layout->symbols[i]));
+    for (size_t i = 0; i < layout->entry_count; i++)
+        program->entries[i].name = copy_name(&at, layout->entries[i].func->name);
+    return true;
+}
+
+bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree, const struct mr_program_options *options)
+{
+    program->symbol_count = tree->layout.symbol_count;
+    program->entry_count = tree->layout.entry_count;
+    program->symbols = mr_calloc(program->symbol_count, sizeof *program->symbols);
+    program->entries = mr_calloc(program->entry_count, sizeof *program->entries);
+    program->code = mr_calloc(program->entry_count, sizeof *program->code);
+    if (!program->symbols || !program->entries || !program->code || !describe_names(program, &tree->layout))
+        return false;
+    for (size_t i = 0; i < program->symbol_count; i++)
+        if (!describe_symbol(program, tree, i))
             return false;
-    for (size_t i = 0; i < program->layout.entry_count; i++)
-        if (!describe_entry(program, i, options))
+    for (size_t i = 0; i < program->entry_count; i++)
+        if (!describe_entry(program, tree, i, options))
             return false;
     return true;
 }
 
 void mr_program_forget(struct mr_program *program)
 {
-    for (size_t i = 0; i < program->layout.symbol_count && program->symbols; i++) {
+    for (size_t i = 0; i < program->symbol_count && program->symbols; i++) {
         mr_free((void *)program->symbols[i].initial);
         mr_free((void *)program->symbols[i].relocations);
     }
-    for (size_t i = 0; i < program->layout.entry_count && program->entries; i++)
+    for (size_t i = 0; i < program->entry_count && program->entries; i++)
         mr_free((void *)program->entries[i].params);
     mr_free(program->symbols);
     mr_free(program->entries);
     mr_free(program->code);
+    mr_free(program->names);
 }
 
 size_t mr_program_symbol_count(const struct mr_program *program)
 {
-    return program->layout.symbol_count;
+    return program->symbol_count;
 }
 
 const struct mr_symbol *mr_program_symbol(const struct mr_program *program, size_t index)
@@ -209,7 +238,7 @@ const struct mr_symbol *mr_program_symbol(const struct mr_program *program, size
 
 size_t mr_program_entry_count(const struct mr_program *program)
 {
-    return program->layout.entry_count;
+    return program->entry_count;
 }
 
 const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index)

@@ -41,7 +41,7 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
 
 static void free_program(struct mr_program *program)
 {
-    for (size_t i = 0; i < program->layout.entry_count && program->code; i++)
+    for (size_t i = 0; i < program->entry_count && program->code; i++)
         for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
             struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
             if (variant) {
@@ -50,7 +50,9 @@ static void free_program(struct mr_program *program)
             }
             mr_free(variant);
         }
-    mr_program_unbuild(program);
+    mr_tree_forget(program);
+    mr_program_forget(program);
+    mr_free(program->source.packed);
     mr_free(program);
 }
 
@@ -72,13 +74,13 @@ static bool begins_with_version(const char *text, size_t length)
 }
 
 /* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses. */
-static void give_info(const struct mr_program *program, struct mr_program_options *options, const struct mr_ptx_diag *diag)
+static void give_info(const struct mr_program *program, const struct mr_tree *tree, struct mr_program_options *options, const struct mr_ptx_diag *diag)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = options->verbose && options->info_room ? open_memstream(&text, &size) : NULL;
     if (file) {
-        mr_program_put_uses(file, program);
+        mr_program_put_uses(file, program, tree);
         fputs(mr_ptx_diag_text(diag), file);
         fclose(file);
     }
@@ -89,6 +91,7 @@ static void give_info(const struct mr_program *program, struct mr_program_option
 static CUresult load_text(const char *text, size_t length, struct mr_program_options *options, struct mr_program **out)
 {
     struct mr_ptx_diag diag;
+    struct mr_tree *tree = NULL;
     struct mr_program *program = mr_calloc(1, sizeof *program);
     if (!program)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -97,15 +100,19 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
-    CUresult status = mr_program_build(program, text, length, options, &diag);
-    if (status == CUDA_SUCCESS && program->layout.entry_count > 0 && !mr_compiler_present())
+    CUresult status = mr_program_build(program, text, length, options, &diag, &tree);
+    if (status == CUDA_SUCCESS && !mr_source_pack(&program->source, text, length))
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    if (status == CUDA_SUCCESS && program->entry_count > 0 && !mr_compiler_present())
         status = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (status != CUDA_SUCCESS) {
         give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
         mr_log(MR_LOG_INFO, "PTX refused: %s", status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
+        mr_tree_free(tree);
         free_program(program);
     } else {
-        give_info(program, options, &diag);
+        give_info(program, tree, options, &diag);
+        mr_tree_keep(program, tree);
         *out = program;
     }
     mr_ptx_diag_clear(&diag);
@@ -251,17 +258,19 @@ static void dump_variant(const struct mr_program *program, size_t entry, unsigne
 }
 
 /* Generates the code. The object goes to the cache if `key` is given. */
-static CUresult generate(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key,
-    struct mr_variant *variant)
+static CUresult generate(struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key, struct mr_variant *variant)
 {
     const struct mr_codegen_api *compiler = mr_compiler_open();
     if (!compiler)
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    struct mr_tree *tree = mr_tree_take(program);
+    if (!tree)
+        return CUDA_ERROR_OUT_OF_MEMORY;
     const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
     unsigned stages = mr_dump_settings().stages;
     char source[SOURCE_ROOM];
     name_source(program, source);
-    struct mr_codegen_request request = { .module = program->module, .layout = &program->layout, .entry = (uint32_t)entry, .shape = shape,
+    struct mr_codegen_request request = { .module = tree->module, .layout = &tree->layout, .entry = (uint32_t)entry, .shape = shape,
         .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = stages & MR_DUMP_IR,
         .want_assembly = stages & MR_DUMP_ASM, .source = source, .note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS) };
     struct mr_codegen_result result = { .object = NULL };
@@ -282,10 +291,11 @@ static CUresult generate(const struct mr_program *program, size_t entry, unsigne
         mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", program->entries[entry].name, result.error ? result.error : "out of memory");
     }
     compiler->release(&result);
+    mr_tree_keep(program, tree);
     return status;
 }
 
-static CUresult make_variant(const struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+static CUresult make_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
 {
     struct mr_cache_key key;
     struct mr_cache_entry found;
@@ -324,7 +334,7 @@ static CUresult add_variant(struct mr_program *program, size_t entry, unsigned s
 CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
 {
     unsigned shape = mr_shape_class(block);
-    if (entry >= program->layout.entry_count)
+    if (entry >= program->entry_count)
         return CUDA_ERROR_INVALID_VALUE;
     struct mr_variant *variant = atomic_load_explicit(&program->code[entry].variants[shape], memory_order_acquire);
     if (__builtin_expect(!variant, 0)) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load but for its machine code, which is added under
- * `lock` and read without one. */
+ * `lock` and read without one, and its tree, which comes and goes (trees.c). */
 #ifndef MR_COMPILE_PROGRAM_H
 #define MR_COMPILE_PROGRAM_H
 
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/list.h"
 #include "base/thread.h"
 #include "compile/cache.h"
 #include "compile/codegen.h"
@@ -24,30 +25,55 @@ struct mr_variant {
 
 struct mr_entry_code { _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT]; };
 
-struct mr_program {
-    _Atomic uint32_t references;
+/* What machine code is made from. */
+struct mr_tree {
     struct mr_ptx_module *module;
     struct mr_layout layout;
-    struct mr_cache_key text;              /* hash of the PTX */
-    unsigned optimisation;
-    struct mr_symbol *symbols;             /* layout.symbol_count */
-    struct mr_entry *entries;              /* layout.entry_count */
-    struct mr_entry_code *code;            /* layout.entry_count */
-    mr_lock lock;                          /* held while an entry of this program is compiled */
 };
 
-/* build.c: from text to a program that is ready but for machine code; the reasons of a refusal go to `diag`. options->capability 0 becomes the one that
- * the text states. mr_program_unbuild frees what was made, also after a failure. */
-CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag)
-    __attribute__((warn_unused_result));
-void mr_program_unbuild(struct mr_program *program);
+/* The PTX, as one block of LZ4. */
+struct mr_source { char *packed; size_t packed_size, length; };
+
+struct mr_program {
+    _Atomic uint32_t references;
+    struct mr_source source;
+    struct mr_cache_key text;              /* hash of the PTX */
+    unsigned optimisation;
+    struct mr_symbol *symbols;
+    size_t symbol_count;
+    struct mr_entry *entries;
+    size_t entry_count;
+    struct mr_entry_code *code;            /* entry_count */
+    char *names;                           /* of symbols and entries, one after the other */
+    mr_lock lock;                          /* held while an entry of this program is compiled */
+    struct mr_list kept_link;              /* in trees.c's list while `kept` is there; these two are under its lock */
+    struct mr_tree *kept;
+};
+
+/* build.c: from text to a program that is ready but for machine code, and to the tree in *out; the reasons of a refusal go to `diag`. options->capability 0
+ * becomes the one that the text states. Whether it fails or not, what the program got is freed by mr_program_forget. */
+CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
+    struct mr_tree **out) __attribute__((warn_unused_result));
 CUresult mr_program_status_of(const struct mr_ptx_diag *diag);
 
-/* uses.c: what each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. */
-void mr_program_put_uses(FILE *file, const struct mr_program *program);
+/* The tree of a text that was built before: NULL when memory is short. */
+struct mr_tree *mr_tree_again(const char *text, size_t length) __attribute__((warn_unused_result));
+void mr_tree_free(struct mr_tree *tree);
 
-/* Fills program->symbols and program->entries from the layout. False when memory is short. */
-bool mr_program_describe(struct mr_program *program, const struct mr_program_options *options) __attribute__((warn_unused_result));
+/* trees.c: false when memory is short; source->packed is freed with mr_free. */
+bool mr_source_pack(struct mr_source *source, const char *text, size_t length) __attribute__((warn_unused_result));
+
+/* The trees of the programs that were used last are kept. mr_tree_take: the program's tree, which is then the caller's (under program->lock, or while nobody else
+ * knows the program); NULL when memory is short. mr_tree_keep gives it back, NULL is allowed; mr_tree_forget frees what is kept. */
+struct mr_tree *mr_tree_take(struct mr_program *program) __attribute__((warn_unused_result));
+void mr_tree_keep(struct mr_program *program, struct mr_tree *tree);
+void mr_tree_forget(struct mr_program *program);
+
+/* uses.c: what each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. */
+void mr_program_put_uses(FILE *file, const struct mr_program *program, const struct mr_tree *tree);
+
+/* Fills in symbols, entries and names from the tree, of which nothing is borrowed. False when memory is short. */
+bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree, const struct mr_program_options *options) __attribute__((warn_unused_result));
 void mr_program_forget(struct mr_program *program);
 
 #endif

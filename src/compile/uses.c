@@ -48,29 +48,31 @@ static void put_entry(FILE *file, const struct mr_entry *entry, const struct mr_
 }
 
 /* Constants stand in bank 3. */
-void mr_program_put_uses(FILE *file, const struct mr_program *program)
+void mr_program_put_uses(FILE *file, const struct mr_program *program, const struct mr_tree *tree)
 {
-    size_t global_bytes = 0, constant_bytes = program->layout.entry_count ? program->entries[0].constant_bytes : 0;
-    for (size_t i = 0; i < program->layout.symbol_count; i++)
+    size_t global_bytes = 0, constant_bytes = program->entry_count ? program->entries[0].constant_bytes : 0;
+    for (size_t i = 0; i < program->symbol_count; i++)
         if (program->symbols[i].what == MR_SYMBOL_VARIABLE && !program->symbols[i].constant)
             global_bytes += program->symbols[i].size;
     fprintf(file, "ptxas info    : %zu bytes gmem", global_bytes);
     put_bytes(file, ", ", constant_bytes, "cmem[3]");
     fputc('\n', file);
-    for (size_t i = 0; i < program->layout.entry_count; i++)
-        put_entry(file, &program->entries[i], &program->layout.entries[i]);
+    for (size_t i = 0; i < program->entry_count; i++)
+        put_entry(file, &program->entries[i], &tree->layout.entries[i]);
 }
 
 unsigned mr_program_check(const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag, FILE *uses)
 {
     struct mr_program program;
     memset(&program, 0, sizeof program);
-    CUresult status = mr_program_build(&program, text, length, options, diag);
-    unsigned target = status == CUDA_SUCCESS ? program.module->target_sm : 0;
+    struct mr_tree *tree = NULL;
+    CUresult status = mr_program_build(&program, text, length, options, diag, &tree);
+    unsigned target = status == CUDA_SUCCESS ? tree->module->target_sm : 0;
     if (status == CUDA_SUCCESS && uses)
-        mr_program_put_uses(uses, &program);
+        mr_program_put_uses(uses, &program, tree);
     else if (status == CUDA_ERROR_OUT_OF_MEMORY)
         mr_ptx_diag_error(diag, 0, 0, "out of memory");
-    mr_program_unbuild(&program);
+    mr_tree_free(tree);
+    mr_program_forget(&program);
     return target;
 }

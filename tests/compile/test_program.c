@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/sanitizer.h"
 #include "compile/cache.h"
 #include "compile/codegen.h"
 #include "compile/compile.h"
@@ -303,6 +304,127 @@ static void threads_share_the_code(void **unused)
     mr_program_drop(program);
 }
 
+/* More programs than keep their trees: the text of the others is parsed again, and the generator sees the same kernels. */
+static void programs_that_were_not_used_lately_get_code_too(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 20 };
+    struct mr_program *programs[COUNT];
+    char text[200];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("k") EMPTY("refuse"), i);
+        programs[i] = loaded(text);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        const struct mr_code *code = NULL;
+        assert_string_equal(code_for(programs[i], 32, 1)->name, "k");
+        assert_int_equal(mr_program_code(programs[i], 1, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_PTX);
+    }
+    assert_int_equal(compiled(), 2 * COUNT);
+    for (int i = 0; i < COUNT; i++)
+        mr_program_drop(programs[i]);
+}
+
+/* Each allocation of a parse for the second time fails. */
+static void memory_shortage_when_code_is_made_late(void **unused)
+{
+    (void)unused;
+    uint64_t before = mr_alloc_live();
+    setenv("MILLRACE_CACHE", "off", 1);
+    mr_cache_reset();
+    for (uint64_t n = 1; n < 100; n++) {
+        struct mr_program *late = loaded(HEAD EMPTY("k")), *others[8];
+        const struct mr_code *code = NULL;
+        char text[100];
+        for (int i = 0; i < 8; i++) {
+            snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("k"), i);
+            others[i] = loaded(text);
+        }
+        mr_alloc_fail_after(n);
+        CUresult status = mr_program_code(late, 0, (unsigned[3]){ 32, 1, 1 }, &code);
+        assert_true(status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY);
+        mr_alloc_fail_after(0);
+        assert_non_null(code_for(late, 32, 1));
+        mr_program_drop(late);
+        for (int i = 0; i < 8; i++)
+            mr_program_drop(others[i]);
+        assert_int_equal(mr_alloc_live(), before);
+    }
+}
+
+static long resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long pages = 0;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*s %ld", &pages), 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* A kernel of 400 instructions, whose tree has some 140 KB, and whose number is in its text. */
+static void write_kernel(char *text, size_t room, int number)
+{
+    int length = snprintf(text, room, HEAD "// %d\n.visible .entry k()\n{\n    .reg .u32 %%r<4>;\n    mov.u32 %%r1, %%tid.x;\n", number);
+    for (int i = 0; i < 400; i++)
+        length += snprintf(text + length, room - (size_t)length, "    mad.lo.u32 %%r2, %%r1, %d, %%r2;\n", number + i);
+    snprintf(text + length, room - (size_t)length, "    ret;\n}\n");
+}
+
+#if defined(MR_ASAN) || defined(MR_TSAN)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+/* 400 programs with their code take 400 times 40 KB at most, four times what they do, and less than a third of their trees'. */
+static void programs_take_little_memory(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 400, EACH = 40 << 10 };
+    static struct mr_program *programs[COUNT];
+    static char text[20000];
+    if (SANITIZED)
+        skip(); /* a sanitizer's allocator keeps what was freed */
+    long before = 0;
+    for (int i = -20; i < COUNT; i++) {
+        write_kernel(text, sizeof text, 10000 + i);
+        struct mr_program *program = loaded(text);
+        code_for(program, 32, 1);
+        if (i < 0)
+            mr_program_drop(program); /* whatever is made once */
+        else
+            programs[i] = program;
+        if (i == -1)
+            before = resident_bytes();
+    }
+    long grown = resident_bytes() - before;
+    for (int i = 0; i < COUNT; i++)
+        mr_program_drop(programs[i]);
+    if (grown > (long)COUNT * EACH)
+        fail_msg("%d programs take %ld bytes each", COUNT, grown / COUNT);
+}
+
+static void programs_that_come_and_go_leave_nothing(void **unused)
+{
+    (void)unused;
+    static char text[20000];
+    if (SANITIZED)
+        skip();
+    long before = 0;
+    for (int i = 0; i < 2000; i++) {
+        write_kernel(text, sizeof text, 20000 + i);
+        struct mr_program *program = loaded(text);
+        code_for(program, 32, 1);
+        mr_program_drop(program);
+        if (i == 100)
+            before = resident_bytes();
+    }
+    long grown = resident_bytes() - before;
+    if (grown > 8 << 20)
+        fail_msg("1,899 programs left %ld bytes", grown);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -316,6 +438,10 @@ int main(void)
         TEST(dumps_are_written),
         TEST(memory_shortage_anywhere),
         TEST(threads_share_the_code),
+        TEST(programs_that_were_not_used_lately_get_code_too),
+        TEST(memory_shortage_when_code_is_made_late),
+        TEST(programs_take_little_memory),
+        TEST(programs_that_come_and_go_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
