@@ -142,9 +142,11 @@ static void load_whole(struct cg *g, struct access *a)
 
 /* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides over a whole grid's
  * worth of memory in each round is never guessed right by the processor, since the block's other warps, which read what lies between, have their turn
- * only when this one is done. A wrong guess costs a few instructions and doesn't fault. Where warps take turns at barriers in the loop, the next round is far
- * enough. */
+ * only when this one is done. A wrong guess costs a few instructions and doesn't fault. The memory is asked for in the cache's second level: strides are
+ * powers of two more often than not, and eight rounds of such a stride are all that one place of the first level holds.
+ * Where warps take turns at barriers in the loop, the next round is far enough, and the first level near enough. */
 #define PREFETCH_ROUNDS 8
+enum { TO_SECOND_LEVEL = 2, TO_FIRST_LEVEL = 3 }; /* LLVM's locality */
 
 static LLVMValueRef address_before(struct cg *g)
 {
@@ -171,10 +173,11 @@ static void load_prefetch(struct cg *g, const struct access *a)
     LLVMValueRef step = LLVMBuildSub(g->b, here, LLVMBuildLoad2(g->b, i64, slot, ""), "");
     LLVMBuildStore(g->b, here, slot);
     step = LLVMBuildMul(g->b, step, LLVMConstInt(i64, turns ? 1 : PREFETCH_ROUNDS, false), "");
+    LLVMValueRef level = LLVMConstInt(i32, turns ? TO_FIRST_LEVEL : TO_SECOND_LEVEL, false);
     for (unsigned row = 0; row < g->flow.rows; row++) {
         LLVMValueRef ahead = LLVMBuildAdd(g->b, a->address.base[row], step, "");
         for (unsigned line = 0; line < cg_row_lanes(g) * a->bytes * a->count; line += 64) {
-            LLVMValueRef args[4] = {offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), LLVMConstInt(i32, 3, false), LLVMConstInt(i32, 1, false)};
+            LLVMValueRef args[4] = {offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), level, LLVMConstInt(i32, 1, false)};
             cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
         }
     }
