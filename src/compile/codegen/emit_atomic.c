@@ -10,7 +10,7 @@
 
 struct atomic {
     const struct mr_ptx_inst *inst;
-    const struct mr_ptx_operand *result, *value; /* of the element at hand, where the operation is on vectors; result may be NULL */
+    const struct mr_ptx_operand *address, *result, *value; /* the last two of the element at hand, where the operation is on vectors; result may be NULL */
     LLVMTypeRef type; /* integer of the operation's width */
     unsigned bytes;
     bool shared;
@@ -201,7 +201,9 @@ static void one_place(struct cg *g, const struct atomic *a, const struct cg_addr
 
 /* Each lane's place and operands as arrays, for lanes to take by number. */
 struct turns {
-    LLVMTypeRef place;           /* of `from`: i64, an address; or i32, an offset into .shared memory */
+    LLVMTypeRef place;           /* of `from`: i64, an address; i32, an offset into .shared memory; or i8, what makes up an address with the next two */
+    LLVMValueRef start;          /* i64, what is added; NULL: nothing */
+    unsigned scale;              /* what it is multiplied by before */
     LLVMValueRef from, b, c, to; /* c and to may be NULL */
     LLVMValueRef same;           /* b, if it is the same for all lanes */
 };
@@ -214,8 +216,10 @@ static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, L
 static void one_turn(struct cg *g, const struct atomic *a, const struct turns *turns, LLVMValueRef lane, LLVMValueRef where)
 {
     g->lanes = 1;
-    if (a->shared)
-        where = LLVMBuildAdd(g->b, where, g->shared, "");
+    if (turns->scale > 1)
+        where = LLVMBuildMul(g->b, where, LLVMConstInt(g->unit->i64, turns->scale, false), "");
+    if (turns->start)
+        where = LLVMBuildAdd(g->b, where, turns->start, "");
     LLVMValueRef x = turns->same ? turns->same : LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->b, lane), ""), y = NULL;
     if (turns->c)
         y = LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->c, lane), "");
@@ -230,8 +234,24 @@ static void turns_of_some(struct cg *g, const struct atomic *a, const struct tur
     struct cg_lane_loop loop;
     cg_lane_loop_begin(g, g->exec, &loop);
     LLVMValueRef where = LLVMBuildLoad2(g->b, turns->place, lane_of(g, turns->place, turns->from, loop.lane), "");
-    one_turn(g, a, turns, loop.lane, LLVMBuildSExt(g->b, where, g->unit->i64, ""));
+    one_turn(g, a, turns, loop.lane, cg_resize(g, where, g->unit->i64, turns->place != g->unit->i8));
     cg_lane_loop_end(g, &loop);
+}
+
+/* Of all lanes, in .shared memory, where bytes pick the places: eight are read at a time (LLVM would take them out of the vector one by one). */
+static void turns_by_bytes(struct cg *g, const struct atomic *a, const struct turns *turns)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef eight = NULL;
+    for (unsigned lane = 0; lane < CG_LANES; lane++) {
+        LLVMValueRef number = LLVMConstInt(g->unit->i32, lane, false);
+        if (lane % 8 == 0) {
+            eight = LLVMBuildLoad2(g->b, i64, lane_of(g, turns->place, turns->from, number), "");
+            LLVMSetVolatile(eight, true);
+        }
+        LLVMValueRef byte = LLVMBuildLShr(g->b, eight, LLVMConstInt(i64, lane % 8 * 8, false), "");
+        one_turn(g, a, turns, number, LLVMBuildAnd(g->b, byte, LLVMConstInt(i64, 255, false), ""));
+    }
 }
 
 /* Of all lanes, in .shared memory. Offsets are read from the array two by two, not taken out of vector registers, which costs more (LLVM thinks otherwise): a histogram's
@@ -249,17 +269,51 @@ static void turns_of_all(struct cg *g, const struct atomic *a, const struct turn
     }
 }
 
+/* What all places have in common besides the start of .shared memory, as far as an address of 32 bits goes. */
+static LLVMValueRef common_start(struct cg *g, const struct mr_flow_byte_places *bytes)
+{
+    LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
+    LLVMValueRef start = LLVMConstInt(i32, (uint64_t)bytes->offset, false);
+    if (bytes->base) {
+        LLVMTypeRef type = bytes->base->kind == MR_PTX_OPERAND_REG ? cg_reg_type(g, g->func->regs[bytes->base->reg].type) : i64;
+        g->lanes = 1;
+        start = LLVMBuildAdd(g->b, start, cg_resize(g, cg_source(g, bytes->base, type), i32, false), "");
+        g->lanes = CG_LANES;
+    }
+    return LLVMBuildSExt(g->b, start, i64, "");
+}
+
+/* Each lane's place, as short as can be. */
+static void take_places(struct cg *g, const struct atomic *a, const struct cg_address *address, struct turns *turns)
+{
+    struct mr_flow_byte_places bytes;
+    uint32_t at = (uint32_t)(g->inst - g->func->insts);
+    LLVMValueRef places;
+    *turns = (struct turns){.place = g->unit->i64, .scale = 1};
+    if (!a->shared) {
+        places = cg_address_vector(g, address);
+    } else if (a->inst->vector == 1 && mr_flow_byte_places_find(&g->flow, g->at, at, a->address, &bytes)) {
+        turns->place = g->unit->i8;
+        turns->scale = bytes.scale;
+        turns->start = LLVMBuildAdd(g->b, g->shared, common_start(g, &bytes), "");
+        places = cg_resize(g, cg_read(g, bytes.reg), turns->place, false);
+    } else {
+        turns->place = g->unit->i32;
+        turns->start = g->shared;
+        places = cg_resize(g, LLVMBuildSub(g->b, cg_address_vector(g, address), cg_splat(g, g->shared), ""), turns->place, false);
+    }
+    turns->from = cg_scratch(g, turns->place);
+    LLVMBuildStore(g->b, places, turns->from);
+}
+
 /* Gives the old values, NULL if nobody wants them. Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
 static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
 {
-    struct turns turns = {.place = a->shared ? g->unit->i32 : g->unit->i64, .b = cg_scratch(g, a->type)};
-    LLVMValueRef places = cg_address_vector(g, address);
-    if (a->shared)
-        places = cg_resize(g, LLVMBuildSub(g->b, places, cg_splat(g, g->shared), ""), turns.place, false);
-    turns.from = cg_scratch(g, turns.place);
+    struct turns turns;
+    take_places(g, a, address, &turns);
+    turns.b = cg_scratch(g, a->type);
     if (a->value->kind == MR_PTX_OPERAND_IMM_INT)
         turns.same = LLVMConstInt(a->type, (uint64_t)a->value->value, true);
-    LLVMBuildStore(g->b, places, turns.from);
     LLVMBuildStore(g->b, b, turns.b);
     if (c)
         LLVMBuildStore(g->b, c, turns.c = cg_scratch(g, a->type));
@@ -270,7 +324,10 @@ static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const st
         LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, g->exec, LLVMConstAllOnes(g->unit->mask), "");
         LLVMBuildCondBr(g->b, full, all, some);
         LLVMPositionBuilderAtEnd(g->b, all);
-        turns_of_all(g, a, &turns);
+        if (turns.place == g->unit->i8)
+            turns_by_bytes(g, a, &turns);
+        else
+            turns_of_all(g, a, &turns);
         LLVMBuildBr(g->b, on);
         LLVMPositionBuilderAtEnd(g->b, some);
         turns_of_some(g, a, &turns);
@@ -307,15 +364,15 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op != MR_PTX_OP_ATOM && inst->op != MR_PTX_OP_RED)
         return false;
     unsigned at = inst->op == MR_PTX_OP_ATOM ? 1 : 0;
-    struct atomic a = {.inst = inst, .result = at ? &inst->operands[0] : NULL, .value = &inst->operands[at + 1],
+    struct atomic a = {.inst = inst, .address = &inst->operands[at], .result = at ? &inst->operands[0] : NULL, .value = &inst->operands[at + 1],
                        .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
     a.type = cg_int_type(g, a.bytes * 8);
     a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;
     struct cg_address address;
     uint64_t neutral;
     g->lanes = CG_LANES;
-    cg_address(g, &inst->operands[at], inst->space, &address);
-    cg_check_alignment(g, &inst->operands[at], &address, (uint64_t)a.bytes * inst->vector);
+    cg_address(g, a.address, inst->space, &address);
+    cg_check_alignment(g, a.address, &address, (uint64_t)a.bytes * inst->vector);
     if (inst->vector > 1) {
         each_element(g, &a, &address);
         return true;

@@ -233,6 +233,16 @@ bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts
 bool mr_flow_pairs_pay(const struct mr_flow *flow);
 bool mr_flow_pairs_fit(const struct mr_flow *flow, bool turns);
 
+/* byte_places.c: whether what is in the address register comes from a byte in a register, base + scale * byte (modulo 2^32), where instruction `inst` of the block uses it;
+ * byte and base still stand in their registers there. */
+struct mr_flow_byte_places {
+    uint32_t reg;                       /* holds the byte, in its lowest bits */
+    unsigned scale;                     /* 1, 2, 4 or 8 */
+    const struct mr_ptx_operand *base;  /* the same for all lanes; NULL: 0 */
+    int64_t offset;                     /* of the address operand, besides */
+};
+bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst, const struct mr_ptx_operand *address, struct mr_flow_byte_places *places);
+
 /* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier in such a kernel. */
 bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entry *entry);
 uint32_t mr_flow_barrier_number(const struct mr_ptx_inst *inst);
