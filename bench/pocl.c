@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The same work on PoCL, the OpenCL implementation for CPUs: cost of the calls that have an OpenCL counterpart, and the seed's demonstration
  * with a queue per array. Prints nothing and exits with 77 where there is no OpenCL CPU device. */
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "bench_opencl.h"
 #include "bench_plain.h"
 
 static const char source[] =
@@ -23,37 +21,21 @@ static cl_context context;
 static cl_device_id device;
 static cl_kernel empty, work;
 
-static void require(cl_int status, const char *what)
-{
-    if (status != CL_SUCCESS) {
-        fprintf(stderr, "OpenCL: %s gave %d\n", what, (int)status);
-        exit(1);
-    }
-}
-
-static cl_command_queue new_queue(void)
-{
-    cl_int status;
-    cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
-    require(status, "clCreateCommandQueue");
-    return queue;
-}
-
 static void launch(cl_command_queue queue, cl_kernel kernel, size_t threads, cl_uint waits, const cl_event *wait, cl_event *event)
 {
-    require(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &threads, waits, wait, event), "clEnqueueNDRangeKernel");
+    opencl_require(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &threads, waits, wait, event), "clEnqueueNDRangeKernel");
 }
 
 static void calls(void)
 {
     enum { ROUNDS = 2000 };
-    cl_command_queue a = new_queue(), b = new_queue();
+    cl_command_queue a = opencl_queue(context, device), b = opencl_queue(context, device);
     launch(a, empty, 32, 0, NULL, NULL);
     clFinish(a);
     double begin = plain_seconds();
     for (int i = 0; i < ROUNDS; i++) {
         cl_event event;
-        require(clEnqueueMarkerWithWaitList(a, 0, NULL, &event), "clEnqueueMarkerWithWaitList");
+        opencl_require(clEnqueueMarkerWithWaitList(a, 0, NULL, &event), "clEnqueueMarkerWithWaitList");
         clWaitForEvents(1, &event);
         clReleaseEvent(event);
     }
@@ -93,20 +75,20 @@ static void demo(int arrays, int length)
             in[k][i] = (float)(i * 7 + k) / 1024.0f;
         memset(out[k], 0, bytes);
         memory[k] = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &status);
-        require(status, "clCreateBuffer");
-        queues[k] = new_queue();
+        opencl_require(status, "clCreateBuffer");
+        queues[k] = opencl_queue(context, device);
     }
     for (int repeat = 0; repeat < 2; repeat++) {
         double begin = plain_seconds();
         for (int k = 0; k < arrays; k++)
-            require(clEnqueueWriteBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, in[k], 0, NULL, NULL), "clEnqueueWriteBuffer");
+            opencl_require(clEnqueueWriteBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, in[k], 0, NULL, NULL), "clEnqueueWriteBuffer");
         for (int k = 0; k < arrays; k++) {
-            require(clSetKernelArg(work, 0, sizeof memory[k], &memory[k]), "clSetKernelArg");
-            require(clSetKernelArg(work, 1, sizeof length, &length), "clSetKernelArg");
+            opencl_require(clSetKernelArg(work, 0, sizeof memory[k], &memory[k]), "clSetKernelArg");
+            opencl_require(clSetKernelArg(work, 1, sizeof length, &length), "clSetKernelArg");
             launch(queues[k], work, 64, 0, NULL, NULL);
         }
         for (int k = 0; k < arrays; k++)
-            require(clEnqueueReadBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, out[k], 0, NULL, NULL), "clEnqueueReadBuffer");
+            opencl_require(clEnqueueReadBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, out[k], 0, NULL, NULL), "clEnqueueReadBuffer");
         for (int k = 0; k < arrays; k++)
             clFinish(queues[k]);
         double seconds = plain_seconds() - begin;
@@ -121,23 +103,11 @@ static void demo(int arrays, int length)
 
 int main(int argc, char **argv)
 {
-    cl_platform_id platforms[8];
-    cl_uint count = 0;
-    cl_int status;
-    clGetPlatformIDs(8, platforms, &count);
-    for (cl_uint i = 0; i < count && !device; i++)
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &device, NULL) != CL_SUCCESS)
-            device = NULL;
-    if (!device)
-        return 77;
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    require(status, "clCreateContext");
-    const char *text = source;
-    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
-    require(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    empty = clCreateKernel(program, "empty", &status);
-    work = clCreateKernel(program, "double_and_halve", &status);
-    require(status, "clCreateKernel");
+    device = opencl_processor();
+    context = opencl_context(device);
+    cl_program program = opencl_build(context, device, source, "");
+    empty = opencl_kernel(program, "empty");
+    work = opencl_kernel(program, "double_and_halve");
     calls();
     demo(argc > 1 ? atoi(argv[1]) : 200, argc > 2 ? atoi(argv[2]) : 1 << 20);
     return 0;

@@ -15,11 +15,11 @@ import argparse
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
+from kernel_tables import print_kernels, run_kernels
+from programs import HERE, build_by_hand, cell, run
 
 # name in the programs' output, label, goal in nanoseconds
 CALLS = [
@@ -42,36 +42,11 @@ CALLS = [
 ]
 
 
-def run(command: list, **environment: str) -> dict[str, float]:
-    """The `name value` lines that a program prints; empty if it says there is nothing to measure with (77)."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=False,
-                          env={**os.environ, **environment})
-    if done.returncode == 77:
-        return {}
-    if done.returncode != 0:
-        sys.exit(f"bench: {command[0]} failed with status {done.returncode}")
-    return {name: float(value) for name, value in re.findall(r"^(\w+) ([-\d.]+)$", done.stdout, re.MULTILINE)}
-
-
-def build_openmp(folder: str, source: str, name: str) -> pathlib.Path | None:
-    """A hand-written reference, compiled for this processor by the compiler that the goals name."""
-    program = pathlib.Path(folder) / name
-    done = subprocess.run(["clang-19", "-std=gnu17", "-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp",
-                           str(HERE / source), "-o", str(program), "-lm"], check=False, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        print(done.stderr, file=sys.stderr)
-    return program if done.returncode == 0 else None
-
-
 def recorded() -> dict[str, float]:
     path = HERE / "nvidia-h200.txt"
     if not path.exists():
         return {}
     return {name: float(value) for name, value in re.findall(r"^(\w+) ([-\d.]+)$", path.read_text(), re.MULTILINE)}
-
-
-def cell(value: float | None, form: str = "{:.0f}") -> str:
-    return form.format(value) if value is not None else "-"
 
 
 def print_calls(ours: dict, nvidia: dict, pocl: dict) -> None:
@@ -103,37 +78,6 @@ def print_demo(ours: dict, openmp: dict, nvidia: dict, pocl: dict) -> None:
         print(f"\nagainst the hand-written code: {streams / openmp['demo_openmp_seconds']:.2f} times its time (goal: at most 1.2)")
     if streams and pocl:
         print(f"against PoCL: {pocl['demo_pocl_seconds'] / streams:.1f} times faster (goal: at least 8)")
-
-
-KERNELS = [
-    ("vector_add", "vector addition, 16 Mi floats"),
-    ("saxpy", "saxpy, 16 Mi floats, a loop over the grid"),
-    ("stencil", "five-point stencil, 4096 x 4096, blocks of 32 x 8"),
-    ("reduce", "sum of 16 Mi floats, tree in shared memory"),
-    ("scan", "running sums of 256, shuffles, 16 Mi floats"),
-    ("matrix", "matrix product, 1024, tiles of 16 x 16"),
-    ("transpose", "transpose, 4096 x 4096, tiles of 16 x 16"),
-    ("bodies", "forces among 16,384 bodies"),
-    ("fractal", "Mandelbrot set, 2048 x 2048, 256 rounds"),
-    ("options", "Black-Scholes, 4 Mi options"),
-    ("histogram", "histogram of 16 MiB, shared and global atomics"),
-]
-
-
-def print_kernels(ours: dict, hand: dict) -> None:
-    print("\nKernels beside the same work in C with OpenMP, in milliseconds (best of some rounds)\n")
-    print(f"{'kernel':52} {'Millrace':>9} {'OpenMP':>9} {'ratio':>6}")
-    product, count = 1.0, 0
-    for name, label in KERNELS:
-        mine, other = ours.get(f"{name}_ms"), hand.get(f"{name}_ms")
-        ratio = mine / other if mine and other else None
-        print(f"{label:52} {cell(mine, '{:.2f}'):>9} {cell(other, '{:.2f}'):>9} {cell(ratio, '{:.2f}'):>6}")
-        if ratio:
-            product, count = product * ratio, count + 1
-            if abs(ours[f"{name}_sum"] - hand[f"{name}_sum"]) > 1e-4 * abs(hand[f"{name}_sum"]):
-                sys.exit(f"bench: {name}: the sums of the results differ: {ours[f'{name}_sum']} and {hand[f'{name}_sum']}")
-    if count:
-        print(f"geometric mean of the ratios: {product ** (1 / count):.2f} (goal: at most 1.25, none above 2)")
 
 
 def print_scale(scale: dict) -> None:
@@ -368,12 +312,12 @@ def main() -> int:
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
                 ours[part] = run([programs / "bench_runtime", programs / "bench_runtime_kernel.so"], LD_LIBRARY_PATH=str(libraries))
-            elif part in ("demo", "kernels"):
-                # Threads that wait must not count where processor time is measured.
-                waits = {"OMP_WAIT_POLICY": "passive"} if "BENCH_PROCESSOR_TIME" in os.environ else {}
-                ours[part] = run([programs / f"bench_{part}_cuda"])
-                reference = build_openmp(folder, "demo_openmp.c" if part == "demo" else "kernels/openmp.c", f"{part}_openmp")
-                hand[part] = run([reference], **waits) if reference else {}
+            elif part == "kernels":
+                ours[part] = run_kernels(programs, folder)
+            elif part == "demo":
+                ours[part] = run([programs / "bench_demo_cuda"])
+                reference = build_by_hand(folder, "demo_openmp.c", "demo_openmp")
+                hand[part] = run([reference]) if reference else {}
             else:
                 ours[part] = run([programs / f"bench_{part}"])
         if {"calls", "demo"} & set(parts) and (programs / "bench_pocl").exists():
@@ -383,7 +327,7 @@ def main() -> int:
         "calls": lambda figures: print_calls(figures, nvidia, pocl),
         "runtime": lambda figures: print_runtime(figures, nvidia),
         "demo": lambda figures: print_demo(figures, hand["demo"], nvidia, pocl),
-        "kernels": lambda figures: print_kernels(figures, hand["kernels"]),
+        "kernels": print_kernels,
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,

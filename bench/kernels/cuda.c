@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches the kernels of kernels.cu through the driver API, and times them: from the launch to the end of the synchronisation, best of some rounds. */
-#include <string.h>
-
 #include "../bench.h"
-#include "kernels.h"
+#include "work.h"
 
 extern const char bench_more_kernels[];
 
@@ -67,15 +65,15 @@ static void vectors(void)
     CUdeviceptr a = floats((size_t)n, 1), b = floats((size_t)n, 2), c = floats((size_t)n, 3);
     shape((unsigned)n / 256, 1, 256, 1);
     double took = measure("vector_add", 10, (void *[]){ &a, &b, &c, &n });
-    kernels_print("vector_add", took, sum_of(c, (size_t)n));
+    kernels_print_with_work("vector_add", took, sum_of(c, (size_t)n));
     shape(1024, 1, 256, 1);
     took = measure("saxpy", 9, (void *[]){ &(float){ 0.5f }, &a, &b, &n });
-    kernels_print("saxpy", took, sum_of(b, (size_t)n));
+    kernels_print_with_work("saxpy", took, sum_of(b, (size_t)n));
     took = measure("reduce", 10, (void *[]){ &a, &c, &n });
-    kernels_print("reduce", took, sum_of(c, 1024));
+    kernels_print_with_work("reduce", took, sum_of(c, 1024));
     shape((unsigned)n / 256, 1, 256, 1);
     took = measure("scan", 10, (void *[]){ &a, &c, &n });
-    kernels_print("scan", took, sum_of(c, (size_t)n));
+    kernels_print_with_work("scan", took, sum_of(c, (size_t)n));
     CHECK(cuMemFree(a));
     CHECK(cuMemFree(b));
     CHECK(cuMemFree(c));
@@ -88,10 +86,10 @@ static void planes(void)
     CUdeviceptr in = floats(count, 4), out = floats(count, 4);
     shape((unsigned)side / 32, (unsigned)side / 8, 32, 8);
     double took = measure("stencil", 10, (void *[]){ &in, &out, &side });
-    kernels_print("stencil", took, sum_of(out, count));
+    kernels_print_with_work("stencil", took, sum_of(out, count));
     shape((unsigned)side / 16, (unsigned)side / 16, 16, 16);
     took = measure("transpose", 10, (void *[]){ &in, &out, &side });
-    kernels_print("transpose", took, sum_of(out, count / 2));
+    kernels_print_with_work("transpose", took, sum_of(out, count / 2));
     CHECK(cuMemFree(in));
     CHECK(cuMemFree(out));
 }
@@ -103,7 +101,7 @@ static void matrix(void)
     CUdeviceptr a = floats(count, 5), b = floats(count, 6), c = floats(count, 7);
     shape((unsigned)n / 16, (unsigned)n / 16, 16, 16);
     double took = measure("matrix", 5, (void *[]){ &a, &b, &c, &n });
-    kernels_print("matrix", took, sum_of(c, count));
+    kernels_print_with_work("matrix", took, sum_of(c, count));
     CHECK(cuMemFree(a));
     CHECK(cuMemFree(b));
     CHECK(cuMemFree(c));
@@ -115,7 +113,7 @@ static void bodies(void)
     CUdeviceptr at = floats(4 * (size_t)n, 8), pull = floats(4 * (size_t)n, 0);
     shape((unsigned)n / 128, 1, 128, 1);
     double took = measure("bodies", 3, (void *[]){ &at, &pull, &n });
-    kernels_print("bodies", took, sum_of(pull, 4 * (size_t)n));
+    kernels_print_with_work("bodies", took, sum_of(pull, 4 * (size_t)n));
     CHECK(cuMemFree(at));
     CHECK(cuMemFree(pull));
 }
@@ -127,7 +125,7 @@ static void fractal(void)
     CUdeviceptr out = floats(count, 0);
     shape((unsigned)side / 16, (unsigned)side / 16, 16, 16);
     double took = measure("fractal", 5, (void *[]){ &out, &side, &rounds });
-    kernels_print("fractal", took, sum_of(out, count));
+    kernels_print_with_work("fractal", took, sum_of(out, count));
     CHECK(cuMemFree(out));
 }
 
@@ -138,7 +136,7 @@ static void options(void)
                 put = floats((size_t)n, 0);
     shape((unsigned)n / 128, 1, 128, 1);
     double took = measure("options", 5, (void *[]){ &price, &strike, &years, &call, &put, &n });
-    kernels_print("options", took, sum_of(call, (size_t)n) + sum_of(put, (size_t)n));
+    kernels_print_with_work("options", took, sum_of(call, (size_t)n) + sum_of(put, (size_t)n));
     CHECK(cuMemFree(price));
     CHECK(cuMemFree(strike));
     CHECK(cuMemFree(years));
@@ -160,7 +158,7 @@ static void histogram(void)
     CHECK(cuMemcpyDtoH(bins, out, sizeof bins));
     for (int k = 0; k < BINS; k++)
         sum += (double)bins[k] / (repeats + 1) * (k + 1);
-    kernels_print("histogram", took, sum);
+    kernels_print_with_work("histogram", took, sum);
     free(bytes);
     CHECK(cuMemFree(in));
     CHECK(cuMemFree(out));
