@@ -113,9 +113,6 @@ static void check_address_taken(struct check *check, const struct mr_ptx_operand
     bool entry_param = var->owner && var->owner->is_entry && var->is_input;
     if (var->space == MR_PTX_SPACE_PARAM && !entry_param && !var->is_array && var->vector <= 1)
         refuse(check, "the address of a parameter that is not an array");
-    if (check->inst->op == MR_PTX_OP_MOV && mr_ptx_type_bits((enum mr_ptx_type)check->inst->type[0]) < 64
-        && var->space != MR_PTX_SPACE_SHARED && (var->space != MR_PTX_SPACE_LOCAL || mr_ptx_type_bits((enum mr_ptx_type)check->inst->type[0]) < 32))
-        refuse(check, "an address in less than 64 bits");
 }
 
 static void check_memory(struct check *check)
@@ -130,10 +127,6 @@ static void check_memory(struct check *check)
     if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && inst->type[0] == MR_PTX_TYPE_B128
         && address->var->space == MR_PTX_SPACE_PARAM && !address->var->is_array)
         refuse(check, "a parameter of '.b128'");
-    if (address->kind == MR_PTX_OPERAND_REG_ADDRESS
-        && mr_ptx_type_bits((enum mr_ptx_type)check->func->regs[address->reg].type) == 32
-        && inst->space != MR_PTX_SPACE_SHARED && inst->space != MR_PTX_SPACE_SHARED_CLUSTER && inst->space != MR_PTX_SPACE_LOCAL)
-        refuse(check, "an address of 32 bits outside '.shared' and '.local'");
     /* A scalar parameter is read and written whole or in part, never past its end. */
     if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && address->var->space == MR_PTX_SPACE_PARAM
         && !(address->var->owner && address->var->owner->is_entry && address->var->is_input) && !address->var->is_array) {

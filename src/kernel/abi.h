@@ -188,7 +188,7 @@ enum {
     MR_CODE_WAITS = 1u << 1,            /* has loops that may wait for other blocks or streams (volatile/atomic polling) */
     MR_CODE_BLOCKS = 1u << 2,           /* may run several blocks in one call: mr_block.more_blocks */
     MR_CODE_STRIDES = 1u << 3,          /* of those: the more blocks in one call the better, for they go through memory side by side */
-    MR_CODE_LOW_STACK = 1u << 4,        /* has local addresses in 32 bits: its stacks must lie below 4 GiB */
+    MR_CODE_LOW_STACK = 1u << 4,        /* has addresses of local variables or parameters in 32 bits: its stacks must lie below 4 GiB */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

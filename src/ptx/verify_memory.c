@@ -276,7 +276,9 @@ static bool check_cvta(struct verifier *verifier)
         space = MR_PTX_SPACE_PARAM;
     if (space == MR_PTX_SPACE_SHARED_CLUSTER)
         space = MR_PTX_SPACE_SHARED;
-    if ((inst->flags & MR_PTX_FLAG_TO) || source->var->space != space)
+    /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the address in its space. */
+    bool wrong = inst->flags & MR_PTX_FLAG_TO ? source->value == 0 : source->var->space != space;
+    if (wrong)
         return mr_ptx_verify_operand_error(verifier, source, "'%s' is in space '.%s'", source->var->name,
                                            mr_ptx_space_name(source->var->space));
     return true;

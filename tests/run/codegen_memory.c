@@ -269,9 +269,35 @@ static void misaligned_addresses(void **unused)
     rig_close(rig);
 }
 
+/* Addresses in .const of 32 bits: the same in all lanes, one for each, among several variables, widened again, generic, and passed on. */
+static void narrow_constants(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ".const .align 4 .u32 ca[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n.const .u64 cb = 99;\n.const .align 4 .u32 cc[4] = {20, 21, 22, 23};\n"
+        ".func (.reg .u32 r) read (.reg .u32 a) { ld.const.u32 r, [a+8]; ret; }\n"
+        ENTRY("narrow", ".reg .b32 %a<9>; .reg .b64 %p, %q; .reg .pred %c;",
+            "mul.wide.u32 %o, %t, 32; add.u64 %q, %out, %o; mov.u32 %a0, ca; ld.const.u32 %a1, [%a0+4]; st.global.u32 [%q], %a1;\n"
+            "and.b32 %a2, %t, 7; mad.lo.u32 %a3, %a2, 4, %a0; ld.const.u32 %a1, [%a3]; st.global.u32 [%q+4], %a1;\n"
+            "mov.u32 %a4, cc+4; setp.lt.u32 %c, %t, 5; selp.u32 %a4, %a4, %a0, %c; ld.const.u32 %a1, [%a4+8]; st.global.u32 [%q+8], %a1;\n"
+            "mov.u32 %a5, cb; cvt.u64.u32 %p, %a5; ld.const.u32 %a1, [%p]; st.global.u32 [%q+12], %a1;\n"
+            "cvta.const.u64 %p, %p; ld.u32 %a1, [%p]; st.global.u32 [%q+16], %a1;\n"
+            "mov.u64 %p, cc; cvt.u32.u64 %a6, %p; call (%a1), read, (%a6); st.global.u32 [%q+20], %a1;\n"
+            "mov.u64 %p, cc; ld.const.u32 %a1, [%p+12]; st.global.u32 [%q+24], %a1; cvta.to.const.u64 %p, cc+4; ld.const.u32 %a1, [%p]; st.global.u32 [%q+28], %a1;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "narrow", 45, 0);
+        for (uint32_t t = 0; t < 45; t++) {
+            const uint32_t want[] = {11, 10 + t % 8, t < 5 ? 23 : 12, 99, 99, 22, 23, 21};
+            assert_memory_equal(&out[t * 8], want, sizeof want);
+        }
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(calls),
-        cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses)};
+        cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses), cmocka_unit_test(narrow_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

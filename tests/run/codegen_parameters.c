@@ -28,6 +28,8 @@ static uint64_t out[THREADS * BLOCKS * WORDS];
 static const char text[] = ".version 8.8\n.target sm_80\n.address_size 64\n"
     ".func (.param .b64 r) second (.param .align 8 .b8 s[40])\n{\n.reg .b64 %p<3>; .reg .b32 %x; mov.b64 %p1, s; add.s64 %p2, %p1, 8; ld.param.u32 %x, [%p2+4];\n"
     "cvt.u64.u32 %p1, %x; st.param.b64 [r], %p1; ret;\n}\n"
+    ".func (.param .b64 r) third (.param .align 8 .b8 s[40])\n{\n.reg .b32 %n, %x; .reg .b64 %w; mov.u32 %n, s; ld.param.u32 %x, [%n+12];\n"
+    "cvt.u64.u32 %w, %x; st.param.b64 [r], %w; ret;\n}\n"
     KERNEL("named", "ld.param.u32 %x2, [a+12]; cvt.u64.u32 %w1, %x2;" KEEP("0", "%w1") "ld.param.s8 %w1, [a+1];" KEEP("8", "%w1") "ld.param.u8 %w1, [a+1];" KEEP("16", "%w1")
         "ld.param.v2.u32 {%x2, %x3}, [b+16]; mov.b64 %w1, {%x2, %x3};" KEEP("24", "%w1") "ld.param.v4.u32 {%x2, _, %x3, _}, [b+8]; mov.b64 %w1, {%x2, %x3};" KEEP("32", "%w1")
         "ld.param.f64 %f, [b+32]; add.f64 %f, %f, %f; mov.b64 %w1, %f;" KEEP("40", "%w1") "ld.param.u16 %w1, [a+6];" KEEP("48", "%w1"))
@@ -43,6 +45,12 @@ static const char text[] = ".version 8.8\n.target sm_80\n.address_size 64\n"
     KERNEL("looped", "mov.b64 %p1, a; mov.u32 %x2, 0; mov.u64 %w1, 0;\nmore: ld.param.u32 %w2, [%p1+8]; add.u64 %w1, %w1, %w2;" KEEP("0", "%w1")
         "add.u32 %x2, %x2, 1; setp.le.u32 %c, %x2, %t; @%c bra more;\nsetp.eq.u32 %c, %t, 3; @!%c bra over; ld.param.u32 %w1, [%p1+28];" KEEP("8", "%w1") "over:\n"
         "mov.u64 %w1, 7; @%c ld.param.u32 %w1, [b+12];" KEEP("16", "%w1"))
+    /* Addresses in 32 bits, for all lanes and for each its own, wider again, and generic. */
+    KERNEL("narrow", "mov.u32 %x2, a; ld.param.u32 %w1, [%x2+12];" KEEP("0", "%w1") "and.b32 %x3, %t, 3; mad.lo.u32 %x4, %x3, 4, %x2; ld.param.u32 %w1, [%x4+8];" KEEP("8", "%w1")
+        "mov.u32 %x5, b+8; cvt.u64.u32 %p1, %x5; ld.param.v2.u32 {%x6, %x7}, [%p1+8]; mov.b64 %w1, {%x6, %x7};" KEEP("16", "%w1")
+        "cvta.param.u64 %p2, %p1; ld.u32 %w1, [%p2+4];" KEEP("24", "%w1") "mov.u64 %p3, b; cvt.u32.u64 %x6, %p3; ld.param.f64 %f, [%x6+32]; mov.b64 %w1, %f;" KEEP("32", "%w1")
+        "isspacep.param %c, %p2; selp.u64 %w1, 1, 0, %c;" KEEP("40", "%w1"))
+    KERNEL("passed", "{ .param .align 8 .b8 s[40]; .param .b64 r; ld.param.u64 %w1, [a+8]; st.param.b64 [s+8], %w1; call (r), third, (s); ld.param.b64 %w1, [r]; }\n" KEEP("0", "%w1"))
     KERNEL("given", "{ .param .align 8 .b8 s[40]; .param .b64 r; ld.param.u64 %w1, [a+8]; st.param.b64 [s+8], %w1; call (r), second, (s); ld.param.b64 %w1, [r]; }\n" KEEP("0", "%w1"));
 
 static struct params params;
@@ -94,6 +102,13 @@ static void check_looped(const uint64_t *got, unsigned t)
     assert_true(got[0] == (uint64_t)params.a.words[0] * (t + 1) && got[1] == (t == 3 ? params.a.words[5] : 0) && got[2] == (t == 3 ? params.b.words[1] : 7));
 }
 
+static void check_narrow(const uint64_t *got, unsigned t)
+{
+    const struct record *a = &params.a, *b = &params.b;
+    assert_true(got[0] == a->words[1] && got[1] == a->words[t & 3] && got[2] == pair(b->words[2], b->words[3]) && got[3] == b->words[1]);
+    assert_true(got[4] == bits(b->number) && got[5] == 1);
+}
+
 static void check_given(const uint64_t *got, unsigned t)
 {
     (void)t;
@@ -103,7 +118,8 @@ static void check_given(const uint64_t *got, unsigned t)
 static void all_ways(void **unused)
 {
     static const struct { const char *name; void (*check)(const uint64_t *got, unsigned t); } kernels[] = {
-        {"named", check_named}, {"moved", check_moved}, {"chosen", check_chosen}, {"looped", check_looped}, {"given", check_given}};
+        {"named", check_named}, {"moved", check_moved}, {"chosen", check_chosen}, {"looped", check_looped}, {"given", check_given},
+        {"narrow", check_narrow}, {"passed", check_given}};
     struct rig *rig = rig_open(text);
     (void)unused;
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)

@@ -13,6 +13,7 @@
  */
 #include "compile/codegen/cg.h"
 #include "compile/codegen/lines.h"
+#include "compile/codegen/narrow.h"
 
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
 {
@@ -63,7 +64,7 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
     }
     if (mr_flow_is_per_lane(var))
         return LLVMBuildPtrToInt(g->b, *cg_var_slot(g, var), unit->i64, "");
-    return LLVMBuildAdd(g->b, LLVMBuildPtrToInt(g->b, g->params, unit->i64, ""),
+    return LLVMBuildAdd(g->b, LLVMBuildPtrToInt(g->b, g->params_place, unit->i64, ""),
                         LLVMConstInt(unit->i64, cg_entry_parameter_offset(g, var), false), "");
 }
 
@@ -111,6 +112,22 @@ static void narrow_address(struct cg *g, const struct mr_ptx_operand *operand, s
     g->lanes = lanes;
 }
 
+/* An address in .const that may have lost its upper half. */
+static void constant_address(struct cg *g, struct cg_address *address)
+{
+    unsigned lanes = g->lanes;
+    if (address->c.kind == MR_CLASS_UNIFORM) {
+        g->lanes = 1;
+        for (unsigned row = 0; row < g->flow.rows; row++)
+            address->base[row] = cg_narrow_constant(g, address->base[row]);
+    } else {
+        g->lanes = g->unit->width;
+        address->vector = cg_narrow_constant(g, cg_address_vector(g, address));
+        address->c = (struct mr_class){MR_CLASS_VARYING, 0, 0};
+    }
+    g->lanes = lanes;
+}
+
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out)
 {
     struct cg_unit *unit = g->unit;
@@ -137,6 +154,8 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
     }
     if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER)
         move_address(g, out, g->shared);
+    if (space == MR_PTX_SPACE_CONST && operand->kind == MR_PTX_OPERAND_REG_ADDRESS && (g->unit->narrow & 1u << space))
+        constant_address(g, out);
 }
 
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address)

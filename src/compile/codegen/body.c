@@ -11,6 +11,7 @@
 #include "compile/codegen/emit_regions.h"
 #include "compile/codegen/emit_stack.h"
 #include "compile/codegen/lines.h"
+#include "compile/codegen/narrow.h"
 #include "compile/codegen/parameters.h"
 #include "compile/codegen/stepped.h"
 
@@ -60,6 +61,7 @@ static void hoist_fields(struct cg *g)
     g->symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
     g->shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    g->params_place = cg_narrow_parameters(g, g->params);
     g->shared = cg_aligned(g, g->shared, 256);
     LLVMPositionBuilderAtEnd(g->b, g->prologue);
     g->threads = cg_block_field(g, offsetof(struct mr_block, threads), unit->i32, "threads");

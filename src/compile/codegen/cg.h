@@ -65,6 +65,7 @@ struct cg_unit {
     unsigned width;        /* lanes that run together: CG_LANES, or CG_LANES_MAX */
     LLVMTypeRef mask;      /* integer with a bit per lane */
     bool allocas;          /* a function that can be reached moves the stack pointer: see emit_stack.c */
+    unsigned narrow;       /* spaces with addresses of 32 bits: see narrow.h */
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
     uint64_t frame_bytes;  /* largest sum of stack slots of a function */
     char error[256];       /* empty as long as all is well */
@@ -81,7 +82,7 @@ struct cg {
     LLVMBasicBlockRef prologue; /* slots; ends with a jump that is added last */
     LLVMValueRef prologue_end;  /* slots and hoisted loads go before it */
     /* Hoisted into the prologue. */
-    LLVMValueRef block, runtime, params, shared, symbols, threads, ntid[3], ctaid[3], nctaid[3];
+    LLVMValueRef block, runtime, params, params_place /* what their addresses are */, shared, symbols, threads, ntid[3], ctaid[3], nctaid[3];
     LLVMValueRef state;         /* {i32 warp, i32 exited, ...}: see cg_state_type */
     LLVMValueRef stack_saved;   /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
     LLVMValueRef warp;          /* number of the warp, i32 */

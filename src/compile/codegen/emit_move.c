@@ -6,6 +6,7 @@
  */
 #include "compile/codegen/cg.h"
 #include "compile/codegen/emit_stack.h"
+#include "compile/codegen/narrow.h"
 
 static LLVMValueRef zero_or(struct cg *g, uint64_t value)
 {
@@ -135,6 +136,8 @@ static void emit_cvta(struct cg *g, const struct mr_ptx_inst *inst)
         LLVMValueRef base = g->lanes == 1 ? g->shared : cg_splat(g, g->shared);
         a = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, a, base, "") : LLVMBuildAdd(g->b, a, base, "");
     }
+    if (inst->space == MR_PTX_SPACE_CONST && (g->unit->narrow & 1u << MR_PTX_SPACE_CONST))
+        a = cg_narrow_constant(g, a);
     cg_write(g, &inst->operands[0], a);
 }
 
@@ -204,7 +207,7 @@ static void emit_isspacep(struct cg *g, const struct mr_ptx_inst *inst)
         break;
     default: {
         /* .param, .param::entry: the kernel's parameters. */
-        LLVMValueRef start = LLVMBuildPtrToInt(g->b, g->params, g->unit->i64, "");
+        LLVMValueRef start = LLVMBuildPtrToInt(g->b, g->params_place, g->unit->i64, "");
         r = within(g, a, start, LLVMConstInt(g->unit->i64, g->unit->entry->func->param_size, false));
         break;
     }

@@ -21,23 +21,6 @@ bool cg_stack_is_used(const struct mr_ptx_function *func)
     return false;
 }
 
-bool cg_stack_is_narrow(const struct mr_ptx_function *func)
-{
-    for (uint32_t i = 0; i < func->inst_count; i++) {
-        const struct mr_ptx_inst *inst = &func->insts[i];
-        if (is_stack_op(inst->op) && inst->type[0] == MR_PTX_TYPE_U32)
-            return true;
-        for (uint32_t o = 0; o < inst->operand_count; o++) {
-            const struct mr_ptx_operand *operand = &inst->operands[o];
-            if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS && inst->space == MR_PTX_SPACE_LOCAL && mr_ptx_type_bits(func->regs[operand->reg].type) == 32)
-                return true;
-            if (operand->kind == MR_PTX_OPERAND_SYMBOL && inst->op == MR_PTX_OP_MOV && operand->var->space == MR_PTX_SPACE_LOCAL && mr_ptx_type_bits(inst->type[0]) < 64)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* Where the state has the pointers, and the start of the lanes' memory. */
 static LLVMValueRef state_field(struct cg *g, unsigned field)
 {

@@ -9,9 +9,6 @@
 /* Whether a function moves the stack pointer. */
 bool cg_stack_is_used(const struct mr_ptx_function *func);
 
-/* Whether a function has addresses in local memory in 32 bits. */
-bool cg_stack_is_narrow(const struct mr_ptx_function *func);
-
 /* Memory for all lanes, in the frame of a kernel that has its state; the state's pointers for a warp that starts with it. */
 LLVMValueRef cg_stack_memory(struct cg *g);
 void cg_stack_start(struct cg *g, LLVMValueRef memory);

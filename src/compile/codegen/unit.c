@@ -9,6 +9,7 @@
 #include "compile/codegen/emit_stack.h"
 #include "compile/codegen/inline.h"
 #include "compile/codegen/lines.h"
+#include "compile/codegen/narrow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,8 +103,9 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
     const struct mr_layout_entry *written = &unit->request->layout->entries[unit->request->entry];
     for (uint32_t i = 0; i < written->reachable_count; i++)
-        if (cg_stack_is_narrow(written->reachable[i]))
-            unit->flags |= MR_CODE_LOW_STACK;
+        unit->narrow |= cg_narrow_spaces(written->reachable[i]);
+    if (cg_narrow_needs_stack(unit->narrow))
+        unit->flags |= MR_CODE_LOW_STACK;
     cg_lines_begin(unit);
     if (cg_blocks_fit(unit))
         unit->flags |= MR_CODE_BLOCKS;
