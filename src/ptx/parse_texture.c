@@ -41,23 +41,23 @@ static bool parse_next(struct parser *parser, struct mr_ptx_operand *operand)
     return mr_ptx_expect(parser, ',', "','") && mr_ptx_parse_operand(parser, operand);
 }
 
-/* Offsets, then a number to compare with; either may be left out. Only one-dimensional textures take an offset that is no
- * vector: an integer. */
-static bool is_offset(const struct mr_ptx_operand *operand, bool flat)
+/* Offsets, then a number to compare with; either may be left out. NVIDIA's assembler also takes an integer where offsets stand, without braces, which
+ * then means nothing: before a number to compare with, or alone if it is a constant or has a type. */
+static bool is_offset(struct parser *parser, const struct mr_ptx_operand *operand)
 {
-    return operand->kind == MR_PTX_OPERAND_VECTOR ||
-           (flat && operand->kind != MR_PTX_OPERAND_IMM_FLOAT && operand->type != MR_PTX_TYPE_F32);
+    bool integer = operand->kind == MR_PTX_OPERAND_IMM_INT || (operand->kind == MR_PTX_OPERAND_REG && operand->type != MR_PTX_TYPE_F32);
+    return operand->kind == MR_PTX_OPERAND_VECTOR || (integer && (mr_ptx_is(parser, ',') || operand->type != MR_PTX_TYPE_B32));
 }
 
 static bool parse_extras(struct parser *parser, struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
 {
-    bool flat = inst->geom == MR_PTX_GEOM_1D || inst->geom == MR_PTX_GEOM_A1D;
     while (mr_ptx_is(parser, ',')) {
         struct mr_ptx_operand operand = {0};
         if (!parse_next(parser, &operand))
             return false;
-        unsigned place = is_offset(&operand, flat) ? MR_PTX_TEXTURE_OFFSET : MR_PTX_TEXTURE_COMPARE;
-        if (operands[place].kind != MR_PTX_OPERAND_SINK || operands[MR_PTX_TEXTURE_COMPARE].kind != MR_PTX_OPERAND_SINK)
+        bool offset = operands[MR_PTX_TEXTURE_OFFSET].kind == MR_PTX_OPERAND_SINK && is_offset(parser, &operand);
+        unsigned place = offset ? MR_PTX_TEXTURE_OFFSET : MR_PTX_TEXTURE_COMPARE;
+        if (operands[MR_PTX_TEXTURE_COMPARE].kind != MR_PTX_OPERAND_SINK)
             return mr_ptx_error(parser, "'%s' has too many operands", mr_ptx_op_name((enum mr_ptx_op)inst->op));
         operands[place] = operand;
     }

@@ -32,16 +32,18 @@ static bool check_handle(struct verifier *verifier, enum mr_ptx_type reference)
     return mr_ptx_verify_source(verifier, handle, MR_PTX_TYPE_B64, false);
 }
 
-/* A vector of `count` sources, padded to 4 if it is 3; a single one need not be in braces. `first` is the type of the first, if that differs. */
+/* A vector of `count` sources, padded to 4 if it is 3; a single one need not be in braces. `first` is the type of the first, if that differs. But for gradients,
+ * 2 and 4 elements may be written where fewer are looked at. */
 static bool check_vector(struct verifier *verifier, unsigned place, unsigned count, enum mr_ptx_type first, enum mr_ptx_type rest)
 {
     const struct mr_ptx_operand *operand = operand_at(verifier, place);
-    unsigned written = count == 3 ? 4 : count;
-    if (operand->kind != MR_PTX_OPERAND_VECTOR && written == 1)
+    unsigned least = count == 3 ? 4 : count;
+    if (operand->kind != MR_PTX_OPERAND_VECTOR && least == 1)
         return mr_ptx_verify_source(verifier, operand, first, false);
-    if (operand->kind != MR_PTX_OPERAND_VECTOR || operand->count != written)
-        return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", written);
-    for (unsigned i = 0; i < written; i++)
+    bool more = (place == MR_PTX_TEXTURE_AT || place == MR_PTX_TEXTURE_OFFSET) && operand->count > least && (operand->count == 2 || operand->count == 4);
+    if (operand->kind != MR_PTX_OPERAND_VECTOR || (operand->count != least && !more))
+        return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", least);
+    for (unsigned i = 0; i < operand->count; i++)
         if (!mr_ptx_verify_source(verifier, &operand->elements[i], i == 0 ? first : rest, false))
             return false;
     return true;
@@ -119,21 +121,27 @@ static bool check_multisampled(struct verifier *verifier)
            mr_ptx_verify_error(verifier, "this geometry has no levels of detail");
 }
 
+static bool check_offsets(struct verifier *verifier, unsigned count)
+{
+    const struct mr_ptx_operand *offsets = operand_at(verifier, MR_PTX_TEXTURE_OFFSET), *first = offsets->elements;
+    bool untyped = first->kind == MR_PTX_OPERAND_REG && first->type == MR_PTX_TYPE_B32;
+    return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, count, MR_PTX_TYPE_S32, untyped ? MR_PTX_TYPE_B32 : MR_PTX_TYPE_S32);
+}
+
 static bool check_extras(struct verifier *verifier)
 {
+    const struct mr_ptx_operand *offsets = operand_at(verifier, MR_PTX_TEXTURE_OFFSET);
     if (!check_sampler(verifier) || !check_compare(verifier))
         return false;
     if (!is_given(verifier, MR_PTX_TEXTURE_OFFSET))
         return true;
+    if (offsets->kind != MR_PTX_OPERAND_VECTOR)
+        return mr_ptx_verify_source(verifier, offsets, MR_PTX_TYPE_S32, false);
     switch (verifier->inst->geom) {
-    case MR_PTX_GEOM_1D: case MR_PTX_GEOM_A1D:
-        return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 1, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
-    case MR_PTX_GEOM_2D: case MR_PTX_GEOM_A2D: case MR_PTX_GEOM_2DMS: case MR_PTX_GEOM_A2DMS:
-        return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 2, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
-    case MR_PTX_GEOM_3D:
-        return check_vector(verifier, MR_PTX_TEXTURE_OFFSET, 3, MR_PTX_TYPE_S32, MR_PTX_TYPE_S32);
-    default:
-        return mr_ptx_verify_operand_error(verifier, operand_at(verifier, MR_PTX_TEXTURE_OFFSET), "a cubemap takes no offset");
+    case MR_PTX_GEOM_CUBE: case MR_PTX_GEOM_ACUBE: return mr_ptx_verify_operand_error(verifier, offsets, "a cubemap takes no offset");
+    case MR_PTX_GEOM_1D: case MR_PTX_GEOM_A1D: return check_offsets(verifier, 1);
+    case MR_PTX_GEOM_3D: return check_offsets(verifier, 3);
+    default: return check_offsets(verifier, 2);
     }
 }
 

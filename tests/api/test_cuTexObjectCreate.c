@@ -212,6 +212,43 @@ static void the_short_way_is_the_long_way(void **state)
     }
 }
 
+/* Of more offsets or coordinates than the geometry has, the first ones count; a number beside the coordinates that is no vector shifts nothing. */
+static void more_than_the_geometry_has(void **state)
+{
+    static const char ptx[] = PTX_HEAD
+        ".visible .entry shifted(.param .u64 texture, .param .u64 out, .param .u64 at)\n{\n"
+        "    .reg .b64 %rd<6>;\n    .reg .b32 %r<6>;\n    .reg .s32 %s<2>;\n    .reg .f32 %f<8>;\n    ld.param.u64 %rd1, [texture];\n"
+        "    ld.param.u64 %rd2, [out];\n    mov.u32 %r1, %tid.x;\n    mad.wide.u32 %rd2, %r1, 32, %rd2;\n    cvt.rn.f32.u32 %f1, %r1;\n"
+        "    mov.u32 %r2, 2;\n    mov.u32 %r3, 5;\n    mov.s32 %s1, 3;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], {%r2, %r3};\n    st.global.f32 [%rd2], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], {-1, 9, 9, 9};\n    st.global.f32 [%rd2+4], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1, %f6}], {1};\n    st.global.f32 [%rd2+8], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], %s1;\n    st.global.f32 [%rd2+12], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], 3;\n    st.global.f32 [%rd2+16], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], %r2;\n    st.global.f32 [%rd2+20], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], %r2, %f1;\n    st.global.f32 [%rd2+24], %f2;\n"
+        "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], {%r2, %f1}, %f1;\n    st.global.f32 [%rd2+28], %f2;\n    ret;\n}\n";
+    enum { N = 16 };
+    static const int by[8] = { 2, -1, 1, 0, 0, 0, 0, 2 };
+    float values[N], found[N * 8];
+    (void)state;
+    CUarray array = make_array(N, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    for (int i = 0; i < N; i++)
+        values[i] = (float)(100 + i);
+    fill_array(array, values, sizeof values, 1, 1);
+    CUtexObject texture = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    CUdeviceptr results;
+    OK(cuMemAlloc(&results, sizeof found));
+    void *params[] = { &texture, &results, &results };
+    OK(cuLaunchKernel(get_function(load_module(ptx), "shifted"), 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
+    OK(cuMemcpyDtoH(found, results, sizeof found));
+    for (int i = 0; i < N * 8; i++) {
+        int place = i / 8 + by[i % 8];
+        assert_true(found[i] == values[place < 0 ? 0 : place >= N ? N - 1 : place]);
+    }
+    OK(cuTexObjectDestroy(texture));
+}
+
 /* A handle that is none, and one of another shape, end the context and not the process. */
 static void bad_handles(void **state)
 {
@@ -247,7 +284,7 @@ static void surfaces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(bad_descriptors), TEST_IN_CONTEXT(bad_memory), TEST_IN_CONTEXT(they_say_what_they_were_made_of),
-        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(the_short_way_is_the_long_way),
+        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(the_short_way_is_the_long_way), TEST_IN_CONTEXT(more_than_the_geometry_has),
         TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces) };
     return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
 }

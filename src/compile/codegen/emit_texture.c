@@ -65,7 +65,7 @@ static uint32_t code_of_texture(const struct mr_ptx_inst *inst)
     unsigned result = to == MR_PTX_TYPE_F16 ? MR_IMAGE_HALF : to == MR_PTX_TYPE_F16X2 ? MR_IMAGE_HALVES : MR_IMAGE_WORD;
     unsigned geom = inst->geom == MR_PTX_GEOM_2DMS ? MR_PTX_GEOM_2D : inst->geom == MR_PTX_GEOM_A2DMS ? MR_PTX_GEOM_A2D : inst->geom;
     uint32_t code = MR_IMAGE_PUT(GEOM, geom) | MR_IMAGE_PUT(RESULT, result) | MR_IMAGE_PUT(FLOAT_AT, inst->type[1] == MR_PTX_TYPE_F32)
-        | MR_IMAGE_PUT(OFFSET, inst->operands[MR_PTX_TEXTURE_OFFSET].kind != MR_PTX_OPERAND_SINK);
+        | MR_IMAGE_PUT(OFFSET, inst->operands[MR_PTX_TEXTURE_OFFSET].kind == MR_PTX_OPERAND_VECTOR);
     if (inst->op == MR_PTX_OP_TLD4)
         return code | MR_IMAGE_PUT(OP, MR_IMAGE_GATHER) | MR_IMAGE_PUT(CHANNEL, inst->mode2 - MR_PTX_MODE_CHANNEL_R);
     return code | MR_IMAGE_PUT(OP, MR_IMAGE_TEX) | MR_IMAGE_PUT(DETAIL, detail_of(inst));
