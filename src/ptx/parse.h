@@ -246,9 +246,8 @@ bool mr_ptx_set_word(struct parser *parser, struct mr_ptx_inst *inst, const stru
 enum mr_ptx_form_result { MR_PTX_FORM_FOUND, MR_PTX_FORM_REFUSED, MR_PTX_FORM_WRONG };
 enum mr_ptx_form_result mr_ptx_parse_form(struct parser *parser, struct mr_ptx_inst *inst, const char **end);
 
-/* Operands of bar and barrier; settles inst->mode. Of createpolicy, whose number depends on its form: parse_call.c. */
+/* Operands of bar and barrier; settles inst->mode: parse_call.c. */
 bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
-bool mr_ptx_parse_policy(struct parser *parser, struct mr_ptx_inst *inst);
 
 /* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the function. */
 bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst);

@@ -142,25 +142,3 @@ bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst)
         return mr_ptx_error(parser, "wrong number of operands for a barrier");
     return true;
 }
-
-bool mr_ptx_parse_policy(struct parser *parser, struct mr_ptx_inst *inst)
-{
-    enum { MOST = 4 };
-    struct mr_ptx_operand *operands = mr_ptx_new(parser, MOST, sizeof *operands);
-    inst->operands = operands;
-    inst->dst_count = 1;
-    while (!mr_ptx_is(parser, ';')) {
-        if (inst->operand_count > 0 && !mr_ptx_expect(parser, ',', "','"))
-            return false;
-        if (inst->operand_count == MOST)
-            return mr_ptx_error(parser, "'createpolicy' has at most %d operands", MOST);
-        if (!mr_ptx_parse_operand(parser, &operands[inst->operand_count]))
-            return false;
-        inst->operand_count++;
-    }
-    uint8_t least = inst->mode == MR_PTX_MODE_POLICY_RANGE ? 4 : inst->mode == MR_PTX_MODE_POLICY_CVT ? 2 : 1;
-    uint8_t most = inst->mode == MR_PTX_MODE_POLICY_RANGE ? 4 : 2;
-    if (inst->operand_count < least || inst->operand_count > most)
-        return mr_ptx_error(parser, "wrong number of operands for 'createpolicy'");
-    return true;
-}

@@ -28,8 +28,8 @@ static bool is_alternative(const char *place, const char *end, const struct mr_p
     return false;
 }
 
-/* The next place of a row: false at its end. */
-static bool next_place(const char **rest, const char **place, const char **end, bool *optional)
+/* The next place of a row: false at its end. `mark` is what stands behind its words: '?', '!' or 0. */
+static bool next_place(const char **rest, const char **place, const char **end, char *mark)
 {
     while (**rest == ' ')
         (*rest)++;
@@ -38,16 +38,18 @@ static bool next_place(const char **rest, const char **place, const char **end, 
     *place = *rest;
     *rest += strcspn(*rest, " ");
     *end = *rest;
-    *optional = (*end)[-1] == '?';
-    *end -= *optional;
+    *mark = (*end)[-1] == '?' || (*end)[-1] == '!' ? (*end)[-1] : '\0';
+    *end -= *mark != '\0';
     return true;
 }
 
-/* Types and spaces keep their order among themselves: 't', 's', or 0 for other words. */
+/* Types, spaces and layouts keep their order among themselves: 't', 's', 'l', or 0 for other words. */
 static char kind_of(const char *word, size_t length)
 {
     if (mr_ptx_type_find(word, length) != MR_PTX_TYPE_NONE)
         return 't';
+    if (length == 3 && (memcmp(word, "row", 3) == 0 || memcmp(word, "col", 3) == 0))
+        return 'l';
     return mr_ptx_space_find(word, length) != MR_PTX_SPACE_GENERIC ? 's' : 0;
 }
 
@@ -74,13 +76,13 @@ static bool fits(const struct sentence *sentence, const char *row)
     bool used[WORDS_MAX] = {false};
     unsigned found = 0;
     const char *place, *end;
-    bool optional;
-    while (next_place(&row, &place, &end, &optional)) {
+    char mark;
+    while (next_place(&row, &place, &end, &mark)) {
         unsigned i = word_for(sentence, used, place, end);
-        if (i < sentence->count) {
+        if (i < sentence->count && (mark != '!' || i == found)) {
             used[i] = true;
             found++;
-        } else if (!optional) {
+        } else if (mark != '?') {
             return false;
         }
     }
@@ -91,9 +93,9 @@ static bool fits(const struct sentence *sentence, const char *row)
 static bool has_words(const struct sentence *sentence, const char *row)
 {
     const char *place, *end;
-    bool optional;
-    while (next_place(&row, &place, &end, &optional)) {
-        bool there = false;
+    char mark;
+    while (next_place(&row, &place, &end, &mark)) {
+        bool there = mark == '?';
         for (unsigned i = 0; i < sentence->count; i++)
             there |= is_alternative(place, end, &sentence->words[i]);
         if (!there)

@@ -199,7 +199,6 @@ static bool parse_rest(struct parser *parser, struct mr_ptx_inst *inst)
     case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return mr_ptx_parse_barrier(parser, inst);
     case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
     case MR_PTX_OP_SUQ: return mr_ptx_parse_texture(parser, inst);
-    case MR_PTX_OP_CREATEPOLICY: return mr_ptx_parse_policy(parser, inst);
     case MR_PTX_OP_MOV: return inst->vector > 1 ? mr_ptx_parse_move(parser, inst) : parse_operands(parser, inst);
     default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_parse_video(parser, inst) : parse_operands(parser, inst);
     }

@@ -177,16 +177,12 @@ enum mr_ptx_mode {
     /* testp */
     MR_PTX_MODE_FINITE, MR_PTX_MODE_INFINITE, MR_PTX_MODE_NUMBER,
     MR_PTX_MODE_NOTANUMBER, MR_PTX_MODE_NORMAL, MR_PTX_MODE_SUBNORMAL,
-    /* prefetch, prefetchu, discard, applypriority */
-    MR_PTX_MODE_L1, MR_PTX_MODE_L2,
-    /* fence.proxy: alias is a full fence, the rest name the other proxy */
-    MR_PTX_MODE_PROXY_ALIAS, MR_PTX_MODE_PROXY_OTHER,
     /* vmad */
     MR_PTX_MODE_SHR7, MR_PTX_MODE_SHR15,
-    /* createpolicy: mode is one of these; .cvt's .L2 is in mode2 */
-    MR_PTX_MODE_POLICY_FRACTIONAL, MR_PTX_MODE_POLICY_RANGE, MR_PTX_MODE_POLICY_CVT,
-    /* fence.mbarrier_init, griddepcontrol */
-    MR_PTX_MODE_MBARRIER_INIT, MR_PTX_MODE_LAUNCH_DEPENDENTS, MR_PTX_MODE_WAIT,
+    /* createpolicy */
+    MR_PTX_MODE_POLICY_FRACTIONAL, MR_PTX_MODE_POLICY_RANGE,
+    /* griddepcontrol */
+    MR_PTX_MODE_LAUNCH_DEPENDENTS, MR_PTX_MODE_WAIT,
     /* tex, txq: which level of detail */
     MR_PTX_MODE_BASE, MR_PTX_MODE_LEVEL, MR_PTX_MODE_GRAD,
     /* suld, sust, sured: .b or .p in mode; CLAMP or one of these in mode2 */
@@ -277,6 +273,7 @@ enum mr_ptx_atom {
 #define MR_PTX_FLAG_TRANS      (1u << 25) /* ldmatrix.trans and its kin */
 #define MR_PTX_FLAG_NOINC      (1u << 26) /* cp.async.mbarrier.arrive.noinc */
 #define MR_PTX_FLAG_PARITY     (1u << 27) /* mbarrier.test_wait.parity */
+#define MR_PTX_FLAG_MASK       (1u << 28) /* pmevent.mask */
 #define MR_PTX_FLAG_PO         (1u << 31) /* vmad.po: plus one */
 
 /* Width of a type in bits, 0 for NONE; bytes it takes in memory (at least 1). */

@@ -43,7 +43,6 @@
 #define M_VEC       (UINT64_C(1) << 27)
 #define M_MEMBAR    (UINT64_C(1) << 28) /* scopes as membar writes them */
 #define M_HINT      (UINT64_C(1) << 29) /* .L2::cache_hint */
-#define M_LEVEL     (UINT64_C(1) << 30)
 #define M_ATOM      (UINT64_C(1) << 31)
 #define M_NOFTZ     (UINT64_C(1) << 32)
 #define M_SYNC      (UINT64_C(1) << 33)
@@ -51,9 +50,7 @@
 #define M_VOTE      (UINT64_C(1) << 35)
 #define M_BARRIER   (UINT64_C(1) << 36)
 #define M_ALIGNED   (UINT64_C(1) << 37)
-#define M_PROXY     (UINT64_C(1) << 38)
 #define M_UNI       (UINT64_C(1) << 39)
-#define M_IDX       (UINT64_C(1) << 40) /* brx.idx */
 #define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
 #define M_MMIO      (UINT64_C(1) << 42)
 #define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
@@ -63,7 +60,6 @@
 #define M_SURFACE   (UINT64_C(1) << 47) /* .b .p */
 #define M_OUTSIDE   (UINT64_C(1) << 48) /* .trap .clamp .zero */
 #define M_QUERY     (UINT64_C(1) << 49)
-#define M_POLICY    (UINT64_C(1) << 62) /* createpolicy.range */
 #define M_MATRIX    (UINT64_C(1) << 52) /* shapes, layouts, matrices by name */
 #define M_COUNT     (UINT64_C(1) << 53) /* .x1 .x2 .x4 */
 #define M_ASYNC     (UINT64_C(1) << 54) /* .parity .noinc */
@@ -71,7 +67,6 @@
 
 /* The member of struct mr_ptx_inst that a modifier sets. */
 enum mr_ptx_field {
-    MR_PTX_FIELD_NOTHING, /* accepted, without a trace */
     MR_PTX_FIELD_ROUNDING,
     MR_PTX_FIELD_CMP,
     MR_PTX_FIELD_BOOLOP,

@@ -5,12 +5,24 @@
  * leave open. Matrices have to be vectors of the right size, constants have to
  * be in range, a cache policy is there if and only if it is announced.
  */
+#include <string.h>
+
 #include "ptx/matrix.h"
 #include "ptx/verify.h"
 
 static const char *op_name(const struct mr_ptx_inst *inst)
 {
     return mr_ptx_op_name((enum mr_ptx_op)inst->op);
+}
+
+static double immediate_float(const struct mr_ptx_operand *operand)
+{
+    double wide;
+    float single;
+    uint32_t bits = (uint32_t)operand->value;
+    memcpy(&wide, &operand->value, sizeof wide);
+    memcpy(&single, &bits, sizeof single);
+    return operand->is_single ? (double)single : wide;
 }
 
 /* A vector of exactly `count` registers (sources: or constants; destinations: or _). */
@@ -115,6 +127,32 @@ static bool check_wmma(struct verifier *verifier)
     return true;
 }
 
+/* What a hint says of how much memory it is about. */
+static bool check_hint(struct verifier *verifier)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_operand *operands = inst->operands;
+    switch (inst->op) {
+    case MR_PTX_OP_PREFETCHU:
+        return operands[0].kind != MR_PTX_OPERAND_SYMBOL_ADDRESS || operands[0].var->space != MR_PTX_SPACE_LOCAL ||
+               mr_ptx_verify_operand_error(verifier, &operands[0], "'prefetchu' is not for '.local' memory");
+    case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY:
+        return (operands[1].kind == MR_PTX_OPERAND_IMM_INT && operands[1].value == 128) ||
+               mr_ptx_verify_operand_error(verifier, &operands[1], "the size of '%s' must be 128", op_name(inst));
+    default:
+        break;
+    }
+    if (inst->mode == MR_PTX_MODE_POLICY_RANGE && operands[2].kind == MR_PTX_OPERAND_IMM_INT && operands[3].kind == MR_PTX_OPERAND_IMM_INT &&
+        (uint32_t)operands[2].value > (uint32_t)operands[3].value)
+        return mr_ptx_verify_operand_error(verifier, &operands[2], "the primary part of a range is not larger than the whole");
+    if (inst->mode == MR_PTX_MODE_POLICY_FRACTIONAL && inst->operand_count > 1 && operands[1].kind == MR_PTX_OPERAND_IMM_FLOAT) {
+        double fraction = immediate_float(&operands[1]);
+        if (!(fraction > 0 && fraction <= 1))
+            return mr_ptx_verify_operand_error(verifier, &operands[1], "a fraction is above 0 and at most 1");
+    }
+    return true;
+}
+
 /* Operands without the optional policy at the end. */
 static unsigned most_operands(const struct mr_ptx_inst *inst)
 {
@@ -149,6 +187,8 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return inst->mode != MR_PTX_MODE_MATRIX_SPARSE || check_selector(verifier);
     case MR_PTX_OP_WMMA:
         return check_wmma(verifier);
+    case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_CREATEPOLICY:
+        return check_hint(verifier);
     default:
         return true;
     }

@@ -434,21 +434,6 @@ static bool check_barrier(struct verifier *verifier)
     }
 }
 
-static bool check_fence(struct verifier *verifier)
-{
-    const struct mr_ptx_inst *inst = verifier->inst;
-    if (inst->mode == MR_PTX_MODE_NONE && inst->scope == MR_PTX_SCOPE_NONE)
-        return mr_ptx_verify_error(verifier, "'%s' needs a scope", op_name(inst));
-    if (inst->op == MR_PTX_OP_MEMBAR && inst->mode == MR_PTX_MODE_PROXY_OTHER)
-        return mr_ptx_verify_error(verifier, "'membar.proxy' is for '.alias'");
-    uint8_t sem = inst->semantics;
-    if (inst->mode == MR_PTX_MODE_MBARRIER_INIT && (sem != MR_PTX_SEM_RELEASE || inst->scope != MR_PTX_SCOPE_CLUSTER))
-        return mr_ptx_verify_error(verifier, "'fence.mbarrier_init' needs '.release.cluster'");
-    if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_RELAXED || sem == MR_PTX_SEM_VOLATILE)
-        return mr_ptx_verify_error(verifier, "'%s' orders with .acq_rel or .sc", op_name(inst));
-    return true;
-}
-
 static bool check_slct(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -496,7 +481,6 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_TESTP: return inst->mode != MR_PTX_MODE_NONE || need_modifier(verifier, "what to test");
     case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: return check_warp(verifier);
     case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return check_barrier(verifier);
-    case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: return check_fence(verifier);
     case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
     case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP: return mr_ptx_verify_texture(verifier);
     default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_verify_video(verifier) : mr_ptx_verify_memory_inst(verifier);

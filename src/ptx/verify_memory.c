@@ -477,44 +477,6 @@ static bool check_isspacep(struct verifier *verifier)
     }
 }
 
-/* prefetch, discard, applypriority: global or generic memory; prefetch local too. */
-static bool check_prefetch(struct verifier *verifier)
-{
-    const struct mr_ptx_inst *inst = verifier->inst;
-    bool evicts = inst->flags & MR_PTX_FLAG_EVICT_L2, prefetch = inst->op == MR_PTX_OP_PREFETCH;
-    if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL &&
-        !(inst->space == MR_PTX_SPACE_LOCAL && prefetch && !evicts))
-        return wrong_space(verifier);
-    if (prefetch && evicts == (inst->mode != MR_PTX_MODE_NONE))
-        return mr_ptx_verify_error(verifier, "'prefetch' needs one of '.L1', '.L2' and '.L2::evict_...'");
-    if (inst->op == MR_PTX_OP_PREFETCHU && inst->mode != MR_PTX_MODE_L1)
-        return mr_ptx_verify_error(verifier, "'prefetchu' needs '.L1'");
-    if (inst->op == MR_PTX_OP_DISCARD || inst->op == MR_PTX_OP_APPLYPRIORITY) {
-        const struct mr_ptx_operand *size = &inst->operands[1];
-        if (size->kind != MR_PTX_OPERAND_IMM_INT || size->value != 128)
-            return mr_ptx_verify_operand_error(verifier, size, "the size of '%s' must be 128", op_name(inst));
-    }
-    return true;
-}
-
-static bool check_policy(struct verifier *verifier)
-{
-    const struct mr_ptx_inst *inst = verifier->inst;
-    const struct mr_ptx_operand *operands = inst->operands;
-    bool cvt = inst->mode == MR_PTX_MODE_POLICY_CVT, evicts = inst->flags & MR_PTX_FLAG_EVICT_L2;
-    if (inst->mode == MR_PTX_MODE_NONE || (inst->flags & MR_PTX_FLAG_EVICT_L1) || evicts == cvt || (inst->mode2 == MR_PTX_MODE_L2) != cvt)
-        return mr_ptx_verify_error(verifier, "'createpolicy' needs '.fractional' or '.range' and '.L2::evict_...', or '.cvt.L2'");
-    bool range = inst->mode == MR_PTX_MODE_POLICY_RANGE;
-    if (inst->space != MR_PTX_SPACE_GENERIC && !(range && inst->space == MR_PTX_SPACE_GLOBAL))
-        return wrong_space(verifier);
-    if (!mr_ptx_verify_dest(verifier, &operands[0], MR_PTX_TYPE_B64, false))
-        return false;
-    if (range)
-        return mr_ptx_verify_address(verifier, &operands[1]) && mr_ptx_verify_source(verifier, &operands[2], MR_PTX_TYPE_U32, false) &&
-               mr_ptx_verify_source(verifier, &operands[3], MR_PTX_TYPE_U32, false);
-    return inst->operand_count < 2 || mr_ptx_verify_source(verifier, &operands[1], cvt ? MR_PTX_TYPE_B64 : MR_PTX_TYPE_F32, false);
-}
-
 static bool check_alloca(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -534,9 +496,6 @@ bool mr_ptx_verify_memory_inst(struct verifier *verifier)
     case MR_PTX_OP_CVTA: return check_cvta(verifier);
     case MR_PTX_OP_CVT: return check_cvt(verifier);
     case MR_PTX_OP_ISSPACEP: return check_isspacep(verifier);
-    case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_DISCARD:
-    case MR_PTX_OP_APPLYPRIORITY: return check_prefetch(verifier);
-    case MR_PTX_OP_CREATEPOLICY: return check_policy(verifier);
     case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE: return check_alloca(verifier);
     default: return true;
     }

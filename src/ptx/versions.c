@@ -191,9 +191,6 @@ static const struct need needs[] = {
     NEED(CVTA, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
     NEED(ISSPACEP, 31, 0, .spaces = SPACE(CONST)),
     NEED(ISSPACEP, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
-    NEED(APPLYPRIORITY, 74, 80),
-    NEED(DISCARD, 74, 80),
-    NEED(CREATEPOLICY, 74, 80),
     NEED(ALLOCA, 73, 52),
     NEED(STACKSAVE, 73, 52),
     NEED(STACKRESTORE, 73, 52),
@@ -230,8 +227,6 @@ static const struct need needs[] = {
     NEED(BARRIER, 60, 30),
     NEED(BARRIER, 78, 30, .scopes = SCOPE(CTA)),
     NEED(BARRIER, 78, 90, .modes = MODE(CLUSTER_ARRIVE) | MODE(CLUSTER_WAIT)),
-    NEED(FENCE, 60, 70),
-    NEED(FENCE, 75, 70, .modes = MODE(PROXY_ALIAS)),
     NEED(NANOSLEEP, 62, 70),
 
     NEED(TEX, 42, 53, .first = F16),

@@ -323,6 +323,28 @@ static void fragments(void **unused)
             try_wmma(&small[i], 2 | layouts << 2); /* A by rows, B by columns */
 }
 
+/* Of the shapes for numbers of 4 bits and less, sums of f32 are loaded and stored as well: those of s32 in other registers. */
+static void moved_sums(void **unused)
+{
+    (void)unused;
+    static const char text[] = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to) { .reg .b64 %a, %d; .reg .f32 %f<4>;\n"
+        "ld.param.u64 %a, [from]; ld.param.u64 %d, [to]; wmma.load.c.sync.aligned.row.m8n8k32.global.f32 {%f0, %f1}, [%a], 12;\n"
+        "wmma.store.d.sync.aligned.col.m8n8k128.f32 [%d], {%f0, %f1}; ret; }\n";
+    struct rig *rig = rig_open(text);
+    float from[8][12], to[8][8];
+    struct { void *from, *to; } params = {from, to};
+    for (unsigned i = 0; i < 8 * 12; i++)
+        from[i / 12][i % 12] = (float)i * 0.5f;
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(to, 0, sizeof to);
+        rig_run(rig, "k", 1, 32, &params, sizeof params);
+        for (unsigned i = 0; i < 8; i++)
+            for (unsigned j = 0; j < 8; j++)
+                assert_true(to[j][i] == from[i][j]);
+    }
+    rig_close(rig);
+}
+
 /* --- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------- */
 
 static void rows(void **unused)
@@ -392,7 +414,7 @@ static void misaligned_row(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats), cmocka_unit_test(integers), cmocka_unit_test(quads), cmocka_unit_test(fragments), cmocka_unit_test(rows),
+        cmocka_unit_test(floats), cmocka_unit_test(integers), cmocka_unit_test(quads), cmocka_unit_test(fragments), cmocka_unit_test(moved_sums), cmocka_unit_test(rows),
         cmocka_unit_test(misaligned_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
