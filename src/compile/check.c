@@ -62,7 +62,8 @@ static void check_arithmetic(struct check *check)
     if (inst->type_count > 1 && !dot)
         refuse(check, "arithmetic of mixed precision");
     if (is_half(inst->type[0]) || is_pair(inst->type[0])) {
-        if (inst->rounding != MR_PTX_ROUND_NONE && inst->rounding != MR_PTX_ROUND_RN)
+        bool ignored = inst->op == MR_PTX_OP_FMA && inst->type[0] == MR_PTX_TYPE_BF16X2;
+        if (inst->rounding != MR_PTX_ROUND_NONE && inst->rounding != MR_PTX_ROUND_RN && !ignored)
             refuse(check, "this rounding of 16-bit floats");
         if ((inst->op == MR_PTX_OP_MIN || inst->op == MR_PTX_OP_MAX)
             && (inst->operand_count > 3 || ((inst->flags & MR_PTX_FLAG_ABS) && !(inst->flags & MR_PTX_FLAG_XORSIGN))))

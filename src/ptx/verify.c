@@ -117,8 +117,8 @@ static bool check_argument(struct verifier *verifier, const struct mr_ptx_operan
         if (param->is_array || (param->vector > 1 && !is_reg))
             return mr_ptx_verify_operand_error(verifier, argument, "parameter '%s' needs a variable in space '.param'",
                                                param->name);
-        return is_return ? mr_ptx_verify_dest(verifier, argument, param->type, true)
-                         : mr_ptx_verify_source(verifier, argument, param->type, true);
+        return is_return ? mr_ptx_verify_dest(verifier, argument, param->type, false)
+                         : mr_ptx_verify_source(verifier, argument, param->type, false);
     }
 }
 

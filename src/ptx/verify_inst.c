@@ -114,7 +114,8 @@ static bool check_float_modifiers(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'%s' cannot round to integers", op_name(inst));
     if (inst->rounding != MR_PTX_ROUND_NONE && !is_float(type))
         return no_modifier(verifier, "rn, .rz, .rm, .rp");
-    if (inst->rounding > MR_PTX_ROUND_RN && is_half(type))
+    /* fma of pairs of bfloats may name another rounding, and rounds to nearest. */
+    if (inst->rounding > MR_PTX_ROUND_RN && is_half(type) && !(inst->op == MR_PTX_OP_FMA && type == MR_PTX_TYPE_BF16X2))
         return no_modifier(verifier, "rz, .rm, .rp");
     if (ftz && !single && !is_f16(type) && type != MR_PTX_TYPE_F32X2)
         return no_modifier(verifier, "ftz");
@@ -161,9 +162,13 @@ static bool check_mul(struct verifier *verifier)
         return need_modifier(verifier, "'.lo', '.hi' or '.wide'");
     if (inst->mode == MR_PTX_MODE_WIDE && mr_ptx_type_bits(type) == 64)
         return no_modifier(verifier, "wide");
-    bool carries = (inst->flags & MR_PTX_FLAG_CC) || inst->op == MR_PTX_OP_MADC;
-    if (carries && (inst->mode == MR_PTX_MODE_WIDE || mr_ptx_type_bits(type) < 32))
-        return no_modifier(verifier, inst->mode == MR_PTX_MODE_WIDE ? "wide" : "cc");
+    bool carries = (inst->flags & MR_PTX_FLAG_CC) || inst->op == MR_PTX_OP_MADC, small = mr_ptx_type_bits(type) < 32;
+    if (carries && inst->mode == MR_PTX_MODE_WIDE)
+        return no_modifier(verifier, "wide");
+    if ((inst->flags & MR_PTX_FLAG_CC) && small)
+        return no_modifier(verifier, "cc");
+    if (inst->op == MR_PTX_OP_MADC && small && inst->mode == MR_PTX_MODE_HI)
+        return mr_ptx_verify_unsupported(verifier, "the high half of 16-bit products");
     bool sat_fits = inst->op == MR_PTX_OP_MAD && inst->mode == MR_PTX_MODE_HI && type == MR_PTX_TYPE_S32;
     if ((inst->flags & MR_PTX_FLAG_SAT) && !sat_fits)
         return no_modifier(verifier, "sat");
@@ -209,6 +214,8 @@ static bool check_div(struct verifier *verifier)
         return (inst->flags & MR_PTX_FLAG_FTZ) || need_modifier(verifier, "'.ftz' with '.approx'");
     if (type == MR_PTX_TYPE_F64 && (approx || full))
         return no_modifier(verifier, approx ? "approx" : "full");
+    if (type == MR_PTX_TYPE_F64 && inst->op == MR_PTX_OP_RCP && inst->rounding <= MR_PTX_ROUND_RP)
+        return true; /* .ftz is taken and means nothing */
     return check_float_modifiers(verifier);
 }
 
@@ -348,6 +355,8 @@ static bool check_warp(struct verifier *verifier)
     enum mr_ptx_type type = first_type(inst);
     switch (inst->op) {
     case MR_PTX_OP_SHFL:
+        if (inst->operands[0].kind == MR_PTX_OPERAND_PAIR && inst->operands[0].reg == MR_PTX_NONE)
+            return mr_ptx_verify_operand_error(verifier, &inst->operands[0], "the result of 'shfl' needs a register");
         return inst->mode != MR_PTX_MODE_NONE ? check_sync(verifier) : need_modifier(verifier, "a mode");
     case MR_PTX_OP_VOTE:
         if (inst->mode == MR_PTX_MODE_NONE)
@@ -360,7 +369,8 @@ static bool check_warp(struct verifier *verifier)
             return need_modifier(verifier, "'.sync'");
         if (inst->mode != MR_PTX_MODE_ANY && inst->mode != MR_PTX_MODE_ALL)
             return need_modifier(verifier, "'.any' or '.all'");
-        if (inst->mode == MR_PTX_MODE_ANY && inst->operands[0].kind == MR_PTX_OPERAND_PAIR)
+        if (inst->mode == MR_PTX_MODE_ANY && inst->operands[0].kind == MR_PTX_OPERAND_PAIR &&
+            (inst->operands[0].reg == MR_PTX_NONE || inst->operands[0].reg2 != MR_PTX_NONE))
             return mr_ptx_verify_operand_error(verifier, &inst->operands[0], "match.any has no predicate result");
         return true;
     default: { /* redux */
@@ -447,8 +457,11 @@ static bool check_slct(struct verifier *verifier)
 static bool check_pmevent(struct verifier *verifier)
 {
     const struct mr_ptx_operand *event = &verifier->inst->operands[0];
-    return event->kind == MR_PTX_OPERAND_IMM_INT ||
-           mr_ptx_verify_operand_error(verifier, event, "the event must be a constant");
+    if (event->kind != MR_PTX_OPERAND_IMM_INT)
+        return mr_ptx_verify_operand_error(verifier, event, "the event must be a constant");
+    bool mask = verifier->inst->flags & MR_PTX_FLAG_MASK;
+    return (uint64_t)event->value < (mask ? 65536u : 16u) ||
+           mr_ptx_verify_operand_error(verifier, event, mask ? "there are 16 events" : "an event is from 0 to 15");
 }
 
 /* What the opcode asks beyond the table. */
@@ -456,7 +469,7 @@ static bool check_opcode(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: return check_add(verifier);
+    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_ADDC: case MR_PTX_OP_SUBC: return check_add(verifier);
     case MR_PTX_OP_MUL: case MR_PTX_OP_MAD: case MR_PTX_OP_MADC: return check_mul(verifier);
     case MR_PTX_OP_MUL24: case MR_PTX_OP_MAD24: return check_mul24(verifier);
     case MR_PTX_OP_FMA: return check_fma(verifier);
@@ -470,7 +483,7 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_LOP3: return check_lop3(verifier);
     case MR_PTX_OP_SHF: case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT: return check_funnel(verifier);
     case MR_PTX_OP_ELECT:
-        if (inst->operands[0].kind != MR_PTX_OPERAND_PAIR)
+        if (inst->operands[0].kind != MR_PTX_OPERAND_PAIR || inst->operands[0].reg2 == MR_PTX_NONE)
             return mr_ptx_verify_error(verifier, "'elect' has a predicate result");
         return (inst->flags & MR_PTX_FLAG_SYNC) || mr_ptx_verify_error(verifier, "'elect' needs '.sync'");
     case MR_PTX_OP_PMEVENT:

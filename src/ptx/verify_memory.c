@@ -292,7 +292,7 @@ static bool is_f16_pair(enum mr_ptx_type type)
 }
 
 /* How a conversion rounds. */
-enum need { NEED_NOTHING, NEED_FLOAT, NEED_INTEGER, MAY_INTEGER };
+enum need { NEED_NOTHING, NEED_FLOAT, MAY_FLOAT, NEED_INTEGER, MAY_INTEGER };
 
 static enum need rounding_need(enum mr_ptx_type to, enum mr_ptx_type from)
 {
@@ -306,7 +306,9 @@ static enum need rounding_need(enum mr_ptx_type to, enum mr_ptx_type from)
         return NEED_FLOAT;
     if (to == from)
         return MAY_INTEGER;
-    return to_bits <= from_bits ? NEED_FLOAT : NEED_NOTHING; /* f16 and bf16 differ */
+    if (from == MR_PTX_TYPE_BF16 || (from == MR_PTX_TYPE_F16 && to == MR_PTX_TYPE_BF16))
+        return MAY_FLOAT; /* to nearest without one */
+    return to_bits < from_bits ? NEED_FLOAT : NEED_NOTHING;
 }
 
 static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, enum mr_ptx_type from)
@@ -319,6 +321,7 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
     switch (rounding_need(to, from)) {
     case NEED_NOTHING: good = none; break;
     case NEED_FLOAT: good = !none && !integer && rounding != MR_PTX_ROUND_RNA; break;
+    case MAY_FLOAT: good = !integer && rounding != MR_PTX_ROUND_RNA; break;
     case NEED_INTEGER: good = integer; break;
     case MAY_INTEGER: good = none || integer; break;
     }

@@ -64,9 +64,12 @@ static bool check_special(struct verifier *verifier, const struct mr_ptx_operand
         return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' cannot stand for type '.%s'", name,
                                            name_of(type));
     bool is_tid = operand->special >= MR_PTX_SPECIAL_TID && operand->special <= MR_PTX_SPECIAL_NCTAID;
-    bool narrow = (is_tid && mr_ptx_type_bits(type) == 16) ||
-                  (operand->special == MR_PTX_SPECIAL_GRIDID && mr_ptx_type_bits(type) == 32);
-    if (!narrow && !mr_ptx_verify_type_fits((enum mr_ptx_type)operand->type, type, false))
+    /* mov cuts some of them, and cvt to an integer all that are wider than its source's type. */
+    unsigned bits = mr_ptx_type_bits(type), own = mr_ptx_type_bits((enum mr_ptx_type)operand->type);
+    bool narrow = bits == 16 ? is_tid || operand->special == MR_PTX_SPECIAL_GRIDID : bits == 32 && operand->special == MR_PTX_SPECIAL_GRIDID;
+    char result = mr_ptx_type_class((enum mr_ptx_type)verifier->inst->type[0]);
+    bool cut = verifier->inst->op == MR_PTX_OP_CVT && (result == 'U' || result == 'S') && own > bits;
+    if (!narrow && !cut && !mr_ptx_verify_type_fits((enum mr_ptx_type)operand->type, type, false))
         return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' of type '.%s' cannot stand for type '.%s'",
                                            name, name_of((enum mr_ptx_type)operand->type), name_of(type));
     return true;
@@ -185,10 +188,10 @@ bool mr_ptx_verify_address(struct verifier *verifier, const struct mr_ptx_operan
     return check_address(verifier, operand, (enum mr_ptx_space)verifier->inst->space);
 }
 
-/* isspacep's source: an integer register, or a symbol. */
+/* isspacep's and istypep's source: an integer register; istypep's may be a symbol. */
 static bool check_generic(struct verifier *verifier, const struct mr_ptx_operand *operand)
 {
-    if (operand->kind == MR_PTX_OPERAND_SYMBOL)
+    if (operand->kind == MR_PTX_OPERAND_SYMBOL && verifier->inst->op == MR_PTX_OP_ISTYPEP)
         return true;
     enum mr_ptx_type type = mr_ptx_type_bits((enum mr_ptx_type)operand->type) == 32 ? MR_PTX_TYPE_U32 : MR_PTX_TYPE_U64;
     return mr_ptx_verify_source(verifier, operand, type, false);

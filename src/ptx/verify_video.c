@@ -41,11 +41,11 @@ static bool check_negation(struct verifier *verifier)
     const struct mr_ptx_operand *operands = inst->operands;
     if (operands[0].negated)
         return mr_ptx_verify_operand_error(verifier, &operands[0], "a result cannot be negated");
-    bool product = operands[1].negated != operands[2].negated, any = operands[1].negated || operands[2].negated || operands[3].negated;
+    bool product = operands[1].negated != operands[2].negated;
     if (product && operands[3].negated)
         return mr_ptx_verify_error(verifier, "'vmad' negates either the product or the third input");
-    if (any && (inst->flags & MR_PTX_FLAG_PO))
-        return mr_ptx_verify_error(verifier, "'.po' and negated inputs exclude each other");
+    if ((product || operands[3].negated) && (inst->flags & MR_PTX_FLAG_PO))
+        return mr_ptx_verify_error(verifier, "'.po' and a negated product or third input exclude each other");
     return true;
 }
 

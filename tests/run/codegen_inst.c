@@ -88,6 +88,13 @@ static u32 bits_toward(int mode, bool bfloat, long double v)
     return sign | (low + (away && !exact));
 }
 
+static u32 nearest_bfloat(float f)
+{
+    u32 w;
+    memcpy(&w, &f, 4);
+    return (w + 0x7fff + (w >> 16 & 1)) >> 16;
+}
+
 static float flush(float f) { return fabsf(f) < 0x1p-126f ? copysignf(0, f) : f; }
 
 static float in_direction(int mode, char op, float a, float b, float c)
@@ -299,6 +306,20 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(191, f, "cvt.rm.f32.u16 %f, %ha;", fb((float)(A & 0xffff))) \
     X(192, d, "cvt.rm.f64.u32 %d, %wa;", dbits((double)A)) \
     X(193, d, "cvt.rm.f64.u64 %d, %la;", dbits(in_direction_d(FE_DOWNWARD, '+', (double)(a >> 32) * 0x1p32, (double)A, 0))) \
+    X(194, d, "rcp.rz.ftz.f64 %d, %da;", dbits(in_direction_d(FE_TOWARDZERO, '/', 1, db(a), 0))) \
+    X(195, h, "add.cc.u32 %w, %wa, %wb; addc.u16 %h, %ha, %hb;", (u64)((A + B + (u32)(((u64)A + B) >> 32)) & 0xffff)) \
+    X(196, h, "sub.cc.u32 %w, %wa, %wb; subc.s16 %h, %ha, %hc;", (u64)((A - C - (A < B)) & 0xffff)) \
+    X(197, h, "add.cc.u32 %w, %wa, %wb; madc.lo.s16 %h, %ha, %hb, %hc;", (u64)((A * B + C + (u32)(((u64)A + B) >> 32)) & 0xffff)) \
+    X(198, h, "add.cc.u32 %w, %wa, %wb; madc.lo.u16 %h, %hb, %hc, 7;", (u64)((B * C + 7 + (u32)(((u64)A + B) >> 32)) & 0xffff)) \
+    X(199, h, "cvt.f16.bf16 %h, %ha;", half_bits((double)fl((u64)(A & 0xffff) << 16))) \
+    X(200, h, "cvt.bf16.f16 %h, %ha;", (A & 0x7fff) > 0x7c00 ? 0x7fff : nearest_bfloat((float)half_value(A & 0xffff))) \
+    X(201, f, "cvt.rz.f32.bf16 %f, %ha;", (u64)(A & 0xffff) << 16) \
+    X(202, f, "cvt.rp.ftz.f32.bf16 %f, %ha;", fb(flush(fl((u64)(A & 0xffff) << 16)))) \
+    X(203, d, "cvt.rm.f64.bf16 %d, %ha;", dbits((double)fl((u64)(A & 0xffff) << 16))) \
+    X(204, w, "fma.rz.relu.bf16x2 %w, %wa, %wb, %wc; fma.rn.relu.bf16x2 %wa, %wa, %wb, %wc; xor.b32 %w, %w, %wa;", 0) \
+    X(205, w, "vmad.u32.s32.s32.po %w, -%wa, -%wb, %wc;", A * B + C + 1) \
+    X(206, l, "cvt.u64.u32 %l, %globaltimer; shr.u64 %l, %l, 32;", 0) \
+    X(207, h, "{ .reg .u64 g; mov.u64 g, %gridid; cvt.u16.u64 %ha, g; mov.u16 %h, %gridid; xor.b16 %h, %h, %ha; }", 0) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)

@@ -213,7 +213,7 @@ static void votes(void **unused)
         KERNEL("vote", "", "and.b32 %a2, %x, 3; setp.eq.u32 %p1, %a2, 1; vote.sync.ballot.b32 %a3, %p1, -1; vote.sync.any.pred %p2, %p1, -1;\n"
             "vote.sync.all.pred %p3, %p1, 0x11; vote.sync.uni.pred %p4, %p1, 0x3; selp.u32 %a4, 1, 0, %p2; selp.u32 %a5, 2, 0, %p3;\n"
             "selp.u32 %a6, 4, 0, %p4; add.u32 %a4, %a4, %a5; add.u32 %a4, %a4, %a6; xor.b32 %r, %a3, %a4;")
-        KERNEL("match", "", "and.b32 %a2, %x, 3; match.any.sync.b32 %a3, %a2, -1; match.all.sync.b32 %a4|%p1, %a2, 0x1; selp.u32 %a5, 1, 0, %p1;\n"
+        KERNEL("match", "", "and.b32 %a2, %x, 3; match.any.sync.b32 %a3|_, %a2, -1; match.all.sync.b32 %a4|%p1, %a2, 0x1; selp.u32 %a5, 1, 0, %p1;\n"
             "redux.sync.add.u32 %a6, %x, -1; redux.sync.min.s32 %a7, %x, 0xff; redux.sync.xor.b32 %a8, %x, -1;\n"
             "add.u32 %r, %a3, %a4; add.u32 %r, %r, %a5; add.u32 %r, %r, %a6; add.u32 %r, %r, %a7; add.u32 %r, %r, %a8;")
         KERNEL("divergent", "", "and.b32 %a2, %x, 1; setp.eq.u32 %p1, %a2, 1; @%p1 bra odd; activemask.b32 %r; bra join;\n"

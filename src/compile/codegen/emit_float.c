@@ -71,15 +71,21 @@ static LLVMTypeRef float_type(struct cg *g, const struct mr_ptx_inst *inst)
     return inst->type[0] == MR_PTX_TYPE_F64 ? g->unit->f64 : g->unit->f32;
 }
 
+/* rcp of f64 with a rounding has .ftz too, which means nothing there. */
+static bool flushes(const struct mr_ptx_inst *inst)
+{
+    return (inst->flags & MR_PTX_FLAG_FTZ) && inst->type[0] != MR_PTX_TYPE_F64;
+}
+
 static LLVMValueRef operand(struct cg *g, const struct mr_ptx_inst *inst, unsigned index)
 {
     LLVMValueRef value = cg_source(g, &inst->operands[index], float_type(g, inst));
-    return inst->flags & MR_PTX_FLAG_FTZ ? cg_flush(g, value) : value;
+    return flushes(inst) ? cg_flush(g, value) : value;
 }
 
 static void result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef value)
 {
-    if (inst->flags & MR_PTX_FLAG_FTZ)
+    if (flushes(inst))
         value = cg_flush(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
