@@ -4,6 +4,7 @@
  * A function's frame: the prologue with its slots and hoisted loads, the loop
  * over warps (kernels), the start of a warp, then each block's instructions.
  */
+#include "compile/codegen/access.h"
 #include "compile/codegen/blocks.h"
 #include "compile/codegen/contract.h"
 #include "compile/codegen/dispatcher.h"
@@ -407,13 +408,12 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 #define TWICE_BLOCK 96u
 #define TWICE_FUNCTION 256u
 
-/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for loads from afar (by_mask in emit_memory.c). */
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for loads from afar (by_mask in access.c). */
 static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
 {
-    bool global = inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC;
     if (g->unit->wide)
-        return global && inst->op == MR_PTX_OP_LD;
-    return (global || inst->space == MR_PTX_SPACE_SHARED)
+        return cg_is_far(inst) && inst->op == MR_PTX_OP_LD;
+    return (cg_is_far(inst) || inst->space == MR_PTX_SPACE_SHARED)
         && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
 }
 
