@@ -67,7 +67,8 @@ struct cg_unit {
     bool allocas;          /* a function that can be reached moves the stack pointer: see emit_stack.c */
     unsigned narrow;       /* spaces with addresses of 32 bits: see narrow.h */
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
-    uint64_t frame_bytes;  /* largest sum of stack slots of a function */
+    uint64_t frame_bytes;  /* the sum of all functions' stack slots, and of what may be spilled */
+    uint64_t frames;       /* the sum of the frames that LLVM made */
     char error[256];       /* empty as long as all is well */
 };
 
