@@ -105,7 +105,7 @@ struct cg {
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */
     int barriers_meet;          /* mr_flow_barriers_meet: 1 yes, -1 no, 0 not asked yet */
     LLVMValueRef early_true, *early; /* slots (control.c): those of them whose predicate holds; per block: who waits behind the barrier.red at its head */
-    struct { LLVMTypeRef type; LLVMValueRef slot; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
+    struct { LLVMTypeRef type; LLVMValueRef slot; unsigned uses; } scratch[CG_SCRATCH]; /* arrays of 32, by use */
     unsigned scratch_used;
     LLVMValueRef noted;         /* slot: addresses of the latest access (lines.c) */
     LLVMValueRef image_lanes;   /* struct mr_image_lanes, once an instruction needs it */
@@ -237,6 +237,8 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
+/* To the way of that number, or, if there is none, elsewhere. Ends the block. */
+void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count, LLVMBasicBlockRef otherwise);
 LLVMValueRef cg_runtime_call(struct cg *g, size_t offset, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
 void cg_emit_trap(struct cg *g, unsigned kind);
 void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what);
@@ -278,9 +280,10 @@ LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x);
 
-/* optimise.c, mend.c, object.c, target.c */
+/* optimise.c, mend.c, cut.c, object.c, target.c */
 bool cg_optimise(struct cg_unit *unit);
 void cg_mend(struct cg_unit *unit);
+void cg_cut(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
 

@@ -135,7 +135,5 @@ void cg_dispatcher_emit(struct cg *g)
     LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
     LLVMValueRef args[5] = {g->parked_array, g->in_memory, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->current, ""), LLVMBuildLoad2(g->b, unit->i32, g->order, "")};
     LLVMValueRef next = cg_runtime_call(g, offsetof(struct mr_runtime, next_block), unit->i32, args, 5);
-    LLVMValueRef jump = LLVMBuildSwitch(g->b, next, g->finish, g->flow.block_count);
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        LLVMAddCase(jump, LLVMConstInt(unit->i32, b, false), g->entries[b]);
+    cg_jump(g, next, g->entries, g->flow.block_count, g->finish);
 }

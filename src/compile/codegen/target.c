@@ -27,9 +27,10 @@ struct target {
 
 static pthread_once_t initialised = PTHREAD_ONCE_INIT;
 
-/* LLVM's switches. Without this one, a pass follows the places of variables through each function, which costs a thirtieth of all compiling; this code has lines
- * for debuggers, but no variables. */
-static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false"};
+/* LLVM's switches. Without the first, a pass follows the places of variables through each function, which costs a thirtieth of all compiling; this code has lines
+ * for debuggers, but no variables. The second is how many accesses to memory its schedulers look back at for each, to see which may touch the same place: a thousand by default, in
+ * time by the square of that. A struct of 256 words, copied to local memory, took 8 s. */
+static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false", "-dag-maps-huge-region=64"};
 
 static void initialise(void)
 {

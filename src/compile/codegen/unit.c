@@ -146,6 +146,7 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     if (!cg_optimise(unit))
         return false;
     cg_mend(unit);
+    cg_cut(unit);
     if (unit->request->want_ir)
         result->ir_optimised = print_module(unit);
     return cg_object(unit, result);

@@ -165,12 +165,16 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
     return slot;
 }
 
+/* Whenever a use of it is gone, LLVM looks through all uses of a slot, and an atomic operation uses one for each lane. */
+#define SCRATCH_USES 8u
+
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
 {
     LLVMTypeRef type = LLVMVectorType(element, g->unit->width);
     unsigned slot = g->scratch_used;
-    if (slot < CG_SCRATCH && g->scratch[slot].slot && g->scratch[slot].type == type) {
+    if (slot < CG_SCRATCH && g->scratch[slot].slot && g->scratch[slot].type == type && g->scratch[slot].uses < SCRATCH_USES) {
         g->scratch_used++;
+        g->scratch[slot].uses++;
         return g->scratch[slot].slot;
     }
     LLVMValueRef made = cg_slot(g, type, "scratch");
@@ -179,6 +183,7 @@ LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
     if (slot < CG_SCRATCH) {
         g->scratch[slot].type = type;
         g->scratch[slot].slot = made;
+        g->scratch[slot].uses = 1;
         g->scratch_used++;
     }
     return made;

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Kernels with very much of something: words of a struct, instructions of a block, ways out of a jump, atomic operations, values that are alive. Code generation does such things in pieces.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "codegen_rig.h"
+
+#define THREADS 96u
+#define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+#define BEGIN(name, parameters, declarations)                                                                                                  \
+    ".version 8.1\n.target sm_80\n.address_size 64\n.visible .entry " name "(.param .u64 out" parameters ")\n{\n" declarations                   \
+    ".reg .b32 %%t, %%r, %%x<9>; .reg .b64 %%out, %%d<9>; .reg .pred %%p<4>;\nld.param.u64 %%out, [out]; mov.u32 %%t, %%tid.x; mul.wide.u32 %%d0, %%t, 8;\n" \
+    "add.u64 %%out, %%out, %%d0; mov.u32 %%r, %%t;\n"
+#define END "st.global.u32 [%%out], %%r; ret;\n}\n"
+
+static uint64_t out[THREADS];
+static char *text;
+static size_t length;
+
+/* A text is written piece by piece; the first piece begins it. */
+static FILE *begin_text(void)
+{
+    FILE *file = open_memstream(&text, &length);
+    assert_non_null(file);
+    return file;
+}
+
+static struct rig *open_text(FILE *file)
+{
+    fclose(file);
+    struct rig *rig = rig_open(text);
+    free(text);
+    return rig;
+}
+
+/* A struct parameter that is copied to local memory word by word, and read there at an index of each lane's own. */
+static void structs_in_local_memory(void **unused)
+{
+    (void)unused;
+    enum { WORDS = 256 };
+    static struct { uint64_t *out; uint32_t words[WORDS]; } params = {.out = out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("copied", ", .param .align 8 .b8 s[%u]", ".local .align 8 .b8 l[%u];\n"), WORDS * 4, WORDS * 4);
+    for (unsigned i = 0; i < WORDS; i++) {
+        params.words[i] = i * 2654435761u;
+        fprintf(file, "ld.param.u32 %%x0, [s+%u]; st.local.u32 [l+%u], %%x0;\n", 4 * i, 4 * i);
+    }
+    fprintf(file, "mul.lo.u32 %%x1, %%t, 7; rem.u32 %%x1, %%x1, %u; mul.wide.u32 %%d1, %%x1, 4; mov.u64 %%d2, l; add.u64 %%d2, %%d2, %%d1; ld.local.u32 %%r, [%%d2];\n" END, WORDS);
+    struct rig *rig = open_text(file);
+    FOR_VARIANTS {
+        rig_run(rig, "copied", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal((uint32_t)out[t], params.words[t * 7 % WORDS]);
+    }
+    rig_close(rig);
+}
+
+/* A block of 1,200 instructions that is a loop by itself, and one that is a whole function, with values from its beginning used at its end. */
+static void long_blocks(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 400 };
+    struct { uint64_t *out; } params = {out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("loop", "", "") "mov.u32 %%x0, 0; mov.u32 %%x1, 1;\nagain:\n");
+    for (unsigned i = 0; i < STEPS; i++)
+        fprintf(file, "mad.lo.u32 %%r, %%r, %%x1, %u; xor.b32 %%x1, %%x1, %%r; shr.u32 %%x1, %%x1, 1;\n", i);
+    fprintf(file, "add.u32 %%x0, %%x0, 1; and.b32 %%x2, %%t, 3; setp.le.u32 %%p1, %%x0, %%x2; @%%p1 bra again; add.u32 %%r, %%r, %%x1;\n" END);
+    struct rig *rig = open_text(file);
+    FOR_VARIANTS {
+        rig_run(rig, "loop", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            uint32_t r = t, x = 1;
+            for (uint32_t round = 0; round <= (t & 3); round++)
+                for (uint32_t i = 0; i < STEPS; i++) {
+                    r = r * x + i;
+                    x = (x ^ r) >> 1;
+                }
+            assert_int_equal((uint32_t)out[t], r + x);
+        }
+    }
+    rig_close(rig);
+}
+
+/* A jump by a number with more ways than one switch has, for all lanes the same way and for each its own. */
+static void many_ways(void **unused)
+{
+    (void)unused;
+    enum { WAYS = 131 };
+    struct { uint64_t *out; uint32_t way; } params = {.out = out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("ways", ", .param .u32 way", "") "ld.param.u32 %%x0, [way]; mov.u32 %%x2, 0;\nT: .branchtargets ");
+    for (unsigned i = 0; i < WAYS; i++)
+        fprintf(file, "%sL%u", i ? ", " : "", i);
+    fprintf(file, ";\nbrx.idx %%x0, T;\n");
+    for (unsigned i = 0; i < WAYS; i++)
+        fprintf(file, "L%u: mad.lo.u32 %%r, %%r, 5, %u; bra past;\n", i, i * i);
+    fprintf(file, "past: setp.ne.u32 %%p1, %%x2, 0; @%%p1 bra out; mov.u32 %%x2, 1; mad.lo.u32 %%x0, %%t, 3, %%x0; rem.u32 %%x0, %%x0, %u; brx.idx %%x0, T;\nout:\n" END, WAYS);
+    struct rig *rig = open_text(file);
+    FOR_VARIANTS
+        for (params.way = 0; params.way < WAYS; params.way += 13) {
+            rig_run(rig, "ways", 1, THREADS, &params, sizeof params);
+            for (uint32_t t = 0; t < THREADS; t++) {
+                uint32_t other = (t * 3 + params.way) % WAYS;
+                assert_int_equal((uint32_t)out[t], (t * 5 + params.way * params.way) * 5 + other * other);
+            }
+        }
+    rig_close(rig);
+}
+
+/* Atomic operations in shared memory, each on what the one before gave. */
+static void many_atomics(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 30 };
+    struct { uint64_t *out; } params = {out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("atomics", "", ".shared .align 4 .b8 s[65536];\n") "mul.lo.u32 %%x0, %%t, 4; mov.u32 %%x1, s; add.u32 %%x0, %%x0, %%x1;\n");
+    for (unsigned i = 0; i < COUNT; i++)
+        fprintf(file, "st.shared.u32 [%%x0], %u; atom.shared.add.u32 %%x2, [%%x0], %%r; mad.lo.u32 %%r, %%x2, 3, %%r;\n", i);
+    fprintf(file, END);
+    struct rig *rig = open_text(file);
+    FOR_VARIANTS {
+        rig_run(rig, "atomics", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            uint32_t r = t;
+            for (uint32_t i = 0; i < COUNT; i++)
+                r += i * 3;
+            assert_int_equal((uint32_t)out[t], r);
+        }
+    }
+    rig_close(rig);
+}
+
+/* So many values at a time that the frame is larger than that of all slots and what a stack has to spare: more than a megabyte. */
+static void more_alive_than_expected(void **unused)
+{
+    (void)unused;
+    enum { VALUES = 5000, NOT_OPTIMISED = 3 };
+    struct { uint64_t *out; } params = {out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("alive", "", ".reg .b64 %%a<%u>;\n") "ld.global.u64 %%d1, [%%out];\n", VALUES);
+    for (unsigned i = 0; i < VALUES; i++)
+        fprintf(file, "xor.b64 %%a%u, %%d1, %u;\n", i, i * i);
+    for (unsigned i = VALUES; i-- > 0;)
+        fprintf(file, "add.u64 %%d1, %%d1, %%a%u;\n", i);
+    fprintf(file, "st.global.u64 [%%out], %%d1; ret;\n}\n");
+    struct rig *rig = open_text(file);
+    for (uint32_t t = 0; t < THREADS; t++)
+        out[t] = UINT64_C(0x123456789) * t;
+    rig_variant = NOT_OPTIMISED;
+    rig_run(rig, "alive", 1, THREADS, &params, sizeof params);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        uint64_t x = UINT64_C(0x123456789) * t, sum = x;
+        for (uint64_t i = 0; i < VALUES; i++)
+            sum += x ^ i * i;
+        assert_true(out[t] == sum);
+    }
+    rig_close(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(many_ways), cmocka_unit_test(many_atomics),
+        cmocka_unit_test(more_alive_than_expected)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
