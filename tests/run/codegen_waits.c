@@ -259,6 +259,36 @@ static void calling_each_other(void **unused)
     rig_close(rig);
 }
 
+/*
+ * Barriers of several numbers in a function that calls itself: even lanes wait at 2 and 5 among themselves, and then, a call deeper, with the odd ones, which are there already, at
+ * 1 and 4. Between the two barriers of a call each lane reads what another wrote.
+ */
+static void meeting_at_each_depth(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 128 };
+    static uint32_t met[BLOCKS * COUNT];
+    struct { uint32_t *out; } params = {met};
+    struct rig *rig = rig_open(HEAD ".shared .align 4 .b32 s[128];\n"
+        ".func (.param .b32 o) meet(.param .b32 n, .param .b32 t)\n{\n.reg .b32 %n, %t, %v, %w, %c, %k, %r; .reg .pred %p;\n"
+        "ld.param.u32 %n, [n]; ld.param.u32 %t, [t]; mov.u32 %r, 0; setp.eq.u32 %p, %n, 0; @%p bra out;\n"
+        "mov.u32 %v, s; mad.lo.u32 %w, %t, 4, %v; mad.lo.u32 %k, %n, 1000, %t; st.shared.u32 [%w], %k; shr.u32 %c, 256, %n; barrier.sync %n, %c;\n"
+        "xor.b32 %w, %t, %n; mad.lo.u32 %w, %w, 4, %v; ld.shared.u32 %k, [%w]; add.u32 %w, %n, 3; barrier.sync %w, %c;\n"
+        "sub.u32 %v, %n, 1; { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %v; st.param.b32 [b], %t; call (c), meet, (a, b); ld.param.b32 %r, [c]; }\n"
+        "mad.lo.u32 %r, %r, 3, %k; out: st.param.b32 [o], %r; ret;\n}\n"
+        KERNEL("all", "", "and.b32 %a3, %a2, 1; sub.u32 %a3, 2, %a3;\n"
+            "{ .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %a3; st.param.b32 [b], %a2; call (c), meet, (a, b); ld.param.b32 %r, [c]; }\n"));
+    FOR_VARIANTS {
+        memset(met, 0, sizeof met);
+        rig_run(rig, "all", BLOCKS, COUNT, &params, sizeof params);
+        for (uint32_t i = 0; i < BLOCKS * COUNT; i++) {
+            uint32_t t = i % COUNT, last = 1000 + (t ^ 1);
+            assert_int_equal(met[i], t & 1 ? last : last * 3 + 2000 + (t ^ 2));
+        }
+    }
+    rig_close(rig);
+}
+
 /* What gets its arguments in registers stays a call; that lanes could wait for each other in it is said, and that other kernels are without that too. */
 static void notes(void **unused)
 {
@@ -282,6 +312,7 @@ static void notes(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(called_through_pointers), cmocka_unit_test(pointers_in_pointers), cmocka_unit_test(moving_the_stack_pointer),
-        cmocka_unit_test(calling_itself), cmocka_unit_test(keeping_what_is_its_own), cmocka_unit_test(calling_each_other), cmocka_unit_test(going_deep), cmocka_unit_test(notes)};
+        cmocka_unit_test(calling_itself), cmocka_unit_test(keeping_what_is_its_own), cmocka_unit_test(calling_each_other), cmocka_unit_test(going_deep), cmocka_unit_test(meeting_at_each_depth),
+        cmocka_unit_test(notes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
