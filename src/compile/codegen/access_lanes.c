@@ -136,9 +136,10 @@ static void store_by_lane(struct cg *g, struct cg_access *a, const struct places
     }
     struct cg_lane_loop loop;
     cg_lane_loop_begin(g, g->exec, &loop);
+    LLVMValueRef address = place_of(g, places, loop.lane);
     for (unsigned i = 0; i < a->count; i++)
         elements[i] = LLVMBuildLoad2(g->b, a->element, lane_pointer(g, from[i], a->element, loop.lane), "");
-    write(g, a, place_of(g, places, loop.lane), elements);
+    write(g, a, address, elements);
     cg_lane_loop_end(g, &loop);
 }
 
