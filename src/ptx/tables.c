@@ -326,9 +326,11 @@ static const struct mr_ptx_modifier modifiers[] = {
 
 #define MODIFIER_COUNT (sizeof modifiers / sizeof modifiers[0])
 
-/* As strcmp, for a word that is not terminated. */
+/* As strcmp, for a word that is not terminated. Most words differ in their first letter. */
 static int word_compare(const char *word, size_t length, const char *name)
 {
+    if (word[0] != name[0])
+        return (unsigned char)word[0] - (unsigned char)name[0];
     int order = strncmp(word, name, length);
     return order != 0 ? order : -(int)(unsigned char)name[length];
 }

@@ -277,6 +277,7 @@ static void check_vars(struct verifier *verifier)
 bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag)
 {
     struct verifier verifier = {.module = module, .diag = diag};
+    mr_ptx_verify_find_unmet(&verifier);
     if (diag) {
         diag->source = module->text;
         diag->source_length = module->text_length;

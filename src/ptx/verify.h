@@ -19,6 +19,8 @@
 #include "ptx/ptx.h"
 #include "ptx/ptx_tables.h"
 
+#define MR_PTX_NEEDS_MAX 160u
+
 struct verifier {
     const struct mr_ptx_module *module;
     const struct mr_ptx_function *function;
@@ -26,7 +28,12 @@ struct verifier {
     struct mr_ptx_diag *diag;
     uint32_t errors;
     uint64_t open_size; /* so far: see struct mr_ptx_module */
+    uint8_t unmet[MR_PTX_NEEDS_MAX]; /* rows of versions.c's table that the module's version or target doesn't meet; the others can't refuse anything */
+    unsigned unmet_count;
 };
+
+/* versions.c: fills in `unmet`. */
+void mr_ptx_verify_find_unmet(struct verifier *verifier);
 
 /* Reports an error at the instruction, or at an operand of it; returns false. */
 bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...)

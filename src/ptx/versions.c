@@ -253,6 +253,19 @@ static bool is_for(const struct need *need, const struct mr_ptx_inst *inst)
            in_set(need->atoms, inst->atom) && (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
 }
 
+static bool is_met(const struct mr_ptx_module *module, unsigned version, unsigned sm)
+{
+    return mr_ptx_module_has_version(module, version) && module->target_sm >= sm;
+}
+
+void mr_ptx_verify_find_unmet(struct verifier *verifier)
+{
+    _Static_assert(sizeof needs / sizeof needs[0] <= MR_PTX_NEEDS_MAX && MR_PTX_NEEDS_MAX <= UINT8_MAX, "struct verifier has no room for all rows");
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if (!is_met(verifier->module, needs[i].version, needs[i].sm))
+            verifier->unmet[verifier->unmet_count++] = (uint8_t)i;
+}
+
 static bool check_need(struct verifier *verifier, const char *prefix, const char *what, unsigned version, unsigned sm)
 {
     if (!mr_ptx_module_has_version(verifier->module, version))
@@ -311,10 +324,11 @@ bool mr_ptx_verify_needs(struct verifier *verifier)
         return false;
     if (!check_other_needs(verifier))
         return false;
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        if (is_for(&needs[i], inst) && !check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op),
-                                                   needs[i].version, needs[i].sm))
-            return false;
+    for (unsigned i = 0; i < verifier->unmet_count; i++) {
+        const struct need *need = &needs[verifier->unmet[i]];
+        if (is_for(need, inst))
+            return check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op), need->version, need->sm);
+    }
     for (uint8_t i = 0; i < inst->operand_count; i++)
         if (inst->operands[i].kind == MR_PTX_OPERAND_SPECIAL && !check_special_need(verifier, &inst->operands[i]))
             return false;
