@@ -55,6 +55,7 @@ struct cg_unit {
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMTargetMachineRef machine;
+    struct cg_machine *taken;    /* target.c: whose it is */
     LLVMDIBuilderRef lines;      /* lines.c: what it builds with; the PTX as a file; the type of all functions */
     LLVMMetadataRef file, no_types;
     LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, f32, f64, ptr;
@@ -285,7 +286,9 @@ bool cg_optimise(struct cg_unit *unit);
 void cg_mend(struct cg_unit *unit);
 void cg_cut(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
-LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit);
+/* The machine that the request is for, which nobody else uses until it is given back; the module is then for it. False with an error. */
+bool cg_machine_take(struct cg_unit *unit);
+void cg_machine_give(struct cg_unit *unit);
 
 #include "compile/codegen/emit.h"
 

@@ -11,12 +11,14 @@
 #include "compile/codegen/cg.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
 
 struct target {
     char *triple;
@@ -134,23 +136,114 @@ static void clear_target(struct target *target)
     LLVMDisposeMessage(target->host_features);
 }
 
-LLVMTargetMachineRef cg_target_machine(struct cg_unit *unit)
+/*
+ * Machines are kept for the next request: making one, and what LLVM finds out
+ * about the processor at the first function, takes as long as a small kernel.
+ */
+struct cg_machine {
+    struct cg_machine *next; /* of the idle ones */
+    LLVMTargetMachineRef machine;
+    LLVMTargetDataRef layout;
+    struct target target;
+    char *cpu, *features; /* as the request has them */
+    LLVMCodeGenOptLevel level;
+};
+
+#define IDLE_MOST 4u
+
+static struct {
+    mr_lock lock;
+    struct cg_machine *first;
+    unsigned count;
+} idle;
+
+static bool same_text(const char *one, const char *other)
+{
+    return one && other ? strcmp(one, other) == 0 : one == other;
+}
+
+static struct cg_machine *take_idle(const struct mr_codegen_request *request, LLVMCodeGenOptLevel level)
+{
+    mr_lock_take(&idle.lock);
+    struct cg_machine **place = &idle.first, *found;
+    while ((found = *place) && (found->level != level || !same_text(found->cpu, request->cpu) || !same_text(found->features, request->features)))
+        place = &found->next;
+    if (found) {
+        *place = found->next;
+        idle.count--;
+    }
+    mr_lock_drop(&idle.lock);
+    return found;
+}
+
+static void free_machine(struct cg_machine *made)
+{
+    if (made->layout)
+        LLVMDisposeTargetData(made->layout);
+    if (made->machine)
+        LLVMDisposeTargetMachine(made->machine);
+    clear_target(&made->target);
+    mr_free(made->cpu);
+    mr_free(made->features);
+    mr_free(made);
+}
+
+static struct cg_machine *make_machine(struct cg_unit *unit, LLVMCodeGenOptLevel level)
+{
+    const struct mr_codegen_request *request = unit->request;
+    struct cg_machine *made = mr_calloc(1, sizeof *made);
+    if (!made) {
+        cg_fail(unit, NULL, "memory is short");
+        return NULL;
+    }
+    made->level = level;
+    made->cpu = request->cpu ? mr_memdup(request->cpu, strlen(request->cpu) + 1) : NULL;
+    made->features = request->features ? mr_memdup(request->features, strlen(request->features) + 1) : NULL;
+    find_target(&made->target, made->cpu, made->features);
+    bool whole = !made->cpu == !request->cpu && !made->features == !request->features;
+    if (whole && (made->machine = create_machine(&made->target, level)) != NULL) {
+        made->layout = LLVMCreateTargetDataLayout(made->machine);
+        return made;
+    }
+    cg_fail(unit, NULL, whole ? "there is no code generator for this processor" : "memory is short");
+    free_machine(made);
+    return NULL;
+}
+
+static LLVMCodeGenOptLevel level_of(const struct mr_codegen_request *request)
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
-    const struct mr_codegen_request *request = unit->request;
-    struct target target = {.wide = false};
-    LLVMTargetMachineRef machine = NULL;
-    find_target(&target, request->cpu, request->features);
-    unit->wide = target.wide;
-    machine = create_machine(&target, request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault);
-    if (!machine)
-        cg_fail(unit, NULL, "there is no code generator for this processor");
-    if (machine) {
-        LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-        LLVMSetModuleDataLayout(unit->module, layout);
-        LLVMDisposeTargetData(layout);
-        LLVMSetTarget(unit->module, target.triple);
+    return request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault;
+}
+
+bool cg_machine_take(struct cg_unit *unit)
+{
+    LLVMCodeGenOptLevel level = level_of(unit->request);
+    unit->taken = take_idle(unit->request, level);
+    if (!unit->taken && !(unit->taken = make_machine(unit, level)))
+        return false;
+    unit->machine = unit->taken->machine;
+    unit->wide = unit->taken->target.wide;
+    LLVMSetModuleDataLayout(unit->module, unit->taken->layout);
+    LLVMSetTarget(unit->module, unit->taken->target.triple);
+    return true;
+}
+
+void cg_machine_give(struct cg_unit *unit)
+{
+    struct cg_machine *given = unit->taken;
+    if (!given)
+        return;
+    unit->taken = NULL;
+    unit->machine = NULL;
+    mr_lock_take(&idle.lock);
+    bool keep = idle.count < IDLE_MOST;
+    if (keep) {
+        given->next = idle.first;
+        idle.first = given;
+        idle.count++;
     }
-    clear_target(&target);
-    return machine;
+    mr_lock_drop(&idle.lock);
+    if (!keep)
+        free_machine(given);
 }

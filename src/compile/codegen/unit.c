@@ -3,7 +3,8 @@
 /*
  * One request from start to end: an LLVM context and module, a function for the
  * kernel and for each function that it may call, passes, object. Nothing of it
- * outlives the request, and no two requests share anything.
+ * outlives the request but the machine that code was made for (target.c), and no two
+ * requests share anything at a time.
  */
 #include "compile/codegen/blocks.h"
 #include "compile/codegen/emit_stack.h"
@@ -222,7 +223,7 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     unit.facts = mr_calloc(request->module->function_count, sizeof *unit.facts);
     if (!unit.callees || !unit.facts || !find_facts(&unit, &inlined))
         cg_fail(&unit, NULL, "memory is short");
-    else if ((unit.machine = cg_target_machine(&unit)) != NULL)
+    else if (cg_machine_take(&unit))
         good = generate(&unit, result);
     result->symbol = MR_KERNEL_SYMBOL;
     result->flags = unit.flags;
@@ -231,9 +232,8 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     if (!good)
         result->error = copy_text(unit.error[0] ? unit.error : "code generation failed");
     cg_lines_clear(&unit);
-    if (unit.machine)
-        LLVMDisposeTargetMachine(unit.machine);
     LLVMDisposeModule(unit.module);
+    cg_machine_give(&unit);
     LLVMContextDispose(unit.context);
     cg_inline_clear(&inlined);
     mr_free(unit.callees);
