@@ -93,6 +93,7 @@ static CUresult read_option(const char *entry, struct request *request, int opti
         break;
     case CU_JIT_OPTIMIZATION_LEVEL:
         program->optimisation = number(value) < 4 ? number(value) : 4;
+        program->level_is_said = true;
         break;
     case CU_JIT_GENERATE_DEBUG_INFO: program->debug = number(value) != 0; break;
     case CU_JIT_GENERATE_LINE_INFO: program->line_info = number(value) != 0; break;

@@ -46,6 +46,7 @@ struct file_header {
 static mr_lock folder_lock;
 static bool folder_known, folder_good;
 static char folder[PATH_ROOM - 64];
+static uint64_t limit;                    /* on its bytes; known with the folder */
 static _Atomic uint64_t bytes_estimated;  /* in the folder; 0: not counted yet */
 static _Atomic uint64_t temporary_number;
 
@@ -171,6 +172,7 @@ const char *mr_cache_folder(void)
     mr_lock_take(&folder_lock);
     if (!folder_known) {
         folder_good = choose_folder();
+        limit = mr_setting_number(MR_SETTING_CACHE_SIZE, 1u << 30);
         folder_known = true;
     }
     bool good = folder_good;
@@ -337,7 +339,6 @@ static uint64_t list_folder(int folder_fd, struct listed **list, size_t *count)
 
 static void keep_to_limit(const char *in, uint64_t added)
 {
-    uint64_t limit = mr_setting_number(MR_SETTING_CACHE_SIZE, 1u << 30);
     uint64_t before = atomic_load(&bytes_estimated);
     if (before && before + added <= limit) {
         atomic_fetch_add(&bytes_estimated, added);

@@ -61,6 +61,7 @@ struct mr_codegen_request {
     uint32_t entry;                     /* index into layout->entries */
     unsigned shape;                     /* MR_SHAPE_* */
     unsigned optimisation;              /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; 0 is for debugging the generator */
+    bool hurry;                         /* code is wanted soon, and will be made anew without this if it turns out to run for long */
     const char *cpu;                    /* LLVM's name of the processor, NULL = this one */
     const char *features;               /* LLVM's feature string, NULL = this processor's */
     const char *source;                 /* name of the PTX file in debug information, NULL = kernel.ptx */

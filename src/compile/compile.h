@@ -19,7 +19,8 @@ struct mr_program;
 /* How an image is loaded. Logs: `error_log`/`info_log` may be NULL; text is cut to the room, always NUL-terminated; *_used gets bytes written (with NUL). */
 struct mr_program_options {
     int capability;              /* of the device, 10 * major + minor: chooses among a container's images, %-version checks */
-    unsigned optimisation;       /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL */
+    unsigned optimisation;       /* 0..4 as CU_JIT_OPTIMIZATION_LEVEL; */
+    bool level_is_said;          /* the program has asked for it: no first version of its kernels is made in a hurry */
     bool debug, line_info, verbose;
     /* What a thread's registers are counted for, 0: not said. CU_JIT_MAX_REGISTERS, _THREADS_PER_BLOCK, _MAX_THREADS_PER_BLOCK, _MIN_CTA_PER_SM; override: they go
      * before what the PTX says. */
@@ -80,7 +81,7 @@ struct mr_entry {
 size_t mr_program_entry_count(const struct mr_program *program);
 const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index);
 
-/* Machine code for a launch with this block shape. First call for a class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no
+/* Machine code for a launch with this block shape; what to run is mr_code_now of it (kernel/tier.h). First call for a class of shapes compiles (or loads from the cache); later ones take a few nanoseconds and no
  * lock. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code generation itself fails (logged).
  * struct mr_code is in kernel/abi.h. It lives as long as the program. */
 CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out) __attribute__((warn_unused_result));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: loading an image, and machine code on demand.
- *
- * Loading does everything that can fail because of the image: the container is opened here, its text goes through build.c. Machine code is made at the
- * first launch with a class of block shapes: from the disk cache if it is there (a file is read and relocated), else by the code generation library.
+/* Programs: loading an image. Loading does everything that can fail because of the image: the container is opened here, its text goes through build.c. Machine
+ * code is made at the first launch with a class of block shapes (variants.c).
  * (Driver API manual, Module Management: cuModuleLoadDataEx and its statuses.) */
 #include "compile/program.h"
 
@@ -10,20 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/settings.h"
-#include "compile/codegen_interface.h"
 #include "compile/compiler.h"
-#include "compile/debugger.h"
 #include "compile/dump.h"
-#include "compile/lines.h"
-#include "compile/perf.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
-
-#define SOURCE_ROOM 24
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
@@ -42,16 +32,11 @@ static void give_log(char *log, size_t room, size_t *used, const char *text)
 static void free_program(struct mr_program *program)
 {
     for (size_t i = 0; i < program->entry_count && program->code; i++)
-        for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++) {
-            struct mr_variant *variant = atomic_load(&program->code[i].variants[shape]);
-            if (variant) {
-                mr_debugger_forget(variant->seen);
-                mr_loader_unload(&variant->loaded);
-            }
-            mr_free(variant);
-        }
+        for (unsigned shape = 0; shape < MR_SHAPE_COUNT; shape++)
+            mr_variant_free(atomic_load(&program->code[i].variants[shape]));
     mr_tree_forget(program);
     mr_program_forget(program);
+    mr_code_settings_clear(&program->settings);
     mr_free(program->source.packed);
     mr_free(program);
 }
@@ -97,10 +82,11 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
         return CUDA_ERROR_OUT_OF_MEMORY;
     atomic_store(&program->references, 1);
     program->optimisation = options->optimisation;
+    program->level_is_said = options->level_is_said;
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
-    CUresult status = mr_program_build(program, text, length, options, &diag, &tree);
+    CUresult status = mr_code_settings_read(&program->settings) ? mr_program_build(program, text, length, options, &diag, &tree) : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && !mr_source_pack(&program->source, text, length))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && program->entry_count > 0 && !mr_compiler_present())
@@ -192,156 +178,4 @@ void mr_program_drop(struct mr_program *program)
 {
     if (program && atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1)
         free_program(program);
-}
-
-/* Machine code. */
-
-/* Everything that the code of one entry and shape depends on. */
-static bool variant_key(const struct mr_program *program, size_t entry, unsigned shape, struct mr_cache_key *key)
-{
-    struct mr_cache_hash hash;
-    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, shape, program->optimisation, mr_setting_on(MR_SETTING_FAULT_THREADS) };
-    if (!mr_cache_hash_begin(&hash))
-        return false;
-    mr_cache_hash_text(&hash, MR_VERSION);
-    mr_cache_hash_text(&hash, mr_compiler_identity());
-    mr_cache_hash_add(&hash, facts, sizeof facts);
-    mr_cache_hash_add(&hash, &program->text, sizeof program->text);
-    mr_cache_hash_text(&hash, program->entries[entry].name);
-    mr_cache_hash_text(&hash, mr_setting_text(MR_SETTING_CPU));
-    mr_cache_hash_text(&hash, mr_setting_text(MR_SETTING_CPU_FEATURES));
-    mr_cache_hash_processor(&hash);
-    *key = mr_cache_hash_end(&hash);
-    return true;
-}
-
-/* The file that debug information names. */
-static void name_source(const struct mr_program *program, char name[SOURCE_ROOM])
-{
-    snprintf(name, SOURCE_ROOM, "%016llx.ptx", (unsigned long long)program->text.high);
-}
-
-static uint32_t line_of(const struct mr_code *code, uintptr_t address)
-{
-    const struct mr_variant *variant = (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
-    return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
-}
-
-static CUresult load_variant(const struct mr_program *program, const struct mr_cache_entry *from, const char *name, struct mr_variant *variant)
-{
-    char why[200] = "";
-    if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
-        mr_log(MR_LOG_ERROR, "compiled code cannot be loaded: %s", why);
-        return variant->loaded.no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
-    }
-    memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
-    variant->code.flags = from->flags;
-    variant->code.stack_bytes = from->stack_bytes;
-    variant->code.name = name;
-    variant->code.line_of = line_of;
-    char source[SOURCE_ROOM];
-    name_source(program, source);
-    variant->seen = mr_debugger_show(variant->loaded.object, variant->loaded.object_size);
-    mr_perf_note(&variant->loaded, name, source);
-    return CUDA_SUCCESS;
-}
-
-static void dump_variant(const struct mr_program *program, size_t entry, unsigned shape, const struct mr_codegen_result *result)
-{
-    const struct { unsigned stage; const char *suffix, *text; } files[] = {
-        { MR_DUMP_IR, "ll", result->ir_text }, { MR_DUMP_IR, "opt.ll", result->ir_optimised }, { MR_DUMP_ASM, "s", result->assembly } };
-    char name[256];
-    snprintf(name, sizeof name, "%.200s-%u", program->entries[entry].name, shape);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i].text)
-            mr_dump_text(files[i].stage, program->text.high, name, files[i].suffix, files[i].text, strlen(files[i].text));
-}
-
-/* Generates the code. The object goes to the cache if `key` is given. */
-static CUresult generate(struct mr_program *program, size_t entry, unsigned shape, const struct mr_cache_key *key, struct mr_variant *variant)
-{
-    const struct mr_codegen_api *compiler = mr_compiler_open();
-    if (!compiler)
-        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-    struct mr_tree *tree = mr_tree_take(program);
-    if (!tree)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    const char *cpu = mr_setting_text(MR_SETTING_CPU), *features = mr_setting_text(MR_SETTING_CPU_FEATURES);
-    unsigned stages = mr_dump_settings().stages;
-    char source[SOURCE_ROOM];
-    name_source(program, source);
-    struct mr_codegen_request request = { .module = tree->module, .layout = &tree->layout, .entry = (uint32_t)entry, .shape = shape,
-        .optimisation = program->optimisation, .cpu = *cpu ? cpu : NULL, .features = *features ? features : NULL, .want_ir = stages & MR_DUMP_IR,
-        .want_assembly = stages & MR_DUMP_ASM, .source = source, .note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS) };
-    struct mr_codegen_result result = { .object = NULL };
-    uint64_t start = mr_clock_ns();
-    CUresult status;
-    if (compiler->emit(&request, &result)) {
-        struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
-        status = load_variant(program, &made, program->entries[entry].name, variant);
-        if (status == CUDA_SUCCESS && key)
-            mr_cache_store(*key, &made);
-        dump_variant(program, entry, shape, &result);
-        if (result.note)
-            mr_log(MR_LOG_INFO, "kernel '%s': %s", program->entries[entry].name, result.note);
-        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u in %llu µs", program->entries[entry].name, shape,
-            (unsigned long long)(mr_clock_ns() - start) / 1000);
-    } else {
-        status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
-        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", program->entries[entry].name, result.error ? result.error : "out of memory");
-    }
-    compiler->release(&result);
-    mr_tree_keep(program, tree);
-    return status;
-}
-
-static CUresult make_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
-{
-    struct mr_cache_key key;
-    struct mr_cache_entry found;
-    bool cached = mr_cache_folder() && variant_key(program, entry, shape, &key);
-    if (cached && !(mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM)) && mr_cache_find(key, &found)) {
-        CUresult status = load_variant(program, &found, program->entries[entry].name, variant);
-        mr_cache_release(&found);
-        if (status == CUDA_SUCCESS)
-            return status;
-        /* Whole but unusable: compile anew, which replaces it. */
-    }
-    return generate(program, entry, shape, cached ? &key : NULL, variant);
-}
-
-static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
-{
-    _Atomic(struct mr_variant *) *place = &program->code[entry].variants[shape];
-    CUresult status = CUDA_SUCCESS;
-    mr_lock_take(&program->lock);
-    struct mr_variant *variant = atomic_load_explicit(place, memory_order_acquire);
-    if (!variant) {
-        variant = mr_calloc(1, sizeof *variant);
-        status = variant ? make_variant(program, entry, shape, variant) : CUDA_ERROR_OUT_OF_MEMORY;
-        if (status == CUDA_SUCCESS)
-            atomic_store_explicit(place, variant, memory_order_release);
-        else {
-            mr_free(variant);
-            variant = NULL;
-        }
-    }
-    mr_lock_drop(&program->lock);
-    *out = variant;
-    return status;
-}
-
-CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
-{
-    unsigned shape = mr_shape_class(block);
-    if (entry >= program->entry_count)
-        return CUDA_ERROR_INVALID_VALUE;
-    struct mr_variant *variant = atomic_load_explicit(&program->code[entry].variants[shape], memory_order_acquire);
-    if (__builtin_expect(!variant, 0)) {
-        CUresult status = add_variant(program, entry, shape, &variant);
-        if (status != CUDA_SUCCESS)
-            return status;
-    }
-    *out = &variant->code;
-    return CUDA_SUCCESS;
 }

@@ -14,13 +14,28 @@
 #include "compile/compile.h"
 #include "compile/layout.h"
 #include "compile/loader.h"
+#include "kernel/tier.h"
 #include "ptx/ptx.h"
+
+/* Which machine code is wanted. */
+struct mr_wanted {
+    struct mr_program *program;
+    size_t entry;
+    unsigned shape;                        /* MR_SHAPE_* */
+    bool hurry;                            /* a first version, made in a hurry */
+    unsigned stages;                       /* to write to files (MR_DUMP_*): with these, code is always made */
+};
 
 /* Machine code of one entry for one class of block shapes; lives as long as its program. */
 struct mr_variant {
     struct mr_code code;
     struct mr_loaded loaded;
     struct mr_debugger_object *seen;       /* by debuggers; NULL: not */
+    struct mr_variant *first;              /* the version that this one has taken the place of, with its code still in use; NULL: none */
+    /* Of a version in a hurry: */
+    struct mr_tier tier;
+    struct mr_wanted better;               /* what takes its place, */
+    struct mr_list link;                   /* once it is on tiers.c's list */
 };
 
 struct mr_entry_code { _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT]; };
@@ -34,11 +49,21 @@ struct mr_tree {
 /* The PTX, as one block of LZ4. */
 struct mr_source { char *packed; size_t packed_size, length; };
 
+/* The environment's word on machine code, as it was when the program was loaded: a thread of our own, which makes code later, must not read what the program's threads
+ * may be changing. */
+struct mr_code_settings {
+    char *cpu, *features;                  /* NULL: of this processor */
+    bool note_accesses;
+    uint64_t enough;                       /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
+};
+
 struct mr_program {
     _Atomic uint32_t references;
     struct mr_source source;
     struct mr_cache_key text;              /* hash of the PTX */
     unsigned optimisation;
+    bool level_is_said;                    /* by the program that loads it: there is one version, of that level */
+    struct mr_code_settings settings;
     struct mr_symbol *symbols;
     size_t symbol_count;
     struct mr_entry *entries;
@@ -63,11 +88,24 @@ void mr_tree_free(struct mr_tree *tree);
 /* trees.c: false when memory is short; source->packed is freed with mr_free. */
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length) __attribute__((warn_unused_result));
 
-/* The trees of the programs that were used last are kept. mr_tree_take: the program's tree, which is then the caller's (under program->lock, or while nobody else
- * knows the program); NULL when memory is short. mr_tree_keep gives it back, NULL is allowed; mr_tree_forget frees what is kept. */
+/* The trees of the programs that were used last are kept. mr_tree_take: a tree of the program's, which is then the caller's; NULL when memory is short. mr_tree_keep
+ * gives it back, NULL is allowed; mr_tree_forget frees what is kept. Any thread that holds the program may call the first two. */
 struct mr_tree *mr_tree_take(struct mr_program *program) __attribute__((warn_unused_result));
 void mr_tree_keep(struct mr_program *program, struct mr_tree *tree);
 void mr_tree_forget(struct mr_program *program);
+
+/* variants.c: reads the settings; false when memory is short. */
+bool mr_code_settings_read(struct mr_code_settings *settings) __attribute__((warn_unused_result));
+void mr_code_settings_clear(struct mr_code_settings *settings);
+
+/* What is wanted, from the cache or made, into *variant, which is zeroed. Any thread that holds the program may call it. */
+CUresult mr_variant_make(const struct mr_wanted *wanted, struct mr_variant *variant) __attribute__((warn_unused_result));
+void mr_variant_free(struct mr_variant *variant);   /* with the one whose place it has taken; NULL is allowed */
+
+/* tiers.c: makes a version in a hurry one that gets replaced by `better` when it has run for `enough` ns. */
+void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough);
+/* Tests only: waits until nothing is being replaced and nothing is hot that will be. */
+void mr_tiers_settle(void);
 
 /* uses.c: what each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. */
 void mr_program_put_uses(FILE *file, const struct mr_program *program, const struct mr_tree *tree);

@@ -64,7 +64,10 @@ void mr_tree_keep(struct mr_program *program, struct mr_tree *tree)
     if (!tree)
         return;
     mr_lock_take(&lock);
-    if (kept_count == KEPT_MOST)
+    /* Two threads may have had a tree of the program's. */
+    if (program->kept)
+        oldest = take_off(program);
+    else if (kept_count == KEPT_MOST)
         oldest = take_off(MR_CONTAINER(kept.next, struct mr_program, kept_link));
     program->kept = tree;
     mr_list_append(&kept, &program->kept_link);

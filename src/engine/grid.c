@@ -268,7 +268,9 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     bool waits = (launch->code->flags & MR_CODE_WAITS) != 0;
     uint64_t about = estimate_key(launch), cost = estimate_get(about);
     bool small = cost != 0 && total < UINT32_MAX && cost * total < (uint64_t)SHARE_NS * SCALE;
-    if (!launch->cooperative && (total == 1 || (!waits && (small || mr_engine.base == 1)))) {
+    /* A first version of code can only be replaced between two chunks. */
+    bool whole = small || (mr_engine.base == 1 && !launch->code->tier);
+    if (!launch->cooperative && (total == 1 || (!waits && whole))) {
         *status = run_alone(launch, total, about, self);
         return true;
     }
@@ -281,7 +283,7 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
         grid->grain = total / (2 * mr_engine.base) + 1;
     if (grid->grain < 1)
         grid->grain = 1;
-    return run_open(grid, !small || launch->cooperative, self, status);
+    return run_open(grid, launch->cooperative || (!small && (waits || mr_engine.base > 1)), self, status);
 }
 
 bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)

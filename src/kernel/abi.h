@@ -207,6 +207,8 @@ MR_CALLS_GENERATED static inline void mr_kernel_call(mr_kernel_function *functio
     function(block, first_warp, end_warp);
 }
 
+struct mr_tier;
+
 /* Machine code of one kernel for a class of block shapes; made by mr_program_code, lives as long as its program. */
 struct mr_code {
     mr_kernel_function *function;
@@ -215,6 +217,7 @@ struct mr_code {
     const char *name;            /* of the kernel, for the log; lives as long as the code; may be NULL */
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while: for reports. */
     uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);
+    struct mr_tier *tier;        /* of a first version, made in a hurry: kernel/tier.h; NULL: this one stays */
 };
 
 #endif

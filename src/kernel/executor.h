@@ -62,8 +62,8 @@ struct mr_fault {
 
 struct mr_executor {
     struct mr_block block;
-    mr_kernel_function *function;
     struct mr_launch *launch;
+    const struct mr_code *code; /* the version of the launch's code that this run has */
     uint64_t remaining;         /* blocks still to start in this run */
     bool direct;                /* whole blocks are called on warps[0]'s fiber */
     bool track;                 /* the kernel may use barriers: keep the warps' records */

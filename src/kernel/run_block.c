@@ -12,9 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/visit.h"
 #include "kernel/fault.h"
+#include "kernel/tier.h"
 #include "object/context.h"
 
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
@@ -80,7 +82,7 @@ static bool next_block(struct mr_executor *executor, uint32_t count)
 static uint32_t blocks_of_call(const struct mr_executor *executor)
 {
     const struct mr_block *block = &executor->block;
-    if (!(executor->launch->code->flags & MR_CODE_BLOCKS))
+    if (!(executor->code->flags & MR_CODE_BLOCKS))
         return 1;
     uint32_t most = MR_CALL_WARPS / block->warps, row = ROW_THREADS / block->ntid[0];
     return block->ntid[0] == block->threads || row > most ? most : row ? row : 1;
@@ -98,7 +100,7 @@ static void run_direct(struct mr_executor *executor)
         if (executor->remaining < count)
             count = (uint32_t)executor->remaining;
         block->more_blocks = count - 1;
-        mr_kernel_call(executor->function, block, 0, block->warps);
+        mr_kernel_call(executor->code->function, block, 0, block->warps);
         block->ctaid[0] = first;
     } while (next_block(executor, count));
 }
@@ -151,7 +153,7 @@ void mr_warp_main(void *data)
             executor->unfinished = 0;
             mr_fiber_switch(&warp->fiber, &executor->home);
         } else {
-            mr_kernel_call(executor->function, &executor->block, index, index + 1);
+            mr_kernel_call(executor->code->function, &executor->block, index, index + 1);
             finish_warp(executor);
         }
     }
@@ -246,8 +248,8 @@ static CUresult end_with_fault(struct mr_executor *executor)
     name_threads(executor, threads, sizeof threads);
     if (fault->signal)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
-    if (!fault->line && fault->pc && launch->code->line_of)
-        fault->line = launch->code->line_of(launch->code, fault->pc);
+    if (!fault->line && fault->pc && executor->code->line_of)
+        fault->line = executor->code->line_of(executor->code, fault->pc);
     /* Outside of generated code: in a service that it called. */
     if (!fault->line && fault->status != CUDA_ERROR_HARDWARE_STACK_ERROR)
         fault->line = executor->block.service_line;
@@ -302,13 +304,14 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     if (threads == 0 || threads > (uint64_t)MR_WARPS_MAX * MR_WARP_LANES)
         return CUDA_ERROR_INVALID_VALUE;
     uint32_t warps = (uint32_t)((threads + MR_WARP_LANES - 1) / MR_WARP_LANES);
-    executor->track = (launch->code->flags & MR_CODE_COOPERATIVE) != 0;
+    const struct mr_code *code = mr_code_now(launch->code);
+    executor->track = (code->flags & MR_CODE_COOPERATIVE) != 0;
     executor->direct = !executor->track || warps == 1;
-    size_t limit = stack_limit(launch), stack_bytes = launch->code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
-    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, launch->code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
+    size_t limit = stack_limit(launch), stack_bytes = code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
+    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
         return CUDA_ERROR_OUT_OF_MEMORY;
-    executor->function = launch->code->function;
     executor->launch = launch;
+    executor->code = code;
     executor->remaining = count;
     executor->fault.status = CUDA_SUCCESS;
     executor->fault.quiet = false;
@@ -319,9 +322,12 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
 
 CUresult mr_executor_go(struct mr_executor *executor)
 {
+    uint64_t begin = executor->code->tier ? mr_clock_ns() : 0;
     executor->in_kernel = 1;
     mr_fiber_switch(&executor->home, &executor->warps[executor->current].fiber);
     executor->in_kernel = 0;
+    if (__builtin_expect(begin != 0, 0))
+        mr_code_ran(executor->code, mr_clock_ns() - begin);
 
     CUresult status = CUDA_SUCCESS;
     if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))

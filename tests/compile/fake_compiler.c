@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A code generation library without LLVM: every kernel becomes a single `ret`.
  *
- * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, so that tests can
- * tell compiling from finding in the cache. A kernel named "refuse" fails, one named "damage" gives an object that cannot be loaded. */
+ * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, 'h' if it is in a hurry, so that tests can
+ * tell compiling from finding in the cache. A kernel named "refuse" fails, "refuse_later" unless it is in a hurry, and "damage" gives an object that cannot be loaded. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +47,11 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
     const char *name = request->layout->entries[request->entry].func->name, *count = getenv("MILLRACE_FAKE_COUNT");
     FILE *file = count ? fopen(count, "a") : NULL;
     if (file) {
-        fputc('.', file);
+        fputc(request->hurry ? 'h' : '.', file);
         fclose(file);
     }
     *result = (struct mr_codegen_result){ .symbol = MR_KERNEL_SYMBOL, .flags = MR_CODE_WAITS, .stack_bytes = 16384 };
-    if (strcmp(name, "refuse") == 0) {
+    if (strcmp(name, "refuse") == 0 || (strcmp(name, "refuse_later") == 0 && !request->hurry)) {
         result->error = strdup("refused by the fake");
         return false;
     }

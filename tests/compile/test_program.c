@@ -21,6 +21,7 @@
 #include "compile/cache.h"
 #include "compile/codegen.h"
 #include "compile/compile.h"
+#include "compile/program.h"
 
 #define HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
 #define EMPTY(name) ".visible .entry " name "() { ret; }\n"
@@ -82,6 +83,18 @@ static long compiled(void)
 {
     struct stat facts;
     return stat(counter, &facts) == 0 ? (long)facts.st_size : 0;
+}
+
+/* How often of these for a first version. */
+static int in_a_hurry(void)
+{
+    FILE *file = fopen(counter, "r");
+    int count = 0;
+    for (int byte; file && (byte = fgetc(file)) != EOF;)
+        count += byte == 'h';
+    if (file)
+        fclose(file);
+    return count;
 }
 
 static CUresult load(const char *text, char *log, size_t room, struct mr_program **out)
@@ -425,6 +438,115 @@ static void programs_that_come_and_go_leave_nothing(void **unused)
         fail_msg("1,899 programs left %ld bytes", grown);
 }
 
+/* What is run in the first version is counted; once it is enough a better one is made, once, and takes the place, in memory and on disk. */
+static void hot_code_is_made_again(void **unused)
+{
+    (void)unused;
+    struct mr_program *program = loaded(HEAD EMPTY("k"));
+    const struct mr_code *first = code_for(program, 32, 1);
+    assert_non_null(first->tier);
+    assert_int_equal(compiled(), 1);
+    mr_code_ran(first, first->tier->enough - 1);
+    mr_tiers_settle();
+    assert_ptr_equal(mr_code_now(first), first);
+    mr_code_ran(first, 1);
+    mr_tiers_settle();
+    const struct mr_code *better = mr_code_now(first);
+    assert_ptr_not_equal(better, first);
+    assert_null(better->tier);
+    assert_ptr_equal(mr_code_now(better), better);
+    assert_ptr_equal(code_for(program, 32, 1), better);
+    assert_int_equal(compiled(), 2);
+    mr_code_ran(first, first->tier->enough);
+    mr_tiers_settle();
+    assert_ptr_equal(mr_code_now(first), better);
+    assert_int_equal(compiled(), 2);
+    /* Another shape begins with a first version of its own. */
+    assert_non_null(code_for(program, 33, 1)->tier);
+    mr_program_drop(program);
+    struct mr_program *again = loaded(HEAD EMPTY("k"));
+    assert_null(code_for(again, 32, 1)->tier);
+    assert_non_null(code_for(again, 33, 1)->tier);
+    assert_int_equal(compiled(), 3);
+    assert_int_equal(in_a_hurry(), 2);
+    mr_program_drop(again);
+}
+
+/* A program that says how much to optimise, and a user who says that it shall be at once. */
+static void code_that_is_optimised_at_once_stays(void **unused)
+{
+    (void)unused;
+    struct mr_program_options options = { .capability = 80, .optimisation = 4, .level_is_said = true };
+    struct mr_program *program = NULL;
+    assert_int_equal(mr_program_load(HEAD EMPTY("k"), (size_t)-1, &options, &program), CUDA_SUCCESS);
+    assert_null(code_for(program, 32, 1)->tier);
+    mr_program_drop(program);
+    setenv("MILLRACE_OPTIMISE_AFTER", "0", 1);
+    program = loaded(HEAD EMPTY("k"));
+    assert_null(code_for(program, 33, 1)->tier);
+    mr_program_drop(program);
+    setenv("MILLRACE_OPTIMISE_AFTER", "7", 1);
+    program = loaded(HEAD EMPTY("k"));
+    unsetenv("MILLRACE_OPTIMISE_AFTER");
+    assert_int_equal(code_for(program, 8, 4)->tier->enough, 7000);
+    mr_program_drop(program);
+    assert_int_equal(compiled(), 3);
+    assert_int_equal(in_a_hurry(), 1);
+}
+
+/* The first version goes on; its program may end before the better one is there; and many may be hot at a time. */
+static void better_versions_may_fail_or_come_late(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 40 };
+    uint64_t before = mr_alloc_live();
+    struct mr_program *program = loaded(HEAD EMPTY("refuse_later"));
+    const struct mr_code *first = code_for(program, 32, 1);
+    mr_code_ran(first, first->tier->enough);
+    mr_tiers_settle();
+    assert_ptr_equal(mr_code_now(first), first);
+    assert_ptr_equal(code_for(program, 32, 1), first);
+    mr_program_drop(program);
+    for (int i = 0; i < COUNT; i++) {
+        char text[200];
+        snprintf(text, sizeof text, HEAD "// %d\n" EMPTY("k"), i);
+        program = loaded(text);
+        for (unsigned x = 32; x < 34; x++) {
+            first = code_for(program, x, 1);
+            mr_code_ran(first, first->tier->enough);
+        }
+        if (i % 2)
+            assert_non_null(code_for(program, 7, 3));   /* while the others are being made */
+        mr_program_drop(program);
+    }
+    mr_tiers_settle();
+    assert_int_equal(compiled(), 2 + 4 * COUNT + COUNT / 2);
+    assert_int_equal(mr_alloc_live(), before);
+}
+
+/* Each allocation of a better version fails. */
+static void memory_shortage_in_better_versions(void **unused)
+{
+    (void)unused;
+    uint64_t before = mr_alloc_live();
+    bool good = false;
+    setenv("MILLRACE_CACHE", "off", 1);
+    mr_cache_reset();
+    for (uint64_t n = 1; n < 100 && !good; n++) {
+        struct mr_program *program = loaded(HEAD EMPTY("k"));
+        const struct mr_code *first = code_for(program, 32, 1);
+        mr_alloc_fail_after(n);
+        mr_code_ran(first, first->tier->enough);
+        mr_tiers_settle();
+        mr_alloc_fail_after(0);
+        good = mr_code_now(first) != first;
+        assert_ptr_equal(code_for(program, 32, 1), mr_code_now(first));
+        mr_program_drop(program);
+        assert_int_equal(mr_alloc_live(), before);
+    }
+    assert_true(good);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -440,6 +562,10 @@ int main(void)
         TEST(threads_share_the_code),
         TEST(programs_that_were_not_used_lately_get_code_too),
         TEST(memory_shortage_when_code_is_made_late),
+        TEST(hot_code_is_made_again),
+        TEST(code_that_is_optimised_at_once_stays),
+        TEST(better_versions_may_fail_or_come_late),
+        TEST(memory_shortage_in_better_versions),
         TEST(programs_take_little_memory),
         TEST(programs_that_come_and_go_leave_nothing),
     };

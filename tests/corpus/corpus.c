@@ -4,7 +4,7 @@
  *
  *     corpus [--level L] [--values] [--only NAME] FILE.ptx…
  *
- * --level   how much the driver's compiler shall optimise, 0 to 4 (by default 4)
+ * --level   how much the driver's compiler shall optimise, 0 to 4 (by default 4); -: not said, as by most programs
  * --values  print the results of kernels whose results may differ within a bound (approx_…, math_…)
  * --only    run this kernel alone, and dump its results
  *
@@ -24,6 +24,7 @@
 
 enum { NAME_MAX = 120, RESULTS = CORPUS_THREADS * CORPUS_RESULT, SCRATCH = CORPUS_SCRATCH * 4 };
 
+#define UNSAID UINT32_MAX
 struct options { unsigned level; bool values; const char *only; };
 
 struct device { CUdevice device; CUcontext context; CUdeviceptr in, out, scratch; };
@@ -232,7 +233,7 @@ static bool load(const char *text, const char *path, const struct options *optio
     CUjit_option keys[3] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_OPTIMIZATION_LEVEL};
     void *values[3] = {log, (void *)sizeof log, (void *)(uintptr_t)options->level};
     log[0] = '\0';
-    CUresult status = cuModuleLoadDataEx(module, text, 3, keys, values);
+    CUresult status = cuModuleLoadDataEx(module, text, options->level == UNSAID ? 2 : 3, keys, values);
     if (status != CUDA_SUCCESS)
         fprintf(stderr, "%s: status %d\n%s\n", path, (int)status, log);
     return status == CUDA_SUCCESS;
@@ -286,7 +287,7 @@ int main(int count, char **words)
         if (!strcmp(words[at], "--values"))
             options.values = true;
         else if (!strcmp(words[at], "--level") && at + 1 < count)
-            options.level = (unsigned)strtoul(words[++at], NULL, 0);
+            options.level = strcmp(words[++at], "-") ? (unsigned)strtoul(words[at], NULL, 0) : UNSAID;
         else if (!strcmp(words[at], "--only") && at + 1 < count)
             options.only = words[++at];
         else {

@@ -10,8 +10,8 @@ A line of GOLDEN is SOURCE.KERNEL HASH VARIANTS, where * stands for all variants
 the results behind the hashes of kernels that may differ within a bound: bounds.py says which bound.
 
 compare runs a sample, unless --full is given: every kernel of nvcc's and clang's optimised code for sm_90 and of clang's
-unoptimised code for sm_75.  The first is compiled with all of LLVM's passes, the others with hardly any; --level L
-says otherwise for --full.
+unoptimised code for sm_75.  The first is compiled with all of LLVM's passes, the second in a hurry, as for programs that
+don't say (-), the third with hardly any passes; --level L is for --full.
 """
 import argparse
 import collections
@@ -112,18 +112,18 @@ def read_known(path):
 
 
 # What is run without --full, and how much is optimised: the code that programs have, and the code that is most unlike it.
-SAMPLE = {"nvcc-90-O3": 4, "clang-90-O3": 0, "clang-75-O0": 0}
+SAMPLE = {"nvcc-90-O3": "4", "clang-90-O3": "-", "clang-75-O0": "0"}
 
 
 def choose(folder, options):
     """level -> files."""
-    groups = {4: [], 0: []}
+    groups = collections.defaultdict(list)
     for path in sorted(pathlib.Path(folder).glob("*.ptx")):
         variant = path.name.split(".")[0]
         if options.filter and options.filter not in path.name:
             continue
         if options.full:
-            groups[4 if options.level is None else options.level].append(path)
+            groups[options.level].append(path)
         elif variant in SAMPLE:
             groups[SAMPLE[variant]].append(path)
     return groups
@@ -139,7 +139,7 @@ def run(program, groups, jobs, folder):
             if some:
                 outputs.append(folder / f"raw-{level}-{part}")
                 with open(outputs[-1], "w", encoding="utf-8") as file:
-                    running.append(subprocess.Popen([program, "--values", "--level", str(level), *map(str, some)], stdout=file, env=environment))
+                    running.append(subprocess.Popen([program, "--values", "--level", level, *map(str, some)], stdout=file, env=environment))
     statuses = [process.wait() for process in running]
     if any(statuses):
         print(f"{program} ended with {statuses}")
@@ -204,7 +204,7 @@ def main():
     part.add_argument("--ptx")
     part.add_argument("--nvcc")
     part.add_argument("--filter")
-    part.add_argument("--level", type=int)
+    part.add_argument("--level", default="4")
     part.add_argument("--full", action="store_true")
     part.add_argument("--jobs", type=int, default=min(os.cpu_count() or 2, 4))
     options = parser.parse_args()

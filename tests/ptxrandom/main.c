@@ -7,7 +7,7 @@
  *
  * --from, --seeds  the seeds S to S + N - 1 (by default 1, 100)
  * --seconds        stop after so long; what --shrink has by then is printed
- * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4)
+ * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4); -: not said, as by most programs
  * --print          write the PTX to standard output
  * --dry            draw and calculate, but run nothing
  * --shrink         take statements out of a program that fails for as long as it still does, and print what is left
@@ -22,6 +22,7 @@
 
 #include "program.h"
 
+#define UNSAID UINT32_MAX
 struct options { u64 from, seeds; double seconds; unsigned level; bool print, dry, shrink; };
 
 static struct program program;
@@ -73,7 +74,7 @@ static bool run(const struct program *p, struct memory *memory, const struct opt
     CUfunction function;
     CUdeviceptr in = 0, all = 0;
     log[0] = '\0';
-    CUresult status = cuModuleLoadDataEx(&module, text, 3, keys, values);
+    CUresult status = cuModuleLoadDataEx(&module, text, options->level == UNSAID ? 2 : 3, keys, values);
     free(text);
     if (status == CUDA_SUCCESS)
         status = cuModuleGetFunction(&function, module, "k");
@@ -188,7 +189,7 @@ static bool read_options(int count, char **words, struct options *options)
         else if (value && strcmp(words[i], "--seeds") == 0)
             options->seeds = strtoull(words[++i], NULL, 10);
         else if (value && strcmp(words[i], "--level") == 0)
-            options->level = (unsigned)strtoul(words[++i], NULL, 10);
+            options->level = strcmp(words[++i], "-") ? (unsigned)strtoul(words[i], NULL, 10) : UNSAID;
         else if (value && strcmp(words[i], "--seconds") == 0)
             options->seconds = strtod(words[++i], NULL);
         else

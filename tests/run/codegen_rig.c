@@ -142,12 +142,12 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
     for (struct compiled *c = rig->compiled; c; c = c->next)
         if (c->entry == entry && c->shape == shape && c->variant == rig_variant)
             return c;
-    static const char *const processors[RIG_VARIANTS + 1] = {[2] = "haswell", [5] = "x86-64"};
+    static const char *const processors[RIG_VARIANTS + 1] = {[2] = "haswell", [5] = "x86-64", [7] = "haswell"};
     /* Behind a loop over the variants it is as in variant 0. The oldest has none of FMA, F16C and SSE4.1, but atomics of 16 bytes, as all but the first have. */
     struct compiled *c = calloc(1, sizeof *c);
     struct mr_codegen_request request = {.module = rig->module, .layout = &rig->layout, .entry = entry, .shape = shape,
                                          .optimisation = rig_variant == 3 ? 0 : 3, .cpu = processors[rig_variant], .features = rig_variant == 5 ? "+cx16" : NULL,
-                                         .all_pairs = rig_variant == 4};
+                                         .hurry = rig_variant == 6 || rig_variant == 7, .all_pairs = rig_variant == 4};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);

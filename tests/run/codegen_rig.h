@@ -6,7 +6,7 @@
  *
  * Each program runs in several variants (RIG_VARIANTS): with all that can be
  * assumed about the launch and with nothing, for this processor and for older
- * ones, optimised and not, and with warps in pairs where that is allowed. A test goes through them with rig_next_variant().
+ * ones, optimised, not, and in a hurry, and with warps in pairs where that is allowed. A test goes through them with FOR_VARIANTS or a loop like that.
  */
 #ifndef MR_TESTS_CODEGEN_RIG_H
 #define MR_TESTS_CODEGEN_RIG_H
@@ -18,7 +18,7 @@
 
 struct rig;
 
-#define RIG_VARIANTS 6
+#define RIG_VARIANTS 8
 
 /* Which variant rig_run() compiles for: 0 to RIG_VARIANTS - 1. */
 extern unsigned rig_variant;

@@ -420,7 +420,7 @@ static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *ins
 static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block)
 {
     bool gains = false;
-    if (g->unit->request->optimisation == 0 || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
+    if (g->unit->request->optimisation == 0 || g->unit->request->hurry || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
         || g->func->inst_count > TWICE_FUNCTION)
         return false;
     for (uint32_t i = block->first; i < block->end; i++) {

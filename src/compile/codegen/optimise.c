@@ -14,6 +14,9 @@
 
 static const char *pipeline(const struct mr_codegen_request *request)
 {
+    /* What comes out larger costs the code generator more than these passes cost. */
+    if (request->hurry)
+        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
     switch (request->optimisation) {
     case 0:
         return "function(sroa,simplifycfg)";

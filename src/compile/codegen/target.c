@@ -213,7 +213,7 @@ static struct cg_machine *make_machine(struct cg_unit *unit, LLVMCodeGenOptLevel
 static LLVMCodeGenOptLevel level_of(const struct mr_codegen_request *request)
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
-    return request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault;
+    return request->hurry ? LLVMCodeGenLevelNone : request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault;
 }
 
 bool cg_machine_take(struct cg_unit *unit)

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Machine code of a program's entries, on demand: from the disk cache if it is there (a file is read and relocated), else by the code generation library.
+ *
+ * The first version for a class of block shapes is made in a hurry, unless the optimised one is in the cache or the program has said how much to optimise:
+ * that takes some third of the time, and its code two or three times as long to run. tiers.c replaces it if that turns out to matter. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/settings.h"
+#include "compile/codegen_interface.h"
+#include "compile/compiler.h"
+#include "compile/debugger.h"
+#include "compile/dump.h"
+#include "compile/lines.h"
+#include "compile/perf.h"
+#include "compile/program.h"
+
+#define SOURCE_ROOM 24
+#define NS_PER_BYTE 2000u /* of a hurried version's object: see enough_for */
+
+static bool copy_setting(enum mr_setting setting, char **out)
+{
+    const char *text = mr_setting_text(setting);
+    *out = *text ? mr_memdup(text, strlen(text) + 1) : NULL;
+    return *out || !*text;
+}
+
+bool mr_code_settings_read(struct mr_code_settings *settings)
+{
+    uint64_t after = mr_setting_number(MR_SETTING_OPTIMISE_AFTER, UINT64_MAX);
+    settings->enough = after > UINT64_MAX / 1000 ? UINT64_MAX : after * 1000;
+    settings->note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS);
+    return copy_setting(MR_SETTING_CPU, &settings->cpu) && copy_setting(MR_SETTING_CPU_FEATURES, &settings->features);
+}
+
+void mr_code_settings_clear(struct mr_code_settings *settings)
+{
+    mr_free(settings->cpu);
+    mr_free(settings->features);
+}
+
+/* Everything that the code of one entry and shape depends on. */
+static bool variant_key(const struct mr_wanted *wanted, struct mr_cache_key *key)
+{
+    const struct mr_program *program = wanted->program;
+    const struct mr_code_settings *settings = &program->settings;
+    struct mr_cache_hash hash;
+    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, wanted->shape, program->optimisation, wanted->hurry, settings->note_accesses };
+    if (!mr_cache_hash_begin(&hash))
+        return false;
+    mr_cache_hash_text(&hash, MR_VERSION);
+    mr_cache_hash_text(&hash, mr_compiler_identity());
+    mr_cache_hash_add(&hash, facts, sizeof facts);
+    mr_cache_hash_add(&hash, &program->text, sizeof program->text);
+    mr_cache_hash_text(&hash, program->entries[wanted->entry].name);
+    mr_cache_hash_text(&hash, settings->cpu ? settings->cpu : "");
+    mr_cache_hash_text(&hash, settings->features ? settings->features : "");
+    mr_cache_hash_processor(&hash);
+    *key = mr_cache_hash_end(&hash);
+    return true;
+}
+
+/* The file that debug information names. */
+static void name_source(const struct mr_program *program, char name[SOURCE_ROOM])
+{
+    snprintf(name, SOURCE_ROOM, "%016llx.ptx", (unsigned long long)program->text.high);
+}
+
+static uint32_t line_of(const struct mr_code *code, uintptr_t address)
+{
+    const struct mr_variant *variant = (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
+    return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
+}
+
+static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_entry *from, struct mr_variant *variant)
+{
+    const char *name = wanted->program->entries[wanted->entry].name;
+    char why[200] = "";
+    if (!mr_loader_load(from->object, from->object_size, MR_KERNEL_SYMBOL, &variant->loaded, why, sizeof why)) {
+        mr_log(MR_LOG_ERROR, "compiled code cannot be loaded: %s", why);
+        return variant->loaded.no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
+    }
+    memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
+    variant->code.flags = from->flags;
+    variant->code.stack_bytes = from->stack_bytes;
+    variant->code.name = name;
+    variant->code.line_of = line_of;
+    char source[SOURCE_ROOM];
+    name_source(wanted->program, source);
+    variant->seen = mr_debugger_show(variant->loaded.object, variant->loaded.object_size);
+    mr_perf_note(&variant->loaded, name, source);
+    return CUDA_SUCCESS;
+}
+
+static void dump_variant(const struct mr_wanted *wanted, const struct mr_codegen_result *result)
+{
+    const struct { unsigned stage; const char *suffix, *text; } files[] = {
+        { MR_DUMP_IR, "ll", result->ir_text }, { MR_DUMP_IR, "opt.ll", result->ir_optimised }, { MR_DUMP_ASM, "s", result->assembly } };
+    char name[256];
+    snprintf(name, sizeof name, "%.200s-%u", wanted->program->entries[wanted->entry].name, wanted->shape);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].text)
+            mr_dump_text(files[i].stage, wanted->program->text.high, name, files[i].suffix, files[i].text, strlen(files[i].text));
+}
+
+/* Generates the code. The object goes to the cache if `key` is given. */
+static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_key *key, struct mr_variant *variant)
+{
+    struct mr_program *program = wanted->program;
+    const struct mr_code_settings *settings = &program->settings;
+    const char *name = program->entries[wanted->entry].name;
+    const struct mr_codegen_api *compiler = mr_compiler_open();
+    if (!compiler)
+        return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    struct mr_tree *tree = mr_tree_take(program);
+    if (!tree)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    char source[SOURCE_ROOM];
+    name_source(program, source);
+    struct mr_codegen_request request = { .module = tree->module, .layout = &tree->layout, .entry = (uint32_t)wanted->entry, .shape = wanted->shape,
+        .optimisation = program->optimisation, .hurry = wanted->hurry, .cpu = settings->cpu, .features = settings->features,
+        .want_ir = wanted->stages & MR_DUMP_IR, .want_assembly = wanted->stages & MR_DUMP_ASM, .source = source, .note_accesses = settings->note_accesses };
+    struct mr_codegen_result result = { .object = NULL };
+    uint64_t start = mr_clock_ns();
+    CUresult status;
+    if (compiler->emit(&request, &result)) {
+        struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
+        status = load_variant(wanted, &made, variant);
+        if (status == CUDA_SUCCESS && key)
+            mr_cache_store(*key, &made);
+        dump_variant(wanted, &result);
+        if (result.note)
+            mr_log(MR_LOG_INFO, "kernel '%s': %s", name, result.note);
+        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs", name, wanted->shape, wanted->hurry ? ", in a hurry," : "",
+            (unsigned long long)(mr_clock_ns() - start) / 1000);
+    } else {
+        status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
+        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", name, result.error ? result.error : "out of memory");
+    }
+    compiler->release(&result);
+    mr_tree_keep(program, tree);
+    return status;
+}
+
+/* Where the code is in the cache, false if nowhere. */
+static bool find_key(const struct mr_wanted *wanted, struct mr_cache_key *key)
+{
+    return mr_cache_folder() && variant_key(wanted, key);
+}
+
+static bool load_cached(const struct mr_wanted *wanted, const struct mr_cache_key *key, struct mr_variant *variant)
+{
+    struct mr_cache_entry found;
+    if (wanted->stages || !mr_cache_find(*key, &found))
+        return false;
+    CUresult status = load_variant(wanted, &found, variant);
+    mr_cache_release(&found);
+    return status == CUDA_SUCCESS;   /* else whole but unusable: compiled anew, which replaces it */
+}
+
+CUresult mr_variant_make(const struct mr_wanted *wanted, struct mr_variant *variant)
+{
+    struct mr_cache_key key;
+    bool cached = find_key(wanted, &key);
+    if (cached && load_cached(wanted, &key, variant))
+        return CUDA_SUCCESS;
+    return generate(wanted, cached ? &key : NULL, variant);
+}
+
+void mr_variant_free(struct mr_variant *variant)
+{
+    while (variant) {
+        struct mr_variant *first = variant->first;
+        mr_debugger_forget(variant->seen);
+        mr_loader_unload(&variant->loaded);
+        mr_free(variant);
+        variant = first;
+    }
+}
+
+/* What a version in a hurry may run for: about what making the optimised one takes, which goes with the size of the code. */
+static uint64_t enough_for(const struct mr_program *program, const struct mr_variant *variant)
+{
+    return program->settings.enough != UINT64_MAX ? program->settings.enough : variant->loaded.object_size * NS_PER_BYTE;
+}
+
+/* The optimised version if it is at hand or has to be, else one in a hurry. */
+static CUresult make_first(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
+{
+    struct mr_wanted wanted = { .program = program, .entry = entry, .shape = shape, .stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM) };
+    struct mr_cache_key key;
+    if (program->level_is_said || program->settings.enough == 0 || wanted.stages)
+        return mr_variant_make(&wanted, variant);
+    if (find_key(&wanted, &key) && load_cached(&wanted, &key, variant))
+        return CUDA_SUCCESS;
+    struct mr_wanted better = wanted;
+    wanted.hurry = true;
+    CUresult status = mr_variant_make(&wanted, variant);
+    if (status == CUDA_SUCCESS)
+        mr_tier_begin(variant, &better, enough_for(program, variant));
+    return status;
+}
+
+static CUresult add_variant(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant **out)
+{
+    _Atomic(struct mr_variant *) *place = &program->code[entry].variants[shape];
+    CUresult status = CUDA_SUCCESS;
+    mr_lock_take(&program->lock);
+    struct mr_variant *variant = atomic_load_explicit(place, memory_order_acquire);
+    if (!variant) {
+        variant = mr_calloc(1, sizeof *variant);
+        status = variant ? make_first(program, entry, shape, variant) : CUDA_ERROR_OUT_OF_MEMORY;
+        if (status == CUDA_SUCCESS)
+            atomic_store_explicit(place, variant, memory_order_release);
+        else {
+            mr_free(variant);
+            variant = NULL;
+        }
+    }
+    mr_lock_drop(&program->lock);
+    *out = variant;
+    return status;
+}
+
+CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out)
+{
+    unsigned shape = mr_shape_class(block);
+    if (entry >= program->entry_count)
+        return CUDA_ERROR_INVALID_VALUE;
+    struct mr_variant *variant = atomic_load_explicit(&program->code[entry].variants[shape], memory_order_acquire);
+    if (__builtin_expect(!variant, 0)) {
+        CUresult status = add_variant(program, entry, shape, &variant);
+        if (status != CUDA_SUCCESS)
+            return status;
+    }
+    *out = &variant->code;
+    return CUDA_SUCCESS;
+}
