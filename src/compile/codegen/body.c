@@ -139,10 +139,13 @@ static void make_parking(struct cg *g)
     }
 }
 
-/* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. */
+/* Registers and masks at the start of a warp: zero, so that what was never written is at least the same each time. Registers that are always written before they are
+ * read, as nearly all are, need none: LLVM makes a value of a slot in no time if it is stored to once. */
 void cg_clear_warp(struct cg *g)
 {
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
+        if (!mr_bit_get(g->flow.blocks[0].live_in, r))
+            continue;
         LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->slots[r])), g->slots[r]);
         if (g->breaks[r])
             for (g->row = 0; g->row < g->flow.rows; g->row++)
