@@ -322,7 +322,7 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
 
 CUresult mr_executor_go(struct mr_executor *executor)
 {
-    uint64_t begin = executor->code->tier ? mr_clock_ns() : 0;
+    uint64_t begin = mr_code_is_timed(executor->code, &executor->turn) ? mr_clock_ns() : 0;
     executor->in_kernel = 1;
     mr_fiber_switch(&executor->home, &executor->warps[executor->current].fiber);
     executor->in_kernel = 0;

@@ -78,7 +78,7 @@ static void test_a_grid_changes_its_code(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* Time counts over launches, and is said to be enough once. A launch of one block counts, too. */
+/* Time counts over launches, and is said to be enough once. A launch of one block counts, too; of short ones, one in some. */
 static void test_time_is_added_up(void **state)
 {
     (void)state;
@@ -89,7 +89,8 @@ static void test_time_is_added_up(void **state)
     OK(cuStreamSynchronize(stream));
     uint64_t one = atomic_load(&hot.tier.spent);
     assert_true(one > 0);
-    OK(launch(stream, &code_first, 300, &counts));
+    for (int i = 0; i < 50; i++)
+        OK(launch(stream, &code_first, 6, &counts));
     OK(cuStreamSynchronize(stream));
     uint64_t both = atomic_load(&hot.tier.spent);
     assert_true(both > one);
@@ -101,6 +102,35 @@ static void test_time_is_added_up(void **state)
     assert_int_equal(atomic_load(&hot.asked), 1);
     assert_int_equal(counts.first, 801);
     assert_int_equal(counts.better, 0);
+    OK(cuStreamDestroy(stream));
+}
+
+static void kernel_long(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    uint64_t begin = block->runtime->global_timer();
+    kernel_first(block, first_warp, end_warp);
+    while (block->runtime->global_timer() - begin < 2 * MR_TIER_BRIEF_NS)
+        ;
+}
+
+/* Of long runs each is timed; what short ones take counts as much. */
+static void test_long_runs_count_each(void **state)
+{
+    (void)state;
+    enum { COUNT = 20 };
+    CUstream stream = new_stream(0);
+    struct counts counts = { 0 };
+    prepare(kernel_long, 0, UINT64_MAX, note_only);
+    for (int i = 0; i < COUNT; i++) {
+        OK(launch(stream, &code_first, 1, &counts));
+        OK(cuStreamSynchronize(stream));
+        assert_true(atomic_load(&hot.tier.spent) >= (uint64_t)(i + 1) * 2 * MR_TIER_BRIEF_NS);
+    }
+    mr_code_ran(&code_first, 10);
+    assert_true(atomic_load(&hot.tier.brief));
+    uint64_t before = atomic_load(&hot.tier.spent);
+    mr_code_ran(&code_first, 10);
+    assert_int_equal(atomic_load(&hot.tier.spent), before + 10 * MR_TIER_STANDS_FOR);
     OK(cuStreamDestroy(stream));
 }
 
@@ -208,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_grid_changes_its_code),
         cmocka_unit_test(test_time_is_added_up),
+        cmocka_unit_test(test_long_runs_count_each),
         cmocka_unit_test(test_blocks_that_run_together),
         cmocka_unit_test(test_a_fault_is_the_versions_that_ran),
     };
