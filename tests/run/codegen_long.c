@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -117,6 +118,64 @@ static void many_ways(void **unused)
     rig_close(rig);
 }
 
+/* Barriers in both arms of many branches, so that lanes of a warp arrive at different ones: those of the first arm wait for the others. */
+static void many_barriers(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 60 };
+    struct { uint64_t *out; } params = {out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("barriers", "", ".shared .align 4 .b8 s[4096];\n") "mov.u32 %%x4, s; shl.b32 %%x0, %%t, 2; add.u32 %%x0, %%x0, %%x4; add.u32 %%x1, %%t, 1;\n"
+        "rem.u32 %%x1, %%x1, %u; shl.b32 %%x1, %%x1, 2; add.u32 %%x1, %%x1, %%x4;\n", THREADS);
+    for (unsigned i = 0; i < COUNT; i++)
+        fprintf(file, "st.shared.u32 [%%x0], %%r; shr.u32 %%x2, %%t, %u; and.b32 %%x2, %%x2, 1; setp.eq.u32 %%p1, %%x2, 0; @%%p1 bra A%u;\nbar.sync 0; ld.shared.u32 %%x3, [%%x1]; bra B%u;\n"
+            "A%u: bar.sync 0; ld.shared.u32 %%x3, [%%x1];\nB%u: mad.lo.u32 %%r, %%r, 3, %%x3; bar.sync 0;\n", i % 6, i, i, i, i);
+    fprintf(file, END);
+    struct rig *rig = open_text(file);
+    char *code = rig_text(rig, "barriers", 0, NULL, false);
+    assert_non_null(strstr(code, "\nlook"));
+    free(code);
+    FOR_VARIANTS {
+        rig_run(rig, "barriers", 1, THREADS, &params, sizeof params);
+        uint32_t r[THREADS], next[THREADS];
+        for (uint32_t t = 0; t < THREADS; t++)
+            r[t] = t;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            for (uint32_t t = 0; t < THREADS; t++)
+                next[t] = r[t] * 3 + r[(t + 1) % THREADS];
+            memcpy(r, next, sizeof r);
+        }
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal((uint32_t)out[t], r[t]);
+    }
+    rig_close(rig);
+}
+
+/* Registers that are written once each, some under a guard, and read wherever: what is written before it is read has no value at a warp's start. */
+static void registers_written_once(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 1500 };
+    struct { uint64_t *out; } params = {out};
+    static uint32_t y[COUNT];
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("once", "", ".reg .b32 %%y<%u>; .reg .pred %%q;\n") "mov.u32 %%y0, %%t; setp.lt.u32 %%q, %%t, 40;\n", COUNT);
+    for (unsigned i = 1; i < COUNT; i++)
+        fprintf(file, "%smad.lo.u32 %%y%u, %%y%u, %%y%u, %u;\n", i % 50 == 7 ? "@%q " : "", i, i - 1, i / 3, i);
+    fprintf(file, "mov.u32 %%r, %%y%u;\n" END, COUNT - 1);
+    struct rig *rig = open_text(file);
+    FOR_VARIANTS {
+        rig_run(rig, "once", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            y[0] = t;
+            for (uint32_t i = 1; i < COUNT; i++)
+                y[i] = i % 50 == 7 && t >= 40 ? 0 : y[i - 1] * y[i / 3] + i;
+            assert_int_equal((uint32_t)out[t], y[COUNT - 1]);
+        }
+    }
+    rig_close(rig);
+}
+
 /* Atomic operations in shared memory, each on what the one before gave. */
 static void many_atomics(void **unused)
 {
@@ -170,7 +229,7 @@ static void more_alive_than_expected(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(many_ways), cmocka_unit_test(many_atomics),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(many_ways), cmocka_unit_test(many_barriers), cmocka_unit_test(registers_written_once), cmocka_unit_test(many_atomics),
         cmocka_unit_test(more_alive_than_expected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,8 @@ struct cg {
     LLVMValueRef *var_slots;    /* per .local or .param variable: func->vars, then params, then returns */
     LLVMValueRef *parked;       /* per block: slot of its mask */
     bool crowded;               /* its blocks run from a dispatcher where the next one is not among the nearest: see dispatcher.c */
-    LLVMValueRef parked_array, current, order, in_memory; /* crowded: all masks; the block that ran last; the order of what follows; registers' addresses */
+    LLVMValueRef parked_array, current, order, in_memory; /* crowded: all masks; the block that ran last; the order of what follows; registers' addresses; */
+    LLVMValueRef scan_table;    /* which blocks are barriers and in which loops they are, NULL if nobody has asked yet */
     LLVMBasicBlockRef *entries, finish, dispatcher; /* entries: per block */
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
     LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */

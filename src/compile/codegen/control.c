@@ -186,6 +186,25 @@ void cg_give_reduction(struct cg *g, LLVMValueRef result)
     }
 }
 
+/* More than so many barriers are looked through by a loop, where that can be. */
+#define BARRIERS_IN_LINE 16u
+
+/* The lanes that are parked in front of other barriers than the block at hand, whose own have just been taken off. */
+static LLVMValueRef lanes_at_other_barriers(struct cg *g)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    LLVMValueRef others = cg_mask_zero(g);
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        count += b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b);
+    if (g->crowded && count > BARRIERS_IN_LINE)
+        return cg_dispatcher_at_barriers(g);
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
+            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], ""), "");
+    return others;
+}
+
 void cg_emit_early_arrival(struct cg *g)
 {
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
@@ -194,11 +213,7 @@ void cg_emit_early_arrival(struct cg *g)
     if (!mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
         || inst->guard != MR_PTX_NONE)
         return;
-    LLVMValueRef others = cg_mask_zero(g);
-    LLVMValueRef early_lanes = cg_early_lanes(g);
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
-            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], ""), "");
+    LLVMValueRef early_lanes = cg_early_lanes(g), others = lanes_at_other_barriers(g);
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), early, all);
     LLVMPositionBuilderAtEnd(g->b, early);

@@ -50,6 +50,7 @@ static LLVMValueRef keep_in_memory(struct cg *g)
     return all;
 }
 
+_Static_assert(MR_SCAN_MARK >> 31 == 1, "cg_dispatcher_at_barriers looks for a sign");
 _Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OUTSIDE == (int)MR_SCAN_ORDER_OUTSIDE
     && (int)MR_SCAN_BARRIERS == (int)MR_SCAN_ORDER_BARRIERS, "the runtime's orders are the code generator's");
 
@@ -103,6 +104,8 @@ static uint32_t loop_word(uint32_t loop, bool mark)
 /* The table of the service next_block: see abi.h. */
 static LLVMValueRef scan_table(struct cg *g)
 {
+    if (g->scan_table)
+        return g->scan_table;
     struct cg_unit *unit = g->unit;
     const struct mr_flow *flow = &g->flow;
     size_t count = MR_SCAN_HEAD + (size_t)flow->block_count + 3 * (size_t)flow->loop_count, at = 0;
@@ -126,7 +129,29 @@ static LLVMValueRef scan_table(struct cg *g)
     LLVMSetInitializer(table, content);
     LLVMSetGlobalConstant(table, true);
     LLVMSetLinkage(table, LLVMInternalLinkage);
-    return table;
+    return g->scan_table = table;
+}
+
+LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "look"), on = cg_new_block(g, "looked");
+    LLVMValueRef none = cg_mask_zero(g), zero = LLVMConstInt(unit->i32, 0, false), one = LLVMConstInt(unit->i32, 1, false);
+    LLVMValueRef head = LLVMConstInt(unit->i32, MR_SCAN_HEAD, false), table = scan_table(g);
+    LLVMBuildBr(g->b, loop);
+    LLVMPositionBuilderAtEnd(g->b, loop);
+    LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), all = LLVMBuildPhi(g->b, unit->mask, "");
+    LLVMValueRef place = LLVMBuildAdd(g->b, index, head, "");
+    LLVMValueRef word = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, table, &place, 1, ""), "");
+    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""), "");
+    LLVMValueRef marked = LLVMBuildICmp(g->b, LLVMIntSLT, word, zero, "");
+    LLVMValueRef more = LLVMBuildOr(g->b, all, LLVMBuildSelect(g->b, marked, lanes, none, ""), "");
+    LLVMValueRef next = LLVMBuildAdd(g->b, index, one, "");
+    LLVMAddIncoming(index, (LLVMValueRef[]){zero, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
+    LLVMAddIncoming(all, (LLVMValueRef[]){none, more}, (LLVMBasicBlockRef[]){before, loop}, 2);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    return more;
 }
 
 void cg_dispatcher_emit(struct cg *g)

@@ -9,5 +9,6 @@ void cg_dispatcher_slots(struct cg *g); /* in the prologue: the masks of all blo
 void cg_dispatcher_clear(struct cg *g); /* no lanes are parked */
 void cg_dispatcher_ask(struct cg *g, LLVMValueRef order); /* ends the present block of code: goes on with what comes after g->at; MR_SCAN_ORDER_* */
 void cg_dispatcher_emit(struct cg *g);
+LLVMValueRef cg_dispatcher_at_barriers(struct cg *g); /* the lanes that are parked in front of any barrier, found by a loop over all blocks */
 
 #endif
