@@ -20,7 +20,7 @@
 #include "compile/program.h"
 
 #define SOURCE_ROOM 24
-#define NS_PER_BYTE 2000u /* of a hurried version's object: see enough_for */
+#define NS_PER_BYTE 500u /* of a hurried version's object: see enough_for */
 
 static bool copy_setting(enum mr_setting setting, char **out)
 {
@@ -182,7 +182,7 @@ void mr_variant_free(struct mr_variant *variant)
     }
 }
 
-/* What a version in a hurry may run for: about what making the optimised one takes, which goes with the size of the code. */
+/* What a version in a hurry may run for: a fifth or so of what making the optimised one takes, which goes with the size of the code. */
 static uint64_t enough_for(const struct mr_program *program, const struct mr_variant *variant)
 {
     return program->settings.enough != UINT64_MAX ? program->settings.enough : variant->loaded.object_size * NS_PER_BYTE;
