@@ -237,15 +237,16 @@ static void emit_pair(struct cg *g, const struct mr_ptx_inst *inst)
 static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
 {
     unsigned to = inst->type[0], from = inst->type[1];
-    bool flush = inst->flags & MR_PTX_FLAG_FTZ;
+    /* On the way to a half .ftz has no effect, which a rounding up or down shows. */
+    bool flush = (inst->flags & MR_PTX_FLAG_FTZ) && to != MR_PTX_TYPE_F16;
     LLVMValueRef value = float_source(g, &inst->operands[1], from, flush);
     value = round_to_integer(g, value, inst->rounding);
     if (to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16) {
         LLVMValueRef bits = from == to && inst->rounding < MR_PTX_ROUND_RNI && !inst->flags
             ? cg_source(g, &inst->operands[1], g->unit->i16)
             : narrow_float(g, value, to, inst->rounding, inst->flags);
-        if (from == MR_PTX_TYPE_F64 && to == MR_PTX_TYPE_F16) /* the one conversion to halves with another NaN */
-            bits = cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, 0x7e00), bits);
+        if (from == MR_PTX_TYPE_F64 && !(inst->flags & MR_PTX_FLAG_SAT)) /* the conversions with another NaN */
+            bits = cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, to == MR_PTX_TYPE_F16 ? 0x7e00 : 0x7fc0), bits);
         cg_write(g, &inst->operands[0], bits);
         return;
     }
@@ -258,6 +259,8 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
     }
     if (flush && to == MR_PTX_TYPE_F32)
         value = cg_flush(g, value);
+    if (flush && from == MR_PTX_TYPE_BF16)
+        value = cg_nan_mended(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
     if (cg_nan_is_arithmetic(inst) && !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->loose[inst->operands[0].reg]))
