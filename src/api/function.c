@@ -50,8 +50,8 @@ CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *inf
 {
     switch ((int)attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        /* A .reqntid binds launches, but hardware does not show it here. */
-        *value = (int)(info->required[0] ? MR_MAX_BLOCK_THREADS : info->max_threads);
+        /* A .reqntid binds launches, but hardware does not show it here: what the registers leave room for. */
+        *value = (int)info->max_threads;
         break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->constant_bytes; break;

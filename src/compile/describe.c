@@ -74,6 +74,13 @@ static unsigned registers_for(uint64_t threads, uint64_t blocks)
     return each > REGISTERS_MOST ? REGISTERS_MOST : each < REGISTERS_LEAST ? REGISTERS_LEAST : (unsigned)each;
 }
 
+/* The most threads of a block that has room with so many registers each. */
+static unsigned threads_for(unsigned registers)
+{
+    unsigned warps = REGISTER_FILE / PARTITIONS / 32 / ((registers + 7) / 8 * 8) * PARTITIONS;
+    return warps * 32 < 1024 ? warps * 32 : 1024;
+}
+
 static unsigned registers_said(unsigned most)
 {
     return most == 0 || most > REGISTERS_MOST ? REGISTERS_MOST : most < REGISTERS_LEAST ? REGISTERS_LEAST : most;
@@ -102,7 +109,7 @@ static unsigned register_limit(const struct mr_ptx_function *function, const str
     bounds_of(function, limits, &threads, &blocks);
     if (limits->override && limits->registers)
         return registers_said(limits->registers);
-    if (function->maxnreg && function->maxnreg <= REGISTERS_MOST) {
+    if (function->maxnreg) {
         unsigned said = registers_said(function->maxnreg), room = blocks ? registers_for(threads, blocks) : REGISTERS_MOST;
         return said < room ? said : room;
     }
@@ -156,7 +163,11 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
     entry->max_threads = most && most < 1024 && (function->maxntid[0] || !function->reqntid[0]) ? (unsigned)most : 1024;
-    entry->registers = estimate_registers(function, entry->max_threads, &options->limits);
+    /* A block of the required size is the only one that is launched; what is told as the most threads follows from the registers then. */
+    bool required = function->reqntid[0] && !function->maxntid[0];
+    entry->registers = estimate_registers(function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads, &options->limits);
+    if (required)
+        entry->max_threads = threads_for(entry->registers);
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = tree->module->target_sm;

@@ -6,8 +6,8 @@
  *
  * An arrival of some lanes of a warp counts for all of its lanes, as the manual has it for `bar` and for every aligned form: the others have nothing more to
  * do with this barrier, or the program is wrong. (Typically they are on their way out, and wait only for the warp's lanes to come together at the
- * kernel's end.) With an explicit number, a multiple of the warp's size by the manual, a warp counts as 32 even if the block's last one has fewer. Only
- * `barrier` without .aligned (MR_BARRIER_PER_THREAD) counts lanes one by one. A fiber can't run a warp's other lanes while some of them wait, so an
+ * kernel's end.) With an explicit number, a multiple of the warp's size (another one ends the launch, as on an H200), a warp counts as 32 even if the block's
+ * last one has fewer. Only `barrier` without .aligned (MR_BARRIER_PER_THREAD) counts lanes one by one. A fiber can't run a warp's other lanes while some of them wait, so an
  * arrival that needs them ends in a reported deadlock, never in a barrier that lets go too early.
  *
  * Where lanes of one warp may be at barriers of different numbers, code does not wait in here: lanes join the barrier, and the code runs others until a test says that
@@ -91,6 +91,8 @@ static struct mr_barrier *barrier_open(struct mr_executor *executor, uint32_t id
 {
     if (id >= MR_BARRIERS)
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "a barrier's number is above 15");
+    if (__builtin_expect(threads % MR_WARP_LANES != 0, 0))
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, 0, "a barrier's count is no multiple of 32");
     struct mr_barrier *barrier = &executor->barriers[id];
     executor->barriers_used |= 1u << id;
     if (barrier->arrived == 0) {

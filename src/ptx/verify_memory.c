@@ -276,8 +276,11 @@ static bool check_cvta(struct verifier *verifier)
         space = MR_PTX_SPACE_PARAM;
     if (space == MR_PTX_SPACE_SHARED_CLUSTER)
         space = MR_PTX_SPACE_SHARED;
-    /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the address in its space. */
-    bool wrong = inst->flags & MR_PTX_FLAG_TO ? source->value == 0 : source->var->space != space;
+    /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the address in its space. In .global and .shared that
+     * is what comes out; in other spaces an H200 then reads somewhere else. */
+    bool to = inst->flags & MR_PTX_FLAG_TO, wrong = to ? source->value == 0 : source->var->space != space;
+    if (to && !wrong && (source->var->space != space || (space != MR_PTX_SPACE_GLOBAL && space != MR_PTX_SPACE_SHARED)))
+        return mr_ptx_verify_unsupported(verifier, "the address of a variable for a generic one");
     if (wrong)
         return mr_ptx_verify_operand_error(verifier, source, "'%s' is in space '.%s'", source->var->name,
                                            mr_ptx_space_name(source->var->space));

@@ -211,7 +211,7 @@ static void limits_of_registers(void **state)
 {
     static const struct { const char *directives; int alone, under_40; } cases[] = {
         { "", 64, 40 }, { ".maxnreg 48", 48, 48 }, { ".maxnreg 33", 33, 33 }, { ".maxnreg 8", 24, 24 },
-        { ".maxnreg 300", 64, 40 }, { ".maxntid 1024", 64, 64 }, { ".maxntid 512", 128, 128 },
+        { ".maxnreg 300", 64, 64 }, { ".maxntid 1024", 64, 64 }, { ".maxntid 512", 128, 128 },
         { ".maxntid 512\n.minnctapersm 4", 32, 32 }, { ".maxntid 256\n.minnctapersm 3", 80, 80 },
         { ".maxntid 672", 80, 80 }, { ".maxntid 800", 72, 72 }, { ".maxntid 160\n.minnctapersm 3", 128, 128 }, { ".maxntid 672\n.minnctapersm 2", 40, 40 },
         { ".maxntid 96\n.minnctapersm 13", 48, 48 }, { ".reqntid 100\n.minnctapersm 9", 56, 56 },

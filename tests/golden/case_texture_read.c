@@ -807,3 +807,38 @@ CASE(texture_read, samples)
     say_row(BESIDE, "tex.base.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
     say_row(BESIDE, "tex.a2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", layers, 7, layered, true);
 }
+
+/* Of more coordinates or offsets than the geometry has the first ones count; an integer beside the coordinates without braces is not looked at. */
+CASE(texture_read, more_than_the_geometry)
+{
+    CUtexObject row = image_texture(ramp(16, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    CUtexObject plane = plain(CU_TR_FILTER_MODE_POINT, 0);
+    static const float at[] = {3.5f, 1.5f, 9.5f, 2.5f};
+    static const char *const of_rows[] = {"{%f0}], {2, 5};", "{%f0}], {-1, 9, 9, 9};", "{%f0, %f1}], {1};", "{%f0, %f1, %f1, %f1}];", "{%f0}], 3;", "{%f0}], %s;", "{%f0}], %r2;",
+        "{%f0}], %r2, %f0;", "{%f0}], {%r2, %f0}, %f0;", "{%f0}], %s, %f0;"};
+    static const char *const of_planes[] = {"{%f0, %f1, %f1, %f0}];", "{%f0, %f1}], {1, 2, 3, 4};", "{%f0, %f1, %f0, %f0}], {2, 1};", "{%f0, %f1}], 3;", "{%f0, %f1}], %s;", "{%f0, %f1}], %r1;"};
+    char text[256];
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
+        snprintf(text, sizeof text, "{ .reg .s32 %%s; mov.s32 %%s, 3; mov.b32 %%r2, 2; tex.1d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }", of_rows[i]);
+        image_say(text, row, 2, at, 2, 1, 1);
+    }
+    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++) {
+        snprintf(text, sizeof text, "{ .reg .s32 %%s; mov.s32 %%s, 3; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }", of_planes[i]);
+        image_say(text, plane, 2, at, 2, 1, 1);
+    }
+    snprintf(text, sizeof text, "{ .reg .f32 t; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, {%%f0, %%f1, %%f0, %%f0}], {1, 1, 5, 5}; }");
+    image_say(text, image_texture(ramp(16, 4, 0, CUDA_ARRAY3D_TEXTURE_GATHER, 1, 20, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0), 2, at, 2, 4, 0);
+}
+
+/* The same of surfaces. */
+CASE(texture_read, more_than_the_surface)
+{
+    CUarray array = ramp(16, 0, 0, CUDA_ARRAY3D_SURFACE_LDST, 1, 0, 0);
+    unsigned operands[4][IMAGE_OPERANDS] = {{0, 4}, {8, 4}, {20, 64}, {60, 1}}, results[4][IMAGE_RESULTS];
+    image_run(NULL, "suld.b.1d.b32.trap %o0, [%rd0, {%r0, %r1}]; suld.b.1d.b32.trap %o1, [%rd0, {%r0, %r1, %r1, %r1}]; mov.b32 %o2, 0; mov.b32 %o3, 0;", image_surface(array), 4,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    for (int i = 0; i < 4; i++) {
+        say_float(image_float(results[i][0]), 1);
+        say_float(image_float(results[i][1]), 1);
+    }
+}

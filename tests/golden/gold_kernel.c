@@ -91,7 +91,6 @@ static void fill_inputs(struct input *inputs, enum gold_input kind)
 /* ---- the kernel ---- */
 
 static const char prologue[] =
-    ".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 scratch)\n"
     "{\n"
     "    .reg .pred %p<21>;\n"
     "    .reg .b16 %h<31>;\n"
@@ -177,8 +176,9 @@ void gold_kernel_run(const struct gold_case *self)
     static uint64_t results[THREADS];
     static unsigned words[SCRATCH];
     unsigned version = row->version ? row->version : 70;
-    snprintf(text, sizeof text, ".version %u.%u\n.target sm_%u\n.address_size 64\n%s%s    %s\n%s", version / 10, version % 10,
-             row->target ? row->target : 75, row->globals ? row->globals : "", prologue, row->body, epilogue(row->result));
+    snprintf(text, sizeof text, ".version %u.%u\n.target sm_%u\n.address_size 64\n%s%s%s\n%s    %s\n%s", version / 10, version % 10,
+             row->target ? row->target : 75, row->globals ? row->globals : "", ".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 scratch) ",
+             row->directives ? row->directives : "", prologue, row->body, epilogue(row->result));
     if (getenv("GOLDEN_PTX"))
         fprintf(stderr, "%s\n", text);
 

@@ -37,6 +37,7 @@ struct gold_kernel {
     unsigned dynamic_shared;
     unsigned target;        /* 80 for sm_80; sm_75 if 0 */
     unsigned version;       /* of PTX, 81 for 8.1; 7.0 if 0 */
+    const char *directives; /* of the kernel, or NULL */
 };
 
 void gold_kernel_run(const struct gold_case *self);

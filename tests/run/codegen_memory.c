@@ -274,7 +274,7 @@ static void narrow_constants(void **unused)
 {
     (void)unused;
     struct rig *rig = rig_open(HEAD
-        ".const .align 4 .u32 ca[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n.const .u64 cb = 99;\n.const .align 4 .u32 cc[4] = {20, 21, 22, 23};\n"
+        ".const .align 4 .u32 ca[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n.const .u64 cb = 99;\n.shared .align 4 .u32 sv[2];\n.const .align 4 .u32 cc[4] = {20, 21, 22, 23};\n"
         ".func (.reg .u32 r) read (.reg .u32 a) { ld.const.u32 r, [a+8]; ret; }\n"
         ENTRY("narrow", ".reg .b32 %a<9>; .reg .b64 %p, %q; .reg .pred %c;",
             "mul.wide.u32 %o, %t, 32; add.u64 %q, %out, %o; mov.u32 %a0, ca; ld.const.u32 %a1, [%a0+4]; st.global.u32 [%q], %a1;\n"
@@ -283,7 +283,7 @@ static void narrow_constants(void **unused)
             "mov.u32 %a5, cb; cvt.u64.u32 %p, %a5; ld.const.u32 %a1, [%p]; st.global.u32 [%q+12], %a1;\n"
             "cvta.const.u64 %p, %p; ld.u32 %a1, [%p]; st.global.u32 [%q+16], %a1;\n"
             "mov.u64 %p, cc; cvt.u32.u64 %a6, %p; call (%a1), read, (%a6); st.global.u32 [%q+20], %a1;\n"
-            "mov.u64 %p, cc; ld.const.u32 %a1, [%p+12]; st.global.u32 [%q+24], %a1; cvta.to.const.u64 %p, cc+4; ld.const.u32 %a1, [%p]; st.global.u32 [%q+28], %a1;"));
+            "mov.u64 %p, cc; ld.const.u32 %a1, [%p+12]; st.global.u32 [%q+24], %a1; st.shared.u32 [sv+4], 21; cvta.to.shared.u64 %p, sv+4; ld.shared.u32 %a1, [%p]; st.global.u32 [%q+28], %a1;"));
     FOR_VARIANTS {
         start();
         launch(rig, "narrow", 45, 0);

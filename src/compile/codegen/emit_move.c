@@ -132,7 +132,8 @@ static void emit_cvta(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = g->unit->i64;
     LLVMValueRef a = cg_source(g, &inst->operands[1], type);
-    if (inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER) {
+    bool number = (inst->flags & MR_PTX_FLAG_TO) && inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL; /* a variable's address is in its space already */
+    if (!number && (inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER)) {
         LLVMValueRef base = g->lanes == 1 ? g->shared : cg_splat(g, g->shared);
         a = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, a, base, "") : LLVMBuildAdd(g->b, a, base, "");
     }
