@@ -10,8 +10,8 @@ A line of GOLDEN is SOURCE.KERNEL HASH VARIANTS, where * stands for all variants
 the results behind the hashes of kernels that may differ within a bound: bounds.py says which bound.
 
 compare runs a sample, unless --full is given: every kernel of nvcc's and clang's optimised code for sm_90, of clang's
-unoptimised code for sm_75, and those of forms.py.  The first is compiled with all of LLVM's passes, the second in a hurry, as for programs that
-don't say (-), the others with hardly any passes; --level L is for --full.
+unoptimised code for sm_75, and those of forms.py.  The first is compiled with all of LLVM's passes, the second and the last
+in a hurry, as for programs that don't say (-), the third with hardly any passes; --level L is for --full.
 """
 import argparse
 import collections
@@ -112,7 +112,7 @@ def read_known(path):
 
 
 # What is run without --full, and how much is optimised: the code that programs have, and the code that is most unlike it.
-SAMPLE = {"nvcc-90-O3": "4", "clang-90-O3": "-", "clang-75-O0": "0", "forms-90": "0"}
+SAMPLE = {"nvcc-90-O3": "4", "clang-90-O3": "-", "clang-75-O0": "0", "forms-90": "-"}
 
 
 def choose(folder, options):
