@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
- * Whoever runs a first version counts the time (kernel/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, which is there
- * as long as the list has something, makes the better versions one after the other and lets them take the place: a launch under way goes on with
- * it at its next run of blocks. The first version stays as long as its program, for records of launches have its address.
+ * Whoever runs a first version counts the time (kernel/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when that
+ * first happens, makes the better versions one after the other and lets them take the place: a launch under way goes on with it at its next run of blocks. The
+ * first version stays as long as its program, for records of launches have its address.
  *
- * A version that cannot be made leaves the first one in its place, and is not tried again. */
+ * Of a module that has been unloaded meanwhile nothing is made. A version that cannot be made leaves the first one in its place, and is not tried again. */
 #include <pthread.h>
 #include <signal.h>
 
@@ -15,8 +15,9 @@
 
 static mr_lock lock; /* held while a version is put on the list or taken off */
 static struct mr_list hot = { &hot, &hot }; /* first versions, each with a reference to its program */
-static bool works; /* the thread is there */
-static _Atomic uint32_t rests; /* raised each time that it ends */
+static bool made; /* the thread is there, or somebody is making it */
+static _Atomic uint32_t bell; /* rung when something is on the list */
+static _Atomic uint32_t pending; /* versions on the list, and the one that is being replaced */
 
 static struct mr_variant *take_hot(void)
 {
@@ -25,9 +26,6 @@ static struct mr_variant *take_hot(void)
     if (hot.next != &hot) {
         first = MR_CONTAINER(hot.next, struct mr_variant, link);
         mr_list_remove(&first->link);
-    } else {
-        works = false;
-        atomic_fetch_add_explicit(&rests, 1, memory_order_relaxed);
     }
     mr_lock_drop(&lock);
     return first;
@@ -50,22 +48,36 @@ static void replace(struct mr_variant *first)
     mr_log(MR_LOG_DEBUG, "kernel '%s' is hot, and has optimised code from now on", name);
 }
 
+/* Gives back what the list had. */
+static void let_go(struct mr_program *program)
+{
+    mr_program_drop(program);
+    if (atomic_fetch_sub_explicit(&pending, 1, memory_order_release) == 1)
+        mr_futex_wake(&pending, INT32_MAX);
+}
+
 static void *tiers_main(void *data)
 {
-    struct mr_variant *first;
     (void)data;
     pthread_setname_np(pthread_self(), "millrace-tiers");
-    while ((first = take_hot()) != NULL) {
-        struct mr_program *program = first->better.program;
-        replace(first);
-        mr_program_drop(program);
+    for (;;) {
+        uint32_t heard = atomic_load_explicit(&bell, memory_order_relaxed);
+        struct mr_variant *first = take_hot();
+        if (first) {
+            struct mr_program *program = first->better.program;
+            /* Programs that load and unload modules faster than these are optimised would wait for nothing. */
+            if (atomic_load_explicit(&program->references, memory_order_relaxed) > 1)
+                replace(first);
+            let_go(program);
+        } else {
+            mr_futex_wait(&bell, heard, UINT64_MAX);
+        }
     }
-    mr_futex_wake(&rests, INT32_MAX);
     return NULL;
 }
 
 /* Without a thread nothing gets better, which is no reason to fail. */
-static void start(void)
+static bool start(void)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -73,26 +85,34 @@ static void start(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = pthread_create(&thread, NULL, tiers_main, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
+    if (error == 0)
         pthread_detach(thread);
-        return;
-    }
-    mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
-    for (struct mr_variant *first; (first = take_hot()) != NULL;)
-        mr_program_drop(first->better.program);
+    else
+        mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
+    return error == 0;
 }
 
 static void is_hot(struct mr_tier *tier)
 {
     struct mr_variant *first = MR_CONTAINER(tier, struct mr_variant, tier);
+    atomic_fetch_add_explicit(&pending, 1, memory_order_relaxed);
     mr_program_hold(first->better.program);
     mr_lock_take(&lock);
     mr_list_append(&hot, &first->link);
-    bool idle = !works;
-    works = true;
+    bool make = !made;
+    made = true;
     mr_lock_drop(&lock);
-    if (idle)
-        start();
+    if (make && !start()) {
+        /* The next one tries again. */
+        mr_lock_take(&lock);
+        made = false;
+        mr_lock_drop(&lock);
+        while ((first = take_hot()) != NULL)
+            let_go(first->better.program);
+        return;
+    }
+    atomic_fetch_add_explicit(&bell, 1, memory_order_relaxed);
+    mr_futex_wake(&bell, 1);
 }
 
 void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough)
@@ -105,13 +125,6 @@ void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, u
 
 void mr_tiers_settle(void)
 {
-    for (;;) {
-        mr_lock_take(&lock);
-        uint32_t seen = atomic_load_explicit(&rests, memory_order_relaxed);
-        bool busy = works;
-        mr_lock_drop(&lock);
-        if (!busy)
-            return;
-        mr_futex_wait(&rests, seen, UINT64_MAX);
-    }
+    for (uint32_t seen; (seen = atomic_load_explicit(&pending, memory_order_acquire)) != 0;)
+        mr_futex_wait(&pending, seen, UINT64_MAX);
 }
