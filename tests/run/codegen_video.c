@@ -2,9 +2,13 @@
 
 /*
  * Video instructions in random forms (types, selectors, saturation, second
- * operations, merges, negations, scales) against C that follows the PTX manual's
- * description of them bit by bit. A module holds FORMS instructions, each of
- * which is run by 64 lanes over awkward operands, and by blocks of one thread.
+ * operations, merges, negations, scales) against C: of SIMD ones what the PTX
+ * manual describes, bit by bit, of scalar ones what an H200 computes, which is
+ * something else where a result needs more than 32 bits (docs/ptx.md). All that
+ * was recorded there is in the corpus; forms with other selectors, and shifts
+ * that saturate bytes and halves, follow the same rules. A module holds FORMS
+ * instructions, each of which is run by 64 lanes over awkward operands, and by
+ * blocks of one thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,14 +103,39 @@ static wide operate(const struct form *f, wide a, wide b)
     }
 }
 
+static bool is_shift(const struct form *f)
+{
+    return f->op == SHL || f->op == SHR;
+}
+
+/* Hardware's saturation of a scalar result. */
+static wide saturated(const struct form *f, wide r, unsigned bits, bool is_signed)
+{
+    if (is_shift(f)) {
+        r &= ((wide)1 << 34) - 1;
+        return clamp(r >> 33 ? r - ((wide)1 << 34) : r, bits, is_signed);
+    }
+    if (bits < 32) {
+        uint32_t most = (1u << (is_signed ? bits - 1 : bits)) - 1;
+        return r < 0 || r > most ? most : r;
+    }
+    if (is_signed)
+        return clamp(r, 32, true);
+    return r < 0 ? 0 : r; /* and nothing at the upper end */
+}
+
 static uint32_t expect_scalar(const struct form *f, uint32_t a, uint32_t b, uint32_t c)
 {
     wide r = operate(f, selected(a, f->select[1], f->is_signed[1]), selected(b, f->select[2], f->is_signed[2]));
     unsigned bits = f->select[0] < 0 ? 32 : f->select[0] < 4 ? 8 : 16;
-    wide third = f->is_signed[0] ? (wide)(int32_t)c : (wide)c;
+    bool is_signed = f->is_signed[f->op == SET ? 1 : 0];
     if (f->sat)
-        r = clamp(r, bits, f->is_signed[0]);
-    r = f->second == 1 ? r + third : f->second == 2 ? (r < third ? r : third) : f->second == 3 ? (r > third ? r : third) : r;
+        r = saturated(f, r, bits, is_signed);
+    /* 64 bits are compared, of some results 32 with a sign. */
+    bool short_result = f->op == ADD || f->op == SUB || (is_shift(f) && f->sat);
+    int64_t first = short_result ? (int32_t)(uint32_t)r : (int64_t)(uint64_t)r, third = is_signed ? (int32_t)c : (int64_t)c;
+    bool less = is_signed ? first < third : (uint64_t)first < (uint64_t)third;
+    r = f->second == 1 ? first + third : f->second == 2 ? (less ? first : third) : f->second == 3 ? (less ? third : first) : first;
     if (bits == 32)
         return (uint32_t)r;
     unsigned shift = bits * (unsigned)(bits == 8 ? f->select[0] : f->select[0] - 4);
@@ -138,11 +167,11 @@ static uint32_t expect_simd(const struct form *f, uint32_t a, uint32_t b, uint32
 static uint32_t expect_mad(const struct form *f, uint32_t a, uint32_t b, uint32_t c)
 {
     bool product = f->negated[0] != f->negated[1], is_signed = f->is_signed[1] || f->is_signed[2] || product || f->negated[2];
-    wide r = selected(a, f->select[1], f->is_signed[1]) * selected(b, f->select[2], f->is_signed[2]);
-    /* The manual negates the third input as its complement, plus one in the sum: 32 bits, extended by their sign. */
-    wide third = f->negated[2] ? (wide)(int32_t)~c + 1 : is_signed ? (wide)(int32_t)c : (wide)c;
-    r = (product ? -r : r) + third + f->plus_one;
-    r >>= f->scale;
+    /* Hardware takes words for numbers with a sign, and 64 bits of the sum. */
+    wide r = selected(a, f->select[1], f->select[1] < 0 || f->is_signed[1]) * selected(b, f->select[2], f->select[2] < 0 || f->is_signed[2]);
+    wide third = (int32_t)c;
+    r = (product ? -r : r) + (f->negated[2] ? -third : third) + f->plus_one;
+    r = is_signed || f->scale == 0 ? r >> f->scale : (wide)((uint64_t)r >> f->scale);
     return (uint32_t)(f->sat ? clamp(r, 32, is_signed) : r);
 }
 

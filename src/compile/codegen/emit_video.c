@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Video instructions. Scalar ones work on numbers wider than 32 bits, as the
- * manual describes them: parts of registers, extended by their own sign, then
- * the operation, saturation, and the second operation or the merge with the
- * third input. SIMD ones do the same for two halves or four bytes.
+ * Video instructions. Scalar ones work on 64 bits: parts of registers, extended
+ * by their own sign, then the operation, saturation, and the second operation or
+ * the merge with the third input. The manual describes all of that with results
+ * as wide as they need to be; where the code here says "hardware", an H200 does
+ * something else, and so does Millrace (docs/ptx.md). SIMD ones do the same for
+ * two halves or four bytes, as the manual says.
  */
 #include "compile/codegen/cg.h"
 #include "ptx/ptx_tables.h"
@@ -18,6 +20,12 @@ static LLVMValueRef smaller(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool l
 {
     LLVMValueRef less = is_less(g, a, b);
     return larger ? cg_select(g, less, b, a) : cg_select(g, less, a, b);
+}
+
+/* `a` if it stands so to `b`, otherwise `b`. */
+static LLVMValueRef chosen(struct cg *g, LLVMIntPredicate predicate, LLVMValueRef a, LLVMValueRef b)
+{
+    return cg_select(g, LLVMBuildICmp(g->b, predicate, a, b, ""), a, b);
 }
 
 /* `bits` bits from `shift` on, extended to `wide`. */
@@ -67,6 +75,11 @@ static LLVMValueRef saturated(struct cg *g, LLVMValueRef value, unsigned bits, b
     return smaller(g, value, least, true);
 }
 
+static bool is_shift(unsigned op)
+{
+    return op == MR_PTX_OP_VSHL || op == MR_PTX_OP_VSHR;
+}
+
 static LLVMIntPredicate comparison(unsigned cmp)
 {
     switch (cmp) {
@@ -85,6 +98,42 @@ static LLVMValueRef shifted(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
     LLVMTypeRef wide = cg_element(a);
     count = inst->mode2 == MR_PTX_MODE_WRAP ? LLVMBuildAnd(g->b, count, cg_int(g, wide, 31), "") : smaller(g, count, cg_int(g, wide, 32), false);
     return inst->op == MR_PTX_OP_VSHL ? LLVMBuildShl(g->b, a, count, "") : LLVMBuildAShr(g->b, a, count, "");
+}
+
+/*
+ * A scalar result to the range of its `bits` bits, as hardware does it. Bytes and
+ * halves are cut above, as numbers without a sign, which makes negative ones the
+ * largest; words without a sign are cut at 0 alone, and differences not at all.
+ * Shifts keep 34 bits, and cut those at both ends.
+ */
+static LLVMValueRef scalar_saturated(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef r, unsigned bits, bool is_signed)
+{
+    LLVMTypeRef wide = cg_element(r);
+    if (is_shift(inst->op))
+        return saturated(g, cg_resize(g, cg_resize(g, r, cg_int_type(g, 34), false), wide, true), bits, is_signed);
+    if (bits < 32)
+        return chosen(g, LLVMIntULT, r, cg_int(g, wide, (UINT64_C(1) << (is_signed ? bits - 1 : bits)) - 1));
+    if (is_signed)
+        return saturated(g, r, bits, true);
+    return inst->op == MR_PTX_OP_VABSDIFF ? r : smaller(g, r, cg_int(g, wide, 0), true);
+}
+
+/*
+ * The second operation of a scalar result and the third input, which has the
+ * result's sign. Hardware compares 64 bits, of which sums, differences and what
+ * shifts saturated have the low 32, with a sign whatever their type.
+ */
+static LLVMValueRef second(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef r, bool is_signed)
+{
+    LLVMTypeRef wide = cg_element(r), word = g->unit->i32;
+    LLVMValueRef c = cg_resize(g, cg_source(g, &inst->operands[3], word), wide, is_signed);
+    if (inst->atom == MR_PTX_ATOM_ADD)
+        return LLVMBuildAdd(g->b, r, c, "");
+    if (inst->op == MR_PTX_OP_VADD || inst->op == MR_PTX_OP_VSUB || (is_shift(inst->op) && inst->flags & MR_PTX_FLAG_SAT))
+        r = cg_resize(g, cg_resize(g, r, word, false), wide, true);
+    if (inst->atom == MR_PTX_ATOM_MAX)
+        return chosen(g, is_signed ? LLVMIntSGT : LLVMIntUGT, r, c);
+    return chosen(g, is_signed ? LLVMIntSLT : LLVMIntULT, r, c);
 }
 
 /* The operation proper, on numbers that are extended already. */
@@ -122,20 +171,18 @@ static bool is_set(unsigned op)
 
 static void emit_scalar(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    /* 32 bits without a sign, 32 places to the left: 64 bits and room for a sign. */
-    LLVMTypeRef wide = inst->op == MR_PTX_OP_VSHL ? cg_int_type(g, 128) : g->unit->i64, word = g->unit->i32;
+    LLVMTypeRef wide = g->unit->i64, word = g->unit->i32;
     unsigned first = is_set(inst->op) ? 0 : 1, shift, bits;
-    bool is_signed = !is_set(inst->op) && has_sign(inst, 0);
+    /* vset has no type for its result; on hardware it is that of its first input. */
+    bool is_signed = has_sign(inst, 0);
     LLVMValueRef a = scalar_source(g, &inst->operands[1], has_sign(inst, first), wide);
     LLVMValueRef b = scalar_source(g, &inst->operands[2], has_sign(inst, first + 1), wide);
     LLVMValueRef r = operate(g, inst, a, b);
     selected(inst->operands[0].selector, &shift, &bits);
     if (inst->flags & MR_PTX_FLAG_SAT)
-        r = saturated(g, r, bits, is_signed);
-    if (inst->atom != MR_PTX_ATOM_NONE) {
-        LLVMValueRef c = cg_resize(g, cg_source(g, &inst->operands[3], word), wide, is_signed);
-        r = inst->atom == MR_PTX_ATOM_ADD ? LLVMBuildAdd(g->b, r, c, "") : smaller(g, r, c, inst->atom == MR_PTX_ATOM_MAX);
-    }
+        r = scalar_saturated(g, inst, r, bits, is_signed);
+    if (inst->atom != MR_PTX_ATOM_NONE)
+        r = second(g, inst, r, is_signed);
     r = cg_resize(g, r, word, false);
     if (bits < 32) {
         uint32_t mask = ((UINT32_C(1) << bits) - 1) << shift;
@@ -181,21 +228,27 @@ static void emit_simd(struct cg *g, const struct mr_ptx_inst *inst, unsigned lan
     cg_write(g, &inst->operands[0], r);
 }
 
-/* a * b + c, with signs as the manual has them; the product of two words and what is added need 66 bits. */
+/* A factor: hardware takes whole words for numbers with a sign, whatever their type, so that 64 bits are enough for all products and sums. */
+static LLVMValueRef factor(struct cg *g, const struct mr_ptx_inst *inst, unsigned place)
+{
+    const struct mr_ptx_operand *operand = &inst->operands[place];
+    return scalar_source(g, operand, operand->selector == 0 || has_sign(inst, place), g->unit->i64);
+}
+
+/* a * b + c, shifted and saturated with a sign where the manual has one; hardware extends c by its sign always. */
 static void emit_mad(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *operands = inst->operands;
-    LLVMTypeRef wide = cg_int_type(g, 128);
+    LLVMTypeRef wide = g->unit->i64;
     bool product = operands[1].negated != operands[2].negated;
     bool is_signed = has_sign(inst, 1) || has_sign(inst, 2) || product || operands[3].negated;
-    LLVMValueRef a = scalar_source(g, &operands[1], has_sign(inst, 1), wide), b = scalar_source(g, &operands[2], has_sign(inst, 2), wide);
-    LLVMValueRef c = word_source(g, &operands[3]), r = LLVMBuildMul(g->b, a, b, "");
+    LLVMValueRef c = word_source(g, &operands[3]), r = LLVMBuildMul(g->b, factor(g, inst, 1), factor(g, inst, 2), "");
     bool one = product || operands[3].negated || (inst->flags & MR_PTX_FLAG_PO);
     if (product)
         r = LLVMBuildNot(g->b, r, "");
     if (operands[3].negated)
         c = LLVMBuildNot(g->b, c, "");
-    r = LLVMBuildAdd(g->b, r, cg_resize(g, c, wide, is_signed), "");
+    r = LLVMBuildAdd(g->b, r, cg_resize(g, c, wide, true), "");
     if (one)
         r = LLVMBuildAdd(g->b, r, cg_int(g, wide, 1), "");
     unsigned scale = inst->mode == MR_PTX_MODE_SHR7 ? 7 : inst->mode == MR_PTX_MODE_SHR15 ? 15 : 0;
