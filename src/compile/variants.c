@@ -4,7 +4,6 @@
  * The first version for a class of block shapes is made in a hurry, unless the optimised one is in the cache or the program has said how much to optimise:
  * that takes some third of the time, and its code two or three times as long to run. tiers.c replaces it if that turns out to matter. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
