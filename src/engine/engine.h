@@ -97,11 +97,13 @@ struct mr_grid {
     const struct mr_command *command;     /* the copy or fill */
     struct mr_grid_workspace workspace;   /* of a cooperative launch */
     uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
-    _Atomic uint64_t next;                /* first block that nobody has claimed */
+    struct mr_shares *shares;             /* of the blocks, or NULL: claimed in order */
+    _Atomic uint64_t next;                /* first block that nobody has claimed; with shares, 0 until none is left, then total */
     _Atomic uint32_t inside;              /* threads that claim or run blocks */
     _Atomic int status;                   /* CUresult; the first fault */
     _Atomic bool open;                    /* changed under the engine's lock: others may come in */
     bool hot;                             /* under the engine's lock: workers look for it */
+    unsigned helpers;                     /* under the engine's lock: how many more shall be called all at once */
     struct mr_task *task;                 /* under the engine's lock: for work of several steps, a task of it that a waiting thread may take (open is set) */
     struct mr_list link;                  /* under the engine's lock */
 };

@@ -3,11 +3,11 @@
  *
  * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is remembered in a small table; a
  * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
- * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS. The grid is closed by the first thread that finds no block left;
- * the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else. When work of a higher priority is ready, workers leave
+ * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The grid is
+ * closed by the first thread that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else. When work of a higher priority is ready, workers leave
  * between two chunks and may come back later; one thread stays.
  *
- * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time and
+ * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time, the first one first, and
  * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits.
  *
  * A cooperative launch's blocks all have to be under way together: each thread inside takes them one by one, as many as wait for each other
@@ -15,6 +15,7 @@
  *
  * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of bytes. */
 #include "base/clock.h"
+#include "engine/shares.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"
 #include "kernel/fault.h"
@@ -160,19 +161,34 @@ static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
     return gone;
 }
 
+/* Claims up to `most` blocks, *first to *end - 1, for the thread whose share is `own`. False if none is left. */
+static bool claim(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
+{
+    if (grid->shares) {
+        if (atomic_load_explicit(&grid->next, memory_order_relaxed) >= grid->total)
+            return false;
+        if (mr_shares_claim(grid->shares, own, most, first, end))
+            return true;
+        atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+        return false;
+    }
+    *first = atomic_fetch_add_explicit(&grid->next, most, memory_order_relaxed);
+    if (*first >= grid->total)
+        return false;
+    *end = grid->total - *first < most ? grid->total : *first + most;
+    return true;
+}
+
 /* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts to what chunks take. */
 static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
 {
     bool stayed = true;
     bool fixed = !grid->launch || (grid->launch->code->flags & MR_CODE_WAITS) != 0;
-    uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0;
+    unsigned own = grid->shares ? mr_shares_own(grid->shares, self->number) : 0;
+    uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0, first, end;
     struct mr_grid *outer = self->grid;
     self->grid = grid;
-    while (stayed) {
-        uint64_t first = atomic_fetch_add_explicit(&grid->next, grain, memory_order_relaxed);
-        if (first >= grid->total)
-            break;
-        uint64_t end = grid->total - first < grain ? grid->total : first + grain;
+    while (stayed && claim(grid, own, grain, &first, &end)) {
         uint64_t begin = mr_clock_ns();
         CUresult status = run_chunk(grid, first, end, self);
         uint64_t took = mr_clock_ns() - begin;
@@ -185,7 +201,7 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
         if (grid->launch)
             estimate_put(key, took, end - first);
         if (!fixed) {
-            uint64_t left = grid->total - end, most = left / (2 * mr_engine.base) + 1;
+            uint64_t most = grid->shares ? grid->total : (grid->total - end) / (2 * mr_engine.base) + 1;
             grain = took ? chunk_ns(grid->launch) * (end - first) / took : most;
             grain = grain < 1 ? 1 : grain > most ? most : grain;
         }
@@ -235,12 +251,32 @@ static bool run_share(struct mr_grid *grid, struct mr_runner *self)
 /* Leaves the grid; true for the last one. */
 static bool leave(struct mr_grid *grid)
 {
-    return atomic_fetch_sub_explicit(&grid->inside, 1, memory_order_acq_rel) == 1;
+    if (atomic_fetch_sub_explicit(&grid->inside, 1, memory_order_acq_rel) != 1)
+        return false;
+    mr_shares_give_back(grid->shares);
+    return true;
+}
+
+/* Where blocks may need one another, they have to begin in order. */
+static bool is_in_order(const struct mr_grid *grid)
+{
+    return grid->launch && (grid->launch->cooperative || (grid->launch->code->flags & MR_CODE_WAITS));
+}
+
+/* How many threads beside this one will find work in the grid, those left out that are about to look for some. Nobody knows that of a kernel that has not run. Lock held. */
+static unsigned helpers_for(const struct mr_grid *grid)
+{
+    uint64_t most = mr_engine.base - 1, coming = (uint64_t)mr_engine.spinning + mr_engine.woken + mr_engine.starting;
+    uint64_t cost = grid->launch ? estimate_get(estimate_key(grid->launch)) : 0;
+    uint64_t paying = !grid->launch ? grid->total : cost ? grid->total / (SHARE_NS * SCALE / cost + 1) : 0;
+    most = paying < most ? paying : most;
+    return most > coming ? (unsigned)(most - coming) : 0;
 }
 
 /* Opens a grid whose size and grain are set, and runs what nobody else does. `hot`: workers shall look for it. */
 static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUresult *status)
 {
+    grid->shares = hot && !is_in_order(grid) ? mr_shares_take(grid->total, mr_engine.base) : NULL;
     atomic_store_explicit(&grid->next, 0, memory_order_relaxed);
     atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
     atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
@@ -251,7 +287,8 @@ static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUr
     atomic_store_explicit(&grid->open, true, memory_order_relaxed);
     if (hot) {
         mr_grid_heat(grid);
-        call = mr_engine_call();
+        grid->helpers = helpers_for(grid);
+        call = mr_engine_call_for(grid);
     }
     mr_lock_drop(&mr_engine.lock);
     mr_call_make(call);

@@ -3,7 +3,7 @@
  *
  * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if nobody polls and nobody is
  * on the way; a worker that takes something up while more is ready passes the call on. So a burst of work wakes one thread after
- * the other, and a single stream of small commands wakes nobody.
+ * the other, and a single stream of small commands wakes nobody. A grid that is known to have work for many calls some at a time, and so does each that comes.
  *
  * When nobody can be woken and the workers are all busy, the monitor is told to watch. */
 #include <errno.h>
@@ -23,6 +23,7 @@
 #define PAUSES 4                       /* between two looks: about a quarter of a microsecond */
 #define HOLD_LOOKS 4u                  /* how many looks a task is left to the thread that queued it */
 #define BUSY_LOOKS 64u                 /* after so many a worker takes what there is, though it is never the same */
+#define FAN 4u                         /* how many sleepers one thread wakes for a grid: each call to the kernel takes it a microsecond or more */
 #define EXTRA_IDLE_NS 100000000u       /* how long an extra worker sleeps before it ends */
 
 /* The thread's record, and a pointer to it once it has a number. */
@@ -126,6 +127,18 @@ struct mr_call mr_engine_call(void)
     return call;
 }
 
+struct mr_call mr_engine_call_for(struct mr_grid *grid)
+{
+    unsigned sleeping = mr_engine.sleeping - mr_engine.woken, count = grid->helpers < sleeping ? grid->helpers : sleeping;
+    count = count < FAN ? count : FAN;
+    if (count == 0)
+        return mr_engine_call();
+    grid->helpers -= count;
+    mr_engine.woken += count;
+    atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
+    return (struct mr_call){ .ring = (uint8_t)count };
+}
+
 void mr_call_make_slow(struct mr_call call)
 {
     if (call.ring)
@@ -212,7 +225,7 @@ static void *worker_main(void *data)
         if (mr_engine_pick(&task, &grid)) {
             struct mr_call call = { 0 };
             if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
-                call = mr_engine_call();
+                call = grid ? mr_engine_call_for(grid) : mr_engine_call();
             mr_lock_drop(&mr_engine.lock);
             mr_call_make(call);
             if (task)

@@ -62,6 +62,8 @@ extern struct mr_engine mr_engine;
 struct mr_call mr_engine_call_one(unsigned most_workers);
 /* With the lock held: decides who shall look at ready work, if nobody does already. */
 struct mr_call mr_engine_call(void);
+/* The same for a grid that has been opened or that the caller has been counted into: as many at once as it still wants. Lock held. */
+struct mr_call mr_engine_call_for(struct mr_grid *grid);
 
 /* Recomputes the polled words. Lock held. */
 void mr_engine_publish(void);
