@@ -7,9 +7,7 @@
  * makes the calls on the writer's thread, has it. */
 #include "api_impl.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include "api/check.h"
 #include "base/clock.h"
@@ -118,19 +116,12 @@ static void ring(unsigned added)
 /* Under `lock`, with the first entry in place. */
 static bool start_teller(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
     if (logs.made)
         return true;
     atomic_store_explicit(&logs.told, mr_log_kept_next(), memory_order_relaxed);
     atomic_store_explicit(&logs.posted, mr_log_kept_next(), memory_order_relaxed);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, teller_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error != 0)
+    if (mr_thread_start(teller_main, NULL) != 0)
         return false;
-    pthread_detach(thread);
     logs.made = true;
     static const struct mr_log_listener listener = { writer_context, ring };
     mr_log_listen(&listener);

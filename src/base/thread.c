@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The futex lock's slow paths, and the futex calls themselves.
+/* The futex lock's slow paths, and the futex calls themselves; starting threads.
  *
  * The lock is the three-state mutex of Drepper's "Futexes are tricky": a waiter marks the word 2 before it sleeps, and
  * the holder that finds 2 when it lets go wakes one. A waiter spins a little first, since sections are short. */
@@ -8,7 +8,9 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,6 +40,22 @@ void mr_lock_slow(mr_lock *lock)
 void mr_unlock_slow(mr_lock *lock)
 {
     mr_futex_wake(&lock->word, 1);
+}
+
+int mr_thread_start(void *(*run)(void *data), void *data)
+{
+    static const int of_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+    sigset_t all, before;
+    pthread_t thread;
+    sigfillset(&all);
+    for (unsigned i = 0; i < sizeof of_faults / sizeof *of_faults; i++)
+        sigdelset(&all, of_faults[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, run, data);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_detach(thread);
+    return error;
 }
 
 unsigned mr_cpu_count(void)

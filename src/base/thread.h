@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small synchronisation: a lock of one word that sleeps on a futex when contended, futex wait and wake, a pause.
+/* Small synchronisation: a lock of one word that sleeps on a futex when contended, futex wait and wake, a pause; and the driver's own threads.
  *
  * mr_lock is taken in about 5 ns uncontended, records nothing about its owner, and must not be taken twice by a thread.
  * docs/locking.md gives the order in which locks nest. */
@@ -55,6 +55,10 @@ static inline void mr_pause(void)
     __asm__ volatile("yield");
 #endif
 }
+
+/* Starts a thread that nobody waits for. The program's signals are for the program's own threads: all are blocked in this one but those that a fault raises, which go
+ * to the thread that caused them. 0, or an errno. */
+int mr_thread_start(void *(*run)(void *data), void *data) __attribute__((warn_unused_result));
 
 /* Processors that this process may run on, at least 1. */
 unsigned mr_cpu_count(void);

@@ -7,7 +7,6 @@
  *
  * Of a module that has been unloaded meanwhile nothing is made. A version that cannot be made leaves the first one in its place, and is not tried again. */
 #include <pthread.h>
-#include <signal.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -79,15 +78,8 @@ static void *tiers_main(void *data)
 /* Without a thread nothing gets better, which is no reason to fail. */
 static bool start(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, tiers_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0)
-        pthread_detach(thread);
-    else
+    int error = mr_thread_start(tiers_main, NULL);
+    if (error != 0)
         mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
     return error == 0;
 }

@@ -7,7 +7,6 @@
  * be waiting or inside host functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include "base/log.h"
 #include "engine/workers.h"
@@ -89,16 +88,9 @@ void mr_monitor_arm(void)
         mr_futex_wake(&mr_engine.monitor_bell, 1);
         return;
     }
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, monitor_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_detach(thread);
+    int error = mr_thread_start(monitor_main, NULL);
+    if (error == 0)
         return;
-    }
     mr_log(MR_LOG_WARN, "cannot start the monitor thread (errno %d); kernels that wait for each other may not make progress", error);
     mr_lock_take(&mr_engine.lock);
     mr_engine.monitor_made = mr_engine.monitor_armed = false;

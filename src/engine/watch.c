@@ -13,7 +13,6 @@
 #include "engine/watch.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 #include "base/clock.h"
@@ -191,17 +190,8 @@ bool mr_watch_begin(void)
         return true;
     mr_lock_take(&poller.lock);
     if (!poller.made) {
-        sigset_t all, before;
-        pthread_t thread;
-        sigfillset(&all);
-        for (unsigned i = 0; i < 2; i++)
-            sigdelset(&all, (int[]){ SIGSEGV, SIGBUS }[i]);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        int error = pthread_create(&thread, NULL, poller_main, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (error == 0)
-            pthread_detach(thread);
-        else
+        int error = mr_thread_start(poller_main, NULL);
+        if (error != 0)
             mr_log(MR_LOG_WARN, "cannot start the thread that watches memory (errno %d)", error);
         poller.made = error == 0;
         atomic_store_explicit(&running, poller.made, memory_order_release);

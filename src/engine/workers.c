@@ -6,11 +6,9 @@
  * the other, and a single stream of small commands wakes nobody. A grid that is known to have work for many calls some at a time, and so does each that comes.
  *
  * When nobody can be woken and the workers are all busy, the monitor is told to watch. */
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -246,18 +244,9 @@ static void *worker_main(void *data)
 
 void mr_worker_start(void)
 {
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    for (unsigned i = 0; i < 5; i++)
-        sigdelset(&all, (int[]){ SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP }[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, worker_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_detach(thread);
+    int error = mr_thread_start(worker_main, NULL);
+    if (error == 0)
         return;
-    }
     mr_lock_take(&mr_engine.lock);
     mr_engine.workers--;
     mr_engine.starting--;

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/visit.h"
@@ -147,23 +146,14 @@ static void *watcher_main(void *data)
 /* A watcher whose thread waits to hear whether it is wanted. NULL when memory or threads are short. */
 static struct mr_watcher *watcher_new(struct mr_arena *arena)
 {
-    pthread_t thread;
-    sigset_t all, before;
     struct mr_watcher *watcher = mr_calloc(1, sizeof *watcher);
     if (!watcher)
         return NULL;
     watcher->arena = arena;
     mr_list_init(&watcher->waits);
-    sigfillset(&all);
-    for (unsigned i = 0; i < 4; i++)
-        sigdelset(&all, (int[]){ SIGSEGV, SIGBUS, SIGFPE, SIGILL }[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, NULL, watcher_main, watcher);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error == 0) {
-        pthread_detach(thread);
+    int error = mr_thread_start(watcher_main, watcher);
+    if (error == 0)
         return watcher;
-    }
     mr_log(MR_LOG_INFO, "no thread to wait for other processes (errno %d)", error);
     mr_free(watcher);
     return NULL;
