@@ -4,7 +4,8 @@
  * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is remembered in a small table; a
  * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
  * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The grid is
- * closed by the first thread that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else. When work of a higher priority is ready, workers leave
+ * closed by the first thread that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
+ * As many threads come in as there are processors, and another one for each whose block can only wait. When work of a higher priority is ready, workers leave
  * between two chunks and may come back later; one thread stays.
  *
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time, the first one first, and
@@ -125,6 +126,29 @@ void mr_grid_heat(struct mr_grid *grid)
     mr_engine_publish();
 }
 
+/* Where blocks may need one another, they have to begin in order, however many threads that takes. */
+static bool is_in_order(const struct mr_grid *grid)
+{
+    return grid->launch && (grid->launch->cooperative || (grid->launch->code->flags & MR_CODE_WAITS));
+}
+
+/* Workers need not look for it any more. Lock held. */
+static void cool(struct mr_grid *grid)
+{
+    if (!grid->hot)
+        return;
+    grid->hot = false;
+    mr_engine.hot_grids--;
+    mr_engine_publish();
+}
+
+void mr_grid_enter(struct mr_grid *grid)
+{
+    uint32_t before = atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
+    if (before + 1 >= mr_engine.base && !is_in_order(grid))
+        cool(grid);
+}
+
 /* No block is left to claim: nobody needs to come in any more. */
 static void close_grid(struct mr_grid *grid)
 {
@@ -134,11 +158,7 @@ static void close_grid(struct mr_grid *grid)
     if (atomic_load_explicit(&grid->open, memory_order_relaxed)) {
         atomic_store_explicit(&grid->open, false, memory_order_relaxed);
         mr_list_remove(&grid->link);
-        if (grid->hot) {
-            grid->hot = false;
-            mr_engine.hot_grids--;
-        }
-        mr_engine_publish();
+        cool(grid);
     }
     mr_lock_drop(&mr_engine.lock);
 }
@@ -257,12 +277,6 @@ static bool leave(struct mr_grid *grid)
     return true;
 }
 
-/* Where blocks may need one another, they have to begin in order. */
-static bool is_in_order(const struct mr_grid *grid)
-{
-    return grid->launch && (grid->launch->cooperative || (grid->launch->code->flags & MR_CODE_WAITS));
-}
-
 /* How many threads beside this one will find work in the grid, those left out that are about to look for some. Nobody knows that of a kernel that has not run. Lock held. */
 static unsigned helpers_for(const struct mr_grid *grid)
 {
@@ -355,7 +369,7 @@ bool mr_grid_join(struct mr_grid *grid)
     mr_lock_take(&mr_engine.lock);
     bool open = atomic_load_explicit(&grid->open, memory_order_relaxed) && grid->hot;
     if (open)
-        atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
+        mr_grid_enter(grid);
     else if (grid->task && mr_engine_remove(grid->task))
         task = grid->task;
     mr_lock_drop(&mr_engine.lock);

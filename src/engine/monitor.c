@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "base/log.h"
+#include "engine/shares.h"
 #include "engine/workers.h"
 
 #define TICK_NS 1000000u
@@ -22,8 +23,10 @@ struct watch { uint64_t progress; unsigned stalled, patience, calm; };
 static uint64_t progress_now(void)
 {
     uint64_t sum = mr_engine.takes + atomic_load_explicit(&mr_engine.goes_on, memory_order_relaxed);
-    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next)
-        sum += atomic_load_explicit(&MR_CONTAINER(link, struct mr_grid, link)->next, memory_order_relaxed);
+    for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
+        struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
+        sum += atomic_load_explicit(&grid->next, memory_order_relaxed) + (grid->shares ? mr_shares_progress(grid->shares) : 0);
+    }
     return sum;
 }
 

@@ -185,7 +185,7 @@ bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid)
     if (due)
         first = due;
     if (grid_first && !due) {
-        atomic_fetch_add_explicit(&best->inside, 1, memory_order_relaxed);
+        mr_grid_enter(best);
         *grid = best;
     } else {
         *task = first->at[mr_chaos_turn(50) ? 1 + mr_chaos_draw(first->count < 16 ? first->count : 16) : 1];

@@ -59,6 +59,14 @@ unsigned mr_shares_own(struct mr_shares *shares, unsigned number)
     return wanted;
 }
 
+uint64_t mr_shares_progress(struct mr_shares *shares)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < shares->count; i++)
+        sum += atomic_load_explicit(&shares->share[i].next, memory_order_relaxed);
+    return sum;
+}
+
 bool mr_shares_claim(struct mr_shares *shares, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
 {
     for (unsigned i = 0; i < shares->count; i++) {

@@ -25,4 +25,7 @@ unsigned mr_shares_own(struct mr_shares *shares, unsigned number);
  * that some is left for helpers. False if all blocks are claimed. */
 bool mr_shares_claim(struct mr_shares *shares, unsigned own, uint64_t most, uint64_t *first, uint64_t *end);
 
+/* A number that grows with each claim. */
+uint64_t mr_shares_progress(struct mr_shares *shares);
+
 #endif

@@ -86,6 +86,8 @@ void mr_runner_settle(struct mr_runner *self);
 struct mr_grid *mr_grid_best(void);
 /* Makes an open grid one that workers look for. Lock held. */
 void mr_grid_heat(struct mr_grid *grid);
+/* Counts the caller into a hot grid. Workers look for it no longer if that makes as many threads as there are processors. Lock held. */
+void mr_grid_enter(struct mr_grid *grid);
 /* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No lock held. */
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
 

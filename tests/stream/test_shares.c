@@ -74,7 +74,10 @@ static void test_own_share_first(void **state)
         seen += end - first;
         at = end;
     }
+    uint64_t progress = mr_shares_progress(shares);
     while (mr_shares_claim(shares, own, 100, &first, &end)) {
+        assert_true(mr_shares_progress(shares) > progress);
+        progress = mr_shares_progress(shares);
         assert_true(end <= 2002 || first >= 3003);
         seen += end - first;
     }
@@ -144,6 +147,40 @@ static void test_all_workers_come(void **state)
     OK(cuStreamDestroy(stream));
 }
 
+struct crowd { _Atomic unsigned inside, most, run; };
+
+/* Takes its time, so that the monitor thinks that nothing goes on. */
+static void kernel_crowd(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    (void)first_warp, (void)end_warp;
+    struct crowd *crowd = kernel_data(block);
+    unsigned inside = atomic_fetch_add(&crowd->inside, 1) + 1, most = atomic_load(&crowd->most);
+    while (inside > most && !atomic_compare_exchange_weak(&crowd->most, &most, inside))
+        ;
+    usleep(4000);
+    atomic_fetch_add(&crowd->run, 1);
+    atomic_fetch_sub(&crowd->inside, 1);
+}
+
+/* Blocks that take long, and don't wait for each other, get no more threads than there are processors, whether the program's thread is one of them or not. */
+static void test_no_more_threads_than_help(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 10 * THREADS };
+    static struct mr_code code = { .function = kernel_crowd, .stack_bytes = 16384 };
+    CUstream stream = new_stream(0);
+    for (unsigned round = 0; round < 4; round++) {
+        struct crowd crowd = { 0 };
+        OK(launch(stream, &code, BLOCKS, &crowd));
+        while (round % 2 && cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+            usleep(1000);
+        OK(cuStreamSynchronize(stream));
+        assert_int_equal(crowd.run, BLOCKS);
+        assert_in_range(crowd.most, 1, THREADS);
+    }
+    OK(cuStreamDestroy(stream));
+}
+
 struct visits { _Atomic unsigned char times[5000]; };
 
 static void kernel_visit(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
@@ -186,6 +223,7 @@ int main(void)
         cmocka_unit_test(test_who_owns_what),
         cmocka_unit_test(test_tables_run_out),
         cmocka_unit_test(test_all_workers_come),
+        cmocka_unit_test(test_no_more_threads_than_help),
         cmocka_unit_test(test_each_block_runs_once),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
