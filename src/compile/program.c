@@ -174,6 +174,15 @@ void mr_program_hold(struct mr_program *program)
     atomic_fetch_add_explicit(&program->references, 1, memory_order_relaxed);
 }
 
+bool mr_program_try_hold(struct mr_program *program)
+{
+    uint32_t references = atomic_load_explicit(&program->references, memory_order_relaxed);
+    while (references != 0)
+        if (atomic_compare_exchange_weak_explicit(&program->references, &references, references + 1, memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 void mr_program_drop(struct mr_program *program)
 {
     if (program && atomic_fetch_sub_explicit(&program->references, 1, memory_order_acq_rel) == 1)

@@ -35,7 +35,8 @@ struct mr_variant {
     /* Of a version in a hurry: */
     struct mr_tier tier;
     struct mr_wanted better;               /* what takes its place, */
-    struct mr_list link;                   /* once it is on tiers.c's list */
+    enum { MR_TIER_IDLE, MR_TIER_WATCHED, MR_TIER_HOT } stage; /* under tiers.c's lock, as the next one: */
+    struct mr_list link;                   /* in one of tiers.c's lists unless it is idle */
 };
 
 struct mr_entry_code { _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT]; };
@@ -85,6 +86,9 @@ CUresult mr_program_status_of(const struct mr_ptx_diag *diag);
 struct mr_tree *mr_tree_again(const char *text, size_t length) __attribute__((warn_unused_result));
 void mr_tree_free(struct mr_tree *tree);
 
+/* program.c: one more reference, unless the last one has been dropped. */
+bool mr_program_try_hold(struct mr_program *program) __attribute__((warn_unused_result));
+
 /* trees.c: false when memory is short; source->packed is freed with mr_free. */
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length) __attribute__((warn_unused_result));
 
@@ -104,6 +108,8 @@ void mr_variant_free(struct mr_variant *variant);   /* with the one whose place 
 
 /* tiers.c: makes a version in a hurry one that gets replaced by `better` when it has run for `enough` ns. */
 void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough);
+/* Before a version is freed: nobody looks at it any more. */
+void mr_tier_end(struct mr_variant *variant);
 /* Tests only: waits until nothing is being replaced and nothing is hot that will be. */
 void mr_tiers_settle(void);
 

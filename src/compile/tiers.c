@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
- * Whoever runs a first version counts the time (kernel/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when that
- * first happens, makes the better versions one after the other and lets them take the place: a launch under way goes on with it at its next run of blocks. The
+ * Whoever runs a first version counts the time (kernel/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when a first
+ * version first runs, makes the better versions one after the other and lets them take the place: a launch under way goes on with it at its next run of blocks. The
  * first version stays as long as its program, for records of launches have its address.
+ *
+ * One run may be all there is: of one block, say, that takes a second. So the thread also looks at runs that are under way, when they may have taken enough time.
  *
  * Of a module that has been unloaded meanwhile nothing is made. A version that cannot be made leaves the first one in its place, and is not tried again. */
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "compile/program.h"
 
-static mr_lock lock; /* held while a version is put on the list or taken off */
+static mr_lock lock; /* held while a version is put on a list or taken off, and while the second list is looked at */
 static struct mr_list hot = { &hot, &hot }; /* first versions, each with a reference to its program */
+static struct mr_list watched = { &watched, &watched }; /* first versions of which a run has begun, and that may have ended meanwhile; without references */
 static bool made; /* the thread is there, or somebody is making it */
 static _Atomic uint32_t bell; /* rung when something is on the list */
 static _Atomic uint32_t pending; /* versions on the list, and the one that is being replaced */
@@ -55,6 +59,56 @@ static void let_go(struct mr_program *program)
         mr_futex_wake(&pending, INT32_MAX);
 }
 
+/* Puts a version on the list; the caller has taken a reference to its program. Lock held. */
+static void put_hot(struct mr_variant *first)
+{
+    atomic_fetch_add_explicit(&pending, 1, memory_order_relaxed);
+    first->stage = MR_TIER_HOT;
+    mr_list_append(&hot, &first->link);
+}
+
+/* Lock held. */
+static void stop_watching(struct mr_variant *first)
+{
+    if (first->stage != MR_TIER_WATCHED)
+        return;
+    mr_list_remove(&first->link);
+    first->stage = MR_TIER_IDLE;
+}
+
+/* Looks at the run of a version that is watched. How many ns from now to look again; 0 if it is taken off the list. Lock held. */
+static uint64_t look_at(struct mr_variant *first, uint64_t now)
+{
+    struct mr_tier *tier = &first->tier;
+    uint64_t since = atomic_load_explicit(&tier->since, memory_order_relaxed), run = since < now ? now - since : 0;
+    uint64_t spent = atomic_load_explicit(&tier->spent, memory_order_relaxed), left = spent < tier->enough ? tier->enough - spent : 0;
+    if (since != 0 && left > run)
+        return left - run;
+    stop_watching(first);
+    /* Once it is hot it stays watched: nobody has to announce runs any more. Its program may have ended while we looked. */
+    if (since == 0)
+        atomic_store_explicit(&tier->watched, false, memory_order_relaxed);
+    else if (mr_tier_add(tier, run) && mr_program_try_hold(first->better.program))
+        put_hot(first);
+    return 0;
+}
+
+/* Looks at the runs that have been announced. How many ns from now to look again, UINT64_MAX if there are none, 0 if something is hot. */
+static uint64_t look(void)
+{
+    uint64_t next = UINT64_MAX, now = mr_clock_ns();
+    mr_lock_take(&lock);
+    for (struct mr_list *link = watched.next, *after; link != &watched; link = after) {
+        after = link->next;
+        uint64_t wait = look_at(MR_CONTAINER(link, struct mr_variant, link), now);
+        next = wait != 0 && wait < next ? wait : next;
+    }
+    if (hot.next != &hot)
+        next = 0;
+    mr_lock_drop(&lock);
+    return next;
+}
+
 static void *tiers_main(void *data)
 {
     (void)data;
@@ -68,38 +122,31 @@ static void *tiers_main(void *data)
             if (atomic_load_explicit(&program->references, memory_order_relaxed) > 1)
                 replace(first);
             let_go(program);
-        } else {
-            mr_futex_wait(&bell, heard, UINT64_MAX);
+            continue;
         }
+        uint64_t next = look();
+        if (next != 0)
+            mr_futex_wait(&bell, heard, next);
     }
     return NULL;
 }
 
-/* Without a thread nothing gets better, which is no reason to fail. */
-static bool start(void)
+/* Rings the bell of the thread, which is made if there is none. Without one nothing gets better, which is no reason to fail: the next kernel tries again. */
+static void call_thread(void)
 {
-    int error = mr_thread_start(tiers_main, NULL);
-    if (error != 0)
-        mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
-    return error == 0;
-}
-
-static void is_hot(struct mr_tier *tier)
-{
-    struct mr_variant *first = MR_CONTAINER(tier, struct mr_variant, tier);
-    atomic_fetch_add_explicit(&pending, 1, memory_order_relaxed);
-    mr_program_hold(first->better.program);
     mr_lock_take(&lock);
-    mr_list_append(&hot, &first->link);
     bool make = !made;
     made = true;
     mr_lock_drop(&lock);
-    if (make && !start()) {
-        /* The next one tries again. */
+    int error = make ? mr_thread_start(tiers_main, NULL) : 0;
+    if (error != 0) {
+        mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
         mr_lock_take(&lock);
         made = false;
+        while (watched.next != &watched)
+            stop_watching(MR_CONTAINER(watched.next, struct mr_variant, link));
         mr_lock_drop(&lock);
-        while ((first = take_hot()) != NULL)
+        for (struct mr_variant *first; (first = take_hot()) != NULL;)
             let_go(first->better.program);
         return;
     }
@@ -107,11 +154,46 @@ static void is_hot(struct mr_tier *tier)
     mr_futex_wake(&bell, 1);
 }
 
+static void is_hot(struct mr_tier *tier)
+{
+    struct mr_variant *first = MR_CONTAINER(tier, struct mr_variant, tier);
+    mr_program_hold(first->better.program);
+    mr_lock_take(&lock);
+    stop_watching(first);
+    put_hot(first);
+    mr_lock_drop(&lock);
+    call_thread();
+}
+
+static void watch(struct mr_tier *tier)
+{
+    struct mr_variant *first = MR_CONTAINER(tier, struct mr_variant, tier);
+    mr_lock_take(&lock);
+    bool new = first->stage == MR_TIER_IDLE && !atomic_exchange_explicit(&tier->watched, true, memory_order_relaxed);
+    if (new) {
+        first->stage = MR_TIER_WATCHED;
+        mr_list_append(&watched, &first->link);
+    }
+    mr_lock_drop(&lock);
+    if (new)
+        call_thread();
+}
+
+void mr_tier_end(struct mr_variant *variant)
+{
+    if (!variant->code.tier)
+        return;
+    mr_lock_take(&lock);
+    stop_watching(variant);
+    mr_lock_drop(&lock);
+}
+
 void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough)
 {
     variant->better = *better;
     variant->tier.enough = enough;
     variant->tier.is_hot = is_hot;
+    variant->tier.watch = watch;
     variant->code.tier = &variant->tier;
 }
 

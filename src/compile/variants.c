@@ -174,6 +174,7 @@ void mr_variant_free(struct mr_variant *variant)
 {
     while (variant) {
         struct mr_variant *first = variant->first;
+        mr_tier_end(variant);
         mr_debugger_forget(variant->seen);
         mr_loader_unload(&variant->loaded);
         mr_free(variant);

@@ -64,7 +64,7 @@ struct mr_executor {
     struct mr_block block;
     struct mr_launch *launch;
     const struct mr_code *code; /* the version of the launch's code that this run has */
-    unsigned turn;              /* of mr_code_is_timed */
+    unsigned turn;              /* of mr_code_begins */
     uint64_t remaining;         /* blocks still to start in this run */
     bool direct;                /* whole blocks are called on warps[0]'s fiber */
     bool track;                 /* the kernel may use barriers: keep the warps' records */

@@ -322,12 +322,11 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
 
 CUresult mr_executor_go(struct mr_executor *executor)
 {
-    uint64_t begin = mr_code_is_timed(executor->code, &executor->turn) ? mr_clock_ns() : 0;
+    uint64_t begin = mr_code_begins(executor->code, &executor->turn);
     executor->in_kernel = 1;
     mr_fiber_switch(&executor->home, &executor->warps[executor->current].fiber);
     executor->in_kernel = 0;
-    if (__builtin_expect(begin != 0, 0))
-        mr_code_ran(executor->code, mr_clock_ns() - begin);
+    mr_code_ends(executor->code, begin);
 
     CUresult status = CUDA_SUCCESS;
     if (__builtin_expect(executor->fault.status != CUDA_SUCCESS, 0))

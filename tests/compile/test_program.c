@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -524,6 +525,57 @@ static void better_versions_may_fail_or_come_late(void **unused)
     assert_int_equal(mr_alloc_live(), before);
 }
 
+/* One run that goes on for long is enough: the better version is there before it ends. */
+static void long_runs_are_noticed_under_way(void **unused)
+{
+    (void)unused;
+    unsigned turn = 0;
+    uint64_t before = mr_alloc_live();
+    struct mr_program *program = loaded(HEAD EMPTY("k"));
+    const struct mr_code *first = code_for(program, 32, 1);
+    uint64_t run = mr_code_begins(first, &turn), other = mr_code_begins(first, &turn);
+    assert_true(run != 0 && other != 0);
+    mr_code_ends(first, other);
+    while (mr_code_now(first) == first)
+        sched_yield();
+    assert_true(atomic_load(&first->tier->spent) >= first->tier->enough);
+    mr_code_ends(first, run);
+    mr_tiers_settle();
+    assert_int_equal(compiled(), 2);
+    assert_int_equal(in_a_hurry(), 1);
+    mr_program_drop(program);
+    assert_int_equal(mr_alloc_live(), before);
+}
+
+/* A run may end, and its program with it, while somebody looks at it. */
+static void runs_that_are_looked_at_may_end(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 300 };
+    uint64_t before = mr_alloc_live();
+    setenv("MILLRACE_OPTIMISE_AFTER", "20", 1);
+    for (unsigned i = 0; i < COUNT; i++) {
+        unsigned turn = 0;
+        struct mr_program *program = loaded(HEAD EMPTY("k"));
+        const struct mr_code *first = code_for(program, 32 + i % 2, 1);
+        for (unsigned k = 0; k < i % 4 && first->tier; k++) {
+            uint64_t run = mr_code_begins(first, &turn);
+            for (volatile unsigned spin = 0; spin < i * 100; spin++)
+                ;
+            mr_code_ends(first, run);
+        }
+        mr_program_drop(program);
+        if (i % 10 == 0) {
+            mr_tiers_settle();       /* before its cache is cleared */
+            clear(root);
+            assert_int_equal(mkdir(root, 0700), 0);
+        }
+    }
+    unsetenv("MILLRACE_OPTIMISE_AFTER");
+    mr_tiers_settle();
+    assert_int_equal(mr_alloc_live(), before);
+}
+
 static void make_hot(struct mr_program *program)
 {
     const struct mr_code *first = code_for(program, 32, 1);
@@ -600,6 +652,8 @@ int main(void)
         TEST(memory_shortage_when_code_is_made_late),
         TEST(hot_code_is_made_again),
         TEST(code_that_is_optimised_at_once_stays),
+        TEST(long_runs_are_noticed_under_way),
+        TEST(runs_that_are_looked_at_may_end),
         TEST(better_versions_may_fail_or_come_late),
         TEST(what_has_gone_is_not_made_again),
         TEST(memory_shortage_in_better_versions),
