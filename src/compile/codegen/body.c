@@ -252,7 +252,7 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
     g->state = cg_slot(g, cg_state_type(unit), "state");
     if (unit->allocas) {
         g->stack_saved = cg_stack_memory(g);
-        g->frame += (uint64_t)MR_LANE_STACK * unit->width;
+        unit->lane_stacks = (uint64_t)MR_LANE_STACK * unit->width;
     }
     if (g->regions) {
         *loop = cg_regions_begin(g);

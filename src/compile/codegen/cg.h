@@ -70,6 +70,7 @@ struct cg_unit {
     bool wide;             /* 512-bit vectors with masks: gathers and scatters are instructions */
     uint64_t frame_bytes;  /* the sum of all functions' stack slots, and of what may be spilled */
     uint64_t frames;       /* the sum of the frames that LLVM made */
+    uint64_t lane_stacks;  /* memory for alloca of all lanes, at least; in neither sum */
     char error[256];       /* empty as long as all is well */
 };
 
