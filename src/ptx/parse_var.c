@@ -520,6 +520,8 @@ static bool parse_param(struct parser *parser, bool is_return, bool bind, const 
     *(struct mr_ptx_var **)mr_ptx_list_add(parser, &parser->params, sizeof var) = var;
     if (!parse_dims(parser, var))
         return false;
+    if (declaration.space == MR_PTX_SPACE_REG && (var->is_array || var->vector > 1))
+        return mr_ptx_error_at(parser, token.line, token.column, "parameter '%s' of several registers is not supported", var->name);
     if (!bind)
         return true;
     if (declaration.space == MR_PTX_SPACE_REG) {

@@ -156,6 +156,8 @@ static void test_modules(void **state)
     expect_error(MODULE ".const .b8 a[60000];\n.const .b8 b[60000];\n", 5, "constant variables");
     expect_error(MODULE ".entry k(.param .b8 a[5000]) { ret; }\n", 4, "parameters of 'k'");
     expect_error(MODULE ".entry k(.reg .u32 a) { ret; }\n", 4, "space '.param'");
+    expect_error(MODULE ".func f(.reg .v2 .b32 a) { ret; }\n", 4, "several registers");
+    expect_error(MODULE ".func (.reg .b32 o[2]) f() { ret; }\n", 4, "several registers");
     expect_error(MODULE ".entry k() { ret; }\n.entry l() { call k, (); }\n", 5, "is a kernel");
     expect_error(MODULE ".entry k() .maxntid 1 .reqntid 1 { ret; }\n", 4, "exclude");
     expect_error(MODULE ".global .samplerref t;\n", 4, "not supported");

@@ -210,6 +210,29 @@ static void calls(void **unused)
     rig_close(rig);
 }
 
+/* Predicates as parameters and results, negated too, in calls that stay calls: direct ones and through a pointer. */
+static void passing_predicates(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD
+        ".func (.reg .pred o, .reg .b32 n) both(.reg .pred a, .reg .b32 x, .reg .pred b)\n{\nmov.u32 n, x; @a add.u32 n, n, 1000; xor.pred o, a, b; @o ret; add.u32 n, n, 5; ret;\n}\n"
+        ".global .u64 table[1] = {both};\n"
+        ENTRY("kernel", ".reg .b32 %a<9>; .reg .b64 %q, %f; .reg .pred %c<4>;",
+            "P: .callprototype (.reg .pred _, .reg .b32 _) _ (.reg .pred _, .reg .b32 _, .reg .pred _); ld.global.u64 %f, [table];\n"
+            "and.b32 %a0, %t, 1; setp.ne.u32 %c0, %a0, 0; and.b32 %a0, %t, 2; setp.ne.u32 %c1, %a0, 0; call (%c2, %a1), both, (%c0, %t, %c1); selp.u32 %a2, 100000, 0, %c2; add.u32 %a1, %a1, %a2;\n"
+            "call (%c3, %a3), %f, (!%c0, 7, %c1), P; selp.u32 %a2, 1000000, 0, %c3; add.u32 %a1, %a1, %a2; mad.lo.u32 %a1, %a3, 10000000, %a1;\n"
+            "mul.wide.u32 %o, %t, 4; add.u64 %q, %out, %o; st.global.u32 [%q], %a1;"));
+    FOR_VARIANTS {
+        start();
+        launch(rig, "kernel", 75, 0);
+        for (uint32_t t = 0; t < 75; t++) {
+            uint32_t a = t & 1, b = t >> 1 & 1, one = t + a * 1000 + (a != b ? 100000 : 5), other = 7 + (1 - a) * 1000 + (a == b ? 0 : 5);
+            assert_int_equal(out[t], one + other * 10000000 + (a == b ? 1000000 : 0));
+        }
+    }
+    rig_close(rig);
+}
+
 /* A bad pointer ends the launch, whatever kind of access it is. */
 static void bad_addresses(void **unused)
 {
@@ -297,7 +320,7 @@ static void narrow_constants(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(calls),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(calls), cmocka_unit_test(passing_predicates),
         cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses), cmocka_unit_test(narrow_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,8 +295,11 @@ static void start_device_function(struct cg *g, LLVMBasicBlockRef *loop)
         const struct mr_ptx_var *var = g->func->params[i];
         if (var->reg == MR_PTX_NONE)
             continue;
-        LLVMTypeRef type = cg_vector_type(cg_reg_type(g, var->type), g->unit->width);
-        LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, type, *cg_var_slot(g, var), ""), g->slots[var->reg]);
+        LLVMTypeRef type = cg_vector_type(cg_passed_type(g, var->type), g->unit->width);
+        LLVMValueRef value = LLVMBuildLoad2(g->b, type, *cg_var_slot(g, var), "");
+        if (var->type == MR_PTX_TYPE_PRED)
+            value = cg_resize(g, value, g->unit->i1, false);
+        LLVMBuildStore(g->b, value, g->slots[var->reg]);
     }
     start(g, LLVMGetParam(g->fn, 2));
 }

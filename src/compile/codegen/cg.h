@@ -137,6 +137,8 @@ LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count);
 LLVMTypeRef cg_type(const struct cg *g, LLVMTypeRef element);
 LLVMTypeRef cg_element(LLVMValueRef value);
 LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type);
+/* What stands for it where a function passes it in a register: a byte for a predicate. */
+LLVMTypeRef cg_passed_type(const struct cg *g, unsigned ptx_type);
 LLVMTypeRef cg_int_type(const struct cg *g, unsigned bits);
 LLVMValueRef cg_int(const struct cg *g, LLVMTypeRef element, uint64_t value);
 LLVMValueRef cg_real(const struct cg *g, LLVMTypeRef element, double value);

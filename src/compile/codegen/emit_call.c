@@ -101,7 +101,7 @@ static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *ope
     LLVMSetAlignment(slot, 64);
     g->lanes = CG_LANES;
     if (operand->kind != MR_PTX_OPERAND_SINK)
-        LLVMBuildStore(g->b, cg_source(g, operand, type), slot);
+        LLVMBuildStore(g->b, cg_resize(g, cg_source(g, operand, type), type, false), slot); /* !p is a bit whatever is asked for */
     return slot;
 }
 
@@ -153,9 +153,10 @@ static void take_returns(struct cg *g, const struct call *call)
     for (uint32_t i = 0; i < c->return_count; i++) {
         if (c->returns[i].kind != MR_PTX_OPERAND_REG)
             continue;
-        LLVMTypeRef type = cg_reg_type(g, c->returns[i].type);
+        LLVMTypeRef type = cg_passed_type(g, c->returns[i].type);
         g->lanes = CG_LANES;
-        cg_write(g, &c->returns[i], LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[call->args + i], ""));
+        LLVMValueRef value = LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[call->args + i], "");
+        cg_write(g, &c->returns[i], c->returns[i].type == MR_PTX_TYPE_PRED ? cg_resize(g, value, g->unit->i1, false) : value);
     }
 }
 

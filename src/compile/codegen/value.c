@@ -57,6 +57,11 @@ LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type)
     }
 }
 
+LLVMTypeRef cg_passed_type(const struct cg *g, unsigned ptx_type)
+{
+    return ptx_type == MR_PTX_TYPE_PRED ? g->unit->i8 : cg_reg_type(g, ptx_type);
+}
+
 static LLVMValueRef spread(const struct cg *g, LLVMValueRef constant)
 {
     LLVMValueRef all[CG_LANES_MAX];
