@@ -289,22 +289,22 @@ static void meeting_at_each_depth(void **unused)
     rig_close(rig);
 }
 
-/* What gets its arguments in registers stays a call; that lanes could wait for each other in it is said, and that other kernels are without that too. */
+/* What takes an array of any size stays a call; that lanes could wait for each other in it is said, and that other kernels are without that too. */
 static void notes(void **unused)
 {
     (void)unused;
     struct rig *rig = rig_open(HEAD TAKE("take", "1")
-        ".func (.reg .b32 o) old(.reg .b64 lock)\n{\n.reg .b32 %v; .reg .pred %c;\n"
-        "again: atom.acquire.gpu.cas.b32 %v, [lock], 0, 1; setp.ne.u32 %c, %v, 0; @%c bra again; st.release.gpu.u32 [lock], 0; mov.u32 o, 1004; ret;\n}\n"
-        KERNEL("registers", "", "call (%r), old, (%lock);")
+        ".func (.param .b32 o) open(.param .b64 lock, .param .align 4 .b8 more[])\n{\n.reg .b64 %lock; .reg .b32 %v; .reg .pred %c; ld.param.u64 %lock, [lock];\n"
+        "again: atom.acquire.gpu.cas.b32 %v, [%lock], 0, 1; setp.ne.u32 %c, %v, 0; @%c bra again; st.release.gpu.u32 [%lock], 0; ld.param.u32 %v, [more+4]; st.param.b32 [o], %v; ret;\n}\n"
+        KERNEL("any_size", "", "{ .param .b64 a; .param .align 4 .b8 b[8]; .param .b32 c; st.param.b64 [a], %lock; st.param.b32 [b+4], 1004; call (c), open, (a, b); ld.param.b32 %r, [c]; }")
         KERNEL("plain", "", CALL("take", "%t", "%r", "") "st.release.gpu.u32 [%lock], 0;"));
     FOR_VARIANTS {
-        launch(rig, "registers");
+        launch(rig, "any_size");
         assert_int_equal(out[0], 1004);
     }
     rig_variant = 0;
-    assert_non_null(rig_note(rig, "registers"));
-    assert_non_null(strstr(rig_note(rig, "registers"), "'old'"));
+    assert_non_null(rig_note(rig, "any_size"));
+    assert_non_null(strstr(rig_note(rig, "any_size"), "'open'"));
     assert_null(rig_note(rig, "plain"));
     rig_close(rig);
 }

@@ -10,8 +10,8 @@
  * pass them anyway. A call through a pointer becomes a comparison with each function that waits and that it may lead to, with the body behind it, and stays for
  * all others. A function that moves the stack pointer has it put back behind its body.
  *
- * Functions that may come back to themselves are recursion.c's. What can't be replaced stays a call: arguments in registers, and what would make the kernel
- * larger than INSTS_MAX.
+ * Functions that may come back to themselves are recursion.c's; what is passed in registers is passing.c's. What can't be replaced stays a call: parameters
+ * that are arrays of any size, and what would make the kernel larger than INSTS_MAX.
  *
  * Everything is new but what does not change; the verified module is left alone.
  */
@@ -187,11 +187,8 @@ bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struc
     return cg_add_label(work, like) != MR_PTX_NONE;
 }
 
-/* Puts the body of a function where its call was. The guard is looked at before. */
-static bool put_body(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
 {
-    if (work->rings[callee->index])
-        return cg_put_routine(work, inside, inst, callee);
     struct cg_splice splice = {.callee = callee, .call = inst->call, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
     bool moves = cg_stack_is_used(callee);
     if (!cg_splice_begin(work, &splice, inst) || !map_vars(work, &splice))
@@ -203,42 +200,23 @@ static bool put_body(struct cg_work *work, const struct cg_splice *inside, const
     struct mr_ptx_operand pointer = moves ? cg_reg_operand(work, saved, inst) : (struct mr_ptx_operand){0};
     if (moves && !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &pointer))
         return false;
-    if (!cg_copy_body(work, &splice, callee, splice.labels))
+    struct mr_ptx_var *const *passed = splice.vars + callee->var_count;
+    if (!cg_enter_body(work, &splice, passed, inst) || !cg_copy_body(work, &splice, callee, splice.labels))
         return false;
     cg_set_label(work, splice.end);
+    if (!cg_leave_body(work, &splice, passed, inst))
+        return false;
     return !moves || cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
 }
 
-/* All arguments and results are variables, none of them both. */
-static bool by_variables(const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
+/* Puts the body of a function where its call was. The guard is looked at before. */
+static bool put_body(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
 {
-    if (call->arg_count != callee->param_count || call->return_count != callee->return_count)
+    struct mr_ptx_inst passing = *inst;
+    passing.call = cg_call_by_variables(work, inst, callee);
+    if (!passing.call)
         return false;
-    for (uint32_t i = 0; i < call->arg_count; i++)
-        if (call->args[i].kind != MR_PTX_OPERAND_SYMBOL || callee->params[i]->reg != MR_PTX_NONE || callee->params[i]->incomplete)
-            return false;
-    for (uint32_t i = 0; i < call->return_count; i++) {
-        if ((call->returns[i].kind != MR_PTX_OPERAND_SYMBOL && call->returns[i].kind != MR_PTX_OPERAND_SINK) || callee->returns[i]->reg != MR_PTX_NONE)
-            return false;
-        for (uint32_t a = 0; a < call->arg_count && call->returns[i].kind == MR_PTX_OPERAND_SYMBOL; a++)
-            if (call->args[a].var == call->returns[i].var)
-                return false;
-    }
-    return true;
-}
-
-/* Whether the variables that a call passes can be the function's own. */
-static bool suits(const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
-{
-    if (!by_variables(call, callee))
-        return false;
-    for (uint32_t i = 0; i < call->arg_count; i++)
-        if (call->args[i].var->size != callee->params[i]->size)
-            return false;
-    for (uint32_t i = 0; i < call->return_count; i++)
-        if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL && call->returns[i].var->size != callee->returns[i]->size)
-            return false;
-    return true;
+    return (work->rings[callee->index] ? cg_put_routine : put_copy)(work, inside, &passing, callee) && cg_take_results(work, inst, passing.call, callee);
 }
 
 /* Whether a body may take the call's place: it waits, and there is room, or it is there already. */
@@ -246,7 +224,7 @@ static bool fits(struct cg_work *work, const struct cg_splice *inside, const str
 {
     if (!callee->has_body || !work->waits[callee->index])
         return false;
-    bool good = suits(call, callee);
+    bool good = cg_call_suits(work, call, callee);
     if (!good && !call->callee)
         return false; /* hardly what the pointer leads to */
     if (!cg_is_in_ring(work, inside, callee))

@@ -121,49 +121,6 @@ static struct mr_ptx_operand frame_address(const struct cg_routine *routine, uin
                                    .type = MR_PTX_TYPE_U64, .line = like->line, .column = like->column};
 }
 
-static struct mr_ptx_operand var_address(const struct mr_ptx_var *var, const struct mr_ptx_inst *like)
-{
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_SYMBOL_ADDRESS, .var = var, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .type = (uint8_t)var->type,
-                                   .line = like->line, .column = like->column};
-}
-
-static struct mr_ptx_operand number(int64_t value, const struct mr_ptx_inst *like)
-{
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = value, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line,
-        .column = like->column};
-}
-
-static bool add_move(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
-{
-    struct mr_ptx_operand operands[2] = {cg_reg_operand(work, to, like), from};
-    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2, .type = {(uint8_t)type}, .type_count = 1},
-        operands);
-}
-
-static unsigned space_of(const struct mr_ptx_operand *address)
-{
-    return address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS ? address->var->space : MR_PTX_SPACE_LOCAL;
-}
-
-static bool add_load(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
-{
-    struct mr_ptx_operand operands[2] = {cg_reg_operand(work, to, like), from};
-    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_LD, .space = (uint8_t)space_of(&from), .dst_count = 1, .operand_count = 2,
-        .type = {(uint8_t)type}, .type_count = 1}, operands);
-}
-
-static bool add_store(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, struct mr_ptx_operand to, uint32_t from)
-{
-    struct mr_ptx_operand operands[2] = {to, cg_reg_operand(work, from, like)};
-    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_ST, .space = (uint8_t)space_of(&to), .operand_count = 2, .type = {(uint8_t)type},
-        .type_count = 1}, operands);
-}
-
-static enum mr_ptx_type type_of_bytes(uint64_t bytes)
-{
-    return bytes == 16 ? MR_PTX_TYPE_B128 : bytes == 8 ? MR_PTX_TYPE_B64 : bytes == 4 ? MR_PTX_TYPE_B32 : bytes == 2 ? MR_PTX_TYPE_B16 : MR_PTX_TYPE_B8;
-}
-
 /* Copies a variable's bytes; both places are aligned as it is. */
 static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struct mr_ptx_operand to, struct mr_ptx_operand from, const struct mr_ptx_var *var)
 {
@@ -171,9 +128,9 @@ static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struc
         uint64_t step = var->align < 8 ? var->align : 8;
         while (step > var->size - done)
             step /= 2;
-        enum mr_ptx_type type = type_of_bytes(step);
+        enum mr_ptx_type type = cg_type_of_bytes(step);
         uint32_t through = cg_add_reg(work, step < 4 ? MR_PTX_TYPE_B32 : type, like->line);
-        if (through == MR_PTX_NONE || !add_load(work, like, type, through, from) || !add_store(work, like, type, to, through))
+        if (through == MR_PTX_NONE || !cg_add_load(work, like, type, through, from) || !cg_add_store(work, like, type, to, through))
             return false;
         to.value += (int64_t)step;
         from.value += (int64_t)step;
@@ -187,30 +144,11 @@ static bool keep_register(struct cg_work *work, const struct cg_splice *splice, 
 {
     struct cg_routine *routine = splice->routine;
     enum mr_ptx_type type = (enum mr_ptx_type)routine->func->regs[reg].type;
-    bool predicate = type == MR_PTX_TYPE_PRED;
-    uint64_t bytes = predicate ? 4 : mr_ptx_type_bits(type) / 8;
+    uint64_t bytes = cg_passed_bytes(type);
     if (!routine->saved[reg])
         routine->saved[reg] = take_place(routine, bytes, bytes);
     struct mr_ptx_operand place = frame_address(routine, routine->saved[reg], like);
-    uint32_t at = splice->regs + reg;
-    if (!predicate)
-        return back ? add_load(work, like, type_of_bytes(bytes), at, place) : add_store(work, like, type_of_bytes(bytes), place, at);
-    uint32_t word = cg_add_reg(work, MR_PTX_TYPE_U32, like->line);
-    if (word == MR_PTX_NONE)
-        return false;
-    struct mr_ptx_operand given = cg_reg_operand(work, at, like), kept = cg_reg_operand(work, word, like);
-    struct mr_ptx_inst what = {.type = {MR_PTX_TYPE_U32}, .type_count = 1, .dst_count = 1};
-    if (back) {
-        struct mr_ptx_operand compare[3] = {given, kept, number(0, like)};
-        what.op = MR_PTX_OP_SETP;
-        what.cmp = MR_PTX_CMP_NE;
-        what.operand_count = 3;
-        return add_load(work, like, MR_PTX_TYPE_B32, word, place) && cg_add_new(work, like, what, compare);
-    }
-    struct mr_ptx_operand select[4] = {kept, number(1, like), number(0, like), given};
-    what.op = MR_PTX_OP_SELP;
-    what.operand_count = 4;
-    return cg_add_new(work, like, what, select) && add_store(work, like, MR_PTX_TYPE_B32, place, word);
+    return back ? cg_add_get(work, like, type, splice->regs + reg, place) : cg_add_put(work, like, type, place, splice->regs + reg);
 }
 
 static bool keep_registers(struct cg_work *work, const struct cg_splice *splice, const mr_word *live, const struct mr_ptx_inst *like, bool back)
@@ -242,7 +180,7 @@ static bool begin_routine(struct cg_work *work, struct cg_routine *routine, cons
         .type_count = 1,
         .guard = MR_PTX_NONE, .vector = 1, .line = like->line, .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
     routine->taken[0] = cg_reg_operand(work, frame, like);
-    routine->taken[1] = routine->taken[2] = number(0, like);
+    routine->taken[1] = routine->taken[2] = cg_number(0, like);
     cg_set_label(work, routine->start);
     if (!cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &save) || !cg_add_inst(work, &take))
         return false;
@@ -252,14 +190,14 @@ static bool begin_routine(struct cg_work *work, struct cg_routine *routine, cons
     place.reg = frame;
     for (unsigned i = 0; i < 3; i++) {
         place.value = (int64_t)offsets[i];
-        if (!add_store(work, like, i ? MR_PTX_TYPE_B64 : MR_PTX_TYPE_B32, place, regs[i]))
+        if (!cg_add_store(work, like, i ? MR_PTX_TYPE_B64 : MR_PTX_TYPE_B32, place, regs[i]))
             return false;
     }
-    if (!add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, frame, like)))
+    if (!cg_add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, frame, like)))
         return false;
     const struct mr_ptx_function *func = routine->func;
     for (uint32_t i = 0; i < func->param_count; i++)
-        if (!add_copy(work, like, frame_address(routine, routine->offsets[func->var_count + i], like), var_address(routine->mail[i], like), func->params[i]))
+        if (func->params[i]->reg == MR_PTX_NONE && !add_copy(work, like, frame_address(routine, routine->offsets[func->var_count + i], like), cg_var_address(routine->mail[i], like), func->params[i]))
             return false;
     return true;
 }
@@ -269,7 +207,7 @@ static bool end_routine(struct cg_work *work, struct cg_routine *routine, const 
 {
     const struct mr_ptx_function *func = routine->func;
     for (uint32_t i = 0; i < func->return_count; i++)
-        if (!add_copy(work, like, var_address(routine->mail[func->param_count + i], like),
+        if (func->returns[i]->reg == MR_PTX_NONE && !add_copy(work, like, cg_var_address(routine->mail[func->param_count + i], like),
                 frame_address(routine, routine->offsets[func->var_count + func->param_count + i], like), func->returns[i]))
             return false;
     uint32_t back = cg_add_reg(work, MR_PTX_TYPE_U32, like->line), stack = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
@@ -284,11 +222,11 @@ static bool end_routine(struct cg_work *work, struct cg_routine *routine, const 
     struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRX, .operand_count = 2, .operands = where, .guard = MR_PTX_NONE, .vector = 1, .line = like->line,
         .column = like->column,
         .loc_file = like->loc_file, .loc_line = like->loc_line};
-    return add_load(work, like, MR_PTX_TYPE_B32, back, frame_address(routine, FRAME_RETURN, like))
-        && add_load(work, like, MR_PTX_TYPE_B64, stack, frame_address(routine, FRAME_STACK, like))
-        && add_load(work, like, MR_PTX_TYPE_B64, caller, frame_address(routine, FRAME_CALLER, like))
+    return cg_add_load(work, like, MR_PTX_TYPE_B32, back, frame_address(routine, FRAME_RETURN, like))
+        && cg_add_load(work, like, MR_PTX_TYPE_B64, stack, frame_address(routine, FRAME_STACK, like))
+        && cg_add_load(work, like, MR_PTX_TYPE_B64, caller, frame_address(routine, FRAME_CALLER, like))
         && cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &restore)
-        && add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, caller, like)) && cg_add_inst(work, &jump);
+        && cg_add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, caller, like)) && cg_add_inst(work, &jump);
 }
 
 static bool put_routine_body(struct cg_work *work, const struct cg_splice *outside, struct cg_routine *routine, const struct mr_ptx_inst *like)
@@ -297,13 +235,13 @@ static bool put_routine_body(struct cg_work *work, const struct cg_splice *outsi
     struct mr_flow flow = {.func = routine->func, .facts = work->facts, .reg_count = routine->func->reg_count + 1};
     routine->flow = &flow;
     bool good = mr_flow_order(&flow) && mr_flow_liveness(&flow) && begin_routine(work, routine, like) && cg_splice_begin(work, &splice, like)
-        && cg_copy_body(work, &splice, routine->func, splice.labels);
+        && cg_enter_body(work, &splice, routine->mail, like) && cg_copy_body(work, &splice, routine->func, splice.labels);
     mr_flow_clear(&flow);
     routine->flow = NULL;
     if (!good)
         return false;
     cg_set_label(work, splice.end);
-    return end_routine(work, routine, like);
+    return cg_leave_body(work, &splice, routine->mail, like) && end_routine(work, routine, like);
 }
 
 /* All routines of a ring, those too that come up on the way. */
@@ -334,9 +272,9 @@ static bool put_call(struct cg_work *work, struct ring *ring, const struct cg_sp
         mr_flow_live_after(within->routine->flow, within->at, live);
     const struct mr_ptx_call *call = inst->call;
     for (uint32_t i = 0; i < call->arg_count; i++)
-        if (!add_copy(work, inst, var_address(routine->mail[i], inst), var_address(call->args[i].var, inst), callee->params[i]))
+        if (!add_copy(work, inst, cg_var_address(routine->mail[i], inst), cg_var_address(call->args[i].var, inst), routine->mail[i]))
             return false;
-    if ((within && !keep_registers(work, within, live, inst, false)) || !add_move(work, inst, MR_PTX_TYPE_U32, ring->back, number(routine->place_count, inst))
+    if ((within && !keep_registers(work, within, live, inst, false)) || !cg_add_move(work, inst, MR_PTX_TYPE_U32, ring->back, cg_number(routine->place_count, inst))
         || !add_place(work, routine, place) || !cg_add_jump(work, routine->start, inst, MR_PTX_NONE, false) || (!within && !put_ring(work, inside, ring, inst)))
         return false;
     cg_set_label(work, place);
@@ -344,7 +282,7 @@ static bool put_call(struct cg_work *work, struct ring *ring, const struct cg_sp
         return false;
     for (uint32_t i = 0; i < call->return_count; i++)
         if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL
-            && !add_copy(work, inst, var_address(call->returns[i].var, inst), var_address(routine->mail[callee->param_count + i], inst), callee->returns[i]))
+            && !add_copy(work, inst, cg_var_address(call->returns[i].var, inst), cg_var_address(routine->mail[callee->param_count + i], inst), routine->mail[callee->param_count + i]))
             return false;
     work->in->any = true;
     return true;
@@ -362,7 +300,7 @@ bool cg_put_routine(struct cg_work *work, const struct cg_splice *inside, const 
     ring->last = &ring->first;
     if (ring->frame == MR_PTX_NONE || ring->back == MR_PTX_NONE)
         return false;
-    return add_move(work, inst, MR_PTX_TYPE_U64, ring->frame, number(0, inst)) && put_call(work, ring, inside, NULL, inst, callee);
+    return cg_add_move(work, inst, MR_PTX_TYPE_U64, ring->frame, cg_number(0, inst)) && put_call(work, ring, inside, NULL, inst, callee);
 }
 
 /* An address that is wanted in 32 bits. */
@@ -395,7 +333,7 @@ bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, s
         if (address == MR_PTX_NONE)
             return false;
         struct mr_ptx_operand sum[3] = {cg_reg_operand(work, address, to), cg_reg_operand(work, routine->ring->frame, to),
-                                        number((int64_t)offset + operand->value, to)};
+                                        cg_number((int64_t)offset + operand->value, to)};
         if (!cg_add_new(work, to, (struct mr_ptx_inst){.op = MR_PTX_OP_ADD, .dst_count = 1, .operand_count = 3}, sum))
             return false;
         *operand = sum[0];
@@ -416,7 +354,7 @@ bool cg_routine_call(struct cg_work *work, const struct cg_splice *splice, const
         if (!routine->temporary[place])
             routine->temporary[place] = cg_new_var(work, var);
         passed[i].var = routine->temporary[place];
-        if (!passed[i].var || !add_copy(work, like, var_address(passed[i].var, like), frame_address(routine, routine->offsets[place], like), var))
+        if (!passed[i].var || !add_copy(work, like, cg_var_address(passed[i].var, like), frame_address(routine, routine->offsets[place], like), var))
             return false;
     }
     return true;
@@ -430,7 +368,7 @@ bool cg_routine_call_end(struct cg_work *work, const struct cg_splice *splice, c
         if (result->kind != MR_PTX_OPERAND_SYMBOL || !cg_owned(result->var, splice->callee))
             continue;
         uint32_t place = cg_var_place(result->var);
-        if (!add_copy(work, from, frame_address(routine, routine->offsets[place], from), var_address(routine->temporary[place], from), result->var))
+        if (!add_copy(work, from, frame_address(routine, routine->offsets[place], from), cg_var_address(routine->temporary[place], from), result->var))
             return false;
     }
     return true;

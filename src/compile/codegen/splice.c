@@ -108,6 +108,16 @@ bool cg_add_new(struct cg_work *work, const struct mr_ptx_inst *like, struct mr_
     return cg_add_inst(work, &what);
 }
 
+enum mr_ptx_type cg_type_of_bytes(uint64_t bytes)
+{
+    return bytes == 16 ? MR_PTX_TYPE_B128 : bytes == 8 ? MR_PTX_TYPE_B64 : bytes == 4 ? MR_PTX_TYPE_B32 : bytes == 2 ? MR_PTX_TYPE_B16 : MR_PTX_TYPE_B8;
+}
+
+uint32_t cg_passed_bytes(enum mr_ptx_type type)
+{
+    return type == MR_PTX_TYPE_PRED ? 4 : mr_ptx_type_bits(type) / 8;
+}
+
 struct mr_ptx_var *cg_new_var(struct cg_work *work, const struct mr_ptx_var *like)
 {
     struct mr_ptx_var *var = cg_take(work, sizeof *var);
@@ -115,10 +125,78 @@ struct mr_ptx_var *cg_new_var(struct cg_work *work, const struct mr_ptx_var *lik
         return NULL;
     *var = *like;
     var->is_input = var->is_return = false;
+    if (var->reg != MR_PTX_NONE) {
+        var->reg = MR_PTX_NONE;
+        var->space = MR_PTX_SPACE_PARAM;
+        var->size = var->element_size = var->align = cg_passed_bytes(var->type);
+        var->type = cg_type_of_bytes(var->size);
+    }
     var->owner = &work->in->func;
     var->index = work->body.var_count;
     work->body.vars[work->body.var_count++] = var;
     return var;
+}
+
+struct mr_ptx_operand cg_var_address(const struct mr_ptx_var *var, const struct mr_ptx_inst *like)
+{
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_SYMBOL_ADDRESS, .var = var, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .type = (uint8_t)var->type,
+                                   .line = like->line, .column = like->column};
+}
+
+struct mr_ptx_operand cg_number(int64_t value, const struct mr_ptx_inst *like)
+{
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = value, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line,
+        .column = like->column};
+}
+
+bool cg_add_move(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
+{
+    struct mr_ptx_operand operands[2] = {cg_reg_operand(work, to, like), from};
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2, .type = {(uint8_t)type}, .type_count = 1},
+        operands);
+}
+
+static unsigned space_of(const struct mr_ptx_operand *address)
+{
+    return address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS ? address->var->space : MR_PTX_SPACE_LOCAL;
+}
+
+bool cg_add_load(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
+{
+    struct mr_ptx_operand operands[2] = {cg_reg_operand(work, to, like), from};
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_LD, .space = (uint8_t)space_of(&from), .dst_count = 1, .operand_count = 2,
+        .type = {(uint8_t)type}, .type_count = 1}, operands);
+}
+
+bool cg_add_store(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, struct mr_ptx_operand to, uint32_t from)
+{
+    struct mr_ptx_operand operands[2] = {to, cg_reg_operand(work, from, like)};
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_ST, .space = (uint8_t)space_of(&to), .operand_count = 2, .type = {(uint8_t)type},
+        .type_count = 1}, operands);
+}
+
+bool cg_add_put(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, struct mr_ptx_operand to, uint32_t from)
+{
+    if (type != MR_PTX_TYPE_PRED)
+        return cg_add_store(work, like, cg_type_of_bytes(cg_passed_bytes(type)), to, from);
+    uint32_t word = cg_add_reg(work, MR_PTX_TYPE_U32, like->line);
+    if (word == MR_PTX_NONE)
+        return false;
+    struct mr_ptx_operand select[4] = {cg_reg_operand(work, word, like), cg_number(1, like), cg_number(0, like), cg_reg_operand(work, from, like)};
+    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_SELP, .dst_count = 1, .operand_count = 4, .type = {MR_PTX_TYPE_U32}, .type_count = 1},
+        select) && cg_add_store(work, like, MR_PTX_TYPE_B32, to, word);
+}
+
+bool cg_add_get(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from)
+{
+    if (type != MR_PTX_TYPE_PRED)
+        return cg_add_load(work, like, cg_type_of_bytes(cg_passed_bytes(type)), to, from);
+    uint32_t word = cg_add_reg(work, MR_PTX_TYPE_U32, like->line);
+    if (word == MR_PTX_NONE)
+        return false;
+    struct mr_ptx_operand compare[3] = {cg_reg_operand(work, to, like), cg_reg_operand(work, word, like), cg_number(0, like)};
+    return cg_add_load(work, like, MR_PTX_TYPE_B32, word, from) && cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1,
+        .operand_count = 3, .type = {MR_PTX_TYPE_U32}, .type_count = 1, .cmp = MR_PTX_CMP_NE}, compare);
 }
 
 void cg_inline_clear(struct cg_inlined *in)

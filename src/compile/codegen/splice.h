@@ -63,10 +63,21 @@ uint32_t cg_add_reg(struct cg_work *work, enum mr_ptx_type type, uint32_t line);
 /* A label in front of the instruction that comes next, or, with cg_set_label, of a later one. */
 uint32_t cg_add_label(struct cg_work *work, const struct mr_ptx_inst *like);
 void cg_set_label(struct cg_work *work, uint32_t label);
-/* A variable of each lane, like that one; NULL when memory is short. */
+/* A variable of each lane, like that one, or for what that one has in a register; NULL when memory is short. */
 struct mr_ptx_var *cg_new_var(struct cg_work *work, const struct mr_ptx_var *like);
 
 struct mr_ptx_operand cg_reg_operand(const struct cg_work *work, uint32_t reg, const struct mr_ptx_inst *like);
+struct mr_ptx_operand cg_var_address(const struct mr_ptx_var *var, const struct mr_ptx_inst *like);
+struct mr_ptx_operand cg_number(int64_t value, const struct mr_ptx_inst *like);
+
+/* Instructions by what they do. Put and get are store and load of a register of that type, a predicate as a word: of so many bytes. */
+bool cg_add_move(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from);
+bool cg_add_load(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from);
+bool cg_add_store(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, struct mr_ptx_operand to, uint32_t from);
+bool cg_add_put(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, struct mr_ptx_operand to, uint32_t from);
+bool cg_add_get(struct cg_work *work, const struct mr_ptx_inst *like, enum mr_ptx_type type, uint32_t to, struct mr_ptx_operand from);
+uint32_t cg_passed_bytes(enum mr_ptx_type type);
+enum mr_ptx_type cg_type_of_bytes(uint64_t bytes);
 
 /* inline.c. Whether a variable is a lane's own of that function; its place among the function's vars, params and returns. */
 bool cg_owned(const struct mr_ptx_var *var, const struct mr_ptx_function *func);
@@ -75,6 +86,17 @@ uint32_t cg_var_place(const struct mr_ptx_var *var);
 bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struct mr_ptx_inst *like);
 /* The instructions of a function, its labels being there from `first` on; calls in it are replaced as well. Without a splice: of the kernel. */
 bool cg_copy_body(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_function *func, uint32_t first);
+
+/*
+ * passing.c: whether a function's body can take a call's place, as far as what it passes goes; and what is passed in registers. A call's arguments and results as
+ * variables: a new call, the arguments' values in them; and behind the body the results in the registers that the call names. NULL or false when memory is short.
+ * For a body, `passed` being the variables of its parameters and results: registers from them at its start, into them at its end.
+ */
+bool cg_call_suits(const struct cg_work *work, const struct mr_ptx_call *call, const struct mr_ptx_function *callee);
+const struct mr_ptx_call *cg_call_by_variables(struct cg_work *work, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee);
+bool cg_take_results(struct cg_work *work, const struct mr_ptx_inst *inst, const struct mr_ptx_call *passed, const struct mr_ptx_function *callee);
+bool cg_enter_body(struct cg_work *work, const struct cg_splice *splice, struct mr_ptx_var *const *passed, const struct mr_ptx_inst *like);
+bool cg_leave_body(struct cg_work *work, const struct cg_splice *splice, struct mr_ptx_var *const *passed, const struct mr_ptx_inst *like);
 
 /*
  * recursion.c. `reach`: by function, for those that wait and may come back to themselves, a byte for each function that they may come to, else NULL.

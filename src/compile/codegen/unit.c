@@ -204,8 +204,8 @@ static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
 static char *stays_note(const struct mr_ptx_function *func)
 {
     char text[400];
-    snprintf(text, sizeof text, "function '%s', line %u of the PTX, has or calls loops that wait for other threads, and calls of it stay calls (it has its "
-        "arguments in registers, or is too large): lanes of one warp that wait for each other there would do so for ever", func->name, func->line);
+    snprintf(text, sizeof text, "function '%s', line %u of the PTX, has or calls loops that wait for other threads, and calls of it stay calls (it takes "
+        "an array of any size, or is too large): lanes of one warp that wait for each other there would do so for ever", func->name, func->line);
     return copy_text(text);
 }
 
