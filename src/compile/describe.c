@@ -162,9 +162,9 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     entry->local_bytes = (size_t)from->local_bytes;
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
-    entry->max_threads = most && most < 1024 && (function->maxntid[0] || !function->reqntid[0]) ? (unsigned)most : 1024;
+    entry->max_threads = most && most < 1024 ? (unsigned)most : 1024;
     /* A block of the required size is the only one that is launched; what is told as the most threads follows from the registers then. */
-    bool required = function->reqntid[0] && !function->maxntid[0];
+    bool required = function->reqntid[0] != 0;
     entry->registers = estimate_registers(function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads, &options->limits);
     if (required)
         entry->max_threads = threads_for(entry->registers);
