@@ -3,6 +3,7 @@
 /*
  * Kernels with very much of something: words of a struct, instructions of a block, ways out of a jump, atomic operations, values that are alive. Code generation does such things in pieces.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
+#include "compile/codegen.h"
 
 #define THREADS 96u
 #define FOR_VARIANTS for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
@@ -87,6 +89,43 @@ static void long_blocks(void **unused)
                     x = (x ^ r) >> 1;
                 }
             assert_int_equal((uint32_t)out[t], r + x);
+        }
+    }
+    rig_close(rig);
+}
+
+/* Straight code stays in pieces to the end: LLVM moves nothing that only later pieces need down into the last of them. */
+static void long_straight_code(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 2000, REGS = 64, MOST = 4000 };
+    struct { uint64_t *out; } params = {out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("straight", "", "") ".reg .f32 %%f<64>; cvt.rn.f32.u32 %%f0, %%t;\n");
+    for (unsigned i = 1; i < REGS; i++)
+        fprintf(file, "add.rn.f32 %%f%u, %%f%u, 0f3F800000;\n", i, i - 1);
+    for (unsigned i = 0; i < STEPS; i++)
+        fprintf(file, "fma.rn.f32 %%f%u, %%f%u, 0f3F000000, %%f%u; \n", i % REGS, (i * 7 + 1) % REGS, (i * 29 + 3) % REGS);
+    fprintf(file, "cvt.rni.u32.f32 %%r, %%f5;\n" END);
+    struct rig *rig = open_text(file);
+    char *code = rig_text(rig, "straight", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", true);
+    unsigned lines = 0;
+    for (const char *line = code; (line = strchr(line, '\n')); line++, lines++) {
+        if (strncmp(line, "\n\tj", 3) == 0)
+            lines = 0;
+        assert_true(lines < MOST);
+    }
+    free(code);
+    FOR_VARIANTS {
+        rig_run(rig, "straight", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++) {
+            float f[REGS];
+            for (unsigned i = 0; i < REGS; i++)
+                f[i] = (float)(t + i);
+            for (unsigned i = 0; i < STEPS; i++)
+                f[i % REGS] = fmaf(f[(i * 7 + 1) % REGS], 0.5f, f[(i * 29 + 3) % REGS]);
+            double result = rint(f[5]);
+            assert_int_equal((uint32_t)out[t], result > 4294967295.0 ? UINT32_MAX : (uint32_t)result);
         }
     }
     rig_close(rig);
@@ -229,7 +268,7 @@ static void more_alive_than_expected(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(many_ways), cmocka_unit_test(many_barriers), cmocka_unit_test(registers_written_once), cmocka_unit_test(many_atomics),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(long_straight_code), cmocka_unit_test(many_ways), cmocka_unit_test(many_barriers), cmocka_unit_test(registers_written_once), cmocka_unit_test(many_atomics),
         cmocka_unit_test(more_alive_than_expected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

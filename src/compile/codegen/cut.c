@@ -4,8 +4,9 @@
  * Long blocks are cut. Much of LLVM's code generator (selection, both schedulers) takes time by more than the number of a block's instructions, and a kernel
  * may be one block of a hundred thousand. Pieces of some hundred instructions take the same time each.
  *
- * LLVM would put the pieces together again if one just led to the next. So each ends in a branch on a zero that LLVM knows nothing about; the way
- * not taken ends in a trap. This comes last, since passes over the whole function do better without.
+ * LLVM would put the pieces together again if one just led to the next, and if one ended in a branch, it would move what only later pieces need down into the last of
+ * them (MachineSink): all of it, in straight code. So between two pieces stands a loop, which ends when a zero that LLVM knows nothing about is zero; a piece leads to
+ * it and nowhere else. This comes last, since passes over the whole function do better without.
  */
 #include "compile/codegen/cg.h"
 
@@ -25,20 +26,21 @@ static uint32_t count_instructions(LLVMBasicBlockRef block, uint32_t *bound)
     return count;
 }
 
-/* Where the way not taken leads; there is one in a function. */
-static LLVMBasicBlockRef trap_block(struct cg_unit *unit, LLVMBuilderRef builder, LLVMValueRef function)
+/* The loop in front of a piece. */
+static LLVMBasicBlockRef insert_loop(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBlockRef next)
 {
-    LLVMBasicBlockRef block = LLVMAppendBasicBlockInContext(unit->context, function, "never");
-    LLVMTypeRef type = LLVMFunctionType(unit->void_type, NULL, 0, false);
-    LLVMPositionBuilderAtEnd(builder, block);
-    LLVMBuildCall2(builder, type, LLVMGetIntrinsicDeclaration(unit->module, LLVMLookupIntrinsicID("llvm.trap", 9), NULL, 0), NULL, 0, "");
-    LLVMBuildUnreachable(builder);
-    return block;
+    LLVMBasicBlockRef loop = LLVMInsertBasicBlockInContext(unit->context, next, "cut");
+    LLVMTypeRef type = LLVMFunctionType(unit->i32, &unit->i32, 1, false);
+    LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMPositionBuilderAtEnd(builder, loop);
+    LLVMValueRef zero = LLVMConstInt(unit->i32, 0, false), same = LLVMBuildCall2(builder, type, nothing, &zero, 1, "");
+    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntEQ, same, zero, ""), next, loop);
+    return loop;
 }
 
 /* Moves the first `count` instructions of a block to a new one in front, which the block's predecessors then lead to. Phis stay in front of all else, and those of
  * successors go on naming the block that they named. */
-static void cut_head(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBlockRef block, uint32_t count, LLVMBasicBlockRef never)
+static void cut_head(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBlockRef block, uint32_t count)
 {
     LLVMBasicBlockRef head = LLVMInsertBasicBlockInContext(unit->context, block, "");
     /* Without its end the block has no successors, whose phis would be told of the new one as well. */
@@ -54,22 +56,17 @@ static void cut_head(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBloc
         LLVMInsertIntoBuilder(builder, i);
         count -= count > 0;
     }
-    LLVMTypeRef type = LLVMFunctionType(unit->i32, &unit->i32, 1, false);
-    LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
-    LLVMValueRef zero = LLVMConstInt(unit->i32, 0, false), same = LLVMBuildCall2(builder, type, nothing, &zero, 1, "");
-    LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntEQ, same, zero, ""), block, never);
+    LLVMBasicBlockRef loop = insert_loop(unit, builder, block);
+    LLVMPositionBuilderAtEnd(builder, head);
+    LLVMBuildBr(builder, loop);
 }
 
 static void cut_function(struct cg_unit *unit, LLVMBuilderRef builder, LLVMValueRef function)
 {
-    LLVMBasicBlockRef never = NULL;
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
         uint32_t bound, count = count_instructions(block, &bound), piece = bound > PIECE ? bound : PIECE;
-        for (; count > SPARED && count > piece; count -= piece, piece = PIECE) {
-            if (!never)
-                never = trap_block(unit, builder, function);
-            cut_head(unit, builder, block, piece, never);
-        }
+        for (; count > SPARED && count > piece; count -= piece, piece = PIECE)
+            cut_head(unit, builder, block, piece);
     }
 }
 
