@@ -34,6 +34,13 @@ static size_t count_choices(const struct cg *g)
     return count;
 }
 
+/* An element of an array, as LLVM's instcombine has it, by bytes and in bounds: it looks at all uses of the array again for each that it changes. */
+static LLVMValueRef element(struct cg *g, LLVMValueRef array, uint32_t index, unsigned bytes)
+{
+    LLVMValueRef place = LLVMConstInt(g->unit->i64, (uint64_t)index * bytes, false);
+    return index ? LLVMBuildInBoundsGEP2(g->b, g->unit->i8, array, &place, 1, "") : array;
+}
+
 /* The addresses of the slots that must not become values, where there are too many of them. The builder is in the prologue. */
 static LLVMValueRef keep_in_memory(struct cg *g)
 {
@@ -41,11 +48,9 @@ static LLVMValueRef keep_in_memory(struct cg *g)
     if (count_choices(g) <= CHOICES)
         return LLVMConstNull(ptr);
     LLVMValueRef all = LLVMBuildAlloca(g->b, LLVMArrayType2(ptr, g->flow.reg_count), "registers");
-    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
-        LLVMValueRef place = LLVMConstInt(g->unit->i32, r, false);
+    for (uint32_t r = 0; r < g->flow.reg_count; r++)
         if (crosses_blocks(g, r))
-            LLVMBuildStore(g->b, g->slots[r], LLVMBuildGEP2(g->b, ptr, all, &place, 1, ""));
-    }
+            LLVMBuildStore(g->b, g->slots[r], element(g, all, r, sizeof(void *)));
     g->frame += 8ull * g->flow.reg_count;
     return all;
 }
@@ -64,10 +69,8 @@ void cg_dispatcher_slots(struct cg *g)
     g->dispatcher = cg_new_block(g, "dispatcher");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    for (uint32_t b = 0; b < count; b++) {
-        LLVMValueRef place = LLVMConstInt(g->unit->i32, b, false);
-        g->parked[b] = LLVMBuildGEP2(g->b, g->unit->mask, g->parked_array, &place, 1, "");
-    }
+    for (uint32_t b = 0; b < count; b++)
+        g->parked[b] = element(g, g->parked_array, b, cg_bits(g->unit->mask) / 8);
     g->in_memory = keep_in_memory(g);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
