@@ -5,7 +5,8 @@
  * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
  * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The grid is
  * closed by the first thread that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
- * As many threads come in as there are processors, and another one for each whose block can only wait. When work of a higher priority is ready, workers leave
+ * As many threads come in as there are processors, and another one for each whose block can only wait; more, if nothing moves, where a block may wait and nobody
+ * can tell (MR_CODE_MAY_WAIT). When work of a higher priority is ready, workers leave
  * between two chunks and may come back later; one thread stays.
  *
  * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time, the first one first, and
@@ -132,6 +133,12 @@ static bool is_in_order(const struct mr_grid *grid)
     return grid->launch && (grid->launch->cooperative || (grid->launch->code->flags & MR_CODE_WAITS));
 }
 
+/* Whether a block may wait for another one, as far as anybody can tell. */
+static bool may_wait(const struct mr_grid *grid)
+{
+    return is_in_order(grid) || (grid->launch && (grid->launch->code->flags & MR_CODE_MAY_WAIT));
+}
+
 /* Workers need not look for it any more. Lock held. */
 static void cool(struct mr_grid *grid)
 {
@@ -145,7 +152,7 @@ static void cool(struct mr_grid *grid)
 void mr_grid_enter(struct mr_grid *grid)
 {
     uint32_t before = atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
-    if (before + 1 >= mr_engine.base && !is_in_order(grid))
+    if (before + 1 >= mr_engine.base && !may_wait(grid))
         cool(grid);
 }
 

@@ -189,6 +189,7 @@ enum {
     MR_CODE_BLOCKS = 1u << 2,           /* may run several blocks in one call: mr_block.more_blocks */
     MR_CODE_STRIDES = 1u << 3,          /* of those: the more blocks in one call the better, for they go through memory side by side */
     MR_CODE_LOW_STACK = 1u << 4,        /* has addresses of local variables or parameters in 32 bits: its stacks must lie below 4 GiB */
+    MR_CODE_MAY_WAIT = 1u << 5,         /* has loops that end by what they load, so that they may wait for others by plain loads */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

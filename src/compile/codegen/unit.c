@@ -132,6 +132,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         const struct mr_flow_facts *facts = &unit->facts[unit->entry->reachable[i]->index];
         if (facts->barriers && !unit->regions)
             unit->flags |= MR_CODE_COOPERATIVE;
+        if (facts->may_wait)
+            unit->flags |= MR_CODE_MAY_WAIT;
         if (facts->waits)
             unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     }

@@ -11,6 +11,10 @@
  * regard to order; once such a value is stored, every load counts. A loop that sleeps, or
  * that has no way out, waits too. Waiting loops give way to other warps now and
  * then; to call one waiting by mistake costs a little time, to miss one may hang.
+ *
+ * Programs may also poll with plain loads, though nothing promises that they ever
+ * see a change. Most loops that end by what they load don't wait, so these are
+ * only noted, for the engine.
  */
 #include "compile/codegen/flow.h"
 
@@ -75,6 +79,7 @@ static bool is_source(const struct mr_flow *flow, const struct mr_ptx_inst *inst
 
 struct taint {
     const struct mr_flow *flow;
+    bool plain; /* what any load gives counts, and what any call returns */
     mr_word *regs;
     bool tainted, mark, changed, stored, fences;
 };
@@ -97,7 +102,8 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
         && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
     taint->mark = false;
     taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored)
-        || (loads && taint->fences && inst->space != MR_PTX_SPACE_LOCAL);
+        || (loads && (taint->fences || taint->plain) && inst->space != MR_PTX_SPACE_LOCAL)
+        || (taint->plain && inst->op == MR_PTX_OP_CALL);
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
     if (!taint->tainted)
         return;
@@ -108,9 +114,9 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
 }
 
 /* Registers that depend on a source, both in the given blocks. Returns through *regs (words of reg_count). */
-static void taint_registers(const struct mr_flow *flow, uint32_t first, uint32_t end, mr_word *regs)
+static void taint_registers(const struct mr_flow *flow, bool plain, uint32_t first, uint32_t end, mr_word *regs)
 {
-    struct taint taint = {.flow = flow, .regs = regs, .changed = true};
+    struct taint taint = {.flow = flow, .plain = plain, .regs = regs, .changed = true};
     for (uint32_t b = first; b < end; b++)
         for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
             taint.fences |= is_fence(&flow->func->insts[i]);
@@ -143,13 +149,14 @@ static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *lo
     return !leaves;
 }
 
-bool mr_flow_waits(struct mr_flow *flow)
+/* Finds out which loops may wait, where plain loads count or don't. False when memory is short. */
+static bool find_waits(struct mr_flow *flow, bool plain)
 {
     mr_word *tainted = mr_calloc(mr_bit_words(flow->reg_count), sizeof *tainted);
     if (!tainted)
         return false;
     if (flow->loop_count)
-        taint_registers(flow, 0, flow->block_count, tainted);
+        taint_registers(flow, plain, 0, flow->block_count, tainted);
     for (uint32_t l = 0; l < flow->loop_count; l++)
         flow->loops[l].waits = loop_waits(flow, &flow->loops[l], tainted);
     /* Most of them don't: what they depend on was known before they began. */
@@ -161,11 +168,24 @@ bool mr_flow_waits(struct mr_flow *flow)
         if (!loop->waits || visits > LOOP_VISITS_MAX)
             continue;
         memset(tainted, 0, words * sizeof *tainted);
-        taint_registers(flow, loop->first, loop->end, tainted);
+        taint_registers(flow, plain, loop->first, loop->end, tainted);
         loop->waits = loop_waits(flow, loop, tainted);
     }
     mr_free(tainted);
     return true;
+}
+
+bool mr_flow_waits(struct mr_flow *flow)
+{
+    return find_waits(flow, false);
+}
+
+static bool has_waiting_loop(const struct mr_flow *flow)
+{
+    for (uint32_t l = 0; l < flow->loop_count; l++)
+        if (flow->loops[l].waits)
+            return true;
+    return false;
 }
 
 /* A fact holds for a function if it holds for it alone or for anything that it calls. */
@@ -217,9 +237,12 @@ bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts
         flow.func = module->functions[f];
         flow.facts = facts;
         flow.reg_count = flow.func->reg_count + 1;
-        bool good = mr_flow_order(&flow) && mr_flow_waits(&flow);
-        for (uint32_t l = 0; l < flow.loop_count; l++)
-            facts[f].waits |= flow.loops[l].waits;
+        bool good = mr_flow_order(&flow) && find_waits(&flow, false);
+        facts[f].waits = facts[f].may_wait = good && has_waiting_loop(&flow);
+        if (good && !facts[f].waits) {
+            good = find_waits(&flow, true);
+            facts[f].may_wait = good && has_waiting_loop(&flow);
+        }
         mr_flow_clear(&flow);
         if (!good)
             return false;
