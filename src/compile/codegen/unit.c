@@ -132,11 +132,12 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         const struct mr_flow_facts *facts = &unit->facts[unit->entry->reachable[i]->index];
         if (facts->barriers && !unit->regions)
             unit->flags |= MR_CODE_COOPERATIVE;
-        if (facts->may_wait)
-            unit->flags |= MR_CODE_MAY_WAIT;
+        unit->flags |= facts->may_wait ? MR_CODE_MAY_WAIT : 0;
         if (facts->waits)
             unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     }
+    if (unit->flags & MR_CODE_WAITS)
+        unit->flags &= ~(unsigned)MR_CODE_MAY_WAIT;
     if (unit->flags & MR_CODE_COOPERATIVE)
         unit->flags &= ~(unsigned)MR_CODE_BLOCKS; /* it is never told of more than one */
     if (unit->regions && (unit->flags & MR_CODE_COOPERATIVE)) {
