@@ -178,8 +178,10 @@ static bool check_atom(struct verifier *verifier)
     if (sem == MR_PTX_SEM_WEAK || sem == MR_PTX_SEM_VOLATILE || sem == MR_PTX_SEM_SC ||
         (red && (sem == MR_PTX_SEM_ACQUIRE || sem == MR_PTX_SEM_ACQ_REL)))
         return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
-    unsigned wanted = (red ? 2u : 3u) + (inst->atom == MR_PTX_ATOM_CAS) +
-                      ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0);
+    bool hinted = inst->flags & MR_PTX_FLAG_CACHE_HINT;
+    if (hinted && (is_shared(inst->space) || inst->atom == MR_PTX_ATOM_CAS))
+        return mr_ptx_verify_error(verifier, "'.L2::cache_hint' is not allowed in '.shared' and for 'cas'");
+    unsigned wanted = (red ? 2u : 3u) + (inst->atom == MR_PTX_ATOM_CAS) + hinted;
     if (inst->operand_count != wanted)
         return mr_ptx_verify_error(verifier, "this operation of '%s' has %u operands", op_name(inst), wanted);
     return true;
