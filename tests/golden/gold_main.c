@@ -31,6 +31,8 @@ struct child {
     size_t length;
 };
 
+static FILE *times; /* --times: where to say how long each case took */
+
 static long long now_ms(void)
 {
     struct timespec now;
@@ -131,10 +133,20 @@ static void print_end(const struct gold_case *test, bool late, int status)
         printf("%s: exit %d\n", test->name, WEXITSTATUS(status));
 }
 
+/* How long a case took: a child's first one with its start, its last one with its end. */
+static void print_time(const struct gold_case *test, long long since)
+{
+    if (times) {
+        fprintf(times, "%lld %s\n", now_ms() - since, test->name);
+        fflush(times);
+    }
+}
+
 /* Runs a row in one child; returns how many of its cases have their line now. */
 static size_t row_run(struct gold_case **row, size_t count)
 {
     struct child child;
+    long long since = now_ms();
     if (!child_start(&child, row, count)) {
         fprintf(stderr, "golden_cases: cannot start a child: %s\n", strerror(errno));
         exit(2);
@@ -153,7 +165,10 @@ static size_t row_run(struct gold_case **row, size_t count)
         } else {
             printf("%s: %s\n", row[done]->name, line + 1);
             begun = false;
-            done++;
+            if (++done < count) {
+                print_time(row[done - 1], since);
+                since = now_ms();
+            }
         }
     }
     if (late)
@@ -167,6 +182,8 @@ static size_t row_run(struct gold_case **row, size_t count)
         print_end(row[done], late, status);
         done++;
     }
+    if (done > 0)
+        print_time(row[done - 1], since);
     fflush(stdout);
     return done;
 }
@@ -184,11 +201,12 @@ static void cases_run(struct gold_case **cases, size_t count)
 
 static int usage(FILE *out)
 {
-    fprintf(out, "usage: golden_cases [--list] [--allow] [--filter TEXT] [--shard I/N] [--child NAME]\n"
+    fprintf(out, "usage: golden_cases [--list] [--allow] [--filter TEXT] [--shard I/N] [--times FILE] [--child NAME]\n"
                  "  --list         names of the cases\n"
                  "  --allow        cases with more than one right answer: name, answers, reason\n"
                  "  --filter TEXT  only cases whose name contains TEXT (may be repeated)\n"
                  "  --shard I/N    part I (from 0) of N of the work, to run parts side by side\n"
+                 "  --times FILE   add to FILE how many milliseconds each case took\n"
                  "  --child NAME   one case in this very process, for a debugger\n");
     return out == stdout ? 0 : 2;
 }
@@ -277,6 +295,8 @@ int main(int argc, char **argv)
         else if (!strcmp(argv[i], "--shard") && i + 1 < argc && sscanf(argv[i + 1], "%u/%u", &part, &parts) == 2 &&
                  parts > 1 && part < parts)
             i++;
+        else if (!strcmp(argv[i], "--times") && i + 1 < argc)
+            times = fopen(argv[++i], "a");
         else if (!strcmp(argv[i], "--child") && i + 1 < argc)
             return run_here(argv[++i]);
         else if (!strcmp(argv[i], "--peer") || !strcmp(argv[i], "--peer-bare"))
