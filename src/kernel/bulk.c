@@ -70,18 +70,12 @@ static uint16_t to_bfloat(float value)
 
 struct reduction {
     uint32_t reduce, number;
-    bool global;            /* additions of f32 in global memory know no subnormal numbers */
 };
 
-static float flushed(const struct reduction *reduction, float value)
+/* Subnormal numbers count here, other than for red in global memory; so it is on hardware. */
+static uint32_t add_floats(uint32_t a, uint32_t b)
 {
-    uint32_t bits = bits_of(value);
-    return reduction->global && (bits & 0x7f800000u) == 0 ? float_of(bits & 0x80000000u) : value;
-}
-
-static uint32_t add_floats(const struct reduction *reduction, uint32_t a, uint32_t b)
-{
-    float sum = flushed(reduction, flushed(reduction, float_of(a)) + flushed(reduction, float_of(b)));
+    float sum = float_of(a) + float_of(b);
     return sum != sum ? 0x7fffffffu : bits_of(sum);
 }
 
@@ -142,7 +136,7 @@ static uint64_t combine(const struct reduction *reduction, uint64_t a, uint64_t 
     case MR_REDUCE_DEC: return a == 0 || a > b ? b : a - 1;
     default:
         if (reduction->number == MR_NUMBER_F32)
-            return add_floats(reduction, (uint32_t)a, (uint32_t)b);
+            return add_floats((uint32_t)a, (uint32_t)b);
         return reduction->number == MR_NUMBER_F64 ? add_doubles(a, b) : a + b;
     }
 }
@@ -184,7 +178,7 @@ void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, u
     const uint64_t *barrier)
 {
     struct mr_executor *executor = block->engine;
-    struct reduction reduction = { .reduce = operation, .number = number, .global = barrier == NULL };
+    struct reduction reduction = { .reduce = operation, .number = number };
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         void *place = (void *)(uintptr_t)to[lane];

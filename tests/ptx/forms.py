@@ -17,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+import forms_memory
+import forms_video
+
 HEAD = """.version 9.0
 .target sm_90{}
 .address_size 64
@@ -461,7 +464,8 @@ def others():
         yield f"tld4.r.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", ", texmode_independent"
 
 
-FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "others": others, "video": video,
+FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "orders": forms_memory.orders,
+            "widths": forms_memory.widths, "hinted": forms_memory.hinted, "others": others, "video": video, "selectors": forms_video.selectors,
             "warps": warps, "barriers": barriers, "matrices": matrices, "copies": copies, "control": control, "hints": hints}
 
 

@@ -256,7 +256,7 @@ static void bulk_reductions(void **unused)
     (void)unused;
     static const struct reduction all[] = {
         {"add.u32", 4, true, 0xfffffffe, 5, 3}, {"add.s32", 4, true, 0x7fffffff, 1, 0x80000000}, {"add.u64", 8, true, UINT64_MAX, 2, 1},
-        {"add.f32", 4, false, 0x3f800000, 0x40000000, 0x40400000}, {"add.f32", 4, false, 0x00400000, 0x00400000, 0},
+        {"add.f32", 4, false, 0x3f800000, 0x40000000, 0x40400000}, {"add.f32", 4, false, 0x00400000, 0x00400000, 0x00800000},
         {"add.f64", 8, false, 0x3ff0000000000000, 0x3ff0000000000000, 0x4000000000000000}, {"add.noftz.f16", 2, false, 0x3c00, 0x0001, 0x3c00},
         {"add.noftz.f16", 2, false, 0x0001, 0x0002, 0x0003}, {"add.noftz.f16", 2, false, 0x7bff, 0x7bff, 0x7c00},
         {"add.noftz.f16", 2, false, 0xbc00, 0x3800, 0xb800}, {"add.noftz.bf16", 2, false, 0x3f80, 0x3f80, 0x4000},

@@ -4,9 +4,9 @@
  * Video instructions in random forms (types, selectors, saturation, second
  * operations, merges, negations, scales) against C: of SIMD ones what the PTX
  * manual describes, bit by bit, of scalar ones what an H200 computes, which is
- * something else where a result needs more than 32 bits (docs/ptx.md). All that
- * was recorded there is in the corpus; forms with other selectors, and shifts
- * that saturate bytes and halves, follow the same rules. A module holds FORMS
+ * something else where a result needs more than 32 bits or goes to the upper half
+ * of its destination (docs/ptx.md). What was recorded there is in the corpus; forms
+ * with other selectors follow the same rules. A module holds FORMS
  * instructions, each of which is run by 64 lanes over awkward operands, and by
  * blocks of one thread.
  */
@@ -113,7 +113,7 @@ static wide saturated(const struct form *f, wide r, unsigned bits, bool is_signe
 {
     if (is_shift(f)) {
         r &= ((wide)1 << 34) - 1;
-        return clamp(r >> 33 ? r - ((wide)1 << 34) : r, bits, is_signed);
+        return clamp(r >> 33 ? r - ((wide)1 << 34) : r, 32, is_signed);
     }
     if (bits < 32) {
         uint32_t most = (1u << (is_signed ? bits - 1 : bits)) - 1;
@@ -140,7 +140,7 @@ static uint32_t expect_scalar(const struct form *f, uint32_t a, uint32_t b, uint
         return (uint32_t)r;
     unsigned shift = bits * (unsigned)(bits == 8 ? f->select[0] : f->select[0] - 4);
     uint32_t mask = ((1u << bits) - 1) << shift;
-    return ((uint32_t)r << shift & mask) | (c & ~mask);
+    return ((bits == 8 ? (uint32_t)r << shift : (uint32_t)r) & mask) | (c & ~mask); /* of a half, what is there in the result */
 }
 
 static uint32_t expect_simd(const struct form *f, uint32_t a, uint32_t b, uint32_t c)

@@ -41,4 +41,7 @@ cg_access_way cg_load_stepwise, cg_load_scattered, cg_load_undivided, cg_store_s
 /* A pointer to `offset` bytes behind an address. */
 LLVMValueRef cg_offset_pointer(struct cg *g, LLVMValueRef address, uint64_t offset);
 
+/* emit_convert.c: what a store takes from a wider register that is a float where the store is not, or the other way round; NULL otherwise. */
+LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type);
+
 #endif

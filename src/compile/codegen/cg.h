@@ -257,6 +257,7 @@ LLVMValueRef cg_first_mask(struct cg *g);
 void cg_clear_warp(struct cg *g);
 
 /* Helpers that families share. */
+LLVMValueRef cg_in_shared(struct cg *g, LLVMValueRef address);         /* whether a generic address is one in .shared memory */
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value);          /* to [0, 1], NaN -> 0 */
 LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */

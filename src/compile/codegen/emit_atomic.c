@@ -15,6 +15,7 @@ struct atomic {
     unsigned bytes;
     bool shared;
     LLVMAtomicOrdering ordering;
+    LLVMValueRef keeps; /* whether a generic address means shared memory, where sums of f32 keep subnormal numbers; NULL where that is known or nobody asks */
 };
 
 static LLVMAtomicOrdering ordering_of(const struct mr_ptx_inst *inst)
@@ -75,9 +76,13 @@ static LLVMValueRef combine_floats(struct cg *g, const struct atomic *a, LLVMVal
         bool flush = type == MR_PTX_TYPE_F32 && !a->shared;
         LLVMValueRef x = cg_cast_bits(g, old, kind), y = cg_cast_bits(g, value, kind);
         LLVMValueRef sum = LLVMBuildFAdd(g->b, flush ? cg_flush(g, x) : x, flush ? cg_flush(g, y) : y, "");
+        if (flush)
+            sum = cg_flush(g, sum);
+        if (a->keeps)
+            sum = cg_select(g, a->keeps, LLVMBuildFAdd(g->b, x, y, ""), sum);
         if (type == MR_PTX_TYPE_F32)
             sum = cg_nan_mended(g, sum);
-        return cg_cast_bits(g, flush ? cg_flush(g, sum) : sum, a->type);
+        return cg_cast_bits(g, sum, a->type);
     }
     if (type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16)
         return combine_halves(g, a->inst->atom, old, value, bfloat);
@@ -139,9 +144,12 @@ static LLVMValueRef swap_loop(struct cg *g, const struct atomic *a, LLVMValueRef
 }
 
 /* One lane's operation; gives the old value. */
-static LLVMValueRef perform(struct cg *g, const struct atomic *a, LLVMValueRef pointer, LLVMValueRef b, LLVMValueRef c)
+static LLVMValueRef perform(struct cg *g, struct atomic *a, LLVMValueRef pointer, LLVMValueRef b, LLVMValueRef c)
 {
     LLVMAtomicRMWBinOp op;
+    a->keeps = NULL;
+    if (a->inst->space == MR_PTX_SPACE_GENERIC && a->inst->type[0] == MR_PTX_TYPE_F32 && a->inst->atom == MR_PTX_ATOM_ADD)
+        a->keeps = cg_in_shared(g, LLVMBuildPtrToInt(g->b, pointer, g->unit->i64, ""));
     if (a->shared) {
         LLVMValueRef old = LLVMBuildLoad2(g->b, a->type, pointer, "");
         LLVMSetAlignment(old, a->bytes);
@@ -191,7 +199,7 @@ LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMVal
     return cg_unary(g, name, LLVMBuildSelect(g->b, mask_vector, values, rest, ""));
 }
 
-static void one_place(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef values)
+static void one_place(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef values)
 {
     LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->exec_vector);
     g->lanes = 1;
@@ -213,7 +221,7 @@ static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, L
     return LLVMBuildGEP2(g->b, type, slot, &lane, 1, "");
 }
 
-static void one_turn(struct cg *g, const struct atomic *a, const struct turns *turns, LLVMValueRef lane, LLVMValueRef where)
+static void one_turn(struct cg *g, struct atomic *a, const struct turns *turns, LLVMValueRef lane, LLVMValueRef where)
 {
     g->lanes = 1;
     if (turns->scale > 1)
@@ -229,7 +237,7 @@ static void one_turn(struct cg *g, const struct atomic *a, const struct turns *t
     g->lanes = CG_LANES;
 }
 
-static void turns_of_some(struct cg *g, const struct atomic *a, const struct turns *turns)
+static void turns_of_some(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     struct cg_lane_loop loop;
     cg_lane_loop_begin(g, g->exec, &loop);
@@ -239,7 +247,7 @@ static void turns_of_some(struct cg *g, const struct atomic *a, const struct tur
 }
 
 /* Of all lanes, in .shared memory, where bytes pick the places: eight are read at a time (LLVM would take them out of the vector one by one). */
-static void turns_by_bytes(struct cg *g, const struct atomic *a, const struct turns *turns)
+static void turns_by_bytes(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     LLVMTypeRef i64 = g->unit->i64;
     LLVMValueRef eight = NULL;
@@ -256,7 +264,7 @@ static void turns_by_bytes(struct cg *g, const struct atomic *a, const struct tu
 
 /* Of all lanes, in .shared memory. Offsets are read from the array two by two, not taken out of vector registers, which costs more (LLVM thinks otherwise): a histogram's
  * rounds take 0.49 ns an element that way, 0.57 with offsets one by one and 0.62 with addresses. */
-static void turns_of_all(struct cg *g, const struct atomic *a, const struct turns *turns)
+static void turns_of_all(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     LLVMTypeRef i64 = g->unit->i64;
     for (unsigned lane = 0; lane < CG_LANES; lane += 2) {
@@ -307,7 +315,7 @@ static void take_places(struct cg *g, const struct atomic *a, const struct cg_ad
 }
 
 /* Gives the old values, NULL if nobody wants them. Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
-static LLVMValueRef lanes_in_turn(struct cg *g, const struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
+static LLVMValueRef lanes_in_turn(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
 {
     struct turns turns;
     take_places(g, a, address, &turns);

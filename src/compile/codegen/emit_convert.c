@@ -6,7 +6,7 @@
  * 0x80... where 64 bits are involved on either side. Formats that only memory
  * and matrices have (.tf32, pairs of eight bits) are made and read in integers.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/access.h"
 
 #include <math.h>
 
@@ -297,6 +297,27 @@ static void float_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
     if (from == MR_PTX_TYPE_F64 || bits == 64)
         r = cg_select(g, cg_is_nan(g, value), cg_int(g, type, UINT64_C(1) << (bits - 1)), r);
     cg_write_extended(g, &inst->operands[0], r, is_signed(to));
+}
+
+/*
+ * What a store of `type` takes from a wider register: where one is a float and the other is not, hardware converts the number, towards zero to
+ * an integer without a sign, and to nearest from one. NULL if it just cuts bits off.
+ */
+LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type)
+{
+    if (from->kind != MR_PTX_OPERAND_REG)
+        return NULL;
+    unsigned own = g->func->regs[from->reg].type, bits = mr_ptx_type_bits(type);
+    if (mr_ptx_type_bits(own) <= bits)
+        return NULL;
+    if (type == MR_PTX_TYPE_F32 && !is_float(own)) {
+        LLVMValueRef value = cg_source(g, from, g->unit->i64);
+        return is_signed(own) ? LLVMBuildSIToFP(g->b, value, cg_type(g, g->unit->f32), "") : LLVMBuildUIToFP(g->b, value, cg_type(g, g->unit->f32), "");
+    }
+    if (is_float(type) || (own != MR_PTX_TYPE_F32 && own != MR_PTX_TYPE_F64))
+        return NULL;
+    LLVMValueRef value = cg_source(g, from, own == MR_PTX_TYPE_F32 ? g->unit->f32 : g->unit->f64), r = saturated(g, value, bits, false);
+    return own == MR_PTX_TYPE_F64 ? cg_select(g, cg_is_nan(g, value), cg_int(g, cg_int_type(g, bits), UINT64_C(1) << (bits - 1)), r) : r;
 }
 
 static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)

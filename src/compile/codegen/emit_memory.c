@@ -149,7 +149,8 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
     for (unsigned i = 0; i < a.count; i++) {
         const struct mr_ptx_operand *from = component(&inst->operands[1], i);
         g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;
-        a.values[i] = cg_source(g, from, a.element);
+        LLVMValueRef converted = cg_converted_store(g, from, inst->type[0]);
+        a.values[i] = converted ? cg_cast_bits(g, converted, a.element) : cg_source(g, from, a.element);
     }
     g->lanes = g->unit->width;
     cg_access_store(g, &a);

@@ -152,7 +152,7 @@ static LLVMValueRef within(struct cg *g, LLVMValueRef address, LLVMValueRef star
     return LLVMBuildICmp(g->b, LLVMIntULT, LLVMBuildSub(g->b, address, start, ""), size, "");
 }
 
-static LLVMValueRef in_shared(struct cg *g, LLVMValueRef address)
+LLVMValueRef cg_in_shared(struct cg *g, LLVMValueRef address)
 {
     LLVMValueRef size = cg_block_field(g, offsetof(struct mr_block, shared_size), g->unit->i32, "");
     return within(g, address, g->shared, LLVMBuildZExt(g->b, size, g->unit->i64, ""));
@@ -191,7 +191,7 @@ static LLVMValueRef in_const(struct cg *g, LLVMValueRef address)
 static void emit_isspacep(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef a = cg_source(g, &inst->operands[1], g->unit->i64), r;
-    LLVMValueRef shared = in_shared(g, a);
+    LLVMValueRef shared = cg_in_shared(g, a);
     switch (inst->space) {
     case MR_PTX_SPACE_SHARED: case MR_PTX_SPACE_SHARED_CLUSTER:
         r = shared;

@@ -104,13 +104,14 @@ static LLVMValueRef shifted(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
  * A scalar result to the range of its `bits` bits, as hardware does it. Bytes and
  * halves are cut above, as numbers without a sign, which makes negative ones the
  * largest; words without a sign are cut at 0 alone, and differences not at all.
- * Shifts keep 34 bits, and cut those at both ends.
+ * Shifts keep 34 bits, and cut those at both ends, to the range of a word
+ * wherever they go.
  */
 static LLVMValueRef scalar_saturated(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef r, unsigned bits, bool is_signed)
 {
     LLVMTypeRef wide = cg_element(r);
     if (is_shift(inst->op))
-        return saturated(g, cg_resize(g, cg_resize(g, r, cg_int_type(g, 34), false), wide, true), bits, is_signed);
+        return saturated(g, cg_resize(g, cg_resize(g, r, cg_int_type(g, 34), false), wide, true), 32, is_signed);
     if (bits < 32)
         return chosen(g, LLVMIntULT, r, cg_int(g, wide, (UINT64_C(1) << (is_signed ? bits - 1 : bits)) - 1));
     if (is_signed)
@@ -186,7 +187,10 @@ static void emit_scalar(struct cg *g, const struct mr_ptx_inst *inst)
     r = cg_resize(g, r, word, false);
     if (bits < 32) {
         uint32_t mask = ((UINT32_C(1) << bits) - 1) << shift;
-        r = LLVMBuildAnd(g->b, LLVMBuildShl(g->b, r, cg_int(g, word, shift), ""), cg_int(g, word, mask), "");
+        /* To the upper half hardware takes the result's upper half. */
+        if (bits == 8)
+            r = LLVMBuildShl(g->b, r, cg_int(g, word, shift), "");
+        r = LLVMBuildAnd(g->b, r, cg_int(g, word, mask), "");
         r = LLVMBuildOr(g->b, r, LLVMBuildAnd(g->b, cg_source(g, &inst->operands[3], word), cg_int(g, word, ~mask), ""), "");
     }
     cg_write(g, &inst->operands[0], r);
