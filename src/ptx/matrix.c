@@ -36,6 +36,7 @@ struct mr_ptx_matrix_op mr_ptx_matrix_of(const struct mr_ptx_inst *inst)
 {
     struct mr_ptx_matrix_op op = {.m = shapes[inst->shape].m, .n = shapes[inst->shape].n, .k = shapes[inst->shape].k};
     enum mr_ptx_type first = (enum mr_ptx_type)inst->type[0];
+    op.turned = inst->shape == MR_PTX_SHAPE_M8N32K16;
     if (inst->mode == MR_PTX_MODE_MATRIX_STORE) {
         describe(&op, inst, MR_PTX_MATRIX_D, first);
         return op;

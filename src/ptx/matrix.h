@@ -36,6 +36,7 @@ struct mr_ptx_matrix_op {
     uint8_t regs[MR_PTX_MATRIX_COUNT]; /* registers of 32 bits (f64: of 64) per lane */
     uint8_t parts[MR_PTX_MATRIX_COUNT]; /* elements in a register; b1 counts its 32 bits as one */
     bool quads; /* mma.m8n8k4 of f16: four products at a time, each in 8 lanes */
+    bool turned; /* wmma.m8n32k16: the product lies in registers turned over, B as A of others, and C and D by columns */
     /* mma.sp: A is kept as half of each row. `group` neighbours of a row are called a group, of which `group` / 2 are kept; four bits
      * of metadata say which. 0 for other instructions. */
     uint8_t group;
@@ -51,6 +52,22 @@ static inline unsigned mr_ptx_matrix_groups(const struct mr_ptx_matrix_op *op)
 static inline unsigned mr_ptx_matrix_selectors(const struct mr_ptx_matrix_op *op)
 {
     return 16 / mr_ptx_matrix_groups(op);
+}
+
+/*
+ * Fragments are made of tiles of eight lines: rows of A, columns of B, and of C and D rows or, if the product is turned, columns. Four lanes
+ * have a line of a tile, each with one register (sums of 32 bits and more: with two). The next register has the tile below, if lines come
+ * in sixteens, as those of A of mma do; then follow the tiles to the right, and then the lines below.
+ */
+static inline unsigned mr_ptx_matrix_lines(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
+{
+    return name == MR_PTX_MATRIX_B || (name != MR_PTX_MATRIX_A && op->turned) ? op->n : op->m;
+}
+
+/* Tiles below each other before the next to the right. */
+static inline unsigned mr_ptx_matrix_tall(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
+{
+    return mr_ptx_matrix_lines(op, name) >= 16 && name != (op->turned ? MR_PTX_MATRIX_A : MR_PTX_MATRIX_B) ? 2 : 1;
 }
 
 /* Of an mma or wmma instruction that has a form. For loads and stores only the matrix that they move. */

@@ -134,19 +134,6 @@ FULL = "{ .reg .b64 n; add.u32 %t, %i, 1; cvt.u64.u32 n, %t;\n" + "\n".join(
     f"mul.lo.u64 %x, %y, {0x94d049bb133111eb + 4 * at}; st.global.v2.b64 [%gs+{at}], {{%x, %y}}; st.shared.v2.b64 [%ss+{at}], {{%x, %y}};" for at in range(0, 128, 16)) + " }\nbar.sync 0;\n"
 
 
-# Matrices whose elements an H200 gives to other lanes than Millrace does; which lane has which is nobody's business.
-APART = {("a", "m32n8k16"), ("b", "m16n16k16"), ("b", "m8n32k16"), ("b", "m16n16k8"), ("c", "m8n32k16"), ("d", "m8n32k16")}
-
-
-def of_warp(results, bits, into):
-    """Statements that fold the elements of all lanes, in no order."""
-    text = ["{ .reg .b32 sum, e; mov.u32 sum, 0;"]
-    for register in results:
-        for at in range(0, 32, bits):
-            text.append(f"mov.b32 e, {register}; bfe.u32 e, e, {at}, {bits}; mul.lo.u32 e, e, 0x9e3779b1; shr.u32 %t, e, 15; xor.b32 e, e, %t; mul.lo.u32 e, e, 0x85ebca6b; add.u32 sum, sum, e;")
-    return "\n".join(text) + f" redux.sync.add.u32 %t, sum, -1; {number(into)} }}"
-
-
 def leading(words):
     """How far the rows or columns of a matrix are apart, at least; bits of its elements."""
     which, layout = words[2], "row" if "row" in words else "col"
@@ -168,15 +155,6 @@ def fragment(form, into):
     if ",r16" in form:
         before.append(f"mov.u32 r16, {least + 128 // bits};")
     before.append("bar.warp.sync -1;")
-    shape, results = next(word for word in words if word.startswith("m") and "k" in word), parts(form)[3]
-    apart = (words[2], shape) in APART and BITS[words[-1]] in (16, 32)
-    if stored and apart:
-        values = re.search(r"\{.*\}", form).group()
-        before.append(f"wmma.load.c.sync.aligned.row.{shape}.global.{words[-1]} {values}, [%gs0], 32; bar.warp.sync -1;")
-        before.insert(0, "{ .reg .b64 %gs0; .reg .b32 lane; mov.u32 lane, %laneid; mul.wide.u32 %gs0, lane, 128; sub.u64 %gs0, %gs, %gs0;")
-        return assembled(form, into, before, ["bar.warp.sync -1;", folded(place, base, into, "b64", 128), "}"])
-    if apart:
-        return assembled(form, into, before, [of_warp(results, BITS[words[-1]], into)], opaque=True)
     return assembled(form, into, before, ["bar.warp.sync -1;", folded(place, base, into, "b64", 128)] if stored else [])
 
 

@@ -49,6 +49,13 @@ struct product {
     LLVMValueRef parts[3][ROOM_REGS][8]; /* of A, B and C, converted; made when first asked for */
 };
 
+/* Which tile of a fragment lies at a line and `along` it, in tiles of that many elements; `length` is that of the lines. */
+static unsigned tile_at(const struct product *p, unsigned name, unsigned line, unsigned along, unsigned depth, unsigned length)
+{
+    unsigned tall = mr_ptx_matrix_tall(&p->op, (enum mr_ptx_matrix_name)name), tile = line / 8;
+    return tile % tall + tall * (along / depth + length / depth * (tile / tall));
+}
+
 /* An element of A (`line` is its row) or B (`line` is its column). A tile of eight lines and 128 bits of each is one register: four
  * lanes hold a line, each as many neighbours as fit. */
 static struct place place_of_factor(const struct product *p, unsigned name, unsigned line, unsigned k, unsigned quad)
@@ -58,11 +65,11 @@ static struct place place_of_factor(const struct product *p, unsigned name, unsi
         return (struct place){along / 2, along % 2, 4 * quad + across + 16 * (line / 4)};
     }
     unsigned parts = p->op.parts[name], depth = 4 * parts;
-    unsigned tiles = (name == MR_PTX_MATRIX_A ? p->op.m : p->op.n) / 8;
-    return (struct place){k / depth * tiles + line / 8, k % parts, line % 8 * 4 + k % depth / parts};
+    unsigned length = p->op.group && name == MR_PTX_MATRIX_A ? p->op.k / 2u : p->op.type[name] == MR_PTX_TYPE_B1 ? p->op.k / 32u : p->op.k;
+    return (struct place){tile_at(p, name, line, k, depth, length), k % parts, line % 8 * 4 + k % depth / parts};
 }
 
-/* An element of C or D: four lanes hold a row of a tile of eight columns, each two neighbours. */
+/* An element of C or D: four lanes hold a line of a tile of eight times eight, each two neighbours. */
 static struct place place_of_sum(const struct product *p, unsigned name, struct element e)
 {
     bool halves = p->op.type[name] == MR_PTX_TYPE_F16;
@@ -70,8 +77,9 @@ static struct place place_of_sum(const struct product *p, unsigned name, struct 
         return (struct place){e.col / 2, e.col % 2, 4 * e.quad + e.row % 4 + 16 * (e.row / 4)};
     if (p->op.quads)
         return (struct place){(e.col & 4) + (e.row & 2) + (e.col & 1), 0, 4 * e.quad + (e.row & 1) + (e.col & 2) + 16 * (e.row / 4)};
-    unsigned tile = e.row / 8 + p->op.m / 8u * (e.col / 8), lane = e.row % 8 * 4 + e.col % 8 / 2;
-    return halves ? (struct place){tile, e.col % 2, lane} : (struct place){2 * tile + e.col % 2, 0, lane};
+    unsigned line = p->op.turned ? e.col : e.row, along = p->op.turned ? e.row : e.col, lane = line % 8 * 4 + along % 8 / 2;
+    unsigned tile = tile_at(p, name, line, along, 8, p->op.turned ? p->op.m : p->op.n);
+    return halves ? (struct place){tile, along % 2, lane} : (struct place){2 * tile + along % 2, 0, lane};
 }
 
 static LLVMValueRef constant(struct product *p, uint64_t value)

@@ -171,9 +171,10 @@ static void emit_transpose(struct cg *g, const struct mr_ptx_inst *inst)
 
 /* --- wmma.load, wmma.store ------------------------------------------------------------ */
 
-/* A whole matrix in memory. Its lines are its rows, but B's are its columns; `across` if lines are not what is contiguous. */
+/* A whole matrix in memory. What its lines are says matrix.h; `across` if they are not what is contiguous. */
 struct matrix {
     unsigned lines, depth;
+    unsigned tall;             /* mr_ptx_matrix_tall */
     unsigned bits;             /* of an element */
     bool across;
     bool sums;                 /* tiles of two registers */
@@ -198,10 +199,11 @@ static struct matrix describe(struct cg *g, const struct mr_ptx_inst *inst, unsi
 {
     struct mr_ptx_matrix_op op = mr_ptx_matrix_of(inst);
     bool col = inst->layout[0] == MR_PTX_LAYOUT_COL, is_b = name == MR_PTX_MATRIX_B, is_a = name == MR_PTX_MATRIX_A;
+    bool columns = is_b || (!is_a && op.turned); /* its lines */
     bool load = inst->mode == MR_PTX_MODE_MATRIX_LOAD;
     unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)op.type[name]);
-    struct matrix m = {.lines = is_b ? op.n : op.m, .depth = is_a || is_b ? op.k : op.n, .bits = bits, .across = col != is_b,
-                       .registers = op.regs[name]};
+    struct matrix m = {.lines = mr_ptx_matrix_lines(&op, (enum mr_ptx_matrix_name)name), .tall = mr_ptx_matrix_tall(&op, (enum mr_ptx_matrix_name)name),
+                       .depth = is_a || is_b ? op.k : op.turned ? op.m : op.n, .bits = bits, .across = col != columns, .registers = op.regs[name]};
     m.sums = !is_a && !is_b && op.type[name] != MR_PTX_TYPE_F16;
     m.tile_depth = m.sums ? 8 : 4 * (bits == 64 ? 1 : 32 / bits);
     unsigned bytes = bits < 8 ? 4 : bits / 8; /* elements below a byte move by the word */
@@ -221,7 +223,8 @@ static struct matrix describe(struct cg *g, const struct mr_ptx_inst *inst, unsi
 static void tile_places(struct cg *g, const struct matrix *m, unsigned index, LLVMValueRef *places)
 {
     LLVMTypeRef i64 = g->unit->i64;
-    unsigned line = index % (m->lines / 8) * 8, k = index / (m->lines / 8) * m->tile_depth;
+    unsigned wide = m->depth / m->tile_depth;
+    unsigned line = (index % m->tall + index / (m->tall * wide) * m->tall) * 8, k = index / m->tall % wide * m->tile_depth;
     unsigned first = m->across ? k : line, along = m->across ? line : k;
     for (unsigned i = 0; i < m->tile.pieces; i++) {
         LLVMValueRef far = LLVMBuildMul(g->b, m->pitch, LLVMConstInt(i64, first + i, false), "");
