@@ -59,9 +59,10 @@ static void let_go(struct mr_program *program)
         mr_futex_wake(&pending, INT32_MAX);
 }
 
-/* Puts a version on the list; the caller has taken a reference to its program. Lock held. */
+/* Puts a version on the list, so that nobody has to announce its runs any more; the caller has taken a reference to its program. Lock held. */
 static void put_hot(struct mr_variant *first)
 {
+    atomic_store_explicit(&first->tier.watched, true, memory_order_relaxed);
     atomic_fetch_add_explicit(&pending, 1, memory_order_relaxed);
     first->stage = MR_TIER_HOT;
     mr_list_append(&hot, &first->link);
@@ -85,10 +86,9 @@ static uint64_t look_at(struct mr_variant *first, uint64_t now)
     if (since != 0 && left > run)
         return left - run;
     stop_watching(first);
-    /* Once it is hot it stays watched: nobody has to announce runs any more. Its program may have ended while we looked. */
     if (since == 0)
         atomic_store_explicit(&tier->watched, false, memory_order_relaxed);
-    else if (mr_tier_add(tier, run) && mr_program_try_hold(first->better.program))
+    else if (mr_tier_add(tier, run) && mr_program_try_hold(first->better.program)) /* unless it has ended while we looked */
         put_hot(first);
     return 0;
 }

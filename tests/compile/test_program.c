@@ -505,6 +505,7 @@ static void better_versions_may_fail_or_come_late(void **unused)
     const struct mr_code *first = code_for(program, 32, 1);
     mr_code_ran(first, first->tier->enough);
     mr_tiers_settle();
+    assert_true(first->tier->watched);   /* its runs are announced to nobody any more */
     assert_ptr_equal(mr_code_now(first), first);
     assert_ptr_equal(code_for(program, 32, 1), first);
     mr_program_drop(program);
