@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two- and three-dimensional copies, between contexts too.
  *
- * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through mr_transfer_box. Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without
- * gaps, and a height of 0 slices without gaps. */
+ * Every descriptor, old or new, is widened to CUDA_MEMCPY3D and goes through mr_transfer_box. Levels of detail and reserved fields are not looked
+ * at, as on hardware; a pitch of 0 means rows without gaps, and a height of 0 slices without gaps. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 

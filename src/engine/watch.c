@@ -5,7 +5,8 @@
  * a look at thousands of them never holds one lock for long.
  *
  * Nothing is missed between looking and adding: who adds counts the watch first and looks afterwards, who stores and rings does so first and then looks at
- * the count; one of them sees the other (sequentially consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The same holds for the poller's going to sleep and its bell.
+ * the count; one of them sees the other (sequentially consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The
+ * same holds for the poller's going to sleep and its bell.
  *
  * Watches that are over wait on a list of the thread until that holds no lock; the list is worked off in a loop that is never entered twice, for
  * a `done` may move a stream on, whose next command rings for the next watch: a chain of any length unrolls flat. */

@@ -73,7 +73,8 @@ static inline bool mr_allocation_is_closed(const struct mr_allocation *what, int
 bool mr_memory_init(void);
 
 /* Allocates `size` > 0 bytes for a context. CUDA_ERROR_OUT_OF_MEMORY beyond the device's memory (for pinned memory: beyond the
- * machine's) or when the host has none; CUDA_ERROR_CONTEXT_IS_DESTROYED when another thread has destroyed the context meanwhile. Contents are undefined for the program (fresh pages are zero, reused ones are not). */
+ * machine's) or when the host has none; CUDA_ERROR_CONTEXT_IS_DESTROYED when another thread has destroyed the context meanwhile. Contents are
+ * undefined for the program (fresh pages are zero, reused ones are not). */
 CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
     __attribute__((warn_unused_result));
 

@@ -118,7 +118,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
         "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
-        "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
+        "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/",
+        "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
         "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",
         /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8 bits. */
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
