@@ -120,6 +120,17 @@ static bool parse_one(struct parser *parser, char letter, struct mr_ptx_operand 
     return mr_ptx_parse_operand(parser, operand);
 }
 
+/* One value that is loaded or stored may stand in braces, like several. */
+static void take_out_of_braces(const struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
+{
+    bool loads = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU, stores = inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ST_ASYNC;
+    if ((!loads && !stores) || inst->vector > 1)
+        return;
+    struct mr_ptx_operand *value = &operands[loads ? 0 : 1];
+    if (value->kind == MR_PTX_OPERAND_VECTOR && value->count == 1 && value->elements[0].kind != MR_PTX_OPERAND_SINK)
+        *value = value->elements[0];
+}
+
 /* Operands as the table says: how many, and which are labels. They are written
  * straight to the arena, because labels are filled in at the end of the body. */
 static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
@@ -151,6 +162,7 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
     }
     if (mr_ptx_is(parser, ','))
         return mr_ptx_error(parser, "'%s' has too many operands", info->name);
+    take_out_of_braces(inst, operands);
     return true;
 }
 

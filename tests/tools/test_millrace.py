@@ -30,6 +30,13 @@ class Run(unittest.TestCase):
         self.assertEqual(rest, "/elsewhere")
         self.assertEqual(pathlib.Path(nvcc).parent, pathlib.Path(path.split(":")[0]))
 
+    def test_triton_is_told_of_the_assembler(self):
+        """It takes none from PATH. A user's own word counts more."""
+        done = millrace("run", "--", "sh", "-c", "command -v ptxas; echo $TRITON_PTXAS_PATH")
+        self.assertEqual(*done.stdout.splitlines())
+        done = millrace("run", "--", "sh", "-c", "echo $TRITON_PTXAS_PATH", TRITON_PTXAS_PATH="/own/ptxas")
+        self.assertEqual(done.stdout, "/own/ptxas\n")
+
     def test_status_passes(self):
         self.assertEqual(millrace("run", "--", "sh", "-c", "exit 42").returncode, 42)
         self.assertEqual(millrace("run", "sh", "-c", "exit 3").returncode, 3)

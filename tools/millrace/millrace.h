@@ -15,7 +15,7 @@ int tool_env(int argc, char **argv);
 /* Where the build or the installation keeps things: absolute paths. */
 struct tool_paths {
     char libraries[PATH_MAX];   /* libcuda.so.1 */
-    char shims[PATH_MAX];       /* nvcc */
+    char shims[PATH_MAX];       /* nvcc, ptxas */
 };
 
 /* Finds both beside the running command; prints what is missing and returns false if they are not there. */

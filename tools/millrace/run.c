@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH, and
- * takes the command's place (exec), so that its exit status and signals are its own. */
+ * takes the command's place (exec), so that its exit status and signals are its own. Triton brings an assembler of NVIDIA's,
+ * which makes code that only GPUs run: it is told of the shim. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 static const char usage[] =
     "Usage: millrace run [--] PROGRAM [ARGUMENTS]\n"
     "\n"
-    "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and the nvcc shim first in PATH.\n"
+    "Runs PROGRAM with Millrace's libcuda.so.1 first in LD_LIBRARY_PATH and the nvcc and ptxas shims first in PATH\n"
+    "(for Triton also in TRITON_PTXAS_PATH, unless that is set).\n"
     "The program's exit status is the command's. 127: the program was not found; 126: it could not be started.\n"
     "\n"
     "Examples:\n"
@@ -35,6 +37,14 @@ static bool prepend(const char *variable, const char *folder)
     return done;
 }
 
+/* The variable names a program in the folder, unless it is set. */
+static bool name_program(const char *variable, const char *folder, const char *program)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    return setenv(variable, path, 0) == 0;
+}
+
 int tool_run(int argc, char **argv)
 {
     struct tool_paths paths;
@@ -54,7 +64,7 @@ int tool_run(int argc, char **argv)
     }
     if (!tool_find_paths(&paths))
         return 1;
-    if (!prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims)) {
+    if (!prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
         fputs("millrace run: out of memory\n", stderr);
         return 1;
     }

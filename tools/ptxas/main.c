@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ptxas shim. Compilers such as Triton call NVIDIA's assembler, and give the driver what it made. Millrace's driver makes machine code itself, for the
+ * processor that it finds: so this one checks the PTX as the driver will, and hands it on. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "assembler.h"
+#include "base/log.h"
+#include "compile/compile.h"
+#include "ptx/ptx_diag.h"
+
+#define FAILED 255 /* NVIDIA's has no other status */
+
+static const char version[] =
+    "ptxas: Millrace " MR_VERSION ", in place of NVIDIA's assembler\n"
+    "Checks PTX and hands it on to the driver, which makes machine code for the CPU.\n"
+    "Cuda compilation tools, release 13.0, V13.0.0\n";
+
+static const char usage[] =
+    "Usage: ptxas [options] FILE\n"
+    "\n"
+    "Checks FILE, in PTX, as Millrace's driver will when it loads it, and writes it to where NVIDIA's assembler would write machine code.\n"
+    "\n"
+    "  -o, --output-file FILE   instead of elf.o\n"
+    "  -arch, --gpu-name NAME   refuse PTX for newer GPUs than this one\n"
+    "  -c, --compile-only       functions and variables may be missing, for a later link\n"
+    "  -fmad, --fmad false      products and sums are never joined to one operation\n"
+    "  -v, --verbose            tell what kernels use\n"
+    "  --version, --help\n"
+    "\n"
+    "Options about registers, caches and debug sections have no effect. One that can't be honoured is an error.\n";
+
+bool complain(const char *what, const char *name)
+{
+    fprintf(stderr, "ptxas (Millrace): error: %s %s\n", what, name);
+    return false;
+}
+
+static bool complain_of_file(const char *what, const char *path)
+{
+    fprintf(stderr, "ptxas (Millrace): error: cannot %s %s: %s\n", what, path, strerror(errno));
+    return false;
+}
+
+static bool read_all(const char *path, struct mr_text *text)
+{
+    char part[65536];
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return complain_of_file("read", path);
+    for (size_t got = 1; got > 0;) {
+        got = fread(part, 1, sizeof part, file);
+        mr_text_add(text, part, got);
+    }
+    bool good = !ferror(file) || complain_of_file("read", path);
+    fclose(file);
+    if (!good)
+        return false;
+    return !text->failed || complain("out of memory reading", path);
+}
+
+static bool write_all(const char *path, const struct mr_text *text)
+{
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return complain_of_file("write", path);
+    /* With the NUL: the driver gets an address and no size. */
+    bool good = fwrite(mr_text_chars(text), 1, text->length + 1, file) == text->length + 1;
+    good = fclose(file) == 0 && good;
+    return good || complain_of_file("write", path);
+}
+
+static bool check(const struct request *request, const struct mr_text *text)
+{
+    struct mr_program_options options = { .partial = request->relocatable };
+    struct mr_ptx_diag diag;
+    mr_ptx_diag_init(&diag);
+    unsigned target = mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->verbose ? stderr : NULL);
+    if (!target)
+        fprintf(stderr, "ptxas (Millrace): error: %s would not load:\n%s", request->input, mr_ptx_diag_text(&diag));
+    mr_ptx_diag_clear(&diag);
+    if (!target || !request->target || target <= request->target)
+        return target != 0;
+    fprintf(stderr, "ptxas (Millrace): error: %s is for sm_%u, which is newer than the GPU that is named, sm_%u\n", request->input, target, request->target);
+    return false;
+}
+
+static bool assemble(const struct request *request)
+{
+    struct mr_text text = { .data = NULL }, exact = { .data = NULL };
+    bool good = read_all(request->input, &text);
+    if (good && !request->join_products) {
+        rounding_name(&text, &exact);
+        good = !exact.failed || complain("out of memory for", request->input);
+    }
+    const struct mr_text *result = request->join_products ? &text : &exact;
+    good = good && check(request, result) && write_all(request->output, result);
+    mr_text_clear(&text);
+    mr_text_clear(&exact);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct request request;
+    mr_log_setup();
+    if (!options_read(argc, argv, &request))
+        return FAILED;
+    if (request.help || request.version) {
+        fputs(request.help ? usage : version, stdout);
+        return 0;
+    }
+    return assemble(&request) ? 0 : FAILED;
+}
