@@ -63,9 +63,12 @@ static bool set_modifier(struct parser *parser, struct mr_ptx_inst *inst, const 
     uint8_t *field = field_of(inst, (enum mr_ptx_field)modifier->field);
     if (!check_modifier_need(parser, modifier))
         return false;
-    /* .nc stands beside another cache operator, and has the last word. */
-    bool beside = modifier->field == MR_PTX_FIELD_CACHE && modifier->value == MR_PTX_CACHE_NC &&
-                  inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
+    /* .nc stands beside another cache operator, in any order, and has the last word. */
+    bool caches = modifier->field == MR_PTX_FIELD_CACHE;
+    bool beside = caches && modifier->value == MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
+    if (caches && inst->cache == MR_PTX_CACHE_NC &&
+        (modifier->value == MR_PTX_CACHE_CA || modifier->value == MR_PTX_CACHE_CG || modifier->value == MR_PTX_CACHE_CS))
+        return true;
     /* cp names two spaces, and a form says which. */
     if (inst->form && modifier->field == MR_PTX_FIELD_SPACE && inst->space != MR_PTX_SPACE_GENERIC)
         field = &inst->space2;
@@ -113,11 +116,17 @@ static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
     return true;
 }
 
-static bool parse_one(struct parser *parser, char letter, struct mr_ptx_operand *operand)
+static bool parse_one(struct parser *parser, const struct mr_ptx_inst *inst, char letter, struct mr_ptx_operand *operand)
 {
     if (letter == 'L' || letter == 'T')
         return mr_ptx_parse_target(parser, operand, letter == 'T');
-    return mr_ptx_parse_operand(parser, operand);
+    if (!mr_ptx_parse_operand(parser, operand))
+        return false;
+    /* What is loaded or stored may be an element of an array, without brackets around it. */
+    bool moves = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU || inst->op == MR_PTX_OP_ST;
+    if (letter == 'M' && moves && operand->kind == MR_PTX_OPERAND_SYMBOL && operand->is_element)
+        operand->kind = MR_PTX_OPERAND_SYMBOL_ADDRESS;
+    return true;
 }
 
 /* One value that is loaded or stored may stand in braces, like several. */
@@ -154,7 +163,7 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
         }
         if (inst->operand_count > 0 && !mr_ptx_expect(parser, ',', "','"))
             return false;
-        if (!parse_one(parser, *letter, &operands[inst->operand_count]))
+        if (!parse_one(parser, inst, *letter, &operands[inst->operand_count]))
             return false;
         if (*letter == 'M' && inst->op == MR_PTX_OP_LD && mr_ptx_accept_dot(parser, "unified"))
             inst->flags |= MR_PTX_FLAG_UNIFIED;

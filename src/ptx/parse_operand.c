@@ -111,6 +111,7 @@ static bool parse_symbol(struct parser *parser, const struct binding *binding, s
     if (!mr_ptx_parse_bounded(parser, "array index", 0, INT32_MAX, &index) || !mr_ptx_expect(parser, ']', "']'"))
         return false;
     operand->value = (int64_t)(index * binding->var->element_size);
+    operand->is_element = true;
     return true;
 }
 

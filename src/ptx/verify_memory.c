@@ -181,6 +181,10 @@ static bool check_atom(struct verifier *verifier)
     bool hinted = inst->flags & MR_PTX_FLAG_CACHE_HINT;
     if (hinted && (is_shared(inst->space) || inst->atom == MR_PTX_ATOM_CAS))
         return mr_ptx_verify_error(verifier, "'.L2::cache_hint' is not allowed in '.shared' and for 'cas'");
+    const struct mr_ptx_operand *address = &inst->operands[red ? 0 : 1];
+    if (inst->operand_count > 1 && address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS &&
+        (address->var->space == MR_PTX_SPACE_CONST || (!red && address->var->space == MR_PTX_SPACE_LOCAL)))
+        return wrong_space(verifier);
     unsigned wanted = (red ? 2u : 3u) + (inst->atom == MR_PTX_ATOM_CAS) + hinted;
     if (inst->operand_count != wanted)
         return mr_ptx_verify_error(verifier, "this operation of '%s' has %u operands", op_name(inst), wanted);

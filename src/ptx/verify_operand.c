@@ -27,7 +27,8 @@ bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool r
         return false;
     if (reg_class == 'B' || cls == 'B')
         return true;
-    bool reg_integer = reg_class == 'U' || reg_class == 'S', integer = cls == 'U' || cls == 'S';
+    /* A pair of halves is as good as an untyped register, but for other floats. */
+    bool reg_integer = reg_class == 'U' || reg_class == 'S' || reg == MR_PTX_TYPE_F16X2, integer = cls == 'U' || cls == 'S';
     return reg_integer && integer;
 }
 
@@ -118,6 +119,16 @@ static bool check_pair(struct verifier *verifier, const struct mr_ptx_operand *o
            check_reg(verifier, operand, operand->reg2, MR_PTX_TYPE_PRED, false);
 }
 
+/* A vector of floats moves to and from integers of their width, too, bit by bit. */
+static enum mr_ptx_type element_type(const struct verifier *verifier, const struct mr_ptx_operand *element, enum mr_ptx_type type)
+{
+    if ((type != MR_PTX_TYPE_F32 && type != MR_PTX_TYPE_F64) || element->kind != MR_PTX_OPERAND_REG)
+        return type;
+    enum mr_ptx_type own = (enum mr_ptx_type)verifier->function->regs[element->reg].type;
+    bool integer = mr_ptx_type_class(own) == 'U' || mr_ptx_type_class(own) == 'S';
+    return integer && mr_ptx_type_bits(own) == mr_ptx_type_bits(type) ? own : type;
+}
+
 /* The value of ld, st, atom, red: one register, or as many as .vN says. */
 static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_operand *operand, bool is_dest)
 {
@@ -136,8 +147,9 @@ static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_op
         const struct mr_ptx_operand *element = &operand->elements[i];
         if (is_dest && element->kind == MR_PTX_OPERAND_SINK)
             continue;
-        if (!(is_dest ? mr_ptx_verify_dest(verifier, element, type, !atomic)
-                      : mr_ptx_verify_source(verifier, element, type, !atomic)))
+        enum mr_ptx_type own = atomic ? type : element_type(verifier, element, type);
+        if (!(is_dest ? mr_ptx_verify_dest(verifier, element, own, !atomic)
+                      : mr_ptx_verify_source(verifier, element, own, !atomic)))
             return false;
     }
     return true;

@@ -21,6 +21,7 @@ sys.path.insert(0, str(HERE.parent / "ptx"))
 import forms as drawn  # noqa: E402
 import async_forms  # noqa: E402
 import memory_forms  # noqa: E402
+import named_forms  # noqa: E402
 from kernel_text import EPILOGUE, PROLOGUE, TYPES, fill, fold, loads  # noqa: E402
 
 def is_exact(form):
@@ -58,10 +59,13 @@ def taken(cuda, form):
     return True
 
 
-def texts_of(family, cuda):
+def texts_of(family, cuda, ptxas=None):
+    """Forms that Millrace's library takes, and the assembler, too, if it is given."""
     source = getattr(drawn, family, None) or drawn.FAMILIES[family]
     texts = [form if isinstance(form, str) else form[0] for form in source() if isinstance(form, str) or not form[1]]
-    return [form for form in dict.fromkeys(texts) if taken(cuda, form)]
+    texts = [form for form in dict.fromkeys(texts) if taken(cuda, form)]
+    batches = [texts[start:start + drawn.BATCH] for start in range(0, len(texts), drawn.BATCH)] if ptxas else []
+    return [form for batch in batches for form, good in zip(batch, drawn.assembler_takes(ptxas, "", batch)) if good] if ptxas else texts
 
 
 def kernels(family, cuda, each):
@@ -80,16 +84,17 @@ def kernels(family, cuda, each):
 REGISTERS = ("arithmetic", "comparisons", "conversions", "others", "video", "selectors", "warps", "products")
 # Families that touch memory: what draws the forms, what makes blocks of them, what fills memory before.
 MEMORY = {"accesses": ("accesses", memory_forms.drawn, ""), "orders": ("orders", memory_forms.drawn, ""), "widths": ("widths", memory_forms.drawn, ""),
-          "hinted": ("hinted", memory_forms.drawn, ""), "contended": ("accesses", memory_forms.drawn_contended, ""), "copies": ("copies", async_forms.drawn, ""),
+          "hinted": ("hinted", memory_forms.drawn, ""), "typed": ("typed", memory_forms.drawn, ""), "named": ("named", named_forms.drawn, named_forms.SETUP),
+          "stack": ("accesses", named_forms.drawn, ""), "contended": ("accesses", memory_forms.drawn_contended, ""), "copies": ("copies", async_forms.drawn, ""),
           "mbarriers": ("mbarriers", async_forms.drawn, ""), "fragments": ("matrices", async_forms.drawn, async_forms.FULL)}
 
 
-def memory_kernels(family, cuda, each):
+def memory_kernels(family, cuda, each, ptxas):
     source, makes, setup = MEMORY[family]
     groups = {}
-    for group, make in makes(texts_of(source, cuda)):
+    for group, make in makes(texts_of(source, cuda, ptxas if family == "named" else None)):
         groups.setdefault(group, []).append(make)
-    yield memory_forms.variables()
+    yield memory_forms.variables() + (named_forms.variables() if family == "named" else "")
     count = 0
     for name, members in groups.items():
         for start in range(0, len(members), each):
@@ -113,7 +118,7 @@ def main():
         sys.exit("no device")
     for family in [options.family] if options.family else (*REGISTERS, *MEMORY):
         path = pathlib.Path(options.output) / f"forms-90.{family}.ptx"
-        path.write_text(".version 9.0\n.target sm_90\n.address_size 64\n" + "".join((memory_kernels if family in MEMORY else kernels)(family, cuda, options.each)))
+        path.write_text(".version 9.0\n.target sm_90\n.address_size 64\n" + "".join(memory_kernels(family, cuda, options.each, options.ptxas) if family in MEMORY else kernels(family, cuda, options.each)))
         subprocess.run([options.ptxas, "-arch=sm_90", "-O0", path, "-o", "/dev/null"], check=True)
     return 0
 

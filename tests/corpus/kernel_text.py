@@ -6,7 +6,8 @@ THREADS = 2048
 # Members of struct corpus_input: name, PTX type, bytes.
 MEMBERS = (("i64", "b64", 8), ("f64", "f64", 8), ("i32", "b32", 4), ("f32", "f32", 4), ("f16x2", "b32", 4), ("bf16x2", "b32", 4), ("i16", "b16", 2), ("f16", "b16", 2),
            ("bf16", "b16", 2))
-TYPES = {"p": "pred", "h": "b16", "r": "b32", "s": "s32", "f": "f32", "rd": "b64", "d": "f64", "q": "b128"}
+REGISTER = r"\b(?:rd|h[fsuh]|[su]d|[phrsfdqu])\d+\b"
+TYPES = {"hf": "f16", "hs": "s16", "hu": "u16", "hh": "f16x2", "sd": "s64", "ud": "u64", "u": "u32", "p": "pred", "h": "b16", "r": "b32", "s": "s32", "f": "f32", "rd": "b64", "d": "f64", "q": "b128"}
 # Masks that leave few bits of each element of a product's factors, and what is then set in them.
 FACTORS = {"f16": (0x83c083c0, 0x3c003c00), "bf16": (0x80708070, 0x3f803f80), "e4m3": (0x87878787, 0x38383838), "e5m2": (0x83838383, 0x3c3c3c3c)}
 SHORT = (0x82008200, 0x3c003c00)
@@ -45,10 +46,10 @@ def fill(register, form):
     kinds = [word for word in words[1:] if word in FACTORS or word in ("tf32", "f64", "f32", "f16x2", "bf16x2")]
     if letters == "p":
         return f"setp.lt.s32 {register}, %i32_{operand}, %i32_{(operand + 1) % 3};"
-    if letters == "h":
+    if letters in ("h", "hf", "hs", "hu"):
         kind = next((word for word in reversed(words) if word in ("f16", "bf16")), "i16")
         return f"mov.b16 {register}, %{kind}_{operand};"
-    if letters in ("r", "s"):
+    if letters in ("r", "s", "u", "hh"):
         kind = next((word for word in reversed(words) if word in ("f16x2", "bf16x2")), "i32")
         if words[0] in ("shfl", "vote", "match", "redux", "elect") and number == "5":
             return f"mov.b32 {register}, -1;"
@@ -81,7 +82,9 @@ def fill(register, form):
 
 def fold(register, into):
     letters = re.match("[a-z]+", register).group()
-    value = {"p": f"selp.u64 %x, 1, 0, {register};", "h": f"cvt.u64.u16 %x, {register};", "r": f"cvt.u64.u32 %x, {register};", "s": f"cvt.u64.u32 %x, {register};",
+    value = {"hf": f"{{ .reg .b16 t; mov.b16 t, {register}; cvt.u64.u16 %x, t; }}", "hh": f"{{ .reg .b32 t; mov.b32 t, {register}; cvt.u64.u32 %x, t; }}",
+             "hs": f"cvt.u64.u16 %x, {register};", "hu": f"cvt.u64.u16 %x, {register};", "u": f"cvt.u64.u32 %x, {register};", "sd": f"mov.b64 %x, {register};",
+             "ud": f"mov.b64 %x, {register};", "p": f"selp.u64 %x, 1, 0, {register};", "h": f"cvt.u64.u16 %x, {register};", "r": f"cvt.u64.u32 %x, {register};", "s": f"cvt.u64.u32 %x, {register};",
              "f": f"{{ .reg .b32 t; mov.b32 t, {register}; cvt.u64.u32 %x, t; }}", "rd": f"mov.b64 %x, {register};",
              "d": f"setp.nan.f64 %nan, {register}, {register}; mov.b64 %x, {register}; selp.b64 %x, 0x7ff8000000000000, %x, %nan;",
              "q": f"mov.b128 {{%x, %y}}, {register}; mad.lo.u64 %x, %y, 31, %x;"}[letters]

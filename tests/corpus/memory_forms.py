@@ -7,7 +7,7 @@ with operands for which the order does not matter.
 """
 import re
 
-from kernel_text import EPILOGUE, PROLOGUE, TYPES, fill, fold, loads
+from kernel_text import EPILOGUE, PROLOGUE, REGISTER, TYPES, fill, fold, loads
 
 SLOT, BLOCK, THREADS = 128, 128, 2048
 PLACES = ("global", "shared", "local", "const", "param", "input")
@@ -84,10 +84,10 @@ def address(register, base, generic=None):
 def parts(form):
     """Words of the name, registers, those that hold addresses, those that get results."""
     head, _, operands = form.rstrip(";").partition(" ")
-    found = re.findall(r"\b(?:rd|[phrsfdq])\d+\b", operands)
+    found = re.findall(REGISTER, operands)
     inside = re.findall(r"\[(\w+)\]", operands)
     first = re.match(r"\{[^}]*\}|[^,]*", operands).group()
-    results = [] if first.startswith("[") else re.findall(r"\b(?:rd|[phrsfdq])\d+\b", first)
+    results = [] if first.startswith("[") else re.findall(REGISTER, first)
     return head.split("."), list(dict.fromkeys(found)), inside, results
 
 

@@ -18,12 +18,14 @@ import sys
 import tempfile
 
 import forms_memory
+import forms_places
 import forms_video
 
 HEAD = """.version 9.0
 .target sm_90{}
 .address_size 64
 .global .align 16 .b8 gv[256]; .shared .align 16 .b8 sv[256]; .const .align 16 .b8 cv[64];
+.global .align 16 .b32 gw[16]; .shared .align 16 .b32 sw[16]; .const .align 16 .b32 cw[16];
 .func fn0 {{ ret; }}
 .func fn1 (.reg .b32 i) {{ ret; }}
 .func (.reg .b32 o) fn2 (.reg .b32 i) {{ mov.b32 o,i; ret; }}
@@ -31,8 +33,9 @@ HEAD = """.version 9.0
 .func fn4 (.param .align 8 .b8 i[16]) {{ ret; }}
 """
 KERNEL = """.visible .entry k{}(.param .u64 q0, .param .align 16 .b8 ps[64]) {{
-.local .align 16 .b8 lv[64]; .param .b32 pa; .param .b32 pb; .param .b64 pc; .param .align 8 .b8 pd[16];
+.local .align 16 .b8 lv[64]; .local .align 16 .b32 lw[16]; .param .b32 pa; .param .b32 pb; .param .b64 pc; .param .align 8 .b8 pd[16];
 .reg .pred p<4>; .reg .b16 h<9>; .reg .b32 r<17>; .reg .s32 s<9>; .reg .f32 f<17>; .reg .b64 rd<9>; .reg .f64 d<9>; .reg .b128 q<3>;
+.reg .f16 hf<4>; .reg .s16 hs<4>; .reg .u16 hu<4>; .reg .f16x2 hh<4>; .reg .u32 u<4>; .reg .s64 sd<4>; .reg .u64 ud<4>;
 P0: .callprototype _ (); P1: .callprototype (.reg .b32 _) _ (.reg .b32 _); P2: .callprototype (.param .b32 _) _ (.param .b32 _);
 T0: .branchtargets L0, L1; T1: .calltargets fn0; T2: .calltargets fn2;
 """
@@ -466,7 +469,8 @@ def others():
 
 FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "orders": forms_memory.orders,
             "widths": forms_memory.widths, "hinted": forms_memory.hinted, "others": others, "video": video, "selectors": forms_video.selectors,
-            "warps": warps, "barriers": barriers, "matrices": matrices, "copies": copies, "control": control, "hints": hints}
+            "warps": warps, "barriers": barriers, "matrices": matrices, "copies": copies, "control": control, "hints": hints,
+            "named": forms_places.named, "typed": forms_places.typed, "permuted": forms_places.permuted}
 
 
 def forms(family):

@@ -178,6 +178,52 @@ static void variables(void **unused)
     rig_close(rig);
 }
 
+/* Elements of arrays as addresses, without brackets; integers that hold floats of a vector, pairs of halves that hold integers. */
+static void named_otherwise(void **unused)
+{
+    (void)unused;
+    static const char text[] = ".version 8.6\n.target sm_90\n.address_size 64\n.global .align 16 .b32 words[8] = {0x10, 0x11, 0x12, 0x80f3, 0xbf800000, 0x3f800000, 0x16, 0x17};\n"
+        ".global .b64 lines[2][2] = {{20, 21}, {22, 23}};\n.const .b16 halves[4] = {30, 31, 32, 33};\n.shared .b32 sums[4];\n"
+        ".visible .entry k(.param .u64 out, .param .align 4 .b8 bytes[8]) { .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .s32 %s<4>; .reg .f16x2 %h<3>; .reg .u64 %u<2>; .local .b64 mine[2];\n"
+        "ld.param.u64 %d0, [out]; ld.global.b32 %r0, words[1+1]; st.global.b32 [%d0], %r0; ld.global.b64 %d1, lines[3]; st.global.b64 [%d0+8], %d1;\n"
+        "ld.const.u16 %r1, halves[3]; st.global.b32 [%d0+4], %r1; st.shared.b32 sums[2], %r1; ld.shared.b32 %r2, [sums+8]; st.global.b32 [%d0+16], %r2;\n"
+        "st.local.b64 mine[1], %d1; ld.local.b64 %d2, [mine+8]; st.global.b64 [%d0+24], %d2; ld.param.b16 %r3, bytes[4]; st.global.b32 [%d0+20], %r3; st.b32 words[7], %r3;\n"
+        "ld.global.v2.f32 {%s0, %s1}, [words+16]; st.global.v2.f32 [%d0+32], {%s1, %s0}; ld.global.s16 %h0, words[3]; st.global.b32 [%d0+40], %h0; st.global.u8 [%d0+44], %h0;\n"
+        "ld.global.b32 %r0, [words+28]; st.global.b32 [%d0+48], %r0; ret; }\n";
+    static const uint32_t expected[13] = {0x12, 33, 23, 0, 33, 0x605, 23, 0, 0x3f800000, 0xbf800000, 0xffff80f3, 0xf3, 0x605};
+    struct rig *rig = rig_open(text);
+    uint32_t got[16];
+    struct { void *out; uint8_t bytes[8]; } params = {got, {1, 2, 3, 4, 5, 6, 7, 8}};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(got, 0, sizeof got);
+        rig_run(rig, "k", 1, 3, &params, sizeof params);
+        assert_memory_equal(got, expected, sizeof expected);
+    }
+    rig_close(rig);
+}
+
+/* A variable's name without a space, whose place it is: in shared memory too, where the first lies at 0. red does nothing in local memory, as on hardware. */
+static void names_without_space(void **unused)
+{
+    (void)unused;
+    static const char text[] = ".version 8.6\n.target sm_90\n.address_size 64\n.shared .align 8 .b32 sums[4];\n.global .b32 word;\n"
+        ".visible .entry k(.param .u64 out) .explicitcluster .reqnctapercluster 1 { .reg .b32 %r<8>; .reg .f32 %f<3>; .reg .b64 %d; .reg .pred %p; .local .align 8 .b32 mine[2];\n"
+        "ld.param.u64 %d, [out]; mov.b32 %r0, 41; st.b32 [sums], %r0; st.v2.b32 [sums+8], {%r0, %r0}; ld.shared.b32 %r1, [sums]; ld.b32 %r2, [sums]; ld.volatile.u16 %r3, [sums+12];\n"
+        "st.shared.b32 [sums+4], %r0; atom.add.u32 %r4, [sums+4], 2; red.max.u32 [sums+4], 5; ld.b32 %r5, sums[1]; atom.cas.b32 %r6, [sums+12], 41, 7; ld.shared.b32 %r6, [sums+12];\n"
+        "st.b32 [mine], %r0; red.add.u32 [mine], 1; ld.local.b32 %r7, [mine]; st.global.v4.b32 [%d], {%r1, %r2, %r3, %r4}; st.global.v4.b32 [%d+16], {%r5, %r6, %r7, %r0};\n"
+        "st.b32 [word], %r0; ld.b32 %r1, [word]; mov.pred %p, %is_explicit_cluster; selp.u32 %r2, 1, 0, %p; st.global.v2.b32 [%d+32], {%r1, %r2}; ret; }\n";
+    static const uint32_t expected[10] = {41, 41, 41, 41, 43, 7, 41, 41, 41, 1};
+    struct rig *rig = rig_open(text);
+    uint32_t got[12] __attribute__((aligned(16)));
+    void *param = got;
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        memset(got, 0, sizeof got);
+        rig_run(rig, "k", 1, 1, &param, sizeof param);
+        assert_memory_equal(got, expected, sizeof expected);
+    }
+    rig_close(rig);
+}
+
 static void calls(void **unused)
 {
     (void)unused;
@@ -320,7 +366,7 @@ static void narrow_constants(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(calls), cmocka_unit_test(passing_predicates),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(named_otherwise), cmocka_unit_test(names_without_space), cmocka_unit_test(calls), cmocka_unit_test(passing_predicates),
         cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses), cmocka_unit_test(narrow_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

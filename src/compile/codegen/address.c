@@ -152,7 +152,9 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
             move_address(g, out, LLVMConstInt(unit->i64, (uint64_t)operand->value, true));
         g->lanes = lanes;
     }
-    if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER)
+    /* A variable's name means its place, though the instruction names no space. */
+    bool named = operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && operand->var->space == MR_PTX_SPACE_SHARED;
+    if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER || (space == MR_PTX_SPACE_GENERIC && named))
         move_address(g, out, g->shared);
     if (space == MR_PTX_SPACE_CONST && operand->kind == MR_PTX_OPERAND_REG_ADDRESS && (g->unit->narrow & 1u << space))
         constant_address(g, out);

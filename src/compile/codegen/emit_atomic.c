@@ -374,6 +374,9 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     unsigned at = inst->op == MR_PTX_OP_ATOM ? 1 : 0;
     struct atomic a = {.inst = inst, .address = &inst->operands[at], .result = at ? &inst->operands[0] : NULL, .value = &inst->operands[at + 1],
                        .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
+    /* red of a local variable is dropped, as by NVIDIA's assembler. */
+    if (inst->op == MR_PTX_OP_RED && a.address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && a.address->var->space == MR_PTX_SPACE_LOCAL)
+        return true;
     a.type = cg_int_type(g, a.bytes * 8);
     a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;
     struct cg_address address;

@@ -57,7 +57,8 @@ static LLVMValueRef launch_special(struct cg *g, const struct mr_ptx_operand *op
     case MR_PTX_SPECIAL_CTAID: case MR_PTX_SPECIAL_CLUSTERID: return c < 3 ? g->ctaid[c] : zero_or(g, 0);
     case MR_PTX_SPECIAL_NCTAID: case MR_PTX_SPECIAL_NCLUSTERID: return c < 3 ? g->nctaid[c] : zero_or(g, 1);
     case MR_PTX_SPECIAL_CLUSTER_NCTAID: case MR_PTX_SPECIAL_CLUSTER_NCTARANK: return zero_or(g, 1);
-    case MR_PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return LLVMConstInt(g->unit->i1, 0, false);
+    case MR_PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
+        return LLVMConstInt(g->unit->i1, g->unit->entry->func->explicitcluster || g->unit->entry->func->reqnctapercluster[0] > 0, false);
     case MR_PTX_SPECIAL_WARPID: return g->warp;
     case MR_PTX_SPECIAL_NWARPID: return cg_block_field(g, offsetof(struct mr_block, warps), g->unit->i32, "");
     case MR_PTX_SPECIAL_SMID: return cg_block_field(g, offsetof(struct mr_block, worker), g->unit->i32, "");
