@@ -411,7 +411,7 @@ static void large_functions(void **unused)
     free(text);
 }
 
-/* The same, where lanes leave a loop at different times, and a warp operation behind it names them all; a lock that lanes of a warp take from one another, and barriers in
+/* The same, where lanes leave a loop at different times, and a warp operation behind it names them all; a lock that lanes of a warp take from one another, with a warp operation behind it, and barriers in
  * both arms of an if. */
 static void large_functions_meet(void **unused)
 {
@@ -426,6 +426,7 @@ static void large_functions_meet(void **unused)
         "setp.eq.u32 %%c, %%t, %%t; vote.sync.ballot.b32 %%m, %%c, 0xffffffff; add.u32 %%v, %%v, %%m; mov.u32 %%i, 0; add.u32 %%n, %%n, 1; setp.lt.u32 %%c, %%n, 3; @%%c bra again;\n"
         "take: atom.global.acquire.gpu.cas.b32 %%m, [%%q+4096], 0, 1; setp.ne.u32 %%c, %%m, 0; @%%c bra take;\n"
         "ld.relaxed.gpu.global.u32 %%m, [%%q+4100]; add.u32 %%m, %%m, 1; st.relaxed.gpu.global.u32 [%%q+4100], %%m; st.release.gpu.global.u32 [%%q+4096], 0;\n"
+        "setp.lt.u32 %%c, %%t, 40; vote.sync.ballot.b32 %%m, %%c, 0xffffffff; st.global.u32 [%%q2+3072], %%m;\n"
         "and.b32 %%m, %%t, 3; setp.eq.u32 %%c, %%m, 0; st.shared.u32 [%%s], %%t; @%%c bra other; barrier.sync 0; ld.shared.u32 %%m, [%%e]; bra both;\n"
         "other: barrier.sync 0; ld.shared.u32 %%m, [%%e];\nboth: st.global.u32 [%%q2+2048], %%m;\n"
         "st.global.u32 [%%q2], %%x; st.global.u32 [%%q2+1024], %%v; ret;\n}\n");
@@ -443,6 +444,7 @@ static void large_functions_meet(void **unused)
         assert_int_equal(out[t], x);
         assert_int_equal(out[256 + t], 3 * UINT32_MAX);
         assert_int_equal(out[512 + t], 63 - t);
+        assert_int_equal(out[768 + t], t < 32 ? UINT32_MAX : 0xff);
     }
     assert_int_equal(out[1025], 64);
     rig_close(rig);

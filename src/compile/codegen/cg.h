@@ -101,8 +101,8 @@ struct cg {
     LLVMValueRef *parked;       /* per block: slot of its mask */
     bool crowded;               /* its blocks run from a dispatcher where the next one is not among the nearest: see dispatcher.c */
     LLVMValueRef parked_array, current, order, in_memory; /* crowded: all masks; the block that ran last; the order of what follows; registers' addresses; */
-    LLVMValueRef scan_table;    /* which blocks are barriers and in which loops they are, NULL if nobody has asked yet */
-    LLVMBasicBlockRef *entries, finish, dispatcher; /* entries: per block */
+    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop around each; NULL if nobody has asked yet */
+    LLVMBasicBlockRef *entries, finish, dispatcher, direct; /* entries: per block; direct: goes on with the block whose number is in `current`, NULL if nobody does */
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
     LLVMValueRef matrices;      /* slot: operands of a product of matrices (emit_matrix.c) */
     LLVMValueRef arrived;       /* slot: lanes that wait behind a barrier for the last of their warp */

@@ -253,8 +253,16 @@ void cg_emit_members_wait(struct cg *g)
 {
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
     size_t words = mr_bit_words(g->flow.block_count);
-    if (g->flow.dispatched)
+    if (g->flow.dispatched) {
+        LLVMBasicBlockRef look = cg_new_block(g, "missing"), all = cg_new_block(g, "all");
+        LLVMValueRef missing = LLVMBuildAnd(g->b, members_of(g, block), LLVMBuildNot(g->b, g->mask, ""), "");
+        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), look, all));
+        LLVMPositionBuilderAtEnd(g->b, look);
+        cg_dispatcher_wait(g, missing);
+        LLVMBuildBr(g->b, all);
+        LLVMPositionBuilderAtEnd(g->b, all);
         return;
+    }
     mr_word *set = mr_calloc(words, sizeof *set);
     uint32_t *list = mr_calloc((size_t)g->flow.block_count * 2, sizeof *list);
     LLVMValueRef inside = NULL;

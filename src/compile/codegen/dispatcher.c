@@ -157,9 +157,69 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
     return more;
 }
 
+/* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each is in it. */
+static LLVMValueRef waiting_table(struct cg *g)
+{
+    if (g->waiting_table)
+        return g->waiting_table;
+    struct cg_unit *unit = g->unit;
+    const struct mr_flow *flow = &g->flow;
+    LLVMValueRef *words = mr_calloc(2 * (size_t)flow->block_count, sizeof *words);
+    if (!words) {
+        cg_fail(unit, NULL, "memory is short");
+        return LLVMGetPoison(unit->ptr);
+    }
+    for (uint32_t b = 0; b < flow->block_count; b++) {
+        uint32_t loop = mr_flow_waiting_loop(flow, b);
+        words[2 * b] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? 0 : flow->loops[loop].first, false);
+        words[2 * b + 1] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
+    }
+    LLVMValueRef content = LLVMConstArray2(unit->i32, words, 2 * (uint64_t)flow->block_count);
+    mr_free(words);
+    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "waiting");
+    LLVMSetInitializer(table, content);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    return g->waiting_table = table;
+}
+
+void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBuilderRef b = g->b;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = cg_new_block(g, "look"), found = cg_new_block(g, "stay"), next = cg_new_block(g, "next");
+    LLVMBasicBlockRef on = cg_new_block(g, "together");
+    LLVMValueRef one = LLVMConstInt(unit->i32, 1, false), table = waiting_table(g), here = LLVMConstInt(unit->i32, g->at, false);
+    LLVMBuildBr(b, loop);
+    LLVMPositionBuilderAtEnd(b, loop);
+    LLVMValueRef index = LLVMBuildPhi(b, unit->i32, "");
+    LLVMValueRef first = LLVMBuildShl(b, index, one, ""), end = LLVMBuildOr(b, first, one, "");
+    first = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &first, 1, ""), "");
+    end = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &end, 1, ""), "");
+    LLVMValueRef outside = LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntULT, here, first, ""), LLVMBuildICmp(b, LLVMIntUGE, here, end, ""), "");
+    LLVMValueRef parked = LLVMBuildLoad2(b, unit->mask, LLVMBuildGEP2(b, unit->mask, g->parked_array, &index, 1, ""), "");
+    LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, parked, lanes, ""), cg_mask_zero(g), "");
+    LLVMBuildCondBr(b, LLVMBuildAnd(b, outside, some, ""), found, next);
+    LLVMPositionBuilderAtEnd(b, next);
+    LLVMValueRef following = LLVMBuildAdd(b, index, one, "");
+    LLVMAddIncoming(index, (LLVMValueRef[]){LLVMConstInt(unit->i32, 0, false), following}, (LLVMBasicBlockRef[]){before, next}, 2);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, following, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
+    LLVMPositionBuilderAtEnd(b, found);
+    LLVMBuildStore(b, g->mask, g->parked[g->at]);
+    LLVMBuildStore(b, index, g->current);
+    if (!g->direct)
+        g->direct = cg_new_block(g, "direct");
+    LLVMBuildBr(b, g->direct);
+    LLVMPositionBuilderAtEnd(b, on);
+}
+
 void cg_dispatcher_emit(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
+    if (g->direct) {
+        LLVMPositionBuilderAtEnd(g->b, g->direct);
+        cg_jump(g, LLVMBuildLoad2(g->b, unit->i32, g->current, ""), g->entries, g->flow.block_count, g->finish);
+    }
     LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
     LLVMValueRef args[5] = {g->parked_array, g->in_memory, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->current, ""), LLVMBuildLoad2(g->b, unit->i32, g->order, "")};
     LLVMValueRef next = cg_runtime_call(g, offsetof(struct mr_runtime, next_block), unit->i32, args, 5);

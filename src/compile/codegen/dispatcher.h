@@ -10,5 +10,7 @@ void cg_dispatcher_clear(struct cg *g); /* no lanes are parked */
 void cg_dispatcher_ask(struct cg *g, LLVMValueRef order); /* ends the present block of code: goes on with what comes after g->at; MR_SCAN_ORDER_* */
 void cg_dispatcher_emit(struct cg *g);
 LLVMValueRef cg_dispatcher_at_barriers(struct cg *g); /* the lanes that are parked in front of any barrier, found by a loop over all blocks */
+/* If any of these lanes is in a waiting loop that g->at is not in, the lanes at hand stay in front of g->at and that loop goes on. Else the builder is where they go on. */
+void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes);
 
 #endif

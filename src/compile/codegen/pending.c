@@ -292,17 +292,43 @@ static void pend_everything(struct mr_flow *flow)
 {
     size_t words = mr_bit_words(flow->block_count);
     for (uint32_t b = 0; b < flow->block_count; b++) {
-        memset(flow->blocks[b].pend, 0, words * sizeof(mr_word));
-        for (uint32_t x = 0; x < flow->block_count; x++)
-            if (x != b)
+        if (b > 0) {
+            memcpy(flow->blocks[b].pend, flow->blocks[b - 1].pend, words * sizeof(mr_word));
+            mr_bit_set(flow->blocks[b].pend, b - 1);
+        } else {
+            memset(flow->blocks[b].pend, 0, words * sizeof(mr_word));
+            for (uint32_t x = 0; x < flow->block_count; x++)
                 mr_bit_set(flow->blocks[b].pend, x);
+        }
+        mr_bit_clear(flow->blocks[b].pend, b);
     }
 }
 
-/* parked := registers that a parked lane may read. */
-static void find_parked(struct mr_flow *flow)
+/* The same where lanes may be parked in front of all others: what lives into two blocks, or into one that is not this. `once`, `twice`: room. */
+static void find_parked_anywhere(struct mr_flow *flow, mr_word *once, mr_word *twice)
 {
     size_t words = mr_bit_words(flow->reg_count);
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (size_t w = 0; w < words; w++) {
+            twice[w] |= once[w] & flow->blocks[b].live_in[w];
+            once[w] |= flow->blocks[b].live_in[w];
+        }
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (size_t w = 0; w < words; w++)
+            flow->blocks[b].parked[w] = twice[w] | (once[w] & ~flow->blocks[b].live_in[w]);
+}
+
+/* parked := registers that a parked lane may read. False when memory is short. */
+static bool find_parked(struct mr_flow *flow)
+{
+    size_t words = mr_bit_words(flow->reg_count);
+    if (flow->dispatched) {
+        mr_word *both = mr_calloc(2 * words, sizeof *both);
+        if (both)
+            find_parked_anywhere(flow, both, both + words);
+        mr_free(both);
+        return both != NULL;
+    }
     for (uint32_t b = 0; b < flow->block_count; b++) {
         struct mr_flow_block *block = &flow->blocks[b];
         memset(block->parked, 0, words * sizeof(mr_word));
@@ -311,6 +337,7 @@ static void find_parked(struct mr_flow *flow)
                 for (size_t w = 0; w < words; w++)
                     block->parked[w] |= flow->blocks[x].live_in[w];
     }
+    return true;
 }
 
 /* A dispatched function has one set of parked registers for all its blocks: all that live anywhere. */
@@ -343,8 +370,7 @@ bool mr_flow_pending(struct mr_flow *flow)
     }
     if (good && flow->dispatched)
         pend_everything(flow);
-    if (good)
-        find_parked(flow);
+    good = good && find_parked(flow);
     mr_free(spread.set);
     mr_free(spread.queued);
     mr_free(spread.list);
