@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuLaunchCooperativeKernel: barriers over the whole grid, as cooperative groups make them from the workspace behind %envreg1 and %envreg2, with as many
- * blocks as the device takes and many more than it has processors; what is too large; captures and graphs; faults; two grids at once. */
+ * blocks as the device takes and many more than it has processors; what is too large; captures and graphs; faults; two grids at once; barriers in functions that call themselves, at different depths. */
 #include "api_support.h"
 
 /* rounds(words, n): n times, each thread writes the round to its word, the grid waits, and each reads the word of the thread opposite; the number of
@@ -42,6 +42,49 @@ static const char source[] =
     /* valid(word): is there a workspace? */
     ".visible .entry valid(.param .u64 word)\n{\n    .reg .b32 %r<4>;\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [word];\n"
     "    mov.u32 %r1, %envreg1;\n    mov.u32 %r2, %envreg2;\n    or.b32 %r1, %r1, %r2;\n    min.u32 %r1, %r1, 1;\n    st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
+
+/*
+ * deep(words, rounds, how, step): the same in a function that calls itself, with what it needs in registers. Each call is good for one round, then calls itself; the last, at
+ * the depth that is wanted, does those that are left. All threads are as deep (how 0), those of a block (1), or each as deep as its number says (2), so that lanes of a
+ * warp come to the barriers in different calls. The barrier is a function with register parameters too. first(…): only one thread of a block goes deep, with the grid's
+ * part of the barrier, and the others wait for it at the block's.
+ */
+static const char deep_source[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".func (.reg .b32 seen) grid_part(.reg .b64 word, .reg .b32 blocks, .reg .b32 number)\n{\n"
+    "    .reg .b32 %old, %add;\n    .reg .pred %p;\n    setp.eq.u32 %p, number, 0;\n"
+    "    sub.u32 %add, 0x80000001, blocks;\n    selp.u32 %add, %add, 1, %p;\n    atom.add.release.gpu.u32 %old, [word], %add;\n"
+    "AGAIN:\n    ld.acquire.gpu.u32 seen, [word];\n    xor.b32 %add, %old, seen;\n    setp.ge.s32 %p, %add, 0;\n    @%p bra AGAIN;\n    ret;\n}\n"
+    ".func grid_wait(.reg .b64 word)\n{\n    .reg .b32 %r<3>;\n    .reg .pred %p<2>;\n"
+    "    barrier.sync 0;\n    mov.u32 %r1, %tid.x;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 bra DONE;\n"
+    "    mov.u32 %r1, %nctaid.x;\n    mov.u32 %r2, %ctaid.x;\n    call (_), grid_part, (word, %r1, %r2);\n"
+    "DONE:\n    barrier.sync 0;\n    ret;\n}\n"
+
+    ".func (.reg .b32 right) deeper(.reg .b64 word, .reg .b64 mine, .reg .b64 other, .reg .b32 depth, .reg .b32 round, .reg .b32 rounds)\n{\n"
+    "    .reg .b32 %v;\n    .reg .pred %p;\n    mov.u32 right, 0;\n"
+    "AGAIN:\n    setp.ge.u32 %p, round, rounds;\n    @%p ret;\n    add.u32 round, round, 1;\n    st.global.u32 [mine], round;\n    call grid_wait, (word);\n"
+    "    ld.global.u32 %v, [other];\n    setp.eq.u32 %p, %v, round;\n    selp.u32 %v, 1, 0, %p;\n    add.u32 right, right, %v;\n    call grid_wait, (word);\n"
+    "    setp.eq.u32 %p, depth, 0;\n    @%p bra AGAIN;\n    sub.u32 %v, depth, 1;\n"
+    "    call (%v), deeper, (word, mine, other, %v, round, rounds);\n    add.u32 right, right, %v;\n    ret;\n}\n"
+
+    ".func (.reg .b32 right) lonely(.reg .b64 word, .reg .b32 n, .reg .b32 blocks, .reg .b32 number)\n{\n"
+    "    .reg .b32 %v;\n    .reg .pred %p;\n    mov.u32 right, n;\n    setp.eq.u32 %p, n, 0;\n    @%p ret;\n    call (_), grid_part, (word, blocks, number);\n"
+    "    sub.u32 %v, n, 1;\n    call (%v), lonely, (word, %v, blocks, number);\n    add.u32 right, right, %v;\n    ret;\n}\n"
+
+#define PLACES                                                                                                                                  \
+    "    .reg .b32 %r<20>;\n    .reg .b64 %rd<9>;\n    .reg .pred %p<4>;\n    ld.param.u64 %rd1, [words];\n    ld.param.u32 %r1, [rounds];\n"     \
+    "    mov.u32 %r2, %ctaid.x;\n    mov.u32 %r3, %ntid.x;\n    mov.u32 %r4, %tid.x;\n    mov.u32 %r5, %nctaid.x;\n    mad.lo.u32 %r6, %r2, %r3, %r4;\n" \
+    "    mul.lo.u32 %r7, %r5, %r3;\n    sub.u32 %r8, %r7, %r6;\n    sub.u32 %r8, %r8, 1;\n    mad.wide.u32 %rd2, %r6, 4, %rd1;\n"                   \
+    "    mad.wide.u32 %rd3, %r8, 4, %rd1;\n    mad.wide.u32 %rd4, %r7, 4, %rd1;\n"                                                               \
+    "    mov.u32 %r9, %envreg1;\n    mov.u32 %r10, %envreg2;\n    mov.b64 %rd5, {%r10, %r9};\n    add.u64 %rd5, %rd5, 4;\n"
+    ".visible .entry deep(.param .u64 words, .param .u32 rounds, .param .u32 how)\n{\n" PLACES
+    "    ld.param.u32 %r11, [how];\n    setp.eq.u32 %p1, %r11, 0;\n    setp.eq.u32 %p2, %r11, 1;\n    rem.u32 %r12, %r2, 5;\n    rem.u32 %r13, %r4, 5;\n"
+    "    selp.u32 %r12, %r12, %r13, %p2;\n    selp.u32 %r12, 4, %r12, %p1;\n"
+    "    call (%r14), deeper, (%rd5, %rd2, %rd3, %r12, 0, %r1);\n    red.global.add.u32 [%rd4], %r14;\n    ret;\n}\n"
+    ".visible .entry first(.param .u64 words, .param .u32 rounds)\n{\n" PLACES
+    "    setp.eq.u32 %p2, %r4, 5;\n    mov.u32 %r14, 1;\n    st.global.u32 [%rd2], %r14;\n    bar.sync 0;\n"
+    "    @%p2 call (%r14), lonely, (%rd5, %r1, %r5, %r2);\n    bar.sync 0;\n    ld.global.u32 %r15, [%rd3];\n    add.u32 %r14, %r14, %r15;\n"
+    "    red.global.add.u32 [%rd4], %r14;\n    ret;\n}\n";
 
 static CUmodule module;
 
@@ -209,6 +252,31 @@ static void two_grids_at_once(void **state)
     }
 }
 
+/* Without LLVM's passes and with them, for code differs most there. */
+static void in_functions_that_call_themselves(void **state)
+{
+    enum { BLOCKS = 7, THREADS = 72, ROUNDS = 6 };
+    (void)state;
+    for (unsigned level = 0; level <= 4; level += 4) {
+        CUjit_option key = CU_JIT_OPTIMIZATION_LEVEL;
+        void *value = (void *)(uintptr_t)level;
+        CUmodule deep;
+        OK(cuModuleLoadDataEx(&deep, deep_source, 1, &key, &value));
+        for (unsigned how = 0; how < 4; how++) {
+            CUdeviceptr words = zeros(BLOCKS * THREADS + 1);
+            unsigned rounds = ROUNDS;
+            void *params[] = { &words, &rounds, &how };
+            OK(cuLaunchCooperativeKernel(get_function(deep, how == 3 ? "first" : "deep"), BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
+            OK(cuCtxSynchronize());
+            /* In first(), each thread has 1, and one of a block the sum of the counts, and each adds another's 1. */
+            unsigned expected = how == 3 ? BLOCKS * (2 * THREADS - 1 + ROUNDS * (ROUNDS + 1) / 2) : BLOCKS * THREADS * ROUNDS;
+            assert_int_equal(word_at(words, BLOCKS * THREADS), expected);
+            OK(cuMemFree(words));
+        }
+        OK(cuModuleUnload(deep));
+    }
+}
+
 static void a_fault_ends_the_grid(void **state)
 {
     CUcontext other;
@@ -227,7 +295,8 @@ static void a_fault_ends_the_grid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN(every_size), IN(too_large), IN(the_attribute_says_the_same), IN(captured_and_in_graphs), IN(two_grids_at_once), IN(a_fault_ends_the_grid),
+        IN(every_size), IN(too_large), IN(the_attribute_says_the_same), IN(captured_and_in_graphs), IN(two_grids_at_once),
+        IN(in_functions_that_call_themselves), IN(a_fault_ends_the_grid),
     };
     return cmocka_run_group_tests_name("cuLaunchCooperativeKernel", tests, NULL, NULL);
 }

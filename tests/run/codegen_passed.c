@@ -331,10 +331,82 @@ static void waiting_otherwise(void **unused)
     rig_close(rig);
 }
 
+/*
+ * Phases of mbarriers by try_wait. Rounds as above, two phases each, of which each call does one and the last, at a depth of the lane's own, the rest; with a hint and
+ * without, with the phase's parity and with the state of an arrival, which goes through a function that waits. late: lanes that are not deep wait at once for a phase
+ * that those at the bottom complete, and on their way back these wait for it too.
+ */
+static void patient_at_each_depth(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 mb[2]; .shared .align 4 .b32 s[128];\n"
+        ".func (.reg .b32 tries) await(.reg .b32 mb, .reg .b64 state)\n{\n.reg .pred %p; mov.u32 tries, 0;\n"
+        "again: add.u32 tries, tries, 1; mbarrier.try_wait.shared.b64 %p, [mb], state; @!%p bra again; ret;\n}\n"
+        ".func (.reg .b32 o) rounds(.reg .b32 mb, .reg .b32 depth, .reg .b32 round, .reg .b32 t)\n{\n.reg .b32 %v, %w, %k; .reg .b64 %state; .reg .pred %p; mov.u32 o, 0;\n"
+        "next: setp.ge.u32 %p, round, 6; @%p ret; mov.u32 %v, s; mad.lo.u32 %w, t, 4, %v; mad.lo.u32 %k, round, 1000, t; st.shared.u32 [%w], %k;\n"
+        "mbarrier.arrive.shared.b64 _, [mb]; and.b32 %k, round, 1; first: mbarrier.try_wait.parity.shared.b64 %p, [mb], %k, 1000; @!%p bra first;\n"
+        "xor.b32 %w, t, 37; mad.lo.u32 %w, %w, 4, %v; ld.shared.u32 %v, [%w]; mad.lo.u32 o, o, 3, %v;\n"
+        "mbarrier.arrive.shared.b64 %state, [mb+8]; add.u32 %w, mb, 8; call (%v), await, (%w, %state); setp.eq.u32 %p, %v, 0; @%p mov.u32 o, 0;\n"
+        "add.u32 round, round, 1; setp.eq.u32 %p, depth, 0; @%p bra next; sub.u32 %w, depth, 1; mov.u32 %k, o; call (o), rounds, (mb, %w, round, t); mad.lo.u32 o, %k, 7, o; ret;\n}\n"
+        ".func (.reg .b32 o) late(.reg .b32 mb, .reg .b32 n)\n{\n.reg .b32 %v; .reg .pred %p; mov.u32 o, n; setp.eq.u32 %p, n, 0; @!%p bra deeper; mbarrier.arrive.shared.b64 _, [mb]; bra wait;\n"
+        "deeper: sub.u32 %v, n, 1; call (%v), late, (mb, %v); add.u32 o, o, %v;\nwait: mbarrier.try_wait.parity.shared.b64 %p, [mb], 0; @!%p bra wait; ret;\n}\n"
+        KERNEL("rounds_all", "mov.u32 %a3, mb; setp.ne.u32 %p1, %a2, 0; @!%p1 mbarrier.init.shared.b64 [%a3], %a1; @!%p1 mbarrier.init.shared.b64 [%a3+8], %a1; bar.sync 0;\n"
+            "and.b32 %a4, %a2, 3; call (%r), rounds, (%a3, %a4, 0, %a2);")
+        KERNEL("late_all", "mov.u32 %a3, mb; setp.ne.u32 %p1, %a2, 0; @!%p1 mbarrier.init.shared.b64 [%a3], %a1; bar.sync 0; rem.u32 %a4, %a2, 6; call (%r), late, (%a3, %a4);"));
+    FOR_VARIANTS {
+        launch_met(rig, "rounds_all");
+        for (uint32_t i = 0; i < BLOCKS * COUNT; i++) {
+            uint32_t t = i % COUNT, expected = 0, sum = 0;
+            for (uint32_t round = 0; round < 6; round++) {
+                uint32_t seen = round * 1000 + (t ^ 37);
+                /* Each call but the last has one round, and what is behind it is added to seven times that. */
+                if (round < (t & 3))
+                    expected += 7 * seen;
+                else
+                    sum = sum * 3 + seen;
+            }
+            assert_int_equal(met[i], expected + sum);
+        }
+        launch_met(rig, "late_all");
+        for (uint32_t i = 0; i < BLOCKS * COUNT; i++) {
+            uint32_t n = i % COUNT % 6;
+            assert_int_equal(met[i], n * (n + 1) / 2);
+        }
+    }
+    rig_close(rig);
+}
+
+/* Copies in bulk that complete a phase: at each depth one thread asks for one, and all wait for it there. */
+static void pulling_at_each_depth(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.0\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 mb; .shared .align 16 .b32 part[16]; .global .align 16 .b32 source[80];\n"
+        ".func (.reg .b32 o) pull(.reg .b64 from, .reg .b32 n, .reg .b32 t)\n{\n.reg .b32 %v, %w, %k; .reg .b64 %from; .reg .pred %p, %leads; mov.u32 o, 0; setp.eq.u32 %p, n, 0; @%p ret;\n"
+        "setp.eq.u32 %leads, t, n; mov.u32 %v, mb; mov.u32 %w, part; @%leads mbarrier.arrive.expect_tx.shared.b64 _, [%v], 64;\n"
+        "@%leads cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%w], [from], 64, [%v];\n"
+        "and.b32 %k, n, 1; xor.b32 %k, %k, 1; wait: mbarrier.try_wait.parity.shared.b64 %p, [%v], %k; @!%p bra wait;\n"
+        "and.b32 %k, t, 15; mad.lo.u32 %w, %k, 4, %w; ld.shared.u32 %k, [%w]; bar.sync 0; add.u64 %from, from, 64; sub.u32 %v, n, 1; call (o), pull, (%from, %v, t); mad.lo.u32 o, o, 3, %k; ret;\n}\n"
+        KERNEL("pulls", "setp.ne.u32 %p1, %a2, 0; @!%p1 mbarrier.init.shared.b64 [mb], 1; bar.sync 0; mov.u64 %d1, source; cvta.global.u64 %d1, %d1; call (%r), pull, (%d1, 5, %a2);"));
+    FOR_VARIANTS {
+        uint32_t *source = rig_symbol(rig, "source");
+        for (uint32_t i = 0; i < 80; i++)
+            source[i] = i * i + 7;
+        launch_met(rig, "pulls");
+        for (uint32_t i = 0; i < BLOCKS * COUNT; i++) {
+            uint32_t expected = 0;
+            for (uint32_t part = 5; part-- > 0;)
+                expected = expected * 3 + source[part * 16 + (i & 15)];
+            assert_int_equal(met[i], expected);
+        }
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(in_its_place), cmocka_unit_test(of_all_kinds), cmocka_unit_test(calling_itself),
         cmocka_unit_test(calling_itself_twice), cmocka_unit_test(calling_each_other), cmocka_unit_test(going_deep), cmocka_unit_test(meeting_together),
-        cmocka_unit_test(meeting_at_each_depth), cmocka_unit_test(waiting_otherwise)};
+        cmocka_unit_test(meeting_at_each_depth), cmocka_unit_test(waiting_otherwise), cmocka_unit_test(patient_at_each_depth),
+        cmocka_unit_test(pulling_at_each_depth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
