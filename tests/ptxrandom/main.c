@@ -3,9 +3,11 @@
 /*
  * Seeds to PTX programs to verdicts, on whatever libcuda the loader finds.
  *
- *     ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--level L] [--print] [--dry] [--shrink]
+ *     ptx_random [--from S] [--seeds N] [--seed S] [--calls C] [--seconds T] [--level L] [--print] [--dry] [--shrink]
  *
  * --from, --seeds  the seeds S to S + N - 1 (by default 1, 100)
+ * --calls          functions of all kinds, recursion, calls under guards. real: what NVIDIA's assembler takes
+ *                  together; any: all that the manual allows. A seed means another program then
  * --seconds        stop after so long; what --shrink has by then is printed
  * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4); -: not said, as by most programs
  * --print          write the PTX to standard output
@@ -23,7 +25,7 @@
 #include "program.h"
 
 #define UNSAID UINT32_MAX
-struct options { u64 from, seeds; double seconds; unsigned level; bool print, dry, shrink; };
+struct options { u64 from, seeds; double seconds; unsigned level; enum calls calls; bool print, dry, shrink; };
 
 static struct program program;
 static struct memory wanted, got;
@@ -148,7 +150,8 @@ static bool fails(const struct program *p, const struct options *options, char *
     return !run(p, &got, options, quiet) || differs(p, what, size);
 }
 
-/* Unlinks one statement at a time. `end`: when to stop, 0: when nothing more can go. */
+#define LISTS (1 + FUNCTIONS)
+/* Unlinks one statement at a time, or it and all behind it. `end`: when to stop, 0: when nothing more can go. */
 static void shrink(struct program *p, const struct options *options, double end)
 {
     char what[256];
@@ -156,15 +159,19 @@ static void shrink(struct program *p, const struct options *options, double end)
     while (smaller) {
         smaller = false;
         for (unsigned i = 0; i < p->node_count && !(end > 0 && now() > end); i++) {
-            int *places[] = {&p->body, &p->functions[0], &p->functions[1], &p->functions[2]};
-            for (unsigned k = 0; k < 4 + 5 * p->node_count; k++) {
-                struct node *n = &p->nodes[(k >= 4 ? k - 4 : 0) / 5];
+            for (unsigned k = 0; k < LISTS + 5 * p->node_count; k++) {
+                struct node *n = &p->nodes[(k >= LISTS ? k - LISTS : 0) / 5];
                 int *inner[] = {&n->next, &n->body, &n->other, &n->third, &n->fourth};
-                int *place = k < 4 ? places[k] : inner[(k - 4) % 5];
+                int *place = k == 0 ? &p->body : k < LISTS ? &p->functions[k - 1].body : inner[(k - LISTS) % 5];
                 if (*place != (int)i)
                     continue;
+                *place = -1;
+                if (fails(p, options, what, sizeof what, true)) {
+                    smaller = true;
+                    continue;
+                }
                 *place = p->nodes[i].next;
-                if (fails(p, options, what, sizeof what, true))
+                if (*place >= 0 && fails(p, options, what, sizeof what, true))
                     smaller = true;
                 else
                     *place = (int)i;
@@ -190,6 +197,8 @@ static bool read_options(int count, char **words, struct options *options)
             options->seeds = strtoull(words[++i], NULL, 10);
         else if (value && strcmp(words[i], "--level") == 0)
             options->level = strcmp(words[++i], "-") ? (unsigned)strtoul(words[i], NULL, 10) : UNSAID;
+        else if (value && strcmp(words[i], "--calls") == 0 && (strcmp(value, "real") == 0 || strcmp(value, "any") == 0))
+            options->calls = strcmp(words[++i], "real") == 0 ? CALLS_REAL : CALLS_ANY;
         else if (value && strcmp(words[i], "--seconds") == 0)
             options->seconds = strtod(words[++i], NULL);
         else
@@ -213,7 +222,7 @@ int main(int count, char **words)
     struct options options;
     char what[256];
     if (!read_options(count, words, &options)) {
-        fprintf(stderr, "usage: ptx_random [--from S] [--seeds N] [--seed S] [--seconds T] [--level L] [--print] [--dry] [--shrink]\n");
+        fprintf(stderr, "usage: ptx_random [--from S] [--seeds N] [--seed S] [--calls real|any] [--seconds T] [--level L] [--print] [--dry] [--shrink]\n");
         return 1;
     }
     if (!options.dry && !begin_driver()) {
@@ -225,7 +234,7 @@ int main(int count, char **words)
     for (u64 seed = options.from; seed < options.from + options.seeds; seed++, done++) {
         if (options.seconds > 0 && now() - begin > options.seconds)
             break;
-        draw_program(&program, seed);
+        draw_program(&program, seed, options.calls);
         if (options.print)
             put_program(stdout, &program);
         if (!fails(&program, &options, what, sizeof what, false))
@@ -237,7 +246,8 @@ int main(int count, char **words)
             printf("ptx_random: shrunk: %s\n", what);
             put_program(stdout, &program);
         }
-        printf("ptx_random: repeat with --seed %llu --print, or --shrink\n", (unsigned long long)seed);
+        static const char *const calls[] = {"", " --calls real", " --calls any"};
+        printf("ptx_random: repeat with --seed %llu%s --print, or --shrink\n", (unsigned long long)seed, calls[options.calls]);
         return 1;
     }
     printf("ptx_random: %llu programs from seed %llu are right (%.1f s)\n", (unsigned long long)done, (unsigned long long)options.from, now() - begin);

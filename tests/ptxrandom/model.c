@@ -14,7 +14,7 @@ struct block {
     const struct program *program;
     struct memory *memory;
     struct thread threads[128];
-    bool broke[128], left[128];   /* has left the innermost loop, or the kernel */
+    bool broke[128], left[128];   /* has left the innermost loop, or the kernel or function */
 };
 
 static enum class class_of(char letter)
@@ -306,7 +306,7 @@ static void call_function(struct block *b, unsigned function, const struct node 
         }
         fill_registers(t);
     }
-    run_list(b, b->program->functions[function], here);
+    run_list(b, b->program->functions[function].body, here);
     for (unsigned i = 0; i < b->program->threads; i++) {
         u32 result = r_of(&b->threads[i], function % REGS);
         memcpy(b->threads[i].reg, before[i].reg, sizeof before[i].reg);
@@ -327,6 +327,63 @@ static void run_call(struct block *b, const struct node *n, const bool *here)
     call_function(b, (unsigned)n->value, n, first);
     if (n->dynamic)
         call_function(b, n->place, n, second);
+}
+
+/* A thread in a function with a signature of its own, at its start. */
+static void enter_function(struct thread *t, const struct thread *before, const struct function *f, const struct node *n)
+{
+    for (unsigned class = 0; class < CLASSES; class++)
+        for (unsigned k = 0; k < REGS; k++)
+            set(t, (enum class)class, k, value_at_start((enum class)class, k));
+    memset(t->local, 0, sizeof t->local);
+    t->count = n->inner ? before->count - 1 : n->depth < DEPTHS ? n->depth : r_of(before, n->src[0]) & 3;
+    for (unsigned i = 0; i < f->param_count; i++) {
+        enum class class = (enum class)f->params[i].class;
+        set(t, class, f->params[i].reg, n->numbers >> i & 1 ? value_of_constant(class, n->value) : before->reg[class][n->pass[i]]);
+    }
+}
+
+static void invoke_function(struct block *b, const struct function *f, const struct node *n, const bool *here)
+{
+    struct thread before[128];
+    bool broke[128], left[128];
+    bool any = false;
+    for (unsigned i = 0; i < b->program->threads; i++)
+        any |= here[i];
+    if (!any)
+        return;
+    memcpy(before, b->threads, sizeof before);
+    memcpy(broke, b->broke, sizeof broke);
+    memcpy(left, b->left, sizeof left);
+    memset(b->broke, 0, sizeof b->broke);
+    memset(b->left, 0, sizeof b->left);
+    for (unsigned i = 0; i < b->program->threads; i++)
+        if (here[i])
+            enter_function(&b->threads[i], &before[i], f, n);
+    run_list(b, f->body, here);
+    for (unsigned i = 0; i < b->program->threads; i++) {
+        struct thread after = b->threads[i];
+        b->threads[i] = before[i];
+        for (unsigned k = 0; k < f->result_count && here[i]; k++)
+            if (n->take[k] != NOWHERE)
+                set(&b->threads[i], (enum class)f->results[k].class, n->take[k], after.reg[f->results[k].class][f->results[k].reg]);
+    }
+    memcpy(b->broke, broke, sizeof broke);
+    memcpy(b->left, left, sizeof left);
+}
+
+static void run_invoke(struct block *b, const struct node *n, const bool *here)
+{
+    bool first[128], second[128];
+    for (unsigned i = 0; i < b->program->threads; i++) {
+        const struct thread *t = &b->threads[i];
+        bool calls = here[i] && guarded(n, t) && (!n->inner || t->count > 0), choice = !n->dynamic || t->reg[CLASS_P][n->form % REGS];
+        first[i] = calls && choice;
+        second[i] = calls && !choice;
+    }
+    invoke_function(b, &b->program->functions[n->op], n, first);
+    if (n->dynamic)
+        invoke_function(b, &b->program->functions[n->place], n, second);
 }
 
 static void run_if(struct block *b, const struct node *n, const bool *here)
@@ -406,6 +463,7 @@ static void run_list(struct block *b, int at, const bool *in)
         case SWITCH: run_switch(b, n, here); break;
         case LOOP: run_loop(b, n, here); break;
         case CALL: run_call(b, n, here); break;
+        case INVOKE: run_invoke(b, n, here); break;
         case EXCHANGE: run_exchange(b, n, here); break;
         case MEET: run_meet(b, n, here); break;
         case SHUFFLE: case VOTE: case MATCH: case REDUCE: run_warps(b, n, here); break;

@@ -30,7 +30,10 @@ typedef int64_t s64;
 #define SUMS 16u         /* words that all threads add to */
 #define LOCK_WORDS 2u    /* behind them: the lock, and what it guards */
 #define THREADS_MAX 512u
-#define FUNCTIONS 3u
+#define FUNCTIONS 6u
+#define PARAMS 8u
+#define RESULTS 4u
+#define DEPTHS 4u         /* how deep calls of a ring may be, and that this is a register's matter */
 
 enum class { CLASS_R, CLASS_D, CLASS_H, CLASS_F, CLASS_G, CLASS_P, CLASSES };
 
@@ -41,6 +44,7 @@ struct thread {
     uint8_t own[OWN_BYTES], local[OWN_BYTES];
     u32 spread[SPREAD_WORDS], window[2];
     u64 slot;                        /* in shared memory, for others to read */
+    u32 count;                       /* how much deeper calls may go */
 };
 
 struct op {
@@ -67,7 +71,8 @@ enum kind {
     EXCHANGE,     /* write one's slot, meet, read another's, meet */
     MEET,         /* bar.red */
     CALL,
-    LEAVE         /* lanes with p exit */
+    INVOKE,       /* a call of a function with a signature of its own */
+    LEAVE         /* lanes with p exit, or return from the function */
 };
 
 enum place { OWN, SPREAD, LOCAL, WINDOW, PLACES };
@@ -82,7 +87,36 @@ struct node {
     uint8_t place, type;
     u32 number;              /* unique: names labels */
     s64 value;
+    /* INVOKE: by slot the register that is passed, unless its bit says that `value` is, and the one that takes a result, or NOWHERE. */
+    uint8_t pass[PARAMS], take[RESULTS], numbers, depth;
+    bool inner, around;      /* within the ring; the guard is a branch around it */
     int next, body, other, third, fourth; /* lists; -1 empty */
+};
+
+#define NOWHERE 255u
+
+/* What is passed: its class, the register that has it in the function, and how it goes there. A struct is three slots in a row: D, R, F. */
+enum form { IN_REGISTER, IN_VARIABLE, IN_STRUCT };
+struct slot { uint8_t class, reg, form; };
+
+struct function {
+    int body;
+    /* The rest is for functions with signatures of their own. */
+    bool ring;       /* may call those of its kind, with a count that gets less */
+    bool base;       /* has the addresses of own memory and of the sums */
+    bool counts;     /* has the lanes that are there, and warp operations */
+    bool meets;      /* has barriers: the block calls it together */
+    bool variables;  /* what belongs to all this is passed in variables */
+    unsigned param_count, result_count;
+    struct slot params[PARAMS], results[RESULTS];
+    u32 cost;        /* at most so many statements run in a call */
+};
+
+/* What the functions of a program are like. */
+enum calls {
+    CALLS_FIXED,     /* one signature, variables */
+    CALLS_REAL,      /* all that NVIDIA's assembler takes together */
+    CALLS_ANY        /* all that the manual allows */
 };
 
 struct program {
@@ -91,8 +125,12 @@ struct program {
     bool warps;              /* has warp operations, and keeps track of lanes */
     unsigned node_count;
     struct node nodes[NODES_MAX];
-    int body, functions[FUNCTIONS];
+    int body;
+    struct function functions[FUNCTIONS];
     unsigned function_count;
+    enum calls calls;
+    bool locks;              /* has locks, or else, if functions have signatures, warp operations in functions */
+    bool abi, several;       /* functions call themselves and go through pointers; have several results, predicates and halves in registers */
     u32 param;
     u32 input[INPUT_WORDS];
 };
@@ -111,7 +149,10 @@ struct memory {
 };
 
 u64 draw_bits(u64 *state);
-void draw_program(struct program *program, u64 seed);
+void draw_program(struct program *program, u64 seed, enum calls calls);
+/* What a register of such a function holds at its start, if no parameter is there, and a constant as an argument. */
+u64 value_at_start(enum class class, unsigned number);
+u64 value_of_constant(enum class class, s64 value);
 void put_program(FILE *file, const struct program *program);
 /* `memory` holds what is there before, then what must be there after. */
 void model_run(const struct program *program, struct memory *memory);

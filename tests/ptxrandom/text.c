@@ -8,24 +8,16 @@
  */
 #include <string.h>
 
-#include "program.h"
+#include "text.h"
 
-struct writer {
-    FILE *file;
-    const struct program *program;
-    bool counts;          /* lanes are counted here */
-    char mask[24];        /* the register with the lanes of the list at hand */
-    u32 loop;             /* the innermost loop */
-};
-
-static const char class_letters[] = "rdhfgp";
+const char class_letters[] = "rdhfgp";
 
 static enum class class_of(char letter)
 {
     return (enum class)(strchr(class_letters, letter >= 'a' ? letter : letter + 32) - class_letters);
 }
 
-static void put_guard(struct writer *w, const struct node *n)
+void put_guard(struct writer *w, const struct node *n)
 {
     if (n->guard >= 0)
         fprintf(w->file, "@%s%%p%d ", n->guard_not ? "!" : "", n->guard);
@@ -56,8 +48,6 @@ static void put_operation(struct writer *w, const struct node *n)
     }
     fputc('\n', w->file);
 }
-
-static void put_list(struct writer *w, int at);
 
 /* A list whose lanes are in %mN_k, if they are counted. */
 static void put_inner(struct writer *w, const struct node *n, unsigned which, int list)
@@ -313,26 +303,33 @@ static void put_node(struct writer *w, const struct node *n)
     case EXCHANGE: put_exchange(w, n); break;
     case MEET: put_meet(w, n); break;
     case CALL: put_call(w, n); break;
+    case INVOKE: put_invoke(w, n); break;
     default:
+        if (w->function)
+            put_results(w);
         if (w->counts)
             fprintf(f, "vote.sync.ballot.b32 %s, !%%p%u, %s;\n", w->mask, n->src[0], w->mask);
-        fprintf(f, "@%%p%u exit;\n", n->src[0]);
+        fprintf(f, "@%%p%u %s;\n", n->src[0], w->function ? "ret" : "exit");
         break;
     }
 }
 
-static void put_list(struct writer *w, int at)
+void put_list(struct writer *w, int at)
 {
     for (; at >= 0; at = w->program->nodes[at].next)
         put_node(w, &w->program->nodes[at]);
 }
 
 /* Registers of a function, and what its statements need for themselves. */
-static void put_registers(struct writer *w)
+void put_registers(struct writer *w)
 {
     FILE *f = w->file;
-    fprintf(f, ".reg .b32 %%r<%u>, %%tr, %%ti; .reg .b64 %%d<%u>, %%td, %%ta; .reg .b16 %%h<%u>, %%th; .reg .f32 %%f<%u>, %%tf; .reg .f64 %%g<%u>, %%tg; "
-        ".reg .pred %%p<%u>, %%tp;\n", REGS, REGS, REGS, REGS, REGS, REGS);
+    if (!w->function)
+        fprintf(f, ".reg .b32 %%r<%u>; .reg .b64 %%d<%u>; .reg .b16 %%h<%u>; .reg .f32 %%f<%u>; .reg .f64 %%g<%u>; .reg .pred %%p<%u>;\n", REGS, REGS, REGS, REGS, REGS,
+            REGS);
+    fputs(".reg .b32 %tr, %ti; .reg .b64 %td, %ta; .reg .b16 %th; .reg .f32 %tf; .reg .f64 %tg; .reg .pred %tp;\n", f);
+    if (w->program->calls)
+        fputs(".reg .b32 %cm, %cn; .reg .b64 %ca; .reg .pred %cg;\n", f);
     for (unsigned i = 0; i < w->program->node_count; i++) {
         unsigned kind = w->program->nodes[i].kind;
         if (kind == IF || kind == LOOP)
@@ -362,7 +359,7 @@ static void put_function(FILE *file, const struct program *p, unsigned index)
     for (unsigned i = 1; i < REGS; i++)
         fprintf(file, "add.u64 %%d%u, %%d0, %u;\n", i, i);
     put_fill(file);
-    put_list(&w, p->functions[index]);
+    put_list(&w, p->functions[index].body);
     fprintf(file, "st.param.b32 [o], %%r%u; ret;\n}\n", index % REGS);
 }
 
@@ -408,13 +405,15 @@ void put_program(FILE *file, const struct program *p)
 {
     struct writer w = {.file = file, .program = p, .counts = p->warps, .mask = "%m"};
     fprintf(file, "// seed %llu\n.version 8.0\n.target sm_80\n.address_size 64\n", (unsigned long long)p->seed);
+    for (unsigned i = 0; i < p->function_count && p->calls; i++)
+        put_declaration(file, p, i);
     for (unsigned i = 0; i < p->function_count; i++)
-        put_function(file, p, i);
+        (p->calls ? put_signed_function : put_function)(file, p, i);
     fputs(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 spread, .param .u64 sums, .param .u32 param)\n{\n", file);
     fprintf(file, ".local .align 8 .b8 mine[%u]; .shared .align 8 .b8 slots[%u]; .shared .align 4 .b8 window[%u];\n", OWN_BYTES, 8 * p->threads, 8 * p->threads);
     put_registers(&w);
     fputs(".reg .b64 %in, %out, %own, %spread, %sums, %loc; .reg .b32 %param, %block, %lin, %win, %slot, %m;\n", file);
-    if (p->function_count)
+    if (p->function_count && !p->calls)
         fputs("shape: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _, .param .b64 _);\n", file);
     put_prologue(&w);
     put_list(&w, p->body);
