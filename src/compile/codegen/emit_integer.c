@@ -334,10 +334,18 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
         r.base = LLVMBuildShl(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
         r.brk = a.brk;
         break;
-    case MR_PTX_OP_AND:
+    case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: {
+        if (!cg_affine_source(g, &operands[1], &a) || !cg_affine_source(g, &operands[2], &b))
+            return false;
+        LLVMOpcode op = inst->op == MR_PTX_OP_AND ? LLVMAnd : inst->op == MR_PTX_OP_OR ? LLVMOr : LLVMXor;
+        r.base = c.ones ? LLVMBuildBinOp(g->b, op, base_of(g, &a, type), base_of(g, &b, type), "") : LLVMConstInt(type, 0, false);
+        break;
+    }
+    case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
         if (!cg_affine_source(g, &operands[1], &a))
             return false;
-        r.base = LLVMConstInt(type, 0, false); /* the number in the warp: its row begins at a multiple of 32 */
+        r.base = LLVMBuildLShr(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
+        r.base = LLVMBuildAnd(g->b, r.base, LLVMConstInt(type, c.ones, false), "");
         break;
     case MR_PTX_OP_MUL:
         if (!affine_product(g, inst, &r))

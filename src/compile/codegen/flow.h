@@ -87,8 +87,12 @@ enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_
 struct mr_class {
     enum mr_class_kind kind;
     int64_t stride, wrap; /* AFFINE only, else 0. STEPPED: how many low bits of the step are known to be 0; whether it may wrap */
-    bool aligned;         /* AFFINE of stride 1: the base is a multiple of 32, as that of tid.x is where a warp lies in one row */
+    bool aligned;         /* AFFINE of stride 2^k in 32 bits: bits k to k + 4 are the lane's number, since the base has zeros there, as that of tid.x has where a warp lies in one row */
+    uint32_t ones;        /* UNIFORM, and the base if aligned: bits that may be set, of values of 32 bits */
 };
+
+/* uniformity.c: aligned, and never negative as a signed number. */
+bool mr_class_is_small(struct mr_class c);
 
 enum mr_end_kind {
     MR_END_FALL,      /* to succs[0] */

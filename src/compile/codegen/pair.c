@@ -46,8 +46,10 @@ static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *ins
         if (operand_tells(&inst->operands[i]))
             return true;
     switch (inst->op) {
-    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_SETP: /* the number of the warp, or of the lane in it; what is told by it */
-        return mr_flow_operand_class(flow, &inst->operands[1]).aligned && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
+    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_BFE:
+    case MR_PTX_OP_SETP: /* the number of the warp, or of the lane in it; what is told by it */
+        return (mr_flow_operand_class(flow, &inst->operands[1]).aligned || mr_flow_operand_class(flow, &inst->operands[2]).aligned)
+            && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
     case MR_PTX_OP_LD: case MR_PTX_OP_ST:
         return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
             || (inst->space == MR_PTX_SPACE_SHARED && !turns) || inst->space == MR_PTX_SPACE_LOCAL || inst->type[0] == MR_PTX_TYPE_B128;

@@ -142,7 +142,7 @@ static bool product(struct cg *g, const struct mr_ptx_inst *inst, struct cg_step
     if (!source(g, value, &a) || !source(g, by, &b))
         return false;
     if (inst->mode == MR_PTX_MODE_WIDE) {
-        bool narrow = mr_flow_operand_class(&g->flow, value).aligned;
+        bool narrow = mr_class_is_small(mr_flow_operand_class(&g->flow, value));
         a = narrow ? (struct cg_stepped){.base = extended(g, a.base), .step = a.step} : widened(g, &a, sign);
         b.base = cg_resize(g, LLVMBuildTrunc(g->b, b.base, g->unit->i32, ""), g->unit->i64, sign);
     }

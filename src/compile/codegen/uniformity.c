@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "compile/codegen.h"
 
-static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM}, varying = {.kind = MR_CLASS_VARYING};
+static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM, .ones = UINT32_MAX}, varying = {.kind = MR_CLASS_VARYING};
 
 /* Strides above this are of no use, and so small that 32 lanes of them can't wrap 32 bits twice. */
 #define STRIDE_WIDENED_MAX (INT64_C(1) << 26)
@@ -27,7 +27,38 @@ static struct mr_class affine(const struct mr_flow *flow, int64_t stride, int64_
 {
     if (stride == 0 && wrap == 0 && flow->rows == 1)
         return uniform;
-    return (struct mr_class){MR_CLASS_AFFINE, stride, wrap, false};
+    return (struct mr_class){.kind = MR_CLASS_AFFINE, .stride = stride, .wrap = wrap};
+}
+
+/* Blocks have up to 1,024 threads, so a warp's first has a number of these bits. */
+#define FIRST_THREADS 0x3e0u
+
+/* The bits that hold the lane's number, and those below them. Where pairs of warps run as one there is one more, which is a zero of the base's, too: nobody asks
+ * there (pair.c). */
+static uint32_t lane_bits(struct mr_class a)
+{
+    return (uint32_t)(a.stride * 31);
+}
+
+static uint32_t bits_up_to_lanes(struct mr_class a)
+{
+    return (uint32_t)(a.stride * 32 - 1);
+}
+
+/* A value that steps by a power of two between bits of its own. */
+static struct mr_class aligned(int64_t stride, uint32_t ones)
+{
+    return (struct mr_class){.kind = MR_CLASS_AFFINE, .stride = stride, .aligned = stride > 0 && stride <= STRIDE_WIDENED_MAX / 2, .ones = ones};
+}
+
+static struct mr_class uniform_of(uint32_t ones)
+{
+    return (struct mr_class){.kind = MR_CLASS_UNIFORM, .ones = ones};
+}
+
+bool mr_class_is_small(struct mr_class c)
+{
+    return c.aligned && c.ones <= INT32_MAX;
 }
 
 static int64_t wrapping_add(int64_t a, int64_t b)
@@ -73,7 +104,7 @@ static struct mr_class class_widened(const struct mr_flow *flow, struct mr_class
 {
     if (a.kind != MR_CLASS_AFFINE || a.stride == 0)
         return a;
-    if (a.aligned) /* the number of a thread in its block, or of a lane */
+    if (a.aligned)
         return affine(flow, a.stride, 0);
     if (a.stride > STRIDE_WIDENED_MAX || a.stride < -STRIDE_WIDENED_MAX)
         return varying;
@@ -115,7 +146,7 @@ static struct mr_class special_class(const struct mr_flow *flow, const struct mr
         if (!(flow->shape & MR_SHAPE_LINEAR) && flow->rows == 1)
             return varying;
         if (operand->component == 0 && flow->rows == 1)
-            return (struct mr_class){MR_CLASS_AFFINE, 1, 0, true};
+            return aligned(1, FIRST_THREADS);
         return operand->component == 0 ? affine(flow, 1, 0) : operand->component == 1 ? affine(flow, 0, 0) : uniform;
     case MR_PTX_SPECIAL_LANEID:
         return affine(flow, 1, 0);
@@ -149,6 +180,8 @@ static struct mr_class raw_operand_class(const struct mr_flow *flow, const struc
         }
         return all;
     }
+    case MR_PTX_OPERAND_IMM_INT:
+        return uniform_of((uint32_t)operand->value);
     default:
         return uniform;
     }
@@ -211,17 +244,66 @@ static struct mr_class convert_class(const struct mr_flow *flow, const struct mr
     return affine(flow, cut_stride(a.stride, 32), 0);
 }
 
-/* A thread's number taken apart: `tid.x / 32` is the same for the warp, `tid.x % 32` steps from 0. */
-static struct mr_class part_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
+/* Bits of a value of 32 bits that steps between bits of its own, taken out and moved by `down`: with all those of the lane it goes on stepping, with none it is
+ * the same for all lanes. */
+static struct mr_class part_class(struct mr_class a, uint32_t mask, unsigned down)
 {
-    const struct mr_ptx_operand *by = &inst->operands[2];
-    if (bits != 32 || by->kind != MR_PTX_OPERAND_IMM_INT || !raw_operand_class(flow, &inst->operands[1]).aligned)
+    uint32_t ones = (a.ones & mask) >> down;
+    if (!a.aligned || ((lane_bits(a) & mask) && ((lane_bits(a) & mask) != lane_bits(a) || a.stride >> down << down != a.stride)))
         return varying;
+    return lane_bits(a) & mask ? aligned(a.stride >> down, ones) : uniform_of(ones);
+}
+
+/* Which bits `bfe.u32` and `shr` with known operands leave, and by how much they go down. False for other instructions. */
+static bool field_of(const struct mr_flow *flow, const struct mr_ptx_inst *inst, uint32_t *mask, unsigned *down)
+{
+    const struct mr_ptx_operand *from = &inst->operands[2], *length = &inst->operands[3];
+    if (from->kind != MR_PTX_OPERAND_IMM_INT || from->value < 0 || from->value > 31)
+        return false;
+    *down = (unsigned)from->value;
+    *mask = UINT32_MAX << *down;
     if (inst->op == MR_PTX_OP_SHR)
-        return by->value >= 5 && by->value < 32 ? uniform : varying;
-    if (by->value == 31)
-        return raw_operand_class(flow, &inst->operands[1]);
-    return by->value & 31 ? varying : uniform;
+        return mr_ptx_type_class(inst->type[0]) != 'S' || raw_operand_class(flow, &inst->operands[1]).ones <= INT32_MAX;
+    if (inst->op != MR_PTX_OP_BFE || inst->type[0] != MR_PTX_TYPE_U32 || length->kind != MR_PTX_OPERAND_IMM_INT || length->value < 0 || length->value > 255)
+        return false;
+    if (length->value < 32 - (int)*down)
+        *mask &= ~(UINT32_MAX << *down << length->value);
+    return true;
+}
+
+/* The operation on bits of one that steps between bits of its own. */
+static struct mr_class bits_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
+{
+    struct mr_class a = raw_operand_class(flow, &inst->operands[1]), b = raw_operand_class(flow, &inst->operands[2]);
+    uint32_t mask;
+    unsigned down;
+    if (bits != 32)
+        return varying;
+    if (inst->op == MR_PTX_OP_SHR || inst->op == MR_PTX_OP_BFE)
+        return field_of(flow, inst, &mask, &down) ? part_class(a, mask, down) : varying;
+    if (inst->op == MR_PTX_OP_AND)
+        return inst->operands[2].kind == MR_PTX_OPERAND_IMM_INT ? part_class(a, (uint32_t)inst->operands[2].value, 0) : varying;
+    struct mr_class steps = a.kind == MR_CLASS_AFFINE ? a : b, other = a.kind == MR_CLASS_AFFINE ? b : a;
+    if (!steps.aligned || other.kind != MR_CLASS_UNIFORM || (other.ones & lane_bits(steps)))
+        return varying;
+    return aligned(steps.stride, steps.ones | other.ones);
+}
+
+/* Sums and products of 32 bits that leave the lane's bits what they are. */
+static struct mr_class sum_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
+{
+    struct mr_class a = raw_operand_class(flow, &inst->operands[1]), b = raw_operand_class(flow, &inst->operands[2]);
+    struct mr_class sum = class_sum(flow, a, b, inst->op == MR_PTX_OP_ADD ? 1 : -1, bits), steps = a.kind == MR_CLASS_AFFINE ? a : b;
+    bool keeps = bits == 32 && sum.kind == MR_CLASS_AFFINE && steps.aligned && sum.stride == steps.stride && !sum.wrap
+        && ((a.kind == MR_CLASS_UNIFORM && !(a.ones & bits_up_to_lanes(steps))) || (b.kind == MR_CLASS_UNIFORM && !(b.ones & bits_up_to_lanes(steps))));
+    return keeps ? aligned(sum.stride, UINT32_MAX & ~lane_bits(sum)) : sum;
+}
+
+static struct mr_class shifted_class(const struct mr_flow *flow, struct mr_class a, unsigned by, unsigned bits)
+{
+    if (a.aligned && bits == 32 && a.stride << by <= STRIDE_WIDENED_MAX / 2)
+        return aligned(a.stride << by, a.ones << by);
+    return class_scaled(flow, a, (int64_t)(UINT64_C(1) << by), bits);
 }
 
 /* The class if all sources are known and at least one is affine. */
@@ -242,14 +324,13 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
     case MR_PTX_OP_CVTA:
         return bits == 64 ? raw_operand_class(flow, &operands[1]) : varying;
     case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
-        return bits ? class_sum(flow, raw_operand_class(flow, &operands[1]), raw_operand_class(flow, &operands[2]),
-                                inst->op == MR_PTX_OP_ADD ? 1 : -1, bits) : varying;
+        return bits ? sum_class(flow, inst, bits) : varying;
     case MR_PTX_OP_NEG:
         return bits ? class_scaled(flow, raw_operand_class(flow, &operands[1]), -1, bits) : varying;
     case MR_PTX_OP_SHL:
         if (!bits || operands[2].kind != MR_PTX_OPERAND_IMM_INT || (uint64_t)operands[2].value >= bits)
             return varying;
-        return class_scaled(flow, raw_operand_class(flow, &operands[1]), (int64_t)(UINT64_C(1) << operands[2].value), bits);
+        return shifted_class(flow, raw_operand_class(flow, &operands[1]), (unsigned)operands[2].value, bits);
     case MR_PTX_OP_MUL:
         return product_class(flow, inst);
     case MR_PTX_OP_MAD: {
@@ -257,8 +338,8 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
         return class_sum(flow, product, raw_operand_class(flow, &operands[3]), 1,
                          inst->mode == MR_PTX_MODE_WIDE ? 64 : bits);
     }
-    case MR_PTX_OP_SHR: case MR_PTX_OP_AND:
-        return part_class(flow, inst, bits);
+    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_BFE:
+        return bits_class(flow, inst, bits);
     case MR_PTX_OP_CVT:
         return convert_class(flow, inst);
     default:
@@ -271,7 +352,7 @@ static struct mr_class as_stepped(struct mr_class c)
 {
     switch (c.kind) {
     case MR_CLASS_UNIFORM:
-        return (struct mr_class){MR_CLASS_STEPPED, 63, 0, false};
+        return (struct mr_class){.kind = MR_CLASS_STEPPED, .stride = 63};
     case MR_CLASS_AFFINE:
         return (struct mr_class){MR_CLASS_STEPPED, c.stride ? __builtin_ctzll((uint64_t)c.stride) : 63, c.wrap != 0, false};
     case MR_CLASS_STEPPED:
@@ -309,7 +390,7 @@ static struct mr_class stepped_product(const struct mr_flow *flow, const struct 
     }
     if (b.kind != MR_CLASS_UNIFORM || inst->mode == MR_PTX_MODE_HI)
         return varying;
-    bool wraps = inst->mode == MR_PTX_MODE_WIDE && !a.aligned;
+    bool wraps = inst->mode == MR_PTX_MODE_WIDE && !mr_class_is_small(a);
     a = as_stepped(a);
     if (a.kind != MR_CLASS_STEPPED)
         return varying;
@@ -409,7 +490,10 @@ static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst 
 {
     const struct mr_ptx_operand *limit = &inst->operands[2];
     if (inst->op != MR_PTX_OP_SETP || inst->operand_count != 3 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32
-        || limit->kind != MR_PTX_OPERAND_IMM_INT || !raw_operand_class(flow, &inst->operands[1]).aligned)
+        || limit->kind != MR_PTX_OPERAND_IMM_INT)
+        return false;
+    struct mr_class a = raw_operand_class(flow, &inst->operands[1]);
+    if (!a.aligned || a.stride != 1)
         return false;
     switch (inst->cmp) {
     case MR_PTX_CMP_LT: case MR_PTX_CMP_LO: case MR_PTX_CMP_GE: case MR_PTX_CMP_HS:
@@ -418,6 +502,41 @@ static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst 
         return (limit->value & 31) == 31;
     default:
         return false;
+    }
+}
+
+static uint32_t low_zeros(uint32_t ones)
+{
+    return ones ? (uint32_t)__builtin_ctz(ones) : 31;
+}
+
+/* What is known of a result that is the same for all lanes, its operands being so. */
+static struct mr_class uniform_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
+{
+    const struct mr_ptx_operand *operands = inst->operands;
+    if (inst->operand_count < 2 || inst->dst_count != 1 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32 || operands[0].kind != MR_PTX_OPERAND_REG
+        || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)))
+        return uniform;
+    uint32_t a = raw_operand_class(flow, &operands[1]).ones, b = inst->operand_count > 2 ? raw_operand_class(flow, &operands[2]).ones : 0, mask;
+    unsigned down, zeros = low_zeros(a);
+    switch (inst->op) {
+    case MR_PTX_OP_MOV:
+        return operands[1].kind == MR_PTX_OPERAND_VECTOR ? uniform : uniform_of(a);
+    case MR_PTX_OP_AND:
+        return uniform_of(a & b);
+    case MR_PTX_OP_OR: case MR_PTX_OP_XOR:
+        return uniform_of(a | b);
+    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+        return uniform_of(UINT32_MAX << (zeros < low_zeros(b) ? zeros : low_zeros(b)));
+    case MR_PTX_OP_SHL:
+        return operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < 32 ? uniform_of(a << operands[2].value) : uniform;
+    case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
+        return field_of(flow, inst, &mask, &down) ? uniform_of((a & mask) >> down) : uniform;
+    case MR_PTX_OP_MUL:
+        zeros += low_zeros(b);
+        return inst->mode == MR_PTX_MODE_LO ? uniform_of(zeros < 32 ? UINT32_MAX << zeros : 0) : uniform;
+    default:
+        return uniform;
     }
 }
 
@@ -446,7 +565,7 @@ static struct mr_class unguarded_class(const struct mr_flow *flow, const struct 
     if (any_none)
         return none;
     if (all_uniform)
-        return uniform;
+        return uniform_result(flow, inst);
     result = any_stepped ? varying : affine_result(flow, inst);
     return result.kind == MR_CLASS_VARYING ? stepped_result(flow, inst) : result;
 }
@@ -471,6 +590,7 @@ static struct mr_class meet(struct mr_class a, struct mr_class b)
         return varying;
     a.wrap |= b.wrap;
     a.aligned = a.aligned && b.aligned;
+    a.ones |= b.ones;
     return a;
 }
 
@@ -487,7 +607,7 @@ static void define_visit(void *data, uint32_t reg, bool is_definition)
     if (!is_definition || old->kind == MR_CLASS_VARYING)
         return;
     struct mr_class next = mr_bit_get(define->flow->forced, reg) ? varying : meet(*old, define->result);
-    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap || next.aligned != old->aligned) {
+    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap || next.aligned != old->aligned || next.ones != old->ones) {
         *old = next;
         define->changed = true;
     }
