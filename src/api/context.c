@@ -243,10 +243,13 @@ CUresult mr_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     return status;
 }
 
-/* Refused, in any mode, while a stream of the context is being captured. Memory pools give back what they hold beyond their thresholds. */
-static CUresult synchronize(struct mr_context *context)
+/* Refused, in any mode, while a stream of the context is being captured. Memory pools give back what they hold beyond their thresholds. `context` is NULL if there
+ * is none; one that has failed is waited for, too: its kernels may still be coming to their end. */
+static CUresult synchronize(struct mr_context *context, CUresult status)
 {
-    CUresult status = mr_capture_refuse_context("cuCtxSynchronize", context);
+    if (status != CUDA_SUCCESS)
+        return context ? mr_context_synchronize(context) : status;
+    status = mr_capture_refuse_context("cuCtxSynchronize", context);
     if (status == CUDA_SUCCESS)
         status = mr_context_synchronize(context);
     mr_mempools_settle();
@@ -255,16 +258,16 @@ static CUresult synchronize(struct mr_context *context)
 
 CUresult mr_cuCtxSynchronize(void)
 {
-    struct mr_context *context;
+    struct mr_context *context = NULL;
     CUresult status = mr_context_require(&context);
-    return status == CUDA_SUCCESS ? synchronize(context) : status;
+    return synchronize(context, status);
 }
 
 CUresult mr_cuCtxSynchronize_v2(CUcontext ctx)
 {
-    struct mr_context *context;
+    struct mr_context *context = NULL;
     CUresult status = mr_context_resolve(ctx, &context);
-    return status == CUDA_SUCCESS ? synchronize(context) : status;
+    return synchronize(context, status);
 }
 
 CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffinityType type)

@@ -72,8 +72,10 @@ CUresult mr_cuStreamQuery(CUstream hStream)
 
 CUresult mr_cuStreamSynchronize(CUstream hStream)
 {
-    struct mr_stream *stream;
+    struct mr_stream *stream = NULL;
     CUresult status = mr_stream_resolve(hStream, &stream);
+    if (status != CUDA_SUCCESS && stream) /* of a context that has failed: its kernels may still be coming to their end */
+        return mr_context_synchronize(mr_stream_context(stream));
     if (status == CUDA_SUCCESS)
         status = mr_capture_refuse("cuStreamSynchronize", stream);
     if (status == CUDA_SUCCESS)

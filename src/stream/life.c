@@ -211,10 +211,12 @@ CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
         *out = stream;
         return mr_context_error(stream->context);
     }
-    struct mr_context *context;
+    struct mr_context *context = NULL;
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
+    if (status != CUDA_SUCCESS) {
+        *out = context ? context->legacy : NULL;
         return status;
+    }
     if (handle == CU_STREAM_PER_THREAD)
         return per_thread_stream(context, out);
     *out = context->legacy;

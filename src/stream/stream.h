@@ -18,7 +18,8 @@ struct mr_stream;
 /* The stream behind a handle: CU_STREAM_LEGACY and 0 are the current context's legacy stream, CU_STREAM_PER_THREAD the calling thread's own
  * stream in the current context (made on first use); these two need a current context (errors of mr_context_require). Other handles name
  * their context themselves, as on hardware, whatever is current. CUDA_ERROR_INVALID_HANDLE for a stale or foreign handle, the sticky error of the stream's
- * context, CUDA_ERROR_NOT_PERMITTED inside a host function. No reference is taken: valid until the program destroys the stream. */
+ * context, CUDA_ERROR_NOT_PERMITTED inside a host function. No reference is taken: valid until the program destroys the stream. With a sticky error *out is a stream
+ * of that context, too. */
 CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out) __attribute__((warn_unused_result));
 
 /* As mr_stream_resolve, for the few calls that hardware allows inside host functions. */

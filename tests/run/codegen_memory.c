@@ -364,9 +364,29 @@ static void narrow_constants(void **unused)
     rig_close(rig);
 }
 
+/* Where nothing is, and code generation knows it: a fault like any other, and no licence to leave the kernel out. */
+static void address_zero(void **unused)
+{
+    (void)unused;
+    static const char text[] = ".version 8.8\n.target sm_80\n.address_size 64\n"
+        ".func stores(.param .b64 p) { .reg .b64 %p; ld.param.b64 %p, [p]; st.u32 [%p], 1; ret; }\n"
+        ".visible .entry store(.param .u64 to) { .reg .b64 %a; mov.u64 %a, 0; st.global.u32 [%a], 1; ret; }\n"
+        ".visible .entry load(.param .u64 to) { .reg .b64 %a; .reg .b32 %x; mov.u64 %a, 0; ld.global.u32 %x, [%a+8]; ld.param.u64 %a, [to]; st.global.u32 [%a], %x; ret; }\n"
+        ".visible .entry never_written(.param .u64 to) { .reg .b64 %a; st.global.u32 [%a], 1; ret; }\n"
+        ".visible .entry by_function(.param .u64 to) { .param .b64 a; .reg .b64 %a; mov.u64 %a, 0; st.param.b64 [a], %a; call stores, (a); ret; }\n";
+    static const char *const names[] = {"store", "load", "never_written", "by_function"};
+    unsigned grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
+    struct rig *rig = rig_open(text);
+    void *to = out;
+    FOR_VARIANTS
+        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+            assert_int_equal(rig_launch(rig, names[i], grid, block, 0, &to, sizeof to), CUDA_ERROR_ILLEGAL_ADDRESS);
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(vectors_of_elements), cmocka_unit_test(strides_of_parameters), cmocka_unit_test(variables), cmocka_unit_test(named_otherwise), cmocka_unit_test(names_without_space), cmocka_unit_test(calls), cmocka_unit_test(passing_predicates),
-        cmocka_unit_test(bad_addresses), cmocka_unit_test(misaligned_addresses), cmocka_unit_test(narrow_constants)};
+        cmocka_unit_test(bad_addresses), cmocka_unit_test(address_zero), cmocka_unit_test(misaligned_addresses), cmocka_unit_test(narrow_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,7 @@ static bool declare(struct cg_unit *unit)
         add_attribute(unit, fn, "no-builtins", "true");
         add_attribute(unit, fn, "warn-stack-size", "0");
         add_flag(unit, fn, "nounwind");
+        add_flag(unit, fn, "null_pointer_is_valid"); /* what is read or written there is a fault of the kernel's, which nobody may reason away */
         unit->callees[func->index] = fn;
     }
     return true;
