@@ -293,6 +293,23 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
     return true;
 }
 
+/* Bits of a base that steps between bits of its own (uniformity.c). */
+static bool affine_bits(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c, struct cg_affine *out)
+{
+    struct cg_affine a, b;
+    LLVMTypeRef type = g->unit->i32;
+    if (!cg_affine_source(g, &inst->operands[1], &a) || !cg_affine_source(g, &inst->operands[2], &b))
+        return false;
+    LLVMValueRef x = base_of(g, &a, type), y = base_of(g, &b, type);
+    switch (inst->op) {
+    case MR_PTX_OP_AND: out->base = c.ones ? LLVMBuildAnd(g->b, x, y, "") : LLVMConstInt(type, 0, false); break;
+    case MR_PTX_OP_OR: out->base = LLVMBuildOr(g->b, x, y, ""); break;
+    case MR_PTX_OP_XOR: out->base = LLVMBuildXor(g->b, x, y, ""); break;
+    default: out->base = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, x, y, ""), LLVMConstInt(type, c.ones, false), ""); break;
+    }
+    return true;
+}
+
 /* The result in the row at hand. */
 static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c, struct cg_affine *out)
 {
@@ -334,18 +351,9 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
         r.base = LLVMBuildShl(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
         r.brk = a.brk;
         break;
-    case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: {
-        if (!cg_affine_source(g, &operands[1], &a) || !cg_affine_source(g, &operands[2], &b))
+    case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
+        if (!affine_bits(g, inst, c, &r))
             return false;
-        LLVMOpcode op = inst->op == MR_PTX_OP_AND ? LLVMAnd : inst->op == MR_PTX_OP_OR ? LLVMOr : LLVMXor;
-        r.base = c.ones ? LLVMBuildBinOp(g->b, op, base_of(g, &a, type), base_of(g, &b, type), "") : LLVMConstInt(type, 0, false);
-        break;
-    }
-    case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
-        if (!cg_affine_source(g, &operands[1], &a))
-            return false;
-        r.base = LLVMBuildLShr(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
-        r.base = LLVMBuildAnd(g->b, r.base, LLVMConstInt(type, c.ones, false), "");
         break;
     case MR_PTX_OP_MUL:
         if (!affine_product(g, inst, &r))
