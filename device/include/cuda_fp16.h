@@ -9,6 +9,19 @@
 #define MR_MEMBER __attribute__((host, device, always_inline)) inline
 #include "millrace_small_casts.h"
 
+/* The float of the same value. clang's own conversion takes subnormal halves for zeros under -ftz=true, as it takes subnormal floats; NVIDIA's headers keep them. */
+static __attribute__((host, device, always_inline, unused)) inline float mr_half_widened(unsigned short bits)
+{
+#ifdef __CUDA_ARCH__
+    if (!__builtin_constant_p(bits)) {
+        float wide;
+        __asm__("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+        return wide;
+    }
+#endif
+    return (float)__builtin_bit_cast(_Float16, bits);
+}
+
 struct __nv_bfloat16;
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
@@ -20,7 +33,7 @@ struct __attribute__((aligned(2))) __half {
     MR_MEMBER __half(double x) : __x(__builtin_bit_cast(unsigned short, (_Float16)x)) {}
     template <class T, class = typename mr_if_whole<T>::type> MR_MEMBER __half(T x) : __half((float)x) {}
     explicit MR_MEMBER __half(__nv_bfloat16 x); /* in cuda_bf16.h */
-    MR_MEMBER operator float() const { return (float)__builtin_bit_cast(_Float16, __x); }
+    MR_MEMBER operator float() const { return mr_half_widened(__x); }
     MR_SMALL_CASTS
     MR_MEMBER operator __half_raw() const { return {__x}; }
     MR_MEMBER operator __half_raw() const volatile { return {__x}; }

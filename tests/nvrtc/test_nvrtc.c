@@ -230,6 +230,24 @@ static void values_stay_values(void **state)
     assert_int_not_equal(access("hostile", F_OK), 0);
 }
 
+/* -ftz=true is about floats, as it is with NVIDIA's headers: subnormal halves are numbers (CuPy compiles everything so, and counts what is not zero). */
+static void halves_are_not_flushed(void **state)
+{
+    (void)state;
+    static const char *const options[] = { "-ftz=true", "-arch=compute_80" };
+    nvrtcProgram program = program_of(
+        "#include <cuda_fp16.h>\n__global__ void k(__half *a, __half2 *b, float *f, int *n) {\n"
+        "a[0] = a[1] + a[2]; a[3] = a[4] * a[5]; n[0] = a[6] != a[7]; n[1] = a[8] < a[9]; f[0] = a[10]; b[0] = __hadd2(b[1], b[2]); n[2] = __half2int_rn(a[11]);\n"
+        "n[3] = __hgt(a[12], a[13]); f[1] = f[2] * f[3]; }\n", "halves.cu");
+    assert_int_equal(nvrtcCompileProgram(program, 2, options), NVRTC_SUCCESS);
+    char *ptx = ptx_of(program);
+    assert_non_null(strstr(ptx, "mul.ftz.f32"));
+    assert_null(strstr(ptx, ".ftz.f16"));
+    assert_null(strstr(ptx, "ftz.f32.f16"));
+    free(ptx);
+    nvrtcDestroyProgram(&program);
+}
+
 /* A value that no process can be started with is told, however long it is. */
 static void very_long_values(void **state)
 {
@@ -671,6 +689,7 @@ int main(void)
         cmocka_unit_test(bad_arguments), cmocka_unit_test(facts), cmocka_unit_test_setup(before_and_after, begin),
         cmocka_unit_test(options_refused), cmocka_unit_test_setup(options_taken, begin), cmocka_unit_test_setup(what_kernels_use, begin),
         cmocka_unit_test_setup(values_stay_values, begin),
+        cmocka_unit_test_setup(halves_are_not_flushed, begin),
         cmocka_unit_test(very_long_values),
         cmocka_unit_test_setup(errors_have_places, begin), cmocka_unit_test_setup(names_are_lowered, begin),
         cmocka_unit_test_setup(headers_in_memory, begin), cmocka_unit_test_setup(headers_looked_for, begin),
