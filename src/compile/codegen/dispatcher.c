@@ -104,6 +104,17 @@ static uint32_t loop_word(uint32_t loop, bool mark)
     return (loop == MR_FLOW_NONE ? MR_SCAN_NO_LOOP : loop) | (mark ? MR_SCAN_MARK : 0);
 }
 
+/* A table that the code reads; frees `words`. */
+static LLVMValueRef constant_words(struct cg_unit *unit, LLVMValueRef *words, uint64_t count, const char *name)
+{
+    LLVMValueRef content = LLVMConstArray2(unit->i32, words, count), table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), name);
+    mr_free(words);
+    LLVMSetInitializer(table, content);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetLinkage(table, LLVMInternalLinkage);
+    return table;
+}
+
 /* The table of the service next_block: see abi.h. */
 static LLVMValueRef scan_table(struct cg *g)
 {
@@ -126,13 +137,7 @@ static LLVMValueRef scan_table(struct cg *g)
         words[at++] = LLVMConstInt(unit->i32, flow->loops[l].end, false);
         words[at++] = LLVMConstInt(unit->i32, loop_word(flow->loops[l].parent, flow->loops[l].waits), false);
     }
-    LLVMValueRef content = LLVMConstArray2(unit->i32, words, count);
-    mr_free(words);
-    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "order");
-    LLVMSetInitializer(table, content);
-    LLVMSetGlobalConstant(table, true);
-    LLVMSetLinkage(table, LLVMInternalLinkage);
-    return g->scan_table = table;
+    return g->scan_table = constant_words(unit, words, count, "order");
 }
 
 LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
@@ -174,13 +179,7 @@ static LLVMValueRef waiting_table(struct cg *g)
         words[2 * b] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? 0 : flow->loops[loop].first, false);
         words[2 * b + 1] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
     }
-    LLVMValueRef content = LLVMConstArray2(unit->i32, words, 2 * (uint64_t)flow->block_count);
-    mr_free(words);
-    LLVMValueRef table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "waiting");
-    LLVMSetInitializer(table, content);
-    LLVMSetGlobalConstant(table, true);
-    LLVMSetLinkage(table, LLVMInternalLinkage);
-    return g->waiting_table = table;
+    return g->waiting_table = constant_words(unit, words, 2 * (uint64_t)flow->block_count, "waiting");
 }
 
 void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
