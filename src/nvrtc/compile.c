@@ -20,6 +20,7 @@
 #include "nvrtc/prepare.h"
 #include "nvrtc/program.h"
 #include "nvrtc/run.h"
+#include "ptx/statics.h"
 
 #define NAME_MARK "mr_nvrtc_name_"
 #define STRINGIFY(x) #x
@@ -116,7 +117,7 @@ static bool source_folder(const struct _nvrtcProgram *program, const struct mr_o
 static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
-        "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fno-crash-diagnostics", "-fno-show-column",
+        "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fkeep-persistent-storage-variables", "-fno-crash-diagnostics", "-fno-show-column",
         "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
         "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/",
         "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
@@ -280,6 +281,15 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
 }
 
 /* Compiles, or finds what the compiler said before. */
+/* What clang kept for the sake of variables that the host may look for, without what nobody can miss. */
+static void tidy_statics(struct mr_run *run)
+{
+    struct mr_text tidied = { .data = NULL };
+    mr_ptx_tidy_statics(mr_text_chars(&run->output), &tidied);
+    mr_text_clear(&run->output);
+    run->output = tidied;
+}
+
 static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_options *options, struct mr_run *run, const char *device)
 {
     struct mr_text source = { .data = NULL };
@@ -308,6 +318,8 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
     if (status == MR_RUN_DONE)
         status = mr_managed_mark(program, run, &words, device);
+    if (status == MR_RUN_DONE)
+        tidy_statics(run);
     if (status == MR_RUN_NOT_STARTED) {
         mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
             run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");

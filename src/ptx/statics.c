@@ -3,7 +3,10 @@
 #include "ptx/statics.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/memory.h"
 
 /* `.visible .global .align 4 .u32 name[10] = {…};` */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space)
@@ -111,4 +114,175 @@ void mr_ptx_join_statics(const char *ptx, struct mr_text *out)
     mr_words_clear(&wanted);
     mr_words_clear(&here);
     mr_words_clear(&names);
+}
+
+/* A declaration of a variable, and what else there is of its names. */
+struct variable {
+    const char *name;
+    size_t length;
+    bool referred; /* by another line, or by its own initialiser */
+    bool drop;
+    bool taken; /* something else has its own name */
+    const char *own; /* within `name`: the name in the source of a variable of no namespace; else NULL */
+    size_t own_length;
+};
+
+struct variables {
+    struct variable *items;
+    size_t count;
+};
+
+/* Texts of known length, as strcmp would have them. */
+static int compare_text(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+    return order ? order : (a_length > b_length) - (a_length < b_length);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct variable *one = a, *other = b;
+    return compare_text(one->name, one->length, other->name, other->length);
+}
+
+static struct variable *find(const struct variables *variables, const char *name, size_t length)
+{
+    struct variable key = { .name = name, .length = length };
+    return variables->count ? bsearch(&key, variables->items, variables->count, sizeof key, by_name) : NULL;
+}
+
+/* The variable that a line declares in global, constant or shared memory; the last is not what mr_ptx_line_variable finds. */
+static const char *declared(const char *line, size_t *length)
+{
+    static const char shared[] = ".shared ";
+    const char *space, *name = *line == '.' ? mr_ptx_line_variable(line, length, &space) : NULL;
+    if (name || strncmp(line, shared, strlen(shared)) != 0)
+        return name;
+    size_t end = strcspn(line, "[;\n"), begin = end;
+    while (begin && is_name(line[begin - 1]))
+        begin--;
+    *length = end - begin;
+    return *length ? line + begin : NULL;
+}
+
+/* `name` in `_ZL4name`: a variable of no namespace that is local to its source. */
+static void set_own_name(struct variable *variable)
+{
+    char *own;
+    if (variable->length < 4 || strncmp(variable->name, "_ZL", 3) != 0 || !isdigit((unsigned char)variable->name[3]))
+        return;
+    size_t length = strtoul(variable->name + 3, &own, 10);
+    if (length && own + length == variable->name + variable->length) {
+        variable->own = own;
+        variable->own_length = length;
+    }
+}
+
+/* Whether a program could miss it where nothing refers to it. */
+static bool may_drop(const char *line, const struct variable *variable)
+{
+    if (strncmp(line, ".visible ", 9) == 0 || is_extern(line))
+        return false;
+    if (strncmp(line, ".weak ", 6) == 0)
+        return strncmp(line, ".weak .const ", 13) == 0;
+    if (strncmp(line, ".shared ", 8) == 0)
+        return true;
+    if (variable->own)
+        return strncmp(variable->own, "mr_", 3) == 0 || strncmp(variable->own, "warpSize", variable->own_length) == 0;
+    return strncmp(variable->name, "_ZN", 3) == 0 || strncmp(variable->name, "_ZZ", 3) == 0;
+}
+
+static bool list_variables(const char *ptx, struct variables *variables)
+{
+    size_t room = 0;
+    for (const char *at = ptx; *at;) {
+        size_t whole = strcspn(at, "\n"), length;
+        const char *name = declared(at, &length);
+        if (name) {
+            if (variables->count == room) {
+                struct variable *more = mr_realloc(variables->items, (room = room ? room * 2 : 256) * sizeof *more);
+                if (!more)
+                    return false;
+                variables->items = more;
+            }
+            struct variable *variable = &variables->items[variables->count++];
+            *variable = (struct variable){ .name = name, .length = length };
+            set_own_name(variable);
+            variable->drop = may_drop(at, variable);
+        }
+        at += whole + (at[whole] == '\n');
+    }
+    if (variables->count)
+        qsort(variables->items, variables->count, sizeof *variables->items, by_name);
+    return true;
+}
+
+/* The length of the name that begins here, or of what stands before the next. */
+static size_t word_length(const char *at)
+{
+    size_t length = 0;
+    bool name = is_name(*at);
+    while (at[length] && is_name(at[length]) == name)
+        length++;
+    return length;
+}
+
+static int by_own_name(const void *a, const void *b)
+{
+    const struct variable *one = *(struct variable *const *)a, *other = *(struct variable *const *)b;
+    return compare_text(one->own, one->own_length, other->own, other->own_length);
+}
+
+/* Notes which variables the text refers to, and which of their own names something else has. */
+static bool read_words(const char *ptx, struct variables *variables)
+{
+    struct variable **own = mr_calloc(variables->count + 1, sizeof *own);
+    size_t count = 0;
+    if (!own)
+        return false;
+    for (size_t i = 0; i < variables->count; i++)
+        if (variables->items[i].own)
+            own[count++] = &variables->items[i];
+    if (count)
+        qsort(own, count, sizeof *own, by_own_name);
+    for (const char *at = ptx; *at; at += word_length(at)) {
+        if (!is_name(*at))
+            continue;
+        size_t length = word_length(at);
+        struct variable key = { .own = at, .own_length = length }, *wanted = &key, *variable = find(variables, at, length);
+        if (variable && variable->name != at)
+            variable->referred = true;
+        struct variable **taken = count ? bsearch(&wanted, own, count, sizeof *own, by_own_name) : NULL;
+        if (taken)
+            (*taken)->taken = true;
+    }
+    mr_free(own);
+    return true;
+}
+
+static void write_tidied(const char *ptx, const struct variables *variables, struct mr_text *out)
+{
+    for (const char *at = ptx; *at;) {
+        size_t whole = strcspn(at, "\n") + 1, length;
+        const char *name = declared(at, &length), *end = at + (at[whole - 1] ? whole : whole - 1);
+        const struct variable *declares = name ? find(variables, name, length) : NULL;
+        bool drop = declares && declares->drop && !declares->referred;
+        for (; at < end; at += length) {
+            length = word_length(at) < (size_t)(end - at) ? word_length(at) : (size_t)(end - at);
+            const struct variable *variable = is_name(*at) ? find(variables, at, length) : NULL;
+            bool own = variable && variable->own && !variable->taken;
+            if (!drop)
+                mr_text_add(out, own ? variable->own : at, own ? variable->own_length : length);
+        }
+    }
+}
+
+void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out)
+{
+    struct variables variables = { .items = NULL };
+    if (list_variables(ptx, &variables) && read_words(ptx, &variables))
+        write_tidied(ptx, &variables, out);
+    else
+        out->failed = true;
+    mr_free(variables.items);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Variables local to a source, in relocatable PTX that clang 19 made of it.
- * Those that the host names get a longer name, which no other source has; but a
+ * Variables local to a source, in PTX that clang 19 made of it.
+ *
+ * In relocatable PTX those that the host names get a longer name, which no other source has; but a
  * kernel before the host's first use knows them by the short
  * one, and declares that as defined elsewhere. It is nowhere.
  */
@@ -13,6 +14,14 @@
 
 /* Adds the PTX to `out`, each such short name made the long one, which is that and "__static__…", the same in a whole source. */
 void mr_ptx_join_statics(const char *ptx, struct mr_text *out);
+
+/*
+ * Adds the PTX to `out`, as a program that looks for variables by name expects it. The PTX was made with -fkeep-persistent-storage-variables, so that
+ * no variable that the host may write is left out or replaced by its first value. Two things change. A variable of no namespace gets its own
+ * name, as nvcc and NVRTC call it, where nothing else has that (`c` for `_ZL1c`). And variables that nothing refers to and no host could name are left out:
+ * constants of templates, what stands in namespaces or functions, and what this project's headers declare.
+ */
+void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out);
 
 /* Of a line: the name of the variable that it declares, and where; NULL: it is no declaration as clang writes it. *space: where the state space begins. */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space);

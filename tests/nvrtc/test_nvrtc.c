@@ -603,6 +603,74 @@ static void managed_variables(void **state)
     }
 }
 
+/* Variables that only the host writes: found by name, and read as written, whatever their linkage. NVRTC 13.0 names them so. */
+static void static_variables(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "static __constant__ int table[4];\n"
+        "static __device__ int counter = 5;\n"
+        "static __device__ int nobody_reads;\n"
+        "namespace { __device__ int hidden = 6; }\n"
+        "namespace deep { static __constant__ int inner = 7; }\n"
+        "template <class T> __device__ T of_kind = 8;\n"
+        "inline __device__ int shared_by_sources = 9;\n"
+        "static __device__ int out = 1;\n" /* a name that PTX has for itself, too */
+        "static __device__ const int fixed[3] = { 1, 2, 3 };\n"
+        "extern \"C\" __global__ void sum(int *result, int i) {\n"
+        "    static __device__ int within = 10;\n"
+        "    *result = table[0] + counter + hidden + deep::inner + of_kind<int> + shared_by_sources + out + fixed[i] + within;\n"
+        "}\n";
+    static const char *const words[] = { "-std=c++17" };
+    /* Expression or NULL (the name is what the module has), name, first value. */
+    static const struct { const char *expression, *name; int first; } variables[] = {
+        { NULL, "table", 0 }, { NULL, "counter", 5 }, { "&hidden", NULL, 6 }, { "&deep::inner", NULL, 7 }, { "&of_kind<int>", NULL, 8 },
+        { NULL, "shared_by_sources", 9 }, { NULL, "out", 1 }, { NULL, "nobody_reads", 0 }, { "&counter", "counter", 5 },
+    };
+    enum { VARIABLES = sizeof variables / sizeof *variables };
+    nvrtcProgram program = program_of(source, "statics.cu");
+    for (int i = 0; i < VARIABLES; i++)
+        if (variables[i].expression)
+            assert_int_equal(nvrtcAddNameExpression(program, variables[i].expression), NVRTC_SUCCESS);
+    assert_int_equal(nvrtcCompileProgram(program, 1, words), NVRTC_SUCCESS);
+    char *ptx = ptx_of(program);
+    assert_null(strstr(ptx, "mr_"));
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr result, at;
+    int value, i = 1, expected = 10 + 2;
+    assert_int_equal(cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context), 0);
+    assert_int_equal(cuModuleLoadData(&module, ptx), CUDA_SUCCESS);
+    for (int v = 0; v < VARIABLES; v++) {
+        const char *name = variables[v].name;
+        if (variables[v].expression) {
+            assert_int_equal(nvrtcGetLoweredName(program, variables[v].expression, &name), NVRTC_SUCCESS);
+            if (variables[v].name)
+                assert_string_equal(name, variables[v].name);
+        }
+        assert_int_equal(cuModuleGetGlobal(&at, NULL, module, name), CUDA_SUCCESS);
+        if (v == VARIABLES - 1)
+            break; /* written before, by its name */
+        assert_int_equal(cuMemcpyDtoH(&value, at, sizeof value), CUDA_SUCCESS);
+        assert_int_equal(value, variables[v].first);
+        value = 100 << v;
+        assert_int_equal(cuMemcpyHtoD(at, &value, sizeof value), CUDA_SUCCESS);
+        if (v != 7) /* nobody_reads */
+            expected += value;
+    }
+    void *parameters[] = { &result, &i };
+    assert_int_equal(cuMemAlloc(&result, sizeof value), CUDA_SUCCESS);
+    assert_int_equal(cuModuleGetFunction(&function, module, "sum"), CUDA_SUCCESS);
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL), CUDA_SUCCESS);
+    assert_int_equal(cuMemcpyDtoH(&value, result, sizeof value), CUDA_SUCCESS);
+    assert_int_equal(value, expected);
+    free(ptx);
+    assert_int_equal(cuMemFree(result) || cuModuleUnload(module) || cuDevicePrimaryCtxRelease(device), 0);
+    nvrtcDestroyProgram(&program);
+}
+
 /* Several threads, each with sources of its own. */
 
 static void *compile_some(void *number)
@@ -696,7 +764,7 @@ int main(void)
         cmocka_unit_test_setup(changed_headers, begin),
         cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
         cmocka_unit_test_setup(sums_of_their_own, begin),
-        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(managed_variables, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
+        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(managed_variables, begin), cmocka_unit_test_setup(static_variables, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

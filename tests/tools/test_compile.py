@@ -2,6 +2,7 @@
 """millrace cc: whole programs, compiled, linked and run. Usage: test_compile.py MILLRACE [Examples|Languages|Options]"""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -326,6 +327,22 @@ class Options(Programs):
         self.assertEqual(self.run_it(), "42\n")
         self.cc("-arch=native", "main.cpp", "kernels.cu", "-o", "program")
         self.assertEqual(self.run_it(), "42\n")
+
+    def test_static_variables(self):
+        """Whoever loads the PTX may look for them by name; in a whole program the host names them."""
+        self.write({"local.cu": "#include <stdio.h>\nstatic __constant__ float table[4];\nstatic __device__ int counter = 5;\nstatic __device__ int nobody_reads;\n"
+                    "__global__ void sum(float *p) { *p = table[1] + counter; }\n"
+                    "int main() { float *p, values[4] = { 0, 2 }; int more = 40; cudaMallocManaged(&p, 4);\n"
+                    "    cudaMemcpyToSymbol(table, values, sizeof values); cudaMemcpyToSymbol(counter, &more, sizeof more);\n"
+                    "    sum<<<1, 1>>>(p); cudaDeviceSynchronize(); printf(\"%g\\n\", *p); return 0; }\n"})
+        self.cc("local.cu", "-o", "program")
+        self.assertEqual(self.run_it(), "42\n")
+        for options in ([], ["-rdc=true"]):
+            self.cc("--ptx", *options, "local.cu", "-o", "local.ptx")
+            lines = (self.path / "local.ptx").read_text().splitlines()
+            for wanted in (r"\.const .*\[16\];", r"\.global .* = 5;", r"\.global .*nobody_reads.*;"):
+                self.assertTrue([line for line in lines if re.search(wanted, line)], (options, wanted))
+            self.assertFalse([line for line in lines if "mr_" in line])
 
     def test_dependencies(self):
         self.write(HALVES)

@@ -87,23 +87,34 @@ static void device_words(const struct request *request, const struct places *pla
     mr_words_add(words, "--cuda-gpu-arch=", arch);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
+    if (phase_is_device(request->phase)) /* who loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
+        mr_words_add(words, "-fkeep-persistent-storage-variables", "");
     if (phase_is_device(request->phase) && target == request->targets[0])
         add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
 }
 
+/* Variables local to the source, in the PTX: those that the host knows by a longer name, and those that it may look for by name. */
 static int mend_statics(const struct request *request, const char *output)
 {
-    struct mr_text ptx = { .data = NULL }, mended = { .data = NULL };
+    struct mr_text ptx = { .data = NULL }, tidied = { .data = NULL }, mended = { .data = NULL };
     if (request->dry_run)
         return 0;
     bool good = file_read(output, &ptx);
-    mr_ptx_join_statics(mr_text_chars(&ptx), &mended);
-    if (good && mended.failed)
+    if (phase_is_device(request->phase))
+        mr_ptx_tidy_statics(mr_text_chars(&ptx), &tidied);
+    else
+        mr_text_put(&tidied, mr_text_chars(&ptx));
+    if (request->relocatable)
+        mr_ptx_join_statics(mr_text_chars(&tidied), &mended);
+    else
+        mr_text_put(&mended, mr_text_chars(&tidied));
+    if (good && (tidied.failed || mended.failed))
         good = complain("out of memory", NULL);
     good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&mended)) == 0 || file_write(request, output, mr_text_chars(&mended), mended.length));
     mr_text_clear(&mended);
+    mr_text_clear(&tidied);
     mr_text_clear(&ptx);
     return good ? 0 : 1;
 }
@@ -132,10 +143,10 @@ int device_ptx(const struct request *request, const struct places *places, const
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
     int status = step_run(request, &words, NULL);
-    if (status == 0 && request->relocatable)
-        status = mend_statics(request, to);
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
+    if (status == 0 && (request->relocatable || phase_is_device(request->phase)))
+        status = mend_statics(request, to);
     unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)
         status = show(request, between);
