@@ -81,6 +81,10 @@ struct mr_entry {
 size_t mr_program_entry_count(const struct mr_program *program);
 const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index);
 
+/* The index of an entry or of a variable by name, or (size_t)-1. Variables without .visible are found too (hardware finds them), after those with it. */
+size_t mr_program_find_entry(const struct mr_program *program, const char *name);
+size_t mr_program_find_variable(const struct mr_program *program, const char *name);
+
 /* Machine code for a launch with this block shape; what to run is mr_code_now of it (kernel/tier.h). The first call for a class of shapes compiles (or
  * loads from the cache); later ones take a few nanoseconds and no lock. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code
  * generation itself fails (logged). struct mr_code is in kernel/abi.h. It lives as long as the program. */

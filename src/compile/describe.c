@@ -143,7 +143,7 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     return total;
 }
 
-static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, const struct mr_program_options *options)
+static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, size_t constants, const struct mr_program_options *options)
 {
     const struct mr_layout_entry *from = &tree->layout.entries[index];
     const struct mr_ptx_function *function = from->func;
@@ -158,7 +158,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     entry->param_bytes = (size_t)function->param_size;
     entry->static_shared = (size_t)from->static_shared;
     entry->dynamic_offset = (size_t)from->dynamic_offset;
-    entry->constant_bytes = constant_bytes(tree->module);
+    entry->constant_bytes = constants;
     entry->local_bytes = (size_t)from->local_bytes;
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
@@ -217,10 +217,11 @@ bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree,
     for (size_t i = 0; i < program->symbol_count; i++)
         if (!describe_symbol(program, tree, i))
             return false;
+    size_t constants = constant_bytes(tree->module);
     for (size_t i = 0; i < program->entry_count; i++)
-        if (!describe_entry(program, tree, i, options))
+        if (!describe_entry(program, tree, i, constants, options))
             return false;
-    return true;
+    return mr_names_sort(program);
 }
 
 void mr_program_forget(struct mr_program *program)
@@ -235,6 +236,8 @@ void mr_program_forget(struct mr_program *program)
     mr_free(program->entries);
     mr_free(program->code);
     mr_free(program->names);
+    mr_free(program->entry_names);
+    mr_free(program->variable_names);
 }
 
 size_t mr_program_symbol_count(const struct mr_program *program)

@@ -60,6 +60,7 @@ struct mr_layout {
     uint32_t entry_count;
     const void **index;                    /* sorted symbol pointers; private */
     uint32_t *index_symbol;
+    uint32_t index_count;
 };
 
 #define MR_LAYOUT_NONE UINT32_MAX

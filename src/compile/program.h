@@ -58,6 +58,13 @@ struct mr_code_settings {
     uint64_t enough;                       /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
 };
 
+/* A name and what bears it; names.c. */
+struct mr_name {
+    const char *name;
+    uint32_t index;
+    bool hidden;
+};
+
 struct mr_program {
     _Atomic uint32_t references;
     struct mr_source source;
@@ -71,6 +78,9 @@ struct mr_program {
     size_t entry_count;
     struct mr_entry_code *code;            /* entry_count */
     char *names;                           /* of symbols and entries, one after the other */
+    struct mr_name *entry_names;           /* entry_count, sorted */
+    struct mr_name *variable_names;        /* variable_count, sorted */
+    size_t variable_count;
     mr_lock lock;                          /* held while an entry of this program is compiled */
     struct mr_list kept_link;              /* in trees.c's list while `kept` is there; these two are under its lock */
     struct mr_tree *kept;
@@ -115,6 +125,9 @@ void mr_tiers_settle(void);
 
 /* uses.c: what each kernel uses, in the words of NVIDIA's assembler (ptxas -v), which programs look for. */
 void mr_program_put_uses(FILE *file, const struct mr_program *program, const struct mr_tree *tree);
+
+/* names.c: fills in the sorted names of a program whose entries and symbols are there. False when memory is short. */
+bool mr_names_sort(struct mr_program *program) __attribute__((warn_unused_result));
 
 /* Fills in symbols, entries and names from the tree, of which nothing is borrowed. False when memory is short. */
 bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree, const struct mr_program_options *options) __attribute__((warn_unused_result));

@@ -204,30 +204,6 @@ void mr_modules_unload_all(struct mr_context *context)
     }
 }
 
-size_t mr_program_find_entry(const struct mr_program *program, const char *name)
-{
-    size_t count = mr_program_entry_count(program);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(mr_program_entry(program, i)->name, name) == 0)
-            return i;
-    return (size_t)-1;
-}
-
-size_t mr_program_find_variable(const struct mr_program *program, const char *name)
-{
-    size_t count = mr_program_symbol_count(program), hidden = (size_t)-1;
-    for (size_t i = 0; i < count; i++) {
-        const struct mr_symbol *symbol = mr_program_symbol(program, i);
-        if (symbol->what != MR_SYMBOL_VARIABLE || strcmp(symbol->name, name) != 0)
-            continue;
-        if (symbol->visible)
-            return i;
-        if (hidden == (size_t)-1)
-            hidden = i;
-    }
-    return hidden;
-}
-
 static void function_finish(void *object)
 {
     struct mr_function *function = object;

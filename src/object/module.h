@@ -119,10 +119,6 @@ bool mr_module_unload(struct mr_module *module);
 /* Unloads every module of a context (context destruction). */
 void mr_modules_unload_all(struct mr_context *context);
 
-/* The index of an entry or of a variable by name, or (size_t)-1. Variables without .visible are found too (hardware finds them), after those with it. */
-size_t mr_program_find_entry(const struct mr_program *program, const char *name);
-size_t mr_program_find_variable(const struct mr_program *program, const char *name);
-
 /* The function of an entry, made on first request; NULL when memory is short. */
 struct mr_function *mr_module_function(struct mr_module *module, size_t entry) __attribute__((warn_unused_result));
 

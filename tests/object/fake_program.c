@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 int fake_programs_live;
 
@@ -73,4 +74,22 @@ const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t
 {
     (void)program;
     return &entries[index];
+}
+
+size_t mr_program_find_entry(const struct mr_program *program, const char *name)
+{
+    (void)program;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (strcmp(entries[i].name, name) == 0)
+            return i;
+    return (size_t)-1;
+}
+
+size_t mr_program_find_variable(const struct mr_program *program, const char *name)
+{
+    (void)program;
+    for (size_t i = 0; i < FAKE_SYMBOLS; i++)
+        if (symbols[i].what == MR_SYMBOL_VARIABLE && strcmp(symbols[i].name, name) == 0)
+            return i;
+    return (size_t)-1;
 }

@@ -53,17 +53,6 @@ static void variables_hold_their_initial_values(void **state)
     assert_int_equal(fake_programs_live, 0);
 }
 
-static void names_are_found(void **state)
-{
-    struct mr_module *module = load(context);
-    (void)state;
-    assert_int_equal(mr_program_find_entry(module->program, "second"), 1);
-    assert_int_equal(mr_program_find_entry(module->program, "counter"), -1);
-    assert_int_equal(mr_program_find_variable(module->program, "hidden"), FAKE_HIDDEN);
-    assert_int_equal(mr_program_find_variable(module->program, "helper"), -1);
-    assert_true(mr_module_unload(module));
-}
-
 static void functions_are_made_once_and_end_with_the_module(void **state)
 {
     struct mr_module *module = load(context);
@@ -210,7 +199,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_hold_their_initial_values),
-        cmocka_unit_test(names_are_found),
         cmocka_unit_test(functions_are_made_once_and_end_with_the_module),
         cmocka_unit_test(a_launch_keeps_the_module),
         cmocka_unit_test(a_context_takes_its_modules_along),
