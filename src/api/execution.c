@@ -28,6 +28,9 @@
 __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_request *request, const struct mr_entry *info)
 {
     const unsigned *grid = request->grid, *block = request->block;
+    if (info->launch_threads == 0)
+        return mr_bad_value(request->entry, "kernel '%s': %zu bytes of local memory for each thread are more than a thread can have",
+                            info->name, info->local_bytes);
     return mr_bad_value(request->entry,
                         "kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
                         "a grid 1 to %ux%ux%u blocks",
@@ -43,7 +46,7 @@ static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3
         return false;
     if (block[0] - 1 >= MR_MAX_BLOCK_X || block[1] - 1 >= MR_MAX_BLOCK_Y || block[2] - 1 >= MR_MAX_BLOCK_Z)
         return false;
-    if (block[0] * block[1] * block[2] > info->max_threads)
+    if (block[0] * block[1] * block[2] > info->launch_threads)
         return false;
     return info->required[0] == 0 ||
            (block[0] == info->required[0] && block[1] == info->required[1] && block[2] == info->required[2]);

@@ -5,6 +5,7 @@
 #include "compile/program.h"
 
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
+#define LOCAL_MAX (UINT64_C(0x7fffffff)) /* of a thread, what CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES can tell; NVIDIA's compiler wraps around */
 
 CUresult mr_program_status_of(const struct mr_ptx_diag *diag)
 {
@@ -13,17 +14,23 @@ CUresult mr_program_status_of(const struct mr_ptx_diag *diag)
     return diag->bad_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
 }
 
-/* Static shared memory that no launch could provide. */
+/* Static shared memory that no launch could provide, and local memory beyond all measure. What is more local memory than a thread can have, but can be told, is
+ * loaded and fails at the launch, as on hardware. */
 static bool check_limits(const struct mr_layout *layout, struct mr_ptx_diag *diag)
 {
     bool good = true;
     for (uint32_t i = 0; i < layout->entry_count; i++) {
         const struct mr_layout_entry *entry = &layout->entries[i];
-        if (entry->static_shared <= STATIC_SHARED_MAX)
-            continue;
-        mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
-            entry->func->name, (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
-        good = false;
+        if (entry->static_shared > STATIC_SHARED_MAX) {
+            mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
+                entry->func->name, (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
+            good = false;
+        }
+        if (entry->local_bytes > LOCAL_MAX) {
+            mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of local memory for each thread; %llu is the most",
+                entry->func->name, (unsigned long long)entry->local_bytes, (unsigned long long)LOCAL_MAX);
+            good = false;
+        }
     }
     return good;
 }

@@ -53,7 +53,8 @@ struct mr_symbol {
     const char *name;
     enum { MR_SYMBOL_VARIABLE, MR_SYMBOL_FUNCTION } what;
     size_t size, alignment;      /* of a variable */
-    const void *initial;         /* `size` bytes, or NULL for zero */
+    const void *initial;         /* `initial_size` bytes, the rest is zero; NULL: all is */
+    size_t initial_size;
     bool visible, constant, managed;
     enum { MR_REFERENCE_NONE, MR_REFERENCE_TEXTURE, MR_REFERENCE_SAMPLER, MR_REFERENCE_SURFACE } reference; /* .texref and its like: an 8-byte handle */
     unsigned relocation_count;   /* initial bytes that hold addresses */
@@ -74,6 +75,7 @@ struct mr_entry {
     size_t local_bytes;          /* per thread */
     unsigned registers;          /* an estimate: CU_FUNC_ATTRIBUTE_NUM_REGS */
     unsigned max_threads;        /* from .maxntid or options, else 1024 */
+    unsigned launch_threads;     /* what a launch may have: max_threads, or 0 if a thread's local memory is more than there can be */
     unsigned required[3];        /* .reqntid, zeros if none */
     unsigned ptx_version;        /* e.g. 75 */
     unsigned binary_version;     /* capability */

@@ -5,17 +5,15 @@
 #include "base/memory.h"
 #include "compile/program.h"
 
-/* Initial bytes for the whole variable; the tree holds those up to the last that was written. */
+/* The initial bytes, up to the last that was written. */
 static bool describe_initial(struct mr_symbol *symbol, const struct mr_ptx_var *var)
 {
-    if (!var->init || var->init_size == 0)
+    size_t size = var->init_size < symbol->size ? (size_t)var->init_size : symbol->size;
+    if (!var->init || size == 0)
         return true;
-    unsigned char *bytes = mr_calloc(1, symbol->size);
-    if (!bytes)
-        return false;
-    memcpy(bytes, var->init, var->init_size < symbol->size ? var->init_size : symbol->size);
-    symbol->initial = bytes;
-    return true;
+    symbol->initial = mr_memdup(var->init, size);
+    symbol->initial_size = size;
+    return symbol->initial;
 }
 
 static bool describe_relocations(const struct mr_tree *tree, struct mr_symbol *symbol, const struct mr_ptx_var *var)
@@ -143,6 +141,9 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     return total;
 }
 
+/* Of a thread. Driver 580 on an H100 refuses launches of 524,272 bytes and more, and not those of 523,248 (for want of memory only). */
+#define LOCAL_MOST 523264u
+
 static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, size_t constants, const struct mr_program_options *options)
 {
     const struct mr_layout_entry *from = &tree->layout.entries[index];
@@ -168,6 +169,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     entry->registers = estimate_registers(function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads, &options->limits);
     if (required)
         entry->max_threads = threads_for(entry->registers);
+    entry->launch_threads = from->local_least > LOCAL_MOST ? 0 : entry->max_threads;
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = tree->module->target_sm;

@@ -157,6 +157,15 @@ static void place_all(const struct mr_reach *reach, struct mr_layout_entry *entr
             place_shared(entry, entry->reachable[r]->vars[i], dynamic);
 }
 
+/* Sizes of variables are below 2^63 each; sums stay where they can't wrap around. */
+static void add_local(uint64_t *all, uint64_t *frame, const struct mr_ptx_var *var)
+{
+    const uint64_t limit = UINT64_C(1) << 60;
+    uint64_t size = var->size < limit ? var->size : limit;
+    *all = *all < limit ? align_up(*all, var->align) + size : *all;
+    *frame = *frame < limit ? align_up(*frame, var->align) + size : *frame;
+}
+
 static bool layout_entry(struct mr_reach *reach, uint64_t dynamic_align, struct mr_layout_entry *entry)
 {
     mr_reach_walk(reach, entry->func);
@@ -165,15 +174,22 @@ static bool layout_entry(struct mr_reach *reach, uint64_t dynamic_align, struct 
     entry->reachable = mr_calloc(reach->function_count, sizeof *entry->reachable);
     if (!entry->reachable)
         return false;
+    uint64_t own = 0, most = 0;
     for (uint32_t r = 0; r < reach->function_count; r++) {
         const struct mr_ptx_function *func = reach->module->functions[reach->functions[r]];
         entry->reachable[entry->reachable_count++] = func;
+        uint64_t frame = 0;
         for (uint32_t i = 0; i < func->var_count; i++) {
             room += func->vars[i]->space == MR_PTX_SPACE_SHARED;
             if (func->vars[i]->space == MR_PTX_SPACE_LOCAL)
-                entry->local_bytes = align_up(entry->local_bytes, func->vars[i]->align) + func->vars[i]->size;
+                add_local(&entry->local_bytes, &frame, func->vars[i]);
         }
+        if (r == 0)
+            own = frame;
+        else if (frame > most)
+            most = frame;
     }
+    entry->local_least = own + most;
     if (room > 0 && !(entry->shared = mr_calloc(room, sizeof *entry->shared)))
         return false;
     place_all(reach, entry, false);

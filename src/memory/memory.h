@@ -135,6 +135,10 @@ void mr_memory_release_context(struct mr_context *context);
 /* Is the address inside the driver's reserved range (so that a fault there is a kernel's or a program's wild access to device memory)? Lock-free, async-signal-safe. */
 bool mr_memory_is_reserved(uintptr_t address);
 
+/* Makes an allocation zero that was just made and that nobody else knows, without touching its whole pages if it is large. Not for pages that are shared with another
+ * process or mapped from a file. */
+void mr_memory_clear(uintptr_t base, size_t size);
+
 /* The system's page size, bytes. */
 size_t mr_memory_page(void);
 

@@ -52,10 +52,7 @@ CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_
             return status;
         }
         *made = true;
-        if (symbol->initial)
-            memcpy((void *)library->managed[index], symbol->initial, symbol->size);
-        else
-            memset((void *)library->managed[index], 0, size);
+        mr_symbol_fill(symbol, library->managed[index]);
     }
     *address = library->managed[index];
     return CUDA_SUCCESS;

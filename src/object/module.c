@@ -45,6 +45,13 @@ static void module_finish(void *object)
     mr_object_drop(module->context);
 }
 
+void mr_symbol_fill(const struct mr_symbol *symbol, uintptr_t address)
+{
+    mr_memory_clear(address, symbol->size ? symbol->size : 1);
+    if (symbol->initial)
+        memcpy((void *)address, symbol->initial, symbol->initial_size);
+}
+
 /* A variable's memory, filled with its initial value. Managed ones of a library are there already, unless this is its first module. */
 static CUresult allocate_variable(struct mr_module *module, size_t index, bool *made)
 {
@@ -57,10 +64,7 @@ static CUresult allocate_variable(struct mr_module *module, size_t index, bool *
     if (status != CUDA_SUCCESS)
         return status;
     *made = true;
-    if (symbol->initial)
-        memcpy((void *)module->symbols[index], symbol->initial, symbol->size);
-    else
-        memset((void *)module->symbols[index], 0, size);
+    mr_symbol_fill(symbol, module->symbols[index]);
     return CUDA_SUCCESS;
 }
 

@@ -113,6 +113,9 @@ CUresult mr_library_managed_alone(struct mr_library *library, size_t symbol, str
 /* Frees it again, when the module that was to give it its pointers fails. */
 void mr_library_unmake_managed(struct mr_library *library, size_t symbol);
 
+/* Gives a variable's new memory its initial value, pointers left out. */
+void mr_symbol_fill(const struct mr_symbol *symbol, uintptr_t address);
+
 /* Ends the handles of the module and its functions; memory goes with the last launch. False if it was unloaded already. */
 bool mr_module_unload(struct mr_module *module);
 

@@ -144,10 +144,83 @@ static void loading_mode(void **state)
     FAILS(cuModuleGetLoadingMode(NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
+static size_t resident_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    size_t pages = 0;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*s %zu", &pages), 1);
+    fclose(file);
+    return pages;
+}
+
+/* A large variable is zero, also where another one was, and its pages are not touched at load. */
+static void large_variables_are_fresh_pages(void **state)
+{
+    static const char text[] = PTX_HEAD ".visible .global .align 16 .b8 plain[536870912];\n.visible .global .align 16 .b8 begun[536870912] = { 1, 2 };\n";
+    static const char small[] = PTX_HEAD ".visible .global .align 16 .b8 plain[5000001];\n";
+    CUdeviceptr plain, begun;
+    size_t bytes;
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        size_t before = resident_pages();
+        CUmodule module = load_module(text);
+        size_t after = resident_pages();
+        assert_true(after < before + (size_t)(64 << 20) / 4096);
+        OK(cuModuleGetGlobal(&plain, &bytes, module, "plain"));
+        assert_int_equal(bytes, 536870912);
+        OK(cuModuleGetGlobal(&begun, &bytes, module, "begun"));
+        for (size_t at = 0; at < bytes; at += 1 << 22)
+            assert_int_equal(*(unsigned *)(plain + at), 0);
+        assert_int_equal(*(unsigned *)begun, 0x201);
+        assert_int_equal(*(unsigned *)(begun + 4), 0);
+        assert_int_equal(*(unsigned *)(begun + bytes - 4), 0);
+        OK(cuMemsetD8(plain, 0xab, 1 << 24));
+        OK(cuMemsetD8(begun, 0xab, 1 << 24));
+        OK(cuModuleUnload(module));
+    }
+    for (int turn = 0; turn < 4; turn++) {
+        CUmodule module = load_module(small);
+        OK(cuModuleGetGlobal(&plain, &bytes, module, "plain"));
+        for (size_t at = 0; at < bytes; at++)
+            assert_int_equal(*(unsigned char *)(plain + at), 0);
+        OK(cuMemsetD8(plain, 0xab, bytes));
+        OK(cuModuleUnload(module));
+    }
+}
+
+/* As driver 580 does on an H100: what can't be launched is loaded and told. */
+static void local_memory_has_a_limit(void **state)
+{
+    static const struct { unsigned long bytes; CUresult load, launch; } sizes[] = { { 65536, CUDA_SUCCESS, CUDA_SUCCESS }, { 600000, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE },
+        { 33554432, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE }, { 1ul << 31, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS }, { 1ul << 33, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS } };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int called = 0; called < 2; called++) {
+            char text[512];
+            CUmodule module;
+            int told;
+            snprintf(text, sizeof text, PTX_HEAD "%s { .local .align 16 .b8 a[%lu]; .reg .b64 %%at; mov.u64 %%at, a; st.local.u64 [%%at], %%at; ret; }\n%s",
+                called ? ".func has()" : ".visible .entry k()", sizes[i].bytes, called ? ".visible .entry k() { call has, (); ret; }\n" : "");
+            FAILS(cuModuleLoadData(&module, text), sizes[i].load);
+            if (sizes[i].load != CUDA_SUCCESS)
+                continue;
+            CUfunction function = get_function(module, "k");
+            OK(cuFuncGetAttribute(&told, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function));
+            assert_int_equal(told, sizes[i].bytes);
+            FAILS(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), sizes[i].launch);
+            OK(cuCtxSynchronize());
+            OK(cuModuleUnload(module));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(load_and_unload),         TEST_IN_CONTEXT(load_from_a_file),      TEST_IN_CONTEXT(wrong_images),
+        TEST_IN_CONTEXT(load_and_unload),
+        TEST_IN_CONTEXT(large_variables_are_fresh_pages),
+        TEST_IN_CONTEXT(local_memory_has_a_limit),
+        TEST_IN_CONTEXT(load_from_a_file),        TEST_IN_CONTEXT(wrong_images),
         TEST_IN_CONTEXT(functions),               TEST_IN_CONTEXT(variables),             TEST_IN_CONTEXT(references_do_not_exist),
         TEST_IN_CONTEXT(the_context_owns_them),   TEST_IN_CONTEXT(loading_mode),
     };

@@ -17,8 +17,8 @@ static const struct mr_symbol_relocation relocations[] = {
     { .offset = 8, .width = 8, .symbol = FAKE_FUNCTION, .addend = 0 },
 };
 static const struct mr_symbol symbols[FAKE_SYMBOLS] = {
-    [FAKE_COUNTER] = { .name = "counter", .what = MR_SYMBOL_VARIABLE, .size = 4, .alignment = 4, .initial = &seven, .visible = true },
-    [FAKE_POINTERS] = { .name = "pointers", .what = MR_SYMBOL_VARIABLE, .size = 16, .alignment = 8, .initial = blank, .visible = true,
+    [FAKE_COUNTER] = { .name = "counter", .what = MR_SYMBOL_VARIABLE, .size = 4, .alignment = 4, .initial = &seven, .initial_size = 4, .visible = true },
+    [FAKE_POINTERS] = { .name = "pointers", .what = MR_SYMBOL_VARIABLE, .size = 16, .alignment = 8, .initial = blank, .initial_size = 16, .visible = true,
                         .relocation_count = 2, .relocations = relocations },
     [FAKE_HIDDEN] = { .name = "hidden", .what = MR_SYMBOL_VARIABLE, .size = 1000, .alignment = 4 },
     [FAKE_FUNCTION] = { .name = "helper", .what = MR_SYMBOL_FUNCTION },
