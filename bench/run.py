@@ -108,6 +108,13 @@ def print_load(load: dict) -> None:
         print(f"{label:44} {cell(load.get(name)):>9}")
 
 
+def print_growth(growth: dict) -> None:
+    print("\nGrowth: processor time of loading (and first launch of) a module of n, and how many times that 2n and 4n take\n")
+    for way in ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers"):
+        n, ms, two, four = (growth.get(f"growth_{way}_{what}") for what in ("n", "ms", "2n", "4n"))
+        print(f"{way:20} n = {cell(n):>7}  {cell(ms):>9} ms  2n: {cell(two):>6}  4n: {cell(four):>6}")
+
+
 def print_ipc(ours: dict, nvidia: dict) -> None:
     print("\nBetween two processes: from the end of one's work to the other's return, in microseconds (median, worst tenth)\n")
     print(f"{'':46} {'Millrace':>17} {'H200*':>17}")
@@ -211,6 +218,7 @@ PARTS = {
     "graphs": "graphs",
     "scale": "memory and growth",
     "load": "load",
+    "growth": "growth of modules",
     "ipc": "between processes",
     "waits": "waits and priorities",
     "nvrtc": "compiling at run time",
@@ -331,6 +339,7 @@ def main() -> int:
         "graphs": lambda figures: print_graphs(figures, nvidia),
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,
+        "growth": print_growth,
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Growth: what a module costs when its text gets twice and four times as long, for ten ways of being long. Processor time of loading it, and for those with a long kernel of
+ * the first launch, which compiles; a number for n, and how many times that 2n and 4n take. 2 and 4 is growth by length.
+ *
+ *     bench_growth [divisor of the sizes, by default 1] */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench.h"
+
+static CUdeviceptr memory;
+
+static double processor_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static void put_begin(FILE *file)
+{
+    fputs(".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<4>;\n.reg .f32 %f<3>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p];\n"
+        "mov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, %f1;\nmov.u32 %r2, %r1;\n", file);
+}
+
+static void put_end(FILE *file)
+{
+    fputs("st.global.u32 [%rd1], %r1;\nst.global.f32 [%rd1], %f1;\nret;\n}\n", file);
+}
+
+static void put_entries(FILE *file, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, ".visible .entry k%u() { ret; }\n", i);
+}
+
+static void put_variables(FILE *file, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, ".visible .global .u32 g%u = %u;\n", i, i);
+}
+
+static void put_functions(FILE *file, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, ".visible .func f%u() { ret; }\n.visible .entry k%u() { .shared .b32 s; call f%u, (); ret; }\n", i, i, i);
+}
+
+static void put_files(FILE *file, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, ".file %u \"file%u.cu\"\n", i + 1, i);
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, ".loc %u %u 1\nmov.u32 %%r1, %u;\n", i + 1, i + 1, i);
+    put_end(file);
+}
+
+static void put_integers(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "add.u32 %%r1, %%r1, %%r2;\nxor.b32 %%r2, %%r1, %u;\n", i);
+    put_end(file);
+}
+
+static void put_floats(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fputs("mul.f32 %f1, %f1, %f2;\nadd.f32 %f2, %f1, 0f3F800000;\n", file);
+    put_end(file);
+}
+
+static void put_targets(FILE *file, unsigned count)
+{
+    put_begin(file);
+    fputs("t: .branchtargets L0", file);
+    for (unsigned i = 1; i < count; i++)
+        fprintf(file, ", L%u", i);
+    fputs(";\nbrx.idx %r1, t;\n", file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "L%u: add.u32 %%r1, %%r1, %u;\nbra E;\n", i, i);
+    fputs("E:\n", file);
+    put_end(file);
+}
+
+static void put_branches(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fprintf(file, "setp.eq.u32 %%p1, %%r1, %u;\n@%%p1 bra L%u;\nadd.u32 %%r1, %%r1, 1;\nL%u:\n", i, i, i);
+    put_end(file);
+}
+
+static void put_calls(FILE *file, unsigned count)
+{
+    fputs(".func (.reg .u32 %a) f(.reg .u32 %b) { add.u32 %a, %b, 1; ret; }\n", file);
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fputs("call (%r1), f, (%r1);\n", file);
+    put_end(file);
+}
+
+static void put_barriers(FILE *file, unsigned count)
+{
+    put_begin(file);
+    for (unsigned i = 0; i < count; i++)
+        fputs("bar.sync 0;\n", file);
+    put_end(file);
+}
+
+static const struct {
+    const char *name;
+    void (*put)(FILE *file, unsigned count);
+    unsigned count;
+    bool launched;
+} ways[] = {
+    { "entries", put_entries, 12500, false }, { "variables", put_variables, 12500, false }, { "functions", put_functions, 12500, false },
+    { "files", put_files, 12500, false }, { "integer_pairs", put_integers, 2500, true }, { "float_pairs", put_floats, 2500, true },
+    { "targets", put_targets, 2500, true }, { "branches", put_branches, 500, true }, { "calls", put_calls, 500, true },
+    { "barriers", put_barriers, 250, true },
+};
+
+static double measure(size_t way, unsigned count)
+{
+    CUmodule module;
+    CUfunction function;
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    if (!file)
+        exit(1);
+    fputs(".version 7.0\n.target sm_75\n.address_size 64\n", file);
+    ways[way].put(file, count);
+    fclose(file);
+    double begin = processor_ms();
+    CHECK(cuModuleLoadData(&module, text));
+    if (ways[way].launched) {
+        void *params[] = { &memory };
+        CHECK(cuModuleGetFunction(&function, module, "k"));
+        CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+        CHECK(cuCtxSynchronize());
+    }
+    double taken = processor_ms() - begin;
+    CHECK(cuModuleUnload(module));
+    free(text);
+    return taken;
+}
+
+int main(int argc, char **argv)
+{
+    CUdevice device;
+    CUcontext context;
+    unsigned divisor = argc > 1 && atoi(argv[1]) > 0 ? (unsigned)atoi(argv[1]) : 1;
+    setenv("MILLRACE_CACHE", "off", 1);    /* what is measured is making code */
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuDevicePrimaryCtxRetain(&context, device));
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuMemAlloc(&memory, 4096));
+    measure(4, 10);                        /* opens the compiler */
+    measure(1, 50000);                     /* makes the records of the address space */
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        unsigned count = ways[way].count / divisor;
+        double once = measure(way, count), twice = measure(way, count * 2), four = measure(way, count * 4);
+        printf("growth_%s_n %u\ngrowth_%s_ms %.2f\ngrowth_%s_2n %.2f\ngrowth_%s_4n %.2f\n", ways[way].name, count, ways[way].name, once, ways[way].name, twice / once,
+            ways[way].name, four / once);
+    }
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        printf("growth_peak_mb %ld\n", usage.ru_maxrss / 1024);
+    CHECK(cuDevicePrimaryCtxRelease(device));
+    return 0;
+}
