@@ -111,8 +111,8 @@ def print_load(load: dict) -> None:
 def print_growth(growth: dict) -> None:
     print("\nGrowth: processor time of loading (and first launch of) a module of n, and how many times that 2n and 4n take\n")
     for way in ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers"):
-        n, ms, two, four = (growth.get(f"growth_{way}_{what}") for what in ("n", "ms", "2n", "4n"))
-        print(f"{way:20} n = {cell(n):>7}  {cell(ms):>9} ms  2n: {cell(two):>6}  4n: {cell(four):>6}")
+        n, ms, two, four = (float(growth.get(f"growth_{way}_{what}") or "nan") for what in ("n", "ms", "2n", "4n"))
+        print(f"{way:20} n = {n:>7.0f}  {ms:>9.1f} ms  2n: {two:>6.2f}  4n: {four:>6.2f}")
 
 
 def print_ipc(ours: dict, nvidia: dict) -> None:
