@@ -216,9 +216,21 @@ static struct statement *find_winner(struct join *join, const struct statement *
     return winner;
 }
 
+/* clang's list of what a source's host half uses and others define. It keeps members of archives in a link; here every member is in it, and what is
+ * missing is known by its declaration. The list would need kernels to be declared, which PTX can't. */
+static bool is_host_list(const struct statement *statement)
+{
+    static const char name[] = "__clang_gpu_used_external";
+    return !statement->is_function && statement->name_length == sizeof name - 1 && memcmp(statement->name, name, sizeof name - 1) == 0;
+}
+
 /* Decides what becomes of a statement that declares a symbol. */
 static void settle(struct join *join, struct statement *statement)
 {
+    if (is_host_list(statement)) {
+        statement->dropped = true;
+        return;
+    }
     if (is_local(statement)) {
         for (size_t i = 0; i < join->count; i++)
             if (join->list[i].input != statement->input && same_name(statement, &join->list[i]))
@@ -228,7 +240,7 @@ static void settle(struct join *join, struct statement *statement)
     const struct statement *winner = find_winner(join, statement);
     if (!winner || winner->input == statement->input)
         return;
-    if (statement->is_entry)
+    if (statement->is_entry || (winner->is_entry && !statement->has_body)) /* a kernel that is declared alone comes as a function of clang's */
         statement->dropped = true;
     else
         statement->declared = true;

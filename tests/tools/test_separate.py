@@ -200,6 +200,40 @@ int of_other(int *out)
         self.cc("-rdc=true", "-O2", "main.cu", "other.cu", "-o", "program")
         self.assertEqual(self.run_it(), "2 7 11 43 63 12\n")
 
+    def test_kernels_of_other_sources(self):
+        """A kernel that one source declares and another defines, before and after the source that uses it, and in an archive."""
+        self.write({"main.cu": CHECK + """
+extern __global__ void fill(int *out, int by);
+template <class T> __global__ void twice(T *out);
+extern template __global__ void twice<int>(int *out);
+extern __device__ int added;
+int main()
+{
+    int *out, more = 5;
+    HOLDS(cudaMallocManaged(&out, 4 * sizeof *out) == cudaSuccess);
+    HOLDS(cudaMemcpyToSymbol(added, &more, sizeof more) == cudaSuccess);
+    fill<<<1, 4>>>(out, 10);
+    twice<<<1, 4>>>(out);
+    HOLDS(cudaDeviceSynchronize() == cudaSuccess);
+    printf("%d %d %d %d\\n", out[0], out[1], out[2], out[3]);
+    return 0;
+}
+""", "fill.cu": """
+__device__ int added;
+__global__ void fill(int *out, int by) { out[threadIdx.x] = threadIdx.x * by + added; }
+""", "twice.cu": """
+template <class T> __global__ void twice(T *out) { out[threadIdx.x] *= 2; }
+template __global__ void twice<int>(int *out);
+"""})
+        for sources in (("main.cu", "fill.cu", "twice.cu"), ("twice.cu", "fill.cu", "main.cu")):
+            self.cc("-rdc=true", *sources, "-o", "program")
+            self.assertEqual(self.run_it(), "10 30 50 70\n")
+        self.cc("-dc", "fill.cu", "twice.cu")
+        self.cc("--lib", "fill.o", "twice.o", "-o", "libkernels.a")
+        self.cc("-rdc=true", "main.cu", "libkernels.a", "-o", "program")
+        self.assertEqual(self.run_it(), "10 30 50 70\n")
+        self.cc("-rdc=true", "main.cu", "fill.cu", "-o", "program", expect=1)
+
 
 if __name__ == "__main__":
     unittest.main()
