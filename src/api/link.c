@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linking (driver API manual, Module Management: cuLink*).
  *
- * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it. Each input is checked by itself when
+ * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it, also inside host objects and archives. Each input is checked by itself when
  * it is added, but for what it leaves to others; cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it
  * is. Options follow the rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the program's until the
  * link is destroyed. */
@@ -86,12 +86,12 @@ static CUresult check_type(const char *entry, CUjitInputType type)
     switch ((int)type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
-        return CUDA_SUCCESS;
-    case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_OBJECT:
     case CU_JIT_INPUT_LIBRARY:
+        return CUDA_SUCCESS;
+    case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_NVVM:
-        mr_log(MR_LOG_INFO, "%s: inputs of type %d are not supported; PTX and fat binaries with PTX are", entry, (int)type);
+        mr_log(MR_LOG_INFO, "%s: inputs of type %d are not supported; PTX, fat binaries with PTX, and objects and archives with those are", entry, (int)type);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     default:
         return mr_bad_value(entry, "there is no input type %d", (int)type);
@@ -152,25 +152,69 @@ static CUresult try_join(const char *entry, struct mr_link *link)
     return link_status(status);
 }
 
-/* Takes over an input that has proved to be good by itself; `data` is the link's from now on, or freed. */
-static CUresult take_input(const char *entry, struct mr_link *link, char *data, size_t size)
+/* The images that one call adds. */
+struct adding {
+    const char *entry;
+    const struct mr_link *link;
+    const struct mr_image_options *own;  /* of the call */
+    struct mr_program_image *images;     /* data are ours until the link takes them */
+    size_t count, capacity;
+    CUresult status;
+};
+
+/* Takes over inputs that have proved to be good by themselves: all of them, or none. What is taken is no longer in `adding`. */
+static CUresult take_inputs(struct mr_link *link, struct adding *adding)
 {
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&link->lock);
-    bool good = mr_array_reserve((void **)&link->inputs, &link->capacity, link->count + 1, sizeof *link->inputs);
-    if (good) {
-        link->inputs[link->count++] = (struct mr_program_image){ data, size };
-        /* What was linked before lacks this input. A program may still have the old image: it stays until the next cuLinkComplete. */
-        status = try_join(entry, link);
+    if (mr_array_reserve((void **)&link->inputs, &link->capacity, link->count + adding->count, sizeof *link->inputs)) {
+        memcpy(link->inputs + link->count, adding->images, adding->count * sizeof *adding->images);
+        link->count += adding->count;
+        /* What was linked before lacks these inputs. A program may still have the old image: it stays until the next cuLinkComplete. */
+        status = try_join(adding->entry, link);
         if (status == CUDA_SUCCESS)
             link->size = 0;
         else
-            link->count--;
+            link->count -= adding->count;
     }
     mr_lock_drop(&link->lock);
-    if (status != CUDA_SUCCESS)
-        mr_free(data);
+    if (status == CUDA_SUCCESS)
+        adding->count = 0;
     return status;
+}
+
+/* One image for the link: PTX or a fat binary. */
+static CUresult add_image(struct adding *adding, const void *data, size_t size)
+{
+    char *copy = size < SIZE_MAX ? mr_alloc(size + 1) : NULL;
+    if (!copy)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(copy, data, size);
+    copy[size] = 0;
+    CUresult status = check_input(adding->entry, adding->link, copy, size, true, adding->own);
+    if (status == CUDA_SUCCESS && !mr_array_reserve((void **)&adding->images, &adding->capacity, adding->count + 1, sizeof *adding->images))
+        status = CUDA_ERROR_OUT_OF_MEMORY;
+    if (status == CUDA_SUCCESS)
+        adding->images[adding->count++] = (struct mr_program_image){ copy, size };
+    else
+        mr_free(copy);
+    return status;
+}
+
+static bool add_container(void *user, const void *data, size_t size)
+{
+    struct adding *adding = user;
+    adding->status = add_image(adding, data, size);
+    return adding->status == CUDA_SUCCESS;
+}
+
+/* A host object, or an archive of them: the relocatable device code inside. Without any they add nothing, as with other linkers. */
+static CUresult add_objects(struct adding *adding, const void *data, size_t size)
+{
+    CUresult status = mr_program_images_in(data, size, add_container, adding);
+    if (status != CUDA_SUCCESS)
+        mr_log(MR_LOG_INFO, "%s: the input is neither a host object nor an archive of them, or it is damaged", adding->entry);
+    return status != CUDA_SUCCESS ? status : adding->status;
 }
 
 CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
@@ -186,18 +230,16 @@ CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
         return status;
     if (!data || size == 0)
         return mr_bad_value(entry, "%zu bytes of input at %p", size, data);
-    char *copy = size < SIZE_MAX ? mr_alloc(size + 1) : NULL;
-    if (!copy)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    memcpy(copy, data, size);
-    copy[size] = 0;
     struct mr_image_options own = { numOptions, options, optionValues };
-    status = check_input(entry, link, copy, size, true, &own);
-    if (status != CUDA_SUCCESS) {
-        mr_free(copy);
-        return status;
-    }
-    return take_input(entry, link, copy, size);
+    struct adding adding = { .entry = entry, .link = link, .own = &own };
+    bool objects = type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY;
+    status = objects ? add_objects(&adding, data, size) : add_image(&adding, data, size);
+    if (status == CUDA_SUCCESS && adding.count > 0)
+        status = take_inputs(link, &adding);
+    for (size_t i = 0; i < adding.count; i++)
+        mr_free((void *)adding.images[i].data);
+    mr_free(adding.images);
+    return status;
 }
 
 CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions,

@@ -44,6 +44,9 @@ unsigned mr_program_check(const char *text, size_t length, struct mr_program_opt
 /* Several images as one PTX text (ptx/join.h) in *text, which the caller frees with mr_free. Errors go to the logs of `options`; it looks at the
  * capability and the limit of registers, too, which becomes a directive of the text. CUDA_ERROR_INVALID_PTX if they can't be joined, the statuses of containers, CUDA_ERROR_OUT_OF_MEMORY. */
 struct mr_program_image { const void *data; size_t size; };
+/* Calls `take` with `user` for each image that a host object, or an archive of them, has for a link of device code; false ends that. The pointers are
+ * into the file's `size` bytes. CUDA_ERROR_INVALID_IMAGE if it is neither, or damaged: images before the damage have been taken. */
+CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *user, const void *data, size_t size), void *user) __attribute__((warn_unused_result));
 CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text) __attribute__((warn_unused_result));
 void mr_program_hold(struct mr_program *program);
 void mr_program_drop(struct mr_program *program);

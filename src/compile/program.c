@@ -14,6 +14,7 @@
 #include "compile/dump.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
+#include "ptx/object.h"
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)
@@ -126,6 +127,24 @@ static CUresult open_image(const void *image, size_t size, struct mr_program_opt
     give_log(options->error_log, options->error_room, &options->error_used, "error: the image does not begin with .version\n");
     mr_ptx_text_free(ptx);
     return CUDA_ERROR_INVALID_IMAGE;
+}
+
+struct image_walk {
+    bool (*take)(void *user, const void *data, size_t size);
+    void *user;
+};
+
+static bool see_container(void *user, const void *data, size_t size, bool relocatable)
+{
+    struct image_walk *walk = user;
+    return !relocatable || walk->take(walk->user, data, size);
+}
+
+CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *user, const void *data, size_t size), void *user)
+{
+    struct image_walk walk = { take, user };
+    const struct mr_ptx_object_visitor visitor = { .user = &walk, .container = see_container };
+    return mr_ptx_object_visit(file, size, &visitor) == MR_PTX_OBJECT_OK ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 
 CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text)

@@ -77,6 +77,8 @@ static void what_cannot_be_linked(void **state)
     (void)state;
     FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_OBJECT, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_IMAGE);
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, PTX, sizeof PTX, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_IMAGE);
     FAILS(cuLinkAddData(link, (CUjitInputType)99, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, NULL, 5, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, bytes, 0, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
