@@ -264,6 +264,9 @@ template <class T> static inline cudaError_t cudaLibraryGetManaged(T **dptr, siz
 }
 
 #include "cuda_occupancy_templates.h"
+#ifdef __CUDA__
+#include "cuda_device_launches.h"
+#endif
 
 #endif
 #endif

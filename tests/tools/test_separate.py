@@ -2,7 +2,7 @@
 """millrace cc: managed variables, and what several sources with relocatable device code share. Usage: test_separate.py MILLRACE [Managed|Relocatable]"""
 import unittest
 
-from test_compile import EXAMPLES, Programs
+from test_compile import EXAMPLES, MILLRACE, Programs
 
 CHECK = """
 #include <cstdio>
@@ -233,6 +233,72 @@ template __global__ void twice<int>(int *out);
         self.cc("-rdc=true", "main.cu", "libkernels.a", "-o", "program")
         self.assertEqual(self.run_it(), "10 30 50 70\n")
         self.cc("-rdc=true", "main.cu", "fill.cu", "-o", "program", expect=1)
+
+    def test_archives_in_a_link_at_run_time(self):
+        """cuLinkAddFile takes objects and archives with relocatable code, and one that has none, such as libcudadevrt.a."""
+        self.write({"halves.cu": "__device__ int half_of(int value) { return value / 2; }\n__device__ int third_of(int value) { return value / 3; }\n",
+                    "user.cu": "__device__ int half_of(int);\nextern \"C\" __global__ void k(int *p) { *p = half_of(*p); }\n", "main.cpp": CHECK + """
+#include <cuda.h>
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    CUdevice device;
+    CUlinkState link;
+    CUmodule module;
+    CUfunction k;
+    CUdeviceptr p;
+    void *image;
+    int value = 84, expected = atoi(argv[1]);
+    HOLDS(!cuInit(0) && !cuDeviceGet(&device, 0) && !cuDevicePrimaryCtxRetain(&context, device) && !cuCtxSetCurrent(context));
+    HOLDS(!cuLinkCreate(0, 0, 0, &link));
+    for (int i = 2; i < argc; i++) {
+        bool library = argv[i][strlen(argv[i]) - 1] == 'a';
+        HOLDS(!cuLinkAddFile(link, library ? CU_JIT_INPUT_LIBRARY : CU_JIT_INPUT_OBJECT, argv[i], 0, 0, 0));
+    }
+    CUresult status = cuLinkComplete(link, &image, 0);
+    if (expected < 0)
+        return status == CUDA_SUCCESS;
+    HOLDS(status == CUDA_SUCCESS);
+    HOLDS(!cuModuleLoadData(&module, image) && !cuModuleGetFunction(&k, module, "k") && !cuMemAlloc(&p, 4));
+    HOLDS(!cuMemcpyHtoD(p, &value, 4));
+    void *params[] = { &p };
+    HOLDS(!cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, params, 0) && !cuMemcpyDtoH(&value, p, 4) && value == expected);
+    puts("linked");
+    return 0;
+}
+"""})
+        self.write({"main.cpp": "#include <cstring>\n" + (self.path / "main.cpp").read_text()})
+        self.cc("-dc", "halves.cu", "user.cu")
+        self.cc("--lib", "halves.o", "-o", "libhalves.a")
+        self.cc("main.cpp", "-o", "program", "-lcuda", "-lcudadevrt")
+        libraries = [folder for folder in (MILLRACE.parent.parent / "lib",) if (folder / "libcudadevrt.a").is_file()]
+        self.assertTrue(libraries)
+        runtime = libraries[0] / "libcudadevrt.a"
+        for inputs in (("user.o", "libhalves.a", runtime), (runtime, "libhalves.a", "user.o"), ("halves.o", "user.o")):
+            self.assertEqual(self.do(MILLRACE, "run", "--", "./program", "42", *inputs).stdout, "linked\n")
+        self.do(MILLRACE, "run", "--", "./program", "-1", "user.o", runtime)
+
+    def test_launches_from_kernels(self):
+        """The functions for them are there, and refuse."""
+        self.write({"main.cu": CHECK + """
+__global__ void launch(int *status)
+{
+    void *buffer = cudaGetParameterBuffer(64, 8);
+    status[threadIdx.x] = cudaLaunchDevice(nullptr, buffer, dim3(1), dim3(1), 0, 0);
+}
+int main()
+{
+    int *status;
+    HOLDS(cudaMallocManaged(&status, 3 * sizeof *status) == cudaSuccess);
+    launch<<<1, 3>>>(status);
+    HOLDS(cudaDeviceSynchronize() == cudaSuccess);
+    HOLDS(status[0] == cudaErrorNotSupported && status[2] == cudaErrorNotSupported);
+    return 0;
+}
+"""})
+        for words in ((), ("-rdc=true", "-lcudadevrt")):
+            self.cc("main.cu", "-o", "program", *words)
+            self.assertEqual(self.run_it(), "millrace: launches from kernels are not supported\n")
 
 
 if __name__ == "__main__":
