@@ -16,6 +16,9 @@ static __device__ inline cudaError_t mr_refuse_device_launch(void *buffer)
     return cudaErrorNotSupported;
 }
 
+/* Waiting for kernels that a kernel launched. */
+static __device__ inline cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance() { return cudaErrorNotSupported; }
+
 extern "C" {
 static __device__ inline void *cudaGetParameterBuffer(size_t, size_t size) { return malloc(size); }
 static __device__ inline void *cudaGetParameterBufferV2(void *, dim3, dim3, unsigned int) { return malloc(4096); } /* as much as a kernel can have */

@@ -307,6 +307,38 @@ int main()
 
 
 class Options(Programs):
+    def test_headers_of_cccl(self):
+        """A package among a Python's modules is found, a folder that is named goes before it, and where there is none a note says which package has them."""
+        self.write({"main.cu": "#include <thrust/only_here.h>\n#include <cstdio>\nint main() { puts(WHERE); return 0; }\n"})
+        places = {"package": "venv/lib/python3.11/site-packages/nvidia/cu13/include/cccl", "named": "named"}
+        for name, place in places.items():
+            folder = self.path / place / "thrust"
+            folder.mkdir(parents=True)
+            (folder / "version.h").write_text("")
+            (folder / "only_here.h").write_text(f'#define WHERE "{name}"\n')
+        python = self.path / "venv" / "bin" / "python3"
+        python.parent.mkdir()
+        python.write_text("")
+        python.chmod(0o755)
+        path = f"{python.parent}:{os.environ['PATH']}"
+        self.cc("main.cu", "-o", "program", PATH=path)
+        self.assertEqual(self.run_it(), "package\n")
+        self.cc("main.cu", "-o", "program", PATH=path, MILLRACE_CCCL=str(self.path / "named"))
+        self.assertEqual(self.run_it(), "named\n")
+        done = self.cc("main.cu", "-o", "program", expect=1, MILLRACE_CCCL=str(self.path / "nowhere"))
+        self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
+        self.assertIn("libthrust-dev", done.stderr)
+
+    def test_headers_in_one_folder(self):
+        """The folder beside nvcc's has the headers of kernels and those of the libraries that hosts link with."""
+        self.write({"main.cpp": "#include <nvrtc.h>\n#include <nvJitLink.h>\n#include <cuda.h>\nint main() { return 0; }\n"})
+        self.cc("-c", "main.cpp")
+        shims = next(folder for folder in (MILLRACE.parent / "shims", MILLRACE.parent.parent / "lib" / "millrace" / "shims") if folder.is_dir())
+        include = shims.parent / "include"
+        for name in ("nvrtc.h", "nvJitLink.h", "cooperative_groups.h", "cooperative_groups/reduce.h", "cuda_fp16.h", "cuda/atomic", "crt/host_defines.h", "mma.h"):
+            self.assertTrue((include / name).is_file(), name)
+        self.assertTrue((shims.parent / "lib64" / "libcudadevrt.a").is_file())
+
     def test_relocatable_errors(self):
         self.cc("-dc", EXAMPLES / "relocatable" / "main.cu")
         done = self.cc("main.o", "-o", "program", expect=1)

@@ -57,7 +57,7 @@ void clang_words(const struct request *request, const struct places *places, con
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
         "-Xclang", "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
         /* NVIDIA's C++ headers (CCCL) that a source brings along: they ask about functions with "...", and would read a toolkit's headers of small types. */
-        "-Xclang", "-fcuda-allow-variadic-functions", "-DCCCL_DISABLE_NVFP6_SUPPORT=1", "-DCCCL_DISABLE_NVFP4_SUPPORT=1",
+        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw", "-Wno-pass-failed", "-DCCCL_DISABLE_NVFP6_SUPPORT=1", "-DCCCL_DISABLE_NVFP4_SUPPORT=1",
         "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0" };
     mr_words_add(words, host_clang(), "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
@@ -65,6 +65,7 @@ void clang_words(const struct request *request, const struct places *places, con
     add_path(words, "-include", places->device, "/millrace_device.h");
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
+    cccl_words(words);
     /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the device, which is empty. Text
      * that is preprocessed alone becomes a key somewhere: no more in it than there has to be. */
     if (request->phase != PHASE_PREPROCESS)
@@ -143,6 +144,8 @@ int device_ptx(const struct request *request, const struct places *places, const
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
     int status = step_run(request, &words, NULL);
+    if (status != 0)
+        cccl_explain(request, &common, source);
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
     if (status == 0 && (request->relocatable || phase_is_device(request->phase)))

@@ -7,6 +7,7 @@
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
  *   host.c      the host half, sources without device code, the link
  *   managed.c   managed variables, which take a step more in both halves
+ *   cccl.c      where NVIDIA's C++ headers are
  *   devlink.c   linking relocatable device code
  *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
  *   main.c      the phases
@@ -162,6 +163,12 @@ int managed_mark(const struct request *request, const struct places *places, con
 bool managed_known(const char *source);
 /* The host half of such a source: clang's words up to `-c`, but for output and source. */
 int managed_object(const struct request *request, const struct mr_words *to_ir, const char *source, const char *output);
+
+/* cccl.c: NVIDIA's C++ headers (Thrust, CUB, cuda::std), which are no part of Millrace. */
+/* Adds the folder that has them, for sources that give none, unless it is one that compilers search in any case. */
+void cccl_words(struct mr_words *words);
+/* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package has them. */
+void cccl_explain(const struct request *request, const struct mr_words *common, const char *source);
 
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);
