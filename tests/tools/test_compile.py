@@ -329,6 +329,28 @@ class Options(Programs):
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)
 
+    def test_openmp(self):
+        """With libomp or without: the sum is right, and a team has the threads that it says it has."""
+        text = "#include <omp.h>\n#include <cstdio>\n" + """
+int NAME()
+{
+    int sum = 0, team = 0;
+    #pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 100; i++)
+        sum += i;
+    #pragma omp parallel
+    {
+        #pragma omp critical
+        team += omp_get_thread_num() < omp_get_num_threads() ? 1 : 1000;
+    }
+    return sum == 4950 && team >= 1 && team <= omp_get_max_threads();
+}
+"""
+        self.write({"main.cu": text.replace("NAME", "here") + "int there();\nint main() { puts(here() && there() ? \"right\" : \"wrong\"); return 0; }\n",
+                    "other.cpp": text.replace("NAME", "there")})
+        self.cc("-Xcompiler", "-fopenmp", "main.cu", "other.cpp", "-o", "program")
+        self.assertEqual(self.run_it(), "right\n")
+
     def test_headers_in_one_folder(self):
         """The folder beside nvcc's has the headers of kernels and those of the libraries that hosts link with."""
         self.write({"main.cpp": "#include <nvrtc.h>\n#include <nvJitLink.h>\n#include <cuda.h>\nint main() { return 0; }\n"})

@@ -66,6 +66,8 @@ void clang_words(const struct request *request, const struct places *places, con
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
     cccl_words(words);
+    if (request->serial_openmp)
+        add_path(words, "-isystem", places->device, "/serial");
     /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the device, which is empty. Text
      * that is preprocessed alone becomes a key somewhere: no more in it than there has to be. */
     if (request->phase != PHASE_PREPROCESS)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "shim.h"
 
@@ -50,6 +51,17 @@ static bool guard_linker_list(struct request *request, const char *list)
     return true;
 }
 
+/* Only clang-19 is asked; another compiler that is named is taken to have what it needs. */
+static bool lacks_libomp(void)
+{
+    static const char *const places[] = { "/usr/lib/llvm-19/lib/libomp.so", "/usr/lib/x86_64-linux-gnu/libomp.so", "/usr/lib/aarch64-linux-gnu/libomp.so",
+        "/usr/lib64/libomp.so", "/usr/lib/libomp.so" };
+    bool found = strcmp(host_clang(), "clang-19") != 0;
+    for (size_t i = 0; i < COUNT(places) && !found; i++)
+        found = access(places[i], R_OK) == 0;
+    return !found;
+}
+
 bool guard_host(struct request *request, const char *option)
 {
     static const char *const refused[] = { "-fplugin", "-fpass-plugin", "-fuse-ld", "-fload", "-fintegrated-cc1", "-fno-integrated", "-mllvm", "-Wa,", "-Wp,",
@@ -72,6 +84,13 @@ bool guard_host(struct request *request, const char *option)
         known &= strcmp(option, bare[i]) != 0;
     if (!known || strchr(option, '@'))
         return complain("cannot honour the host compiler's option", option);
+    if (strcmp(option, "-fopenmp") == 0 && lacks_libomp()) {
+        if (!request->serial_openmp)
+            fprintf(stderr, "nvcc (Millrace): warning: clang-19 has no libomp (on Debian it is in the package libomp-19-dev): what OpenMP would run in parallel runs "
+                "in one thread\n");
+        request->serial_openmp = true;
+        return true;
+    }
     mr_words_add(&request->host, option, "");
     if (begins(option, "-pthread") || begins(option, "-fopenmp") || begins(option, "-static-lib") || begins(option, "-rdynamic") || begins(option, "-v") ||
         begins(option, "-fsanitize=") || begins(option, "-m") || begins(option, "-flto"))

@@ -75,6 +75,14 @@ static void plain_half(const struct request *request, const struct places *place
         if (input->kind != KIND_C || strncmp(request->both.items[i], "-std=c++", 8) != 0)
             mr_words_add(words, request->both.items[i], "");
     words_add_all(words, &request->host);
+    bool parallel = request->serial_openmp && !is_clang(host_program(request));
+    if (parallel)
+        mr_words_add(words, "-fopenmp", "");
+    else if (request->serial_openmp)
+        mr_text_format(&path, "-isystem%s/serial", places->device);
+    if (path.length)
+        mr_words_add(words, mr_text_chars(&path), "");
+    mr_text_clear(&path);
     mr_words_add(words, "-isystem", places->include);
     mr_text_format(&path, "-isystem%s/include", places->device);
     mr_words_add(words, mr_text_chars(&path), "");
@@ -164,6 +172,8 @@ int host_link(const struct request *request, const struct places *places, char *
     begin_host(request, &words);
     if (request->shared)
         mr_words_add(&words, "-shared", "");
+    if (request->serial_openmp && !is_clang(host_program(request)))
+        mr_words_add(&words, "-fopenmp", "");
     words_add_all(&words, &request->linking);
     for (size_t i = 0; i < request->item_count; i++)
         mr_words_add(&words, request->items[i].word ? request->items[i].word : objects[request->items[i].input], "");

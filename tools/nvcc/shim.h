@@ -70,6 +70,7 @@ struct request {
     bool dependency_phony;
     bool relocatable;                 /* -rdc=true, -dc */
     bool shared;
+    bool serial_openmp;               /* -fopenmp where clang has no libomp: its directives have no effect in what clang compiles */
     bool forward_unknown;             /* -forward-unknown-to-host-compiler */
     bool in_options_file;             /* while one is read */
     struct options_file { struct mr_words words; struct options_file *next; } *options_files;   /* the fields above point into them */
