@@ -90,6 +90,8 @@ struct mr_executor {
     unsigned char *stacks;      /* one mapping: guard, stack, guard, stack, …, guard */
     size_t stacks_bytes;        /* of the mapping */
     size_t stack_bytes;         /* of one stack */
+    size_t stack_guard;         /* of one guard */
+    size_t guards_claimed;      /* of the process's address space for guards */
     bool stacks_low;            /* they lie below 4 GiB */
     unsigned stack_count;
     unsigned prepared;          /* fibers that are ready to run */
@@ -118,8 +120,10 @@ struct mr_executor *mr_executor_after(struct mr_executor *executor) __attribute_
 /* Sees to `count` fibers with stacks of at least `stack_bytes`, below 4 GiB if `low`, and a shared window of `shared_bytes`. False when memory is short. */
 bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low, size_t shared_bytes) __attribute__((warn_unused_result));
 
-/* True if the address is inside the guard of one of the executor's stacks. Safe in a signal handler. */
-bool mr_executor_is_guard(const struct mr_executor *executor, uintptr_t address);
+/* What an access inside a guard between stacks was: the stack ran out (the stack pointer is there too, or isn't known: 0), or an address of local memory
+ * with an index that leads out of the stack. Safe in a signal handler. */
+enum mr_guard_hit { MR_GUARD_NONE, MR_GUARD_STACK, MR_GUARD_LOCAL };
+enum mr_guard_hit mr_executor_guard_hit(const struct mr_executor *executor, uintptr_t address, uintptr_t stack_pointer);
 
 /* What every warp fiber runs; see run_block.c. `data` is its struct mr_warp. */
 void mr_warp_main(void *data);

@@ -166,14 +166,31 @@ static uintptr_t instruction_of(const ucontext_t *context)
 #endif
 }
 
+/* 0 where it isn't known. */
+static uintptr_t stack_pointer_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 static void note_fault(struct mr_executor *executor, int number, const siginfo_t *info, const ucontext_t *context)
 {
     struct mr_fault *fault = &executor->fault;
     *fault = (struct mr_fault){ .signal = number, .code = info->si_code, .address = (uintptr_t)info->si_addr,
         .pc = instruction_of(context) };
-    if (number == SIGSEGV && mr_executor_is_guard(executor, fault->address)) {
+    enum mr_guard_hit guard = number == SIGSEGV ? mr_executor_guard_hit(executor, fault->address, stack_pointer_of(context)) : MR_GUARD_NONE;
+    if (guard == MR_GUARD_STACK) {
         fault->status = CUDA_ERROR_HARDWARE_STACK_ERROR;
         fault->what = "stack overflow";
+    } else if (guard == MR_GUARD_LOCAL) {
+        fault->status = CUDA_ERROR_ILLEGAL_ADDRESS;
+        fault->what = "access outside of local memory";
     } else if ((number == SIGBUS && info->si_code == BUS_ADRALN) || (number == SIGSEGV && looks_misaligned(context, info))) {
         fault->status = CUDA_ERROR_MISALIGNED_ADDRESS;
         fault->what = "misaligned access";

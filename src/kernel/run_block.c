@@ -17,6 +17,7 @@
 #include "base/visit.h"
 #include "kernel/fault.h"
 #include "kernel/tier.h"
+#include "memory/memory.h"
 #include "object/context.h"
 
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
@@ -244,10 +245,12 @@ static CUresult end_with_fault(struct mr_executor *executor)
     }
     if (fault->quiet)
         return fault->status;
-    char threads[80] = "", place[32] = "", line[40] = "";
+    char threads[80] = "", place[32] = "", near[160] = "", line[40] = "";
     name_threads(executor, threads, sizeof threads);
     if (fault->signal)
         snprintf(place, sizeof place, " at 0x%llx", (unsigned long long)fault->address);
+    if (fault->signal && fault->status == CUDA_ERROR_ILLEGAL_ADDRESS && mr_log_enabled(MR_LOG_INFO))
+        mr_memory_describe(fault->address, near, sizeof near);
     if (!fault->line && fault->pc && executor->code->line_of)
         fault->line = executor->code->line_of(executor->code, fault->pc);
     /* Outside of generated code: in a service that it called. */
@@ -255,8 +258,8 @@ static CUresult end_with_fault(struct mr_executor *executor)
         fault->line = executor->block.service_line;
     if (fault->line)
         snprintf(line, sizeof line, " (line %u of the PTX)", fault->line);
-    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s; the context is unusable from now on", launch->code->name ? launch->code->name : "?",
-        at[0], at[1], at[2], threads, fault->what, place, line);
+    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s%s; the context is unusable from now on", launch->code->name ? launch->code->name : "?",
+        at[0], at[1], at[2], threads, fault->what, place, near, line);
     mr_context_fail(launch->context, fault->status);
     return fault->status;
 }

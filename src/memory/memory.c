@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "memory/advice.h"
 #include "memory/extent.h"
+#include "memory/guard.h"
 #include "memory/mempool_private.h"
 #include "memory/space.h"
 #include "object/context.h"
@@ -52,6 +53,9 @@ bool mr_memory_init(void)
     bool ready = true;
     mr_lock_take(&mr_memory_lock);
     if (!atomic_load_explicit(&main_ready, memory_order_relaxed)) {
+        mr_guard_init();
+        if (mr_guard_on())
+            pack_chunks = PACK_MIDDLE_CHUNKS;
         machine_memory = mr_machine_memory();
         for (int i = 0; i < mr_device_count(); i++)
             device_total += mr_device_get(i)->total_memory;
@@ -78,7 +82,7 @@ static bool zone_has(struct mr_zone *zone, _Atomic bool *ready, uintptr_t addres
     return atomic_load_explicit(ready, memory_order_acquire) && address - zone->base < zone->end - zone->base;
 }
 
-static struct mr_zone *zone_of(uintptr_t address)
+struct mr_zone *mr_zone_of(uintptr_t address)
 {
     if (zone_has(&main_zone, &main_ready, address))
         return &main_zone;
@@ -87,13 +91,13 @@ static struct mr_zone *zone_of(uintptr_t address)
 
 bool mr_memory_is_reserved(uintptr_t address)
 {
-    return zone_of(address) != NULL || mr_mapping_reserved(address) || mr_extents_have(address);
+    return mr_zone_of(address) != NULL || mr_mapping_reserved(address) || mr_extents_have(address);
 }
 
 /* Where the record of an address is, if the address belongs to an allocation at all. */
 static struct mr_record *record_at(uintptr_t address, struct mr_slab **in)
 {
-    struct mr_zone *zone = zone_of(address);
+    struct mr_zone *zone = mr_zone_of(address);
     *in = NULL;
     if (!zone)
         return mr_mapping_record(address);
@@ -221,7 +225,7 @@ static void hold_cache_down(void)
 }
 
 /* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
-static struct mr_record *space_take(struct mr_zone *zone, size_t size, uintptr_t *base, size_t *mapped)
+static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind kind, size_t size, uintptr_t *base, size_t *mapped)
 {
     struct mr_record *record;
     bool many = mr_memory_chunks >= pack_chunks && size <= PACK_SMALL;
@@ -234,8 +238,9 @@ static struct mr_record *space_take(struct mr_zone *zone, size_t size, uintptr_t
             chunk = mr_chunk_take(zone, bytes);
         }
         if (chunk) {
-            *base = chunk->base;
-            *mapped = bytes;
+            size_t shift = mr_guard_place(chunk, kind, size);
+            *base = chunk->base + shift;
+            *mapped = bytes - shift;
             return &chunk->record;
         }
     }
@@ -251,12 +256,18 @@ static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
 {
     struct mr_slab *slab;
     record_at(base, &slab);
+    if (!slab) {
+        struct mr_chunk *chunk = MR_CONTAINER(record, struct mr_chunk, record);
+        mr_guard_check(chunk, base);
+        chunk->was_base = base;
+        chunk->was_size = atomic_load_explicit(&record->size, memory_order_relaxed);
+    }
     mr_record_write(record, NULL);
     if (slab) {
         packed--;
         mr_slab_give(slab, record);
     } else {
-        mr_chunk_give(MR_CONTAINER(record, struct mr_chunk, record), mapped <= cache_limit / 2);
+        mr_chunk_give(MR_CONTAINER(record, struct mr_chunk, record), mapped <= cache_limit / 2 && !mr_guard_on());
         hold_cache_down();
     }
 }
@@ -274,7 +285,7 @@ static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct 
     } else if (context && atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
         status = CUDA_ERROR_CONTEXT_IS_DESTROYED; /* what the context had may be released already: nobody would free this */
     } else if (rounded >= size && charge(device, kind, rounded)) {
-        struct mr_record *record = space_take(zone, size, &value.base, &value.mapped);
+        struct mr_record *record = space_take(zone, kind, size, &value.base, &value.mapped);
         if (!record) {
             refund(device, kind, rounded);
         } else {
@@ -490,7 +501,7 @@ bool mr_memory_touches_space(uintptr_t start, size_t size)
     uintptr_t end = atomic_load_explicit(&mr_extents_end, memory_order_relaxed);
     if (base != end && start < end && (start >= base || base - start < size))
         return true;
-    return zone_of(start) != NULL || mr_mapping_touches(start, size);
+    return mr_zone_of(start) != NULL || mr_mapping_touches(start, size);
 }
 
 size_t mr_memory_page(void)

@@ -139,6 +139,10 @@ bool mr_memory_is_reserved(uintptr_t address);
  * process or mapped from a file. */
 void mr_memory_clear(uintptr_t base, size_t size);
 
+/* What is at or near an address where a kernel faulted, as the end of a sentence that begins with a comma (", 96 bytes behind the end of an allocation
+ * of 4000 bytes at 0x7f…"); an empty text if nothing is known. Takes mr_memory_lock and looks at every allocation. */
+void mr_memory_describe(uintptr_t address, char *text, size_t room);
+
 /* The system's page size, bytes. */
 size_t mr_memory_page(void);
 

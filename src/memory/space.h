@@ -57,6 +57,9 @@ struct mr_chunk {
     unsigned stride;                 /* logarithm, or MR_STRIDE_RUN */
     uint32_t run;                    /* superblocks of a run */
     bool sealed;                     /* kept, with pages that fault */
+    uint32_t guard_tail;             /* bytes behind the allocation that have a pattern (guard.h) */
+    uintptr_t was_base;              /* what the latest allocation was, once it is freed */
+    size_t was_size;
     struct mr_sharing *sharing;      /* its pages are those of a shared file (export.c); NULL if not */
     struct mr_list same;             /* with chunks of its stride: cached or empty */
     struct mr_list age;              /* cached chunks by time of release */
@@ -80,6 +83,9 @@ struct mr_zone {
     size_t first_free;               /* no free superblock before this one */
     struct mr_list cached[MR_STRIDES];
     struct mr_list empty[MR_STRIDES];
+    size_t empty_count[MR_STRIDES];
+    struct mr_list resting;          /* with MILLRACE_GUARD: freed runs, oldest first, and how many superblocks they have */
+    size_t resting_blocks;
     struct mr_list spare;            /* chunk records of ended runs */
     struct mr_chunk *fresh[MR_STRIDES];   /* chunks of the newest superblock that were never used */
     size_t fresh_left[MR_STRIDES];
@@ -130,6 +136,9 @@ void mr_registered_release_context(struct mr_context *context);
 /* What a chunk's pages have to do with other processes (export.c). The pages of its chunk have been taken away: closes the file of an exported one,
  * forgets an imported one. Lock held. */
 void mr_sharing_end(struct mr_sharing *sharing);
+
+/* The zone that an address is in, or NULL. Lock-free. */
+struct mr_zone *mr_zone_of(uintptr_t address);
 
 /* For export.c: the record of an address, and the zone of ordinary allocations. */
 struct mr_record *mr_record_at(uintptr_t address, struct mr_slab **in);

@@ -18,7 +18,9 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "memory/guard.h"
 
+#define REST_CHUNKS 4096u     /* with MILLRACE_GUARD: freed chunks of a stride that rest before the oldest is taken again */
 #define SAME_SEARCH 8   /* kept chunks to look at for the right number of pages */
 
 mr_lock mr_memory_lock;
@@ -85,6 +87,7 @@ bool mr_zone_init(struct mr_zone *zone, size_t size, uintptr_t limit)
         mr_list_init(&zone->empty[i]);
     }
     mr_list_init(&zone->spare);
+    mr_list_init(&zone->resting);
     return true;
 }
 
@@ -189,6 +192,43 @@ static void chunk_end_run(struct mr_chunk *chunk)
     mr_list_append(&zone->spare, &chunk->same);
 }
 
+/* Ends runs that rest, oldest first, until at most `target` superblocks do. */
+static void runs_wake(struct mr_zone *zone, size_t target)
+{
+    while (zone->resting_blocks > target) {
+        struct mr_chunk *chunk = MR_CONTAINER(zone->resting.next, struct mr_chunk, same);
+        mr_list_remove(&chunk->same);
+        zone->resting_blocks -= chunk->run;
+        chunk_end_run(chunk);
+    }
+}
+
+/* A run without pages: its addresses are free, at once or, with MILLRACE_GUARD, after some time. */
+static void run_rest(struct mr_chunk *chunk)
+{
+    struct mr_zone *zone = chunk->zone;
+    if (!mr_guard_on()) {
+        chunk_end_run(chunk);
+        return;
+    }
+    mr_list_append(&zone->resting, &chunk->same);
+    zone->resting_blocks += chunk->run;
+    runs_wake(zone, zone->count / 4);
+}
+
+/* A chunk of the stride without pages: the newest, whose records are warm; with MILLRACE_GUARD the oldest,
+ * if enough rest or `must` holds. NULL if there is none. */
+static struct mr_chunk *chunk_emptied(struct mr_zone *zone, unsigned stride, bool must)
+{
+    struct mr_list *head = &zone->empty[stride];
+    if (mr_list_empty(head) || (mr_guard_on() && !must && zone->empty_count[stride] <= REST_CHUNKS))
+        return NULL;
+    struct mr_chunk *chunk = MR_CONTAINER(mr_guard_on() ? head->next : head->prev, struct mr_chunk, same);
+    mr_list_remove(&chunk->same);
+    zone->empty_count[stride]--;
+    return chunk;
+}
+
 /* Takes pages away: a fresh inaccessible mapping in place of the old one drops the pages and joins its neighbours. */
 static bool pages_drop(uintptr_t base, size_t bytes)
 {
@@ -264,10 +304,12 @@ static void chunk_empty(struct mr_chunk *chunk)
         return;
     }
     chunk->sealed = false;
-    if (chunk->stride == MR_STRIDE_RUN)
-        chunk_end_run(chunk);
-    else
+    if (chunk->stride == MR_STRIDE_RUN) {
+        run_rest(chunk);
+    } else {
         mr_list_append(&chunk->zone->empty[chunk->stride], &chunk->same);
+        chunk->zone->empty_count[chunk->stride]++;
+    }
 }
 
 void mr_chunks_trim(bool sealed, size_t target)
@@ -327,12 +369,22 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
     if (chunk)
         return chunk;
     if (stride == MR_STRIDE_RUN) {
-        chunk = chunk_fresh_run(zone, (room + block - 1) >> zone->shift);
-    } else if (!mr_list_empty(&zone->empty[stride])) {
-        chunk = MR_CONTAINER(zone->empty[stride].prev, struct mr_chunk, same);
-        mr_list_remove(&chunk->same);
+        size_t run = (room + block - 1) >> zone->shift;
+        chunk = chunk_fresh_run(zone, run);
+        if (!chunk && zone->resting_blocks) {
+            runs_wake(zone, 0);
+            chunk = chunk_fresh_run(zone, run);
+        }
     } else {
-        chunk = chunk_fresh(zone, stride);
+        chunk = chunk_emptied(zone, stride, false);
+        if (!chunk)
+            chunk = chunk_fresh(zone, stride);
+        if (!chunk)
+            chunk = chunk_emptied(zone, stride, true);
+        if (!chunk && zone->resting_blocks) {
+            runs_wake(zone, 0);
+            chunk = chunk_fresh(zone, stride);
+        }
     }
     if (chunk && !chunk_resize(chunk, bytes)) {
         mr_log(MR_LOG_INFO, "the system gives no %zu bytes of memory at %#zx: %s", bytes, (size_t)chunk->base, strerror(errno));

@@ -7,7 +7,15 @@
 
 #include "base/memory.h"
 #include "kernel/fault.h"
+#include "memory/memory.h"
 #include "object/module.h"
+
+void mr_memory_describe(uintptr_t address, char *text, size_t room)
+{
+    (void)address;
+    (void)room;
+    *text = '\0';
+}
 
 void mr_context_fail(struct mr_context *context, CUresult error)
 {

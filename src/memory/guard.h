@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding stray accesses: MILLRACE_GUARD, and the words for an address where nothing is; private to src/memory but for mr_memory_describe (memory.h).
+ *
+ * With the setting, an allocation's end is the end of its pages, so that the next byte faults. What its alignment
+ * leaves free behind it, and what is left of its first page before it, is filled with a pattern that is looked at when
+ * it is freed. Freed memory loses its pages at once, and its addresses rest before they are given out again.
+ * Everything under mr_memory_lock. */
+#ifndef MR_MEMORY_GUARD_H
+#define MR_MEMORY_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "memory/space.h"
+
+/* Reads the setting; called once, by mr_memory_init. */
+void mr_guard_init(void);
+
+/* Whether the setting is on. */
+bool mr_guard_on(void);
+
+/* Where an allocation of `size` bytes starts in its chunk, whose bytes before and behind it get the pattern:
+ * bytes from the chunk's base. 0 without the setting. */
+size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t size);
+
+/* The allocation of `size` bytes at `base`, the chunk's, is about to be freed: a log line if the pattern is no longer what it was. */
+void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base);
+
+#endif
