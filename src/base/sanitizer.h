@@ -29,4 +29,10 @@ void __tsan_release(void *address);
 #define MR_TSAN_RELEASE(address) ((void)(address))
 #endif
 
+/* Valgrind, where its header was there at build time: client requests, a few instructions without effect outside of it. */
+#if defined(MR_HAVE_VALGRIND) && !defined(MR_ASAN) && !defined(MR_TSAN)
+#include <valgrind/valgrind.h>
+#define MR_VALGRIND 1
+#endif
+
 #endif

@@ -75,6 +75,11 @@ void mr_fiber_release(struct mr_fiber *fiber)
     if (fiber->sanitizer)
         __tsan_destroy_fiber(fiber->sanitizer);
 #endif
+#ifdef MR_VALGRIND
+    if (fiber->valgrind_stack)
+        VALGRIND_STACK_DEREGISTER(fiber->valgrind_stack - 1);
+#endif
+    fiber->valgrind_stack = 0;
     fiber->sanitizer = NULL;
 }
 
@@ -101,6 +106,10 @@ static void fiber_describe(struct mr_fiber *fiber, void *stack_low, size_t stack
 #endif
 #ifdef MR_TSAN
     fiber->sanitizer = __tsan_create_fiber(0);
+#endif
+#ifdef MR_VALGRIND
+    if (RUNNING_ON_VALGRIND)
+        fiber->valgrind_stack = VALGRIND_STACK_REGISTER(stack_low, (char *)stack_low + stack_size) + 1;
 #endif
 }
 

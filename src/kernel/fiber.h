@@ -6,7 +6,8 @@
  * floating-point modes are those of the thread.
  *
  * There are two switchers behind this header: a few instructions of assembly for x86-64 (about 3 ns), and ucontext for every other machine
- * (or with MR_FIBER_UCONTEXT defined, so that tests cover both). AddressSanitizer and ThreadSanitizer are told of every switch. */
+ * (or with MR_FIBER_UCONTEXT defined, so that tests cover both). AddressSanitizer and ThreadSanitizer are told of every switch, Valgrind of every
+ * stack. */
 #ifndef MR_KERNEL_FIBER_H
 #define MR_KERNEL_FIBER_H
 
@@ -31,6 +32,7 @@ struct mr_fiber {
     void *stack_low;                /* lowest usable byte; NULL for a thread's own stack until its first switch away */
     size_t stack_size;
     void *sanitizer;                /* ThreadSanitizer's fiber, or AddressSanitizer's fake stack */
+    unsigned valgrind_stack;        /* Valgrind's number of the stack, plus 1; 0: not known to it */
 };
 
 /* Makes `fiber` stand for the calling thread's own stack. Call it on the thread, before the first switch away from it. */
@@ -40,7 +42,7 @@ void mr_fiber_adopt_thread(struct mr_fiber *fiber);
  * was abandoned. The stack stays the caller's. */
 void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*entry)(void *data), void *data);
 
-/* Ends what sanitizers know of a prepared fiber. The fiber must not be running. */
+/* Ends what sanitizers and Valgrind know of a prepared fiber. The fiber must not be running. */
 void mr_fiber_release(struct mr_fiber *fiber);
 
 /* Stops here (in `from`, which is running) and goes on in `to`. Returns when somebody switches back. */
