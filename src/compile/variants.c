@@ -16,14 +16,20 @@
 #include "compile/dump.h"
 #include "compile/lines.h"
 #include "compile/perf.h"
+#include "compile/processors.h"
 #include "compile/program.h"
 
 #define SOURCE_ROOM 24
 #define NS_PER_BYTE 500u /* of a hurried version's object: see enough_for */
 
-static bool copy_setting(enum mr_setting setting, char **out)
+/* The setting's text; NULL for the default, and if `known` doesn't know it, which is told. */
+static bool copy_setting(enum mr_setting setting, bool (*known)(const char *text), char **out)
 {
     const char *text = mr_setting_text(setting);
+    if (*text && !known(text)) {
+        mr_log(MR_LOG_WARN, "%s='%s' names nothing that code can be made for; the default is used", mr_setting_describe(setting)->name, text);
+        text = "";
+    }
     *out = *text ? mr_memdup(text, strlen(text) + 1) : NULL;
     return *out || !*text;
 }
@@ -33,7 +39,8 @@ bool mr_code_settings_read(struct mr_code_settings *settings)
     uint64_t after = mr_setting_number(MR_SETTING_OPTIMISE_AFTER, UINT64_MAX);
     settings->enough = after > UINT64_MAX / 1000 ? UINT64_MAX : after * 1000;
     settings->note_accesses = mr_setting_on(MR_SETTING_FAULT_THREADS);
-    return copy_setting(MR_SETTING_CPU, &settings->cpu) && copy_setting(MR_SETTING_CPU_FEATURES, &settings->features);
+    return copy_setting(MR_SETTING_CPU, mr_processor_known, &settings->cpu) &&
+           copy_setting(MR_SETTING_CPU_FEATURES, mr_processor_features_known, &settings->features);
 }
 
 void mr_code_settings_clear(struct mr_code_settings *settings)

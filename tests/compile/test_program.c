@@ -229,11 +229,40 @@ static void the_next_load_takes_code_from_disk(void **unused)
     code_for(other, 32, 1);
     assert_int_equal(compiled(), 2);
     mr_program_drop(other);
-    setenv("MILLRACE_CPU_FEATURES", "+x", 1);
+    setenv("MILLRACE_CPU_FEATURES", "+sse3", 1);
     struct mr_program *features = loaded(HEAD EMPTY("k"));
     code_for(features, 32, 1);
     assert_int_equal(compiled(), 3);
     mr_program_drop(features);
+    unsetenv("MILLRACE_CPU_FEATURES");
+}
+
+/* One key, one entry of the cache: bad names give the default's. */
+static void unknown_processors_give_the_default(void **unused)
+{
+    (void)unused;
+    static const struct { const char *name, *value; } bad[] = {
+        { "MILLRACE_CPU", "haswel" }, { "MILLRACE_CPU", "native" }, { "MILLRACE_CPU", "i386" }, { "MILLRACE_CPU", " " },
+        { "MILLRACE_CPU_FEATURES", "+x" }, { "MILLRACE_CPU_FEATURES", "avx2" }, { "MILLRACE_CPU_FEATURES", "-sse2" },
+        { "MILLRACE_CPU_FEATURES", "-64bit" }, { "MILLRACE_CPU_FEATURES", "+avx2,,+fma" }, { "MILLRACE_CPU_FEATURES", "+soft-float" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv(bad[i].name, bad[i].value, 1);
+        struct mr_code_settings settings = { 0 };
+        assert_true(mr_code_settings_read(&settings));
+        assert_null(settings.cpu);
+        assert_null(settings.features);
+        mr_code_settings_clear(&settings);
+        unsetenv(bad[i].name);
+    }
+    setenv("MILLRACE_CPU", "haswell", 1);
+    setenv("MILLRACE_CPU_FEATURES", "+avx2,-fma", 1);
+    struct mr_code_settings settings = { 0 };
+    assert_true(mr_code_settings_read(&settings));
+    assert_string_equal(settings.cpu, "haswell");
+    assert_string_equal(settings.features, "+avx2,-fma");
+    mr_code_settings_clear(&settings);
+    unsetenv("MILLRACE_CPU");
     unsetenv("MILLRACE_CPU_FEATURES");
 }
 
@@ -646,6 +675,7 @@ int main(void)
         TEST(symbols_and_entries_are_described),
         TEST(code_is_made_once_per_class_of_shapes),
         TEST(the_next_load_takes_code_from_disk),
+        TEST(unknown_processors_give_the_default),
         TEST(failures_of_code_generation_are_reported),
         TEST(dumps_are_written),
         TEST(memory_shortage_anywhere),
