@@ -27,8 +27,9 @@ void mr_log_setup(void)
     mr_log_threshold = __atomic_load_n(&keeping, __ATOMIC_RELAXED) && written < MR_LOG_INFO ? MR_LOG_INFO : written;
     const char *path = mr_setting_text(MR_SETTING_LOG_FILE);
     if (*path && log_fd == STDERR_FILENO) {
-        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (fd >= 0)
+        /* A FIFO that nobody reads is refused instead of waited for. One that somebody reads loses no lines. */
+        int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
+        if (fd >= 0 && fcntl(fd, F_SETFL, O_APPEND) == 0)
             log_fd = fd;
         else
             mr_log(MR_LOG_WARN, "cannot open MILLRACE_LOG_FILE '%s'; logging to standard error", path);

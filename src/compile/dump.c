@@ -3,9 +3,11 @@
  * stages. A value none of whose words is a stage is a folder; one that is called like a stage is meant by "./ptx". */
 #include "compile/dump.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/settings.h"
@@ -40,6 +42,17 @@ struct mr_dump mr_dump_settings(void)
     return dump;
 }
 
+/* The file, or NULL. A FIFO in its place is refused: it would wait for a reader. */
+static FILE *open_file(const char *path)
+{
+    struct stat facts;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+    FILE *file = fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? fdopen(fd, "w") : NULL;
+    if (!file && fd >= 0)
+        close(fd);
+    return file;
+}
+
 void mr_dump_text(unsigned stage, uint64_t hash, const char *name, const char *suffix, const char *text, size_t length)
 {
     struct mr_dump dump = mr_dump_settings();
@@ -48,7 +61,7 @@ void mr_dump_text(unsigned stage, uint64_t hash, const char *name, const char *s
         return;
     mkdir(dump.folder, 0777);
     int need = snprintf(path, sizeof path, "%s/%016llx%s%.200s.%s", dump.folder, (unsigned long long)hash, *name ? "-" : "", name, suffix);
-    FILE *file = need > 0 && (size_t)need < sizeof path ? fopen(path, "we") : NULL;
+    FILE *file = need > 0 && (size_t)need < sizeof path ? open_file(path) : NULL;
     if (!file || fwrite(text, 1, length, file) != length)
         mr_log(MR_LOG_WARN, "cannot write '%s'", path);
     if (file)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -75,8 +76,10 @@ static void begin(void)
         snprintf(path, sizeof path, "%sjit-%d.dump", folder, (int)getpid());
     else
         snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    struct stat facts;
+    int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    errno = descriptor < 0 ? errno : EINVAL; /* a FIFO would take some lines and then wait for a reader */
+    file = descriptor >= 0 && fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode) ? fdopen(descriptor, "w") : NULL;
     if (file && (!dumps || begin_dump()))
         return;
     mr_log(MR_LOG_WARN, "cannot write '%s' for perf: %s", path, strerror(errno));

@@ -148,6 +148,22 @@ static void damaged_entries_are_ignored_and_removed(void **unused)
     }
 }
 
+/* It is a miss at once, and the next store takes its place. */
+static void a_fifo_is_no_entry(void **unused)
+{
+    (void)unused;
+    char path[700];
+    struct mr_cache_key key = key_of(40);
+    store(41, 10);   /* so that there is a folder */
+    snprintf(path, sizeof path, "%s/%016llx%016llx.mrk", folder, (unsigned long long)key.high, (unsigned long long)key.low);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(20);
+    assert_false(find(40, 10));
+    store(40, 10);
+    assert_true(find(40, 10));
+    alarm(0);
+}
+
 static void a_renamed_entry_is_no_other(void **unused)
 {
     (void)unused;
@@ -272,6 +288,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_stored_is_found),
         TEST(damaged_entries_are_ignored_and_removed),
+        TEST(a_fifo_is_no_entry),
         TEST(a_renamed_entry_is_no_other),
         TEST(the_oldest_go_first),
         TEST(unusable_folders_turn_the_cache_off),
