@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "api/check.h"
+#include "base/call_program.h"
 #include "base/clock.h"
 #include "base/log_kept.h"
 #include "base/memory.h"
@@ -37,6 +38,15 @@ static struct {
 
 static _Thread_local bool is_teller;
 
+struct told { const struct CUlogsCallbackEntry_st *entry; struct mr_log_kept_message *message; };
+
+static void call_entry(void *data)
+{
+    const struct told *told = data;
+    struct mr_log_kept_message *message = told->message;
+    told->entry->function(told->entry->data, message->level == MR_LOG_WARN ? CU_LOG_LEVEL_WARNING : CU_LOG_LEVEL_ERROR, message->text, message->length);
+}
+
 static void tell_one(unsigned number)
 {
     static struct mr_log_kept_message message; /* of the teller alone */
@@ -52,7 +62,7 @@ static void tell_one(unsigned number)
     /* Entries come in front of the list, and go only by this thread or while `calling` is free. */
     for (; entry; entry = entry->next)
         if (!entry->gone && (int)(number - entry->from) >= 0)
-            entry->function(entry->data, message.level == MR_LOG_WARN ? CU_LOG_LEVEL_WARNING : CU_LOG_LEVEL_ERROR, message.text, message.length);
+            mr_call_program(call_entry, &(struct told){ entry, &message });   /* this thread goes on, even if a callback calls pthread_exit */
     mr_lock_take(&logs.lock);
     for (struct CUlogsCallbackEntry_st **at = &logs.entries; *at;) {
         struct CUlogsCallbackEntry_st *gone = *at;

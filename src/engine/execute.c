@@ -2,6 +2,8 @@
 /* Carrying out one command: bytes that move, and functions of the program that are called.
  *
  * Launches have their own way (grid.c); records, waits and what ends later are the stream's business. */
+#include "base/call_program.h"
+#include "base/log.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"
 #include "kernel/fault.h"
@@ -34,6 +36,27 @@ static void leave_host(void)
     mr_in_host_function = false;
 }
 
+struct callback_call { const struct mr_command *command; CUresult status; };
+
+static void callback_work(void *data)
+{
+    const struct callback_call *call = data;
+    const struct mr_command *command = call->command;
+    command->callback.function(command->callback.stream, call->status, command->callback.data);
+}
+
+/* A function that ends its thread has not returned, as its stream's later work may rely on: that fails the context. */
+static CUresult call_host(void (*function)(void *data), void *data)
+{
+    enter_host();
+    bool returned = mr_call_program(function, data);
+    leave_host();
+    if (returned)
+        return CUDA_SUCCESS;
+    mr_log(MR_LOG_ERROR, "a host function called pthread_exit: its context fails, and the thread goes on");
+    return CUDA_ERROR_UNKNOWN;
+}
+
 CUresult mr_command_execute(struct mr_command *command, CUresult status)
 {
     switch (command->kind) {
@@ -42,15 +65,9 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status)
     case MR_COMMAND_FILL:
         return mr_fault_guard(fill_work, &command->fill);
     case MR_COMMAND_HOST:
-        enter_host();
-        command->host.function(command->host.data);
-        leave_host();
-        return CUDA_SUCCESS;
+        return call_host(command->host.function, command->host.data);
     case MR_COMMAND_CALLBACK:
-        enter_host();
-        command->callback.function(command->callback.stream, status, command->callback.data);
-        leave_host();
-        return CUDA_SUCCESS;
+        return call_host(callback_work, &(struct callback_call){ command, status });
     case MR_COMMAND_RELEASE:
         command->release.function(command->release.data);
         return CUDA_SUCCESS;

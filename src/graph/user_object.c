@@ -2,6 +2,8 @@
 /* User objects and what graphs hold of them; see user_object.h. */
 #include "graph/user_object.h"
 
+#include "base/call_program.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "graph/graph.h"
 #include "object/context.h"
@@ -33,7 +35,8 @@ void mr_user_object_release(struct mr_user_object *object, uint64_t count)
         return;
     bool inside = mr_in_host_function;
     mr_in_host_function = true;
-    object->destroy(object->data);
+    if (!mr_call_program(object->destroy, object->data))
+        mr_log(MR_LOG_ERROR, "the destructor of a user object called pthread_exit: the thread goes on");
     mr_in_host_function = inside;
     mr_object_drop(object);
 }

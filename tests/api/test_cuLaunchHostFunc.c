@@ -2,6 +2,8 @@
 /* cuLaunchHostFunc and cuStreamAddCallback: order, arguments, what a function may call, bad input. */
 #include "stream_support.h"
 
+#include <pthread.h>
+
 static CUstream seen_stream;
 static CUresult seen_status;
 
@@ -84,12 +86,78 @@ static void test_bad(void **state)
     OK(cuStreamDestroy(stream));
 }
 
+static void CUDA_CB leave(void *data)
+{
+    (void)data;
+    pthread_exit(NULL);
+}
+
+static void CUDA_CB leave_callback(CUstream stream, CUresult status, void *data)
+{
+    (void)stream, (void)status;
+    leave(data);
+}
+
+/* A function that ends its thread ends its context, and nothing else: streams of other contexts go on, and so do the workers. */
+static void test_function_that_ends_its_thread(void **state)
+{
+    (void)state;
+    enum { FUNCTION, CALLBACK, NODE, WAYS };
+    for (int i = 0; i < 4 * WAYS; i++) {
+        CUcontext context;
+        CUstream stream;
+        CUgraph graph;
+        CUgraphNode node;
+        CUgraphExec exec;
+        _Atomic int count = 0;
+        OK(cuCtxCreate_v2(&context, 0, 0));
+        OK(cuStreamCreate(&stream, i % 2));
+        if (i % WAYS == FUNCTION) {
+            OK(cuLaunchHostFunc(stream, leave, NULL));
+        } else if (i % WAYS == CALLBACK) {
+            OK(cuStreamAddCallback(stream, leave_callback, NULL, 0));
+        } else {
+            OK(cuGraphCreate(&graph, 0));
+            OK(cuGraphAddHostNode(&node, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){ .fn = leave }));
+            OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
+            OK(cuGraphLaunch(exec, stream));
+        }
+        (void)cuLaunchHostFunc(stream, count_up, &count);   /* refused if the context has failed already; never run */
+        FAILS(cuStreamSynchronize(stream), CUDA_ERROR_UNKNOWN);
+        FAILS(cuStreamQuery(stream), CUDA_ERROR_UNKNOWN);
+        assert_int_equal(count, 0);
+        (void)cuCtxDestroy(context);
+        if (i % WAYS == NODE) {
+            (void)cuGraphExecDestroy(exec);
+            OK(cuGraphDestroy(graph));
+        }
+        stream = new_stream(0);
+        OK(cuLaunchHostFunc(stream, count_up, &count));
+        OK(cuStreamSynchronize(stream));
+        assert_int_equal(count, 1);
+        OK(cuStreamDestroy(stream));
+    }
+}
+
+static void test_destructor_that_ends_its_thread(void **state)
+{
+    (void)state;
+    CUuserObject object;
+    CUdeviceptr address;
+    OK(cuUserObjectCreate(&object, &object, leave, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    OK(cuUserObjectRelease(object, 1));
+    OK(cuMemAlloc(&address, 16));
+    OK(cuMemFree(address));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_calls_inside),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_function_that_ends_its_thread),
+        cmocka_unit_test(test_destructor_that_ends_its_thread),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }
