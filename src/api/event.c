@@ -17,6 +17,15 @@
 
 #define EVENT_FLAGS ((unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
 
+/* The handle is no live event's. */
+__attribute__((cold)) static CUresult no_event(const char *entry, CUevent handle)
+{
+    if (!mr_event_is_orphan(handle, false))
+        return mr_bad_handle(entry, "event", handle);
+    mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
+    return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
 /* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
  * For those who ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
  * completes the event after that; in the other order a fault in between would read as success. */
@@ -25,7 +34,7 @@ static inline CUresult find_any_event(const char *entry, CUevent handle, struct 
     struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
     *out = event;
     if (__builtin_expect(!event, 0))
-        return mr_bad_handle(entry, "event", handle);
+        return no_event(entry, handle);
     if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0)) {
         mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -64,7 +73,7 @@ CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
         return mr_bad_value("cuEventCreate", "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING");
     struct mr_event *event = mr_event_new(context, Flags);
     if (!event)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return mr_stream_why_none(context);
     *phEvent = mr_object_handle(event);
     return CUDA_SUCCESS;
 }
@@ -74,8 +83,10 @@ CUresult mr_cuEventDestroy_v2(CUevent hEvent)
 {
     struct mr_event *event;
     CUresult status = find_event("cuEventDestroy", hEvent, &event);
-    if (status == CUDA_ERROR_INVALID_HANDLE)
+    if (!event) {
+        (void)mr_event_is_orphan(hEvent, true);
         return status;
+    }
     if (!mr_object_retire(event))
         return mr_bad_handle("cuEventDestroy", "event", hEvent);
     if (status != CUDA_ERROR_CONTEXT_IS_DESTROYED)
@@ -174,7 +185,10 @@ __attribute__((cold)) static CUresult record_nothing(const char *entry, CUstream
     CUresult first = mr_capture_open() ? mr_stream_resolve(hStream, &stream) : CUDA_ERROR_NOT_FOUND;
     if (first == CUDA_SUCCESS)
         first = mr_capture_route(entry, stream, &captured);
-    return first == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || first == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ? first : status;
+    if (first == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || first == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return first;
+    first = mr_stream_default_missing(hStream);
+    return first == CUDA_SUCCESS ? status : first;
 }
 
 static inline CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
@@ -231,7 +245,7 @@ CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned in
     struct mr_event *event;
     CUresult status = find_event("cuEventRecordWithFlags", hEvent, &event);
     if (status != CUDA_SUCCESS)
-        return status;
+        return record_nothing("cuEventRecordWithFlags", hStream, status);
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
         return mr_bad_value("cuEventRecordWithFlags", "flags %#x are not CU_EVENT_RECORD_*", flags);
     if (flags & CU_EVENT_RECORD_EXTERNAL)

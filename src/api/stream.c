@@ -116,6 +116,11 @@ __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent 
         if (captured)
             mr_capture_spoil(name, stream, "it would depend on an event that is none");
     }
+    CUresult first = mr_stream_default_missing(handle);
+    if (first != CUDA_SUCCESS)
+        return first;
+    if (mr_event_is_orphan(event, false))
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return mr_bad_handle(name, "event", event);
 }
 

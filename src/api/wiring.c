@@ -5,6 +5,7 @@
 
 #include "capture/capture.h"
 #include "engine/watch.h"
+#include "event/event.h"
 #include "graph/conditional.h"
 #include "kernel/heap.h"
 #include "kernel/launch.h"
@@ -16,6 +17,7 @@
 static void end_context(struct mr_context *context)
 {
     mr_context_streams_end(context);
+    mr_events_end_all(context);
     mr_heap_end(context);
 }
 

@@ -51,7 +51,36 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags)
     mr_object_hold(context);
     event->context = context;
     event->flags = (uint8_t)flags;
+    /* Either this sees that the context has ended, or its end sees the event. */
+    if (__builtin_expect(atomic_load(&context->destroyed), 0)) {
+        if (mr_object_retire(event))
+            mr_object_drop(event);
+        return NULL;
+    }
     return event;
+}
+
+static void end_with_context(void *object, void *context)
+{
+    struct mr_event *event = object;
+    if (event->context != context)
+        return;
+    atomic_store(&event->orphan, true);
+    if (mr_object_retire(event))
+        mr_object_drop(event);
+}
+
+void mr_events_end_all(struct mr_context *context)
+{
+    mr_object_each(MR_KIND_EVENT, end_with_context, context);
+}
+
+bool mr_event_is_orphan(const void *handle, bool destroy)
+{
+    struct mr_event *event = (struct mr_event *)(uintptr_t)mr_object_find_ended(handle, MR_KIND_EVENT);
+    if (!event)
+        return false;
+    return destroy ? atomic_exchange(&event->orphan, false) : atomic_load(&event->orphan);
 }
 
 uint64_t mr_event_settle_slow(struct mr_event *event)

@@ -83,11 +83,18 @@ struct mr_event {
     uint8_t flags;                      /* CU_EVENT_* */
     bool imported;                      /* another process's event */
     bool ended;                         /* under the lock: the last reference has gone, and the event takes nothing up any more */
+    _Atomic bool orphan;                /* it ended with its context, and the program hasn't destroyed it since */
 };
 _Static_assert(sizeof(struct mr_event) <= sizeof(struct mr_object) + 64, "an event has grown");
 
-/* A new event with a live handle; NULL when memory is short. */
+/* A new event with a live handle; NULL when memory is short, or the context was destroyed meanwhile. */
 struct mr_event *mr_event_new(struct mr_context *context, unsigned flags) __attribute__((warn_unused_result));
+
+/* Ends the handles of all events of a context that was destroyed. Nothing of them is left but what their handles are answered with. */
+void mr_events_end_all(struct mr_context *context);
+
+/* Did the event behind a handle end with its context? Known until its record is used again. `destroy`: and no more after this. */
+bool mr_event_is_orphan(const void *handle, bool destroy);
 
 /* The event's stamp as of now: a mark that has completed is folded in first. Nanoseconds when there is nothing pending. */
 uint64_t mr_event_settle_slow(struct mr_event *event);

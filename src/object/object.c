@@ -140,6 +140,16 @@ void *mr_object_find(const void *handle, enum mr_kind kind)
     return object;
 }
 
+const void *mr_object_find_ended(const void *handle, enum mr_kind kind)
+{
+    uint64_t value = (uint64_t)(uintptr_t)handle;
+    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)
+        return NULL;
+    struct mr_object *object = record_of(&tables[kind], (uint32_t)(value >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
+    bool same = object && object->generation == value >> (SLOT_BITS + KIND_BITS);
+    return same && atomic_load_explicit(&object->handle, memory_order_acquire) == 0 ? object : NULL;
+}
+
 void *mr_object_acquire(const void *handle, enum mr_kind kind)
 {
     struct mr_object *object = mr_object_find(handle, kind);

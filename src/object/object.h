@@ -70,6 +70,9 @@ void *mr_object_borrow(const void *handle, enum mr_kind kind);
 /* A reference to an object that was found in this visit, dropped when the visit ends. False if it has none left. */
 bool mr_object_keep(void *object) __attribute__((warn_unused_result));
 
+/* The record of an object of that kind whose handle has ended, as long as no other has taken its place; else NULL. To be read only. */
+const void *mr_object_find_ended(const void *handle, enum mr_kind kind);
+
 /* The kind of a live handle, or 0. */
 enum mr_kind mr_object_kind(const void *handle);
 

@@ -223,6 +223,15 @@ CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
     return CUDA_SUCCESS;
 }
 
+CUresult mr_stream_default_missing(CUstream handle)
+{
+    struct mr_context *context;
+    if ((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD || mr_in_host_function)
+        return CUDA_SUCCESS;
+    CUresult status = mr_context_require(&context);
+    return status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_CONTEXT_IS_DESTROYED ? status : CUDA_SUCCESS;
+}
+
 CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)
 {
     if (__builtin_expect(mr_in_host_function, 0)) {

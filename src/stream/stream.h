@@ -25,6 +25,10 @@ CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out) __attribute_
 /* As mr_stream_resolve, for the few calls that hardware allows inside host functions. */
 CUresult mr_stream_find(CUstream handle, struct mr_stream **out) __attribute__((warn_unused_result));
 
+/* For calls that found another argument bad: hardware looks for the context of a default stream before that. CUDA_ERROR_INVALID_CONTEXT or
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED if the handle is a default stream's and there is no context, else CUDA_SUCCESS. */
+CUresult mr_stream_default_missing(CUstream handle) __attribute__((cold, warn_unused_result));
+
 /* The context that the stream belongs to; borrowed. */
 struct mr_context *mr_stream_context(struct mr_stream *stream);
 
