@@ -63,8 +63,8 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags)
 static void end_with_context(void *object, void *context)
 {
     struct mr_event *event = object;
-    if (event->context != context)
-        return;
+    if (event->context != context || atomic_load(&event->shared))
+        return; /* what other processes may open lives on */
     atomic_store(&event->orphan, true);
     if (mr_object_retire(event))
         mr_object_drop(event);
