@@ -101,6 +101,19 @@ def _call(head, symbol, args):
     return (wrap_call(head, args) if args else head + "()") + ";"
 
 
+def _without_context(symbol):
+    """What hardware answers to a call that failed, where the thread has no current context and an argument is 0."""
+    names = {p.name for p in symbol.params}
+    body = ["    if (__builtin_expect(mr_result != CUDA_SUCCESS, 0) && mr_stub_without_context()) {"]
+    for number, rule in enumerate(symbol.function.without_context):
+        word, _, status = rule.partition(" ")
+        if word == "context":
+            body.append("        mr_result = CUDA_ERROR_INVALID_CONTEXT;" if number == 0 else "        else mr_result = CUDA_ERROR_INVALID_CONTEXT;")
+        elif word in names:
+            body.append(f"        {'else ' if number and len(body) > 1 else ''}if (!{word}) mr_result = CUDA_ERROR_{status};")
+    return body + ["    }"] if len(body) > 1 else []
+
+
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
@@ -111,7 +124,7 @@ def _wrapper_body(symbol, per_thread):
     if not _visits(symbol.function):
         return body + [_call("    return", symbol, args)]
     return body + ["    uint64_t mr_outer = mr_visit_begin();", _call("    CUresult mr_result =", symbol, args),
-                   "    mr_visit_end(mr_outer);", "    return mr_result;"]
+                   "    mr_visit_end(mr_outer);"] + _without_context(symbol) + ["    return mr_result;"]
 
 
 def _stub_body(symbol):

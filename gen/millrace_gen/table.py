@@ -134,6 +134,7 @@ class Function:
     deprecated: bool
     current: str | None
     unsafe_in_capture: bool
+    without_context: list
     symbols: list = field(default_factory=list)
 
     @property
@@ -143,7 +144,7 @@ class Function:
 
 
 FUNCTION_KEYS = {"name", "statuses", "needs_init", "needs_context", "header",
-                 "deprecated", "current", "unsafe_in_capture", "symbol"}
+                 "deprecated", "current", "unsafe_in_capture", "without_context", "symbol"}
 SYMBOL_KEYS = {"elf", "since", "params", "per_thread", "per_thread_since",
                "implemented", "refuses", "same_as"}
 
@@ -174,7 +175,8 @@ def _load_function(row, family, section, where):
                         row.get("needs_init", True),
                         row.get("needs_context", "INVALID_CONTEXT" in statuses),
                         row.get("header", "cuda.h"), row.get("deprecated", False),
-                        row.get("current"), row.get("unsafe_in_capture", False))
+                        row.get("current"), row.get("unsafe_in_capture", False),
+                        row.get("without_context", []))
     function.symbols = [_load_symbol(function, s, where) for s in row["symbol"]]
     return function
 

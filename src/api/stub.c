@@ -30,6 +30,11 @@ static const struct { enum mr_kind kind; CUresult bad; } kinds[] = {
     [MR_STUB_EXTERNAL] = { 0, CUDA_ERROR_INVALID_HANDLE },
 };
 
+bool mr_stub_without_context(void)
+{
+    return !mr_context_current() && !mr_in_host_function;
+}
+
 CUresult mr_stub_check_context(void)
 {
     struct mr_context *context;

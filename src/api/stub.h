@@ -5,6 +5,7 @@
 #define MR_API_STUB_H
 
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Kinds of handles that a stub can be given. A kind whose objects cannot exist in this version
@@ -31,6 +32,9 @@ enum mr_stub_kind {
     MR_STUB_GRAPHICS,
     MR_STUB_EXTERNAL,
 };
+
+/* Has the calling thread no current context, outside of host functions? */
+bool mr_stub_without_context(void) __attribute__((cold));
 
 /* CUDA_SUCCESS if the calling thread has a usable current context, else the status that says
  * what is wrong with it (INVALID_CONTEXT, CONTEXT_IS_DESTROYED, a sticky fault). */

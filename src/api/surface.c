@@ -2,6 +2,7 @@
 /* Surface objects (driver API manual, Surface Object Management). */
 #include "api/array.h"
 #include "api/check.h"
+#include "api/stub.h"
 #include "api/texture.h"
 #include "api_impl.h"
 #include "object/context.h"
@@ -53,7 +54,7 @@ CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
 {
     struct mr_texture *surface;
     if (!surfObject)
-        return CUDA_SUCCESS;
+        return mr_stub_without_context() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
     CUresult status = mr_texture_require("cuSurfObjectDestroy", MR_KIND_SURFACE, surfObject, &surface);
     if (status != CUDA_SUCCESS)
         return status;

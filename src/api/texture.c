@@ -6,6 +6,7 @@
 
 #include "api/array.h"
 #include "api/check.h"
+#include "api/stub.h"
 #include "api_impl.h"
 #include "base/log.h"
 #include "memory/memory.h"
@@ -250,7 +251,7 @@ CUresult mr_cuTexObjectDestroy(CUtexObject texObject)
 {
     struct mr_texture *texture;
     if (!texObject)
-        return CUDA_SUCCESS;
+        return mr_stub_without_context() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
     CUresult status = mr_texture_require("cuTexObjectDestroy", MR_KIND_TEXTURE, texObject, &texture);
     if (status != CUDA_SUCCESS)
         return status;
