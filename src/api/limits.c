@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "object/context.h"
 
+#define PRINTF_LEAST (512u * 1024u)    /* bytes, as on hardware */
 #define STACK_LIMIT (512u * 1024u)     /* bytes a thread, as on hardware */
 
 static bool limit_supported(CUlimit limit)
@@ -55,6 +56,8 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
             mr_log(MR_LOG_INFO, "cuCtxSetLimit: %zu bytes are more than the device has", value);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
+        if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value < PRINTF_LEAST)
+            value = PRINTF_LEAST;
         break;
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
         if (value > 24)
