@@ -44,12 +44,87 @@ static void test_a_call_in_the_loop(void **state)
         KERNEL(" call (%r1), look, (%d0, %d1);\n"));
 }
 
+/* A chain: each block, or each warp where there is one block, waits for the mark of the next (%d0 + 4 %r0 + 4), sets its own, one larger, and leaves. What
+ * the loop is left by comes from no load: it is written only behind a branch that a load decides. */
+#define CHAIN(declarations, begin, rounds)                                                                                                            \
+    ".visible .entry chain(.param .u64 word)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n " declarations "\n"                             \
+    " ld.param.u64 %d0, [word];\n mov.u32 %r0, %ctaid.x;\n mov.u32 %r1, %tid.x;\n shr.u32 %r1, %r1, 5;\n add.u32 %r0, %r0, %r1;\n"                      \
+    " mul.wide.u32 %d1, %r0, 4;\n add.u64 %d0, %d0, %d1;\n" begin rounds " ret;\n}\n"
+#define SEEN_TO_SKIP(load) load " %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n @%p0 bra skip;\n add.u32 %r4, %r3, 1;\n st.volatile.global.u32 [%d0], %r4;\n"
+
+static void chain(const char *ptx, unsigned blocks, unsigned warps)
+{
+    enum { ROUNDS = 10 };
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr words;
+    unsigned links = blocks * warps;
+    int first = -1;
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "chain"));
+    OK(cuMemAlloc(&words, 256));
+    for (int round = 0; round < ROUNDS; round++) {
+        OK(cuMemsetD32(words, ~0u, 64));
+        OK(cuMemsetD32(words + 4 * links, 0, 1));
+        OK(cuLaunchKernel(function, blocks, 1, 1, 32 * warps, 1, 1, 0, NULL, (void *[]){ &words }, NULL));
+        OK(cuMemcpyDtoH(&first, words, sizeof first));
+        assert_int_equal(first, links);
+    }
+    OK(cuMemFree(words));
+    OK(cuModuleUnload(module));
+}
+
+static void both_chains(const char *ptx)
+{
+    chain(ptx, 8, 1);
+    chain(ptx, 1, 4);
+}
+
+static void test_left_by_a_count(void **state)
+{
+    (void)state;
+    both_chains(PTX_HEAD CHAIN("", " mov.u32 %r2, 1;\n", "again:\n" SEEN_TO_SKIP("ld.volatile.global.u32") " sub.u32 %r2, %r2, 1;\nskip:\n"
+        " setp.gt.s32 %p1, %r2, 0;\n @%p1 bra again;\n"));
+    both_chains(PTX_HEAD CHAIN("", " mov.u32 %r2, 1;\n", "again:\n" SEEN_TO_SKIP("atom.global.add.u32 %r3, [%d0+4], 0;\n ld.global.u32") " sub.u32 %r2, %r2, 1;\n"
+        "skip:\n setp.gt.s32 %p1, %r2, 0;\n @%p1 bra again;\n"));
+}
+
+/* As compilers without optimisation write it: the count lies in local memory. */
+static void test_left_by_a_count_in_memory(void **state)
+{
+    (void)state;
+    both_chains(PTX_HEAD CHAIN(".local .b32 count;", " mov.u32 %r2, 1;\n st.local.u32 [count], %r2;\n", "again:\n" SEEN_TO_SKIP("ld.relaxed.gpu.global.u32")
+        " ld.local.u32 %r2, [count];\n sub.u32 %r2, %r2, 1;\n st.local.u32 [count], %r2;\nskip:\n ld.local.u32 %r2, [count];\n"
+        " setp.gt.s32 %p1, %r2, 0;\n @%p1 bra again;\n"));
+}
+
+/* How often an inner loop ran, which a load ends, decides on the outer one. */
+static void test_left_by_rounds_of_an_inner_loop(void **state)
+{
+    (void)state;
+    both_chains(PTX_HEAD CHAIN("", "", "again:\n mov.u32 %r2, 0;\n"
+        "inner:\n ld.volatile.global.u32 %r3, [%d0+4];\n add.u32 %r2, %r2, 1;\n setp.ge.s32 %p0, %r3, 0;\n setp.lt.u32 %p1, %r2, 3;\n and.pred %p2, %p0, %p1;\n"
+        " @%p2 bra inner;\n setp.lt.u32 %p1, %r2, 3;\n @%p1 bra again;\n add.u32 %r4, %r3, 1;\n st.volatile.global.u32 [%d0], %r4;\n"));
+}
+
+/* The count is written by all ways but the one that has seen nothing, which goes round at once. */
+static void test_round_again_from_the_middle(void **state)
+{
+    (void)state;
+    both_chains(PTX_HEAD CHAIN("", " mov.u32 %r2, 2;\n", "skip:\n" SEEN_TO_SKIP("ld.volatile.global.u32") " sub.u32 %r2, %r2, 1;\n"
+        " setp.gt.s32 %p1, %r2, 0;\n @%p1 bra skip;\n"));
+}
+
 int main(void)
 {
     setenv("MILLRACE_WORKERS", "2", 1);
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(test_loads_in_the_loop),
         TEST_IN_CONTEXT(test_a_call_in_the_loop),
+        TEST_IN_CONTEXT(test_left_by_a_count),
+        TEST_IN_CONTEXT(test_left_by_a_count_in_memory),
+        TEST_IN_CONTEXT(test_left_by_rounds_of_an_inner_loop),
+        TEST_IN_CONTEXT(test_round_again_from_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

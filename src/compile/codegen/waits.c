@@ -8,7 +8,8 @@
  * can change: a volatile, relaxed or acquiring load, the result of an atomic
  * operation, any load in a loop that also has a fence, or a call of a function
  * with one of these, in the loop. Dependence is followed through registers without
- * regard to order; once such a value is stored, every load counts. A loop that sleeps, or
+ * regard to order, and through control: what is written only if such a value chose the
+ * way there depends on it as well. Once such a value is stored, or a store depends on one, every load counts. A loop that sleeps, or
  * that has no way out, waits too. Waiting loops give way to other warps now and
  * then; to call one waiting by mistake costs a little time, to miss one may hang.
  *
@@ -82,6 +83,7 @@ struct taint {
     bool plain; /* what any load gives counts, and what any call returns */
     mr_word *regs;
     bool tainted, mark, changed, stored, fences;
+    bool controlled; /* the instruction is reached or not by a branch on a source */
 };
 
 static void taint_visit(void *data, uint32_t reg, bool is_definition)
@@ -103,7 +105,7 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
     taint->mark = false;
     taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored)
         || (loads && (taint->fences || taint->plain) && inst->space != MR_PTX_SPACE_LOCAL)
-        || (taint->plain && inst->op == MR_PTX_OP_CALL);
+        || (taint->plain && inst->op == MR_PTX_OP_CALL) || taint->controlled;
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
     if (!taint->tainted)
         return;
@@ -113,18 +115,77 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
 }
 
+/* The first block behind `block` that every way from there comes by, or the end of the blocks whose running depends on the way taken: ways that jump back
+ * to before `block` skip the rest of their loop. Edges otherwise lead onwards in the order of blocks, so the farthest end of those between is the join. */
+static uint32_t join_of(const struct mr_flow *flow, uint32_t block)
+{
+    uint32_t reach = block + 1;
+    for (uint32_t at = block; at < reach && at < flow->block_count; at++) {
+        const struct mr_flow_block *from = &flow->blocks[at];
+        for (uint32_t s = 0; s < from->succ_count; s++) {
+            uint32_t to = from->succs[s], loop = flow->blocks[block].loop;
+            /* Of the loops with both, the one that this way goes round in again. */
+            while (to <= block && loop != MR_FLOW_NONE && to > flow->loops[loop].first)
+                loop = flow->loops[loop].parent;
+            if (to <= block)
+                to = loop != MR_FLOW_NONE ? flow->loops[loop].end : block + 1;
+            reach = to > reach ? to : reach;
+        }
+    }
+    return reach;
+}
+
+/* Whether the way that the block goes on depends on a tainted register. */
+static bool chooses_by_taint(const struct taint *taint, const struct mr_flow_block *block)
+{
+    const struct mr_ptx_inst *last = block->last;
+    if (!last || block->succ_count + (block->end_kind == MR_END_SOME_EXIT) < 2)
+        return false;
+    return (last->guard != MR_PTX_NONE && mr_bit_get(taint->regs, last->guard))
+        || (block->end_kind == MR_END_TABLE && last->operands[0].kind == MR_PTX_OPERAND_REG && mr_bit_get(taint->regs, last->operands[0].reg));
+}
+
+/* Marks what inner loops write that a block may leave by a tainted choice: it depends on how often they ran. */
+static void taint_rounds(struct taint *taint, uint32_t block, uint32_t first, uint32_t end)
+{
+    const struct mr_flow *flow = taint->flow;
+    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent) {
+        const struct mr_flow_loop *loop = &flow->loops[l];
+        bool leaves = false;
+        for (uint32_t s = 0; s < flow->blocks[block].succ_count; s++)
+            leaves |= flow->blocks[block].succs[s] < loop->first || flow->blocks[block].succs[s] >= loop->end;
+        if (!leaves || (loop->first == first && loop->end == end) || loop->first < first || loop->end > end)
+            return;
+        taint->controlled = true;
+        for (uint32_t b = loop->first; b <= block; b++)
+            for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
+                taint_instruction(taint, &flow->func->insts[i]);
+        taint->controlled = false;
+    }
+}
+
 /* Registers that depend on a source, both in the given blocks. Returns through *regs (words of reg_count). */
-static void taint_registers(const struct mr_flow *flow, bool plain, uint32_t first, uint32_t end, mr_word *regs)
+static void taint_registers(const struct mr_flow *flow, bool plain, uint32_t first, uint32_t end, uint32_t *joins, mr_word *regs)
 {
     struct taint taint = {.flow = flow, .plain = plain, .regs = regs, .changed = true};
     for (uint32_t b = first; b < end; b++)
         for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
             taint.fences |= is_fence(&flow->func->insts[i]);
     while (taint.changed) {
+        uint32_t controlled = first; /* blocks before this one run or don't by a tainted choice */
         taint.changed = false;
-        for (uint32_t b = first; b < end; b++)
+        for (uint32_t b = first; b < end; b++) {
+            taint.controlled = b < controlled;
             for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
                 taint_instruction(&taint, &flow->func->insts[i]);
+            taint.controlled = false;
+            if (!chooses_by_taint(&taint, &flow->blocks[b]))
+                continue;
+            if (!joins[b])
+                joins[b] = join_of(flow, b);
+            controlled = joins[b] > controlled ? joins[b] : controlled;
+            taint_rounds(&taint, b, first, end);
+        }
     }
 }
 
@@ -153,10 +214,14 @@ static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *lo
 static bool find_waits(struct mr_flow *flow, bool plain)
 {
     mr_word *tainted = mr_calloc(mr_bit_words(flow->reg_count), sizeof *tainted);
-    if (!tainted)
+    uint32_t *joins = mr_calloc(flow->block_count + 1, sizeof *joins);
+    if (!tainted || !joins) {
+        mr_free(joins);
+        mr_free(tainted);
         return false;
+    }
     if (flow->loop_count)
-        taint_registers(flow, plain, 0, flow->block_count, tainted);
+        taint_registers(flow, plain, 0, flow->block_count, joins, tainted);
     for (uint32_t l = 0; l < flow->loop_count; l++)
         flow->loops[l].waits = loop_waits(flow, &flow->loops[l], tainted);
     /* Most of them don't: what they depend on was known before they began. */
@@ -168,9 +233,10 @@ static bool find_waits(struct mr_flow *flow, bool plain)
         if (!loop->waits || visits > LOOP_VISITS_MAX)
             continue;
         memset(tainted, 0, words * sizeof *tainted);
-        taint_registers(flow, plain, loop->first, loop->end, tainted);
+        taint_registers(flow, plain, loop->first, loop->end, joins, tainted);
         loop->waits = loop_waits(flow, loop, tainted);
     }
+    mr_free(joins);
     mr_free(tainted);
     return true;
 }
