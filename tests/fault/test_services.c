@@ -83,6 +83,32 @@ static void printf_is_out_after_synchronisation(void **unused)
         "thread 3 x 9 half 1.50 word -5000000000\nthread 19 x 9 half 9.50 word -5000000000\n");
 }
 
+/* vprintf and malloc declared without the result that they have. What is called behind them still has its registers. */
+static void services_without_their_results(void **unused)
+{
+    static const char text[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".extern .func vprintf (.param .b64 f, .param .b64 a);\n.extern .func malloc (.param .b64 size);\n"
+        ".global .align 1 .b8 words[4] = {37, 100, 10, 0};\n"
+        ".visible .entry quiet(.param .u64 out)\n{\n"
+        ".local .align 8 .b8 room[8];\n.reg .b64 %d<5>;\n.reg .b32 %r<4>;\n.reg .pred %p;\n"
+        "ld.param.u64 %d0, [out];\nmov.u32 %r0, %tid.x;\nmad.lo.u32 %r1, %r0, 7, 1;\n"
+        "mov.u64 %d1, words;\ncvta.global.u64 %d1, %d1;\nmov.u64 %d2, room;\ncvta.local.u64 %d2, %d2;\nst.u32 [%d2], %r1;\n"
+        "and.b32 %r2, %r0, 15;\nsetp.ne.u32 %p, %r2, 3;\n@%p bra over;\n"
+        "{ .param .b64 f, a; st.param.b64 [f], %d1; st.param.b64 [a], %d2; call.uni vprintf, (f, a); }\n"
+        "over: mov.u64 %d3, 16;\ncall malloc, (%d3);\n"
+        "mul.wide.u32 %d4, %r0, 4;\nadd.u64 %d0, %d0, %d4;\nst.global.u32 [%d0], %r1;\nret;\n}\n";
+    (void)unused;
+    CUdeviceptr out = memory(32 * sizeof(unsigned));
+    unsigned got[32];
+    assert_int_equal(cuModuleUnload(module), CUDA_SUCCESS);
+    assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
+    assert_string_equal(captured(STDOUT_FILENO, "quiet", 1, 32, (void *[]){ &out }, CUDA_SUCCESS), "22\n134\n");
+    assert_int_equal(cuMemcpyDtoH_v2(got, out, sizeof got), CUDA_SUCCESS);
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(got[i], i * 7 + 1);
+}
+
 static void a_failed_assertion_names_block_and_thread(void **unused)
 {
     (void)unused;
@@ -180,6 +206,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(printf_is_out_after_synchronisation),
+        TEST(services_without_their_results),
         TEST(a_failed_assertion_names_block_and_thread),
         TEST(device_memory_outlives_the_kernel),
         TEST(recursion_works_and_ends_in_a_status),

@@ -236,16 +236,26 @@ static LLVMValueRef lane_of(struct cg *g, LLVMValueRef slot, LLVMTypeRef type, L
     return LLVMBuildLoad2(g->b, type, LLVMBuildGEP2(g->b, type, slot, &lane, 1, ""), "");
 }
 
+/* Where a service puts the lanes' results: the call's, or a place that nobody reads if it has none. */
+static LLVMValueRef service_result(struct cg *g, const struct call *call, LLVMTypeRef type)
+{
+    if (call->count > call->args)
+        return call->slots[call->args];
+    LLVMValueRef slot = cg_slot(g, cg_vector_type(type, CG_LANES), "unread");
+    LLVMSetAlignment(slot, 64);
+    return slot;
+}
+
 /* The functions that CUDA's device runtime provides; names and shapes are checked when the module is loaded. */
 static void call_service(struct cg *g, const char *name, const struct call *call)
 {
     struct cg_unit *unit = g->unit;
     LLVMValueRef *slots = call->slots;
     if (strcmp(name, "vprintf") == 0) {
-        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], slots[2]};
+        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], service_result(g, call, unit->i32)};
         cg_runtime_call(g, offsetof(struct mr_runtime, print), unit->void_type, args, 4);
     } else if (strcmp(name, "malloc") == 0) {
-        LLVMValueRef args[3] = {g->exec, slots[0], slots[1]};
+        LLVMValueRef args[3] = {g->exec, slots[0], service_result(g, call, unit->i64)};
         cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 3);
     } else if (strcmp(name, "free") == 0) {
         LLVMValueRef args[2] = {g->exec, slots[0]};
