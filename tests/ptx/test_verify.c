@@ -135,6 +135,22 @@ static void test_versions(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* mad.f32 without a rounding: on targets before sm_20 in any version, on others in versions before 3.1. */
+static void test_old_mad(void **state)
+{
+    (void)state;
+    static const char statement[] = "mad.f32 f1, f2, f3, f4;\nmad.sat.f32 f1, f2, f3, f4;\nmad.ftz.f32 f1, f2, f3, f4;";
+    assert_true(stands(statement, 23, 10));
+    assert_true(stands(statement, 90, 13));
+    assert_true(stands(statement, 23, 20));
+    assert_true(stands(statement, 30, 30));
+    assert_false(stands(statement, 31, 20));
+    assert_false(stands(statement, 90, 90));
+    assert_false(stands("mad.f64 d1, d2, d3, d4;", 23, 13));
+    assert_false(stands("mad.f64 d1, d2, d3, d4;", 30, 20));
+    assert_true(check(".version 1.4\n.target sm_10, map_f64_to_f32\n.entry k() { .reg .f32 f<5>;\nmad.f32 f1, f2, f3, f4;\nexit; }\n", NULL));
+}
+
 static void expect_error(const char *text, uint32_t line, const char *part)
 {
     struct mr_ptx_diag diag;
@@ -231,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements),
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_old_mad),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_module_versions),
         cmocka_unit_test(test_runtime_functions),

@@ -505,6 +505,38 @@ static void doubled_products(void **unused)
     }
 }
 
+/* mad.f32 without a rounding: rounded once; on targets before sm_20 subnormal numbers are zeros. */
+static void old_mads(void **unused)
+{
+    (void)unused;
+    static const char *const heads[2] = {".version 1.4\n.target sm_10, map_f64_to_f32\n", ".version 2.0\n.target sm_20\n"};
+    static const struct { float a, b, c, flushed, kept; } cases[] = {
+        {0x1.000002p0f, 0x1.000002p0f, -0x1.000004p0f, 0x1p-46f, 0x1p-46f}, {3, 5, 7, 22, 22},
+        {0x1p-126f, -0.5f, 0, 0, -0x1p-127f}, {0x1p-130f, 0x1p10f, 1, 1, 1}, {0x1p-130f, 0x1p20f, 0, 0, 0x1p-110f}, {1, 0x1p-125f, -0x1p-127f, 0x1p-125f, 0x1.8p-126f}};
+    enum { COUNT = sizeof cases / sizeof *cases };
+    float in[COUNT][3], out[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        memcpy(in[i], &cases[i].a, sizeof in[i]);
+    for (unsigned k = 0; k < 2; k++) {
+        char text[1024];
+        snprintf(text, sizeof text, "%s.entry k (.param .u64 in, .param .u64 out)\n{\n.reg .u64 %%d<4>; .reg .u32 %%r<2>; .reg .f32 %%f<5>;\n"
+            "ld.param.u64 %%d0, [in]; ld.param.u64 %%d1, [out]; cvt.u32.u16 %%r0, %%tid.x; mul.wide.u32 %%d2, %%r0, 12; mul.wide.u32 %%d3, %%r0, 4;\n"
+            "add.u64 %%d0, %%d0, %%d2; add.u64 %%d1, %%d1, %%d3;\n"
+            "ld.global.f32 %%f1, [%%d0]; ld.global.f32 %%f2, [%%d0+4]; ld.global.f32 %%f3, [%%d0+8];\n"
+            "mad.f32 %%f4, %%f1, %%f2, %%f3;\nst.global.f32 [%%d1], %%f4;\nexit;\n}\n", heads[k]);
+        struct rig *rig = rig_open(text);
+        struct { void *in, *out; } params = {in, out};
+        for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+            rig_run(rig, "k", 1, COUNT, &params, sizeof params);
+            for (unsigned i = 0; i < COUNT; i++)
+                if (out[i] != (k ? cases[i].kept : cases[i].flushed))
+                    fail_msg("%smad.f32 of %a, %a, %a gives %a", heads[k], (double)cases[i].a, (double)cases[i].b, (double)cases[i].c, (double)out[i]);
+        }
+        rig_variant = 0;
+        rig_close(rig);
+    }
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -520,6 +552,6 @@ int main(void)
 #define X(number, letter, text, value) {text, test_##number, NULL, NULL, NULL},
         CASES(X)
 #undef X
-        cmocka_unit_test(approximations), cmocka_unit_test(doubled_products), cmocka_unit_test(refusals)};
+        cmocka_unit_test(approximations), cmocka_unit_test(doubled_products), cmocka_unit_test(old_mads), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
