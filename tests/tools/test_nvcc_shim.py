@@ -360,6 +360,40 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
             self.assertIn(f".target sm_{target}", text)
             self.assertIn(".visible .entry scale", text)
 
+    def test_lists_of_architectures(self):
+        """What no code can be made for is left out with one warning, unless nothing remains."""
+        stock = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 86, 90, 100, 120)] + ["-gencode=arch=compute_120,code=compute_120"]
+        table = (
+            (stock, [75, 80, 86, 90], ["compute_100", "sm_100", "compute_120", "sm_120"]),
+            (["-gencode", "arch=compute_100,code=[sm_100,compute_100]", "-gencode", "arch=compute_90,code=[sm_90,sm_90a]"],
+             [90], ["compute_100", "sm_100", "sm_90a"]),
+            (["-gencode", "arch=compute_35,code=sm_35", "-gencode", "arch=compute_80,code=sm_80"], [80], ["compute_35", "sm_35"]),
+            (["-gencode", "arch=compute_80,code=[sm_80,sm_100]"], [80], ["sm_100"]),
+            (["-arch=compute_80", "-code=sm_80,sm_120"], [80], ["sm_120"]),
+            (["-arch=sm_100", "-arch=sm_80"], [80], []),
+            (["-arch=sm_80", "-arch=all-major"], [50, 60, 70, 80, 90], []),
+            (["-arch=all"], [50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90], []),
+            (["-arch=native"], None, []),
+        )
+        for words, targets, left_out in table:
+            done = self.nvcc("--fatbin", *words, "kernel.cu")
+            self.assertEqual(done.returncode, 0, (words, done.stderr))
+            found = [target for target, _ in self.entries(self.path / "kernel.fatbin")]
+            self.assertEqual(found, targets if targets else found[:1], words)
+            lines = [line for line in done.stderr.splitlines() if "left out" in line]
+            self.assertEqual([line.split(": ")[-1].split() for line in lines], [left_out] if left_out else [], words)
+            strict = self.nvcc("--fatbin", "--every-architecture", *words, "kernel.cu", "-o", "strict.fatbin")
+            self.assertEqual(strict.returncode, 1 if left_out else 0, (words, strict.stderr))
+            self.assertEqual((self.path / "strict.fatbin").exists(), not left_out, words)
+            (self.path / "strict.fatbin").unlink(missing_ok=True)
+        none = (["-arch=sm_100"], ["-arch=sm_90a"], stock[4:], ["-arch=volta"],
+                ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_99,code=sm_99"])
+        for words in none:
+            done = self.nvcc("--fatbin", *words, "kernel.cu", "-o", "none.fatbin")
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("there is no code (sm_50 to sm_90 without a suffix) for the architecture", done.stderr)
+            self.assertFalse((self.path / "none.fatbin").exists(), words)
+
     def test_fatbin_of_ptx(self):
         self.assertEqual(self.nvcc("--ptx", "-arch=sm_61", "kernel.cu").returncode, 0)
         done = self.nvcc("--fatbin", "kernel.ptx", "-o", "out.fatbin")

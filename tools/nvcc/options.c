@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/settings.h"
 #include "ptx/arch.h"
 #include "shim.h"
 
@@ -39,7 +38,7 @@ enum action {
     LINK_VALUE,    /* `text` with the value attached, in its place on the linker's command line */
     NOTHING,       /* without effect on code that the CPU runs; takes no value */
     NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
-    VERBOSE, DRY_RUN, TELL_USES,
+    VERBOSE, DRY_RUN, TELL_USES, EVERY_TARGET,
     OPTIONS_FILE,  /* more words, of this same language */
     REFUSE,        /* `text` says why */
 };
@@ -74,6 +73,7 @@ static const struct option {
     { "--gpu-architecture", "-arch", SET_ARCH, 0, NULL, NULL },
     { "--gpu-code", "-code", SET_CODE, 0, NULL, NULL },
     { "--generate-code", "-gencode", GENCODE, 0, NULL, NULL },
+    { "--every-architecture", "-every-architecture", EVERY_TARGET, 0, NULL, NULL }, /* Millrace's own */
     { "--relocatable-device-code", "-rdc", SET_RDC, 0, NULL, NULL },
     { "--x", "-x", SET_LANGUAGE, 0, NULL, NULL },
     { "--compiler-bindir", "-ccbin", SET_CCBIN, 0, NULL, NULL },
@@ -175,67 +175,6 @@ static const struct option *find_option(const char *word, const char **value)
                 return &options[i];
         }
     return NULL;
-}
-
-static bool add_target(struct request *request, const char *value)
-{
-    unsigned capability = 0;
-    bool real;
-    if (strcmp(value, "native") == 0) {
-        const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
-        capability = (unsigned)(strtod(text, NULL) * 10 + 0.5);
-    } else if (mr_ptx_arch_read(value, &capability, &real) != MR_PTX_ARCH_GOOD) {
-        return complain("there is no code (sm_50 to sm_90 without a suffix) for the architecture", value);
-    }
-    for (size_t i = 0; i < request->target_count; i++)
-        if (request->targets[i] == capability)
-            return true;
-    if (request->target_count == TARGETS_MAX)
-        return complain("too many architectures", NULL);
-    request->targets[request->target_count++] = capability;
-    return true;
-}
-
-static bool add_all_targets(struct request *request, bool major)
-{
-    size_t count;
-    const int *all = mr_ptx_arch_all(&count);
-    for (size_t i = 0; i < count; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "sm_%d", all[i]);
-        if ((!major || all[i] % 10 == 0) && !add_target(request, name))
-            return false;
-    }
-    return true;
-}
-
-/* Each part of a comma list (in brackets or not) must be an architecture; nothing else depends on it, since PTX is embedded in any case. */
-static bool check_codes(struct request *request, const char *list)
-{
-    size_t before = request->target_count;
-    for (list += *list == '['; *list;) {
-        char name[64];
-        size_t length = strcspn(list, ",]");
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
-        if (!add_target(request, name))
-            return false;
-        if (before > 0)
-            request->target_count = before;
-        list += length + (list[length] != '\0');
-    }
-    return true;
-}
-
-/* "arch=compute_80,code=sm_80" or "arch=compute_80,code=[sm_80,compute_80]": PTX for the virtual architecture. */
-static bool gencode(struct request *request, const char *value)
-{
-    char arch[64];
-    const char *comma = strchr(value, ',');
-    if (strncmp(value, "arch=", 5) != 0 || (comma && strncmp(comma, ",code=", 6) != 0))
-        return complain("expected arch=…,code=… in -gencode", value);
-    size_t length = comma ? (size_t)(comma - value) - 5 : strlen(value) - 5;
-    snprintf(arch, sizeof arch, "%.*s", (int)(length < sizeof arch ? length : sizeof arch - 1), value + 5);
-    return add_target(request, arch) && (!comma || check_codes(request, comma + 6));
 }
 
 static bool is_true(const char *value)
@@ -378,16 +317,6 @@ static bool set_stream(struct request *request, const char *value, const char *w
     return true;
 }
 
-static bool set_arch(struct request *request, const char *value)
-{
-    if (strcmp(value, "all") == 0 || strcmp(value, "all-major") == 0)
-        return add_all_targets(request, value[3] == '-');
-    if (request->arch_given) /* the last one counts, as with nvcc */
-        request->target_count = 0;
-    request->arch_given = true;
-    return add_target(request, value);
-}
-
 /* Of several phases the one that ends first counts, wherever it stands (nvcc does so too): "--ptx -dc" is PTX, of code that would be linked later. */
 static void set_phase(struct request *request, enum phase phase)
 {
@@ -416,11 +345,11 @@ static bool apply_setting(struct request *request, const struct option *option, 
         request->output_folder = value;
         return true;
     case SET_ARCH:
-        return set_arch(request, value);
+        return targets_arch(request, value);
     case SET_CODE:
-        return check_codes(request, value);
+        return targets_codes(request, value);
     case GENCODE:
-        return gencode(request, value);
+        return targets_gencode(request, value);
     case SET_LANGUAGE:
         request->language = value;
         return one_of(value, "cu", "c++", "c", word);
@@ -466,6 +395,9 @@ static bool apply_setting(struct request *request, const struct option *option, 
         return true;
     case TELL_USES:
         request->tell_uses = true;
+        return true;
+    case EVERY_TARGET:
+        request->every_target = true;
         return true;
     case DRY_RUN:
         request->dry_run = true;
@@ -587,7 +519,7 @@ static void note_given(struct request *request, const struct option *option, con
     switch (option->action) {
     case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
     case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_VALUE: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
-    case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE:
+    case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE: case EVERY_TARGET:
         break;
     default:
         mr_words_add(&request->given, word, "");
@@ -684,8 +616,5 @@ bool request_parse(struct request *request, int argc, char **argv)
             request->forward_unknown = true;
     if (!read_words(request, argc - 1, argv + 1))
         return false;
-    request->no_targets = request->target_count == 0;
-    if (request->no_targets)
-        request->targets[request->target_count++] = 75;
-    return true;
+    return targets_end(request);
 }

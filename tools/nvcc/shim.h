@@ -2,6 +2,7 @@
 /* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and libraries.
  *
  *   options.c   nvcc's spelling -> a request
+ *   targets.c   architectures
  *   guard.c     which options of others (host compiler, linker) may pass on
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
@@ -63,6 +64,8 @@ struct request {
     unsigned targets[TARGETS_MAX];    /* 80 for sm_80 */
     size_t target_count;
     bool arch_given, no_targets;      /* -arch; neither that nor -code nor -gencode */
+    struct mr_words left_out;         /* architectures that no code is made for, as they were written */
+    bool every_target;                /* --every-architecture: those are errors, also beside others */
     bool plain_preprocess;            /* no line markers: --compiler-options -P */
     bool system_dependencies;         /* -M, -MD rather than -MM, -MMD */
     bool write_dependencies;          /* -MD, -MMD: beside the compilation */
@@ -86,6 +89,13 @@ struct request {
 bool request_parse(struct request *request, int argc, char **argv);
 /* What each input is, by its name or -x. False after a message. */
 bool request_find_kinds(struct request *request);
+
+/* targets.c: the values of -arch, -code and -gencode. False after a message. */
+bool targets_arch(struct request *request, const char *value);
+bool targets_codes(struct request *request, const char *list);
+bool targets_gencode(struct request *request, const char *value);
+/* Once the command line is read: the default if none was named, one warning of those left out, false after a message if none remains. */
+bool targets_end(struct request *request);
 
 /* Says what is wrong, on standard error; false. `word` may be NULL. */
 bool complain(const char *what, const char *word);

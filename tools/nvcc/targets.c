@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The architectures of -arch, -code and -gencode.
+ *
+ * Each that code can be made for has its PTX embedded, whatever -code says, so that of the highest is always among the
+ * output. Others that exist (newer, older, of one chip alone) are left out, as long as some remain. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/settings.h"
+#include "ptx/arch.h"
+#include "shim.h"
+
+#define NO_CODE "there is no code (sm_50 to sm_90 without a suffix) for the architecture"
+
+static void leave_out(struct request *request, const char *value)
+{
+    for (size_t i = 0; i < request->left_out.count; i++)
+        if (strcmp(request->left_out.items[i], value) == 0)
+            return;
+    mr_words_add(&request->left_out, value, "");
+}
+
+/* What `value` names. *made: whether code can be made for it; if not, it is noted. False after a message: there is no
+ * such architecture. */
+static bool read_target(struct request *request, const char *value, unsigned *capability, bool *made)
+{
+    bool real;
+    *made = true;
+    if (strcmp(value, "native") == 0) {
+        const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
+        *capability = (unsigned)(strtod(text, NULL) * 10 + 0.5);
+        return true;
+    }
+    switch (mr_ptx_arch_read(value, capability, &real)) {
+    case MR_PTX_ARCH_GOOD:
+        return true;
+    case MR_PTX_ARCH_SUFFIX: case MR_PTX_ARCH_TOO_OLD: case MR_PTX_ARCH_TOO_NEW:
+        *made = false;
+        leave_out(request, value);
+        return true;
+    default:
+        return complain(NO_CODE, value);
+    }
+}
+
+static bool add_target(struct request *request, unsigned capability)
+{
+    for (size_t i = 0; i < request->target_count; i++)
+        if (request->targets[i] == capability)
+            return true;
+    if (request->target_count == TARGETS_MAX)
+        return complain("too many architectures", NULL);
+    request->targets[request->target_count++] = capability;
+    return true;
+}
+
+/* Each part of a comma list (in brackets or not). They only need to exist, unless `add`. */
+static bool read_codes(struct request *request, const char *list, bool add)
+{
+    for (list += *list == '['; *list;) {
+        char name[64];
+        unsigned capability;
+        bool made;
+        size_t length = strcspn(list, ",]");
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
+        if (!read_target(request, name, &capability, &made) || (add && made && !add_target(request, capability)))
+            return false;
+        list += length + (list[length] != '\0');
+    }
+    return true;
+}
+
+bool targets_codes(struct request *request, const char *list)
+{
+    return read_codes(request, list, request->target_count == 0);
+}
+
+/* "arch=compute_80,code=sm_80" or "arch=compute_80,code=[sm_80,compute_80]": PTX for the virtual architecture. */
+bool targets_gencode(struct request *request, const char *value)
+{
+    char arch[64];
+    unsigned capability;
+    bool made;
+    const char *comma = strchr(value, ',');
+    if (strncmp(value, "arch=", 5) != 0 || (comma && strncmp(comma, ",code=", 6) != 0))
+        return complain("expected arch=…,code=… in -gencode", value);
+    size_t length = comma ? (size_t)(comma - value) - 5 : strlen(value) - 5;
+    snprintf(arch, sizeof arch, "%.*s", (int)(length < sizeof arch ? length : sizeof arch - 1), value + 5);
+    return read_target(request, arch, &capability, &made) && (!made || add_target(request, capability)) &&
+        (!comma || read_codes(request, comma + 6, false));
+}
+
+bool targets_arch(struct request *request, const char *value)
+{
+    unsigned capability;
+    bool made;
+    if (request->arch_given) { /* the last one counts, as with nvcc */
+        request->target_count = 0;
+        mr_words_clear(&request->left_out);
+    }
+    request->arch_given = true;
+    if (strcmp(value, "all") != 0 && strcmp(value, "all-major") != 0)
+        return read_target(request, value, &capability, &made) && (!made || add_target(request, capability));
+    size_t count;
+    const int *all = mr_ptx_arch_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if ((value[3] != '-' || all[i] % 10 == 0) && !add_target(request, (unsigned)all[i]))
+            return false;
+    return true;
+}
+
+bool targets_end(struct request *request)
+{
+    const struct mr_words *left_out = &request->left_out;
+    if (left_out->failed)
+        return complain("out of memory", NULL);
+    if (left_out->count && (request->target_count == 0 || request->every_target))
+        return complain(NO_CODE, left_out->items[0]);
+    if (left_out->count) {
+        fprintf(stderr, "nvcc (Millrace): warning: left out, since there is no code (sm_50 to sm_90 without a suffix) "
+            "for them:");
+        for (size_t i = 0; i < left_out->count; i++)
+            fprintf(stderr, " %s", left_out->items[i]);
+        fprintf(stderr, "\n");
+    }
+    request->no_targets = request->target_count == 0;
+    if (request->no_targets)
+        request->targets[request->target_count++] = 75;
+    return true;
+}
