@@ -142,7 +142,7 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
 }
 
 /* Of a thread. Driver 580 on an H100 refuses launches of 524,272 bytes and more, and not those of 523,248 (for want of memory only). */
-#define LOCAL_MOST 523264u
+#define LOCAL_MOST 523712u
 
 static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, size_t constants, const struct mr_program_options *options)
 {
