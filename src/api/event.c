@@ -71,10 +71,10 @@ CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
         return mr_bad_value("cuEventCreate", "flags %#x are not a set of CU_EVENT_*", Flags);
     if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
         return mr_bad_value("cuEventCreate", "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING");
-    struct mr_event *event = mr_event_new(context, Flags);
-    if (!event)
+    CUevent event;
+    if (!mr_event_new(context, Flags, &event))
         return mr_stream_why_none(context);
-    *phEvent = mr_object_handle(event);
+    *phEvent = event;
     return CUDA_SUCCESS;
 }
 

@@ -43,15 +43,16 @@ static void event_finish(void *object)
     mr_object_drop(event->context);
 }
 
-struct mr_event *mr_event_new(struct mr_context *context, unsigned flags)
+struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUevent *handle)
 {
     struct mr_event *event = mr_object_new(MR_KIND_EVENT, sizeof *event, event_finish);
     if (!event)
         return NULL;
+    *handle = mr_object_handle(event);
     mr_object_hold(context);
-    event->context = context;
     event->flags = (uint8_t)flags;
-    /* Either this sees that the context has ended, or its end sees the event. */
+    /* Either this sees that the context has ended, or its end sees the event: both sides write first and read then, in one order for all threads. */
+    __atomic_store_n(&event->context, context, __ATOMIC_SEQ_CST);
     if (__builtin_expect(atomic_load(&context->destroyed), 0)) {
         if (mr_object_retire(event))
             mr_object_drop(event);
@@ -63,7 +64,7 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags)
 static void end_with_context(void *object, void *context)
 {
     struct mr_event *event = object;
-    if (event->context != context || atomic_load(&event->shared))
+    if (__atomic_load_n(&event->context, __ATOMIC_SEQ_CST) != context || (event->flags & CU_EVENT_INTERPROCESS))
         return; /* what other processes may open lives on */
     atomic_store(&event->orphan, true);
     if (mr_object_retire(event))

@@ -87,8 +87,9 @@ struct mr_event {
 };
 _Static_assert(sizeof(struct mr_event) <= sizeof(struct mr_object) + 64, "an event has grown");
 
-/* A new event with a live handle; NULL when memory is short, or the context was destroyed meanwhile. */
-struct mr_event *mr_event_new(struct mr_context *context, unsigned flags) __attribute__((warn_unused_result));
+/* A new event with a live handle; NULL when memory is short, or the context was destroyed meanwhile. As that may happen at any time, the event is to be used
+ * by its handle from here on, unless it has CU_EVENT_INTERPROCESS. */
+struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUevent *handle) __attribute__((warn_unused_result));
 
 /* Ends the handles of all events of a context that was destroyed. Nothing of them is left but what their handles are answered with. */
 void mr_events_end_all(struct mr_context *context);

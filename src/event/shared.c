@@ -420,7 +420,8 @@ CUresult mr_event_import(struct mr_context *context, const struct mr_share_handl
         mr_log(MR_LOG_INFO, "the handle is of this very process");
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    struct mr_event *event = mr_event_new(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING);
+    CUevent made;
+    struct mr_event *event = mr_event_new(context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, &made);
     if (!event)
         return CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&mr_arena_lock);

@@ -187,8 +187,10 @@ static bool may_drop(const char *line, const struct variable *variable)
         return strncmp(line, ".weak .const ", 13) == 0;
     if (strncmp(line, ".shared ", 8) == 0)
         return true;
+    /* `const` variables without a word about memory lie in .const too, and may be larger than that is. */
     if (variable->own)
-        return strncmp(variable->own, "mr_", 3) == 0 || strncmp(variable->own, "warpSize", variable->own_length) == 0;
+        return strncmp(variable->own, "mr_", 3) == 0
+            || (strncmp(line, ".const ", 7) == 0 && memchr(variable->name, '=', strcspn(variable->name, "\n")));
     return strncmp(variable->name, "_ZN", 3) == 0 || strncmp(variable->name, "_ZZ", 3) == 0;
 }
 

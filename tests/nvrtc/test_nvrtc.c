@@ -617,6 +617,7 @@ static void static_variables(void **state)
         "inline __device__ int shared_by_sources = 9;\n"
         "static __device__ int out = 1;\n" /* a name that PTX has for itself, too */
         "static __device__ const int fixed[3] = { 1, 2, 3 };\n"
+        "static const int large[20000] = { 1, 2, 3 };\n" /* more than constant memory holds */
         "extern \"C\" __global__ void sum(int *result, int i) {\n"
         "    static __device__ int within = 10;\n"
         "    *result = table[0] + counter + hidden + deep::inner + of_kind<int> + shared_by_sources + out + fixed[i] + within;\n"

@@ -88,7 +88,8 @@ static void test_watch_races_with_completion(void **state)
 static void test_stamps(void **state)
 {
     (void)state;
-    struct mr_event *event = mr_event_new(mr_context_current(), 0);
+    CUevent handle;
+    struct mr_event *event = mr_event_new(mr_context_current(), 0, &handle);
     assert_non_null(event);
     assert_int_equal(mr_event_stamp(event), MR_STAMP_NONE);
     assert_null(mr_event_mark(event));
@@ -120,7 +121,8 @@ static void test_stamps(void **state)
 static void test_stamp_replaces_pending(void **state)
 {
     (void)state;
-    struct mr_event *event = mr_event_new(mr_context_current(), 0);
+    CUevent handle;
+    struct mr_event *event = mr_event_new(mr_context_current(), 0, &handle);
     struct mr_mark *mark = mr_mark_new();
     mr_mark_hold(mark);
     mr_event_set_mark(event, mark);
