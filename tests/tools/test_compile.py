@@ -397,6 +397,7 @@ int NAME()
             for wanted in (r"\.const .*\[16\];", r"\.global .* = 5;", r"\.global .*nobody_reads.*;"):
                 self.assertTrue([line for line in lines if re.search(wanted, line)], (options, wanted))
             self.assertFalse([line for line in lines if "mr_" in line])
+        self.assertIn("nobody_reads", self.cc("--ptx", "local.cu", "-o", "/dev/stdout").stdout)
 
     def test_dependencies(self):
         self.write(HALVES)

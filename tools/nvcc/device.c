@@ -122,6 +122,12 @@ static int mend_statics(const struct request *request, const char *output)
     return good ? 0 : 1;
 }
 
+/* Whether the output is standard output, whatever it is called: it can't be read again. */
+static bool shows(const char *output)
+{
+    return strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0 || strcmp(output, "/dev/fd/1") == 0;
+}
+
 /* What went to a file goes to standard output. */
 static int show(const struct request *request, const char *path)
 {
@@ -140,7 +146,7 @@ int device_ptx(const struct request *request, const struct places *places, const
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &common);
     words_add_all(&words, &common);
-    char *depends = step_file(request, source, ".device.d"), *between = strcmp(output, "-") == 0 ? step_file(request, source, ".device.ptx") : NULL;
+    char *depends = step_file(request, source, ".device.d"), *between = shows(output) ? step_file(request, source, ".device.ptx") : NULL;
     const char *to = between ? between : output;
     const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", to, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
