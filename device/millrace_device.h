@@ -45,8 +45,11 @@
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #endif
 
-/* What every function of this file is. */
+/* What the functions of this file are: the device's, or those of both sides. */
 #define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
+#define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline
+/* A function of the host that CUDA C++ has without an include, beside the device's of the same name. */
+#define MR_HOST static __attribute__((host, unused)) inline
 
 typedef __SIZE_TYPE__ size_t;
 typedef __PTRDIFF_TYPE__ ptrdiff_t;
@@ -265,37 +268,7 @@ MR_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 MR_DEVICE double abs(double x) { return __builtin_fabs(x); }
 MR_DEVICE long labs(long x) { return x < 0 ? -x : x; }
 MR_DEVICE long long llabs(long long x) { return x < 0 ? -x : x; }
-#define MR_MIN_MAX(type)                                             \
-    MR_DEVICE type min(type x, type y) { return y < x ? y : x; }     \
-    MR_DEVICE type max(type x, type y) { return x < y ? y : x; }
-MR_MIN_MAX(int)
-MR_MIN_MAX(unsigned int)
-MR_MIN_MAX(long)
-MR_MIN_MAX(unsigned long)
-MR_MIN_MAX(long long)
-MR_MIN_MAX(unsigned long long)
-#undef MR_MIN_MAX
-MR_DEVICE float min(float x, float y) { return __nvvm_fmin_f(x, y); }
-MR_DEVICE float max(float x, float y) { return __nvvm_fmax_f(x, y); }
-MR_DEVICE double min(double x, double y) { return __nvvm_fmin_d(x, y); }
-MR_DEVICE double max(double x, double y) { return __nvvm_fmax_d(x, y); }
-/* The host's functions of these names, which CUDA C++ has without a namespace, too. */
-#define MR_HOST static __attribute__((host, unused)) inline
-#define MR_HOST_MIN_MAX(type)                                      \
-    MR_HOST type min(type x, type y) { return y < x ? y : x; }     \
-    MR_HOST type max(type x, type y) { return x < y ? y : x; }
-MR_HOST_MIN_MAX(int)
-MR_HOST_MIN_MAX(unsigned int)
-MR_HOST_MIN_MAX(long)
-MR_HOST_MIN_MAX(unsigned long)
-MR_HOST_MIN_MAX(long long)
-MR_HOST_MIN_MAX(unsigned long long)
-#undef MR_HOST_MIN_MAX
-MR_HOST float min(float x, float y) { return __builtin_fminf(x, y); }
-MR_HOST float max(float x, float y) { return __builtin_fmaxf(x, y); }
-MR_HOST double min(double x, double y) { return __builtin_fmin(x, y); }
-MR_HOST double max(double x, double y) { return __builtin_fmax(x, y); }
-#undef MR_HOST
+#include "millrace_min_max.h"
 MR_DEVICE int __popc(unsigned int x) { return __builtin_popcount(x); }
 MR_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 MR_DEVICE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }

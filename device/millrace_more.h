@@ -60,12 +60,6 @@ MR_DEVICE float __fmaf_ieee_rn(float x, float y, float z) { return __nvvm_fma_rn
 MR_DEVICE float __fmaf_ieee_rz(float x, float y, float z) { return __nvvm_fma_rz_f(x, y, z); }
 MR_DEVICE float __fmaf_ieee_ru(float x, float y, float z) { return __nvvm_fma_rp_f(x, y, z); }
 MR_DEVICE float __fmaf_ieee_rd(float x, float y, float z) { return __nvvm_fma_rm_f(x, y, z); }
-MR_DEVICE unsigned int umin(unsigned int x, unsigned int y) { return min(x, y); }
-MR_DEVICE unsigned int umax(unsigned int x, unsigned int y) { return max(x, y); }
-MR_DEVICE long long llmin(long long x, long long y) { return min(x, y); }
-MR_DEVICE long long llmax(long long x, long long y) { return max(x, y); }
-MR_DEVICE unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
-MR_DEVICE unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
 /* A place to stop a debugger at, and a counter of NVIDIA's profiler: neither is here. */
 MR_DEVICE void __brkpt() { __asm__ volatile("" : : : "memory"); }
