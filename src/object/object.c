@@ -129,12 +129,18 @@ void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)
     return object;
 }
 
+/* The record that a handle of the kind names, whatever is in it now; NULL if the handle is of no such form. */
+static inline struct mr_object *record_named(uint64_t handle, enum mr_kind kind)
+{
+    if ((handle & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)
+        return NULL;
+    return record_of(&tables[kind], (uint32_t)(handle >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
+}
+
 void *mr_object_find(const void *handle, enum mr_kind kind)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)
-        return NULL;
-    struct mr_object *object = record_of(&tables[kind], (uint32_t)(value >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
+    struct mr_object *object = record_named(value, kind);
     if (!object || atomic_load_explicit(&object->handle, memory_order_acquire) != value)
         return NULL;
     return object;
@@ -143,9 +149,7 @@ void *mr_object_find(const void *handle, enum mr_kind kind)
 const void *mr_object_find_ended(const void *handle, enum mr_kind kind)
 {
     uint64_t value = (uint64_t)(uintptr_t)handle;
-    if ((value & ((1u << KIND_BITS) - 1)) != (uint64_t)kind)
-        return NULL;
-    struct mr_object *object = record_of(&tables[kind], (uint32_t)(value >> KIND_BITS) & ((1u << SLOT_BITS) - 1));
+    struct mr_object *object = record_named(value, kind);
     bool same = object && object->generation == value >> (SLOT_BITS + KIND_BITS);
     return same && atomic_load_explicit(&object->handle, memory_order_acquire) == 0 ? object : NULL;
 }

@@ -247,10 +247,11 @@ static bool read_words(const char *ptx, struct variables *variables)
             own[count++] = &variables->items[i];
     if (count)
         qsort(own, count, sizeof *own, by_own_name);
-    for (const char *at = ptx; *at; at += word_length(at)) {
+    size_t length;
+    for (const char *at = ptx; *at; at += length) {
+        length = word_length(at);
         if (!is_name(*at))
             continue;
-        size_t length = word_length(at);
         struct variable key = { .own = at, .own_length = length }, *wanted = &key, *variable = find(variables, at, length);
         if (variable && variable->name != at)
             variable->referred = true;
@@ -270,7 +271,9 @@ static void write_tidied(const char *ptx, const struct variables *variables, str
         const struct variable *declares = name ? find(variables, name, length) : NULL;
         bool drop = declares && declares->drop && !declares->referred;
         for (; at < end; at += length) {
-            length = word_length(at) < (size_t)(end - at) ? word_length(at) : (size_t)(end - at);
+            length = word_length(at);
+            if (length > (size_t)(end - at))
+                length = (size_t)(end - at);
             const struct variable *variable = is_name(*at) ? find(variables, at, length) : NULL;
             bool own = variable && variable->own && !variable->taken;
             if (!drop)

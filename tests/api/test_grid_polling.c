@@ -107,6 +107,15 @@ static void test_left_by_rounds_of_an_inner_loop(void **state)
         " @%p2 bra inner;\n setp.lt.u32 %p1, %r2, 3;\n @%p1 bra again;\n add.u32 %r4, %r3, 1;\n st.volatile.global.u32 [%d0], %r4;\n"));
 }
 
+/* The way that has seen nothing leads out of an inner loop back to the head of the outer one, past where the count is lowered. */
+static void test_round_again_from_an_inner_loop(void **state)
+{
+    (void)state;
+    both_chains(PTX_HEAD CHAIN("", " mov.u32 %r2, 1;\n", "again:\n mov.u32 %r5, 0;\n"
+        "inner:\n ld.volatile.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n @%p0 bra again;\n add.u32 %r5, %r5, 1;\n setp.lt.u32 %p1, %r5, 2;\n"
+        " @%p1 bra inner;\n add.u32 %r4, %r3, 1;\n st.volatile.global.u32 [%d0], %r4;\n sub.u32 %r2, %r2, 1;\n setp.gt.s32 %p1, %r2, 0;\n @%p1 bra again;\n"));
+}
+
 /* The count is written by all ways but the one that has seen nothing, which goes round at once. */
 static void test_round_again_from_the_middle(void **state)
 {
@@ -124,6 +133,7 @@ int main(void)
         TEST_IN_CONTEXT(test_left_by_a_count),
         TEST_IN_CONTEXT(test_left_by_a_count_in_memory),
         TEST_IN_CONTEXT(test_left_by_rounds_of_an_inner_loop),
+        TEST_IN_CONTEXT(test_round_again_from_an_inner_loop),
         TEST_IN_CONTEXT(test_round_again_from_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

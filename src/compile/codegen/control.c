@@ -292,13 +292,7 @@ void cg_emit_members_wait(struct cg *g)
 static void count_round(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
-    uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->at);
-    bool latch = false;
-    for (uint32_t s = 0; waiting != MR_FLOW_NONE && s < g->flow.blocks[g->at].succ_count; s++) {
-        uint32_t target = g->flow.blocks[g->at].succs[s];
-        latch |= target <= g->at && target >= g->flow.loops[waiting].first;
-    }
-    if (!latch)
+    if (!mr_flow_ends_round(&g->flow, g->at))
         return;
     unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
     if (!g->rounds) {

@@ -194,8 +194,11 @@ struct mr_flow_exit mr_flow_exit_get(const struct mr_flow *flow, const struct mr
 /* Whether a branch on the terminator's guard (or table index) may split the lanes. */
 bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block);
 
-/* The innermost loop around `block` that waits, MR_FLOW_NONE if none. `is_latch`: an edge goes from it to that loop's head. */
+/* The innermost loop around `block` that waits, MR_FLOW_NONE if none. */
 uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
+
+/* Whether the block may begin a new round of a loop around it that waits, be that the innermost or not. */
+bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block);
 
 /* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
 bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);

@@ -23,6 +23,15 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block)
     return loop;
 }
 
+bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block)
+{
+    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent)
+        for (uint32_t s = 0; flow->loops[l].waits && s < flow->blocks[block].succ_count; s++)
+            if (flow->blocks[block].succs[s] <= block && flow->blocks[block].succs[s] >= flow->loops[l].first)
+                return true;
+    return false;
+}
+
 bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other)
 {
     if (!flow->blocks[block].meets)

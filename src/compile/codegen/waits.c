@@ -82,8 +82,11 @@ struct taint {
     const struct mr_flow *flow;
     bool plain; /* what any load gives counts, and what any call returns */
     mr_word *regs;
+    uint32_t *joins;         /* by block: join_of, 0 where nobody has asked yet */
+    bool *uneven;            /* by loop: how often it runs depends on a source */
+    uint32_t controlled_end; /* whether the blocks before this one run, of those not visited yet, depends on a source */
+    bool controlled;         /* the instruction is in such a block, or in an uneven loop */
     bool tainted, mark, changed, stored, fences;
-    bool controlled; /* the instruction is reached or not by a branch on a source */
 };
 
 static void taint_visit(void *data, uint32_t reg, bool is_definition)
@@ -115,24 +118,24 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
 }
 
-/* The first block behind `block` that every way from there comes by, or the end of the blocks whose running depends on the way taken: ways that jump back
- * to before `block` skip the rest of their loop. Edges otherwise lead onwards in the order of blocks, so the farthest end of those between is the join. */
+/* The end of the blocks behind `block` whose running depends on the way that it takes: the first that every way comes by. Edges lead onwards in the order of
+ * blocks or back to the head of a loop, so it is the farthest that a block before it leads to. A way back to before `block` skips the rest of its loop. */
 static uint32_t join_of(const struct mr_flow *flow, uint32_t block)
 {
-    uint32_t reach = block + 1;
-    for (uint32_t at = block; at < reach && at < flow->block_count; at++) {
+    uint32_t join = block + 1;
+    for (uint32_t at = block; at < join && at < flow->block_count; at++) {
         const struct mr_flow_block *from = &flow->blocks[at];
         for (uint32_t s = 0; s < from->succ_count; s++) {
             uint32_t to = from->succs[s], loop = flow->blocks[block].loop;
-            /* Of the loops with both, the one that this way goes round in again. */
-            while (to <= block && loop != MR_FLOW_NONE && to > flow->loops[loop].first)
-                loop = flow->loops[loop].parent;
-            if (to <= block)
+            if (to <= block) {
+                while (loop != MR_FLOW_NONE && to < flow->loops[loop].first)
+                    loop = flow->loops[loop].parent;
                 to = loop != MR_FLOW_NONE ? flow->loops[loop].end : block + 1;
-            reach = to > reach ? to : reach;
+            }
+            join = to > join ? to : join;
         }
     }
-    return reach;
+    return join;
 }
 
 /* Whether the way that the block goes on depends on a tainted register. */
@@ -145,46 +148,61 @@ static bool chooses_by_taint(const struct taint *taint, const struct mr_flow_blo
         || (block->end_kind == MR_END_TABLE && last->operands[0].kind == MR_PTX_OPERAND_REG && mr_bit_get(taint->regs, last->operands[0].reg));
 }
 
-/* Marks what inner loops write that a block may leave by a tainted choice: it depends on how often they ran. */
-static void taint_rounds(struct taint *taint, uint32_t block, uint32_t first, uint32_t end)
+static bool leads_out(const struct mr_flow_block *block, const struct mr_flow_loop *loop)
 {
-    const struct mr_flow *flow = taint->flow;
-    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE; l = flow->loops[l].parent) {
-        const struct mr_flow_loop *loop = &flow->loops[l];
-        bool leaves = false;
-        for (uint32_t s = 0; s < flow->blocks[block].succ_count; s++)
-            leaves |= flow->blocks[block].succs[s] < loop->first || flow->blocks[block].succs[s] >= loop->end;
-        if (!leaves || (loop->first == first && loop->end == end) || loop->first < first || loop->end > end)
-            return;
-        taint->controlled = true;
-        for (uint32_t b = loop->first; b <= block; b++)
-            for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
-                taint_instruction(taint, &flow->func->insts[i]);
-        taint->controlled = false;
-    }
+    for (uint32_t s = 0; s < block->succ_count; s++)
+        if (block->succs[s] < loop->first || block->succs[s] >= loop->end)
+            return true;
+    return false;
 }
 
-/* Registers that depend on a source, both in the given blocks. Returns through *regs (words of reg_count). */
-static void taint_registers(const struct mr_flow *flow, bool plain, uint32_t first, uint32_t end, uint32_t *joins, mr_word *regs)
+/* Whether the loop is a smaller part of the blocks [first, end). */
+static bool is_inside(const struct mr_flow_loop *loop, uint32_t first, uint32_t end)
 {
-    struct taint taint = {.flow = flow, .plain = plain, .regs = regs, .changed = true};
+    return loop->first >= first && loop->end <= end && loop->end - loop->first < end - first;
+}
+
+/* A tainted choice: what comes before the ways' join depends on it, and what the inner loops write that it may leave, by how often they run. */
+static void taint_choice(struct taint *taint, uint32_t block, uint32_t first, uint32_t end)
+{
+    const struct mr_flow *flow = taint->flow;
+    if (!taint->joins[block])
+        taint->joins[block] = join_of(flow, block);
+    if (taint->joins[block] > taint->controlled_end)
+        taint->controlled_end = taint->joins[block];
+    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE && is_inside(&flow->loops[l], first, end); l = flow->loops[l].parent)
+        if (!taint->uneven[l] && leads_out(&flow->blocks[block], &flow->loops[l]))
+            taint->uneven[l] = taint->changed = true;
+}
+
+static bool is_controlled(const struct taint *taint, uint32_t block)
+{
+    bool controlled = block < taint->controlled_end;
+    for (uint32_t l = taint->flow->blocks[block].loop; l != MR_FLOW_NONE && !controlled; l = taint->flow->loops[l].parent)
+        controlled = taint->uneven[l];
+    return controlled;
+}
+
+/* Marks the registers that depend on a source, both in the blocks [first, end), in taint->regs, which is cleared first. */
+static void taint_registers(struct taint *taint, uint32_t first, uint32_t end)
+{
+    const struct mr_flow *flow = taint->flow;
+    memset(taint->regs, 0, mr_bit_words(flow->reg_count) * sizeof *taint->regs);
+    memset(taint->uneven, 0, flow->loop_count * sizeof *taint->uneven);
+    taint->stored = taint->fences = false;
     for (uint32_t b = first; b < end; b++)
         for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
-            taint.fences |= is_fence(&flow->func->insts[i]);
-    while (taint.changed) {
-        uint32_t controlled = first; /* blocks before this one run or don't by a tainted choice */
-        taint.changed = false;
+            taint->fences |= is_fence(&flow->func->insts[i]);
+    taint->changed = true;
+    while (taint->changed) {
+        taint->changed = false;
+        taint->controlled_end = first;
         for (uint32_t b = first; b < end; b++) {
-            taint.controlled = b < controlled;
+            taint->controlled = is_controlled(taint, b);
             for (uint32_t i = flow->blocks[b].first; i < flow->blocks[b].end; i++)
-                taint_instruction(&taint, &flow->func->insts[i]);
-            taint.controlled = false;
-            if (!chooses_by_taint(&taint, &flow->blocks[b]))
-                continue;
-            if (!joins[b])
-                joins[b] = join_of(flow, b);
-            controlled = joins[b] > controlled ? joins[b] : controlled;
-            taint_rounds(&taint, b, first, end);
+                taint_instruction(taint, &flow->func->insts[i]);
+            if (chooses_by_taint(taint, &flow->blocks[b]))
+                taint_choice(taint, b, first, end);
         }
     }
 }
@@ -213,32 +231,32 @@ static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *lo
 /* Finds out which loops may wait, where plain loads count or don't. False when memory is short. */
 static bool find_waits(struct mr_flow *flow, bool plain)
 {
-    mr_word *tainted = mr_calloc(mr_bit_words(flow->reg_count), sizeof *tainted);
-    uint32_t *joins = mr_calloc(flow->block_count + 1, sizeof *joins);
-    if (!tainted || !joins) {
-        mr_free(joins);
-        mr_free(tainted);
-        return false;
-    }
-    if (flow->loop_count)
-        taint_registers(flow, plain, 0, flow->block_count, joins, tainted);
-    for (uint32_t l = 0; l < flow->loop_count; l++)
-        flow->loops[l].waits = loop_waits(flow, &flow->loops[l], tainted);
-    /* Most of them don't: what they depend on was known before they began. */
     size_t words = mr_bit_words(flow->reg_count);
+    struct taint taint = {.flow = flow, .plain = plain};
+    if (!flow->loop_count)
+        return true;
+    taint.regs = mr_calloc(words, sizeof *taint.regs);
+    taint.joins = mr_calloc(flow->block_count, sizeof *taint.joins);
+    taint.uneven = mr_calloc(flow->loop_count, sizeof *taint.uneven);
+    bool good = taint.regs && taint.joins && taint.uneven;
+    if (good)
+        taint_registers(&taint, 0, flow->block_count);
+    for (uint32_t l = 0; good && l < flow->loop_count; l++)
+        flow->loops[l].waits = loop_waits(flow, &flow->loops[l], taint.regs);
+    /* Most of them don't: what they depend on was known before they began. */
     uint64_t visits = 0;
-    for (uint32_t l = 0; l < flow->loop_count; l++) {
+    for (uint32_t l = 0; good && l < flow->loop_count; l++) {
         struct mr_flow_loop *loop = &flow->loops[l];
         visits += flow->func->inst_count + words;
         if (!loop->waits || visits > LOOP_VISITS_MAX)
             continue;
-        memset(tainted, 0, words * sizeof *tainted);
-        taint_registers(flow, plain, loop->first, loop->end, joins, tainted);
-        loop->waits = loop_waits(flow, loop, tainted);
+        taint_registers(&taint, loop->first, loop->end);
+        loop->waits = loop_waits(flow, loop, taint.regs);
     }
-    mr_free(joins);
-    mr_free(tainted);
-    return true;
+    mr_free(taint.uneven);
+    mr_free(taint.joins);
+    mr_free(taint.regs);
+    return good;
 }
 
 bool mr_flow_waits(struct mr_flow *flow)
