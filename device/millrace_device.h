@@ -102,57 +102,7 @@ MR_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 MR_DEVICE void __threadfence() { __nvvm_membar_gl(); }
 MR_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
 
-/* Warps. */
-MR_DEVICE unsigned int __activemask() { unsigned int m; __asm__ volatile("activemask.b32 %0;" : "=r"(m)); return m; }
-MR_DEVICE int __all_sync(unsigned int mask, int p) { return __nvvm_vote_all_sync(mask, p); }
-MR_DEVICE int __any_sync(unsigned int mask, int p) { return __nvvm_vote_any_sync(mask, p); }
-MR_DEVICE int __uni_sync(unsigned int mask, int p) { return __nvvm_vote_uni_sync(mask, p); }
-MR_DEVICE unsigned int __ballot_sync(unsigned int mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
-template <class T> MR_DEVICE unsigned int __match_any_sync(unsigned int mask, T value)
-{
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "values of 4 or 8 bytes are compared");
-    if constexpr (sizeof(T) == 4)
-        return __nvvm_match_any_sync_i32(mask, __builtin_bit_cast(unsigned int, value));
-    else
-        return __nvvm_match_any_sync_i64(mask, __builtin_bit_cast(unsigned long long, value));
-}
-template <class T> MR_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int *same)
-{
-    /* All lanes of the mask have one value exactly if each has the first lane's. */
-    unsigned int equal = __match_any_sync(mask, value);
-    *same = __nvvm_vote_all_sync(mask, equal == mask);
-    return *same ? mask : 0;
-}
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-MR_DEVICE unsigned int __reduce_and_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_and((int)value, (int)mask); }
-MR_DEVICE unsigned int __reduce_or_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_or((int)value, (int)mask); }
-MR_DEVICE unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value) { return (unsigned int)__nvvm_redux_sync_xor((int)value, (int)mask); }
-MR_DEVICE unsigned int __reduce_add_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_add((int)value, (int)mask); }
-MR_DEVICE int __reduce_add_sync(unsigned int mask, int value) { return __nvvm_redux_sync_add(value, (int)mask); }
-MR_DEVICE unsigned int __reduce_min_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_umin(value, (int)mask); }
-MR_DEVICE int __reduce_min_sync(unsigned int mask, int value) { return __nvvm_redux_sync_min(value, (int)mask); }
-MR_DEVICE unsigned int __reduce_max_sync(unsigned int mask, unsigned int value) { return __nvvm_redux_sync_umax(value, (int)mask); }
-MR_DEVICE int __reduce_max_sync(unsigned int mask, int value) { return __nvvm_redux_sync_max(value, (int)mask); }
-#endif
-
-/* A shuffle of any 4- or 8-byte type is one or two shuffles of 32 bits. `mr_width` packs the segment and clamp as shfl.sync takes them. */
-#define MR_SHUFFLE(name, mode, clamp)                                                                                  \
-    template <class T> MR_DEVICE T name(unsigned int mask, T value, int lane, int width = 32)                          \
-    {                                                                                                                  \
-        static_assert(sizeof(T) == 4 || sizeof(T) == 8, "shuffles move 4 or 8 bytes");                                 \
-        int bound = ((32 - width) << 8) | (clamp);                                                                     \
-        int part[sizeof(T) / 4];                                                                                       \
-        __builtin_memcpy(part, &value, sizeof(T));                                                                     \
-        for (unsigned i = 0; i < sizeof(T) / 4; i++)                                                                   \
-            part[i] = __nvvm_shfl_sync_##mode##_i32(mask, part[i], lane, bound);                                       \
-        __builtin_memcpy(&value, part, sizeof(T));                                                                     \
-        return value;                                                                                                  \
-    }
-MR_SHUFFLE(__shfl_sync, idx, 0x1f)
-MR_SHUFFLE(__shfl_up_sync, up, 0)
-MR_SHUFFLE(__shfl_down_sync, down, 0x1f)
-MR_SHUFFLE(__shfl_xor_sync, bfly, 0x1f)
-#undef MR_SHUFFLE
+#include "millrace_warp.h"
 
 /* Atomics on global and shared memory; relaxed, device-wide. */
 #define MR_ATOMIC_FETCH(name, type, builtin) \

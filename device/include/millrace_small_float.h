@@ -109,15 +109,26 @@ MR_MATH(tanh_approx, tanhf)
 #undef MR_RECIPROCAL
 #undef MR_RECIPROCAL_ROOT
 
-/* Shuffles: one value travels in the low half of a word. A pair has 4 bytes: the general ones take it. */
-#define MR_SHUFFLE(name)                                                                          \
-    MR_DEVICE MR_SMALL name(unsigned int mask, MR_SMALL value, int lane, int width = 32)          \
-    {                                                                                             \
-        value.__x = (unsigned short)name(mask, (unsigned int)value.__x, lane, width);     \
-        return value;                                                                             \
-    }
-MR_SHUFFLE(__shfl_sync) MR_SHUFFLE(__shfl_up_sync) MR_SHUFFLE(__shfl_down_sync) MR_SHUFFLE(__shfl_xor_sync)
+/* Shuffles: the value or the pair travels in a word. */
+#define MR_SHUFFLE(name, by)                                                                                                              \
+    MR_DEVICE MR_SMALL name##_sync(unsigned int mask, MR_SMALL value, by lane, int width = 32) { MR_SHUFFLE_WORD(name##_sync, mask, word) }    \
+    MR_DEVICE MR_SMALL2 name##_sync(unsigned int mask, MR_SMALL2 value, by lane, int width = 32) { MR_SHUFFLE_WORD(name##_sync, mask, word) }
+#define MR_SHUFFLE_HERE(name, by)                                                                        \
+    MR_DEVICE MR_SMALL name(MR_SMALL value, by lane, int width = 32) { MR_SHUFFLE_WORD(name, word) }     \
+    MR_DEVICE MR_SMALL2 name(MR_SMALL2 value, by lane, int width = 32) { MR_SHUFFLE_WORD(name, word) }
+#define MR_SHUFFLE_WORD(name, ...)                      \
+    unsigned int word = 0;                              \
+    __builtin_memcpy(&word, &value, sizeof(value));     \
+    word = name(__VA_ARGS__, lane, width);              \
+    __builtin_memcpy(&value, &word, sizeof(value));     \
+    return value;
+MR_SHUFFLE(__shfl, int) MR_SHUFFLE(__shfl_up, unsigned int) MR_SHUFFLE(__shfl_down, unsigned int) MR_SHUFFLE(__shfl_xor, int)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 700
+MR_SHUFFLE_HERE(__shfl, int) MR_SHUFFLE_HERE(__shfl_up, unsigned int) MR_SHUFFLE_HERE(__shfl_down, unsigned int) MR_SHUFFLE_HERE(__shfl_xor, int)
+#endif
 #undef MR_SHUFFLE
+#undef MR_SHUFFLE_HERE
+#undef MR_SHUFFLE_WORD
 
 /* Atomic sums, by comparing and exchanging the word around the value. */
 MR_DEVICE MR_SMALL2 atomicAdd(MR_SMALL2 *address, MR_SMALL2 value)
