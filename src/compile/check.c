@@ -153,7 +153,7 @@ static void check_call(struct check *check)
     const struct mr_ptx_function *callee = mr_layout_resolve(call->callee);
     /* A service that gives a result may be declared without one: nobody looks at it then. */
     static const struct { const char *name; uint32_t params, returns; } services[] = {
-        {"vprintf", 2, 1}, {"malloc", 1, 1}, {"free", 1, 0}, {"__assertfail", 5, 0},
+        {"vprintf", 2, 1}, {"malloc", 1, 1}, {"__cuda_syscall_aligned_malloc", 2, 1}, {"free", 1, 0}, {"__assertfail", 5, 0},
         {"cudaGraphSetConditional", 2, 0}};
     if (!callee || callee->has_body || check->func->module->is_partial)
         return;

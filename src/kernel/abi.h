@@ -20,7 +20,7 @@
 
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
-#define MR_ABI_VERSION 14   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 15   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -101,8 +101,8 @@ struct mr_runtime {
     void (*trap)(struct mr_block *block, uint32_t kind, uint32_t pc_line) __attribute__((noreturn));
     /* vprintf for each active lane: format[l] and arguments[l] are generic addresses; result[l] gets the return value. */
     void (*print)(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result);
-    /* malloc and free for each active lane. */
-    void (*allocate)(struct mr_block *block, uint32_t mask, const uint64_t *size, uint64_t *result);
+    /* malloc, or with alignments __cuda_syscall_aligned_malloc, and free for each active lane. */
+    void (*allocate)(struct mr_block *block, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result);
     void (*release)(struct mr_block *block, uint32_t mask, const uint64_t *pointer);
     /* __assertfail: message, file, line, function name, of the lowest active lane, whose linear thread number is `thread`. Does not return. */
     void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function, uint32_t thread)

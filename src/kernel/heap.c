@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device heap: size classes in pages of 64 KiB, larger requests in runs of whole pages.
  *
- * Each page has a record: free, a slab of equal chunks with a bit per chunk, or part of a run. A pointer is checked against the record before it
+ * Each page has a record: free, a slab of equal chunks with a bit per chunk, or part of a run. A pointer is checked
+ * against the record before it
  * is freed, so that double and foreign frees are found. One lock per heap, taken once for all lanes of a warp. */
 #include "kernel/heap.h"
 
@@ -57,13 +58,13 @@ static struct mr_heap *heap_new(struct mr_context *context)
     struct mr_heap *heap = mr_calloc(1, sizeof *heap + pages * sizeof(struct heap_page));
     if (!heap)
         return NULL;
-    heap->map_bytes = pages * PAGE_BYTES + 2 * (size_t)HEAP_HOLE;
+    heap->map_bytes = (pages + 1) * PAGE_BYTES + 2 * (size_t)HEAP_HOLE;
     heap->map = mmap(NULL, heap->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (heap->map == MAP_FAILED) {
         mr_free(heap);
         return NULL;
     }
-    heap->base = heap->map + HEAP_HOLE;
+    heap->base = (unsigned char *)(((uintptr_t)heap->map + HEAP_HOLE + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES);
     if (mprotect(heap->base, pages * PAGE_BYTES, PROT_READ | PROT_WRITE) != 0) {
         munmap(heap->map, heap->map_bytes);
         mr_free(heap);
@@ -108,12 +109,14 @@ void mr_heap_end(struct mr_context *context)
     mr_free(heap);
 }
 
-/* First fit over the pages: the index of `count` free ones in a row, or NO_PAGE. */
-static uint32_t find_pages(struct mr_heap *heap, uint32_t count)
+/* First fit over the pages: the index of `count` free ones in a row, the first of them aligned to `alignment` bytes,
+ * or NO_PAGE. */
+static uint32_t find_pages(struct mr_heap *heap, uint32_t count, uint64_t alignment)
 {
     uint32_t run = 0;
     for (uint32_t i = heap->first_free; i < heap->page_count; i++) {
-        run = heap->pages[i].state == PAGE_FREE ? run + 1 : 0;
+        bool begins = run || ((uintptr_t)heap->base + (size_t)i * PAGE_BYTES) % alignment == 0;
+        run = heap->pages[i].state == PAGE_FREE && begins ? run + 1 : 0;
         if (run == count) {
             uint32_t start = i + 1 - count;
             if (start == heap->first_free)
@@ -147,7 +150,7 @@ static void list_remove(struct mr_heap *heap, uint32_t index)
 
 static uint32_t new_slab(struct mr_heap *heap, unsigned class)
 {
-    uint32_t index = find_pages(heap, 1);
+    uint32_t index = find_pages(heap, 1, PAGE_BYTES);
     if (index == NO_PAGE)
         return NO_PAGE;
     struct heap_page *page = &heap->pages[index];
@@ -181,16 +184,17 @@ static uint64_t allocate_chunk(struct mr_heap *heap, unsigned class)
     return (uint64_t)(uintptr_t)(heap->base + (size_t)index * PAGE_BYTES + (size_t)chunk * class_bytes[class]);
 }
 
-static uint64_t allocate_one(struct mr_heap *heap, uint64_t size)
+/* Slabs begin where pages do, so that a chunk is aligned as far as its class is. */
+static uint64_t allocate_one(struct mr_heap *heap, uint64_t size, uint64_t alignment)
 {
-    if (size == 0)
+    if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
         return 0;
     for (unsigned class = 0; class < CLASS_COUNT; class++)
-        if (size <= class_bytes[class])
+        if (size <= class_bytes[class] && class_bytes[class] % alignment == 0)
             return allocate_chunk(heap, class);
     if (size > (uint64_t)heap->page_count * PAGE_BYTES)
         return 0;
-    uint32_t count = (uint32_t)((size + PAGE_BYTES - 1) / PAGE_BYTES), index = find_pages(heap, count);
+    uint32_t count = (uint32_t)((size + PAGE_BYTES - 1) / PAGE_BYTES), index = find_pages(heap, count, alignment);
     if (index == NO_PAGE)
         return 0;
     heap->pages[index].state = PAGE_RUN;
@@ -236,12 +240,12 @@ static bool release_one(struct mr_heap *heap, uint64_t pointer)
     return true;
 }
 
-void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, uint64_t *result)
+void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result)
 {
     mr_lock_take(&heap->lock);
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
-        result[lane] = allocate_one(heap, size[lane]);
+        result[lane] = allocate_one(heap, size[lane], alignment ? alignment[lane] : 16);
     }
     mr_lock_drop(&heap->lock);
 }

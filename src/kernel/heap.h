@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device heap: where malloc() in a kernel takes its memory from.
  *
- * One heap per context, of CU_LIMIT_MALLOC_HEAP_SIZE bytes, made at the context's first allocation from a kernel. What a kernel allocates lives until a
- * kernel frees it or the context ends. The heap's records stand outside of its memory, so that a kernel that writes past its allocation
+ * One heap per context, of CU_LIMIT_MALLOC_HEAP_SIZE bytes, made at the context's first allocation from a kernel. What
+ * a kernel allocates lives until a
+ * kernel frees it or the context ends. The heap's records stand outside of its memory, so that a kernel that writes
+ * past its allocation
  * harms only its own data. (CUDA C++ programming guide, dynamic global memory allocation.) */
 #ifndef MR_KERNEL_HEAP_H
 #define MR_KERNEL_HEAP_H
@@ -17,10 +19,13 @@ struct mr_heap;
 /* The context's heap, made on first use; NULL when memory is short. Any thread. */
 struct mr_heap *mr_heap_get(struct mr_context *context) __attribute__((warn_unused_result));
 
-/* Allocates size[l] bytes for each lane l of `mask`: result[l] is the address, aligned to 16 bytes, or 0 when the heap is full or the size is 0. */
-void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, uint64_t *result);
+/* Allocates size[l] bytes for each lane l of `mask`: result[l] is the address, aligned to alignment[l] bytes and to 16
+ * at least, or 0 when the heap is full, the
+ * size is 0 or the alignment is no power of two. `alignment` may be NULL: 16. */
+void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result);
 
-/* Frees pointer[l] of each lane of `mask`; 0 is allowed. False if one of them is no live allocation of the heap; the others are freed. */
+/* Frees pointer[l] of each lane of `mask`; 0 is allowed. False if one of them is no live allocation of the heap; the
+ * others are freed. */
 bool mr_heap_release(struct mr_heap *heap, uint32_t mask, const uint64_t *pointer);
 
 /* Frees the context's heap, if it has one. Called when the context ends and nothing runs in it any more. */

@@ -52,12 +52,12 @@ static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind
     }
 }
 
-static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size, uint64_t *result)
+static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result)
 {
     struct mr_executor *executor = block->engine;
     struct mr_heap *heap = mr_heap_get(executor->launch->context);
     if (heap) {
-        mr_heap_allocate(heap, mask, size, result);
+        mr_heap_allocate(heap, mask, size, alignment, result);
         return;
     }
     for (; mask; mask &= mask - 1)

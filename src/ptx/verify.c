@@ -18,7 +18,7 @@
 #define PARAM_BYTES_MAX UINT64_C(32764)
 
 /* Functions that have no body in any module: the device runtime has them. */
-static const char *const runtime_functions[] = {"vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional"};
+static const char *const runtime_functions[] = {"vprintf", "malloc", "__cuda_syscall_aligned_malloc", "free", "__assertfail", "cudaGraphSetConditional"};
 
 static void report(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, va_list arguments)
 {

@@ -16,7 +16,7 @@
 static uint64_t take(struct mr_heap *heap, uint64_t size)
 {
     uint64_t result[32] = { 1 };
-    mr_heap_allocate(heap, 1, &size, result);
+    mr_heap_allocate(heap, 1, &size, NULL, result);
     return result[0];
 }
 
@@ -37,7 +37,7 @@ static void only_active_lanes_are_served(void **unused)
         size[i] = 40;
         result[i] = 99;
     }
-    mr_heap_allocate(heap, 0xf0f0f0f0, size, result);
+    mr_heap_allocate(heap, 0xf0f0f0f0, size, NULL, result);
     for (int i = 0; i < 32; i++)
         if (0xf0f0f0f0u >> i & 1) {
             assert_true(result[i] != 0 && result[i] % 16 == 0);
@@ -47,6 +47,36 @@ static void only_active_lanes_are_served(void **unused)
     assert_true(mr_heap_release(heap, 0xf0f0f0f0, result));
     assert_false(mr_heap_release(heap, 0xf0f0f0f0, result));
     mr_heap_end(context);
+    mr_heap_end(context);
+    mr_free(context);
+}
+
+/* Each power of two up to 4 MiB, for small and large sizes; what is freed is whole again. */
+static void alignment_is_as_asked_for(void **unused)
+{
+    (void)unused;
+    struct mr_context *context = double_context();
+    struct mr_heap *heap = mr_heap_get(context);
+    static const uint64_t sizes[] = { 1, 24, 100, 5000, 70000 };
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (uint64_t alignment = 1; alignment <= 4u << 20; alignment *= 2) {
+            uint64_t other = take(heap, 16), result = 0;
+            mr_heap_allocate(heap, 1, &sizes[i], &alignment, &result);
+            assert_true(other != 0);
+            /* The heap has 8 MiB: one place that is aligned to 4 at least. */
+            assert_true(result != 0 && result % alignment == 0 && result % 16 == 0);
+            memset((void *)(uintptr_t)result, 0x5a, sizes[i]);
+            assert_true(give(heap, result) && give(heap, other));
+        }
+    static const uint64_t none[] = { 0, 3, 48, UINT64_MAX, 1ull << 63, 16u << 20 };
+    for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
+        uint64_t size = 100000, result = 1;
+        mr_heap_allocate(heap, 1, &size, &none[i], &result);
+        assert_true(result == 0 || (none[i] == 16u << 20 && result % none[i] == 0));
+        give(heap, result);
+    }
+    uint64_t whole = take(heap, 8u << 20);
+    assert_true(whole != 0);
     mr_heap_end(context);
     mr_free(context);
 }
@@ -140,7 +170,7 @@ static void allocate_kernel(struct mr_block *block, uint32_t first, uint32_t end
     (void)end;
     for (int i = 0; i < 32; i++)
         size[i] = 1000;
-    block->runtime->allocate(block, UINT32_MAX, size, *out + 32 * first);
+    block->runtime->allocate(block, UINT32_MAX, size, NULL, *out + 32 * first);
 }
 
 static void release_kernel(struct mr_block *block, uint32_t first, uint32_t end)
@@ -172,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_active_lanes_are_served),
+        cmocka_unit_test(alignment_is_as_asked_for),
         cmocka_unit_test(bad_pointers_are_refused),
         cmocka_unit_test(live_allocations_never_overlap),
         cmocka_unit_test(memory_shortage_gives_no_heap),

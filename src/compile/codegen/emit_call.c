@@ -255,8 +255,11 @@ static void call_service(struct cg *g, const char *name, const struct call *call
         LLVMValueRef args[4] = {g->exec, slots[0], slots[1], service_result(g, call, unit->i32)};
         cg_runtime_call(g, offsetof(struct mr_runtime, print), unit->void_type, args, 4);
     } else if (strcmp(name, "malloc") == 0) {
-        LLVMValueRef args[3] = {g->exec, slots[0], service_result(g, call, unit->i64)};
-        cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 3);
+        LLVMValueRef args[4] = {g->exec, slots[0], LLVMConstNull(LLVMTypeOf(slots[0])), service_result(g, call, unit->i64)};
+        cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 4);
+    } else if (strcmp(name, "__cuda_syscall_aligned_malloc") == 0) {
+        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], service_result(g, call, unit->i64)};
+        cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 4);
     } else if (strcmp(name, "free") == 0) {
         LLVMValueRef args[2] = {g->exec, slots[0]};
         cg_runtime_call(g, offsetof(struct mr_runtime, release), unit->void_type, args, 2);
