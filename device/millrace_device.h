@@ -138,7 +138,18 @@ MR_DEVICE float atomicAdd(float *a, float v) { return __nvvm_atom_add_gen_f(a, v
 MR_DEVICE double atomicAdd(double *a, double v) { return __nvvm_atom_add_gen_d(a, v); }
 #endif
 MR_DEVICE float atomicExch(float *a, float v) { return __builtin_bit_cast(float, atomicExch((unsigned int *)a, __builtin_bit_cast(unsigned int, v))); }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+MR_DEVICE unsigned short atomicCAS(unsigned short *a, unsigned short compare, unsigned short v)
+{
+    unsigned short found;
+    __asm__ volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(found) : "l"(a), "h"(compare), "h"(v) : "memory");
+    return found;
+}
+#endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Each member on its own: there is no moment at which all are added. */
+MR_DEVICE float2 atomicAdd(float2 *a, float2 v) { return float2{atomicAdd(&a->x, v.x), atomicAdd(&a->y, v.y)}; }
+MR_DEVICE float4 atomicAdd(float4 *a, float4 v) { return float4{atomicAdd(&a->x, v.x), atomicAdd(&a->y, v.y), atomicAdd(&a->z, v.z), atomicAdd(&a->w, v.w)}; }
 /* Anything that fills 16 bytes, and is aligned to as many. */
 template <bool is> struct mr_if_wide { };
 template <> struct mr_if_wide<true> { struct words { unsigned long long low, high; }; };
@@ -246,6 +257,9 @@ MR_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, uns
 {
     return n < 32 ? __funnelshift_r(low, high, n) : high;
 }
+MR_BOTH unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+MR_BOTH unsigned int __nv_bswap32(unsigned int x) { return __builtin_bswap32(x); }
+MR_BOTH unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
 MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 
 #include "millrace_address.h"
@@ -256,6 +270,10 @@ MR_DEVICE int __mulhi(int x, int y) { return (int)(((long long)x * y) >> 32); }
 #include "millrace_simd.h"
 #include "millrace_scopes.h"
 #include "millrace_more.h"
+#include "millrace_old.h"
+#ifndef __CUDACC_RTC__
+#include "millrace_host.h"
+#endif
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #include "millrace_clusters.h"
 #endif
@@ -277,8 +295,19 @@ extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditi
 extern "C" __attribute__((device)) int printf(const char *format, ...);
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
+extern "C" __attribute__((device)) void *__cuda_syscall_aligned_malloc(size_t size, size_t alignment);
+/* free() takes it back. */
+MR_DEVICE void *__nv_aligned_device_malloc(size_t size, size_t alignment) { return __cuda_syscall_aligned_malloc(size, alignment); }
 /* new and delete for the device, placement new among them: clang has its own header of this name before the host's, which makes them of malloc and free. */
 #include <new>
+#ifdef __cpp_aligned_new
+__attribute__((device, unused)) inline void *operator new(size_t size, std::align_val_t alignment) { return __nv_aligned_device_malloc(size ? size : 1, (size_t)alignment); }
+__attribute__((device, unused)) inline void *operator new[](size_t size, std::align_val_t alignment) { return ::operator new(size, alignment); }
+__attribute__((device, unused)) inline void operator delete(void *pointer, std::align_val_t) noexcept { free(pointer); }
+__attribute__((device, unused)) inline void operator delete[](void *pointer, std::align_val_t) noexcept { free(pointer); }
+__attribute__((device, unused)) inline void operator delete(void *pointer, size_t, std::align_val_t) noexcept { free(pointer); }
+__attribute__((device, unused)) inline void operator delete[](void *pointer, size_t, std::align_val_t) noexcept { free(pointer); }
+#endif
 #ifdef __CUDACC_RTC__
 /* What NVRTC has without an include: this class, whose members are constexpr, and so the device's too, and the runtime's statuses. The name is the guard of
  * NVIDIA's header of the same, which a client may bring. */

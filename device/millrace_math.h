@@ -29,6 +29,14 @@ MR_DEVICE bool isfinite(double x) { return __builtin_fabs(x) < __builtin_inf(); 
 MR_DEVICE bool signbit(float x) { return __builtin_bit_cast(int, x) < 0; }
 MR_DEVICE bool signbit(double x) { return __builtin_bit_cast(long long, x) < 0; }
 
+/* The same by the C library's names, and of long double, which is a double in kernels. */
+#define MR_CLASS(name, value)                                        \
+    MR_DEVICE int __##name(double x) { return value(x); }            \
+    MR_DEVICE int __##name##f(float x) { return value(x); }          \
+    MR_DEVICE int __##name##l(long double x) { return value((double)x); }
+MR_CLASS(isnan, isnan) MR_CLASS(isinf, isinf) MR_CLASS(finite, isfinite) MR_CLASS(signbit, signbit)
+#undef MR_CLASS
+
 /* 2^k for k from -1022 to 1023. */
 MR_DEVICE double mr_power_of_2(int k) { return __builtin_bit_cast(double, (long long)(k + 1023) << 52); }
 
@@ -221,8 +229,8 @@ MR_DEVICE float roundf(float x)
     return __builtin_copysignf(__builtin_fabsf(x - near) >= 0.5f ? near + __builtin_copysignf(1.0f, x) : near, x);
 }
 MR_DEVICE float nearbyintf(float x) { return __nvvm_round_f(x); }
-MR_DEVICE int lrintf(float x) { return (int)__nvvm_round_f(x); }
-MR_DEVICE int lroundf(float x) { return (int)roundf(x); }
+MR_DEVICE long lrintf(float x) { return (long)__nvvm_round_f(x); }
+MR_DEVICE long lroundf(float x) { return (long)roundf(x); }
 MR_DEVICE float fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
 MR_DEVICE float ldexpf(float x, int k)
 {
@@ -305,6 +313,7 @@ MR_OVERLOAD(sinh) MR_OVERLOAD(cosh) MR_OVERLOAD(tanh) MR_OVERLOAD(asinh) MR_OVER
 MR_OVERLOAD(cbrt) MR_OVERLOAD(erf) MR_OVERLOAD(erfc) MR_OVERLOAD(round) MR_OVERLOAD(lgamma) MR_OVERLOAD(tgamma) MR_OVERLOAD(logb)
 MR_OVERLOAD(nearbyint) MR_OVERLOAD(exp10) MR_OVERLOAD(sinpi) MR_OVERLOAD(cospi) MR_OVERLOAD(rcbrt) MR_OVERLOAD(rsqrt)
 MR_OVERLOAD(j0) MR_OVERLOAD(j1) MR_OVERLOAD(y0) MR_OVERLOAD(y1) MR_OVERLOAD(cyl_bessel_i0) MR_OVERLOAD(cyl_bessel_i1)
+MR_OVERLOAD(erfcx) MR_OVERLOAD(erfinv) MR_OVERLOAD(erfcinv) MR_OVERLOAD(normcdf) MR_OVERLOAD(normcdfinv)
 MR_OVERLOAD(floor) MR_OVERLOAD(ceil) MR_OVERLOAD(trunc) MR_OVERLOAD(rint)
 MR_WHOLE(sqrt)
 #undef MR_OVERLOAD
@@ -328,6 +337,9 @@ MR_DEVICE float frexp(float x, int *exponent) { return frexpf(x, exponent); }
 MR_DEVICE float modf(float x, float *whole) { return modff(x, whole); }
 MR_DEVICE void sincos(float x, float *sine, float *cosine) { sincosf(x, sine, cosine); }
 MR_DEVICE int ilogb(float x) { return ilogbf(x); }
+MR_DEVICE float scalbln(float x, long k) { return scalblnf(x, k); }
+MR_DEVICE float remquo(float x, float y, int *quotient) { return remquof(x, y, quotient); }
+MR_DEVICE void sincospi(float x, float *sine, float *cosine) { sincospif(x, sine, cosine); }
 MR_DEVICE long lrint(float x) { return (long)__nvvm_round_f(x); }
 MR_DEVICE long lround(float x) { return (long)roundf(x); }
 MR_DEVICE long long llrint(float x) { return llrintf(x); }

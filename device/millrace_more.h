@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Intrinsics that few sources use: loads and stores with a cache operator, warp votes and reductions beside the usual ones, named barriers, bits. Part of
+/* Intrinsics that few sources use: loads and stores with a cache operator, warp votes and reductions beside the usual
+ * ones, named barriers, bits. Part of
  * millrace_device.h. */
 #ifndef MILLRACE_MORE_H
 #define MILLRACE_MORE_H
 
-/* Cache operators: those that mean "see what others have written" (cg, cv; and the stores) are volatile, the others are plain. */
+/* Cache operators: those that mean "see what others have written" (cg, cv; and the stores) are volatile, the others
+ * are plain. */
 template <class T> MR_DEVICE T mr_load_again(const T *address)
 {
     typedef typename mr_word_of<(sizeof(T) > 8 ? 8 : sizeof(T))>::type word;
@@ -36,7 +38,8 @@ template <class T, class V> MR_DEVICE void __stwt(T *address, V value) { mr_stor
 MR_DEVICE void __barrier_sync(unsigned int id) { __nvvm_barrier_sync(id); }
 MR_DEVICE void __barrier_sync_count(unsigned int id, unsigned int count) { __nvvm_barrier_sync_cnt(id, count); }
 
-/* The place of the offset-th set bit of a mask, from bit `base` upwards, or downwards for a negative offset; all ones if there is none. */
+/* The place of the offset-th set bit of a mask, from bit `base` upwards, or downwards for a negative offset; all ones
+ * if there is none. */
 MR_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset)
 {
     if (offset == 0)
@@ -60,6 +63,22 @@ MR_DEVICE float __fmaf_ieee_rn(float x, float y, float z) { return __nvvm_fma_rn
 MR_DEVICE float __fmaf_ieee_rz(float x, float y, float z) { return __nvvm_fma_rz_f(x, y, z); }
 MR_DEVICE float __fmaf_ieee_ru(float x, float y, float z) { return __nvvm_fma_rp_f(x, y, z); }
 MR_DEVICE float __fmaf_ieee_rd(float x, float y, float z) { return __nvvm_fma_rm_f(x, y, z); }
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+/* A copy of 4, 8 or 16 bytes to shared memory that goes on by itself; what is behind the `count` bytes that are read
+ * becomes zeros. */
+#define MR_ASYNC_COPY(size, cache)                                                                                    \
+    MR_DEVICE void __nv_memcpy_async_shared_global_##size(void *to, const void *from, unsigned int count)             \
+    {                                                                                                                 \
+        unsigned int place = (unsigned int)__cvta_generic_to_shared(to);                                              \
+        size_t source = __cvta_generic_to_global(from);                                                               \
+        __asm__ volatile("cp.async." cache ".shared.global [%0], [%1], " #size ", %2;" : : "r"(place), "l"(source), "r"(count) : "memory"); \
+    }
+MR_ASYNC_COPY(4, "ca") MR_ASYNC_COPY(8, "ca") MR_ASYNC_COPY(16, "cg")
+#undef MR_ASYNC_COPY
+/* Caches are the CPU's: a property of them changes nothing. */
+MR_DEVICE void *__nv_associate_access_property(const void *p, unsigned long long) { return const_cast<void *>(p); }
+#endif
 
 /* A place to stop a debugger at, and a counter of NVIDIA's profiler: neither is here. */
 MR_DEVICE void __brkpt() { __asm__ volatile("" : : : "memory"); }

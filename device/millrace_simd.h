@@ -6,9 +6,9 @@
 #define MILLRACE_SIMD_H
 
 /* Part number i of `bits` bits, with and without its sign. */
-template <int bits> MR_DEVICE int mr_part_s(unsigned int word, int i) { return (int)(word << (32 - bits * (i + 1))) >> (32 - bits); }
-template <int bits> MR_DEVICE int mr_part_u(unsigned int word, int i) { return (int)(word << (32 - bits * (i + 1)) >> (32 - bits)); }
-template <int bits> MR_DEVICE unsigned int mr_put_part(int value, int i) { return ((unsigned int)value & ((1u << bits) - 1)) << (bits * i); }
+template <int bits> MR_BOTH int mr_part_s(unsigned int word, int i) { return (int)(word << (32 - bits * (i + 1))) >> (32 - bits); }
+template <int bits> MR_BOTH int mr_part_u(unsigned int word, int i) { return (int)(word << (32 - bits * (i + 1)) >> (32 - bits)); }
+template <int bits> MR_BOTH unsigned int mr_put_part(int value, int i) { return ((unsigned int)value & ((1u << bits) - 1)) << (bits * i); }
 template <int bits> MR_DEVICE int mr_saturate_s(int value)
 {
     return value > (1 << (bits - 1)) - 1 ? (1 << (bits - 1)) - 1 : value < -(1 << (bits - 1)) ? -(1 << (bits - 1)) : value;
@@ -72,11 +72,11 @@ MR_SIMD_SUM_OF(__vsads, 2, s) MR_SIMD_SUM_OF(__vsads, 4, s) MR_SIMD_SUM_OF(__vsa
 #undef MR_SIMD1_OF
 #undef MR_SIMD_OF
 
-/* Extremes of two, three, and of a sum and a number; with relu at least 0. A sum wraps. */
-template <class T> MR_DEVICE T mr_most(T x, T y) { return x > y ? x : y; }
-template <class T> MR_DEVICE T mr_least(T x, T y) { return x < y ? x : y; }
+/* Extremes of two, three, and of a sum and a number; with relu at least 0. A sum wraps. These are on both sides. */
+template <class T> MR_BOTH T mr_most(T x, T y) { return x > y ? x : y; }
+template <class T> MR_BOTH T mr_least(T x, T y) { return x < y ? x : y; }
 #define MR_HALVES(name, kind, half, expression)                                                          \
-    MR_DEVICE unsigned int name(unsigned int a, unsigned int b, unsigned int c)                          \
+    MR_BOTH unsigned int name(unsigned int a, unsigned int b, unsigned int c)                          \
     {                                                                                                    \
         unsigned int result = 0;                                                                         \
         for (int i = 0; i < 2; i++) {                                                                    \
@@ -85,9 +85,9 @@ template <class T> MR_DEVICE T mr_least(T x, T y) { return x < y ? x : y; }
         }                                                                                                \
         return result;                                                                                   \
     }
-#define MR_WHOLE(name, type, expression) MR_DEVICE type name(type x, type y, type z) { return expression; }
+#define MR_WHOLE(name, type, expression) MR_BOTH type name(type x, type y, type z) { return expression; }
 #define MR_EXTREMES(name, pick)                                                                                            \
-    MR_DEVICE int __vi##name##_s32_relu(int x, int y) { return mr_most(pick(x, y), 0); }                                   \
+    MR_BOTH int __vi##name##_s32_relu(int x, int y) { return mr_most(pick(x, y), 0); }                                   \
     MR_WHOLE(__vi##name##3_s32, int, pick(pick(x, y), z)) MR_WHOLE(__vi##name##3_u32, unsigned int, pick(pick(x, y), z))   \
     MR_WHOLE(__vi##name##3_s32_relu, int, mr_most(pick(pick(x, y), z), 0))                                                 \
     MR_WHOLE(__viadd##name##_s32, int, pick((int)((unsigned int)x + (unsigned int)y), z))                                  \
@@ -99,7 +99,7 @@ template <class T> MR_DEVICE T mr_least(T x, T y) { return x < y ? x : y; }
     MR_HALVES(__viadd##name##_s16x2, s, short, pick((short)(x + y), z))                                                    \
     MR_HALVES(__viadd##name##_s16x2_relu, s, short, mr_most<short>(pick((short)(x + y), z), 0))                            \
     MR_HALVES(__viadd##name##_u16x2, u, unsigned short, pick((unsigned short)(x + y), z))                                  \
-    MR_DEVICE unsigned int __vi##name##_s16x2_relu(unsigned int a, unsigned int b) { return __vi##name##3_s16x2_relu(a, b, b); }
+    MR_BOTH unsigned int __vi##name##_s16x2_relu(unsigned int a, unsigned int b) { return __vi##name##3_s16x2_relu(a, b, b); }
 MR_EXTREMES(max, mr_most)
 MR_EXTREMES(min, mr_least)
 #undef MR_EXTREMES
@@ -107,19 +107,19 @@ MR_EXTREMES(min, mr_least)
 #undef MR_HALVES
 /* Extremes of two that say whether the first was taken: of halves the high one and the low one. */
 #define MR_WITH_SIDE(name, pick, operation)                                                                                \
-    MR_DEVICE int __vib##name##_s32(int x, int y, bool *first) { *first = x operation y; return pick(x, y); }              \
-    MR_DEVICE unsigned int __vib##name##_u32(unsigned int x, unsigned int y, bool *first) { *first = x operation y; return pick(x, y); } \
-    MR_DEVICE unsigned int __vib##name##_s16x2(unsigned int a, unsigned int b, bool *high, bool *low)                      \
+    MR_BOTH int __vib##name##_s32(int x, int y, bool *first) { *first = x operation y; return pick(x, y); }              \
+    MR_BOTH unsigned int __vib##name##_u32(unsigned int x, unsigned int y, bool *first) { *first = x operation y; return pick(x, y); } \
+    MR_BOTH unsigned int __vib##name##_s16x2(unsigned int a, unsigned int b, bool *high, bool *low)                      \
     {                                                                                                                      \
         *high = mr_part_s<16>(a, 1) operation mr_part_s<16>(b, 1);                                                         \
         *low = mr_part_s<16>(a, 0) operation mr_part_s<16>(b, 0);                                                          \
-        return __v##name##s2(a, b);                                                                                        \
+        return __vi##name##3_s16x2(a, b, b);                                                                                        \
     }                                                                                                                      \
-    MR_DEVICE unsigned int __vib##name##_u16x2(unsigned int a, unsigned int b, bool *high, bool *low)                      \
+    MR_BOTH unsigned int __vib##name##_u16x2(unsigned int a, unsigned int b, bool *high, bool *low)                      \
     {                                                                                                                      \
         *high = mr_part_u<16>(a, 1) operation mr_part_u<16>(b, 1);                                                         \
         *low = mr_part_u<16>(a, 0) operation mr_part_u<16>(b, 0);                                                          \
-        return __v##name##u2(a, b);                                                                                        \
+        return __vi##name##3_u16x2(a, b, b);                                                                                        \
     }
 MR_WITH_SIDE(max, mr_most, >=)
 MR_WITH_SIDE(min, mr_least, <=)

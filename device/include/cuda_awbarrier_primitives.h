@@ -11,7 +11,7 @@ typedef unsigned long long __mbarrier_token_t;
 
 MR_BARRIER unsigned mr_barrier_place(const __mbarrier_t *barrier) { return (unsigned)__cvta_generic_to_shared(barrier); }
 
-MR_BARRIER unsigned __mbarrier_maximum_count() { return (1u << 20) - 1; }
+static __host__ __device__ __inline__ __attribute__((always_inline)) unsigned __mbarrier_maximum_count() { return (1u << 20) - 1; }
 
 MR_BARRIER void __mbarrier_init(__mbarrier_t *barrier, unsigned expected)
 {

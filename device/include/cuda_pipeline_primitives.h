@@ -11,14 +11,12 @@ MR_PIPELINE void __pipeline_memcpy_async(void *__restrict__ to, const void *__re
 {
     unsigned reads = (unsigned)(size - zeros);
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    unsigned place = (unsigned)__cvta_generic_to_shared(to);
-    size_t source = __cvta_generic_to_global(from);
     if (size == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(place), "l"(source), "r"(reads) : "memory");
+        __nv_memcpy_async_shared_global_16(to, from, reads);
     else if (size == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" : : "r"(place), "l"(source), "r"(reads) : "memory");
+        __nv_memcpy_async_shared_global_8(to, from, reads);
     else if (size == 4)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" : : "r"(place), "l"(source), "r"(reads) : "memory");
+        __nv_memcpy_async_shared_global_4(to, from, reads);
     else
         __builtin_trap();
 #else
