@@ -38,10 +38,6 @@ MR_DEVICE double uint2double(unsigned int x, cudaRoundMode = cudaRoundNearest) {
 MR_DEVICE double float2double(float x, cudaRoundMode = cudaRoundNearest) { return (double)x; }
 MR_DEVICE double fdivide(double x, double y) { return x / y; }
 
-MR_DEVICE bool syncthreads_and(bool p) { return __syncthreads_and(p) != 0; }
-MR_DEVICE bool syncthreads_or(bool p) { return __syncthreads_or(p) != 0; }
-MR_DEVICE int syncthreads_count(bool p) { return __syncthreads_count(p); }
-
 #define MR_COUNTER(n) MR_DEVICE unsigned int __pm##n() { unsigned int count; __asm__ volatile("mov.u32 %0, %%pm" #n ";" : "=r"(count)); return count; }
 MR_COUNTER(0) MR_COUNTER(1) MR_COUNTER(2) MR_COUNTER(3)
 #undef MR_COUNTER
