@@ -49,12 +49,22 @@ MR_VECTOR_WIDE(double, double)
 
 /* Numbers of blocks or threads in three dimensions; what C++ leaves out is 1. */
 #ifdef __cplusplus
+#if __cplusplus >= 201103L
+#define MR_VECTOR_CONSTEXPR constexpr
+#else
+#define MR_VECTOR_CONSTEXPR
+#endif
 struct dim3 {
     unsigned int x, y, z;
-    MR_VECTOR_BOTH constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
-    MR_VECTOR_BOTH constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    MR_VECTOR_BOTH MR_VECTOR_CONSTEXPR dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1) : x(vx), y(vy), z(vz) {}
+    MR_VECTOR_BOTH MR_VECTOR_CONSTEXPR dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+#if __cplusplus >= 201103L
     MR_VECTOR_BOTH constexpr operator uint3() const { return uint3{x, y, z}; }
+#else
+    MR_VECTOR_BOTH operator uint3() const { uint3 v = { x, y, z }; return v; }
+#endif
 };
+#undef MR_VECTOR_CONSTEXPR
 #else
 struct dim3 {
     unsigned int x, y, z;

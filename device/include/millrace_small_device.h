@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What only kernels have of MR_SMALL and MR_SMALL2: fused sums, mathematics, shuffles, atomic sums, whole numbers in all roundings. Goes with
+ * millrace_small_float.h, with the same names defined, and mr_fused (fma with one rounding). No include guard: it is made to be included twice. */
+
+#define MR_FROM(value) mr_narrow_as(value, (const MR_SMALL *)0)
+#define MR_BITS(bits) mr_small_as((unsigned short)(bits), (const MR_SMALL *)0)
+
+MR_DEVICE MR_SMALL __hfma(MR_SMALL x, MR_SMALL y, MR_SMALL z) { return mr_fused(x, y, z); }
+MR_DEVICE MR_SMALL __hfma_sat(MR_SMALL x, MR_SMALL y, MR_SMALL z) { return mr_saturate(mr_fused(x, y, z)); }
+MR_DEVICE MR_SMALL __hfma_relu(MR_SMALL x, MR_SMALL y, MR_SMALL z) { return __hmax_nan(mr_fused(x, y, z), MR_BITS(0)); }
+#define MR_PAIR1(name, single) MR_DEVICE MR_SMALL2 name(MR_SMALL2 x) { return mr_pair(single(x.x), single(x.y)); }
+#define MR_PAIR3(name, single) \
+    MR_DEVICE MR_SMALL2 name(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z) { return mr_pair(single(x.x, y.x, z.x), single(x.y, y.y, z.y)); }
+MR_PAIR3(__hfma2, __hfma) MR_PAIR3(__hfma2_sat, __hfma_sat) MR_PAIR3(__hfma2_relu, __hfma_relu)
+/* Complex x * y + z, with x as the real and y as the imaginary part. */
+MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
+{
+    MR_SMALL real = __hfma(x.x, y.x, z.x), imaginary = __hfma(x.x, y.y, z.y);
+    return mr_pair(__hfma(__hneg(x.y), y.y, real), __hfma(x.y, y.x, imaginary));
+}
+
+/* Mathematics: the float's function, rounded. */
+#define MR_MATH(name, function)                                                             \
+    MR_DEVICE MR_SMALL h##name(MR_SMALL x) { return MR_FROM(function(mr_wide(x))); }        \
+    MR_PAIR1(h2##name, h##name)
+#define MR_RECIPROCAL(x) (1.0f / (x))
+#define MR_RECIPROCAL_ROOT(x) (float)rsqrt((double)(x))
+MR_MATH(sqrt, sqrtf) MR_MATH(rsqrt, MR_RECIPROCAL_ROOT) MR_MATH(rcp, MR_RECIPROCAL) MR_MATH(exp, expf) MR_MATH(exp2, exp2f) MR_MATH(exp10, exp10f)
+MR_MATH(log, logf) MR_MATH(log2, log2f) MR_MATH(log10, log10f) MR_MATH(sin, sinf) MR_MATH(cos, cosf) MR_MATH(tanh, tanhf)
+MR_MATH(floor, floorf) MR_MATH(ceil, ceilf) MR_MATH(trunc, truncf) MR_MATH(rint, rintf)
+MR_MATH(tanh_approx, tanhf)
+#undef MR_MATH
+#undef MR_RECIPROCAL
+#undef MR_RECIPROCAL_ROOT
+
+/* Shuffles: the value or the pair travels in a word. */
+#define MR_SHUFFLE(name, by)                                                                                                              \
+    MR_DEVICE MR_SMALL name##_sync(unsigned int mask, MR_SMALL value, by lane, int width = 32) { MR_SHUFFLE_WORD(name##_sync, mask, word) }    \
+    MR_DEVICE MR_SMALL2 name##_sync(unsigned int mask, MR_SMALL2 value, by lane, int width = 32) { MR_SHUFFLE_WORD(name##_sync, mask, word) }
+#define MR_SHUFFLE_HERE(name, by)                                                                        \
+    MR_DEVICE MR_SMALL name(MR_SMALL value, by lane, int width = 32) { MR_SHUFFLE_WORD(name, word) }     \
+    MR_DEVICE MR_SMALL2 name(MR_SMALL2 value, by lane, int width = 32) { MR_SHUFFLE_WORD(name, word) }
+#define MR_SHUFFLE_WORD(name, ...)                      \
+    unsigned int word = 0;                              \
+    __builtin_memcpy(&word, &value, sizeof(value));     \
+    word = name(__VA_ARGS__, lane, width);              \
+    __builtin_memcpy(&value, &word, sizeof(value));     \
+    return value;
+MR_SHUFFLE(__shfl, int) MR_SHUFFLE(__shfl_up, unsigned int) MR_SHUFFLE(__shfl_down, unsigned int) MR_SHUFFLE(__shfl_xor, int)
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ < 700
+MR_SHUFFLE_HERE(__shfl, int) MR_SHUFFLE_HERE(__shfl_up, unsigned int) MR_SHUFFLE_HERE(__shfl_down, unsigned int) MR_SHUFFLE_HERE(__shfl_xor, int)
+#endif
+#undef MR_SHUFFLE
+#undef MR_SHUFFLE_HERE
+#undef MR_SHUFFLE_WORD
+
+/* Atomic sums, by comparing and exchanging the word around the value. */
+MR_DEVICE MR_SMALL2 atomicAdd(MR_SMALL2 *address, MR_SMALL2 value)
+{
+    unsigned int *word = (unsigned int *)address, seen = *(volatile unsigned int *)word, before;
+    do {
+        before = seen;
+        MR_SMALL2 sum = __hadd2(__builtin_bit_cast(MR_SMALL2, before), value);
+        seen = atomicCAS(word, before, __builtin_bit_cast(unsigned int, sum));
+    } while (seen != before);
+    return __builtin_bit_cast(MR_SMALL2, before);
+}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 700
+/* Not below, where sources define their own, as with NVIDIA's headers. */
+MR_DEVICE MR_SMALL atomicAdd(MR_SMALL *address, MR_SMALL value)
+{
+    unsigned long long place = (unsigned long long)address;
+    unsigned int *word = (unsigned int *)(place & ~3ull), shift = (unsigned int)(place & 2) * 8, seen = *(volatile unsigned int *)word, before;
+    MR_SMALL old;
+    do {
+        before = seen;
+        old.__x = (unsigned short)(before >> shift);
+        MR_SMALL sum = __hadd(old, value);
+        seen = atomicCAS(word, before, (before & ~(0xffffu << shift)) | (unsigned int)sum.__x << shift);
+    } while (seen != before);
+    return old;
+}
+#endif
+
+/* To whole numbers, in each of CUDA's roundings rn rz rd ru, which are PTX's rn rz rm rp. */
+#define MR_TO_WHOLE(mode, ptx)                                                                                                    \
+    MR_DEVICE int MR_TO(int_##mode)(MR_SMALL x) { return __nvvm_f2i_##ptx(mr_wide(x)); }                                          \
+    MR_DEVICE unsigned int MR_TO(uint_##mode)(MR_SMALL x) { return __nvvm_f2ui_##ptx(mr_wide(x)); }                               \
+    MR_DEVICE long long MR_TO(ll_##mode)(MR_SMALL x) { return __nvvm_f2ll_##ptx(mr_wide(x)); }                                    \
+    MR_DEVICE unsigned long long MR_TO(ull_##mode)(MR_SMALL x) { return __nvvm_f2ull_##ptx(mr_wide(x)); }                         \
+    MR_DEVICE short MR_TO(short_##mode)(MR_SMALL x) { return (short)max(-32768, min(32767, MR_TO(int_##mode)(x))); }              \
+    MR_DEVICE unsigned short MR_TO(ushort_##mode)(MR_SMALL x) { return (unsigned short)min(65535u, MR_TO(uint_##mode)(x)); }
+MR_TO_WHOLE(rn, rn) MR_TO_WHOLE(rd, rm) MR_TO_WHOLE(ru, rp)
+#undef MR_TO_WHOLE
+#ifdef __CUDA_ARCH__
+MR_BOTH int MR_TO(int_rz)(MR_SMALL x) { return __nvvm_f2i_rz(mr_wide(x)); }
+MR_BOTH unsigned int MR_TO(uint_rz)(MR_SMALL x) { return __nvvm_f2ui_rz(mr_wide(x)); }
+MR_BOTH long long MR_TO(ll_rz)(MR_SMALL x) { return __nvvm_f2ll_rz(mr_wide(x)); }
+MR_BOTH unsigned long long MR_TO(ull_rz)(MR_SMALL x) { return __nvvm_f2ull_rz(mr_wide(x)); }
+#endif
+
+#undef MR_PAIR1
+#undef MR_PAIR3
+#undef MR_FROM
+#undef MR_BITS
