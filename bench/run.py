@@ -20,6 +20,7 @@ import tempfile
 
 from kernel_tables import print_kernels, run_kernels
 from programs import HERE, build_by_hand, cell, run
+from start import print_start, run_start
 
 # name in the programs' output, label, goal in nanoseconds
 CALLS = [
@@ -221,6 +222,7 @@ PARTS = {
     "growth": "growth of modules",
     "ipc": "between processes",
     "waits": "waits and priorities",
+    "start": "starting a program",
     "nvrtc": "compiling at run time",
     "pycuda": "PyCUDA",
     "cupy": "CuPy",
@@ -316,6 +318,8 @@ def main() -> int:
                 ours[part], hand[part] = run_nvrtc(programs, folder)
             elif part == "pycuda":
                 ours[part], hand[part] = run_pycuda(chosen.build.resolve(), folder)
+            elif part == "start":
+                ours[part] = run_start(chosen.build.resolve())
             elif part == "cupy":
                 ours[part] = run_cupy(chosen.build.resolve())
             elif part == "runtime":
@@ -342,6 +346,7 @@ def main() -> int:
         "growth": print_growth,
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
+        "start": print_start,
         "nvrtc": lambda figures: print_nvrtc(figures, hand["nvrtc"]),
         "pycuda": lambda figures: print_pycuda(figures, hand["pycuda"]),
         "cupy": print_cupy,

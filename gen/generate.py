@@ -34,6 +34,7 @@ RUNTIME_KINDS = {
     "runtime_driver.inc": lambda f, e, inc: runtime.emit_driver_inc(f, Path(inc).parent / "src" / "cudart"),
     "runtime-coverage.md": lambda f, e, inc: runtime.emit_coverage(f),
 }
+RUNTIME_KINDS["redirect_names.h"] = lambda f, e, inc: runtime.emit_redirect_names(f, Path(inc).parent / "spec" / "runtime" / "absent.txt")
 for major in runtime.MAJORS:
     RUNTIME_KINDS |= {
         f"runtime_exports_{major}.c": lambda f, e, inc, major=major: runtime.emit_exports(f, major),

@@ -246,6 +246,19 @@ def exported_names(functions, major):
     return sorted(n for f in functions for s in f.symbols if s.in_major(major) for n in s.names)
 
 
+def emit_redirect_names(functions, absent):
+    """redirect_names.h: every function that a runtime library may have inside a program, ours and those of `absent`, in order."""
+    listed = [line for line in Path(absent).read_text().splitlines() if line and not line.startswith("#")]
+    exported = {name for major in MAJORS for name in exported_names(functions, major)}
+    both = sorted(exported & set(listed))
+    if both:
+        raise TableError(f"{Path(absent).name} lists functions that are exported: {', '.join(both)}")
+    names = sorted(exported | set(listed))
+    rows = [f'    "{name}", \\' for name in names]
+    return "\n".join(["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", f"#define MR_REDIRECT_NAMES {len(names)}", "#ifndef __ASSEMBLER__",
+                      "#define MR_REDIRECT_NAME_LIST \\"] + rows + ["", "#endif", ""])
+
+
 def emit_names(functions, major):
     return "\n".join(exported_names(functions, major)) + "\n"
 

@@ -163,6 +163,9 @@ CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTa
         return CUDA_ERROR_INVALID_VALUE;
     }
     *ppExportTable = NULL;
-    mr_log(MR_LOG_INFO, "cuGetExportTable: no private table exists here");
+    static bool told; /* atomic */
+    enum mr_log_level level = __atomic_exchange_n(&told, true, __ATOMIC_RELAXED) ? MR_LOG_INFO : MR_LOG_WARN;
+    mr_log(level, "cuGetExportTable: no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
+           "start the program with 'millrace run', which sends them to Millrace's");
     return CUDA_ERROR_INVALID_VALUE;
 }

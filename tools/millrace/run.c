@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/settings.h"
 #include "millrace.h"
 
 static const char usage[] =
@@ -37,6 +38,17 @@ static bool prepend(const char *variable, const char *folder)
     return done;
 }
 
+/* The loader's companion goes first into LD_AUDIT, unless it is there (a command inside a command) or is not wanted. */
+static bool name_companion(const char *libraries)
+{
+    char path[PATH_MAX + 32];
+    const char *before = getenv("LD_AUDIT");
+    snprintf(path, sizeof path, "%s/libmillrace-audit.so", libraries);
+    if (!mr_setting_on(MR_SETTING_REDIRECT) || access(path, R_OK) != 0 || (before && strstr(before, path)))
+        return true;
+    return prepend("LD_AUDIT", path);
+}
+
 /* The variable names a program in the folder, unless it is set. */
 static bool name_program(const char *variable, const char *folder, const char *program)
 {
@@ -64,7 +76,7 @@ int tool_run(int argc, char **argv)
     }
     if (!tool_find_paths(&paths))
         return 1;
-    if (!prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
+    if (!name_companion(paths.libraries) || !prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
         fputs("millrace run: out of memory\n", stderr);
         return 1;
     }

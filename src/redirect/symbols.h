@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The symbol table in an object's file, for those functions that the runtime library's table of names has.
+ *
+ * Everything is read with pread and checked against the file's size, so that a file that lies, or that is cut short meanwhile, gives an error and
+ * nothing worse. This library is part of every process that Millrace runs, so it brings no library for ELF along. */
+#ifndef MR_REDIRECT_SYMBOLS_H
+#define MR_REDIRECT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mr_redirect_function {
+    int name;         /* its number in the table of names */
+    uintptr_t offset; /* of its first byte in the file */
+    uintptr_t value;  /* of its first byte, as the object counts addresses */
+    size_t room;      /* its bytes, with the padding behind it */
+};
+
+struct mr_redirect_symbols {
+    struct mr_redirect_function *functions; /* local or hidden ones; freed by the caller */
+    size_t count;
+    bool has_table;   /* there is a symbol table */
+    bool is_ours;     /* the runtime library inside is Millrace's */
+    bool has_kernels; /* nvcc's registration of kernels is there */
+};
+
+/* Reads the file that `fd` is. NULL, or what is wrong with it; then nothing is to be freed. */
+const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out);
+
+#endif

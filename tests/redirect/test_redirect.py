@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
+
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 [TEST]
+"""
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN = sys.argv[1:6]
+LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
+TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
+NVCC = shutil.which("nvcc", path=TOOLKIT + "/bin")
+
+
+def run(*command, through=True, **environment):
+    """The command's status and what it says, under millrace run unless `through` is False."""
+    environment = dict(os.environ, **{name: value for name, value in environment.items() if value is not None})
+    command = [MILLRACE, "run", "--", *command] if through else command
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=250)
+    return done.returncode, done.stdout
+
+
+class Carried(unittest.TestCase):
+    def passes(self, *command, **environment):
+        status, said = run(*command, **environment)
+        self.assertEqual((status, said.splitlines()[-1:]), (0, ["passed"]), said)
+        return said
+
+    def test_alone_it_runs_its_own(self):
+        """Else the other tests would show nothing."""
+        status, said = run(PROGRAM, "own", through=False, LD_LIBRARY_PATH=str(LIBRARIES))
+        self.assertEqual(status, 1)
+        self.assertIn("cudaRuntimeGetVersion of the runtime library inside ran", said)
+        self.assertIn("inside ran", run(PROGRAM, "own", MILLRACE_REDIRECT="0")[1])
+
+    def test_a_program(self):
+        for program in PROGRAM, FIXED:
+            status, said = run(program, "own", MILLRACE_LOG="info")
+            self.assertEqual((status, said.splitlines()[-1]), (0, "13000"), said)
+            self.assertRegex(said, r"millrace: info: the program: \d+ functions of the runtime library inside go to libcudart.so.13")
+
+    def test_objects_of_both_versions(self):
+        said = self.passes(PROGRAM, "load", TWELVE, THIRTEEN, MILLRACE_LOG="info")
+        self.assertIn("carried_12.so: ", said)
+
+    def test_a_thousand_loads(self):
+        self.passes(PROGRAM, "repeat", TWELVE, THIRTEEN)
+
+    def test_threads_that_load_at_once(self):
+        self.passes(PROGRAM, "threads", TWELVE, THIRTEEN)
+
+    def test_pages_are_as_they_were(self):
+        self.passes(PROGRAM, "pages")
+        self.passes(FIXED, "pages")
+
+    def test_an_absent_function_says_so_once(self):
+        said = self.passes(PROGRAM, "absent")
+        self.assertIn("801 801", said)
+        self.assertEqual(said.count("cudaUnbindTexture: the program's own runtime library has this function"), 1, said)
+
+    def test_a_command_inside_a_command(self):
+        status, said = run(MILLRACE, "run", "--", "sh", "-c", 'echo "$LD_AUDIT"; exec "$0" own', PROGRAM)
+        self.assertEqual((status, said.split()), (0, [str(LIBRARIES / "libmillrace-audit.so"), "13000"]))
+
+    def test_a_child_in_a_cleared_folder(self):
+        """By fork and exec, and by an interpreter between."""
+        code = "import subprocess, sys; sys.exit(subprocess.call([sys.argv[1], 'own'], cwd='/'))"
+        self.assertEqual(run(sys.executable, "-c", code, os.path.abspath(PROGRAM)), (0, "13000\n"))
+
+    def test_another_audit_library_stays(self):
+        status, said = run("sh", "-c", 'echo "$LD_AUDIT"', LD_AUDIT="/nothing/there.so")
+        self.assertEqual(said.splitlines()[-1], f"{LIBRARIES / 'libmillrace-audit.so'}:/nothing/there.so")
+
+
+class Broken(unittest.TestCase):
+    """Objects whose files lie: they load as they would without Millrace, or their calls go wrong, but nothing crashes."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+        self.good = pathlib.Path(THIRTEEN).read_bytes()
+        self.sections = int.from_bytes(self.good[40:48], "little")
+
+    def try_object(self, content):
+        file = self.path / "object.so"
+        file.write_bytes(content)
+        status, said = run(PROGRAM, "try", str(file), MILLRACE_LOG="info")
+        self.assertEqual((status, said.splitlines()[-2:]), (0, ["loaded", "passed"]), said)
+        return said
+
+    def test_no_sections(self):
+        self.try_object(self.good[:self.sections])
+        self.assertIn("section headers lie beyond its end", self.try_object(self.good[:self.sections + 70]))
+
+    def test_random_changes(self):
+        """Only of what the loader itself doesn't read: section headers and what lies behind the last segment."""
+        rng = random.Random(2)
+        for _ in range(40):
+            bad = bytearray(self.good)
+            for _ in range(rng.randrange(1, 6)):
+                bad[rng.randrange(self.sections, len(bad))] = rng.choice((0, 255, rng.randrange(256)))
+            self.try_object(bytes(bad))
+
+    def test_stripped(self):
+        file = self.path / "object.so"
+        file.write_bytes(self.good)
+        subprocess.run(["strip", str(file)], check=True)
+        said = run(PROGRAM, "try", str(file))[1]
+        self.assertNotIn("warn", said)
+        # With kernels inside, there is a runtime library inside as well.
+        (self.path / "kernels").write_bytes(b"kernels")
+        subprocess.run(["objcopy", "--add-section", f".nvFatBinSegment={self.path / 'kernels'}", str(file)], check=True)
+        said = run(PROGRAM, "try", str(file))[1]
+        self.assertEqual(said.count("NVIDIA's runtime library may be inside, and the names of its functions are stripped"), 1, said)
+
+    def test_another_file_in_its_place(self):
+        """The loader has mapped one file when the name already leads to another: shown by a loader that maps a copy."""
+        other = self.path / "other.so"
+        changed = bytearray(self.good)
+        text = self.good.find(bytes.fromhex("31c0c3"))  # a short function of carried.c
+        self.assertGreater(text, 0)
+        changed[text:text + 3] = bytes.fromhex("90c390")
+        other.write_bytes(bytes(changed))
+        self.try_object(bytes(changed))
+
+
+class Libraries(unittest.TestCase):
+    """NVIDIA's libraries by path, by RPATH and by the names that packers of wheels give them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.path = pathlib.Path(cls.folder.name)
+        here = pathlib.Path(__file__).parent
+        (cls.path / "map12").write_text('"libcudart.so.12" { global: *; };\n')
+        for name in "libcudart.so.12", "libcudart.so.13", "libcudart-0123abcd.so.12.9.79", "libcudart.so.11.0", "libnvrtc.so.12", "libcudartist.so.12", "libcuda.so.580.82":
+            version = cls.path / "map"
+            version.write_text(f'"{name}" {{ global: *; }};\n' if name in ("libcudart.so.12", "libcudart.so.13") else "V { global: *; };\n")
+            extra = "int cudaRuntimeGetVersion(int *version) { *version = -1; return 0; }\n"
+            (cls.path / "extra.c").write_text("int cudaRuntimeGetVersion(int *version);\n" + extra)
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", str(cls.path / name), str(here / "nvidias.c"), str(cls.path / "extra.c"), f"-Wl,-soname,{name}",
+                            f"-Wl,--version-script={version}"], check=True)
+
+    def whose(self, name, **environment):
+        status, said = run(PROGRAM, "library", name, **environment)
+        self.assertEqual((status, said.splitlines()[-1]), (0, "passed"), said)
+        return said.splitlines()[-2]
+
+    def test_by_path(self):
+        for name, ours in (("libcudart.so.12", "libcudart.so.12"), ("libcudart.so.13", "libcudart.so.13"), ("libcudart-0123abcd.so.12.9.79", "libcudart.so.12")):
+            self.assertEqual(self.whose(str(self.path / name)), str(LIBRARIES / ours))
+        self.assertEqual(self.whose(str(self.path / "libnvrtc.so.12")), "neither")
+        self.assertEqual(self.whose(str(self.path / "libcuda.so.580.82")), "neither")
+
+    def test_what_millrace_has_not_stays(self):
+        for name in "libcudart.so.11.0", "libcudartist.so.12":
+            self.assertEqual(self.whose(str(self.path / name)), "NVIDIA's")
+
+    def test_keep(self):
+        self.assertEqual(self.whose(str(self.path / "libcudart.so.12"), MILLRACE_KEEP="libnvrtc,libcudart"), "NVIDIA's")
+        self.assertEqual(self.whose(str(self.path / "libcudart.so.12"), MILLRACE_KEEP="libcudart.so.12"), "NVIDIA's")
+        self.assertEqual(self.whose(str(self.path / "libcudart.so.12"), MILLRACE_KEEP="libcuda"), str(LIBRARIES / "libcudart.so.12"))
+        self.assertIn("NVIDIA's\n", run(PROGRAM, "library", str(self.path / "libcudart.so.12"), MILLRACE_REDIRECT="off")[1])
+
+    def test_by_rpath(self):
+        """Also lazily bound, and with the version of the symbols that a library of that name has, which the loader compares."""
+        here = pathlib.Path(__file__).parent
+        for name, version in ("libcudart.so.12", "12090"), ("libcudart.so.13", "13000"):
+            for binding in "lazy", "now":
+                program = self.path / "user"
+                subprocess.run(["cc", "-o", str(program), str(here / "user.c"), str(self.path / name), f"-Wl,-rpath,{self.path},--disable-new-dtags,-z,{binding}"], check=True)
+                self.assertEqual(run(str(program), through=False)[1].split()[:2], ["0", "-1"])
+                self.assertEqual(run(str(program)), (0, f"0 {version} {LIBRARIES / name}\n"))
+
+    def test_a_name_of_a_packers(self):
+        """A program linked with such a library asks for the symbols' version in the library of that name."""
+        here = pathlib.Path(__file__).parent
+        program = self.path / "user"
+        library = self.path / "libcudart-0123abcd.so.12.9.79"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(here / "nvidias.c"), str(self.path / "extra.c"), f"-Wl,-soname,{library.name}",
+                        f"-Wl,--version-script={self.path / 'map12'}"], check=True)
+        subprocess.run(["cc", "-o", str(program), str(here / "user.c"), str(library), f"-Wl,-rpath,{self.path}"], check=True)
+        self.assertEqual(run(str(program)), (0, f"0 12090 {LIBRARIES / 'libcudart.so.12'}\n"))
+
+
+@unittest.skipUnless(NVCC, "no CUDA toolkit: its nvcc is needed")
+class Nvidias(unittest.TestCase):
+    """Programs that NVIDIA's nvcc builds by its defaults: the runtime library is inside."""
+
+    def build(self, path, source, *options):
+        file = pathlib.Path(path) / "program.cu"
+        file.write_text(source)
+        subprocess.run([NVCC, "-gencode", "arch=compute_75,code=compute_75", "-o", str(file.with_suffix("")), str(file), *options], check=True,
+                       env=dict(os.environ, PATH=TOOLKIT + "/bin:" + os.environ["PATH"]))
+        return str(file.with_suffix(""))
+
+    def test_streams_and_events(self):
+        source = """
+#include <cstdio>
+__managed__ int sum;
+__constant__ int step = 1;
+__global__ void add(int *p) { p[threadIdx.x] += threadIdx.x * step; atomicAdd(&sum, 1); }
+#define HOLDS(what) if (!(what)) return printf("line %d: %s\\n", __LINE__, #what), 1
+int main()
+{
+    int *p, host[32], two = 2;
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    float ms = -1;
+    HOLDS(cudaMalloc(&p, sizeof host) == cudaSuccess && cudaStreamCreate(&stream) == cudaSuccess);
+    HOLDS(cudaEventCreate(&begin) == cudaSuccess && cudaEventCreate(&end) == cudaSuccess);
+    HOLDS(cudaMemsetAsync(p, 0, sizeof host, stream) == cudaSuccess && cudaEventRecord(begin, stream) == cudaSuccess);
+    add<<<1, 32, 0, stream>>>(p);
+    HOLDS(cudaGetLastError() == cudaSuccess && cudaEventRecord(end, stream) == cudaSuccess && cudaEventSynchronize(end) == cudaSuccess);
+    HOLDS(cudaEventElapsedTime(&ms, begin, end) == cudaSuccess && ms >= 0 && sum == 32);
+    HOLDS(cudaMemcpyToSymbol(step, &two, sizeof two) == cudaSuccess);
+    HOLDS(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    add<<<1, 32, 0, stream>>>(p);
+    HOLDS(cudaStreamEndCapture(stream, &graph) == cudaSuccess && cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    HOLDS(cudaGraphLaunch(exec, stream) == cudaSuccess && cudaGraphLaunch(exec, stream) == cudaSuccess && cudaStreamSynchronize(stream) == cudaSuccess);
+    HOLDS(cudaMemcpy(host, p, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess);
+    for (int i = 0; i < 32; i++) HOLDS(host[i] == 5 * i);
+    HOLDS(sum == 96 && cudaFree((void *)16) == cudaErrorInvalidValue);
+    puts("passed");
+}
+"""
+        with tempfile.TemporaryDirectory() as path:
+            for options in (), ("-default-stream", "per-thread"), ("-rdc=true",), ("-Xcompiler", "-fno-pie,-no-pie"), ("-G", "-g"):
+                with self.subTest(options):
+                    self.assertEqual(run(self.build(path, source, *options)), (0, "passed\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)
