@@ -6,7 +6,9 @@
  *   - a library that Millrace has is taken from Millrace's folder (libraries.h);
  *   - calls of a runtime library that an object carries go to Millrace's libcudart (object.h).
  *
- * The loader runs this library in a namespace of its own, with its own C library. It watches no calls, so none costs more than without it. */
+ * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known to that library: what it keeps for each
+ * thread has its first value there, so neither <ctype.h> nor scanf may be used, whose tables are pointers that are set when a thread starts. It watches no calls,
+ * so none costs more than without it. */
 #include <link.h>
 #include <string.h>
 

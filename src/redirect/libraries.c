@@ -2,7 +2,6 @@
 /* Which of NVIDIA's libraries Millrace has in their place. A version counts: one of NVIDIA's whose major version Millrace has not is left as it is. */
 #include "redirect/libraries.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -63,13 +62,23 @@ bool mr_library_is_ours(const char *path)
     return length > 0 && strncmp(path, folder, length) == 0 && path[length] == '/' && !strchr(path + length + 1, '/');
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_hexadecimal(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 /* The characters behind a library's stem up to ".so": nothing, or what a wheel's packer adds: a hyphen and eight hexadecimal digits. NULL if it is
  * neither. */
 static const char *behind_stem(const char *rest)
 {
     if (*rest == '-') {
         for (int i = 1; i <= 8; i++)
-            if (!isxdigit((unsigned char)rest[i]))
+            if (!is_hexadecimal(rest[i]))
                 return NULL;
         rest += 9;
     }
@@ -88,7 +97,7 @@ static bool is_for(const struct library *library, const char *file)
         return *rest == '\0';
     /* The driver's files carry its release behind ".so" (libcuda.so.580.82.07): there is one interface, version 1. */
     if (strcmp(library->stem, "libcuda") == 0)
-        return *rest == '.' && isdigit((unsigned char)rest[1]);
+        return *rest == '.' && is_digit(rest[1]);
     return *rest == '.' && strncmp(rest + 1, library->version, version) == 0 && (rest[1 + version] == '\0' || rest[1 + version] == '.');
 }
 

@@ -2,13 +2,29 @@
 /* Reading /proc/self/maps. */
 #include "redirect/maps.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Lowest address that a hole may have: the kernel refuses those below. */
 #define LOWEST ((uintptr_t)1 << 20)
+
+/* A line reads `begin-end rwxp offset device inode path`, the numbers in hexadecimal. */
+static bool read_line(const char *line, struct mr_mapping *out)
+{
+    char *rest;
+    out->begin = strtoul(line, &rest, 16);
+    if (*rest != '-')
+        return false;
+    out->end = strtoul(rest + 1, &rest, 16);
+    if (*rest != ' ' || strnlen(rest, 6) < 6)
+        return false;
+    out->protection = (rest[1] == 'r' ? PROT_READ : 0) | (rest[2] == 'w' ? PROT_WRITE : 0) | (rest[3] == 'x' ? PROT_EXEC : 0);
+    out->is_private = rest[4] == 'p';
+    out->offset = strtoul(rest + 5, &rest, 16);
+    return *rest == ' ';
+}
 
 bool mr_mappings_read(struct mr_mappings *out)
 {
@@ -21,11 +37,8 @@ bool mr_mappings_read(struct mr_mappings *out)
     bool done = true;
     while (done && getline(&line, &room, file) > 0) {
         struct mr_mapping one = { 0 };
-        char flags[5];
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s %" SCNx64, &one.begin, &one.end, flags, &one.offset) != 4)
+        if (!read_line(line, &one))
             continue;
-        one.protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) | (flags[2] == 'x' ? PROT_EXEC : 0);
-        one.is_private = flags[3] == 'p';
         if (out->count == taken) {
             taken = taken ? 2 * taken : 256;
             struct mr_mapping *longer = realloc(out->list, taken * sizeof *longer);

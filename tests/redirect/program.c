@@ -67,8 +67,10 @@ static void repeat(char **objects, int times)
     CHECK(count_mappings() <= before + 3);
 }
 
+/* A thread is the first to open the driver and a runtime library, as in a program that does nothing before it starts threads. */
 static void *load_in_thread(void *path)
 {
+    CHECK(dlopen("libcuda.so.1", RTLD_NOW) && dlopen("/nowhere/libcudart-0123abcd.so.12.1", RTLD_NOW));
     for (int i = 0; i < 100; i++) {
         void *object = open_object(path, RTLD_NOW);
         CHECK(version_of(object) > 0);

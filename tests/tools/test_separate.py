@@ -64,14 +64,14 @@ void other(int times) { while (times-- > 0) there<<<1, 1>>>(); }
 __global__ void swap() { int t = left; left = right<int>; right<int> = t; line[3] = 'x'; }
 __attribute__((noinline)) int *choose(bool one) { return one ? &left : &right<int>; }
 template <class T> T read(const T &from) { return from; }
-int *all[2] = { &line_length, &right<int> };
+int *pointers[2] = { &line_length, &right<int> };
 int main(int argc, char **)
 {
     long apart = (char *)&left - (char *)&right<int>;
     int sum = 0;
     for (int i = 0; i < 4; i++)
         sum += *choose(i & 1);
-    HOLDS(*all[0] == 64 && all[1] == &right<int> && sum == 6 && apart == (char *)choose(true) - (char *)choose(false));
+    HOLDS(*pointers[0] == 64 && pointers[1] == &right<int> && sum == 6 && apart == (char *)choose(true) - (char *)choose(false));
     swap<<<1, 1>>>();
     HOLDS(cudaDeviceSynchronize() == cudaSuccess && left == 2 && right<int> == 1);
     switch (read(left)) {
