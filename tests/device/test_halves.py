@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small floats (cuda_fp16.h, cuda_bf16.h, cuda_fp8.h, cuda_fp6.h, cuda_fp4.h) beside NVIDIA's headers, as far as facts about those stand in halves/.
-Usage: test_halves.py host BUILD | kernels BUILD NVCC_SHIM | toolkit
+Usage: test_halves.py host BUILD | kernels BUILD NVCC_SHIM LIBNVRTC | toolkit
 
 host: g++ and clang++ find every function that the toolkit's have for host compilers, with its type, and each gives NVIDIA's results bit by bit; classes convert
 as theirs do; C and each standard of C++ take the headers; the macros that take parts away do.
-kernels: every function of kernels is there, with its type, and gives what hardware gives. toolkit: the lists of facts are those of the toolkit, where there is one."""
+kernels: every function of kernels is there, with its type, also for libnvrtc, and gives what hardware gives. toolkit: the lists of facts are those of the toolkit, where there is one."""
+import ctypes
 import os
 import pathlib
 import shutil
@@ -94,6 +95,22 @@ def in_kernels(build: pathlib.Path, shim: str, folder: pathlib.Path) -> list[str
     return differences(sums(""), got)
 
 
+def by_nvrtc(path: str) -> list[str]:
+    """What libnvrtc says of all functions at once, for two architectures."""
+    library, wrong = ctypes.CDLL(str(pathlib.Path(path).resolve())), []
+    for arch in (b"75", b"90"):
+        program, size = ctypes.c_void_p(), ctypes.c_size_t()
+        assert library.nvrtcCreateProgram(ctypes.byref(program), source_of("nvrtc").encode(), b"kernels.cu", 0, None, None) == 0
+        options = [b"-arch=compute_" + arch, b"-I" + str(HERE).encode()]
+        if library.nvrtcCompileProgram(program, 2, (ctypes.c_char_p * 2)(*options)):
+            library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            log = ctypes.create_string_buffer(size.value + 1)
+            library.nvrtcGetProgramLog(program, log)
+            wrong.append(f"libnvrtc, {arch.decode()}: {log.value.decode()[:3000]}")
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+    return wrong
+
+
 def of_toolkit(folder: pathlib.Path) -> list[str]:
     top = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "include"
     version = next((line for line in (top / "cuda.h").read_text().splitlines() if line.startswith("#define CUDA_VERSION")), "") if (top / "cuda.h").exists() else ""
@@ -114,7 +131,7 @@ def main() -> int:
         if sys.argv[1] == "host":
             wrong = on_host(pathlib.Path(sys.argv[2]), folder)
         elif sys.argv[1] == "kernels":
-            wrong = in_kernels(pathlib.Path(sys.argv[2]), sys.argv[3], folder)
+            wrong = in_kernels(pathlib.Path(sys.argv[2]), sys.argv[3], folder) + by_nvrtc(sys.argv[4])
         else:
             wrong = of_toolkit(folder)
     print(f"{len(sums('host'))} functions on the host, {len(sums('device'))} in kernels")

@@ -56,8 +56,8 @@ void clang_words(const struct request *request, const struct places *places, con
 {
     static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
         "-Xclang", "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
-        /* NVIDIA's C++ headers (CCCL) that a source brings along: they ask about functions with "...", and would read a toolkit's headers of small types. */
-        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw", "-Wno-pass-failed", "-DCCCL_DISABLE_NVFP6_SUPPORT=1", "-DCCCL_DISABLE_NVFP4_SUPPORT=1",
+        /* NVIDIA's C++ headers (CCCL) that a source brings along: they ask about functions with "...". */
+        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw", "-Wno-pass-failed",
         "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0" };
     mr_words_add(words, host_clang(), "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)

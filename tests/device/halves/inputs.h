@@ -5,36 +5,7 @@
  * each other; wider ones have few digits half of the time, and are next to such ones, so that ties are met. */
 #ifndef HALVES_INPUTS_H
 #define HALVES_INPUTS_H
-#include <stdio.h>
-#include <string.h>
-
-#ifdef __CUDACC__
-#define SIDES __host__ __device__
-#else
-#define SIDES
-#endif
-typedef unsigned long long word;
-enum { CALLS = 65536 };
-
-SIDES static inline word mixed(word x)
-{
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
-template <class T> T of_bits(word bits)
-{
-    T x;
-    memcpy((void *)&x, &bits, sizeof x);
-    return x;
-}
-template <class T> SIDES word bits_of(const T &x)
-{
-    word bits[sizeof x / 8 + 1] = { 0 };
-    memcpy(bits, (const void *)&x, sizeof x);
-    return sizeof x > 8 ? bits[0] ^ mixed(bits[1]) : bits[0];
-}
+#include "calls.h"
 
 /* 16 bits of a float with `digits` of them behind the first: one of several, each like its own kind. */
 static inline word small(word call, int place, int several, int digits)
@@ -161,6 +132,4 @@ static inline word sum_of(const word *results)
         sum += mixed(results[i] ^ mixed((word)i));
     return sum;
 }
-template <class A, class B> struct same_type;
-template <class A> struct same_type<A, A> { enum { value = 1 }; };
 #endif

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program that calls every function of a list (functions.txt) with the arguments of inputs.h and prints one number for each.
-Usage: make_source.py FUNCTIONS host|both [HEADER...] > SOURCE
+Usage: make_source.py FUNCTIONS host|both|nvrtc > SOURCE
 
-host: a C++ source for a host compiler; both: a CUDA source that runs on the host what is of both sides, and everything on the device. Lines are `side number
-declaration`. A function that is missing, has another type or other parameters is an error of the compiler."""
+host: a C++ source for a host compiler; both: a CUDA source that runs on the host what is of both sides, and on the device all but constructors and casts; nvrtc:
+kernels of everything. Lines are `side number declaration`. A function that is missing, has another type or other parameters is an error of the compiler."""
 import pathlib
 import re
 import sys
@@ -74,8 +74,8 @@ def statements(result: str, name: str, parameters: list[str], on_device: bool) -
     return " ".join(lines)
 
 
-def host_source(rows: list, headers: tuple) -> str:
-    out = "".join(f"#include <{header}>\n" for header in headers) + '#include "inputs.h"\n'
+def host_source(rows: list) -> str:
+    out = "".join(f"#include <{header}>\n" for header in HEADERS) + '#include "inputs.h"\n'
     calls = ""
     for number, (_, side, result, name, parameters) in enumerate(rows):
         if side == "both":
@@ -84,25 +84,31 @@ def host_source(rows: list, headers: tuple) -> str:
     return out + '#include "runs.h"\nstatic void all_on_host()\n{\n' + calls + "}\n"
 
 
+def kernels(rows: list) -> str:
+    return "".join(f"__global__ void device{number}(const slot *given, word *out, word *memory) {{ word call = blockIdx.x * blockDim.x + threadIdx.x, bits; "
+                   f"{statements(result, name, parameters, True)} out[call] = bits; }}\n"
+                   for number, (_, side, result, name, parameters) in enumerate(rows) if side != "device<700")
+
+
 def device_source(rows: list) -> str:
-    out, calls = "", ""
+    calls = ""
     for number, (_, side, result, name, parameters) in enumerate(rows):
         if side == "device<700":
             continue
-        out += (f"__global__ void device{number}(const slot *given, word *out, word *memory) {{ word call = blockIdx.x * blockDim.x + threadIdx.x, bits; "
-                f"{statements(result, name, parameters, True)} out[call] = bits; }}\n")
         for place, kind, value, pointer in arguments(name, parameters):
             calls += f"    give<{kind}>({CELL if pointer else place}, [](word call) -> {kind} {{ return {value}; }});\n"
         calls += f'    device(device{number}, "{result} {name}({", ".join(parameters)})");\n'
-    return out + "static void all_on_device()\n{\n" + calls + "}\n"
+    return kernels(rows) + "static void all_on_device()\n{\n" + calls + "}\n"
 
 
 def main() -> int:
-    headers = tuple(sys.argv[3:]) or HEADERS
-    rows = [row for row in (parse(line) for line in pathlib.Path(sys.argv[1]).read_text().splitlines()) if row[0] in headers]
-    print(host_source(rows, headers))
+    rows = [parse(line) for line in pathlib.Path(sys.argv[1]).read_text().splitlines()]
+    if sys.argv[2] == "nvrtc":
+        print("".join(f"#include <{header}>\n" for header in HEADERS) + '#include "calls.h"\n' + kernels(rows))
+        return 0
+    print(host_source(rows))
     if sys.argv[2] == "both":
-        print(device_source(rows))
+        print(device_source([row for row in rows if row[3] not in ("cast", "make")]))
     print("int main()\n{\n    all_on_host();\n" + ("    all_on_device();\n" if sys.argv[2] == "both" else "") + "    return 0;\n}")
     return 0
 

@@ -12,14 +12,7 @@ static void host(word (*one)(word), const char *name)
 }
 
 #ifdef __CUDACC__
-/* Arguments are made on the host: four for each call. */
-struct slot { uint4 bytes[2]; };
-template <class T> __device__ T read(const slot *given, word call, int place)
-{
-    T x;
-    memcpy((void *)&x, &given[place * CALLS + call], sizeof x);
-    return x;
-}
+/* Arguments are made here, and read there. */
 static slot arguments[CALLS], *given;
 static word *out, *memory;
 template <class T, class F> static void give(int place, F value)
