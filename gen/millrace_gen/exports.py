@@ -62,8 +62,9 @@ def _arguments(symbol, per_thread, before):
                        f"        {param.name}->hUploadStream = CU_STREAM_PER_THREAD;",
                        f"        mr_status = mr_{symbol.impl.elf}({call});",
                        f"        {param.name}->hUploadStream = NULL;",
-                       "        mr_visit_end(mr_outer);",
-                       "        return mr_status;", "    }"]
+                       "        mr_visit_end(mr_outer);"]
+            before += [line.replace("mr_result", "mr_status").replace("    ", "        ", 1) for line in _reorder(symbol, per_thread)]
+            before += ["        return mr_status;", "    }"]
             args.append(param.name)
             mapped = True
         else:
@@ -101,35 +102,81 @@ def _call(head, symbol, args):
     return (wrap_call(head, args) if args else head + "()") + ";"
 
 
-def _without_context(symbol):
-    """What hardware answers to a call that failed, where the thread has no current context and an argument is 0."""
-    names = {p.name for p in symbol.params}
-    body = ["    if (__builtin_expect(mr_result != CUDA_SUCCESS, 0) && mr_stub_without_context()) {"]
-    for number, rule in enumerate(symbol.function.without_context):
-        word, _, status = rule.partition(" ")
-        if word == "context":
-            body.append("        mr_result = CUDA_ERROR_INVALID_CONTEXT;" if number == 0 else "        else mr_result = CUDA_ERROR_INVALID_CONTEXT;")
-        elif word in names:
-            body.append(f"        {'else ' if number and len(body) > 1 else ''}if (!{word}) mr_result = CUDA_ERROR_{status};")
-    return body + ["    }"] if len(body) > 1 else []
+# Handles that are looked up before the context is looked at.
+ENDS_FIRST = {"MR_STUB_FUNCTION", "MR_STUB_MODULE", "MR_STUB_LIBRARY", "MR_STUB_KERNEL", "MR_STUB_LINK"}
+
+
+def _rules(symbol, per_thread):
+    """The table's `order` for this form: ("init", ""), ("context", "") or (condition in C, status). Of a parameter that the form lacks there is none,
+    and a stream that is 0 is one where the default stream is the thread's own."""
+    params = {p.name: p for p in symbol.params}
+    rules = []
+    for rule in symbol.order:
+        if rule in ("init", "context"):
+            rules.append((rule, ""))
+            continue
+        condition, _, status = rule.rpartition(" ")
+        if condition.isidentifier():
+            param = params.get(condition)
+            if param is None or (per_thread and param.is_stream):
+                continue
+            condition = f"!{condition}"
+            if param.handle_kind in ENDS_FIRST and status == "INVALID_HANDLE":
+                condition = f"mr_stub_check_handle({param.name}, {param.handle_kind}) != CUDA_SUCCESS"
+            if param.type == "CUdevice":
+                condition = f"mr_stub_check_handle((const void *)(intptr_t){param.name}, MR_STUB_DEVICE) != CUDA_SUCCESS"
+        rules.append((condition, "CUDA_SUCCESS" if status == "SUCCESS" else f"CUDA_ERROR_{status}"))
+    return rules
+
+
+def _state_check(symbol, per_thread):
+    """Refuses the call before cuInit, with what hardware complains of before it looks at that, and once the process ends."""
+    rules = _rules(symbol, per_thread)
+    before = rules[:rules.index(("init", ""))] if ("init", "") in rules else []
+    if not symbol.function.needs_init:
+        return list(END_CHECK)
+    if not before:
+        return list(STATE_CHECK)
+    body = [STATE_CHECK[0], "        CUresult mr_refused = mr_driver_refuse();"]
+    for condition, status in before:
+        body += [f"        if (mr_refused == CUDA_ERROR_NOT_INITIALIZED && ({condition})) {{", f"            return {status};", "        }"]
+    return body + ["        return mr_refused;", "    }"]
+
+
+def _reorder(symbol, per_thread):
+    """What hardware complains of first, where a call has failed for its arguments or for want of a context."""
+    rules = [r for r in _rules(symbol, per_thread) if r[0] != "init"]
+    if not rules:
+        return []
+    body = ["    CUresult mr_lacks;",
+            "    if (__builtin_expect(mr_result != CUDA_SUCCESS, 0) && mr_stub_reorder(mr_result, &mr_lacks)) {"]
+    for number, (condition, status) in enumerate(rules):
+        word = "if" if number == 0 else "} else if"
+        if condition == "context":
+            body += [f"        {word} (mr_lacks != CUDA_SUCCESS) {{", "            mr_result = mr_lacks;"]
+        else:
+            body += [f"        {word} ({condition}) {{", f"            mr_result = {status};"]
+    return body + ["        }", "    }"]
 
 
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
-    body = list(STATE_CHECK if symbol.function.needs_init else END_CHECK)
+    body = _state_check(symbol, per_thread)
+    if symbol.first_interface:
+        body += ["    if (!mr_stub_first_interface()) {", "        return CUDA_ERROR_INVALID_CONTEXT;", "    }"]
     if symbol.function.unsafe_in_capture:
         body += _capture_check(symbol.function)
     body += before
     if not _visits(symbol.function):
         return body + [_call("    return", symbol, args)]
     return body + ["    uint64_t mr_outer = mr_visit_begin();", _call("    CUresult mr_result =", symbol, args),
-                   "    mr_visit_end(mr_outer);"] + _without_context(symbol) + ["    return mr_result;"]
+                   "    mr_visit_end(mr_outer);"] + _reorder(symbol, per_thread) + ["    return mr_result;"]
 
 
-def _stub_body(symbol):
+def _stub_body(symbol, per_thread):
     function = symbol.function
-    body = list(STATE_CHECK if function.needs_init else END_CHECK)
+    body = _state_check(symbol, per_thread)
     if function.unsafe_in_capture:
         body += _capture_check(function)
     checks = []
@@ -161,7 +208,7 @@ def emit_exports(functions):
                 forms.append((symbol.per_thread_elf, True))
             for elf, per_thread in forms:
                 head = wrap_call(f"MR_EXPORT CUresult CUDAAPI {elf}", symbol.params)
-                body = _wrapper_body(symbol, per_thread) if symbol.has_body else _stub_body(symbol)
+                body = _wrapper_body(symbol, per_thread) if symbol.has_body else _stub_body(symbol, per_thread)
                 out.append("\n".join([head, "{"] + body + ["}", ""]))
     return "\n".join(out)
 

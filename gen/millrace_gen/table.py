@@ -94,6 +94,8 @@ class Symbol:
     implemented: bool
     refuses: bool
     same_as: str | None
+    order: list = field(default_factory=list)
+    first_interface: bool = False
     target: "Symbol | None" = None
 
     @property
@@ -134,7 +136,7 @@ class Function:
     deprecated: bool
     current: str | None
     unsafe_in_capture: bool
-    without_context: list
+    order: list
     symbols: list = field(default_factory=list)
 
     @property
@@ -144,9 +146,9 @@ class Function:
 
 
 FUNCTION_KEYS = {"name", "statuses", "needs_init", "needs_context", "header",
-                 "deprecated", "current", "unsafe_in_capture", "without_context", "symbol"}
+                 "deprecated", "current", "unsafe_in_capture", "order", "symbol"}
 SYMBOL_KEYS = {"elf", "since", "params", "per_thread", "per_thread_since",
-               "implemented", "refuses", "same_as"}
+               "implemented", "refuses", "same_as", "order", "first_interface"}
 
 
 def _load_symbol(function, row, where):
@@ -163,7 +165,7 @@ def _load_symbol(function, row, where):
         raise TableError(f"{where}: {elf}: same_as takes 'implemented' from its target")
     return Symbol(function, elf, row["since"], params, per_thread,
                   row.get("per_thread_since", max(7000, row["since"])),
-                  row.get("implemented", False), row.get("refuses", False), same_as)
+                  row.get("implemented", False), row.get("refuses", False), same_as, row.get("order", function.order), row.get("first_interface", False))
 
 
 def _load_function(row, family, section, where):
@@ -176,7 +178,7 @@ def _load_function(row, family, section, where):
                         row.get("needs_context", "INVALID_CONTEXT" in statuses),
                         row.get("header", "cuda.h"), row.get("deprecated", False),
                         row.get("current"), row.get("unsafe_in_capture", False),
-                        row.get("without_context", []))
+                        row.get("order", []))
     function.symbols = [_load_symbol(function, s, where) for s in row["symbol"]]
     return function
 

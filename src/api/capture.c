@@ -50,6 +50,8 @@ CUresult mr_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const 
 {
     static const char name[] = "cuStreamBeginCaptureToGraph";
     struct mr_stream *stream;
+    if (!hGraph)
+        return mr_bad_value(name, "hGraph is NULL");
     CUresult status = begin_check(name, hStream, mode, &stream);
     if (status != CUDA_SUCCESS)
         return status;
@@ -160,6 +162,8 @@ CUresult mr_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *
         status = mr_capture_route(name, stream, &captured);
     if (status != CUDA_SUCCESS)
         return status;
+    if (!captured)
+        return mr_capture_update(name, stream, NULL, NULL, 0, true);
     if (flags != CU_STREAM_ADD_CAPTURE_DEPENDENCIES && flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
         return mr_bad_value(name, "flags are %#x and must be one of CU_STREAM_*_CAPTURE_DEPENDENCIES", flags);
     if (numDependencies && !dependencies)

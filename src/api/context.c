@@ -11,7 +11,7 @@
 #include "object/context.h"
 #include "stream/stream.h"
 
-static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
+static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, unsigned version)
 {
     struct mr_device *device;
     if (!pctx)
@@ -26,6 +26,7 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
     struct mr_context *context = mr_context_new(device, flags, false);
     if (!context)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    context->api_version = version;
     if (!mr_context_push(context)) {
         mr_context_destroy(context);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -36,7 +37,13 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev)
 
 CUresult mr_cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
-    return create(pctx, flags, dev);
+    return create(pctx, flags, dev, 3020);
+}
+
+/* What the first version of the interface makes is where the first versions of other functions work. */
+CUresult mr_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    return create(pctx, flags, dev, 3010);
 }
 
 /* Execution affinity is not offered (cuDeviceGetExecAffinitySupport says so), so only the empty list is right. */
@@ -53,7 +60,7 @@ static CUresult check_affinity(const CUexecAffinityParam *params, int count)
 CUresult mr_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
 {
     CUresult status = check_affinity(paramsArray, numParams);
-    return status == CUDA_SUCCESS ? create(pctx, flags, dev) : status;
+    return status == CUDA_SUCCESS ? create(pctx, flags, dev, 3020) : status;
 }
 
 CUresult mr_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
@@ -69,7 +76,7 @@ CUresult mr_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, 
         if (status != CUDA_SUCCESS)
             return status;
     }
-    return create(pctx, flags, dev);
+    return create(pctx, flags, dev, 3020);
 }
 
 /* A context that is on top of the calling thread's stack is popped as well; elsewhere it stays, and is reported as destroyed. */
@@ -172,9 +179,7 @@ CUresult mr_cuCtxGetDevice(CUdevice *device)
         return mr_bad_value("cuCtxGetDevice", "device is NULL");
     if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
-    if (atomic_load_explicit(&context->destroyed, memory_order_acquire))
-        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    *device = context->device->ordinal;
+    *device = context->device->ordinal; /* of a destroyed context, too, as on hardware */
     return CUDA_SUCCESS;
 }
 
@@ -183,6 +188,8 @@ CUresult mr_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
     struct mr_context *context;
     if (!device)
         return mr_bad_value("cuCtxGetDevice", "device is NULL");
+    if (!ctx)
+        return mr_in_host_function ? CUDA_ERROR_NOT_PERMITTED : mr_cuCtxGetDevice(device);
     CUresult status = mr_context_resolve(ctx, &context);
     if (status == CUDA_SUCCESS)
         *device = context->device->ordinal;
@@ -195,9 +202,9 @@ CUresult mr_cuCtxGetFlags(unsigned int *flags)
     if (!flags)
         return mr_bad_value("cuCtxGetFlags", "flags is NULL");
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS) { /* a context that failed still tells its flags */
+    if (status != CUDA_SUCCESS) { /* a context that failed, or was destroyed, still tells its flags */
         context = mr_context_current();
-        if (!context || status != mr_context_error(context))
+        if (!context || (status != CUDA_ERROR_CONTEXT_IS_DESTROYED && status != mr_context_error(context)))
             return status;
     }
     mr_lock_take(&context->lock);
@@ -206,11 +213,17 @@ CUresult mr_cuCtxGetFlags(unsigned int *flags)
     return CUDA_SUCCESS;
 }
 
+/* Whether `status`, which looking for *context gave, is no more than the error of a context that is there. */
+static bool there_is(CUresult status, struct mr_context *context)
+{
+    return status == CUDA_SUCCESS || (context && status == mr_context_error(context));
+}
+
 CUresult mr_cuCtxSetFlags(unsigned int flags)
 {
-    struct mr_context *context;
+    struct mr_context *context = NULL;
     CUresult status = mr_context_require(&context);
-    if (status == CUDA_SUCCESS)
+    if (there_is(status, context))
         status = mr_context_flags_check("cuCtxSetFlags", flags);
     if (status != CUDA_SUCCESS)
         return status;
@@ -282,15 +295,15 @@ CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffin
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
-/* The usage count of the interface before CUDA 4.0: creation counts 1, the last detach destroys. */
+/* The usage count of the interface before CUDA 4.0: creation counts 1, the last detach destroys. A detach names its context; NULL doesn't mean the current one. */
 CUresult mr_cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
-    struct mr_context *context;
+    struct mr_context *context = NULL;
+    CUresult status = mr_context_require(&context);
+    if (!there_is(status, context))
+        return status;
     if (!pctx || flags != 0)
         return mr_bad_value("cuCtxAttach", "pctx is NULL or flags %#x are not 0", flags);
-    CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
     mr_lock_take(&context->lock);
     context->usage++;
     mr_lock_drop(&context->lock);
@@ -300,11 +313,11 @@ CUresult mr_cuCtxAttach(CUcontext *pctx, unsigned int flags)
 
 CUresult mr_cuCtxDetach(CUcontext ctx)
 {
-    struct mr_context *context;
+    struct mr_context *context = NULL;
     CUresult status = mr_context_resolve(ctx, &context);
-    if (status != CUDA_SUCCESS)
+    if (!there_is(status, context))
         return status;
-    if (context != mr_context_current() || context->is_primary) {
+    if (!ctx || context != mr_context_current() || context->is_primary) {
         mr_log(MR_LOG_INFO, "cuCtxDetach: the context is not the thread's current one, or is a primary context");
         return CUDA_ERROR_INVALID_CONTEXT;
     }

@@ -124,7 +124,7 @@ static CUresult box_captured(const char *name, const CUDA_MEMCPY3D *box, CUstrea
 CUresult mr_transfer_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
 {
     struct mr_context *context;
-    struct mr_side to, from;
+    struct mr_side to = { 0 }, from = { 0 };
     CUresult status = mr_context_require(&context);
     if (mr_capture_open() && status == CUDA_SUCCESS && mode != MR_TRANSFER_SYNC) {
         bool captured;
@@ -132,7 +132,8 @@ CUresult mr_transfer_box(const char *name, const CUDA_MEMCPY3D *box, CUstream st
         if (captured)
             return status;
     }
-    if (status == CUDA_SUCCESS)
+    /* Of a copy of nothing hardware looks at nothing. */
+    if (status == CUDA_SUCCESS && box->WidthInBytes && box->Height && box->Depth)
         status = mr_transfer_box_sides(name, box, &to, &from);
     if (status != CUDA_SUCCESS)
         return status;

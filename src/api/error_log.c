@@ -25,8 +25,8 @@ CUresult mr_cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
 CUresult mr_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *size, unsigned int flags)
 {
     (void)flags;
-    if (!buffer || !size)
-        return mr_bad_value("cuLogsDumpToMemory", "buffer or size is NULL");
+    if (!buffer || !size || !*size)
+        return mr_bad_value("cuLogsDumpToMemory", "buffer or size is NULL, or size is 0");
     if (mr_log_kept_copy(iterator, buffer, *size, size))
         return CUDA_SUCCESS;
     return mr_bad_value("cuLogsDumpToMemory", "no message fits in the buffer, or the iterator is none");

@@ -252,10 +252,19 @@ CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)
     return CUDA_SUCCESS;
 }
 
+/* Parameters that can't be read are complained of after the context and the function. */
+__attribute__((cold)) static CUresult not_read(const struct mr_launch_request *request, CUresult status)
+{
+    CUresult first = mr_stream_default_missing(request->stream);
+    if (first != CUDA_SUCCESS)
+        return first;
+    return request->function ? status : mr_bad_handle(request->entry, "function", request->function);
+}
+
 static CUresult execute_with(struct mr_launch_request *request, void **extra)
 {
     CUresult status = mr_launch_read_extra(request, extra);
-    return status == CUDA_SUCCESS ? mr_execute(request) : status;
+    return status == CUDA_SUCCESS ? mr_execute(request) : not_read(request, status);
 }
 
 CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,

@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "api/check.h"
+#include "api/stub.h"
 #include "api/graph.h"
 #include "api/mempool.h"
 #include "api_impl.h"
@@ -134,8 +135,10 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     struct mr_allocation found;
     if (mr_in_host_function)
         return mr_context_require_slow(&context);
+    if (mr_context_was_destroyed())
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!dptr)
-        return CUDA_SUCCESS;
+        return mr_context_current() ? mr_context_error(mr_context_current()) : CUDA_SUCCESS;
     if (!mr_memory_find((uintptr_t)dptr, &found))
         return mr_bad_value("cuMemFree", "%#llx is in no live allocation", (unsigned long long)dptr);
     if (found.base != dptr)
@@ -192,6 +195,8 @@ CUresult mr_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdevicep
 {
     struct mr_context *context;
     struct mr_allocation found;
+    if (!pbase && !psize)
+        return CUDA_SUCCESS;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
@@ -210,6 +215,10 @@ CUresult mr_cuMemGetAddressRange(CUdeviceptr_v1 *pbase, unsigned int *psize, CUd
 {
     CUdeviceptr base;
     size_t size;
+    if (!pbase && !psize)
+        return CUDA_SUCCESS;
+    if (!mr_stub_first_interface())
+        return CUDA_ERROR_INVALID_CONTEXT;
     CUresult status = mr_cuMemGetAddressRange_v2(&base, &size, dptr);
     if (status == CUDA_SUCCESS && pbase)
         *pbase = (CUdeviceptr_v1)base;

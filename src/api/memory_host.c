@@ -61,11 +61,14 @@ CUresult mr_cuMemFreeHost(void *p)
     struct mr_allocation found;
     if (mr_in_host_function)
         return mr_context_require_slow(&context);
-    if (!p)
-        return CUDA_SUCCESS;
+    if (mr_context_was_destroyed())
+        return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    CUresult status = mr_context_current() ? mr_context_error(mr_context_current()) : CUDA_SUCCESS;
+    if (!p || status != CUDA_SUCCESS)
+        return status;
     if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_PINNED || found.base != (uintptr_t)p)
         return mr_bad_value("cuMemFreeHost", "%p is not the start of pinned memory", p);
-    CUresult status = mr_context_synchronize(found.context);
+    status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release(found.base, MR_MEMORY_PINNED) : status;
 }
 
@@ -144,8 +147,8 @@ CUresult mr_cuMemHostUnregister(void *p)
     struct mr_context *context;
     struct mr_allocation found;
     CUresult status = mr_context_require(&context);
-    if (status != CUDA_SUCCESS)
-        return status;
+    if (status != CUDA_SUCCESS && (status != CUDA_ERROR_INVALID_CONTEXT || mr_context_current()))
+        return status; /* it needs none, but not one that is of no use */
     if (!p)
         return mr_bad_value("cuMemHostUnregister", "the address is null");
     bool known = mr_memory_find((uintptr_t)p, &found);

@@ -62,6 +62,13 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     return status;
 }
 
+/* The first version doesn't complain where nobody has retained it. */
+CUresult mr_cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    CUresult status = mr_cuDevicePrimaryCtxRelease_v2(dev);
+    return status == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : status;
+}
+
 /* A primary context always maps host memory, which its own flags show and the device's do not. The new flags also go to the context that is active now. */
 CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {

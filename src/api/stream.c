@@ -104,7 +104,7 @@ static CUresult wait_external(struct mr_stream *stream, CUevent event)
 }
 
 /* An event that is none spoils the capture of a stream that would wait for it, as on hardware. */
-__attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent event)
+__attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent event, unsigned flags)
 {
     static const char name[] = "cuStreamWaitEvent";
     struct mr_stream *stream;
@@ -121,6 +121,8 @@ __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent 
         return first;
     if (mr_event_is_orphan(event, false))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
+        return mr_bad_value(name, "flags %#x are not CU_EVENT_WAIT_*", flags);
     return mr_bad_handle(name, "event", event);
 }
 
@@ -129,7 +131,7 @@ static inline CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned Fla
     struct mr_stream *stream;
     struct mr_event *event = mr_object_find(hEvent, MR_KIND_EVENT);
     if (!event)
-        return wait_for_nothing(hStream, hEvent);
+        return wait_for_nothing(hStream, hEvent, Flags);
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;

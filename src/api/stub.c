@@ -30,9 +30,33 @@ static const struct { enum mr_kind kind; CUresult bad; } kinds[] = {
     [MR_STUB_EXTERNAL] = { 0, CUDA_ERROR_INVALID_HANDLE },
 };
 
-bool mr_stub_without_context(void)
+bool mr_stub_reorder(CUresult result, CUresult *lacks)
 {
-    return !mr_context_current() && !mr_in_host_function;
+    *lacks = CUDA_SUCCESS;
+    if (mr_in_host_function)
+        return false;
+    struct mr_context *context = mr_context_current();
+    if (!context)
+        *lacks = CUDA_ERROR_INVALID_CONTEXT;
+    else if (atomic_load_explicit(&context->destroyed, memory_order_acquire))
+        *lacks = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    else
+        *lacks = mr_context_error(context);
+    return *lacks != CUDA_SUCCESS || result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT ||
+           result == CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult mr_stub_context_missing(void)
+{
+    CUresult lacks = CUDA_SUCCESS;
+    mr_stub_reorder(CUDA_SUCCESS, &lacks);
+    return lacks;
+}
+
+bool mr_stub_first_interface(void)
+{
+    struct mr_context *context = mr_context_current();
+    return !context || atomic_load_explicit(&context->destroyed, memory_order_acquire) || context->api_version < 3020;
 }
 
 CUresult mr_stub_check_context(void)

@@ -54,7 +54,7 @@ CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
 {
     struct mr_texture *surface;
     if (!surfObject)
-        return mr_stub_without_context() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+        return mr_stub_context_missing();
     CUresult status = mr_texture_require("cuSurfObjectDestroy", MR_KIND_SURFACE, surfObject, &surface);
     if (status != CUDA_SUCCESS)
         return status;

@@ -251,7 +251,7 @@ CUresult mr_cuTexObjectDestroy(CUtexObject texObject)
 {
     struct mr_texture *texture;
     if (!texObject)
-        return mr_stub_without_context() ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+        return mr_stub_context_missing();
     CUresult status = mr_texture_require("cuTexObjectDestroy", MR_KIND_TEXTURE, texObject, &texture);
     if (status != CUDA_SUCCESS)
         return status;

@@ -94,6 +94,7 @@ cudaError_t mr_cudaSetDeviceFlags(unsigned int flags)
 cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
 {
     int active;
+    unsigned version;
     CUcontext current;
     if (!flags)
         return cudaErrorInvalidValue;
@@ -103,7 +104,7 @@ cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
     if (current)
         status = mr_driver.cuCtxGetFlags(flags);
     /* After a reset the thread's current context is one that is no more. Hardware doesn't add cudaDeviceMapHost then, as it does before the first use. */
-    bool gone = current && status == CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    bool gone = current && mr_driver.cuCtxGetApiVersion(NULL, &version) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!current || gone)
         status = mr_driver.cuDevicePrimaryCtxGetState(mr_rt_device(), flags, &active);
     if (status == CUDA_SUCCESS)

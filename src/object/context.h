@@ -103,6 +103,13 @@ static inline struct mr_context *mr_context_current(void)
     return mr_thread_context;
 }
 
+/* Whether the calling thread's current context was destroyed. */
+static inline bool mr_context_was_destroyed(void)
+{
+    struct mr_context *context = mr_context_current();
+    return context && atomic_load_explicit(&context->destroyed, memory_order_acquire);
+}
+
 /* The current context in *out and CUDA_SUCCESS; CUDA_ERROR_INVALID_CONTEXT if none; CUDA_ERROR_CONTEXT_IS_DESTROYED if it was destroyed;
  * the sticky error if the context has one; CUDA_ERROR_NOT_PERMITTED inside a host function. What nearly every entry point calls first. */
 CUresult mr_context_require_slow(struct mr_context **out) __attribute__((warn_unused_result));

@@ -228,8 +228,7 @@ CUresult mr_stream_default_missing(CUstream handle)
     struct mr_context *context;
     if ((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD || mr_in_host_function)
         return CUDA_SUCCESS;
-    CUresult status = mr_context_require(&context);
-    return status == CUDA_ERROR_INVALID_CONTEXT || status == CUDA_ERROR_CONTEXT_IS_DESTROYED ? status : CUDA_SUCCESS;
+    return mr_context_require(&context);
 }
 
 CUresult mr_stream_resolve(CUstream handle, struct mr_stream **out)

@@ -80,16 +80,22 @@ static void descriptors(void **state)
     FAILS(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
 }
 
+CUresult old_create(CUcontext *context, unsigned flags, CUdevice device) __asm__("cuCtxCreate");
+
 static void old_forms(void **state)
 {
     const CUDA_ARRAY_DESCRIPTOR_v1 flat = { 4, 3, CU_AD_FORMAT_FLOAT, 2 };
     const CUDA_ARRAY3D_DESCRIPTOR_v1 deep = { 4, 3, 2, CU_AD_FORMAT_FLOAT, 2, 0 };
+    CUcontext old;
     CUarray array;
     (void)state;
+    FAILS(cuArrayCreate(&array, &flat), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    OK(old_create(&old, 0, 0));
     OK(cuArrayCreate(&array, &flat));
     OK(cuArrayDestroy(array));
     OK(cuArray3DCreate(&array, &deep));
     OK(cuArrayDestroy(array));
+    OK(cuCtxDestroy_v2(old));
 }
 
 static void mipmaps(void **state)

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 
+CUresult old_create(CUcontext *context, unsigned flags, CUdevice device) __asm__("cuCtxCreate");
 CUresult old_alloc(unsigned *address, unsigned size) __asm__("cuMemAlloc");
 CUresult old_alloc_pitch(unsigned *address, unsigned *pitch, unsigned width, unsigned height, unsigned element) __asm__("cuMemAllocPitch");
 CUresult old_free(unsigned address) __asm__("cuMemFree");
@@ -169,8 +170,11 @@ static void test_old_forms(void **state)
 {
     (void)state;
     unsigned address, pitch, base, size, total;
+    CUcontext first;
     char out[64], in[64] = { 0 };
     pattern_put(out, 64, 7);
+    FAILS(old_alloc(&address, 1000), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    OK(old_create(&first, 0, 0));
     CUresult status = old_alloc(&address, 1000);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
         skip();   /* something else, such as a sanitizer, holds all low addresses */
@@ -194,6 +198,7 @@ static void test_old_forms(void **state)
     FAILS(old_alloc(NULL, 1), CUDA_ERROR_INVALID_VALUE);
     FAILS(old_alloc(&address, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(old_alloc(&address, UINT_MAX), CUDA_ERROR_OUT_OF_MEMORY);
+    OK(cuCtxDestroy(first));
 }
 
 int main(void)

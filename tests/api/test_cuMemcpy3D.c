@@ -5,6 +5,7 @@
 
 enum { SIZE = 8192 };
 
+CUresult old_create(CUcontext *context, unsigned flags, CUdevice device) __asm__("cuCtxCreate");
 CUresult old_copy_2d(const void *descriptor) __asm__("cuMemcpy2D");
 
 static unsigned char source[SIZE], expected[SIZE], result[SIZE];
@@ -176,10 +177,14 @@ static void test_old_form(void **state)
         .dst_pitch = 32, .width = 32, .height = 10 };
     begin_copy();
     memset(result, 0, SIZE);
+    CUcontext first;
+    FAILS(old_copy_2d(&plane), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    OK(old_create(&first, 0, 0));
     OK(old_copy_2d(&plane));
     for (int y = 0; y < 10; y++)
         assert_memory_equal(result + y * 32, source + y * 64, 32);
     FAILS(old_copy_2d(NULL), CUDA_ERROR_INVALID_VALUE);
+    OK(cuCtxDestroy(first));
 }
 
 static void test_bad(void **state)
