@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/settings.h"
+#include "bodies.h"
 #include "shim.h"
 
 const char *host_program(const struct request *request)
@@ -60,6 +61,8 @@ static void host_half(const struct request *request, const struct places *places
 {
     clang_words(request, places, path, words);
     mr_words_add(words, "--cuda-host-only", "");
+    if (isatty(STDERR_FILENO)) /* its messages go through a file */
+        mr_words_add(words, "-fcolor-diagnostics", "");
     add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->host);
@@ -96,6 +99,71 @@ static void add_source(const struct input *input, struct mr_words *words)
     mr_words_add(words, *input->path == '-' ? "./" : "", input->path);
 }
 
+/* The host half of CUDA C++, in `path`: the source, or what it was made into. */
+static int cuda_half(const struct request *request, const struct mr_words *words, const struct input *input, const char *path, const char *output)
+{
+    struct mr_words run = { .items = NULL };
+    if (managed_known(input->path))
+        return managed_object(request, words, path, output);
+    words_add_all(&run, words);
+    const char *const last[] = { "-o", output, "--", path };
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        mr_words_add(&run, last[i], "");
+    int status = step_run(request, &run, NULL);
+    mr_words_clear(&run);
+    return status;
+}
+
+/* How many errors a file of messages has; all the numbers that there are if it can't be read. */
+static unsigned count_errors(const char *path)
+{
+    struct mr_text text = { .data = NULL };
+    unsigned count = 0;
+    if (access(path, R_OK) != 0 || !file_read(path, &text))
+        return UINT_MAX;
+    for (const char *at = mr_text_chars(&text); (at = strstr(at, "error: ")) != NULL; at++)
+        count++;
+    mr_text_clear(&text);
+    return count;
+}
+
+static void show_messages(const char *path)
+{
+    struct mr_text text = { .data = NULL };
+    if (access(path, R_OK) == 0 && file_read(path, &text))
+        fputs(mr_text_chars(&text), stderr);
+    mr_text_clear(&text);
+}
+
+/* A host half that clang refuses is tried again without the bodies of device functions. Of two refusals the one with fewer
+ * errors is shown. */
+static int cuda_object(const struct request *request, const struct mr_words *words, const struct input *input, const char *output)
+{
+    struct mr_words again = { .items = NULL };
+    char *first = step_file(request, input->path, ".host.log"), *second = step_file(request, input->path, ".again.log"),
+         *text = step_file(request, input->path, ".again.cui");
+    unlink(first);
+    unlink(second);
+    step_messages(first);
+    int status = cuda_half(request, words, input, input->path, output);
+    bool both = false;
+    if (status != 0) {
+        step_messages(second);
+        both = bodies_text(request, words, input->path, text, &again);
+    }
+    if (both)
+        status = cuda_half(request, &again, input, text, output);
+    step_messages(NULL);
+    show_messages(both && (status == 0 || count_errors(second) < count_errors(first)) ? second : first);
+    unlink(first);
+    unlink(second);
+    mr_words_clear(&again);
+    mr_free(first);
+    mr_free(second);
+    mr_free(text);
+    return status;
+}
+
 int host_object(const struct request *request, const struct places *places, const struct input *input, const char *output)
 {
     struct mr_words words = { .items = NULL };
@@ -115,8 +183,8 @@ int host_object(const struct request *request, const struct places *places, cons
     }
     add_dependency_words(request, input, output, &words);
     mr_words_add(&words, "-c", "");
-    if (status == 0 && input->kind == KIND_CUDA && managed_known(input->path)) {
-        status = managed_object(request, &words, input->path, output);
+    if (input->kind == KIND_CUDA) {
+        status = status == 0 ? cuda_object(request, &words, input, output) : status;
         mr_words_clear(&words);
         return status;
     }

@@ -7,6 +7,7 @@
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
  *   host.c      the host half, sources without device code, the link
+ *   bodies.c    a host half that clang refuses: again, without what runs on the device
  *   managed.c   managed variables, which take a step more in both halves
  *   cccl.c      where NVIDIA's C++ headers are
  *   devlink.c   linking relocatable device code
@@ -127,6 +128,9 @@ void words_add_all(struct mr_words *to, const struct mr_words *from);
 
 /* Runs a command in the folder `in` (NULL: the current one); its exit status, 1 after a message if it can't be started. A dry run prints it. */
 int step_run(const struct request *request, const struct mr_words *command, const char *in);
+
+/* Where the messages of commands that are run from now on go: to the end of a file; NULL: to standard error. */
+void step_messages(const char *path);
 
 /* The name of an intermediate file: in the temporary folder, or with --keep in that one. The caller frees it. NULL after a message. */
 char *step_file(const struct request *request, const char *base, const char *ending);

@@ -16,6 +16,7 @@
 
 static char folder[PATH_MAX];         /* the temporary one; "" before it is needed */
 static struct mr_words made;          /* files in it */
+static const char *messages;          /* where commands' messages go; NULL: to standard error */
 
 static void end_short_of_memory(void)
 {
@@ -114,6 +115,11 @@ static void clean_environment(void)
         unsetenv(dropped[i]);
 }
 
+void step_messages(const char *path)
+{
+    messages = path;
+}
+
 int step_run(const struct request *request, const struct mr_words *command, const char *in)
 {
     posix_spawn_file_actions_t actions;
@@ -128,6 +134,8 @@ int step_run(const struct request *request, const struct mr_words *command, cons
     int reason = posix_spawn_file_actions_init(&actions);
     if (!reason && in)
         reason = posix_spawn_file_actions_addchdir_np(&actions, in);
+    if (!reason && messages)
+        reason = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (!reason)
         reason = posix_spawnp(&child, command->items[0], &actions, NULL, command->items, environ);
     posix_spawn_file_actions_destroy(&actions);
