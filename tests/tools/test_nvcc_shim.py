@@ -190,8 +190,42 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
         self.assertIn("50000 bytes of static shared memory", done.stderr)
         self.assertFalse((self.path / "large.cubin").exists())
 
+    def test_entries(self):
+        """-e: of a cubin these kernels alone; PTX holds them all. Names are looked for where NVIDIA's nvcc runs its assembler."""
+        (self.path / "two.cu").write_text(SOURCE + "__global__ void other(float *p) { *p = 1; }\n__device__ int table[4] = { 1, 2 };\n"
+                                          'extern "C" __device__ __noinline__ int helper(int x) { return x * table[x]; }\n__global__ void third(int *p) { *p = helper(*p); }\n')
+        for words, wanted in ((("-e", "scale"), ["scale"]), (("--entries=_Z5otherPf,scale",), ["scale", "_Z5otherPf"]), (("-e=scale", "-e", "_Z5thirdPi"), ["scale", "_Z5thirdPi"]),
+                              (("-Xptxas", "-e=scale"), ["scale"]), (("-e", ""), ["scale", "_Z5otherPf", "_Z5thirdPi"])):
+            done = self.nvcc("-cubin", *words, "two.cu")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = (self.path / "two.cubin").read_text()
+            self.assertEqual(re.findall(r"\.entry (\w+)", text), wanted, words)
+            self.assertIn("table", text)
+            (self.path / "two.cubin").unlink()
+        self.assertEqual(self.nvcc("-ptx", "-e", "scale,nothing", "two.cu").returncode, 0)
+        self.assertEqual(len(re.findall(r"\.entry", (self.path / "two.ptx").read_text())), 3)
+        for phase in ("-cubin",), ("-fatbin",), ("-c",), ("-dc", "-arch=sm_80"):
+            done = self.nvcc(*phase, "-e", "nothing", "two.cu")
+            self.assertEqual((done.returncode, done.stderr), (255, "ptxas fatal   : Unknown function nothing\n"), phase)
+        self.assertIn("Entry function 'helper' not found", self.nvcc("-cubin", "-e", "helper", "two.cu").stderr)
+        self.assertEqual(self.nvcc("-fatbin", "-arch=compute_80", "-e", "nothing", "two.cu").returncode, 0)
+        self.assertFalse((self.path / "two.cubin").exists())
+
+    def test_output_to_a_fifo(self):
+        """What goes to a FIFO is not read back from there."""
+        fifo = self.path / "fifo"
+        os.mkfifo(fifo)
+        for phase, begin in ("--ptx", b"//"), ("--cubin", b"//"), ("--fatbin", b"\x50\xed\x55\xba"):
+            with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
+                done = self.nvcc(phase, "kernel.cu", "-o", "fifo")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(reader.communicate(timeout=60)[0].startswith(begin), phase)
+            self.assertTrue(fifo.is_fifo())
+        done = self.nvcc("--cubin", "kernel.cu", "-o", "-")
+        self.assertIn(".entry scale", done.stdout)
+
     def test_unknown_options_are_named(self):
-        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-dlto", "-run", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
+        for option in ("-fplugin=evil.so", "--load-plugin", "-Xclang", "-ltoir", "-run", "-m32", "-O9", "-lineinfo=maybe", "-fmad=1", "--unknown"):
             done = self.nvcc("--cubin", option, "kernel.cu")
             self.assertEqual(done.returncode, 1, option)
             self.assertIn(option.split("=")[0].removeprefix("-O"), done.stderr)
@@ -220,6 +254,36 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
         done = self.nvcc("--ptx", *words, "kernel.cu")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(".loc", (self.path / "kernel.ptx").read_text())
+
+    def test_every_option_of_nvcc(self):
+        """Each of nvcc 13.0's is taken, or refused with a reason; none is unknown."""
+        bare = """-V -h -E -ptx -cubin -fatbin -c -lib -dlink -dc -dw -M -MM -MD -MMD -MP -arch-ls -code-ls -nodlink -pg -noeh -forward-unknown-to-host-compiler
+            -forward-unknown-to-host-linker -forward-unknown-opts -dlto -lto -gen-opt-lto -no-compress -reloc-ptx -nohdinitlist -nohdmoveforward -Wdefault-stream-launch -Wmissing-launch-bounds
+            -Wext-lambda-captures-this -Wreorder -Wno-deprecated-declarations -Wno-deprecated-gpu-targets -noprof -objtemp -jobserver --no-align-double -use-local-env -force-cl-env-setup -m64 -w
+            -lineinfo -G -g -use_fast_math -restrict -expt-relaxed-constexpr -expt-extended-lambda -extended-lambda -res-usage -src-in-ptx -extra-device-vectorization -allow-unsupported-compiler
+            -err-no -no-err-no -v -dryrun -shared -keep -save-temps"""
+        valued = """-o=x -odir=. -arch=sm_80 -code=sm_75 -gencode=arch=compute_80,code=sm_80 -rdc=true -x=cu -ccbin=clang-19 -keep-dir=. -cudart=static -default-stream=legacy -m=64 -I=a -isystem=a -D=A
+            -U=A -include=a.h -std=c++17 -O=2 -Werror=all-warnings -fmad=true -ftz=true -prec-div=true -prec-sqrt=true -maxrregcount=32 -t=2 -split-compile=2 -split-compile-extended=2 -jtd=50
+            -Ofc=min -opt-info=inline -compress-mode=size -frandom-seed=7 -static-global-template-stub=true -device-entity-has-hidden-visibility=false -device-stack-protector=true -ldir=a
+            -target-dir=a -idp=a -ddp=a -dp=a -cudadevrt=static -diag-suppress=177 -diag-warn=177 -diag-error=177 -Xcompiler=-Wall -Xlinker=-s -Xptxas=-v -Xcudafe=--diag_suppress=177 -Xfatbin=-compress-all
+            -Xnvlink=-v,--suppress-stack-size-warning -L=a -l=m -arbin=ar -dopt=on -ftemplate-depth=9 -ftemplate-backtrace-limit=9 -brief-diag=true -optf=/dev/null -e=scale -MT=a"""
+        refused = """-run -run-args=a -cuda -optix-ir -ltoir -fdevice-syntax-only -fdevice-time-trace=a -time=a -clean -Xarchive=a -keep-device-functions -ewp -astoolspatch -r -hls=use-lcs -aug-hls
+            -qpp-config=a -sanitize=memcheck"""
+        for words in [[word] for word in bare.split()] + [word.split("=", 1) for word in valued.split()] + [["-MF", "a", "-MD"]]:
+            done = self.nvcc("--dryrun", *words, "kernel.cu")
+            self.assertEqual(done.returncode, 0, f"{words} {done.stderr}")
+        for word in refused.split():
+            done = self.nvcc("--dryrun", *word.split("=", 1), "kernel.cu")
+            self.assertEqual((done.returncode, done.stderr.count("error: ")), (1, 2), f"{word} {done.stderr}")
+        for words in ("-Ofc", "most"), ("-compress-mode", "i"), ("-opt-info", "inl"), ("-dopt", "off"), ("-jtd", "many"), ("-Xnvlink", "--unknown"), ("-forward-unknown-to-host-linker", "-fplugin=x"), ("-arch=lto_99",):
+            self.assertEqual(self.nvcc("--dryrun", *words, "kernel.cu").returncode, 1, words)
+
+    def test_lists_of_what_there_is(self):
+        """Build files ask for the architectures."""
+        lines = self.nvcc("--list-gpu-arch").stdout.split()
+        self.assertEqual((lines[0], lines[-1]), ("compute_50", "compute_90"))
+        self.assertEqual(self.nvcc("--list-gpu-code").stdout.split(), [line.replace("compute", "sm") for line in lines])
+        self.assertIn("arch=compute_80,code=sm_80", self.nvcc("-arch-ls", "-code-ls").stdout.split())
 
     def test_files_of_options(self):
         (self.path / "options").write_text("-DFIRST='a b'\n \"-DSECOND=c d\" -DTHIRD=e\\ f\t--generate-line-info\n")
@@ -293,7 +357,12 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
             (("-o", "out.o"), None, " -o out.o "), (("-odir", "folder"), None, " -o folder/kernel.o "), (("-arch=sm_86",), "--cuda-gpu-arch=sm_86", None),
             (("-arch", "compute_90"), "--cuda-gpu-arch=sm_90", None), (("--gpu-architecture=sm_75", "--gpu-code=sm_80,compute_75"), "--cuda-gpu-arch=sm_75", None),
             (("-gencode=arch=compute_70,code=sm_72",), "--cuda-gpu-arch=sm_70", None), (("--generate-code", "arch=compute_61,code=[sm_61,compute_61]"), "--cuda-gpu-arch=sm_61", None),
-            (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
+            (("-I", "a,b"), "-Ia -Ib", "-Ia -Ib"), (("-DA=1\\,2,B",), "-DA=1,2 -DB", "-DA=1,2 -DB"), (('-DA="1,2"',), "-DA=\"1,2\"", "-DA=\"1,2\""),
+            (("-isystem=a,b",), "-isystema -isystemb", "-isystema -isystemb"), (("-include", "a.h,b.h"), "-includea.h -includeb.h", "-includea.h -includeb.h"), (("-U", "A,,B"), "-UA -UB", "-UA -UB"),
+            (("-pg",), None, " -pg "), (("-noeh",), None, "-fno-exceptions"), (("-ftemplate-depth", "99"), "-ftemplate-depth=99", "-ftemplate-depth=99"),
+            (("-ftemplate-backtrace-limit=9",), "-ftemplate-backtrace-limit=9", "-ftemplate-backtrace-limit=9"), (("-brief-diag=true",), "-fno-caret-diagnostics", "-fno-caret-diagnostics"),
+            (("-G", "-dopt=on"), "-gline-directives-only", "-D__CUDACC_DEBUG__"), (("-gencode=arch=compute_80,code=lto_80",), "--cuda-gpu-arch=sm_80", None), (("-arch=lto_80",), "--cuda-gpu-arch=sm_80", None),
+            (("-forward-unknown-opts", "-fno-rtti", "-Wl,-z,now"), None, "-fno-rtti"), (("-arch=native",), "--cuda-gpu-arch=sm_", None), (("-arch=all-major",), "--cuda-gpu-arch=sm_90", None), (("-Xptxas", "-v,-O2"), None, None),
             (("--ptxas-options=--verbose",), None, None), (("-maxrregcount", "32"), None, None), (("--keep", "-keep-dir", "."), "./kernel.ptx", "./kernel.fatbin"),
         )
         plain = self.nvcc("--dryrun", "-c", "kernel.cu")

@@ -103,6 +103,21 @@ class Shim(unittest.TestCase):
         self.bad("other", "product.ptx")
         self.good("-c", "product.ptx")
 
+    def test_entries(self):
+        """-e: these kernels alone, and the words of NVIDIA's assembler for a name that is no kernel's."""
+        more = PRODUCT.split(".address_size 64")[1].replace("product", "second")
+        self.source.write_text(PRODUCT + ".func helper() { ret; }\n.global .align 4 .b8 table[8] = { 1, 2 };\n" + more)
+        for words in ("-e=second",), ("--entry", "second"), ("-e", "second,second"):
+            self.good(*words, "product.ptx", "-o", "out")
+            text = (self.path / "out").read_text()
+            self.assertEqual(re.findall(r"\.entry (\w+)", text), ["second"], words)
+            self.assertIn(".func helper", text)
+            self.assertIn("table[8] = { 1, 2 }", text)
+        self.good("-e", "second", "-e=product", "product.ptx", "-o", "out")
+        self.assertEqual(re.findall(r"\.entry (\w+)", (self.path / "out").read_text()), ["product", "second"])
+        self.bad("ptxas fatal   : Unknown function third", "-e=second,third", "product.ptx")
+        self.bad("ptxas error   : Entry function 'helper' not found\nptxas fatal   : Ptx assembly aborted", "-e=helper", "product.ptx")
+
     def check_product(self, x, y, wanted):
         """What the driver makes of the file, which it gets by its address alone. Python can't load a sanitizer's library."""
         if os.environ.get("MR_SANITIZED"):

@@ -7,15 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/settings.h"
 #include "compile/compile.h"
+#include "ptx/entries.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
 #include "ptx/statics.h"
 #include "shim.h"
+
+#define ASSEMBLER_FAILED 255 /* the status of NVIDIA's, which its nvcc hands on */
 
 static void add_path(struct mr_words *words, const char *spelling, const char *place, const char *rest)
 {
@@ -96,6 +100,8 @@ static void device_words(const struct request *request, const struct places *pla
         add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
+    if (request->debug_device) /* optimised with -dopt on, as far as lines alone can be told then */
+        mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
 }
 
 /* Variables local to the source, in the PTX: those that the host knows by a longer name, and those that it may look for by name. */
@@ -122,17 +128,31 @@ static int mend_statics(const struct request *request, const char *output)
     return good ? 0 : 1;
 }
 
-/* Whether the output is standard output, whatever it is called: it can't be read again. */
-static bool shows(const char *output)
+/* Whether the output is standard output, whatever it is called. */
+static bool is_standard(const char *output)
 {
     return strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0 || strcmp(output, "/dev/fd/1") == 0;
 }
 
-/* What went to a file goes to standard output. */
-static int show(const struct request *request, const char *path)
+/* Whether what was written there can't be read again, or not be read yet: standard output, a FIFO, a device. */
+static bool is_one_way(const char *output)
+{
+    struct stat about;
+    return is_standard(output) || (stat(output, &about) == 0 && !S_ISREG(about.st_mode));
+}
+
+static bool write_output(const struct request *request, const char *output, const struct mr_text *text)
+{
+    if (!is_standard(output) || request->dry_run)
+        return file_write(request, output, mr_text_chars(text), text->length);
+    return fwrite(mr_text_chars(text), 1, text->length, stdout) == text->length && fflush(stdout) == 0;
+}
+
+/* What went to a file goes where it was meant to go. */
+static int show(const struct request *request, const char *path, const char *output)
 {
     struct mr_text text = { .data = NULL };
-    bool good = request->dry_run || (file_read(path, &text) && fwrite(mr_text_chars(&text), 1, text.length, stdout) == text.length && fflush(stdout) == 0);
+    bool good = request->dry_run || (file_read(path, &text) && write_output(request, output, &text));
     mr_text_clear(&text);
     return good ? 0 : 1;
 }
@@ -146,7 +166,7 @@ int device_ptx(const struct request *request, const struct places *places, const
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &common);
     words_add_all(&words, &common);
-    char *depends = step_file(request, source, ".device.d"), *between = shows(output) ? step_file(request, source, ".device.ptx") : NULL;
+    char *depends = step_file(request, source, ".device.d"), *between = is_one_way(output) ? step_file(request, source, ".device.ptx") : NULL;
     const char *to = between ? between : output;
     const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", to, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
@@ -160,7 +180,7 @@ int device_ptx(const struct request *request, const struct places *places, const
         status = mend_statics(request, to);
     unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)
-        status = show(request, between);
+        status = show(request, between, output);
     mr_words_clear(&common);
     mr_words_clear(&words);
     mr_free(between);
@@ -208,15 +228,46 @@ static bool is_checked(const struct request *request)
     return !request->dry_run && (!request->relocatable || request->tell_uses);
 }
 
+/* The text with the kernels of -e alone in `kept`. An assembler is asked for them, so PTX alone may hold what it likes. */
+static int keep_entries(const struct request *request, const struct mr_text *text, struct mr_text *kept)
+{
+    size_t wrong;
+    struct mr_text said = { .data = NULL };
+    enum mr_ptx_entries_result result = mr_ptx_keep_entries(mr_text_chars(text), &request->entries, kept, &wrong);
+    if (kept->failed)
+        return failed("out of memory", NULL);
+    if (result == MR_PTX_ENTRIES_KEPT)
+        return 0;
+    mr_ptx_entries_explain(result, request->entries.items[wrong], &said);
+    fputs(mr_text_chars(&said), stderr);
+    mr_text_clear(&said);
+    return ASSEMBLER_FAILED;
+}
+
+static int check_entries(const struct request *request, const struct mr_text *text)
+{
+    struct mr_text kept = { .data = NULL };
+    int status = request->entries.count && request->assembles && !request->dry_run ? keep_entries(request, text, &kept) : 0;
+    mr_text_clear(&kept);
+    return status;
+}
+
 int device_cubin(const struct request *request, const struct places *places, const struct input *input, const char *output)
 {
-    struct mr_text text = { .data = NULL };
-    int status = device_ptx(request, places, input->path, request->targets[0], output);
-    if (status == 0 && is_checked(request) && strcmp(output, "-") != 0 && (!file_read(output, &text) || !check_ptx(request, input->path, &text))) {
-        unlink(output);
+    struct mr_text text = { .data = NULL }, kept = { .data = NULL };
+    char *file = step_file(request, input->path, ".cubin.ptx");
+    int status = device_ptx(request, places, input->path, request->targets[0], file);
+    if (status == 0 && !request->dry_run && !file_read(file, &text))
         status = 1;
-    }
+    if (status == 0 && is_checked(request) && !check_ptx(request, input->path, &text))
+        status = 1;
+    if (status == 0 && !request->dry_run && request->entries.count)
+        status = keep_entries(request, &text, &kept);
+    if (status == 0 && !write_output(request, output, kept.length ? &kept : &text))
+        status = 1;
+    mr_text_clear(&kept);
     mr_text_clear(&text);
+    mr_free(file);
     return status;
 }
 
@@ -232,6 +283,8 @@ static int one_text(const struct request *request, const struct places *places, 
         status = 1;
     if (status == 0 && is_checked(request) && !check_ptx(request, input->path, text))
         status = 1;
+    if (status == 0)
+        status = check_entries(request, text);
     mr_free(path);
     return status;
 }

@@ -98,6 +98,25 @@ bool guard_host(struct request *request, const char *option)
     return true;
 }
 
+bool guard_is_for_link(const char *option)
+{
+    static const char *const exact[] = { "-static", "-static-libgcc", "-static-libstdc++", "-rdynamic", "-pie", "-no-pie", "-s", "-pthread" };
+    for (size_t i = 0; i < COUNT(exact); i++)
+        if (strcmp(option, exact[i]) == 0)
+            return true;
+    return begins(option, "-Wl,");
+}
+
+bool guard_host_link(struct request *request, const char *option)
+{
+    if (!guard_is_for_link(option) || strchr(option, '@'))
+        return false;
+    if (begins(option, "-Wl,"))
+        return guard_linker_list(request, option + 4);
+    mr_words_add(&request->linking, option, "");
+    return true;
+}
+
 const char *guard_shell(const struct mr_words *words)
 {
     for (size_t i = 0; i < words->count; i++)

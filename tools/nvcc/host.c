@@ -260,7 +260,7 @@ int host_link(const struct request *request, const struct places *places, char *
 int host_archive(const struct request *request, char *const *objects)
 {
     struct mr_words words = { .items = NULL };
-    mr_words_add(&words, "ar", "");
+    mr_words_add(&words, request->archiver ? request->archiver : "ar", "");
     mr_words_add(&words, "rcs", "");
     mr_words_add(&words, request->output ? request->output : "a.a", "");
     for (size_t i = 0; i < request->input_count; i++)

@@ -98,7 +98,7 @@ static int run_link(const struct request *request, const struct places *places)
     int status = make_objects(request, places, objects);
     char *linked = step_file(request, "a", "_dlink.o");
     const char *output = device_only ? request->output ? request->output : "a_dlink.o" : linked;
-    if (status == 0 && request->phase != PHASE_ARCHIVE)
+    if (status == 0 && request->phase != PHASE_ARCHIVE && (device_only || !request->no_device_link))
         status = device_link(request, objects, output, &made);
     if (status == 0 && device_only && !made && !request->dry_run)
         status = complain("there is no relocatable device code to link; compile with -dc or -rdc=true -c", NULL) ? 0 : 1;
@@ -134,6 +134,10 @@ int main(int argc, char **argv)
         return 1;
     if (request.phase == PHASE_VERSION || request.phase == PHASE_HELP) {
         fputs(request.phase == PHASE_VERSION ? version : usage, stdout);
+        return 0;
+    }
+    if (request.phase == PHASE_ARCHITECTURES) {
+        targets_list(&request);
         return 0;
     }
     if (!places_find(&places))

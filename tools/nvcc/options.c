@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nvcc's options.
- *
- * The table maps each spelling to what becomes of it. An option with a value takes it as the next word, after '=', or (one-letter options) attached;
- * one without takes "=true" and "=false" too. */
+/* nvcc's command line: what each option (option_table.c) does to the request. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "option_table.h"
 #include "ptx/arch.h"
+#include "ptx/entries.h"
 #include "shim.h"
 
 bool complain(const char *what, const char *word)
@@ -21,160 +20,6 @@ int failed(const char *what, const char *word)
 {
     complain(what, word);
     return 1;
-}
-
-enum action {
-    SET_PHASE, SET_OUTPUT, SET_OUTPUT_FOLDER, SET_ARCH, SET_CODE, GENCODE, SET_LANGUAGE, SET_CCBIN, SET_KEEP, SET_KEEP_FOLDER, SET_RUNTIME, SET_RDC, SET_STREAM,
-    SET_MACHINE, SET_DEPENDENCIES, SET_DEPENDENCY_FILE, SET_DEPENDENCY_TARGET, SET_PHONY, SET_SHARED, SET_FORWARD, DEVICE_C, DEVICE_W,
-    BOTH,          /* clang's `text`, for both halves */
-    BOTH_VALUE,    /* with the value attached */
-    DEVICE, DEVICE_BOOLEAN,   /* for the device's half; `text` for true, `other` for false */
-    HOST_TEXT,     /* for the host's half */
-    DEBUG_DEVICE,
-    LEVEL,         /* -O0 … -O3 */
-    ERRORS,        /* kinds of warnings that are errors */
-    HOST, LINKER, ASSEMBLER, FRONT, PACKER,   /* a comma list of another program's options */
-    DIAGNOSTICS,   /* a comma list of numbers; `text` goes before clang's names for them */
-    LINK_VALUE,    /* `text` with the value attached, in its place on the linker's command line */
-    NOTHING,       /* without effect on code that the CPU runs; takes no value */
-    NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN,
-    VERBOSE, DRY_RUN, TELL_USES, EVERY_TARGET,
-    OPTIONS_FILE,  /* more words, of this same language */
-    REFUSE,        /* `text` says why */
-};
-
-static const struct option {
-    const char *name, *other_name;
-    enum action action;
-    int detail;
-    const char *text, *other;
-} options[] = {
-    { "--version", "-V", SET_PHASE, PHASE_VERSION, NULL, NULL },
-    { "--help", "-h", SET_PHASE, PHASE_HELP, NULL, NULL },
-    { "--preprocess", "-E", SET_PHASE, PHASE_PREPROCESS, NULL, NULL },
-    { "--ptx", "-ptx", SET_PHASE, PHASE_PTX, NULL, NULL },
-    { "--cubin", "-cubin", SET_PHASE, PHASE_CUBIN, NULL, NULL },
-    { "--fatbin", "-fatbin", SET_PHASE, PHASE_FATBIN, NULL, NULL },
-    { "--compile", "-c", SET_PHASE, PHASE_OBJECT, NULL, NULL },
-    { "--link", "-link", SET_PHASE, PHASE_LINK, NULL, NULL },
-    { "--lib", "-lib", SET_PHASE, PHASE_ARCHIVE, NULL, NULL },
-    { "--device-link", "-dlink", SET_PHASE, PHASE_DEVICE_LINK, NULL, NULL },
-    { "--device-c", "-dc", DEVICE_C, 0, NULL, NULL },
-    { "--device-w", "-dw", DEVICE_W, 0, NULL, NULL },
-    { "--generate-dependencies", "-M", SET_PHASE, PHASE_DEPENDENCIES, "system", NULL },
-    { "--generate-nonsystem-dependencies", "-MM", SET_PHASE, PHASE_DEPENDENCIES, NULL, NULL },
-    { "--generate-dependencies-with-compile", "-MD", SET_DEPENDENCIES, 1, NULL, NULL },
-    { "--generate-nonsystem-dependencies-with-compile", "-MMD", SET_DEPENDENCIES, 0, NULL, NULL },
-    { "--dependency-output", "-MF", SET_DEPENDENCY_FILE, 0, NULL, NULL },
-    { "--dependency-target-name", "-MT", SET_DEPENDENCY_TARGET, 0, NULL, NULL },
-    { "--generate-dependency-targets", "-MP", SET_PHONY, 0, NULL, NULL },
-    { "--output-file", "-o", SET_OUTPUT, 0, NULL, NULL },
-    { "--output-directory", "-odir", SET_OUTPUT_FOLDER, 0, NULL, NULL },
-    { "--gpu-architecture", "-arch", SET_ARCH, 0, NULL, NULL },
-    { "--gpu-code", "-code", SET_CODE, 0, NULL, NULL },
-    { "--generate-code", "-gencode", GENCODE, 0, NULL, NULL },
-    { "--every-architecture", "-every-architecture", EVERY_TARGET, 0, NULL, NULL }, /* Millrace's own */
-    { "--relocatable-device-code", "-rdc", SET_RDC, 0, NULL, NULL },
-    { "--x", "-x", SET_LANGUAGE, 0, NULL, NULL },
-    { "--compiler-bindir", "-ccbin", SET_CCBIN, 0, NULL, NULL },
-    { "--keep", "-keep", SET_KEEP, 0, NULL, NULL },
-    { "--save-temps", "-save-temps", SET_KEEP, 0, NULL, NULL },
-    { "--keep-dir", "-keep-dir", SET_KEEP_FOLDER, 0, NULL, NULL },
-    { "--cudart", "-cudart", SET_RUNTIME, 0, NULL, NULL },
-    { "--shared", "-shared", SET_SHARED, 0, NULL, NULL },
-    { "--default-stream", "-default-stream", SET_STREAM, 0, NULL, NULL },
-    { "--machine", "-m", SET_MACHINE, 0, NULL, NULL },
-    { "--m64", "-m64", NOTHING, 0, NULL, NULL },
-    { "--include-path", "-I", BOTH_VALUE, 0, "-I", NULL },
-    { "--system-include", "-isystem", BOTH_VALUE, 0, "-isystem", NULL },
-    { "--define-macro", "-D", BOTH_VALUE, 0, "-D", NULL },
-    { "--undefine-macro", "-U", BOTH_VALUE, 0, "-U", NULL },
-    { "--pre-include", "-include", BOTH_VALUE, 0, "-include", NULL },
-    { "--std", "-std", BOTH_VALUE, 0, "-std=", NULL },
-    { "--optimize", "-O", LEVEL, 0, NULL, NULL },
-    { "--disable-warnings", "-w", BOTH, 0, "-w", NULL },
-    { "--Werror", "-Werror", ERRORS, 0, NULL, NULL },
-    { "--Wreorder", "-Wreorder", BOTH, 0, "-Wreorder", NULL },
-    { "--Wno-deprecated-declarations", "-Wno-deprecated-declarations", BOTH, 0, "-Wno-deprecated-declarations", NULL },
-    { "--Wno-deprecated-gpu-targets", "-Wno-deprecated-gpu-targets", NOTHING, 0, NULL, NULL },
-    { "--generate-line-info", "-lineinfo", DEVICE, 0, "-gline-directives-only", NULL },
-    { "--device-debug", "-G", DEBUG_DEVICE, 0, NULL, NULL },
-    { "--debug", "-g", HOST_TEXT, 0, "-g", NULL },
-    { "--fmad", "-fmad", DEVICE_BOOLEAN, 0, "-ffp-contract=fast", "-ffp-contract=off" },
-    { "--ftz", "-ftz", DEVICE_BOOLEAN, 0, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero" },
-    { "--prec-div", "-prec-div", NOTHING_BOOLEAN, 0, NULL, NULL },     /* divisions and roots are always exact */
-    { "--prec-sqrt", "-prec-sqrt", NOTHING_BOOLEAN, 0, NULL, NULL },
-    { "--use_fast_math", "-use_fast_math", DEVICE, 0, "-fgpu-flush-denormals-to-zero", NULL },
-    { "--restrict", "-restrict", NOTHING, 0, NULL, NULL },
-    { "--expt-relaxed-constexpr", "-expt-relaxed-constexpr", BOTH, 0, "-D__CUDACC_RELAXED_CONSTEXPR__=1", NULL }, /* what these three allow is allowed always */
-    { "--expt-extended-lambda", "-expt-extended-lambda", BOTH, 0, "-D__CUDACC_EXTENDED_LAMBDA__=1", NULL },
-    { "--extended-lambda", "-extended-lambda", BOTH, 0, "-D__CUDACC_EXTENDED_LAMBDA__=1", NULL },
-    { "--maxrregcount", "-maxrregcount", NOTHING_NUMBER, 0, NULL, NULL },
-    { "--threads", "-t", NOTHING_NUMBER, 0, NULL, NULL },
-    { "--split-compile", "-split-compile", NOTHING_NUMBER, 0, NULL, NULL },
-    { "--resource-usage", "-res-usage", TELL_USES, 0, NULL, NULL },
-    { "--source-in-ptx", "-src-in-ptx", NOTHING, 0, NULL, NULL },
-    { "--extra-device-vectorization", "-extra-device-vectorization", NOTHING, 0, NULL, NULL },
-    { "--allow-unsupported-compiler", "-allow-unsupported-compiler", NOTHING, 0, NULL, NULL },
-    { "--cudadevrt", "-cudadevrt", NOTHING_VALUE, 0, NULL, NULL },
-    { "--diag-suppress", "-diag-suppress", DIAGNOSTICS, 0, "-Wno-", NULL },
-    { "--diag-warn", "-diag-warn", DIAGNOSTICS, 0, "-W", NULL },
-    { "--diag-error", "-diag-error", DIAGNOSTICS, 0, "-Werror=", NULL },
-    { "--display-error-number", "-err-no", NOTHING, 0, NULL, NULL },
-    { "--no-display-error-number", "-no-err-no", NOTHING, 0, NULL, NULL },
-    { "--compiler-options", "-Xcompiler", HOST, 0, NULL, NULL },
-    { "--linker-options", "-Xlinker", LINKER, 0, NULL, NULL },
-    { "--ptxas-options", "-Xptxas", ASSEMBLER, 0, NULL, NULL },
-    { "--cudafe", "-Xcudafe", FRONT, 0, NULL, NULL },
-    { "--fatbin-options", "-Xfatbin", PACKER, 0, NULL, NULL },
-    { "--forward-unknown-to-host-compiler", "-forward-unknown-to-host-compiler", SET_FORWARD, 0, NULL, NULL },
-    { "--library-path", "-L", LINK_VALUE, 0, "-L", NULL },
-    { "--library", "-l", LINK_VALUE, 0, "-l", NULL },
-    { "--verbose", "-v", VERBOSE, 0, NULL, NULL },
-    { "--dryrun", "-dryrun", DRY_RUN, 0, NULL, NULL },
-    { "--options-file", "-optf", OPTIONS_FILE, 0, NULL, NULL },
-    { "--dlink-time-opt", "-dlto", REFUSE, 0, "no LTO code is made here", NULL },
-    { "--run", "-run", REFUSE, 0, "the program is not started; run it with 'millrace run'", NULL },
-};
-
-static bool takes_value(enum action action)
-{
-    switch (action) {
-    case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_LANGUAGE: case SET_CCBIN: case SET_KEEP_FOLDER: case SET_RUNTIME: case SET_RDC:
-    case SET_STREAM: case SET_MACHINE: case SET_DEPENDENCY_FILE: case SET_DEPENDENCY_TARGET: case BOTH_VALUE: case DEVICE_BOOLEAN: case LEVEL:
-    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case DIAGNOSTICS: case LINK_VALUE: case NOTHING_VALUE: case NOTHING_NUMBER:
-    case NOTHING_BOOLEAN: case OPTIONS_FILE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* If `word` is `name`, `name=value` or (one letter) `nameVALUE`: true, with the value in *value or NULL. */
-static bool spells(const char *word, const char *name, bool attached, const char **value)
-{
-    size_t length = strlen(name);
-    *value = NULL;
-    if (strncmp(word, name, length) != 0)
-        return false;
-    if (word[length] == '=')
-        *value = word + length + 1;
-    else if (word[length] != '\0' && length == 2 && attached)
-        *value = word + length;
-    else if (word[length] != '\0')
-        return false;
-    return true;
-}
-
-static const struct option *find_option(const char *word, const char **value)
-{
-    for (size_t pass = 0; pass < 2; pass++) /* a whole name before one letter with a value attached */
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-            bool attached = pass == 1 && takes_value(options[i].action);
-            if (spells(word, options[i].name, attached, value) || spells(word, options[i].other_name, attached, value))
-                return &options[i];
-        }
-    return NULL;
 }
 
 static bool is_true(const char *value)
@@ -249,10 +94,34 @@ static bool one_part(struct request *request, enum action action, const char *op
         return front(request, option);
     case PACKER:
         return packer(option);
+    case DEVICE_LINKER:
+        return mr_ptx_assembler_option_is_idle(option) || strncmp(option, "-suppress-", 10) == 0 || strncmp(option, "--suppress-", 11) == 0 ||
+            complain("cannot honour the device linker's option", option);
     default:
+        if (strncmp(option, "-e=", 3) == 0 || strncmp(option, "--entry=", 8) == 0) {
+            mr_ptx_entries_list(strchr(option, '=') + 1, &request->entries);
+            return true;
+        }
         request->tell_uses |= mr_ptx_assembler_option_is_verbose(option);
         return mr_ptx_assembler_option_is_idle(option) || complain("cannot honour the assembler's option", option);
     }
+}
+
+/* The next part of a comma list, which is left behind it; false at its end. As nvcc reads lists, double quotes hold a part together and stay in it, and a
+ * backslash before a comma makes it one of the part. Empty parts are passed over. */
+static bool next_part(const char **list, struct mr_text *part)
+{
+    const char *at = *list;
+    bool quoted = false;
+    mr_text_clear(part);
+    at += strspn(at, ",");
+    for (; *at && (quoted || *at != ','); at++) {
+        quoted ^= *at == '"';
+        at += !quoted && at[0] == '\\' && at[1] == ',';
+        mr_text_add(part, at, 1);
+    }
+    *list = at;
+    return part->length > 0;
 }
 
 /* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A list for the linker within (-Wl,a,b) is one part. */
@@ -320,10 +189,46 @@ static bool set_stream(struct request *request, const char *value, const char *w
 /* Of several phases the one that ends first counts, wherever it stands (nvcc does so too): "--ptx -dc" is PTX, of code that would be linked later. */
 static void set_phase(struct request *request, enum phase phase)
 {
-    static const unsigned char place[] = { [PHASE_VERSION] = 0, [PHASE_HELP] = 0, [PHASE_PREPROCESS] = 1, [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2, [PHASE_CUBIN] = 3,
+    static const unsigned char place[] = { [PHASE_VERSION] = 0, [PHASE_HELP] = 0, [PHASE_ARCHITECTURES] = 0, [PHASE_PREPROCESS] = 1, [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2, [PHASE_CUBIN] = 3,
         [PHASE_FATBIN] = 4, [PHASE_OBJECT] = 5, [PHASE_ARCHIVE] = 6, [PHASE_DEVICE_LINK] = 6, [PHASE_LINK] = 7 };
     if (place[phase] <= place[request->phase])
         request->phase = phase;
+}
+
+/* Options without a value that set a field of the request. False: it is none of them. */
+static bool apply_flag(struct request *request, const struct option *option)
+{
+    switch (option->action) {
+    case DEVICE_C: case DEVICE_W:
+        set_phase(request, PHASE_OBJECT);
+        request->relocatable = option->action == DEVICE_C;
+        return true;
+    case SET_DEPENDENCIES:
+        request->write_dependencies = true;
+        request->system_dependencies = option->detail;
+        return true;
+    case SET_KEEP:
+        request->keep_folder = request->keep_folder ? request->keep_folder : ".";
+        return true;
+    case SET_PHONY:
+        return request->dependency_phony = true;
+    case SET_SHARED:
+        return request->shared = true;
+    case SET_FORWARD: case FORWARD_TO_LINKER: case FORWARD_ALL: /* seen before */
+        return true;
+    case VERBOSE:
+        return request->verbose = true;
+    case TELL_USES:
+        return request->tell_uses = true;
+    case EVERY_TARGET:
+        return request->every_target = true;
+    case DRY_RUN:
+        return request->dry_run = true;
+    case NO_DEVICE_LINK:
+        return request->no_device_link = true;
+    default:
+        return false;
+    }
 }
 
 /* Options that set a field of the request. */
@@ -332,11 +237,10 @@ static bool apply_setting(struct request *request, const struct option *option, 
     switch (option->action) {
     case SET_PHASE:
         set_phase(request, (enum phase)option->detail);
-        request->system_dependencies |= option->text != NULL;
-        return true;
-    case DEVICE_C: case DEVICE_W:
-        set_phase(request, PHASE_OBJECT);
-        request->relocatable = option->action == DEVICE_C;
+        if (option->detail == PHASE_ARCHITECTURES)
+            *(option->text ? &request->list_code : &request->list_architectures) = true;
+        else
+            request->system_dependencies |= option->text != NULL;
         return true;
     case SET_OUTPUT:
         request->output = value;
@@ -356,9 +260,6 @@ static bool apply_setting(struct request *request, const struct option *option, 
     case SET_CCBIN:
         request->host_compiler = value;
         return true;
-    case SET_KEEP:
-        request->keep_folder = request->keep_folder ? request->keep_folder : ".";
-        return true;
     case SET_KEEP_FOLDER:
         request->keep_folder = value;
         return true;
@@ -371,39 +272,23 @@ static bool apply_setting(struct request *request, const struct option *option, 
         return set_stream(request, value, word);
     case SET_MACHINE:
         return strcmp(value, "64") == 0 || complain("there are only 64-bit programs, not", word);
-    case SET_DEPENDENCIES:
-        request->write_dependencies = true;
-        request->system_dependencies = option->detail;
-        return true;
     case SET_DEPENDENCY_FILE:
         request->dependency_file = value;
         return true;
     case SET_DEPENDENCY_TARGET:
         request->dependency_target = value;
         return true;
-    case SET_PHONY:
-        request->dependency_phony = true;
+    case ENTRIES:
+        mr_ptx_entries_list(value, &request->entries);
         return true;
-    case SET_SHARED:
-        request->shared = true;
-        return true;
-    case SET_FORWARD:
-        request->forward_unknown = true;
-        return true;
-    case VERBOSE:
-        request->verbose = true;
-        return true;
-    case TELL_USES:
-        request->tell_uses = true;
-        return true;
-    case EVERY_TARGET:
-        request->every_target = true;
-        return true;
-    case DRY_RUN:
-        request->dry_run = true;
+    case OPTIMISED_DEBUG:
+        request->optimised_debug = true;
+        return strcmp(value, "on") == 0 || complain("this value is not known to", word);
+    case SET_ARCHIVER:
+        request->archiver = value;
         return true;
     default:
-        return false;
+        return apply_flag(request, option);
     }
 }
 
@@ -411,6 +296,28 @@ static bool is_number(const char *value)
 {
     size_t digits = strspn(value, "0123456789");
     return digits && !value[digits];
+}
+
+/* Whether `value` is one of the words. */
+static bool is_word_of(const char *words, const char *value)
+{
+    size_t length = strlen(value);
+    const char *at = length ? strstr(words, value) : NULL;
+    return at && (at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]);
+}
+
+static bool apply_list(struct request *request, const struct option *option, const char *word, const char *value)
+{
+    struct mr_text part = { .data = NULL };
+    bool any = false;
+    for (; next_part(&value, &part); any = true)
+        if (option->action == LINK_LIST)
+            add_item(request, joined(option->text, mr_text_chars(&part)), 0);
+        else
+            mr_words_add(&request->both, option->text, mr_text_chars(&part));
+    request->both.failed |= part.failed;
+    mr_text_clear(&part);
+    return any || complain("there is no value after", word);
 }
 
 /* Options that become words of a command. */
@@ -423,6 +330,11 @@ static bool apply(struct request *request, const struct option *option, const ch
     case BOTH_VALUE:
         mr_words_add(&request->both, option->text, value);
         return *value || complain("there is no value after", word);
+    case BOTH_LIST: case LINK_LIST:
+        return apply_list(request, option, word, value);
+    case BOTH_BOOLEAN:
+        mr_words_add(&request->both, is_true(value) ? option->text : option->other, "");
+        return is_boolean(value, word);
     case DEVICE:
         mr_words_add(&request->device, option->text, "");
         return true;
@@ -432,8 +344,12 @@ static bool apply(struct request *request, const struct option *option, const ch
     case HOST_TEXT:
         mr_words_add(&request->host, option->text, "");
         return true;
+    case PROFILE:
+        mr_words_add(&request->host, "-pg", "");
+        mr_words_add(&request->linking, "-pg", "");
+        return true;
     case DEBUG_DEVICE:
-        mr_words_add(&request->device, "-O0", "");
+        request->debug_device = true;
         mr_words_add(&request->both, "-D__CUDACC_DEBUG__", "");
         return true;
     case LEVEL:
@@ -441,13 +357,10 @@ static bool apply(struct request *request, const struct option *option, const ch
             return complain("there is no optimisation level", value);
         mr_words_add(&request->host, "-O", value);
         return true;
-    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER:
+    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case DEVICE_LINKER:
         return each_part(request, option->action, value);
     case DIAGNOSTICS:
         diagnostics(request, option->text, value);
-        return *value || complain("there is no value after", word);
-    case LINK_VALUE:
-        add_item(request, joined(option->text, value), 0);
         return *value || complain("there is no value after", word);
     case NOTHING:
         return true;
@@ -457,7 +370,9 @@ static bool apply(struct request *request, const struct option *option, const ch
         return is_number(value) || complain("expected a number in", word);
     case NOTHING_BOOLEAN:
         return is_boolean(value, word);
-    case REFUSE:
+    case NOTHING_WORD:
+        return is_word_of(option->text, value) || complain("this value is not known to", word);
+    case REFUSE: case REFUSE_VALUE:
         complain(option->text, NULL);
         return complain("cannot honour the option", word);
     default:
@@ -518,7 +433,7 @@ static void note_given(struct request *request, const struct option *option, con
 {
     switch (option->action) {
     case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
-    case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_VALUE: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
+    case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_LIST: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
     case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE: case EVERY_TARGET:
         break;
     default:
@@ -530,13 +445,21 @@ static void note_given(struct request *request, const struct option *option, con
 
 static bool read_file_of_options(struct request *request, const char *path);
 
+/* An option that nvcc doesn't know, to whom it is meant for. */
+static bool forward(struct request *request, const char *word)
+{
+    if (request->forward_unknown && (!request->forward_to_linker || !guard_is_for_link(word)))
+        return guard_host(request, word);
+    return request->forward_to_linker && guard_host_link(request, word);
+}
+
 static bool read_option(struct request *request, int argc, char **argv, int *at)
 {
     const char *word = argv[*at], *value;
-    const struct option *option = find_option(word, &value);
+    const struct option *option = option_find(word, &value);
     if (!option)
-        return request->forward_unknown ? guard_host(request, word) : complain("cannot honour the option", word);
-    bool valued = takes_value(option->action), separate = false;
+        return forward(request, word) || complain("cannot honour the option", word);
+    bool valued = option_takes_value(option->action), separate = false;
     if (valued && !value) {
         if (*at + 1 >= argc)
             return complain("there is no value after", word);
@@ -611,9 +534,11 @@ static bool read_file_of_options(struct request *request, const char *path)
 bool request_parse(struct request *request, int argc, char **argv)
 {
     request->runtime = "static";
-    for (int i = 1; i < argc; i++)
-        if (strstr(argv[i], "forward-unknown-to-host-compiler"))
-            request->forward_unknown = true;
+    for (int i = 1; i < argc; i++) { /* wherever they stand */
+        bool all = strstr(argv[i], "-forward-unknown-opts");
+        request->forward_unknown |= all || strstr(argv[i], "-forward-unknown-to-host-compiler");
+        request->forward_to_linker |= all || strstr(argv[i], "-forward-unknown-to-host-linker");
+    }
     if (!read_words(request, argc - 1, argv + 1))
         return false;
     return targets_end(request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and libraries.
  *
- *   options.c   nvcc's spelling -> a request
+ *   options.c   nvcc's spelling -> a request; option_table.c has the spellings
  *   targets.c   architectures
  *   guard.c     which options of others (host compiler, linker) may pass on
  *   steps.c     running commands, temporary files, names of outputs, the folders of headers and libraries
@@ -25,7 +25,7 @@
 #include "base/text.h"
 
 enum phase {
-    PHASE_LINK, PHASE_VERSION, PHASE_HELP, PHASE_PREPROCESS, PHASE_DEPENDENCIES, PHASE_PTX, PHASE_CUBIN, PHASE_FATBIN, PHASE_OBJECT,
+    PHASE_LINK, PHASE_VERSION, PHASE_HELP, PHASE_ARCHITECTURES, PHASE_PREPROCESS, PHASE_DEPENDENCIES, PHASE_PTX, PHASE_CUBIN, PHASE_FATBIN, PHASE_OBJECT,
     PHASE_DEVICE_LINK, PHASE_ARCHIVE,
 };
 
@@ -60,12 +60,15 @@ struct request {
     const char *output_folder;        /* -odir, for outputs without -o; or NULL */
     const char *language;             /* -x, or NULL */
     const char *host_compiler;        /* -ccbin, or NULL */
+    const char *archiver;             /* -arbin, or NULL */
     const char *keep_folder;          /* --keep: intermediate files stay here; NULL: they are removed */
     const char *runtime;              /* "static", "shared" or "none" */
     unsigned targets[TARGETS_MAX];    /* 80 for sm_80 */
     size_t target_count;
     bool arch_given, no_targets;      /* -arch; neither that nor -code nor -gencode */
     struct mr_words left_out;         /* architectures that no code is made for, as they were written */
+    struct mr_words entries;          /* -e: the kernels of a cubin; none: all */
+    bool assembles;                   /* a real architecture is named, for which NVIDIA's nvcc runs its assembler */
     bool every_target;                /* --every-architecture: those are errors, also beside others */
     bool plain_preprocess;            /* no line markers: --compiler-options -P */
     bool system_dependencies;         /* -M, -MD rather than -MM, -MMD */
@@ -73,9 +76,13 @@ struct request {
     const char *dependency_file, *dependency_target;
     bool dependency_phony;
     bool relocatable;                 /* -rdc=true, -dc */
+    bool no_device_link;              /* -nodlink */
+    bool debug_device, optimised_debug; /* -G, -dopt on */
+    bool list_code, list_architectures; /* --list-gpu-code, --list-gpu-arch */
     bool shared;
     bool serial_openmp;               /* -fopenmp where clang has no libomp: its directives have no effect in what clang compiles */
     bool forward_unknown;             /* -forward-unknown-to-host-compiler */
+    bool forward_to_linker;           /* -forward-unknown-to-host-linker */
     bool in_options_file;             /* while one is read */
     struct options_file { struct mr_words words; struct options_file *next; } *options_files;   /* the fields above point into them */
     bool verbose, dry_run;
@@ -97,6 +104,8 @@ bool targets_codes(struct request *request, const char *list);
 bool targets_gencode(struct request *request, const char *value);
 /* Once the command line is read: the default if none was named, one warning of those left out, false after a message if none remains. */
 bool targets_end(struct request *request);
+/* --list-gpu-code, --list-gpu-arch: on standard output. */
+void targets_list(const struct request *request);
 
 /* Says what is wrong, on standard error; false. `word` may be NULL. */
 bool complain(const char *what, const char *word);
@@ -107,6 +116,10 @@ int failed(const char *what, const char *word);
  * options from a file, or names another program to run is refused. */
 bool guard_host(struct request *request, const char *option);
 bool guard_linker(struct request *request, const char *option);
+/* An option of the host compiler's for the link alone: added, or false without a message. */
+bool guard_host_link(struct request *request, const char *option);
+/* Whether it is one of those. */
+bool guard_is_for_link(const char *option);
 /* Whether the words hold a character that a shell would read as more than text; the first that does. NULL if none. */
 const char *guard_shell(const struct mr_words *words);
 

@@ -26,7 +26,13 @@ static void leave_out(struct request *request, const char *value)
 static bool read_target(struct request *request, const char *value, unsigned *capability, bool *made)
 {
     bool real;
+    char virtual[64];
+    if (strncmp(value, "lto_", 4) == 0 && strlen(value) < 32) { /* code that is optimised when it is linked, as PTX is */
+        snprintf(virtual, sizeof virtual, "compute_%s", value + 4);
+        value = virtual;
+    }
     *made = true;
+    request->assembles |= strncmp(value, "sm_", 3) == 0 || strcmp(value, "native") == 0;
     if (strcmp(value, "native") == 0) {
         const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
         *capability = (unsigned)(strtod(text, NULL) * 10 + 0.5);
@@ -102,12 +108,24 @@ bool targets_arch(struct request *request, const char *value)
     request->arch_given = true;
     if (strcmp(value, "all") != 0 && strcmp(value, "all-major") != 0)
         return read_target(request, value, &capability, &made) && (!made || add_target(request, capability));
+    request->assembles = true;
     size_t count;
     const int *all = mr_ptx_arch_all(&count);
     for (size_t i = 0; i < count; i++)
         if ((value[3] != '-' || all[i] % 10 == 0) && !add_target(request, (unsigned)all[i]))
             return false;
     return true;
+}
+
+void targets_list(const struct request *request)
+{
+    size_t count;
+    const int *all = mr_ptx_arch_all(&count);
+    for (size_t i = 0; i < count; i++)
+        if (request->list_code && request->list_architectures)
+            printf("arch=compute_%d,code=sm_%d\n", all[i], all[i]);
+        else
+            printf("%s_%d\n", request->list_code ? "sm" : "compute", all[i]);
 }
 
 bool targets_end(struct request *request)
@@ -127,5 +145,6 @@ bool targets_end(struct request *request)
     request->no_targets = request->target_count == 0;
     if (request->no_targets)
         request->targets[request->target_count++] = 75;
+    request->assembles |= request->no_targets;
     return true;
 }

@@ -14,6 +14,7 @@ struct request {
     bool verbose;        /* tell what kernels use */
     bool relocatable;    /* names may be missing that a later link has */
     bool join_products;  /* products and sums that name no rounding may become one operation */
+    struct mr_words entries; /* the kernels that are wanted; none: all */
     bool help, version;
 };
 

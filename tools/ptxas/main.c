@@ -8,6 +8,7 @@
 #include "assembler.h"
 #include "base/log.h"
 #include "compile/compile.h"
+#include "ptx/entries.h"
 #include "ptx/ptx_diag.h"
 
 #define FAILED 255 /* NVIDIA's has no other status */
@@ -25,6 +26,7 @@ static const char usage[] =
     "  -o, --output-file FILE   instead of elf.o\n"
     "  -arch, --gpu-name NAME   refuse PTX for newer GPUs than this one\n"
     "  -c, --compile-only       functions and variables may be missing, for a later link\n"
+    "  -e, --entry NAMES        these kernels alone\n"
     "  -fmad, --fmad false      products and sums are never joined to one operation\n"
     "  -v, --verbose            tell what kernels use\n"
     "  --version, --help\n"
@@ -86,10 +88,27 @@ static bool check(const struct request *request, const struct mr_text *text)
     return false;
 }
 
+/* The text with the kernels that are wanted alone. */
+static bool keep_entries(const struct request *request, struct mr_text *text)
+{
+    struct mr_text kept = { .data = NULL }, said = { .data = NULL };
+    size_t wrong;
+    if (!request->entries.count)
+        return true;
+    enum mr_ptx_entries_result result = mr_ptx_keep_entries(mr_text_chars(text), &request->entries, &kept, &wrong);
+    if (result != MR_PTX_ENTRIES_KEPT)
+        mr_ptx_entries_explain(result, request->entries.items[wrong], &said);
+    fputs(mr_text_chars(&said), stderr);
+    mr_text_clear(&said);
+    mr_text_clear(text);
+    *text = kept;
+    return result == MR_PTX_ENTRIES_KEPT && (!kept.failed || complain("out of memory for", request->input));
+}
+
 static bool assemble(const struct request *request)
 {
     struct mr_text text = { .data = NULL }, exact = { .data = NULL };
-    bool good = read_all(request->input, &text);
+    bool good = read_all(request->input, &text) && keep_entries(request, &text);
     if (good && !request->join_products) {
         rounding_name(&text, &exact);
         good = !exact.failed || complain("out of memory for", request->input);

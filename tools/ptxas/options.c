@@ -5,8 +5,9 @@
 
 #include "assembler.h"
 #include "ptx/arch.h"
+#include "ptx/entries.h"
 
-enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION };
+enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION, ENTRY };
 
 static const struct option { const char *name, *shorter; bool has_value; enum effect effect; } options[] = {
     { "output-file", "o", true, OUTPUT },
@@ -50,7 +51,7 @@ static const struct option { const char *name, *shorter; bool has_value; enum ef
     { "suppress-double-demote-warning", "suppress-double-demote-warning", false, NOTHING },
     { "suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", false, NOTHING },
     { "suppress-stack-size-warning", "suppress-stack-size-warning", false, NOTHING },
-    { "entry", "e", true, REFUSED },
+    { "entry", "e", true, ENTRY },
     { "extensible-whole-program", "ewp", false, REFUSED },
     { "input-as-string", "ias", true, REFUSED },
     { "maxntid", "maxntid", true, REFUSED },
@@ -110,6 +111,7 @@ static bool take(const struct option *option, const char *word, const char *valu
     case RELOCATABLE: request->relocatable = true; return true;
     case JOIN_PRODUCTS: return read_truth(value, &request->join_products);
     case MACHINE: return strcmp(value, "64") == 0 || complain("there are machines of 64 bits only, not", value);
+    case ENTRY: mr_ptx_entries_list(value, &request->entries); return !request->entries.failed || complain("out of memory for", word);
     case HELP: request->help = true; return true;
     case VERSION: request->version = true; return true;
     default: return true;
