@@ -317,6 +317,8 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     run->input_length = source.length;
     enum mr_run_status status = look_and_run(run, &words, device, &folder, keep);
     if (status == MR_RUN_DONE)
+        status = mr_tables_move(run, &words, options->capability);
+    if (status == MR_RUN_DONE)
         status = mr_managed_mark(program, run, &words, device);
     if (status == MR_RUN_DONE)
         tidy_statics(run);

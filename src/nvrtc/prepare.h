@@ -26,6 +26,9 @@ enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct 
 /* managed.c: after a compilation by `words` (with the last): marks the managed variables in its output. What is not DONE is the compilation's end. */
 enum mr_run_status mr_managed_mark(const struct _nvrtcProgram *program, struct mr_run *run, const struct mr_words *words, const char *device);
 
+/* tables.c: after the same: moves const tables to global memory where they take more constant memory than there is. */
+enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *words, unsigned capability);
+
 /* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures but a missing header, nothing is
  * in run's texts. */
 enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device, const struct mr_folder *folder);

@@ -603,6 +603,36 @@ static void managed_variables(void **state)
     }
 }
 
+/* Tables that are const and larger than constant memory are in global memory; what the host fills stays. */
+static void large_tables(void **state)
+{
+    (void)state;
+    static const char source[] = "__device__ const int first[12000] = { 1, 2, 3 };\n"
+        "static __device__ const double second[5000] = { 4, 5 };\n"
+        "__constant__ int filled[4];\n"
+        "extern \"C\" __global__ void sum(int *result, int i) { *result = first[i] + (int)second[i] + filled[i]; }\n";
+    nvrtcProgram program = program_of(source, "tables.cu");
+    assert_int_equal(nvrtcCompileProgram(program, 0, NULL), NVRTC_SUCCESS);
+    char *ptx = ptx_of(program);
+    assert_non_null(strstr(ptx, "first[48000]"));
+    assert_non_null(strstr(ptx, ".const .align 4 .b8 filled[16];"));
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr result;
+    int index = 1, sum = 0;
+    void *arguments[] = { &result, &index };
+    assert_int_equal(cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context), 0);
+    assert_int_equal(cuModuleLoadData(&module, ptx), 0);
+    assert_int_equal(cuModuleGetFunction(&function, module, "sum") || cuMemAlloc(&result, 4), 0);
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, arguments, NULL) || cuMemcpyDtoH(&sum, result, 4), 0);
+    assert_int_equal(sum, 7);
+    assert_int_equal(cuMemFree(result) || cuModuleUnload(module) || cuDevicePrimaryCtxRelease(device), 0);
+    free(ptx);
+    nvrtcDestroyProgram(&program);
+}
+
 /* Variables that only the host writes: found by name, and read as written, whatever their linkage. NVRTC 13.0 names them so. */
 static void static_variables(void **state)
 {
@@ -765,7 +795,7 @@ int main(void)
         cmocka_unit_test_setup(changed_headers, begin),
         cmocka_unit_test_setup(our_headers_first, begin), cmocka_unit_test_setup(what_sources_expect, begin),
         cmocka_unit_test_setup(sums_of_their_own, begin),
-        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(managed_variables, begin), cmocka_unit_test_setup(static_variables, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
+        cmocka_unit_test_setup(results_run, begin), cmocka_unit_test_setup(managed_variables, begin), cmocka_unit_test_setup(large_tables, begin), cmocka_unit_test_setup(static_variables, begin), cmocka_unit_test_setup(threads, begin), cmocka_unit_test_setup(cancelled, begin),
         cmocka_unit_test(no_compiler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,32 @@ int main() { int *p = nullptr; start([=] __device__(int i) { p[i] = i; }); }
         self.assertIn("50000 bytes of static shared memory", done.stderr)
         self.assertFalse((self.path / "large.cubin").exists())
 
+    def test_tables_larger_than_constant_memory(self):
+        """`const` variables of the device are in global memory, as large as they are, where clang's 64 KiB do not hold them."""
+        (self.path / "tables.cu").write_text("""
+static __device__ const int first[10000] = { 1, 2, 3 };
+const __device__ double second[5000] = { 4, 5 };
+namespace { const __device__ short third[30000] = { 6 }; }
+template <class T> __device__ const T fourth[9000] = { 7 };
+static const float of_the_host[100000] = { 8 };
+__constant__ int filled[16];
+__global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourth<int>[*p] + filled[*p]; }
+""")
+        for words in (), ("-G",), ("-lineinfo", "-fmad=false"), ("-rdc=true",):
+            done = self.nvcc("--ptx", "-w", *words, "tables.cu")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = (self.path / "tables.ptx").read_text()
+            spaces = dict(reversed(pair) for pair in re.findall(r"^(?:\.\w+ )?\.(global|const) \.align \d+ \.\w+ (\w+)\[\d{4,}\]", text, re.M))
+            self.assertEqual(set(spaces.values()), {"global"}, (words, spaces))
+            self.assertEqual(len(spaces), 4, (words, spaces))
+            self.assertRegex(text, r"\.const \.align 4 \.b8 filled\[64\]")
+        self.assertEqual(self.nvcc("--cubin", "-w", "tables.cu").returncode, 0)
+        # What the host fills is a device's to hold.
+        (self.path / "tables.cu").write_text("__constant__ int filled[20000];\n__global__ void f(int *p) { *p = filled[*p]; }\n")
+        done = self.nvcc("--cubin", "tables.cu")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("constant variables take more than 65536 bytes", done.stderr)
+
     def test_entries(self):
         """-e: of a cubin these kernels alone; PTX holds them all. Names are looked for where NVIDIA's nvcc runs its assembler."""
         (self.path / "two.cu").write_text(SOURCE + "__global__ void other(float *p) { *p = 1; }\n__device__ int table[4] = { 1, 2 };\n"

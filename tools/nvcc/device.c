@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "compile/compile.h"
+#include "ptx/constants.h"
 #include "ptx/entries.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
@@ -157,6 +158,48 @@ static int show(const struct request *request, const char *path, const char *out
     return good ? 0 : 1;
 }
 
+/* Where tables take more constant memory than there is: PTX with those in global memory, as nvcc has it (ptx/constants.h). */
+static int move_tables(const struct request *request, const struct mr_words *common, const char *source, unsigned target, const char *output)
+{
+    struct mr_text ptx = { .data = NULL }, ir = { .data = NULL }, moved = { .data = NULL };
+    struct mr_words names = { .items = NULL }, words = { .items = NULL };
+    if (request->dry_run)
+        return 0;
+    int status = file_read(output, &ptx) ? 0 : 1;
+    if (status == 0 && mr_ptx_constants_overflow(mr_text_chars(&ptx), &names)) {
+        char *file = step_file(request, source, ".tables.ll");
+        words_add_all(&words, common);
+        const char *const last[] = { "-w", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file, "--", source };
+        for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+            mr_words_add(&words, last[i], "");
+        status = step_run(request, &words, NULL);
+        if (status == 0 && !file_read(file, &ir))
+            status = 1;
+        mr_ir_move_constants(mr_text_chars(&ir), &names, &moved);
+        if (status == 0 && (names.failed || moved.failed))
+            status = failed("out of memory", NULL);
+        if (status == 0 && !file_write(request, file, mr_text_chars(&moved), moved.length))
+            status = 1;
+        mr_words_clear(&words);
+        mr_ir_compiler_words(host_clang(), target, &words);
+        words_add_all(&words, &request->device);
+        if (request->debug_device && !request->optimised_debug)
+            mr_words_add(&words, "-O0", "");
+        const char *const end[] = { "-S", "-o", output, "--", file };
+        for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+            mr_words_add(&words, end[i], "");
+        if (status == 0)
+            status = step_run(request, &words, NULL);
+        mr_free(file);
+    }
+    mr_words_clear(&words);
+    mr_words_clear(&names);
+    mr_text_clear(&moved);
+    mr_text_clear(&ir);
+    mr_text_clear(&ptx);
+    return status;
+}
+
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
 {
     struct mr_words common = { .items = NULL }, words = { .items = NULL };
@@ -174,6 +217,8 @@ int device_ptx(const struct request *request, const struct places *places, const
     int status = step_run(request, &words, NULL);
     if (status != 0)
         cccl_explain(request, &common, source);
+    if (status == 0)
+        status = move_tables(request, &common, source, target, to);
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
     if (status == 0 && (request->relocatable || phase_is_device(request->phase)))
