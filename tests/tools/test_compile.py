@@ -330,6 +330,40 @@ class Options(Programs):
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)
 
+    def test_nvtx(self):
+        """Marks and ranges of programs that a profiler could watch: in CUDA C++, C++ and C, with the answers that there are when none does."""
+        text = """
+#include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtCuda.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
+#include <stdio.h>
+int NAME(void)
+{
+    nvtxEventAttributes_t event = { 0 };
+    nvtxDomainHandle_t domain = nvtxDomainCreateA("work");
+    event.version = NVTX_VERSION;
+    event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    event.colorType = NVTX_COLOR_ARGB;
+    event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    event.message.ascii = "step";
+    event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+    event.payload.dValue = 1;
+    nvtxNameCudaStreamA(0, "stream");
+    nvtxNameCuDevice(0, "device");
+    nvtxDomainMarkEx(domain, &event);
+    nvtxRangeEnd(nvtxRangeStart("all"));
+    int depth = nvtxRangePushEx(&event) + nvtxRangePop() + nvtxDomainRangePushEx(domain, &event) + nvtxDomainRangePop(domain);
+    nvtxDomainDestroy(domain);
+    return sizeof event == 48 && !nvtxDomainRegisterStringA(domain, "s") && depth == 4 * NVTX_NO_PUSH_POP_TRACKING;
+}
+"""
+        self.write({"main.cu": text.replace("NAME", "of_cuda") + 'extern "C" int of_c(void);\nint of_cpp();\n__global__ void k() {}\n'
+                               "int main() { nvtxRangePush(\"k\"); k<<<1, 1>>>(); cudaDeviceSynchronize(); nvtxRangePop(); puts(of_cuda() && of_c() && of_cpp() ? \"right\" : \"wrong\"); return 0; }\n",
+                    "other.c": text.replace("NAME", "of_c"), "more.cpp": text.replace("NAME", "of_cpp")})
+        for words in (), ("-ccbin", "gcc"):
+            self.cc("main.cu", "other.c", "more.cpp", "-o", "program", *words)
+            self.assertEqual(self.run_it(), "right\n")
+
     def test_openmp(self):
         """With libomp or without: the sum is right, and a team has the threads that it says it has."""
         text = "#include <omp.h>\n#include <cstdio>\n" + """
