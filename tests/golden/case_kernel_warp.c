@@ -90,5 +90,27 @@ static const struct gold_kernel warp[] = {
      "or.b32 %r10, %r4, %r5;"},
     {"kernel.nanosleep", IN_INDEX, 'r', "nanosleep.u32 100; mov.u32 %r10, 4;"},
     {"kernel.dynamic_shared_size", IN_INDEX, 'r', "mov.u32 %r10, %dynamic_smem_size;", .dynamic_shared = 512},
+    /* Masks that lack the caller or most of the lanes that are there. */
+    {"kernel.mask_without_caller_ballot", IN_INT, 'r',
+     "setp.gt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r10, %p1, 0xfffffffe;"},
+    {"kernel.mask_of_odd_lanes_ballot", IN_INT, 'r',
+     "mov.u32 %r4, %laneid; and.b32 %r5, %r4, 2; setp.ne.u32 %p1, %r5, 0; vote.sync.ballot.b32 %r10, %p1, 0xaaaaaaaa;"},
+    {"kernel.mask_of_one_ballot", IN_INT, 'r', "setp.gt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r10, %p1, 2;"},
+    {"kernel.mask_of_none_ballot", IN_INT, 'r', "setp.gt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r10, %p1, 0;"},
+    {"kernel.mask_in_register_ballot", IN_INT, 'r',
+     "mov.u32 %r5, %ctaid.x; add.u32 %r5, %r5, 1; setp.gt.s32 %p1, %r1, %r2; vote.sync.ballot.b32 %r10, %p1, %r5;"},
+    {"kernel.mask_without_caller_any", IN_INT, 'r',
+     "mov.u32 %r4, %laneid; setp.eq.u32 %p1, %r4, 0; vote.sync.any.pred %p2, %p1, 0xfffffffe; setp.ne.u32 %p3, %r4, 0; "
+     "vote.sync.all.pred %p4, %p3, 0xfffffffe; vote.sync.uni.pred %p5, %p3, 0xfffffffe; selp.u32 %r4, 1, 0, %p2; "
+     "selp.u32 %r5, 2, 0, %p4; or.b32 %r10, %r4, %r5; selp.u32 %r4, 4, 0, %p5; or.b32 %r10, %r10, %r4;"},
+    {"kernel.mask_of_one_shfl_idx", IN_SMALL, 'r', "shfl.sync.idx.b32 %r8|%p1, %r0, %r3, 31, 2;" SHOW_PREDICATE},
+    {"kernel.mask_of_one_shfl_down", IN_INDEX, 'r', "shfl.sync.down.b32 %r8|%p1, %r0, 5, 31, 2;" SHOW_PREDICATE},
+    {"kernel.mask_of_one_match_any", IN_SMALL, 'r', "and.b32 %r4, %r3, 7; match.any.sync.b32 %r10, %r4, 2;"},
+    {"kernel.mask_of_none_match_any", IN_SMALL, 'r', "and.b32 %r4, %r3, 7; match.any.sync.b32 %r10, %r4, 0;"},
+    {"kernel.mask_of_one_match_all", IN_INT, 'r', "match.all.sync.b32 %r4|%p1, %r2, 2; selp.u32 %r5, 1, 0, %p1; xor.b32 %r10, %r4, %r5;"},
+    {"kernel.mask_of_one_match_all_same", IN_INDEX, 'r',
+     "mov.u32 %r4, %ctaid.x; match.all.sync.b32 %r4|%p1, %r4, 2; selp.u32 %r5, 1, 0, %p1; xor.b32 %r10, %r4, %r5;"},
+    {"kernel.mask_of_one_redux_add", IN_INT, 'r', "redux.sync.add.u32 %r10, %r1, 2;", .target = 80},
+    {"kernel.mask_of_one_bar_warp", IN_INDEX, 'r', "bar.warp.sync 2; activemask.b32 %r10;"},
 };
 KERNELS(warp);

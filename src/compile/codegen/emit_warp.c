@@ -4,10 +4,9 @@
  * What lanes of a warp do together: votes, shuffles, matches, reductions; and
  * barriers of a block, which the runtime does.
  *
- * The lanes that take part are those that run the instruction at this moment and
- * are in the member mask; lanes that name different masks act in groups. Lanes reconverge as early as they can (flow.h), so that
- * is everyone whom the mask names in code that is right to name them; a lane
- * that is elsewhere at the time is left out rather than waited for.
+ * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in groups. Lanes reconverge as
+ * early as they can (flow.h), so that is everyone whom the mask names in code that is right to name them; a lane that is elsewhere at the time is
+ * left out rather than waited for. A mask is not looked into: where it lacks lanes that are there, hardware counts them all the same.
  */
 #include "compile/codegen/early.h"
 #include "compile/codegen/emit_regions.h"
@@ -140,14 +139,11 @@ static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned
     const struct mr_ptx_operand *to = &inst->operands[0];
     bool masked = (inst->op == MR_PTX_OP_ELECT || (inst->flags & MR_PTX_FLAG_SYNC)) && index < inst->operand_count;
     struct outcome r;
-    if (masked && mr_flow_operand_class(&g->flow, &inst->operands[index]).kind != MR_CLASS_UNIFORM) {
-        g->lanes = CG_LANES;
+    g->lanes = CG_LANES;
+    if (masked && mr_flow_operand_class(&g->flow, &inst->operands[index]).kind != MR_CLASS_UNIFORM)
         r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
-    } else {
-        LLVMValueRef act = masked ? LLVMBuildAnd(g->b, g->exec, cg_scalar_source(g, &inst->operands[index]), "") : g->exec;
-        g->lanes = CG_LANES;
-        r = act_together(g, inst, act);
-    }
+    else
+        r = act_together(g, inst, g->exec);
     cg_write(g, to, r.value);
     if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
         cg_write_reg(g, to->reg2, r.flag);
