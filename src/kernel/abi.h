@@ -153,7 +153,8 @@ enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_
 
 #define MR_BARRIER_PER_THREAD 4u
 
-enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK };
+enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK,
+    MR_TRAP_NO_MEMBER /* of the warp operation that it came to, by the mask */ };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, and writes nothing but
  * ctaid[0] where it runs several blocks in one call, and what reports of faults need. */

@@ -6,7 +6,10 @@
  *
  * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in groups. Lanes reconverge as
  * early as they can (flow.h), so that is everyone whom the mask names in code that is right to name them; a lane that is elsewhere at the time is
- * left out rather than waited for. A mask is not looked into: where it lacks lanes that are there, hardware counts them all the same.
+ * left out rather than waited for.
+ *
+ * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be there with one mask: there nobody looks
+ * into it, and all lanes count. It is the same here, by what the flow knows.
  */
 #include "compile/codegen/early.h"
 #include "compile/codegen/emit_regions.h"
@@ -35,6 +38,38 @@ LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand
     LLVMValueRef value = cg_source(g, operand, g->unit->i32);
     g->lanes = lanes;
     return uniform ? value : LLVMBuildExtractElement(g->b, value, lowest_lane(g, g->exec), "");
+}
+
+static bool is_uniform(struct cg *g, const struct mr_ptx_operand *operand)
+{
+    return mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
+}
+
+/* Ends the launch if a lane is not in its own mask. Known masks fold. */
+static void check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks)
+{
+    bool uniform = is_uniform(g, masks), together = inst->guard == MR_PTX_NONE || !g->guard_varies;
+    if (uniform && together && (g->flow.dispatched || mr_flow_runs_alone(&g->flow, g->at)))
+        return;
+    LLVMValueRef has;
+    if (uniform) {
+        has = cg_scalar_source(g, masks);
+    } else {
+        g->lanes = CG_LANES;
+        LLVMValueRef mine = LLVMBuildShl(g->b, cg_int(g, g->unit->i32, 1), cg_lane_numbers(g, g->unit->i32, 1), "");
+        mine = LLVMBuildAnd(g->b, cg_source(g, masks, g->unit->i32), mine, "");
+        has = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntNE, mine, cg_int(g, g->unit->i32, 0), ""));
+    }
+    if (LLVMIsAConstantInt(has) && LLVMConstIntGetZExtValue(has) == UINT32_MAX)
+        return;
+    LLVMValueRef lacks = LLVMBuildAnd(g->b, g->exec, LLVMBuildNot(g->b, has, ""), "");
+    lacks = LLVMBuildICmp(g->b, LLVMIntNE, lacks, number(g, 0), "");
+    LLVMBasicBlockRef bad = cg_new_block(g, "no.member"), good = cg_new_block(g, "members");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, lacks, bad, good));
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    cg_emit_trap(g, MR_TRAP_NO_MEMBER);
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, good);
 }
 
 /* What an instruction gives to the lanes that act together: one value for all of them, or a vector. `flag` for the second destination, or NULL. */
@@ -139,8 +174,10 @@ static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned
     const struct mr_ptx_operand *to = &inst->operands[0];
     bool masked = (inst->op == MR_PTX_OP_ELECT || (inst->flags & MR_PTX_FLAG_SYNC)) && index < inst->operand_count;
     struct outcome r;
+    if (masked)
+        check_members(g, inst, &inst->operands[index]);
     g->lanes = CG_LANES;
-    if (masked && mr_flow_operand_class(&g->flow, &inst->operands[index]).kind != MR_CLASS_UNIFORM)
+    if (masked && !is_uniform(g, &inst->operands[index]))
         r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
     else
         r = act_together(g, inst, g->exec);
@@ -190,6 +227,8 @@ static LLVMValueRef permute(struct cg *g, LLVMValueRef values, LLVMValueRef inde
 static void emit_shuffle(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef i32 = g->unit->i32;
+    if (inst->flags & MR_PTX_FLAG_SYNC)
+        check_members(g, inst, &inst->operands[4]);
     g->lanes = CG_LANES;
     LLVMValueRef a = cg_source(g, &inst->operands[1], i32);
     LLVMValueRef b = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[2], i32), cg_int(g, i32, 31), "");
@@ -352,9 +391,10 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         cg_runtime_call(g, service, g->unit->void_type, &g->exec, 1);
         return true;
     }
-    if (inst->mode == MR_PTX_MODE_WARP_SYNC) /* lanes run in step: only the order of memory accesses matters */
+    if (inst->mode == MR_PTX_MODE_WARP_SYNC) { /* lanes run in step: only the order of memory accesses matters */
+        check_members(g, inst, &inst->operands[0]);
         LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
-    else if (inst->mode == MR_PTX_MODE_JOIN)
+    } else if (inst->mode == MR_PTX_MODE_JOIN)
         emit_barrier_join(g, inst);
     else if (inst->mode == MR_PTX_MODE_TEST)
         emit_barrier_test(g, inst);
