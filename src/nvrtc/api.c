@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "nvrtc/program.h"
+#include "ptx/spelling.h"
 #include "ptx/arch.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -80,6 +81,15 @@ static char *copy(const char *text)
     return mr_memdup(text, strlen(text) + 1);
 }
 
+/* A source or header, in a spelling that clang takes. */
+static char *copy_spelt(const char *text)
+{
+    char *copied = copy(text);
+    if (copied)
+        mr_spelling_mend(copied, strlen(copied));
+    return copied;
+}
+
 static void free_program(struct _nvrtcProgram *program)
 {
     mr_program_reset(program);
@@ -120,14 +130,14 @@ EXPORT nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const
     struct _nvrtcProgram *program = mr_calloc(1, sizeof *program);
     if (!program)
         return NVRTC_ERROR_OUT_OF_MEMORY;
-    program->source = copy(src);
+    program->source = copy_spelt(src);
     program->name = copy(name && *name ? name : "default_program");
     program->headers = mr_calloc((size_t)numHeaders, sizeof *program->headers);
     bool good = program->source && program->name && program->headers;
     for (int i = 0; good && i < numHeaders; i++) {
         struct mr_header *header = &program->headers[program->header_count++];
         header->name = copy(includeNames[i]);
-        header->text = copy(headers[i]);
+        header->text = copy_spelt(headers[i]);
         good = header->name && header->text;
     }
     if (!good) {

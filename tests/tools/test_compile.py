@@ -434,6 +434,42 @@ int NAME()
             self.assertFalse([line for line in lines if "mr_" in line])
         self.assertIn("nobody_reads", self.cc("--ptx", "local.cu", "-o", "/dev/stdout").stdout)
 
+    def test_spellings(self):
+        """Blanks in a launch's brackets and alignas behind __shared__, in a source, in headers found in two ways, and with the columns of what is wrong."""
+        (self.path / "deep/er").mkdir(parents=True)
+        (self.path / "my src").mkdir()
+        (self.path / "deep/er/kernel.h").write_text(
+            "template <class T> __global__ void fill(T *p)\n{\n    __shared__ alignas(32) T tile[32];\n    tile[threadIdx.x] = blockIdx.x;\n    __syncthreads();\n"
+            "    p[blockIdx.x * 16 + threadIdx.x] = tile[threadIdx.x ^ 1] + ((unsigned long long)tile & 31);\n}\n")
+        (self.path / "deep/go.h").write_text('#pragma once\n#include "er/kernel.h"\ntemplate <class T> void go(T *p) { fill<T> << <2, 16>> >(p); }\n')
+        (self.path / "my src/t.cu").write_text("""#include <cstdio>
+#include <go.h>
+#define LAUNCH(k) k << <1, 1>> >
+__global__ void one(int *p) { *p += 1; }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 128);
+    go(p);
+    one<<
+        <1, 1>> > (p);
+    LAUNCH(one)(p);
+    cudaDeviceSynchronize();
+    printf("%d %d %s:%d\\n", p[0], p[31], __FILE__, __LINE__);
+#ifdef WRONG
+    one << <1, 1 >> > (nothing);
+#endif
+}
+""")
+        self.do(MILLRACE, "cc", "-arch=sm_80", "-Ideep", "-MD", "-MF", "t.d", "my src/t.cu", "-o", "t")
+        self.assertEqual(self.do(MILLRACE, "run", "--", "./t").stdout, "2 1 my src/t.cu:14\n")
+        listed = (self.path / "t.d").read_text()
+        for name in ("my\\ src/t.cu", "deep/go.h", "deep/er/kernel.h"):
+            self.assertIn(name, listed)
+        self.assertNotIn(".spelling", listed)
+        wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
+        self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
+
     def test_dependencies(self):
         self.write(HALVES)
         self.assertIn("kernels.h", self.cc("-MM", "kernels.cu").stdout)

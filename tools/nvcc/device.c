@@ -78,6 +78,7 @@ void clang_words(const struct request *request, const struct places *places, con
     if (request->phase != PHASE_PREPROCESS)
         add_path(words, "-include", places->include, "/cuda_runtime.h");
     words_add_all(words, &request->gpu);
+    spelling_words(request, source, words);
     if (request->relocatable) {
         mr_words_add(words, "-fgpu-rdc", "");
         mr_words_add(words, "-D__CUDACC_RDC__=1", "");
@@ -105,7 +106,7 @@ static void device_words(const struct request *request, const struct places *pla
         mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
 }
 
-/* Variables local to the source, in the PTX: those that the host knows by a longer name, and those that it may look for by name. */
+/* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and those that are declared to be elsewhere. */
 static int mend_statics(const struct request *request, const char *output)
 {
     struct mr_text ptx = { .data = NULL }, tidied = { .data = NULL }, mended = { .data = NULL };
@@ -119,7 +120,7 @@ static int mend_statics(const struct request *request, const char *output)
     if (request->relocatable)
         mr_ptx_join_statics(mr_text_chars(&tidied), &mended);
     else
-        mr_text_put(&mended, mr_text_chars(&tidied));
+        mr_ptx_define_externs(mr_text_chars(&tidied), &mended);
     if (good && (tidied.failed || mended.failed))
         good = complain("out of memory", NULL);
     good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&mended)) == 0 || file_write(request, output, mr_text_chars(&mended), mended.length));
@@ -221,7 +222,7 @@ int device_ptx(const struct request *request, const struct places *places, const
         status = move_tables(request, &common, source, target, to);
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
-    if (status == 0 && (request->relocatable || phase_is_device(request->phase)))
+    if (status == 0)
         status = mend_statics(request, to);
     unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)

@@ -9,6 +9,7 @@
  *   host.c      the host half, sources without device code, the link
  *   bodies.c    a host half that clang refuses: again, without what runs on the device
  *   managed.c   managed variables, which take a step more in both halves
+ *   spelling.c  spellings that clang does not take, in sources and headers
  *   cccl.c      where NVIDIA's C++ headers are
  *   devlink.c   linking relocatable device code
  *   nvidia.c    NVIDIA's own nvcc in clang's place (MILLRACE_CC=nvcc)
@@ -197,6 +198,9 @@ int managed_object(const struct request *request, const struct mr_words *to_ir, 
 void cccl_words(struct mr_words *words);
 /* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package has them. */
 void cccl_explain(const struct request *request, const struct mr_words *common, const char *source);
+
+/* spelling.c: adds what makes clang read the source and its headers in a spelling that it takes, if that is another. */
+void spelling_words(const struct request *request, const char *source, struct mr_words *words);
 
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);

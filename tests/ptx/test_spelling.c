@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spellings that nvcc takes and clang does not: what is rewritten, and what looks like it and is not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ptx/spelling.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void becomes(const char *before, const char *after)
+{
+    /* No NUL behind it: nothing may look there. */
+    size_t length = strlen(before);
+    char *text = malloc(length ? length : 1);
+    assert_non_null(text);
+    memcpy(text, before, length);
+    size_t changes = mr_spelling_mend(text, length);
+    char *line = calloc(1, length + 1);
+    assert_non_null(line);
+    memcpy(line, text, length);
+    assert_string_equal(line, after);
+    assert_int_equal(changes != 0, strcmp(before, after) != 0);
+    free(line);
+    free(text);
+}
+
+static void stays(const char *text)
+{
+    becomes(text, text);
+}
+
+static void launches(void **state)
+{
+    (void)state;
+    becomes("k << <1, 1>> >(p);", "k <<< 1, 1>>> (p);");
+    becomes("k<< <1, 1 >> >(p);", "k<<< 1, 1 >>> (p);");
+    becomes("k <<<1, 1>> >(p);", "k <<<1, 1>>> (p);");
+    becomes("k << <1, 1>>>(p);", "k <<< 1, 1>>>(p);");
+    becomes("k<<\n  <1,\n 1>>\n\t> (p);\nx", "k<<<\n  1,\n 1>>>\n\t (p);\nx");
+    becomes("k << /* a */ <1, 1>> // b\n >(p);", "k <<< /* a */ 1, 1>>> // b\n (p);");
+    becomes("k<T<U<int> > > << <1, sizeof(T<U<int> >)>> >(p);", "k<T<U<int> > > <<< 1, sizeof(T<U<int> >)>>> (p);");
+    becomes("k << <1, (8 >> 1), x[a >> 2] >> >(p); y = a >> 3 > (b);", "k <<< 1, (8 >> 1), x[a >> 2] >>> (p); y = a >> 3 > (b);");
+    becomes("CHECK((k << <1, 1>> >(p)), k << <2, 2>> >(q));", "CHECK((k <<< 1, 1>>> (p)), k <<< 2, 2>>> (q));");
+    becomes("#define GO(k) k << <1, \\\n 1>> >\nGO(x)(1)", "#define GO(k) k <<< 1, \\\n 1>>> \nGO(x)(1)");
+    becomes("k << <1'000, 1>> >(\"<< <\");", "k <<< 1'000, 1>>> (\"<< <\");");
+}
+
+static void no_launches(void **state)
+{
+    (void)state;
+    stays("k<<<1, 1>>>(p);");
+    stays("a << b; c >> d; e >> 1 > (f);");
+    stays("std::ostream &operator<< <int>(std::ostream &, int); operator << <>(a, b);");
+    stays("// k << <1, 1>> >(p)\n/* k << <1, 1>> >(p) */ '<' \"k << <1, 1>> >(p)\"");
+    stays("R\"(k << <1, 1>> >(p))\" u8R\"x(k << <1)\" << <)x\"");
+    stays("\"\\\"k << <1\" '\\'' \"<< <\"");
+    stays("A<B<C<int>> > x; A<B<int>> >(y); // don't << <");
+    stays("#error don't << < \n#if 0\nit's\n#endif\n");
+    stays("k <<");
+    stays("k << ");
+    stays("k << /");
+    stays("k << /* <");
+    stays("");
+    stays("<<<");
+    stays("R\"");
+    stays("R\"abcdefghijklmnopqrstuvwxyz(<< <");
+}
+
+static void attributes(void **state)
+{
+    (void)state;
+    becomes("__shared__ alignas(16) float a[32];", "alignas(16) __shared__ float a[32];");
+    becomes("__shared__ alignas( alignof( float4 ) ) T a;", "alignas( alignof( float4 ) ) __shared__ T a;");
+    becomes("__shared__\n  alignas(16)\n  float a;", "alignas(16)\n  __shared__\n  float a;");
+    becomes("__shared__ __align__(8) alignas(16) float a;", "alignas(16) __shared__ __align__(8) float a;");
+    becomes("__shared__ alignas(8) alignas(16) float a;", "alignas(8) alignas(16) __shared__ float a;");
+    becomes("__shared__ alignas(8) __align__(16) float a;", "alignas(8) __shared__ __align__(16) float a;");
+    becomes("__shared__ [[maybe_unused]] float a;", "[[maybe_unused]] __shared__ float a;");
+    becomes("{ __align__(8) alignas(16) float a; }", "{ alignas(16) __align__(8) float a; }");
+    becomes("#define S __shared__ alignas(16)\nS int a;", "#define S alignas(16) __shared__\nS int a;");
+    stays("alignas(16) __shared__ float a;");
+    stays("__shared__ float a alignas(16)[2];");
+    stays("struct __align__(8) alignas(16) S { int x; };");
+    stays("__shared__/**/alignas(16)__align__(8) float a; \"__shared__ alignas(16)\"");
+    stays("__shared__ alignas(16");
+    stays("__shared__ alignas");
+    stays("__shared__ [[");
+    stays("#define __shared__ __attribute__((shared))\nalignas");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(launches), cmocka_unit_test(no_launches), cmocka_unit_test(attributes) };
+    return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
+}
