@@ -3,13 +3,14 @@
  *
  * A group below the block is a mask of lanes of one warp. Threads of a tile are neighbours, so its shuffles are the warp's with a width;
  * a coalesced group's go through the lane of the n-th bit. Tiles of several warps are in millrace_large_tiles.h, clusters in millrace_cluster.h;
- * reduce and scan are in headers of their own, as are asynchronous copies. */
+ * reduce and scan are in headers of their own, as are asynchronous copies. All is in a namespace __v1, as in the toolkit, for NVIDIA's C++ headers (CCCL) name
+ * groups there before this header does. */
 #ifndef MILLRACE_COOPERATIVE_GROUPS_H
 #define MILLRACE_COOPERATIVE_GROUPS_H
 
 #define MR_MEMBER __attribute__((device, always_inline)) inline
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 MR_DEVICE unsigned int mr_lane() { return __nvvm_read_ptx_sreg_laneid(); }
 MR_DEVICE unsigned int mr_block_rank() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
@@ -53,9 +54,9 @@ template <unsigned int MaxBlockSize = 1024> struct __attribute__((aligned(8))) b
 template <unsigned int MaxBlockSize> MR_DEVICE thread_block this_thread_block(block_tile_memory<MaxBlockSize> &) { return {}; }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #include "millrace_cluster.h"
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 #endif
 
 /* Where the blocks of a cooperative launch count arrivals at the grid's barrier; NULL in another launch. */
@@ -198,9 +199,9 @@ public:
     MR_MEMBER void mr_take(const mr_tile &) {}
 };
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #include "millrace_large_tiles.h"
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 /* Which of its parent's tiles it is: known by the type, or to the tile where that doesn't say. */
 template <unsigned int Size, class Parent> class mr_numbered_tile : public mr_tile<Size> {
@@ -322,7 +323,7 @@ template <class Group> MR_DEVICE void sync(const Group &group) { group.sync(); }
 template <class Group> MR_DEVICE auto thread_rank(const Group &group) -> decltype(group.thread_rank()) { return group.thread_rank(); }
 template <class Group> MR_DEVICE auto group_size(const Group &group) -> decltype(group.size()) { return group.size(); }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 
 #undef MR_MEMBER
 #endif

@@ -3,7 +3,7 @@
 #ifndef MILLRACE_CLUSTER_H
 #define MILLRACE_CLUSTER_H
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 struct cluster_group {
     struct arrival_token {};
@@ -36,5 +36,5 @@ struct cluster_group {
 };
 MR_DEVICE cluster_group this_cluster() { return {}; }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #endif

@@ -8,7 +8,7 @@
 #ifndef MILLRACE_LARGE_TILES_H
 #define MILLRACE_LARGE_TILES_H
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 MR_DEVICE unsigned long long *mr_words_of_block()
 {
@@ -104,5 +104,5 @@ template <unsigned int Size, unsigned int Of> MR_DEVICE unsigned long long *mr_m
     return mr_begin<Size>(tile, tile.mr_memory);
 }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #endif

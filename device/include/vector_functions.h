@@ -5,14 +5,20 @@
 
 #include "vector_types.h"
 
+/* NVRTC has no definitions of these that a source's own could meet, and Slang's sources have their own. A template gives way to them. */
+#ifdef __CUDACC_RTC__
+#define MR_VECTOR_MAKES template <int = 0> static inline MR_VECTOR_BOTH
+#else
+#define MR_VECTOR_MAKES static inline MR_VECTOR_BOTH
+#endif
 #define MR_VECTOR_FUNCTIONS(name, T)                                                                          \
-    static inline MR_VECTOR_BOTH name##1 make_##name##1(T x) { name##1 v = { x }; return v; }                        \
-    static inline MR_VECTOR_BOTH name##2 make_##name##2(T x, T y) { name##2 v = { x, y }; return v; }                \
-    static inline MR_VECTOR_BOTH name##3 make_##name##3(T x, T y, T z) { name##3 v = { x, y, z }; return v; }        \
-    static inline MR_VECTOR_BOTH name##4 make_##name##4(T x, T y, T z, T w) { name##4 v = { x, y, z, w }; return v; }
+    MR_VECTOR_MAKES name##1 make_##name##1(T x) { name##1 v = { x }; return v; }                        \
+    MR_VECTOR_MAKES name##2 make_##name##2(T x, T y) { name##2 v = { x, y }; return v; }                \
+    MR_VECTOR_MAKES name##3 make_##name##3(T x, T y, T z) { name##3 v = { x, y, z }; return v; }        \
+    MR_VECTOR_MAKES name##4 make_##name##4(T x, T y, T z, T w) { name##4 v = { x, y, z, w }; return v; }
 #define MR_VECTOR_FUNCTIONS_WIDE(name, T)                                                                                  \
-    static inline MR_VECTOR_BOTH name##4_16a make_##name##4_16a(T x, T y, T z, T w) { name##4_16a v = { x, y, z, w }; return v; } \
-    static inline MR_VECTOR_BOTH name##4_32a make_##name##4_32a(T x, T y, T z, T w) { name##4_32a v = { x, y, z, w }; return v; }
+    MR_VECTOR_MAKES name##4_16a make_##name##4_16a(T x, T y, T z, T w) { name##4_16a v = { x, y, z, w }; return v; } \
+    MR_VECTOR_MAKES name##4_32a make_##name##4_32a(T x, T y, T z, T w) { name##4_32a v = { x, y, z, w }; return v; }
 MR_VECTOR_FUNCTIONS(char, signed char)
 MR_VECTOR_FUNCTIONS(uchar, unsigned char)
 MR_VECTOR_FUNCTIONS(short, short)
@@ -30,6 +36,7 @@ MR_VECTOR_FUNCTIONS_WIDE(ulong, unsigned long)
 MR_VECTOR_FUNCTIONS_WIDE(longlong, long long)
 MR_VECTOR_FUNCTIONS_WIDE(ulonglong, unsigned long long)
 MR_VECTOR_FUNCTIONS_WIDE(double, double)
+#undef MR_VECTOR_MAKES
 #undef MR_VECTOR_FUNCTIONS
 #undef MR_VECTOR_FUNCTIONS_WIDE
 

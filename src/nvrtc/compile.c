@@ -280,7 +280,6 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
     return status;
 }
 
-/* Compiles, or finds what the compiler said before. */
 /* What clang kept for the sake of variables that the host may look for, without what nobody can miss. */
 static void tidy_statics(struct mr_run *run)
 {
@@ -290,6 +289,16 @@ static void tidy_statics(struct mr_run *run)
     run->output = tidied;
 }
 
+/* Code that is linked with no other has its own of all that it declares. */
+static void define_externs(struct mr_text *ptx)
+{
+    struct mr_text defined = { .data = NULL };
+    mr_ptx_define_externs(mr_text_chars(ptx), &defined);
+    mr_text_clear(ptx);
+    *ptx = defined;
+}
+
+/* Compiles, or finds what the compiler said before. */
 static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_options *options, struct mr_run *run, const char *device)
 {
     struct mr_text source = { .data = NULL };
@@ -361,6 +370,8 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
     }
     made = produce(program, &options, &run, device);
     make_log(program, &run.messages);
+    if (made == MR_MADE && !options.relocatable)
+        define_externs(&run.output);
     if (made == MR_MADE && !mr_program_take_names(program, &run.output))
         made = MR_MADE_NO_MEMORY;
     if (made == MR_MADE && options.real)

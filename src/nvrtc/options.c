@@ -21,6 +21,7 @@ enum action {
     DEFAULT_DEVICE, NO_SOURCE_FOLDER,
     NOTHING,       /* no value, no effect */
     ASSEMBLER,     /* its options; -v is honoured */
+    RELOCATABLE, RELOCATABLE_YES, RELOCATABLE_NO,
     NOTE_BOOLEAN, NOTE_SWITCH, NOTE_NUMBER, NOTE_VALUE,   /* the value is looked at, without effect */
     REFUSE, REFUSE_VALUE,                                 /* `text` says why */
 };
@@ -51,9 +52,9 @@ static const struct option {
     { "Wreorder", "Wreorder", PASS, "-Wreorder", NULL },
     { "prec-div", "prec-div", NOTE_BOOLEAN, NULL, NULL },     /* divisions and roots are always exact */
     { "prec-sqrt", "prec-sqrt", NOTE_BOOLEAN, NULL, NULL },
-    { "relocatable-device-code", "rdc", NOTE_BOOLEAN, NULL, NULL },
-    { "device-c", "dc", NOTHING, NULL, NULL },
-    { "device-w", "dw", NOTHING, NULL, NULL },
+    { "relocatable-device-code", "rdc", RELOCATABLE, NULL, NULL },
+    { "device-c", "dc", RELOCATABLE_YES, NULL, NULL },
+    { "device-w", "dw", RELOCATABLE_NO, NULL, NULL },
     { "extensible-whole-program", "ewp", NOTHING, NULL, NULL },
     { "extra-device-vectorization", "extra-device-vectorization", NOTHING, NULL, NULL },
     { "restrict", "restrict", NOTHING, NULL, NULL },
@@ -108,7 +109,7 @@ static bool complain(struct mr_text *log, const char *what, const char *word, co
 static bool takes_value(enum action action)
 {
     switch (action) {
-    case ARCH: case STANDARD: case PASS_VALUE: case PASS_BOOLEAN: case NOTE_BOOLEAN: case NOTE_SWITCH: case NOTE_NUMBER: case NOTE_VALUE: case ASSEMBLER:
+    case ARCH: case STANDARD: case PASS_VALUE: case PASS_BOOLEAN: case RELOCATABLE: case NOTE_BOOLEAN: case NOTE_SWITCH: case NOTE_NUMBER: case NOTE_VALUE: case ASSEMBLER:
     case REFUSE_VALUE:
         return true;
     default:
@@ -235,10 +236,17 @@ static bool apply(struct mr_options *options, const struct option *option, const
             return complain(log, "no macro begins with '@': ", value, "");
         add_path(&options->words, option->text, value);
         return true;
+    case RELOCATABLE_YES:
+    case RELOCATABLE_NO:
+        options->relocatable = option->action == RELOCATABLE_YES;
+        return true;
     case PASS_BOOLEAN:
     case NOTE_BOOLEAN:
+    case RELOCATABLE:
         if (!is_true && !is_false)
             return complain(log, "expected true or false after --", option->name, "");
+        if (option->action == RELOCATABLE)
+            options->relocatable = is_true;
         if (option->action == PASS_BOOLEAN)
             mr_words_add(&options->words, is_true ? option->text : option->other, "");
         return true;

@@ -16,6 +16,7 @@ struct mr_options {
     bool default_device;     /* functions without a mark are the device's */
     bool no_source_folder;   /* the source's folder is not searched for headers */
     bool tell_uses;          /* what each kernel uses, in the log */
+    bool relocatable;        /* to be linked with others: what is declared extern is elsewhere */
     char standard[8];        /* "c++17" */
     struct mr_words words;   /* for the compiler */
 };

@@ -291,3 +291,20 @@ void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out)
         out->failed = true;
     mr_free(variables.items);
 }
+
+void mr_ptx_define_externs(const char *ptx, struct mr_text *out)
+{
+    static const char external[] = ".extern ", *const spaces[] = { ".const ", ".global " };
+    for (const char *at = ptx; *at;) {
+        size_t length = strcspn(at, "\n"), whole = length + (at[length] == '\n');
+        const char *space = at + strlen(external);
+        bool defines = strncmp(at, external, strlen(external)) == 0 && !memmem(at, length, "[]", 2);
+        if (defines && (strncmp(space, spaces[0], strlen(spaces[0])) == 0 || strncmp(space, spaces[1], strlen(spaces[1])) == 0)) {
+            mr_text_put(out, ".visible ");
+            mr_text_add(out, space, whole - strlen(external));
+        } else {
+            mr_text_add(out, at, whole);
+        }
+        at += whole;
+    }
+}

@@ -23,6 +23,10 @@ void mr_ptx_join_statics(const char *ptx, struct mr_text *out);
  */
 void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out);
 
+/* Adds the PTX to `out`, with definitions in place of what it declares as constants and variables of another module: in code that is linked with no other, NVIDIA's
+ * compilers take `extern "C" __constant__ T x;` for one. An array without a size stays what it is. */
+void mr_ptx_define_externs(const char *ptx, struct mr_text *out);
+
 /* Of a line: the name of the variable that it declares, and where; NULL: it is no declaration as clang writes it. *space: where the state space begins. */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space);
 

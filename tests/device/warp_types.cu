@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shuffles, votes and matches of every type that goes: which overload is taken, what comes out. As a program, and its kernels by libnvrtc. */
+/* NVIDIA's C++ headers (CCCL) name groups so, before or after the header has come. */
+#define NAME_GROUPS                                                                        \
+    namespace cooperative_groups {                                                         \
+    namespace __v1 {                                                                       \
+    class thread_block;                                                                    \
+    template <unsigned int Size, typename ParentT> class thread_block_tile;                \
+    }                                                                                      \
+    using namespace __v1;                                                                  \
+    }
+NAME_GROUPS
 #include <cooperative_groups.h>
+NAME_GROUPS
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 namespace cg = cooperative_groups;
+
+template <class Group> constexpr bool is_block = false;
+template <> constexpr bool is_block<cg::thread_block> = true;
+template <class Group> constexpr bool is_warp = false;
+template <class Parent> constexpr bool is_warp<cg::thread_block_tile<32, Parent>> = true;
 
 template <class A, class B> struct same { static constexpr bool value = false; };
 template <class A> struct same<A, A> { static constexpr bool value = true; };
@@ -146,6 +162,7 @@ template <class Group> __device__ void groups(const Group &group)
 
 extern "C" __global__ void kernel(int *results)
 {
+    static_assert(is_block<decltype(cg::this_thread_block())> && is_warp<decltype(cg::tiled_partition<32>(cg::this_thread_block()))>, "one name each");
     shuffles<int, int>();
     shuffles<unsigned, unsigned>();
     shuffles<long, long>();

@@ -4,7 +4,7 @@
 #define MILLRACE_COOPERATIVE_GROUPS_MEMCPY_ASYNC_H
 #include <cooperative_groups.h>
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 template <class Piece, class Group> MR_DEVICE void mr_copy_pieces(const Group &group, void *to, const void *from, size_t count)
 {
@@ -33,5 +33,5 @@ MR_DEVICE void memcpy_async(const Group &group, T *to, const To &to_layout, cons
 template <class Group> MR_DEVICE void wait(const Group &group) { group.sync(); }
 template <unsigned int stages, class Group> MR_DEVICE void wait_prior(const Group &group) { group.sync(); }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #endif

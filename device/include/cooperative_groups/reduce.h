@@ -4,7 +4,7 @@
 #define MILLRACE_COOPERATIVE_GROUPS_REDUCE_H
 #include <cooperative_groups.h>
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 #define MR_OPERATION(name, expression)                                                                                    \
     template <class T = void> struct name {                                                                               \
@@ -74,5 +74,5 @@ MR_DEVICE void reduce_update_async(const Group &group, Atomic &to, Value value, 
         ;
 }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #endif

@@ -4,7 +4,7 @@
 #define MILLRACE_COOPERATIVE_GROUPS_SCAN_H
 #include <cooperative_groups/reduce.h>
 
-namespace cooperative_groups {
+namespace cooperative_groups { namespace __v1 {
 
 /* What the warps before the caller's make together, of a tile of several; nothing for the first. `value` is a warp's inclusive scan. */
 template <class Group, class T, class Operation> MR_DEVICE T mr_warps_before(const Group &group, T value, Operation operation)
@@ -73,5 +73,5 @@ template <class Group, class Atomic, class T, class Operation> MR_DEVICE auto ex
 }
 template <class Group, class Atomic, class T> MR_DEVICE auto exclusive_scan_update(const Group &group, Atomic &&to, T value) { return exclusive_scan_update(group, to, value, plus<T>()); }
 
-}   // namespace cooperative_groups
+} using namespace __v1; }   // namespace cooperative_groups
 #endif
