@@ -22,6 +22,7 @@
 #include "kernel/abi.h"
 
 struct mr_launch;
+struct mr_put_back;
 
 #define MR_ENGINE_KEY_NONE UINT64_MAX
 
@@ -99,6 +100,7 @@ struct mr_grid {
     uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
     struct mr_shares *shares;             /* of the blocks, or NULL: claimed in order */
     _Atomic uint64_t next;                /* first block that nobody has claimed; with shares, 0 until none is left, then total */
+    _Atomic(struct mr_put_back *) put_back;   /* changed under the engine's lock: blocks that were claimed and came back */
     _Atomic uint32_t inside;              /* threads that claim or run blocks */
     _Atomic int status;                   /* CUresult; the first fault */
     _Atomic bool open;                    /* changed under the engine's lock: others may come in */

@@ -17,6 +17,7 @@
  *
  * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of bytes. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "engine/shares.h"
 #include "engine/transfer.h"
 #include "engine/workers.h"
@@ -95,15 +96,18 @@ static CUresult run_chunk(struct mr_grid *grid, uint64_t first, uint64_t end, st
     return mr_fault_guard(pieces_work, &pieces);
 }
 
-/* The whole launch on this thread. */
-static CUresult run_alone(struct mr_launch *launch, uint64_t total, uint64_t key, struct mr_runner *self)
+/* Whether blocks of the thread's latest run were taken back (stall.c). The run has ended, so nobody takes any now. */
+static bool was_cut(struct mr_runner *self)
 {
-    if (total == 1)
-        return run_blocks(launch, 0, 1, self);
-    uint64_t begin = mr_clock_ns();
-    CUresult status = run_blocks(launch, 0, total, self);
-    estimate_put(key, mr_clock_ns() - begin, total);
-    return status;
+    bool cut = self->cut;
+    self->cut = false;
+    return cut;
+}
+
+bool mr_grid_has_more(const struct mr_grid *grid)
+{
+    return atomic_load_explicit(&grid->next, memory_order_relaxed) < grid->total ||
+        atomic_load_explicit(&grid->put_back, memory_order_relaxed) != NULL;
 }
 
 struct mr_grid *mr_grid_best(void)
@@ -111,8 +115,7 @@ struct mr_grid *mr_grid_best(void)
     struct mr_grid *best = NULL;
     for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
         struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
-        if (grid->hot && (!best || grid->key < best->key) &&
-            atomic_load_explicit(&grid->next, memory_order_relaxed) < grid->total)
+        if (grid->hot && (!best || grid->key < best->key) && mr_grid_has_more(grid))
             best = grid;
     }
     return best;
@@ -133,8 +136,7 @@ static bool is_in_order(const struct mr_grid *grid)
     return grid->launch && (grid->launch->cooperative || (grid->launch->code->flags & MR_CODE_WAITS));
 }
 
-/* Whether a block may wait for another one, as far as anybody can tell. */
-static bool may_wait(const struct mr_grid *grid)
+bool mr_grid_may_wait(const struct mr_grid *grid)
 {
     return is_in_order(grid) || (grid->launch && (grid->launch->code->flags & MR_CODE_MAY_WAIT));
 }
@@ -152,7 +154,7 @@ static void cool(struct mr_grid *grid)
 void mr_grid_enter(struct mr_grid *grid)
 {
     uint32_t before = atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
-    if (before + 1 >= mr_engine.base && !may_wait(grid))
+    if (before + 1 >= mr_engine.base && !mr_grid_may_wait(grid))
         cool(grid);
 }
 
@@ -162,7 +164,7 @@ static void close_grid(struct mr_grid *grid)
     if (!atomic_load_explicit(&grid->open, memory_order_relaxed))
         return;
     mr_lock_take(&mr_engine.lock);
-    if (atomic_load_explicit(&grid->open, memory_order_relaxed)) {
+    if (atomic_load_explicit(&grid->open, memory_order_relaxed) && !atomic_load_explicit(&grid->put_back, memory_order_relaxed)) {
         atomic_store_explicit(&grid->open, false, memory_order_relaxed);
         mr_list_remove(&grid->link);
         cool(grid);
@@ -188,8 +190,55 @@ static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
     return gone;
 }
 
-/* Claims up to `most` blocks, *first to *end - 1, for the thread whose share is `own`. False if none is left. */
-static bool claim(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
+struct mr_put_back { struct mr_put_back *next; uint64_t first, end; };
+
+bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end)
+{
+    struct mr_put_back *blocks = mr_alloc(sizeof *blocks);
+    if (!blocks)
+        return false;
+    *blocks = (struct mr_put_back){ atomic_load_explicit(&grid->put_back, memory_order_relaxed), first, end };
+    atomic_store_explicit(&grid->put_back, blocks, memory_order_relaxed);
+    if (!atomic_load_explicit(&grid->open, memory_order_relaxed)) {
+        atomic_store_explicit(&grid->open, true, memory_order_relaxed);
+        mr_list_append(&mr_engine.grids, &grid->link);
+    }
+    mr_grid_heat(grid);
+    return true;
+}
+
+/* Claims some of what came back: `most` at most, and not much of a long stretch. */
+static bool claim_again(struct mr_grid *grid, uint64_t most, uint64_t *first, uint64_t *end)
+{
+    mr_lock_take(&mr_engine.lock);
+    struct mr_put_back *blocks = atomic_load_explicit(&grid->put_back, memory_order_relaxed), *used_up = NULL;
+    if (blocks) {
+        uint64_t part = (blocks->end - blocks->first) / (2 * mr_engine.base) + 1;
+        *first = blocks->first;
+        *end = blocks->first += part < most ? part : most;
+        used_up = blocks->first == blocks->end ? blocks : NULL;
+        if (used_up)
+            atomic_store_explicit(&grid->put_back, blocks->next, memory_order_relaxed);
+        mr_engine.takes++;
+    }
+    mr_lock_drop(&mr_engine.lock);
+    mr_free(used_up);
+    return blocks != NULL;
+}
+
+/* Something went wrong: no block is run any more but those under way. */
+static void give_up(struct mr_grid *grid, CUresult status)
+{
+    int none = CUDA_SUCCESS;
+    atomic_compare_exchange_strong(&grid->status, &none, (int)status);
+    atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+    uint64_t first, end;
+    while (atomic_load_explicit(&grid->put_back, memory_order_relaxed) && claim_again(grid, UINT64_MAX, &first, &end))
+        ;
+}
+
+/* Claims up to `most` blocks that nobody has had. */
+static bool claim_new(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
 {
     if (grid->shares) {
         if (atomic_load_explicit(&grid->next, memory_order_relaxed) >= grid->total)
@@ -206,6 +255,13 @@ static bool claim(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *f
     return true;
 }
 
+/* Claims up to `most` blocks, *first to *end - 1, for the thread whose share is `own`. False if none is left. */
+static bool claim(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
+{
+    return claim_new(grid, own, most, first, end) ||
+        (atomic_load_explicit(&grid->put_back, memory_order_relaxed) && claim_again(grid, most, first, end));
+}
+
 /* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts to what chunks take. */
 static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
 {
@@ -215,17 +271,16 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
     uint64_t grain = grid->grain, key = grid->launch ? estimate_key(grid->launch) : 0, first, end;
     struct mr_grid *outer = self->grid;
     self->grid = grid;
+    atomic_store_explicit(&self->running, grid->launch ? grid : NULL, memory_order_relaxed);
     while (stayed && claim(grid, own, grain, &first, &end)) {
         uint64_t begin = mr_clock_ns();
         CUresult status = run_chunk(grid, first, end, self);
         uint64_t took = mr_clock_ns() - begin;
         if (status != CUDA_SUCCESS) {
-            int none = CUDA_SUCCESS;
-            atomic_compare_exchange_strong(&grid->status, &none, (int)status);
-            atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+            give_up(grid, status);
             break;
         }
-        if (grid->launch)
+        if (grid->launch && !was_cut(self))
             estimate_put(key, took, end - first);
         if (!fixed) {
             uint64_t most = grid->shares ? grid->total : (grid->total - end) / (2 * mr_engine.base) + 1;
@@ -235,6 +290,7 @@ static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
         stayed = !gives_way(grid, self);
     }
     self->grid = outer;
+    atomic_store_explicit(&self->running, NULL, memory_order_relaxed);
     if (stayed)
         close_grid(grid);
     return stayed;
@@ -260,11 +316,8 @@ static bool run_cooperative(struct mr_grid *grid, struct mr_runner *self)
         if (self->noted)
             mr_runner_settle(self);
     }
-    if (status != CUDA_SUCCESS) {
-        int none = CUDA_SUCCESS;
-        atomic_compare_exchange_strong(&grid->status, &none, (int)status);
-        atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
-    }
+    if (status != CUDA_SUCCESS)
+        give_up(grid, status);
     close_grid(grid);
     return true;
 }
@@ -298,6 +351,7 @@ static unsigned helpers_for(const struct mr_grid *grid)
 static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUresult *status)
 {
     grid->shares = hot && !is_in_order(grid) ? mr_shares_take(grid->total, mr_engine.base) : NULL;
+    atomic_store_explicit(&grid->put_back, NULL, memory_order_relaxed);
     atomic_store_explicit(&grid->next, 0, memory_order_relaxed);
     atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
     atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
@@ -319,6 +373,32 @@ static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUr
     return true;
 }
 
+/* The whole launch, of several blocks, on this thread. False if others came in, and have not left. */
+static bool run_alone(struct mr_grid *grid, uint64_t about, struct mr_runner *self, CUresult *status)
+{
+    uint64_t begin = mr_clock_ns();
+    grid->shares = NULL;
+    grid->grain = 1;
+    grid->hot = false;
+    atomic_store_explicit(&grid->put_back, NULL, memory_order_relaxed);
+    atomic_store_explicit(&grid->next, grid->total, memory_order_relaxed);
+    atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
+    atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
+    atomic_store_explicit(&self->running, grid, memory_order_relaxed);
+    *status = run_blocks(grid->launch, 0, grid->total, self);
+    atomic_store_explicit(&self->running, NULL, memory_order_relaxed);
+    if (__builtin_expect(!was_cut(self), 1)) {
+        estimate_put(about, mr_clock_ns() - begin, grid->total);
+        return true;
+    }
+    if (*status != CUDA_SUCCESS)
+        give_up(grid, *status);
+    if (!run_chunks(grid, self) || !leave(grid))
+        return false;
+    *status = (CUresult)atomic_load(&grid->status);
+    return true;
+}
+
 bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status)
 {
     uint64_t total = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -328,13 +408,15 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     bool small = cost != 0 && total < UINT32_MAX && cost * total < (uint64_t)SHARE_NS * SCALE;
     /* A first version of code can only be replaced between two chunks. */
     bool whole = small || (mr_engine.base == 1 && !launch->code->tier);
-    if (!launch->cooperative && (total == 1 || (!waits && whole))) {
-        *status = run_alone(launch, total, about, self);
+    if (!launch->cooperative && total == 1) {
+        *status = run_blocks(launch, 0, 1, self);
         return true;
     }
     grid->launch = launch;
     grid->key = key;
     grid->total = total;
+    if (!launch->cooperative && !waits && whole)
+        return run_alone(grid, about, self, status);
     grid->workspace = (struct mr_grid_workspace){ .size = sizeof grid->workspace };
     grid->grain = waits || cost == 0 ? 1 : chunk_ns(launch) * SCALE / cost;
     if (grid->grain > total / (2 * mr_engine.base) + 1)

@@ -8,9 +8,11 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "engine/shares.h"
 #include "engine/workers.h"
+#include "kernel/progress.h"
 
 #define TICK_NS 1000000u
 #define STALL_TICKS 2u
@@ -64,10 +66,16 @@ static struct mr_call look(struct watch *watch)
 static void *monitor_main(void *data)
 {
     struct watch watch = { .patience = STALL_TICKS };
+    uint64_t looked = 0;
     (void)data;
     pthread_setname_np(pthread_self(), "millrace-watch");
     while (!atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
         uint32_t heard = atomic_load_explicit(&mr_engine.monitor_bell, memory_order_relaxed);
+        bool watched = atomic_load_explicit(&mr_progress_watched, memory_order_relaxed);
+        if (watched && mr_clock_ns() - looked >= mr_engine.stall_pace.tick_ns) {
+            watched = mr_stall_look();
+            looked = mr_clock_ns();
+        }
         mr_lock_take(&mr_engine.lock);
         struct mr_call call = look(&watch);
         bool armed = mr_engine.monitor_armed;
@@ -75,12 +83,12 @@ static void *monitor_main(void *data)
         mr_call_make(call);
         if (!armed)
             watch.calm = 0;
-        mr_futex_wait(&mr_engine.monitor_bell, heard, armed ? TICK_NS : UINT64_MAX);
+        mr_futex_wait(&mr_engine.monitor_bell, heard, armed ? TICK_NS : watched ? mr_engine.stall_pace.tick_ns : UINT64_MAX);
     }
     return NULL;
 }
 
-void mr_monitor_arm(void)
+void mr_monitor_wake(void)
 {
     mr_lock_take(&mr_engine.lock);
     bool make = !mr_engine.monitor_made;

@@ -16,6 +16,7 @@
 #include "base/settings.h"
 #include "engine/workers.h"
 #include "kernel/launch.h"
+#include "kernel/progress.h"
 
 #define POLL_NS 40000u                 /* how long an idle worker polls before it sleeps */
 #define PAUSES 4                       /* between two looks: about a quarter of a microsecond */
@@ -49,6 +50,7 @@ static void end_of_runner(void *data)
     struct mr_runner *self = data;
     runner_self = NULL;
     mr_lock_take(&mr_engine.lock);
+    mr_list_remove(&self->link);
     if (self->number < 2 * MR_WORKERS_LIMIT)
         mr_engine.numbers[self->number / 64] &= ~(UINT64_C(1) << (self->number % 64));
     mr_lock_drop(&mr_engine.lock);
@@ -65,11 +67,12 @@ struct mr_runner *mr_runner_self(void)
         return runner_self;
     pthread_once(&key_once, make_key);
     struct mr_runner *self = &runner_record;
-    *self = (struct mr_runner){ .number = 2 * MR_WORKERS_LIMIT };
+    *self = (struct mr_runner){ .number = 2 * MR_WORKERS_LIMIT, .progress = mr_progress_self() };
     /* A number is given back when the thread ends: without a way to hear of that, the thread shares the last one. */
     if (key_made && pthread_setspecific(key, self) == 0) {
         mr_lock_take(&mr_engine.lock);
         self->number = take_number();
+        mr_list_append(&mr_engine.runners, &self->link);
         mr_lock_drop(&mr_engine.lock);
     }
     return runner_self = self;
@@ -92,7 +95,9 @@ static void set_base(void)
     unsigned cpus = mr_cpu_count();
     uint64_t wanted = mr_setting_number(MR_SETTING_WORKERS, cpus);
     mr_engine.base = wanted < 1 ? 1 : wanted > MR_WORKERS_LIMIT ? MR_WORKERS_LIMIT : (unsigned)wanted;
+    mr_engine.stall_ns = mr_setting_number(MR_SETTING_STALL, 0) * 1000000u;
     mr_engine_note_waiting = mr_engine_takeover;
+    mr_progress_watch = mr_stall_watch;
 }
 
 struct mr_call mr_engine_call_one(unsigned most_workers)
@@ -144,7 +149,7 @@ void mr_call_make_slow(struct mr_call call)
     for (; call.spawn; call.spawn--)
         mr_worker_start();
     if (call.arm)
-        mr_monitor_arm();
+        mr_monitor_wake();
 }
 
 /* What a polling worker has seen. */

@@ -14,6 +14,16 @@ struct mr_runner {
     bool is_worker;
     bool noted;               /* counted in engine.waiting: what it runs only waits */
     struct mr_grid *grid;     /* the grid whose block it runs, or NULL */
+    struct mr_progress *progress;      /* of its runs of blocks; may be held as long as the runner is listed */
+    _Atomic(struct mr_grid *) running; /* where blocks go that are taken back from its run; NULL: none can be. Stays while the run is held */
+    bool cut;                 /* blocks were taken back; under the engine's lock */
+    struct mr_list link;      /* of engine.runners; under its lock */
+    struct mr_stall_look {    /* under the engine's lock; stall.c's own: at the latest look, */
+        uint64_t id, begun, spare, waited;     /* what its progress was (0: it ran no blocks), */
+        uint64_t since, waits_since, waited_at; /* since when that has not changed, and it has done nothing but wait; when it last was seen to wait, */
+        uint64_t helped, told;                 /* when blocks were taken back; the launch that was reported */
+        bool seen;
+    } look;
 };
 
 /* The ready tasks of one priority. */
@@ -45,6 +55,11 @@ struct mr_engine {
     _Atomic uint64_t goes_on;          /* commands that workers went on with while older work waited */
     _Atomic bool stop;                 /* the process ends */
 
+    struct mr_list runners;            /* threads that run commands */
+    /* How often launches are looked at; for how long nothing has to move before workers get at blocks that may wait for each other, and at others. Tests hurry. */
+    struct mr_stall_pace { uint64_t tick_ns, soon_ns, late_ns; } stall_pace;
+    uint64_t taken_back;               /* how often blocks were taken back from a thread */
+    uint64_t stall_ns;                 /* a launch that does nothing but wait for so long is reported; 0: never */
     bool monitor_made, monitor_armed;
     _Atomic uint32_t monitor_bell;     /* futex of the resting monitor */
 
@@ -91,8 +106,19 @@ void mr_grid_enter(struct mr_grid *grid);
 /* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No lock held. */
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
 
-/* Starts the thread that watches for stalled work (monitor.c). Lock not held. */
-void mr_monitor_arm(void);
+/* Starts the thread that watches for stalled work (monitor.c), or makes it look again. Lock not held. */
+void mr_monitor_wake(void);
+
+/* stall.c, on that thread, lock not held: a look at the runs of blocks every stall_pace.tick_ns while there are any. False if there have been none for a while: a run that
+ * begins then calls mr_stall_watch. */
+bool mr_stall_look(void);
+void mr_stall_watch(void);
+
+/* Blocks first to end - 1 of a grid come back from a thread that is inside, for whoever comes in. False when memory is short: then they don't. Lock held. */
+bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end) __attribute__((warn_unused_result));
+/* Whether there are blocks that nobody has claimed; whether blocks may wait for each other, as far as is known. */
+bool mr_grid_has_more(const struct mr_grid *grid);
+bool mr_grid_may_wait(const struct mr_grid *grid);
 
 /* Starts a worker that was counted under the lock (workers.c). Lock not held. */
 void mr_worker_start(void);

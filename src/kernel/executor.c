@@ -115,6 +115,7 @@ static struct mr_executor *new_executor(void)
     mr_fiber_adopt_thread(&executor->home);
     executor->block.runtime = &mr_runtime_table;
     executor->block.engine = executor;
+    executor->progress = mr_progress_self();
     return executor;
 }
 

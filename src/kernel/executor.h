@@ -17,6 +17,7 @@
 #include "kernel/abi.h"
 #include "kernel/fiber.h"
 #include "kernel/launch.h"
+#include "kernel/progress.h"
 
 #define MR_WARPS_MAX 32u        /* 1,024 threads a block */
 #define MR_BARRIERS 16u
@@ -65,7 +66,9 @@ struct mr_executor {
     struct mr_launch *launch;
     const struct mr_code *code; /* the version of the launch's code that this run has */
     unsigned turn;              /* of mr_code_begins */
-    uint64_t remaining;         /* blocks still to start in this run */
+    struct mr_progress *progress;   /* of the thread */
+    uint64_t remaining;         /* blocks of this run that have not ended, those of the call under way included */
+    uint32_t most;              /* blocks that one call may run */
     bool direct;                /* whole blocks are called on warps[0]'s fiber */
     bool track;                 /* the kernel may use barriers: keep the warps' records */
     bool together;              /* one of several blocks that this thread runs by turns (together.c): stops where it can only wait */
@@ -133,6 +136,9 @@ void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t l
 
 /* Lets another warp of the block go on, if one can; true if so. */
 bool mr_executor_yield(struct mr_executor *executor);
+
+/* tell.c: says in the log what the executor's block waits for, if somebody asks (MR_ATTENTION_TELL). On a fiber, in a waiting loop. */
+void mr_executor_tell(struct mr_executor *executor);
 
 /* run_block.c: makes the executor ready for the launch: stacks, shared memory, the block record for block number `first` with `count` blocks to run.
  * CUDA_ERROR_INVALID_VALUE for a shape that can't be, CUDA_ERROR_OUT_OF_MEMORY. */

@@ -58,11 +58,36 @@ static void begin_block(struct mr_executor *executor)
     }
 }
 
-/* Makes the index that of the block `count` further on, x fastest and no further than the row's end; false when the run is over or its context has failed
- * meanwhile. */
-static bool next_block(struct mr_executor *executor, uint32_t count)
+/* Blocks that one call may run. */
+static uint32_t blocks_of_call(const struct mr_executor *executor)
+{
+    const struct mr_block *block = &executor->block;
+    if (!(executor->code->flags & MR_CODE_BLOCKS))
+        return 1;
+    uint32_t most = MR_CALL_WARPS / block->warps, row = ROW_THREADS / block->ntid[0];
+    return block->ntid[0] == block->threads || row > most ? most : row ? row : 1;
+}
+
+/* How many blocks the next call is to run, of those that are left: no further than the row's end. */
+static uint32_t next_count(const struct mr_executor *executor)
+{
+    const struct mr_block *block = &executor->block;
+    uint32_t most = executor->most, left = block->nctaid[0] - block->ctaid[0], count = left < most ? left : most;
+    return executor->remaining < count ? (uint32_t)executor->remaining : count;
+}
+
+/* Blocks of the run were taken back, or somebody looks at it: false if none are left. */
+static __attribute__((noinline)) bool heed(struct mr_executor *executor)
+{
+    return (executor->remaining -= mr_progress_heed(executor->progress)) != 0;
+}
+
+/* Makes the index that of the block behind those of the call that has ended, x fastest, and block.more_blocks those of the next; false when the run is over or its context
+ * has failed meanwhile. */
+static bool next_block(struct mr_executor *executor)
 {
     struct mr_block *block = &executor->block;
+    uint32_t count = block->more_blocks + 1;
     if ((executor->remaining -= count) == 0)
         return false;
     if (mr_context_error(executor->launch->context) != CUDA_SUCCESS) {
@@ -76,34 +101,27 @@ static bool next_block(struct mr_executor *executor, uint32_t count)
             block->ctaid[2]++;
         }
     }
+    count = next_count(executor);
+    if (__builtin_expect(mr_progress_note(executor->progress, executor->remaining - count) != 0, 0)) {
+        if (!heed(executor))
+            return false;
+        count = next_count(executor);
+    }
+    block->more_blocks = count - 1;
     return true;
-}
-
-/* Blocks that one call may run. */
-static uint32_t blocks_of_call(const struct mr_executor *executor)
-{
-    const struct mr_block *block = &executor->block;
-    if (!(executor->code->flags & MR_CODE_BLOCKS))
-        return 1;
-    uint32_t most = MR_CALL_WARPS / block->warps, row = ROW_THREADS / block->ntid[0];
-    return block->ntid[0] == block->threads || row > most ? most : row ? row : 1;
 }
 
 static void run_direct(struct mr_executor *executor)
 {
     struct mr_block *block = &executor->block;
-    uint32_t most = blocks_of_call(executor), count, first;
+    uint32_t first;
     do {
         if (executor->track)
             begin_block(executor);
         first = block->ctaid[0];
-        count = block->nctaid[0] - first < most ? block->nctaid[0] - first : most;
-        if (executor->remaining < count)
-            count = (uint32_t)executor->remaining;
-        block->more_blocks = count - 1;
         mr_kernel_call(executor->code->function, block, 0, block->warps);
         block->ctaid[0] = first;
-    } while (next_block(executor, count));
+    } while (next_block(executor));
 }
 
 /* Goes on with the next runnable warp after the current one. False if there is none. */
@@ -135,7 +153,7 @@ static void finish_warp(struct mr_executor *executor)
             mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "deadlock: every warp that is left waits at a barrier");
         return;
     }
-    if (next_block(executor, 1)) {
+    if (next_block(executor)) {
         begin_block(executor);
         executor->current = self;
         return;
@@ -180,6 +198,9 @@ bool mr_executor_yield(struct mr_executor *executor)
     /* After a round in which nobody did anything but yield, the block waits for something outside. */
     if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
         executor->idle_yields = 0;
+        mr_progress_add(&executor->progress->waited);
+        if (__builtin_expect(atomic_load_explicit(&executor->progress->attention, memory_order_relaxed) & MR_ATTENTION_TELL, 0))
+            mr_executor_tell(executor);
         if (executor->together) {
             mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
         } else {
@@ -319,6 +340,8 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     executor->fault.status = CUDA_SUCCESS;
     executor->fault.quiet = false;
     fill_block(executor, launch, first, worker, limit);
+    executor->most = blocks_of_call(executor);
+    executor->block.more_blocks = next_count(executor) - 1;
     begin_block(executor);
     return CUDA_SUCCESS;
 }
@@ -356,7 +379,9 @@ CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t
     if (status != CUDA_SUCCESS)
         return status;
     mr_fault_thread_check(executor);
+    mr_progress_begin(executor->progress, launch, end, executor->remaining - executor->block.more_blocks - 1);
     status = mr_executor_go(executor);
+    mr_progress_end(executor->progress);
     executor->launch = NULL;
     return status;
 }

@@ -30,6 +30,7 @@ static CUresult seat(struct mr_executor *first, struct mr_launch *launch, const 
     }
     executor->block.grid_workspace = source->workspace;
     executor->together = executor->seated = true;
+    mr_progress_add(&executor->progress->begun);
     return CUDA_SUCCESS;
 }
 
@@ -46,6 +47,7 @@ static CUresult go_around(struct mr_executor *first, unsigned *seated)
         if (status == CUDA_SUCCESS && executor->unfinished == 0) {
             executor->seated = false;
             --*seated;
+            mr_progress_add(&executor->progress->begun);
         }
     }
     return status;
@@ -60,6 +62,7 @@ CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     mr_fault_thread_check(first);
+    mr_progress_begin(first->progress, launch, 0, 0);
     CUresult status = CUDA_SUCCESS;
     unsigned seated = 0;
     bool more = true;
@@ -71,6 +74,7 @@ CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_
                 status = seat(first, launch, source, index, worker);
             seated += more;
         }
+        atomic_store_explicit(&first->progress->blocks, seated, memory_order_relaxed);
         if (status == CUDA_SUCCESS)
             status = go_around(first, &seated);
         if (!more && seated) {
@@ -85,5 +89,6 @@ CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_
         executor->seated = executor->together = false;
         executor->launch = NULL;
     }
+    mr_progress_end(first->progress);
     return status;
 }

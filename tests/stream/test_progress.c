@@ -111,6 +111,47 @@ static void test_blocks_wait_for_their_own_grid(void **state)
     OK(cuStreamDestroy(stream));
 }
 
+/* The same where nothing tells that the blocks wait: they don't give way, and until now all went fast, so that a thread takes many of them at once. */
+static void kernel_meet(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
+{
+    (void)first_warp, (void)end_warp;
+    struct grid_barrier *barrier = kernel_data(block);
+    atomic_fetch_add(&barrier->arrived, 1);
+    while (atomic_load(&barrier->arrived) < barrier->expected)
+        mr_pause();
+    atomic_fetch_add(&barrier->passed, 1);
+}
+
+static void meet(const struct mr_code *code, unsigned blocks)
+{
+    CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
+    for (int round = 0; round < 20; round++) {
+        struct grid_barrier none = { .expected = 0 };
+        OK(launch(stream, code, 2000, &none));
+        OK(cuStreamSynchronize(stream));
+    }
+    struct grid_barrier barrier = { .expected = blocks };
+    OK(launch(stream, code, blocks, &barrier));
+    OK(cuStreamSynchronize(stream));
+    assert_int_equal(barrier.passed, blocks);
+    OK(cuStreamDestroy(stream));
+}
+
+static void test_blocks_that_may_wait_meet(void **state)
+{
+    static const struct mr_code code = { .function = kernel_meet, .flags = MR_CODE_MAY_WAIT, .stack_bytes = 16384 };
+    (void)state;
+    meet(&code, 2);
+    meet(&code, 25);
+}
+
+static void test_blocks_that_nobody_expects_to_wait_meet(void **state)
+{
+    static const struct mr_code code = { .function = kernel_meet, .stack_bytes = 16384 };
+    (void)state;
+    meet(&code, 3);
+}
+
 /* Every block of a grid runs once, in grids of all sizes. */
 static void kernel_tally(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
@@ -223,6 +264,8 @@ int main(void)
         cmocka_unit_test(test_setter_comes_last),
         cmocka_unit_test(test_blocked_host_functions),
         cmocka_unit_test(test_blocks_wait_for_their_own_grid),
+        cmocka_unit_test(test_blocks_that_may_wait_meet),
+        cmocka_unit_test(test_blocks_that_nobody_expects_to_wait_meet),
         cmocka_unit_test(test_every_block_once),
         cmocka_unit_test(test_helping_stops_at_the_event),
         cmocka_unit_test(test_host_functions_run_on_workers),

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A kernel that does nothing but wait is told in the log, once, with its name, how many blocks there are, and where it waits. The kernels end when the host, which
+ * has seen the line, sets a flag. */
+#include "api_support.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static char path[64];
+
+/* Loops at line 11 of the PTX (the branch). */
+#define WAIT_UNTIL_SET                                                                                                                             \
+    PTX_HEAD ".visible .entry wait_until_set(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\nagain:\n" \
+    " ld.volatile.global.u32 %r0, [%d];\n setp.eq.u32 %p0, %r0, 0;\n @%p0 bra again;\n ret;\n}\n"
+
+/* The first warp of each block polls, the others are at a barrier. */
+#define WAIT_AT_A_BARRIER                                                                                                                           \
+    PTX_HEAD ".visible .entry wait_at_a_barrier(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\n"    \
+    " mov.u32 %r1, %tid.x;\n setp.ge.u32 %p1, %r1, 32;\n @%p1 bra meet;\nagain:\n ld.relaxed.sys.global.u32 %r0, [%d];\n setp.eq.u32 %p0, %r0, 0;\n"      \
+    " @%p0 bra again;\nmeet:\n bar.sync 0;\n ret;\n}\n"
+
+/* All that is in the log so far. */
+static const char *log_text(void)
+{
+    static char text[20000];
+    FILE *file = fopen(path, "r");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[size] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* Whether there is a whole line with the word; how many there are. */
+static unsigned lines_with(const char *word)
+{
+    unsigned count = 0;
+    for (const char *at = log_text(); (at = strstr(at, word)) && strchr(at, '\n'); at++)
+        count++;
+    return count;
+}
+
+static void wait_and_tell(const char *ptx, const char *name, unsigned blocks, unsigned threads, bool cooperative, const char *const *words)
+{
+    CUmodule module;
+    CUfunction function;
+    unsigned *flag;
+    CUdeviceptr place;
+    char head[100];
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, name));
+    OK(cuMemAllocHost((void **)&flag, sizeof *flag));
+    OK(cuMemHostGetDevicePointer(&place, flag, 0));
+    *flag = 0;
+    unsigned before = lines_with(name);
+    if (cooperative)
+        OK(cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, (void *[]){ &place }));
+    else
+        OK(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, (void *[]){ &place }, NULL));
+    while (lines_with(name) == before)
+        usleep(1000);
+    usleep(300000);
+    __atomic_store_n(flag, 1, __ATOMIC_SEQ_CST);
+    OK(cuCtxSynchronize());
+    assert_int_equal(lines_with(name), before + 1);
+    snprintf(head, sizeof head, "kernel %s: no block has begun or ended for ", name);
+    const char *line = NULL;
+    for (const char *at = log_text(); (at = strstr(at, head)); at++)
+        line = at;
+    assert_non_null(line);
+    for (; *words; words++)
+        if (!strstr(line, *words))
+            fail_msg("'%s' is not in: %s", *words, line);
+    OK(cuMemFreeHost(flag));
+    OK(cuModuleUnload(module));
+}
+
+static void test_one_block(void **state)
+{
+    (void)state;
+    wait_and_tell(WAIT_UNTIL_SET, "wait_until_set", 1, 32, false,
+        (const char *[]){ "all that the 1 under way", "block (0,0,0), warp 0 (from thread (0,0,0) on): in a loop at line 11 of the PTX\n", NULL });
+}
+
+static void test_warps_at_barriers(void **state)
+{
+    (void)state;
+    wait_and_tell(WAIT_AT_A_BARRIER, "wait_at_a_barrier", 3, 160, false,
+        (const char *[]){ "all that the 3 under way", "warp 0 (from thread (0,0,0) on): in a loop", "0 more warps in loops, 4 at barriers\n", NULL });
+}
+
+static void test_blocks_together(void **state)
+{
+    (void)state;
+    wait_and_tell(WAIT_AT_A_BARRIER, "wait_at_a_barrier", 4, 64, true, (const char *[]){ "0 more warps in loops, 1 at barriers\n", NULL });
+}
+
+int main(void)
+{
+    snprintf(path, sizeof path, "/tmp/millrace-stall-%d.log", (int)getpid());
+    setenv("MILLRACE_LOG_FILE", path, 1);
+    setenv("MILLRACE_LOG", "warn", 1);
+    setenv("MILLRACE_STALL", "100", 1);
+    setenv("MILLRACE_WORKERS", "2", 1);
+    const struct CMUnitTest tests[] = {
+        TEST_IN_CONTEXT(test_one_block),
+        TEST_IN_CONTEXT(test_warps_at_barriers),
+        TEST_IN_CONTEXT(test_blocks_together),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
