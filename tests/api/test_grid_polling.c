@@ -36,6 +36,29 @@ static void test_loads_in_the_loop(void **state)
     meet(PTX_HEAD KERNEL(" st.global.u32 [%d1], %r3;\n ld.global.u32 %r1, [%d0];\n"));
 }
 
+/* When all blocks find enough in the word already, they take no time, so that a thread takes many of them at once the next time. */
+static void test_after_blocks_that_did_not_wait(void **state)
+{
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr words, other;
+    unsigned here = 0;
+    (void)state;
+    OK(cuModuleLoadData(&module, PTX_HEAD KERNEL(" st.global.u32 [%d1], %r3;\n ld.global.u32 %r1, [%d0];\n")));
+    OK(cuModuleGetFunction(&function, module, "meet"));
+    OK(cuMemAlloc(&words, 64));
+    other = words + 16;
+    for (int round = 0; round < 30; round++) {
+        OK(cuMemsetD32(words, round < 29 ? 100000 : 0, 1));
+        OK(cuLaunchKernel(function, round < 29 ? 2000 : BLOCKS, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &words, &other }, NULL));
+        OK(cuCtxSynchronize());
+    }
+    OK(cuMemcpyDtoH(&here, words, sizeof here));
+    assert_int_equal(here, BLOCKS);
+    OK(cuMemFree(words));
+    OK(cuModuleUnload(module));
+}
+
 /* A function that loads, which nobody expects to wait. */
 static void test_a_call_in_the_loop(void **state)
 {
@@ -129,6 +152,7 @@ int main(void)
     setenv("MILLRACE_WORKERS", "2", 1);
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(test_loads_in_the_loop),
+        TEST_IN_CONTEXT(test_after_blocks_that_did_not_wait),
         TEST_IN_CONTEXT(test_a_call_in_the_loop),
         TEST_IN_CONTEXT(test_left_by_a_count),
         TEST_IN_CONTEXT(test_left_by_a_count_in_memory),

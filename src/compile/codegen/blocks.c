@@ -3,7 +3,7 @@
 /*
  * Kernels that run several blocks in one call: those behind the first along x.
  *
- * Without barriers, waiting loops and shared memory, nothing ties the warps of a block together, and all warps of a few blocks may run in any
+ * Without barriers, loops that may wait (be it by plain loads) and shared memory, nothing ties the warps of a block together, and all warps of a few blocks may run in any
  * order. Where a block is one row of threads they run block by block. Where it is several rows, the same row of all blocks comes first, then the
  * next row: neighbouring blocks mostly work on neighbouring memory, so that the processor sees a few long streams instead
  * of many short pieces.
@@ -22,7 +22,7 @@ bool cg_blocks_fit(const struct cg_unit *unit)
 {
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++) {
         const struct mr_ptx_function *func = unit->entry->reachable[i];
-        if (unit->facts[func->index].barriers || unit->facts[func->index].waits || uses_shared(func))
+        if (unit->facts[func->index].barriers || unit->facts[func->index].may_wait || uses_shared(func))
             return false;
     }
     return unit->entry->shared_count == 0 && !unit->entry->calls_indirectly;

@@ -130,7 +130,7 @@ struct mr_flow_facts {
     bool may_exit;  /* lanes may leave the kernel in it */
     bool polls;     /* loads or atomics in it may see another thread's progress */
     bool waits;     /* has a loop that may wait */
-    bool may_wait;  /* the same if plain loads count, too */
+    bool may_wait;  /* the same if plain loads count, too: then `waits` need not be set */
     bool barriers;  /* waits for other warps */
 };
 

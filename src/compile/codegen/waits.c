@@ -100,6 +100,13 @@ static void taint_visit(void *data, uint32_t reg, bool is_definition)
     }
 }
 
+/* Reads memory that is not addressed as others are, or by many lanes together: counts where plain loads do. */
+static bool is_other_load(const struct mr_ptx_inst *inst)
+{
+    return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_TEX || inst->op == MR_PTX_OP_TLD4
+        || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_WMMA;
+}
+
 /* One more look at an instruction. */
 static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *inst)
 {
@@ -107,6 +114,7 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
         && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
     taint->mark = false;
     taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored)
+        || (taint->plain && is_other_load(inst))
         || (loads && (taint->fences || taint->plain) && inst->space != MR_PTX_SPACE_LOCAL)
         || (taint->plain && inst->op == MR_PTX_OP_CALL) || taint->controlled;
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
