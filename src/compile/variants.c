@@ -91,6 +91,8 @@ static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cac
         return variant->loaded.no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
     }
     memcpy(&variant->code.function, &variant->loaded.symbol, sizeof variant->code.function);
+    variant->code.text = variant->loaded.map;
+    variant->code.text_bytes = variant->loaded.bytes;
     variant->code.flags = from->flags;
     variant->code.stack_bytes = from->stack_bytes;
     variant->code.name = name;

@@ -66,15 +66,17 @@ static struct mr_call look(struct watch *watch)
 static void *monitor_main(void *data)
 {
     struct watch watch = { .patience = STALL_TICKS };
-    uint64_t looked = 0;
+    uint64_t next = 0;
     (void)data;
     pthread_setname_np(pthread_self(), "millrace-watch");
     while (!atomic_load_explicit(&mr_engine.stop, memory_order_relaxed)) {
         uint32_t heard = atomic_load_explicit(&mr_engine.monitor_bell, memory_order_relaxed);
-        bool watched = atomic_load_explicit(&mr_progress_watched, memory_order_relaxed);
-        if (watched && mr_clock_ns() - looked >= mr_engine.stall_pace.tick_ns) {
-            watched = mr_stall_look();
-            looked = mr_clock_ns();
+        uint64_t now = mr_clock_ns(), rest = UINT64_MAX;
+        if (atomic_load_explicit(&mr_progress_watched, memory_order_relaxed)) {
+            if (now >= next)
+                next = now + mr_stall_look();
+            if (atomic_load_explicit(&mr_progress_watched, memory_order_relaxed))
+                rest = next > now ? next - now : 1;
         }
         mr_lock_take(&mr_engine.lock);
         struct mr_call call = look(&watch);
@@ -83,7 +85,7 @@ static void *monitor_main(void *data)
         mr_call_make(call);
         if (!armed)
             watch.calm = 0;
-        mr_futex_wait(&mr_engine.monitor_bell, heard, armed ? TICK_NS : watched ? mr_engine.stall_pace.tick_ns : UINT64_MAX);
+        mr_futex_wait(&mr_engine.monitor_bell, heard, armed && rest > TICK_NS ? TICK_NS : rest);
     }
     return NULL;
 }

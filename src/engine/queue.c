@@ -14,7 +14,7 @@
 #include "engine/workers.h"
 
 struct mr_engine mr_engine = { .grids = { &mr_engine.grids, &mr_engine.grids }, .runners = { &mr_engine.runners, &mr_engine.runners },
-    .top_key = MR_ENGINE_KEY_NONE, .stall_pace = { 50000000, 100000000, 1000000000 } };
+    .top_key = MR_ENGINE_KEY_NONE, .stall_pace = { 50000000, 100000000, 1000000000, 4000000 } };
 
 static _Atomic uint64_t next_sequence = 1;
 

@@ -8,6 +8,9 @@
  *
  * That is done soon (a tenth of a second) where blocks may wait for each other as far as the code tells, and one thread in a second is added elsewhere: those blocks most likely just take long.
  *
+ * In such a launch, a warp that has gone on for long on one thread, where others of its block could go on, or another block of a cooperative launch, is interrupted, again and
+ * again, so that each has its turn.
+ *
  * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. */
 #include <limits.h>
 
@@ -117,6 +120,33 @@ static void help(uint64_t id, uint64_t now, bool late)
     mr_engine.monitor_armed |= helped;
 }
 
+/* Whether a thread that runs blocks of the launch may have others to run instead of the warp at hand, though it gives way to none. */
+static bool may_switch(const struct mr_launch *launch)
+{
+    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return launch->cooperative || (threads > MR_WARP_LANES && (launch->code->flags & (MR_CODE_COOPERATIVE | MR_CODE_MAY_WAIT)));
+}
+
+/* Lets other warps have their turn where one has gone on for long. True if there may be any. */
+static bool force(uint64_t id, uint64_t now)
+{
+    bool any = false;
+    struct mr_runner *runner;
+    for EACH_RUNNER(runner) {
+        if (runner->look.id != id || runner->look.waited_at == now)
+            continue;
+        struct mr_launch *launch = mr_progress_hold(runner->progress);
+        if (!launch)
+            continue;
+        if (launch->id == id && may_switch(launch)) {
+            mr_progress_force(runner->progress);
+            any = true;
+        }
+        mr_progress_let_go(runner->progress);
+    }
+    return any;
+}
+
 /* Makes one of the launch's threads say what they wait for. */
 static void tell(uint64_t id, const struct still *still, uint64_t now)
 {
@@ -137,7 +167,8 @@ static void tell(uint64_t id, const struct still *still, uint64_t now)
     }
 }
 
-static bool look_at_all(uint64_t now)
+/* True if any thread runs blocks. *soon: look again soon, for other warps to have a turn. */
+static bool look_at_all(uint64_t now, bool *soon)
 {
     const struct mr_stall_pace *pace = &mr_engine.stall_pace;
     bool any = false;
@@ -152,28 +183,29 @@ static bool look_at_all(uint64_t now)
         uint64_t from = still.since > still.helped ? still.since : still.helped;
         if (now - from >= pace->late_ns || (now - still.since < pace->late_ns && now - from >= pace->soon_ns))
             help(id, now, now - from >= pace->late_ns);
+        *soon |= force(id, now);
         if (mr_engine.stall_ns && still.waits && !still.told && now - still.waits_since >= mr_engine.stall_ns)
             tell(id, &still, now);
     }
     return any;
 }
 
-bool mr_stall_look(void)
+uint64_t mr_stall_look(void)
 {
     static unsigned calm;
     uint64_t now = mr_clock_ns();
+    bool soon = false;
     mr_lock_take(&mr_engine.lock);
-    bool any = look_at_all(now);
-    calm = any ? 0 : calm + 1;
+    calm = look_at_all(now, &soon) ? 0 : calm + 1;
     if (calm >= CALM_LOOKS) {
         calm = 0;
         atomic_store_explicit(&mr_progress_watched, false, memory_order_relaxed);
         mr_progress_barrier();
-        if (look_at_all(now))
+        if (look_at_all(now, &soon))
             atomic_store_explicit(&mr_progress_watched, true, memory_order_relaxed);
     }
     mr_lock_drop(&mr_engine.lock);
-    return atomic_load_explicit(&mr_progress_watched, memory_order_relaxed);
+    return soon ? mr_engine.stall_pace.turn_ns : mr_engine.stall_pace.tick_ns;
 }
 
 void mr_stall_watch(void)

@@ -219,6 +219,7 @@ static void *worker_main(void *data)
     mr_lock_take(&mr_engine.lock);
     mr_engine.starting--;
     self->is_worker = true;
+    mr_progress_thread_begin();
     char name[16];
     snprintf(name, sizeof name, "millrace-%u", self->number);
     pthread_setname_np(pthread_self(), name);

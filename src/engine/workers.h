@@ -57,7 +57,7 @@ struct mr_engine {
 
     struct mr_list runners;            /* threads that run commands */
     /* How often launches are looked at; for how long nothing has to move before workers get at blocks that may wait for each other, and at others. Tests hurry. */
-    struct mr_stall_pace { uint64_t tick_ns, soon_ns, late_ns; } stall_pace;
+    struct mr_stall_pace { uint64_t tick_ns, soon_ns, late_ns, turn_ns /* of a warp that gives way to no other */; } stall_pace;
     uint64_t taken_back;               /* how often blocks were taken back from a thread */
     uint64_t stall_ns;                 /* a launch that does nothing but wait for so long is reported; 0: never */
     bool monitor_made, monitor_armed;
@@ -109,9 +109,9 @@ void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
 /* Starts the thread that watches for stalled work (monitor.c), or makes it look again. Lock not held. */
 void mr_monitor_wake(void);
 
-/* stall.c, on that thread, lock not held: a look at the runs of blocks every stall_pace.tick_ns while there are any. False if there have been none for a while: a run that
- * begins then calls mr_stall_watch. */
-bool mr_stall_look(void);
+/* stall.c, on that thread, lock not held, while mr_progress_watched is set: a look at the runs of blocks; how long until the next one. The flag is off when there have been none
+ * for a while: a run that begins then calls mr_stall_watch. */
+uint64_t mr_stall_look(void);
 void mr_stall_watch(void);
 
 /* Blocks first to end - 1 of a grid come back from a thread that is inside, for whoever comes in. False when memory is short: then they don't. Lock held. */

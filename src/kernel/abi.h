@@ -20,7 +20,7 @@
 
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
-#define MR_ABI_VERSION 15   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 16   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -170,6 +170,7 @@ struct mr_block {
     uint32_t dynamic_shared_size;
     uint32_t dynamic_shared_offset;     /* where dynamic shared memory begins (after the static part, aligned to 16 at least) */
     uint32_t more_blocks;               /* blocks behind this one along x that the call runs too, with ctaid[0] counted up; 0 unless MR_CODE_BLOCKS is set */
+    uint32_t warp_limit;                /* code with MR_CODE_PARTS begins no warp from this one on */
     uint32_t worker;                    /* %smid: number of the executing worker */
     uint32_t lane_stack;                /* bytes that alloca has for each lane, at least MR_LANE_STACK, a multiple of 64 */
     uint64_t grid_id;                   /* %gridid */
@@ -191,6 +192,8 @@ enum {
     MR_CODE_STRIDES = 1u << 3,          /* of those: the more blocks in one call the better, for they go through memory side by side */
     MR_CODE_LOW_STACK = 1u << 4,        /* has addresses of local variables or parameters in 32 bits: its stacks must lie below 4 GiB */
     MR_CODE_MAY_WAIT = 1u << 5,         /* has loops that end by what they load, so that they may wait for others by plain loads */
+    MR_CODE_PARTS = 1u << 6,            /* of those: its warps run one after the other, and the call can be told to end behind the one at hand: mr_block.warp_limit */
+    MR_CODE_PAIRS = 1u << 7,            /* runs two warps as one */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);
@@ -215,6 +218,8 @@ struct mr_tier;
 struct mr_code {
     mr_kernel_function *function;
     unsigned flags;              /* MR_CODE_* */
+    const void *text;            /* where its instructions are, with those of the functions that it calls; NULL: not known */
+    size_t text_bytes;
     size_t stack_bytes;          /* estimate of one warp's stack need, at least 16 KiB */
     const char *name;            /* of the kernel, for the log; lives as long as the code; may be NULL */
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while: for reports. */

@@ -3,6 +3,7 @@
  *
  * Everything here is sized on demand and kept: a launch that needs more stack or more shared memory than any before it on this thread gets new
  * mappings, later ones find them ready. The pages are touched only when used, so generous sizes cost address space and no memory. */
+#define _GNU_SOURCE
 #include "kernel/executor.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -141,6 +143,7 @@ struct mr_executor *mr_executor_get(void)
         return NULL;
     }
     executor->signal_stack = mr_fault_thread_begin();
+    executor->progress->thread = (int)syscall(SYS_gettid);
     mr_executor_self = executor;
     return executor;
 }

@@ -69,7 +69,8 @@ struct mr_executor {
     struct mr_progress *progress;   /* of the thread */
     uint64_t remaining;         /* blocks of this run that have not ended, those of the call under way included */
     uint32_t most;              /* blocks that one call may run */
-    bool direct;                /* whole blocks are called on warps[0]'s fiber */
+    bool direct;                /* whole blocks are called on warps[0]'s fiber; no longer if such a block was split (mr_executor_split) */
+    uint32_t step;              /* warps of one call, where each has a fiber: 2 for code that runs two as one */
     bool track;                 /* the kernel may use barriers: keep the warps' records */
     bool together;              /* one of several blocks that this thread runs by turns (together.c): stops where it can only wait */
     bool seated;                /* of those: has a block that has not ended */
@@ -133,6 +134,10 @@ void mr_warp_main(void *data);
 
 /* Notes a fault (the first one counts) and leaves the fiber for the runner. Called on a fiber. */
 void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what) __attribute__((noreturn));
+
+/* Stops the warp at hand, wherever it is in generated code, for another one of the block, or another block where some run together; splits a direct call for that if it
+ * can. Comes back when it is the warp's turn. Called on a fiber, by a signal handler. */
+void mr_executor_force(struct mr_executor *executor);
 
 /* Lets another warp of the block go on, if one can; true if so. */
 bool mr_executor_yield(struct mr_executor *executor);

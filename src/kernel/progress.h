@@ -35,6 +35,7 @@ struct mr_progress {
     uint64_t end;                     /* of the run: one behind its last block; changed only by who holds it */
     uint64_t cut;                     /* under `lock`: blocks taken back that the thread has not heard of */
     struct { uint64_t blocks, ns; } tell;   /* under `lock`, for the log: blocks of the launch under way, and for how long nothing has moved */
+    int thread;                       /* its number, for signals; 0 before its first run */
     mr_lock lock;                     /* held by who holds the run */
 };
 
@@ -74,6 +75,13 @@ void mr_progress_let_go(struct mr_progress *progress);
 bool mr_progress_spare(const struct mr_progress *progress, uint64_t *first, uint64_t *end);
 /* Takes blocks back, from `first` on, which is one of those: the run will not begin them. */
 void mr_progress_cut(struct mr_progress *progress, uint64_t first);
+
+/* Interrupts a run that is held in the middle of generated code, so that another warp of its block, or another of its blocks, has its turn. Nothing happens if the
+ * thread is elsewhere just then, or if the program has a use of its own for the signal, SIGURG. */
+void mr_progress_force(struct mr_progress *progress);
+
+/* A thread of the driver's, which has all signals blocked, may be interrupted from now on. Those of the program's threads that block the signal are not. */
+void mr_progress_thread_begin(void);
 
 /* Makes a run that is held say what it waits for, when it next looks. */
 void mr_progress_tell(struct mr_progress *progress, uint64_t blocks, uint64_t ns);

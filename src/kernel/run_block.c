@@ -34,6 +34,12 @@ static inline uint32_t first_bits(uint32_t count)
     return count >= 32 ? UINT32_MAX : (1u << count) - 1;
 }
 
+/* The warps that have a fiber, one or every second. */
+static uint32_t fibers_of(const struct mr_executor *executor)
+{
+    return first_bits(executor->block.warps) & (executor->step == 2 ? 0x55555555u : UINT32_MAX);
+}
+
 /* Fresh records for the block at hand. */
 static void begin_block(struct mr_executor *executor)
 {
@@ -43,9 +49,10 @@ static void begin_block(struct mr_executor *executor)
         executor->warps[i].live = UINT32_MAX;
     executor->warps[warps - 1].live = first_bits(block->threads - (warps - 1) * MR_WARP_LANES);
     executor->live_threads = block->threads;
-    executor->unfinished = executor->direct ? 1 : warps;
-    executor->runnable = executor->direct ? 1 : first_bits(warps);
+    executor->runnable = executor->direct ? 1 : fibers_of(executor);
+    executor->unfinished = (uint32_t)__builtin_popcount(executor->runnable);
     executor->current = 0;
+    block->warp_limit = UINT32_MAX;
     executor->idle_yields = 0;
     memset(&executor->cluster, 0, sizeof executor->cluster);
     if (executor->barriers_used) {
@@ -111,7 +118,10 @@ static bool next_block(struct mr_executor *executor)
     return true;
 }
 
-static void run_direct(struct mr_executor *executor)
+static void finish_warp(struct mr_executor *executor);
+
+/* False if the block was split on the way, so that the run is over or goes on with a fiber for each warp. */
+static bool run_direct(struct mr_executor *executor)
 {
     struct mr_block *block = &executor->block;
     uint32_t first;
@@ -121,7 +131,12 @@ static void run_direct(struct mr_executor *executor)
         first = block->ctaid[0];
         mr_kernel_call(executor->code->function, block, 0, block->warps);
         block->ctaid[0] = first;
+        if (__builtin_expect(!executor->direct, 0)) {
+            finish_warp(executor);
+            return false;
+        }
     } while (next_block(executor));
+    return true;
 }
 
 /* Goes on with the next runnable warp after the current one. False if there is none. */
@@ -167,15 +182,47 @@ void mr_warp_main(void *data)
     struct mr_executor *executor = warp->executor;
     uint32_t index = (uint32_t)(warp - executor->warps);
     for (;;) {
-        if (executor->direct) {
-            run_direct(executor);
+        if (!executor->direct) {
+            mr_kernel_call(executor->code->function, &executor->block, index, index + executor->step);
+            finish_warp(executor);
+        } else if (run_direct(executor)) {
             executor->unfinished = 0;
             mr_fiber_switch(&warp->fiber, &executor->home);
-        } else {
-            mr_kernel_call(executor->code->function, &executor->block, index, index + 1);
-            finish_warp(executor);
         }
     }
+}
+
+/* In the middle of a direct call: the warps behind the one at hand get fibers of their own, and the call ends with it. */
+static void split(struct mr_executor *executor)
+{
+    struct mr_block *block = &executor->block;
+    uint32_t next = block->warp + executor->step;
+    if (next >= block->warps)
+        return;
+    block->warp_limit = next;
+    executor->direct = false;
+    executor->runnable = 1u | (fibers_of(executor) & ~first_bits(next));
+    executor->unfinished = (uint32_t)__builtin_popcount(executor->runnable);
+    executor->current = 0;
+}
+
+void mr_executor_force(struct mr_executor *executor)
+{
+    struct mr_block *block = &executor->block;
+    const struct mr_block before = *block;
+    if (mr_context_error(executor->launch->context) != CUDA_SUCCESS)
+        (void)mr_executor_yield(executor);
+    if (executor->direct && (executor->code->flags & MR_CODE_PARTS))
+        split(executor);
+    if (executor->together)
+        mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
+    if (executor->runnable != 1u << executor->current)
+        (void)switch_warp(executor);
+    block->warp = before.warp;
+    block->service_line = before.service_line;
+    block->access_bytes = before.access_bytes;
+    block->access_mask = before.access_mask;
+    block->access = before.access;
 }
 
 void mr_executor_block(struct mr_executor *executor)
@@ -243,7 +290,7 @@ static int faulty_lane(const struct mr_block *block, const struct mr_fault *faul
 static void name_threads(const struct mr_executor *executor, char *text, size_t room)
 {
     const struct mr_block *block = &executor->block;
-    uint32_t warp = executor->direct ? block->warp : executor->current;
+    uint32_t warp = executor->direct || (executor->code->flags & MR_CODE_PARTS) ? block->warp : executor->current;
     int lane = warp == block->warp ? faulty_lane(block, &executor->fault) : -1;
     uint32_t first = warp * MR_WARP_LANES + (lane > 0 ? (uint32_t)lane : 0);
     uint32_t x = first % block->ntid[0], y = first / block->ntid[0] % block->ntid[1], z = first / block->ntid[0] / block->ntid[1];
@@ -313,6 +360,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->ctaid[1] = (uint32_t)(rows % launch->grid[1]);
     block->ctaid[2] = (uint32_t)(rows / launch->grid[1]);
     block->more_blocks = 0;
+    block->warp_limit = UINT32_MAX;
     block->service_line = 0;
     block->worker = worker;
     block->lane_stack = limit > MR_LANE_STACK ? (uint32_t)limit : MR_LANE_STACK;
@@ -331,8 +379,10 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     const struct mr_code *code = mr_code_now(launch->code);
     executor->track = (code->flags & MR_CODE_COOPERATIVE) != 0;
     executor->direct = !executor->track || warps == 1;
+    executor->step = code->flags & MR_CODE_PAIRS && !executor->track ? 2 : 1;
+    bool splits = executor->direct && warps > executor->step && (code->flags & MR_CODE_PARTS);
     size_t limit = stack_limit(launch), stack_bytes = code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
-    if (!mr_executor_provide(executor, executor->direct ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
+    if (!mr_executor_provide(executor, executor->direct && !splits ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
         return CUDA_ERROR_OUT_OF_MEMORY;
     executor->launch = launch;
     executor->code = code;

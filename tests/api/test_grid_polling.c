@@ -70,26 +70,26 @@ static void test_a_call_in_the_loop(void **state)
 /* A chain: each block, or each warp where there is one block, waits for the mark of the next (%d0 + 4 %r0 + 4), sets its own, one larger, and leaves. What
  * the loop is left by comes from no load: it is written only behind a branch that a load decides. */
 #define CHAIN(declarations, begin, rounds)                                                                                                            \
-    ".visible .entry chain(.param .u64 word)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n " declarations "\n"                             \
+    ".visible .entry chain(.param .u64 word, .param .u64 other)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n " declarations "\n"                             \
     " ld.param.u64 %d0, [word];\n mov.u32 %r0, %ctaid.x;\n mov.u32 %r1, %tid.x;\n shr.u32 %r1, %r1, 5;\n add.u32 %r0, %r0, %r1;\n"                      \
     " mul.wide.u32 %d1, %r0, 4;\n add.u64 %d0, %d0, %d1;\n" begin rounds " ret;\n}\n"
 #define SEEN_TO_SKIP(load) load " %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n @%p0 bra skip;\n add.u32 %r4, %r3, 1;\n st.volatile.global.u32 [%d0], %r4;\n"
 
-static void chain(const char *ptx, unsigned blocks, unsigned warps)
+static void chain(const char *ptx, unsigned blocks, unsigned warps, int rounds)
 {
-    enum { ROUNDS = 10 };
     CUmodule module;
     CUfunction function;
-    CUdeviceptr words;
+    CUdeviceptr words, other;
     unsigned links = blocks * warps;
     int first = -1;
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&function, module, "chain"));
     OK(cuMemAlloc(&words, 256));
-    for (int round = 0; round < ROUNDS; round++) {
+    other = words + 128;
+    for (int round = 0; round < rounds; round++) {
         OK(cuMemsetD32(words, ~0u, 64));
         OK(cuMemsetD32(words + 4 * links, 0, 1));
-        OK(cuLaunchKernel(function, blocks, 1, 1, 32 * warps, 1, 1, 0, NULL, (void *[]){ &words }, NULL));
+        OK(cuLaunchKernel(function, blocks, 1, 1, 32 * warps, 1, 1, 0, NULL, (void *[]){ &words, &other }, NULL));
         OK(cuMemcpyDtoH(&first, words, sizeof first));
         assert_int_equal(first, links);
     }
@@ -99,8 +99,28 @@ static void chain(const char *ptx, unsigned blocks, unsigned warps)
 
 static void both_chains(const char *ptx)
 {
-    chain(ptx, 8, 1);
-    chain(ptx, 1, 4);
+    chain(ptx, 8, 1, 10);
+    chain(ptx, 1, 4, 10);
+}
+
+/* The same by plain loads, in loops that look like others; the store keeps the load in the loop. A warp that goes round is interrupted for the others. */
+static void test_warps_by_plain_loads(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD CHAIN("", " ld.param.u64 %d2, [other];\n", "again:\n st.global.u32 [%d2], %r0;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n"
+        " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n");
+    chain(ptx, 4, 1, 1);
+    chain(ptx, 1, 4, 2);
+}
+
+/* A kernel whose warps have stacks, for it has a barrier that not all come to, and a loop of which nobody knows that it waits. */
+static void test_warps_with_stacks_by_plain_loads(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD CHAIN("", " ld.param.u64 %d2, [other];\n bar.arrive 1, 512;\n", "again:\n st.global.u32 [%d2], %r0;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n"
+        " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n");
+    chain(ptx, 4, 1, 1);
+    chain(ptx, 1, 4, 2);
 }
 
 static void test_left_by_a_count(void **state)
@@ -154,6 +174,8 @@ int main(void)
         TEST_IN_CONTEXT(test_loads_in_the_loop),
         TEST_IN_CONTEXT(test_after_blocks_that_did_not_wait),
         TEST_IN_CONTEXT(test_a_call_in_the_loop),
+        TEST_IN_CONTEXT(test_warps_by_plain_loads),
+        TEST_IN_CONTEXT(test_warps_with_stacks_by_plain_loads),
         TEST_IN_CONTEXT(test_left_by_a_count),
         TEST_IN_CONTEXT(test_left_by_a_count_in_memory),
         TEST_IN_CONTEXT(test_left_by_rounds_of_an_inner_loop),

@@ -119,7 +119,7 @@ static void test_some_were_taken_back(void **state)
 
 int main(void)
 {
-    mr_engine.stall_pace = (struct mr_stall_pace){ .tick_ns = 1, .soon_ns = 1000, .late_ns = 1000 };
+    mr_engine.stall_pace = (struct mr_stall_pace){ .tick_ns = 1, .soon_ns = 1000, .late_ns = 1000, .turn_ns = 1000 };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_grids),
         cmocka_unit_test(test_large_grids),

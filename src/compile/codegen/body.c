@@ -245,6 +245,30 @@ static void start(struct cg *g, LLVMValueRef mask)
     LLVMBuildBr(g->b, g->entries[0]);
 }
 
+/* A kernel that may wait by plain loads may be interrupted, and its warps behind the one at hand given to others (MR_CODE_PARTS). So each warp is noted first, and then
+ * begins only if it has not been given away, or is the call's first: whoever interrupts the code between the two, or before, finds out which warps the call has begun. */
+static void leave_if_given_away(struct cg *g, LLVMValueRef noted)
+{
+    struct cg_unit *unit = g->unit;
+    bool parts = false;
+    for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
+        parts |= unit->facts[unit->entry->reachable[i]->index].may_wait;
+    if (!parts || g->blocks)
+        return;
+    unit->flags |= MR_CODE_PARTS;
+    LLVMSetVolatile(noted, true);
+    LLVMValueRef place = LLVMConstInt(unit->i64, offsetof(struct mr_block, warp_limit), false);
+    LLVMValueRef limit = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i8, g->block, &place, 1, ""), "limit");
+    LLVMSetVolatile(limit, true);
+    LLVMBasicBlockRef leave = cg_new_block(g, "given_away"), stay = cg_new_block(g, "stay");
+    LLVMValueRef given = LLVMBuildICmp(g->b, LLVMIntUGE, g->warp, limit, "");
+    LLVMValueRef later = LLVMBuildICmp(g->b, LLVMIntNE, g->warp, LLVMGetParam(g->fn, 1), "");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, given, later, ""), leave, stay));
+    LLVMPositionBuilderAtEnd(g->b, leave);
+    LLVMBuildRetVoid(g->b);
+    LLVMPositionBuilderAtEnd(g->b, stay);
+}
+
 static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *warp)
 {
     struct cg_unit *unit = g->unit;
@@ -270,7 +294,7 @@ static void start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *wa
         LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
     }
     LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
-    cg_note_warp(g);
+    leave_if_given_away(g, cg_note_warp(g));
     LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
                    LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
     if (unit->allocas)

@@ -75,15 +75,15 @@ void cg_line_again(struct cg *g)
         LLVMSetCurrentDebugLocation2(g->b, g->place);
 }
 
-static void put(struct cg *g, size_t offset, LLVMValueRef value)
+static LLVMValueRef put(struct cg *g, size_t offset, LLVMValueRef value)
 {
     LLVMValueRef place = LLVMConstInt(g->unit->i64, offset, false);
-    LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, g->block, &place, 1, ""));
+    return LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, g->block, &place, 1, ""));
 }
 
-void cg_note_warp(struct cg *g)
+LLVMValueRef cg_note_warp(struct cg *g)
 {
-    put(g, offsetof(struct mr_block, warp), g->warp);
+    return put(g, offsetof(struct mr_block, warp), g->warp);
 }
 
 void cg_note_service(struct cg *g)

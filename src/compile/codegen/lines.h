@@ -13,8 +13,8 @@ void cg_lines_function(struct cg *g);
 void cg_line(struct cg *g, uint32_t line, uint32_t column);
 void cg_line_again(struct cg *g);
 
-/* Notes the warp, and an access of the lanes of `exec`, for reports of faults. */
-void cg_note_warp(struct cg *g);
+/* Notes the warp (gives the store), and an access of the lanes of `exec`, for reports of faults. */
+LLVMValueRef cg_note_warp(struct cg *g);
 void cg_note_service(struct cg *g); /* the line of a call of a service, for reports of faults in it */
 void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes);
 

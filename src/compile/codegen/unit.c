@@ -140,7 +140,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     if (unit->flags & MR_CODE_WAITS)
         unit->flags &= ~(unsigned)MR_CODE_MAY_WAIT;
     if (unit->flags & MR_CODE_COOPERATIVE)
-        unit->flags &= ~(unsigned)MR_CODE_BLOCKS; /* it is never told of more than one */
+        unit->flags &= ~(unsigned)(MR_CODE_BLOCKS | MR_CODE_PARTS); /* it is never told of more than one block, or warp */
+    unit->flags |= unit->width > CG_LANES ? MR_CODE_PAIRS : 0;
     if (unit->regions && (unit->flags & MR_CODE_COOPERATIVE)) {
         cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
         return false;
