@@ -167,6 +167,78 @@ static void test_round_again_from_the_middle(void **state)
         " setp.gt.s32 %p1, %r2, 0;\n @%p1 bra skip;\n"));
 }
 
+/* A chain through all threads of some blocks, as trees are sorted: each waits for the next one's mark, be that of its own warp, of its block, or of another one. */
+static void test_threads_of_several_blocks_in_a_row(void **state)
+{
+    enum { CHAIN_BLOCKS = 3, CHAIN_THREADS = 256, LINKS = CHAIN_BLOCKS * CHAIN_THREADS };
+    const char *ptx = PTX_HEAD ".visible .entry row(.param .u64 word)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n ld.param.u64 %d0, [word];\n"
+        " mov.u32 %r0, %ctaid.x;\n mov.u32 %r1, %ntid.x;\n mov.u32 %r2, %tid.x;\n mad.lo.u32 %r0, %r0, %r1, %r2;\n mul.wide.u32 %d1, %r0, 4;\n"
+        " add.u64 %d0, %d0, %d1;\n mov.u32 %r2, 1;\nagain:\n" SEEN_TO_SKIP("ld.volatile.global.u32") " sub.u32 %r2, %r2, 1;\nskip:\n"
+        " setp.gt.s32 %p1, %r2, 0;\n @%p1 bra again;\n ret;\n}\n";
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr words;
+    unsigned first = 0;
+    (void)state;
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "row"));
+    OK(cuMemAlloc(&words, 4 * (LINKS + 1)));
+    OK(cuMemsetD32(words, ~0u, LINKS));
+    OK(cuMemsetD32(words + 4 * LINKS, 0, 1));
+    OK(cuLaunchKernel(function, CHAIN_BLOCKS, 1, 1, CHAIN_THREADS, 1, 1, 0, NULL, (void *[]){ &words }, NULL));
+    OK(cuMemcpyDtoH(&first, words, sizeof first));
+    assert_int_equal(first, LINKS);
+    OK(cuMemFree(words));
+    OK(cuModuleUnload(module));
+}
+
+/* Vertices of a graph take the lowest colour that none of their neighbours with a lower number has: each polls its neighbours until all have one. */
+#define NEIGHBOUR(number)                                                                                                              \
+    " ld.global.u32 %r4, [%d2+" number "];\n mul.wide.u32 %d3, %r4, 4;\n add.u64 %d3, %d1, %d3;\n ld.relaxed.gpu.global.u32 %r5, [%d3];\n"  \
+    " setp.eq.u32 %p0, %r5, 0;\n setp.ne.and.u32 %p1, %r4, %r0, %p0;\n @%p1 bra skip;\n shl.b32 %r6, %r7, %r5;\n or.b32 %r3, %r3, %r6;\n"
+
+static void test_colours_of_a_graph(void **state)
+{
+    enum { VERTICES = 5 * 192, DEGREE = 3 };
+    const char *ptx = PTX_HEAD ".visible .entry colour(.param .u64 neighbours, .param .u64 colours)\n{\n .reg .b64 %d<5>; .reg .b32 %r<9>; .reg .pred %p<3>;\n"
+        " ld.param.u64 %d0, [neighbours];\n ld.param.u64 %d1, [colours];\n mov.u32 %r0, %ctaid.x;\n mov.u32 %r1, %ntid.x;\n mov.u32 %r2, %tid.x;\n"
+        " mad.lo.u32 %r0, %r0, %r1, %r2;\n mul.wide.u32 %d2, %r0, 12;\n add.u64 %d2, %d0, %d2;\n mul.wide.u32 %d4, %r0, 4;\n add.u64 %d4, %d1, %d4;\n"
+        " mov.u32 %r7, 1;\n mov.u32 %r8, 1;\nagain:\n mov.u32 %r3, 1;\n" NEIGHBOUR("0") NEIGHBOUR("4") NEIGHBOUR("8")
+        " not.b32 %r3, %r3;\n brev.b32 %r3, %r3;\n clz.b32 %r3, %r3;\n st.relaxed.gpu.global.u32 [%d4], %r3;\n sub.u32 %r8, %r8, 1;\nskip:\n"
+        " setp.gt.s32 %p2, %r8, 0;\n @%p2 bra again;\n ret;\n}\n";
+    static unsigned neighbours[VERTICES][DEGREE], colours[VERTICES];
+    unsigned expected[VERTICES], random = 1;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr lists, place;
+    (void)state;
+    for (unsigned v = 0; v < VERTICES; v++) {
+        unsigned used = 1, colour = 1;
+        for (int n = 0; n < DEGREE; n++) {
+            random = random * 1664525u + 1013904223u;
+            /* Most are near, in the same warp or block; a vertex itself stands for none. */
+            unsigned back = (random >> 8) % (random & 7 ? 40 : 700);
+            neighbours[v][n] = back <= v ? v - back : v;
+            used |= neighbours[v][n] == v ? 1 : 1u << expected[neighbours[v][n]];
+        }
+        for (; used >> colour & 1; colour++)
+            ;
+        expected[v] = colour;
+    }
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&function, module, "colour"));
+    OK(cuMemAlloc(&lists, sizeof neighbours));
+    OK(cuMemAlloc(&place, sizeof colours));
+    OK(cuMemcpyHtoD(lists, neighbours, sizeof neighbours));
+    OK(cuMemsetD32(place, 0, VERTICES));
+    OK(cuLaunchKernel(function, 5, 1, 1, 192, 1, 1, 0, NULL, (void *[]){ &lists, &place }, NULL));
+    OK(cuMemcpyDtoH(colours, place, sizeof colours));
+    assert_memory_equal(colours, expected, sizeof expected);
+    OK(cuMemFree(lists));
+    OK(cuMemFree(place));
+    OK(cuModuleUnload(module));
+}
+
 int main(void)
 {
     setenv("MILLRACE_WORKERS", "2", 1);
@@ -181,6 +253,8 @@ int main(void)
         TEST_IN_CONTEXT(test_left_by_rounds_of_an_inner_loop),
         TEST_IN_CONTEXT(test_round_again_from_an_inner_loop),
         TEST_IN_CONTEXT(test_round_again_from_the_middle),
+        TEST_IN_CONTEXT(test_threads_of_several_blocks_in_a_row),
+        TEST_IN_CONTEXT(test_colours_of_a_graph),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
