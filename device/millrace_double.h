@@ -424,7 +424,7 @@ MR_DEVICE double remquo(double x, double y, int *quotient)
         rest = -other;
         whole++;
     }
-    whole &= 0x7fffffff;
+    whole &= 7; /* three bits, as on hardware */
     *quotient = signbit(x) != signbit(y) ? -(int)whole : (int)whole;
     double value = signbit(x) ? -rest : rest;
     return value == 0 ? __builtin_copysign(0.0, x) : value;

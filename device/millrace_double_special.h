@@ -113,7 +113,7 @@ MR_DEVICE double normcdfinv(double y)
 {
     if (!(y > 0 && y < 1.0))
         return y == 0 ? -MR_INF_D : y == 1.0 ? MR_INF_D : MR_NAN_D;
-    return -1.41421356237309504880 * (y < 0x1p-1000 ? mr_erfcinv_small(2.0 * y) : erfcinv(2.0 * y));
+    return 0.0 - 1.41421356237309504880 * (y < 0x1p-1000 ? mr_erfcinv_small(2.0 * y) : erfcinv(2.0 * y));
 }
 
 /* ln(gamma(x)) for x >= 16 and below 2^60. */

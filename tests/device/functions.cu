@@ -92,6 +92,13 @@ static __device__ void there(int one)
     IS(ull2double(0x20000000000001ull * one, cudaRoundZero), 0x1p53);
     IS(int2double(one) + uint2double(one) + float2double(one), 3.0);
     IS(fdivide(d, 4.0), 0.25);
+    int quotient;
+    IS(remquo(9.0 * d, 1.0, &quotient), 0.0);
+    IS(quotient, 1);
+    IS(remquof(-1e20f * one, 3.0f, &quotient), 1.0f);
+    IS(quotient, -3);
+    IS(__double_as_longlong(normcdfinv(0.5 * d)), 0ll);
+    IS(__float_as_int(normcdfinvf(0.5f * one)), 0);
     IS(__isnanl(NAN * one) && __isinfl(INFINITY * one) && __finitel(d) && __signbitl(-d), true);
     int same = 5;
     IS(__nv_associate_access_property(&same, 0), (void *)&same);
