@@ -105,6 +105,8 @@ class Reader:
         while text.startswith("template"):
             text = text[end_of(text, text.index("<"), "<", ">"):].strip()
         text = re.sub(r"\s*::\s*", "::", text)
+        if re.search(r"\w::(operator|~)", text):   # a member's definition
+            return
         found = re.match(r"^(.*?)\b(operator\s*(?:\(\)|(?:new|delete)\s*\[\]|[^\s(]+)|[A-Za-z_][\w:]*)\s*\((.*)\)\s*(const)?$", text, flags=re.S)
         if not found or "decltype" in found.group(1) or "::" in found.group(2) or found.group(2) == "sizeof":
             return

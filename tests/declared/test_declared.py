@@ -18,7 +18,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = ("cuComplex.h", "curand_kernel.h", "mma.h", "cuda_pipeline_primitives.h", "cuda_awbarrier_primitives.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h")
+HEADERS = ("cuComplex.h", "curand_kernel.h", "mma.h", "cuda_pipeline_primitives.h", "cuda_awbarrier_primitives.h", "cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h",
+           "cuda_fp6.h", "cuda_fp4.h")
 SAME = "template <class A, class B> struct same { static constexpr bool value = false; }; template <class A> struct same<A, A> { static constexpr bool value = true; };\n"
 ROW = re.compile(r"([hd]+) (?:template (\S+)|(.*?) (\S*?operator ?\S+?|[\w:]+)\((.*)\))$")
 
