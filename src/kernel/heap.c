@@ -187,8 +187,9 @@ static uint64_t allocate_chunk(struct mr_heap *heap, unsigned class)
 /* Slabs begin where pages do, so that a chunk is aligned as far as its class is. */
 static uint64_t allocate_one(struct mr_heap *heap, uint64_t size, uint64_t alignment)
 {
-    if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
         return 0;
+    /* No bytes have an address of their own, too, as on hardware. */
     for (unsigned class = 0; class < CLASS_COUNT; class++)
         if (size <= class_bytes[class] && class_bytes[class] % alignment == 0)
             return allocate_chunk(heap, class);

@@ -108,6 +108,11 @@ static __device__ void there(int one)
         *((char *)place + 99) = 1;
         free(place);
     }
+    void *empty = malloc((size_t)one - 1), *other = __nv_aligned_device_malloc((size_t)one - 1, 64);
+    IS(empty && other && empty != other && (size_t)other % 64 == 0, true);
+    IS(__nv_aligned_device_malloc(100, (size_t)one + 2) == nullptr, true);
+    free(empty);
+    free(other);
     struct alignas(128) wide { char c[128]; };
     wide *object = new wide, *row = new wide[3];
     IS(object && row && ((size_t)object | (size_t)row) % 128 == 0, true);

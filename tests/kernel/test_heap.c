@@ -98,7 +98,9 @@ static void bad_pointers_are_refused(void **unused)
     assert_true(give(heap, large));
     assert_false(give(heap, large));
     assert_true(give(heap, small));
-    assert_int_equal(take(heap, 0), 0);
+    uint64_t empty = take(heap, 0), other = take(heap, 0);
+    assert_true(empty != 0 && other != 0 && empty != other);
+    assert_true(give(heap, empty) && give(heap, other));
     assert_int_equal(take(heap, UINT64_MAX), 0);
     assert_int_equal(take(heap, (8u << 20) + 1), 0);
     uint64_t whole = take(heap, 8u << 20);
