@@ -43,7 +43,9 @@ MR_BOTH unsigned short mr_bfloat16_bits(float x) { return mr_upper_half(x); }
 MR_BOTH unsigned short mr_bfloat16_bits(double x)
 {
 #ifdef __CUDA_ARCH__
-    return mr_upper_half(mr_to_odd(x));
+    /* In hardware a NaN keeps its sign and its first digits. */
+    unsigned long long bits = mr_bits_of_double(x);
+    return x != x ? (unsigned short)(bits >> 48 & 0x8000 | 0x7fc0 | (bits >> 45 & 0x7f)) : mr_upper_half(mr_to_odd(x));
 #else
     return mr_bfloat16_of_double_bits(mr_bits_of_double(x), cudaRoundNearest);
 #endif

@@ -19,19 +19,50 @@ MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
     return mr_pair(__hfma(__hneg(x.y), y.y, real), __hfma(x.y, y.x, imaginary));
 }
 
-/* Mathematics: the float's function, rounded. */
-#define MR_MATH(name, function)                                                             \
-    MR_DEVICE MR_SMALL h##name(MR_SMALL x) { return MR_FROM(function(mr_wide(x))); }        \
+/* Mathematics: the float's function, rounded, which is the nearest number but for the arguments that stand here. NVIDIA's are the nearest, too. */
+#define MR_BUT(argument, result, else_result) x.__x == argument ? MR_BITS(result) : else_result
+#if MR_DIGITS == 10
+#define MR_NEAREST_exp(result) MR_BUT(0x1f79, 0x3c07, MR_BUT(0x25cf, 0x3c17, result))
+#define MR_NEAREST_exp2(result) MR_BUT(0x11c5, 0x3c01, result)
+#define MR_NEAREST_exp10(result) result
+#define MR_NEAREST_log(result) MR_BUT(0x1d78, 0xc53b, result)
+#define MR_NEAREST_log10(result) \
+    MR_BUT(0x338f, 0xb903, MR_BUT(0x33f8, 0xb8d5, MR_BUT(0x57e1, 0x4033, MR_BUT(0x69d0, 0x42f3, MR_BUT(0x719d, 0x440f, result)))))
+#define MR_NEAREST_sin(result) MR_BUT(0x32b3, 0x32a7, MR_BUT(0xb2b3, 0xb2a7, MR_BUT(0x5cb0, 0xbbff, MR_BUT(0xdcb0, 0x3bff, result))))
+#define MR_NEAREST_cos(result) MR_BUT(0x2b7c, 0x3bfd, MR_BUT(0xab7c, 0x3bfd, result))
+#else
+#define MR_NEAREST_exp(result) result
+#define MR_NEAREST_exp2(result) result
+#define MR_NEAREST_exp10(result) MR_BUT(0xbc95, 0x3f75, result)
+#define MR_NEAREST_log(result) result
+#define MR_NEAREST_log10(result) result
+#define MR_NEAREST_sin(result) result
+#define MR_NEAREST_cos(result) result
+#endif
+#define MR_AS_IT_IS(result) result
+#define MR_MATH(name, function, nearest)                                                            \
+    MR_DEVICE MR_SMALL h##name(MR_SMALL x) { return nearest(MR_FROM(function(mr_wide(x)))); }       \
     MR_PAIR1(h2##name, h##name)
 #define MR_RECIPROCAL(x) (1.0f / (x))
 #define MR_RECIPROCAL_ROOT(x) (float)rsqrt((double)(x))
-MR_MATH(sqrt, sqrtf) MR_MATH(rsqrt, MR_RECIPROCAL_ROOT) MR_MATH(rcp, MR_RECIPROCAL) MR_MATH(exp, expf) MR_MATH(exp2, exp2f) MR_MATH(exp10, exp10f)
-MR_MATH(log, logf) MR_MATH(log2, log2f) MR_MATH(log10, log10f) MR_MATH(sin, sinf) MR_MATH(cos, cosf) MR_MATH(tanh, tanhf)
-MR_MATH(floor, floorf) MR_MATH(ceil, ceilf) MR_MATH(trunc, truncf) MR_MATH(rint, rintf)
-MR_MATH(tanh_approx, tanhf)
+MR_MATH(sqrt, sqrtf, MR_AS_IT_IS) MR_MATH(rsqrt, MR_RECIPROCAL_ROOT, MR_AS_IT_IS) MR_MATH(rcp, MR_RECIPROCAL, MR_AS_IT_IS)
+MR_MATH(exp, expf, MR_NEAREST_exp) MR_MATH(exp2, exp2f, MR_NEAREST_exp2) MR_MATH(exp10, exp10f, MR_NEAREST_exp10)
+MR_MATH(log, logf, MR_NEAREST_log) MR_MATH(log2, log2f, MR_AS_IT_IS) MR_MATH(log10, log10f, MR_NEAREST_log10)
+MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos) MR_MATH(tanh, tanhf, MR_AS_IT_IS)
+MR_MATH(floor, floorf, MR_AS_IT_IS) MR_MATH(ceil, ceilf, MR_AS_IT_IS) MR_MATH(trunc, truncf, MR_AS_IT_IS) MR_MATH(rint, rintf, MR_AS_IT_IS)
+MR_MATH(tanh_approx, tanhf, MR_AS_IT_IS)
 #undef MR_MATH
 #undef MR_RECIPROCAL
 #undef MR_RECIPROCAL_ROOT
+#undef MR_BUT
+#undef MR_AS_IT_IS
+#undef MR_NEAREST_exp
+#undef MR_NEAREST_exp2
+#undef MR_NEAREST_exp10
+#undef MR_NEAREST_log
+#undef MR_NEAREST_log10
+#undef MR_NEAREST_sin
+#undef MR_NEAREST_cos
 
 /* Shuffles: the value or the pair travels in a word. */
 #define MR_SHUFFLE(name, by)                                                                                                              \

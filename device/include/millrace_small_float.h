@@ -30,14 +30,7 @@ MR_BOTH MR_SMALL __hsub_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hsub(
 MR_BOTH MR_SMALL __hmul_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hmul(x, y)); }
 /* What is no number has no sign to change. */
 MR_BOTH MR_SMALL __hneg(MR_SMALL x) { return MR_BITS(__hisnan(x) ? 0x7fff : x.__x ^ 0x8000); }
-MR_BOTH MR_SMALL __habs(MR_SMALL x)
-{
-#ifdef __CUDA_ARCH__
-    return MR_BITS(x.__x & 0x7fff);
-#else
-    return MR_BITS(__hisnan(x) ? 0x7fff : x.__x & 0x7fff);
-#endif
-}
+MR_BOTH MR_SMALL __habs(MR_SMALL x) { return MR_BITS(__hisnan(x) ? 0x7fff : x.__x & 0x7fff); }
 /* A number's place among the numbers, -0 before 0. */
 MR_BOTH int mr_place(MR_SMALL x) { return x.__x & 0x8000 ? ~(x.__x & 0x7fff) : x.__x; }
 MR_BOTH MR_SMALL mr_less(MR_SMALL x, MR_SMALL y) { return __hisnan(x) || __hisnan(y) ? MR_BITS(0x7fff) : mr_place(y) < mr_place(x) ? y : x; }

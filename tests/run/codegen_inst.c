@@ -45,6 +45,8 @@ static double half_value(u32 h)
     return h & 0x8000 ? -v : v;
 }
 
+/* A double's NaN keeps its sign and its first digits. */
+static u32 half_nan(u64 x) { return (u32)(x >> 48 & 0x8000) | 0x7e00 | (u32)(x >> 42 & 0x3ff); }
 static u32 half_bits(double v)
 {
     if (v != v)
@@ -255,14 +257,14 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(48, h, "cvt.rn.f16.f32 %h, %fa;", half_bits((double)fl(a))) \
     X(71, h, "cvt.rz.f16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, false, (long double)fl(a))) \
     X(72, h, "cvt.rm.f16.f32 %h, %fa;", bits_toward(FE_DOWNWARD, false, (long double)fl(a))) \
-    X(73, h, "cvt.rp.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : bits_toward(FE_UPWARD, false, (long double)db(a))) \
-    X(74, h, "cvt.rz.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : bits_toward(FE_TOWARDZERO, false, (long double)db(a))) \
+    X(73, h, "cvt.rp.f16.f64 %h, %da;", db(a) != db(a) ? half_nan(a) : bits_toward(FE_UPWARD, false, (long double)db(a))) \
+    X(74, h, "cvt.rz.f16.f64 %h, %da;", db(a) != db(a) ? half_nan(a) : bits_toward(FE_TOWARDZERO, false, (long double)db(a))) \
     X(75, h, "cvt.rm.f16.s32 %h, %wa;", bits_toward(FE_DOWNWARD, false, (long double)SA)) \
     X(76, h, "cvt.rp.f16.u64 %h, %la;", bits_toward(FE_UPWARD, false, (long double)a)) \
     X(77, h, "cvt.rz.bf16.f32 %h, %fa;", bits_toward(FE_TOWARDZERO, true, (long double)fl(a))) \
     X(78, h, "cvt.rm.bf16.s64 %h, %la;", bits_toward(FE_DOWNWARD, true, (long double)(s64)a)) \
     X(79, h, "cvt.rp.bf16.u64 %h, %la;", bits_toward(FE_UPWARD, true, (long double)a)) \
-    X(49, h, "cvt.rn.f16.f64 %h, %da;", db(a) != db(a) ? 0x7e00 : half_bits(db(a))) \
+    X(49, h, "cvt.rn.f16.f64 %h, %da;", db(a) != db(a) ? half_nan(a) : half_bits(db(a))) \
     X(50, f, "cvt.f32.f16 %f, %ha;", fb((float)half_value(A & 0xffff))) \
     X(51, h, "fma.rn.f16 %h, %ha, %hb, %hc;", half_bits_sum(half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \
     X(52, h, "add.f16 %h, %ha, %hb;", half_bits(half_value(A & 0xffff) + half_value(B & 0xffff))) \

@@ -102,6 +102,18 @@ static LLVMValueRef narrow_float(struct cg *g, LLVMValueRef value, unsigned type
     return directed(rounding) ? step_back(g, value, bits, half, rounding) : bits;
 }
 
+/* A double's NaN as a half or a bfloat: the sign and the first digits stay, and it is a quiet one. */
+static LLVMValueRef nan_of_double(struct cg *g, LLVMValueRef value, bool half)
+{
+    LLVMTypeRef i64 = g->unit->i64;
+    LLVMValueRef bits = cg_cast_bits(g, value, i64);
+    LLVMValueRef sign = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i64, 48), ""), cg_int(g, i64, 0x8000), "");
+    LLVMValueRef digits = LLVMBuildLShr(g->b, bits, cg_int(g, i64, half ? 42 : 45), "");
+    digits = LLVMBuildAnd(g->b, digits, cg_int(g, i64, half ? 0x3ff : 0x7f), "");
+    LLVMValueRef nan = LLVMBuildOr(g->b, LLVMBuildOr(g->b, sign, digits, ""), cg_int(g, i64, half ? 0x7e00 : 0x7fc0), "");
+    return cg_resize(g, nan, g->unit->i16, false);
+}
+
 /* .tf32: ten bits of mantissa. .rna, ties away from zero, is hardware's old way: a NaN is cut like a number, and .satfinite takes one off the
  * last place of what then is no number. .rn and .rz give a NaN of their own. */
 static LLVMValueRef to_tf32(struct cg *g, LLVMValueRef value, unsigned rounding, uint32_t flags)
@@ -246,7 +258,7 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
             ? cg_source(g, &inst->operands[1], g->unit->i16)
             : narrow_float(g, value, to, inst->rounding, inst->flags);
         if (from == MR_PTX_TYPE_F64 && !(inst->flags & MR_PTX_FLAG_SAT)) /* the conversions with another NaN */
-            bits = cg_select(g, cg_is_nan(g, value), cg_int(g, g->unit->i16, to == MR_PTX_TYPE_F16 ? 0x7e00 : 0x7fc0), bits);
+            bits = cg_select(g, cg_is_nan(g, value), nan_of_double(g, value, to == MR_PTX_TYPE_F16), bits);
         cg_write(g, &inst->operands[0], bits);
         return;
     }

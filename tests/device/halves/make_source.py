@@ -53,7 +53,9 @@ def statements(result: str, name: str, parameters: list[str], on_device: bool) -
     lines, names = [], []
     for place, kind, value, pointer in arguments(name, parameters):
         value = f"read<{kind}>(given, call, {CELL if pointer else place})" if on_device else value
-        if pointer:
+        if pointer and parameters[place].startswith("const"):
+            lines.append(f"const {kind} *a{place} = (const {kind} *)&given[{CELL} * CALLS + call];")
+        elif pointer:
             lines.append(f"word &cell = memory[call]; cell = 0; {kind} *a{place} = ({kind} *)&cell; *a{place} = {value};")
         else:
             lines.append(f"{kind} a{place} = {value};")
