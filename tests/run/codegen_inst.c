@@ -322,6 +322,8 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(205, w, "vmad.u32.s32.s32.po %w, -%wa, -%wb, %wc;", A * B + C + 1) \
     X(206, l, "cvt.u64.u32 %l, %globaltimer; shr.u64 %l, %l, 32;", 0) \
     X(207, h, "{ .reg .u64 g; mov.u64 g, %gridid; cvt.u16.u64 %ha, g; mov.u16 %h, %gridid; xor.b16 %h, %h, %ha; }", 0) \
+    X(208, h, "abs.f16 %h, %ha;", (A & 0x7fff) > 0x7c00 ? 0x7fff : A & 0x7fff) \
+    X(209, h, "abs.bf16 %h, %ha;", (A & 0x7fff) > 0x7f80 ? 0x7fff : A & 0x7fff) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)

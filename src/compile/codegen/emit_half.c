@@ -111,15 +111,14 @@ static LLVMValueRef flush_half(struct cg *g, LLVMValueRef bits)
     return cg_select(g, tiny, LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x8000), ""), bits);
 }
 
-/* What is no number has no sign to change: neg gives the one NaN of arithmetic. */
+/* What is no number has no sign to change: neg and abs give the one NaN of arithmetic. */
 static LLVMValueRef sign_change(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef bits, bool bfloat)
 {
     LLVMTypeRef i16 = g->unit->i16;
     LLVMValueRef size = LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x7fff), "");
-    if (inst->op == MR_PTX_OP_ABS)
-        return size;
     LLVMValueRef nan = LLVMBuildICmp(g->b, LLVMIntUGT, size, cg_int(g, i16, bfloat ? 0x7f80 : 0x7c00), "");
-    return cg_select(g, nan, cg_int(g, i16, 0x7fff), LLVMBuildXor(g->b, bits, cg_int(g, i16, 0x8000), ""));
+    LLVMValueRef changed = inst->op == MR_PTX_OP_ABS ? size : LLVMBuildXor(g->b, bits, cg_int(g, i16, 0x8000), "");
+    return cg_select(g, nan, cg_int(g, i16, 0x7fff), changed);
 }
 
 static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef *v)
