@@ -60,7 +60,7 @@ void mr_progress_end(struct mr_progress *progress)
 {
     atomic_store_explicit(&progress->launch, NULL, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(atomic_load_explicit(&progress->attention, memory_order_relaxed) != 0, 0))
+    if (__builtin_expect(atomic_load_explicit(&progress->attention, memory_order_acquire) != 0, 0))
         (void)mr_progress_heed(progress);
 }
 
@@ -89,7 +89,8 @@ struct mr_launch *mr_progress_hold(struct mr_progress *progress)
 
 void mr_progress_let_go(struct mr_progress *progress)
 {
-    atomic_fetch_and_explicit(&progress->attention, ~(uint32_t)MR_ATTENTION_HELD, memory_order_relaxed);
+    /* The thread that sees this ends its run, and whoever gets the launch's record next writes to it, after what was read of it here. */
+    atomic_fetch_and_explicit(&progress->attention, ~(uint32_t)MR_ATTENTION_HELD, memory_order_release);
     mr_lock_drop(&progress->lock);
 }
 
