@@ -205,8 +205,8 @@ static cudaError_t load_image(struct image *image)
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && image->objects)
         status = mr_rt_link(image->objects, &library);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        mr_log(MR_LOG_WARN, "libcudart: an image of the program holds machine code only, or PTX for newer devices; compile it so that it holds PTX for "
-                            "compute capability 8.0 or older as well, with nvcc by -gencode arch=compute_80,code=compute_80");
+        mr_log(MR_LOG_WARN, "libcudart: an image of the program holds machine code only, or PTX for newer devices than this one: MILLRACE_COMPUTE_CAPABILITY=12.1 "
+                            "makes it a new one; or compile the program so that it holds PTX for older ones, with nvcc by -gencode arch=compute_80,code=compute_80");
     /* A lack of memory may pass; other reasons stay. */
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_OUT_OF_MEMORY)
         image->status = (cudaError_t)status;

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "compile/codegen.h"
+#include "ptx/arch.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
 #include "ptx/object.h"
@@ -230,7 +231,7 @@ static void list_inputs(struct nvJitLink *link)
 static bool make_result(struct nvJitLink *link)
 {
     if (link->count == 0)
-        mr_text_format(&link->result, ".version 7.0\n.target sm_%u\n.address_size 64\n", link->capability);
+        mr_ptx_retarget(".version 7.0\n.target sm_50\n.address_size 64\n", link->capability, &link->result);
     else if (link->count == 1 && !link->registers)
         mr_text_add(&link->result, link->inputs[0].text, link->inputs[0].length);
     else if (!join(link))

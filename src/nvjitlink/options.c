@@ -37,7 +37,7 @@ static nvJitLinkResult read_arch(struct nvJitLink *link, const char *value)
     case MR_PTX_ARCH_NONE:
         return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_ARCH, "there is no architecture", value);
     default:
-        return mr_link_refuse(link, NVJITLINK_ERROR_UNSUPPORTED_ARCH, "sm_50 to sm_90 are linked here, not", value);
+        return mr_link_refuse(link, NVJITLINK_ERROR_UNSUPPORTED_ARCH, "sm_50 to sm_121 are linked here, not", value);
     }
 }
 

@@ -20,6 +20,7 @@
 #include "nvrtc/prepare.h"
 #include "nvrtc/program.h"
 #include "nvrtc/run.h"
+#include "ptx/arch.h"
 #include "ptx/statics.h"
 
 #define NAME_MARK "mr_nvrtc_name_"
@@ -135,8 +136,14 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
-    snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%u", options->capability);
+    unsigned clangs = mr_ptx_arch_of_clang(options->capability);
+    snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%u", clangs);
     mr_words_add(words, arch, "");
+    if (clangs != options->capability) {
+        snprintf(arch, sizeof arch, "-D__CUDA_ARCH__=%u0", options->capability);
+        mr_words_add(words, "-U__CUDA_ARCH__", "");
+        mr_words_add(words, arch, "");
+    }
     struct mr_text path = { .data = NULL };
     mr_text_format(&path, "%s/millrace_device.h", device);
     mr_words_add(words, "-include", mr_text_chars(&path));
@@ -280,13 +287,19 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
     return status;
 }
 
-/* What clang kept for the sake of variables that the host may look for, without what nobody can miss. */
-static void tidy_statics(struct mr_run *run)
+/* What clang kept for the sake of variables that the host may look for, without what nobody can miss; and for the target that was asked for, if clang does
+ * not know it. */
+static void tidy_output(struct mr_run *run, unsigned capability)
 {
-    struct mr_text tidied = { .data = NULL };
+    struct mr_text tidied = { .data = NULL }, aimed = { .data = NULL };
     mr_ptx_tidy_statics(mr_text_chars(&run->output), &tidied);
     mr_text_clear(&run->output);
     run->output = tidied;
+    if (mr_ptx_arch_of_clang(capability) == capability)
+        return;
+    mr_ptx_retarget(mr_text_chars(&tidied), capability, &aimed);
+    mr_text_clear(&tidied);
+    run->output = aimed;
 }
 
 /* Code that is linked with no other has its own of all that it declares. */
@@ -330,7 +343,7 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     if (status == MR_RUN_DONE)
         status = mr_managed_mark(program, run, &words, device);
     if (status == MR_RUN_DONE)
-        tidy_statics(run);
+        tidy_output(run, options->capability);
     if (status == MR_RUN_NOT_STARTED) {
         mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
             run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");

@@ -164,7 +164,7 @@ static bool read_arch(struct mr_options *options, const char *value, struct mr_t
     case MR_PTX_ARCH_SUFFIX:
         return complain(log, what, "", "the features of one architecture alone (the ending 'a' or 'f') are not on this device");
     default:
-        return complain(log, what, "", "sm_50 to sm_90 and compute_50 to compute_90 are known here");
+        return complain(log, what, "", "sm_50 to sm_121 and compute_50 to compute_121 are known here");
     }
 }
 

@@ -31,8 +31,14 @@ static const struct mr_capability capabilities[] = {
     { 8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32, 128, 4 },
     { 8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4 },
     { 8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16, 128, 4 },
+    { 8, 8, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4 },
     { 8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
     { 9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
+    { 10, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
+    { 10, 3, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
+    { 11, 0, 228 * KIB, 227 * KIB, 1 * KIB, 1536, 24, 128, 4 },
+    { 12, 0, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
+    { 12, 1, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
 };
 
 static struct mr_device devices[MR_DEVICE_LIMIT];
@@ -66,7 +72,7 @@ static const struct mr_capability *chosen_capability(void)
         if (found)
             return found;
     }
-    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is not a compute capability from 5.0 to 9.0; 8.0 is used", text);
+    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is not a compute capability from 5.0 to 12.1; 8.0 is used", text);
     return find_capability(8, 0);
 }
 

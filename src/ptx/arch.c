@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ptx/arch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const int known[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90};
-static const int newer[] = {100, 101, 103, 110, 120, 121};
+#include "ptx/verify.h"
+
+/* One that has another name, 110, since CUDA 13. */
+#define RENAMED 101
+
+/* The newest that clang 19 knows. */
+#define CLANG_NEWEST 90
+
+static const int known[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 const int *mr_ptx_arch_all(size_t *count)
@@ -14,12 +22,45 @@ const int *mr_ptx_arch_all(size_t *count)
     return known;
 }
 
-static bool has(const int *list, size_t count, long number)
+static bool is_known(long number)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i] == number)
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (known[i] == number)
             return true;
     return false;
+}
+
+unsigned mr_ptx_arch_of_clang(unsigned capability)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < COUNT(known); i++)
+        if ((unsigned)known[i] <= capability && known[i] <= CLANG_NEWEST && known[i] != 88)
+            found = (unsigned)known[i];
+    return found;
+}
+
+void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out)
+{
+    static const char version_word[] = ".version ", target_word[] = ".target sm_";
+    unsigned needed = mr_ptx_target_version(capability, 0);
+    bool seen_target = false;
+    for (const char *line = ptx; *line;) {
+        const char *end = strchr(line, '\n');
+        size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
+        unsigned major, minor;
+        if (!seen_target && strncmp(line, version_word, sizeof version_word - 1) == 0 && sscanf(line + sizeof version_word - 1, "%u.%u", &major, &minor) == 2 &&
+            major * 10 + minor < needed) {
+            mr_text_format(out, ".version %u.%u\n", needed / 10, needed % 10);
+        } else if (!seen_target && strncmp(line, target_word, sizeof target_word - 1) == 0) {
+            size_t old = sizeof target_word - 1 + strspn(line + sizeof target_word - 1, "0123456789");
+            mr_text_format(out, ".target sm_%u", capability);
+            mr_text_add(out, line + old, length - old);
+            seen_target = true;
+        } else {
+            mr_text_add(out, line, length);
+        }
+        line += length;
+    }
 }
 
 enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *real)
@@ -32,11 +73,11 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
     long number = strtol(digits, &end, 10);
     if (*end && strcmp(end, "a") != 0 && strcmp(end, "f") != 0)
         return MR_PTX_ARCH_MALFORMED;
-    if (has(newer, COUNT(newer), number))
-        return MR_PTX_ARCH_TOO_NEW;
+    if (number == RENAMED)
+        return MR_PTX_ARCH_LEFT_OUT;
     if (number < known[0])
         return MR_PTX_ARCH_TOO_OLD;
-    if (!has(known, COUNT(known), number))
+    if (!is_known(number))
         return MR_PTX_ARCH_NONE;
     if (*end)
         return MR_PTX_ARCH_SUFFIX;

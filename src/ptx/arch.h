@@ -11,12 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 enum mr_ptx_arch {
     MR_PTX_ARCH_GOOD,
     MR_PTX_ARCH_MALFORMED, /* not sm_ or compute_ and a number */
     MR_PTX_ARCH_SUFFIX,    /* ends in 'a' or 'f': features of one chip alone, which no other device has */
     MR_PTX_ARCH_TOO_OLD,
-    MR_PTX_ARCH_TOO_NEW,   /* exists, and is newer than the device */
+    MR_PTX_ARCH_LEFT_OUT,  /* exists, and no code is made for it */
     MR_PTX_ARCH_NONE       /* there is none of that number */
 };
 
@@ -25,6 +27,12 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
 
 /* The numbers of all, oldest first; *count of them. */
 const int *mr_ptx_arch_all(size_t *count);
+
+/* The architecture that clang 19 is to compile for, to make code for `capability`: the newest that it knows and that is no newer. */
+unsigned mr_ptx_arch_of_clang(unsigned capability);
+
+/* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version of PTX that this needs. */
+void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);
 
 /* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has none of. */
 bool mr_ptx_assembler_option_is_idle(const char *option);

@@ -14,7 +14,7 @@
 
 /* Newest PTX ISA that is known. */
 #define VERSION_MAJOR 9u
-#define VERSION_MINOR 0u
+#define VERSION_MINOR 3u
 
 void mr_ptx_give_up(struct parser *parser, bool out_of_memory)
 {

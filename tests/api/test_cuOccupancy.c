@@ -300,7 +300,7 @@ static int of_one_capability(void)
 
 int main(void)
 {
-    static const char *const capabilities[] = { "5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.9", "9.0" };
+    static const char *const capabilities[] = { "5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.8", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1" };
     int failures = 0;
     for (size_t i = 0; i < COUNT(capabilities); i++) {
         fflush(NULL);

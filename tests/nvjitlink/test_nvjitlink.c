@@ -150,7 +150,7 @@ static void test_options(void **state)
         { "-arch=sm_80", "-bogus", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_80", "", NVJITLINK_ERROR_UNRECOGNIZED_OPTION },
         { "-arch=sm_80", "--verbose", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch", "sm_80", NVJITLINK_ERROR_UNRECOGNIZED_OPTION },
         { "-arch=banana", NULL, NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_999", NULL, NVJITLINK_ERROR_UNRECOGNIZED_ARCH },
-        { "-arch=sm_13", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH }, { "-arch=sm_120", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH },
+        { "-arch=sm_13", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH }, { "-arch=sm_101", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH },
         { "-arch=compute_80", NULL, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS }, { "-arch=sm_80", "-ptx", NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS },
         { "-arch=sm_80", "-O2", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_80", "-O3", NVJITLINK_SUCCESS },
         { "-arch=sm_80", "-lto", NVJITLINK_SUCCESS }, { "-arch=sm_80", "-maxrregcount=32", NVJITLINK_SUCCESS },

@@ -66,7 +66,8 @@ static void capability_comes_from_the_setting(void **state)
     static const struct { const char *text; int major, minor; unsigned optin; } rows[] = {
         { "5.0", 5, 0, 49152 },   { "7.5", 7, 5, 65536 },   { "9.0", 9, 0, 232448 },
         { "8.6", 8, 6, 101376 },  { "4.0", 8, 0, 166912 },  { "banana", 8, 0, 166912 },
-        { "8.0x", 8, 0, 166912 }, { "12.0", 8, 0, 166912 },
+        { "8.0x", 8, 0, 166912 }, { "13.0", 8, 0, 166912 }, { "10.0", 10, 0, 232448 },
+        { "11.0", 11, 0, 232448 }, { "12.1", 12, 1, 101376 }, { "10.1", 8, 0, 166912 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -455,19 +455,31 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             self.assertIn(f".target sm_{target}", text)
             self.assertIn(".visible .entry scale", text)
 
+    def test_newer_than_clang_knows(self):
+        """The PTX names the target and the version that it needs, and the source sees its number."""
+        (self.path / "arch.cu").write_text('extern "C" __global__ void k(int *p) { *p = __CUDA_ARCH__; }\n')
+        for target, version in (100, "8.6"), (103, "8.8"), (110, "9.0"), (120, "8.7"), (121, "8.8"), (88, "8.3"):
+            for phase in "--ptx", "--fatbin", "-rdc=true --ptx":
+                done = self.nvcc(*phase.split(), f"-arch=sm_{target}", "arch.cu", "-o", "arch.out")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                text = (self.path / "arch.out").read_text() if phase != "--fatbin" else self.entries(self.path / "arch.out")[0][1]
+                self.assertEqual(text.split(".target sm_")[1].split()[0], str(target))
+                self.assertEqual(text.split(".version ")[1].split()[0], version)
+                self.assertIn(f"{target}0;", text)
+
     def test_lists_of_architectures(self):
         """What no code can be made for is left out with one warning, unless nothing remains."""
         stock = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in (75, 80, 86, 90, 100, 120)] + ["-gencode=arch=compute_120,code=compute_120"]
         table = (
-            (stock, [75, 80, 86, 90], ["compute_100", "sm_100", "compute_120", "sm_120"]),
-            (["-gencode", "arch=compute_100,code=[sm_100,compute_100]", "-gencode", "arch=compute_90,code=[sm_90,sm_90a]"],
-             [90], ["compute_100", "sm_100", "sm_90a"]),
+            (stock, [75, 80, 86, 90, 100, 120], []),
+            (["-gencode", "arch=compute_101,code=[sm_101,compute_101]", "-gencode", "arch=compute_90,code=[sm_90,sm_90a]"],
+             [90], ["compute_101", "sm_101", "sm_90a"]),
             (["-gencode", "arch=compute_35,code=sm_35", "-gencode", "arch=compute_80,code=sm_80"], [80], ["compute_35", "sm_35"]),
-            (["-gencode", "arch=compute_80,code=[sm_80,sm_100]"], [80], ["sm_100"]),
-            (["-arch=compute_80", "-code=sm_80,sm_120"], [80], ["sm_120"]),
-            (["-arch=sm_100", "-arch=sm_80"], [80], []),
-            (["-arch=sm_80", "-arch=all-major"], [50, 60, 70, 80, 90], []),
-            (["-arch=all"], [50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90], []),
+            (["-gencode", "arch=compute_80,code=[sm_80,sm_120a]"], [80], ["sm_120a"]),
+            (["-arch=compute_80", "-code=sm_80,sm_101"], [80], ["sm_101"]),
+            (["-arch=sm_100f", "-arch=sm_80"], [80], []),
+            (["-arch=sm_80", "-arch=all-major"], [50, 60, 70, 80, 90, 100, 110, 120], []),
+            (["-arch=all"], [50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121], []),
             (["-arch=native"], None, []),
         )
         for words, targets, left_out in table:
@@ -481,12 +493,12 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
             self.assertEqual(strict.returncode, 1 if left_out else 0, (words, strict.stderr))
             self.assertEqual((self.path / "strict.fatbin").exists(), not left_out, words)
             (self.path / "strict.fatbin").unlink(missing_ok=True)
-        none = (["-arch=sm_100"], ["-arch=sm_90a"], stock[4:], ["-arch=volta"],
+        none = (["-arch=sm_101"], ["-arch=sm_90a"], ["-gencode=arch=compute_120a,code=sm_120a"], ["-arch=volta"],
                 ["-gencode", "arch=compute_80,code=sm_80", "-gencode", "arch=compute_99,code=sm_99"])
         for words in none:
             done = self.nvcc("--fatbin", *words, "kernel.cu", "-o", "none.fatbin")
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn("there is no code (sm_50 to sm_90 without a suffix) for the architecture", done.stderr)
+            self.assertIn("there is no code (sm_50 to sm_121 without a suffix) for the architecture", done.stderr)
             self.assertFalse((self.path / "none.fatbin").exists(), words)
 
     def test_fatbin_of_ptx(self):
@@ -531,7 +543,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_architecture_bounds(self):
-        self.assertEqual(self.nvcc("--cubin", "-arch=sm_120", "kernel.cu").returncode, 1)
+        self.assertEqual(self.nvcc("--cubin", "-arch=sm_130", "kernel.cu").returncode, 1)
         self.assertEqual(self.nvcc("--cubin", "-arch=banana", "kernel.cu").returncode, 1)
 
     def test_missing_compiler_names_package(self):

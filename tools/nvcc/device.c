@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/settings.h"
 #include "compile/compile.h"
+#include "ptx/arch.h"
 #include "ptx/constants.h"
 #include "ptx/entries.h"
 #include "ptx/pack.h"
@@ -89,11 +90,16 @@ void clang_words(const struct request *request, const struct places *places, con
 static void device_words(const struct request *request, const struct places *places, const char *source, unsigned target, struct mr_words *words)
 {
     char arch[32];
-    snprintf(arch, sizeof arch, "sm_%u", target);
+    snprintf(arch, sizeof arch, "sm_%u", mr_ptx_arch_of_clang(target));
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");
     mr_words_add(words, "--cuda-gpu-arch=", arch);
+    if (mr_ptx_arch_of_clang(target) != target) {
+        snprintf(arch, sizeof arch, "-D__CUDA_ARCH__=%u0", target);
+        mr_words_add(words, "-U__CUDA_ARCH__", "");
+        mr_words_add(words, arch, "");
+    }
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
     if (phase_is_device(request->phase)) /* who loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
@@ -106,10 +112,11 @@ static void device_words(const struct request *request, const struct places *pla
         mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
 }
 
-/* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and those that are declared to be elsewhere. */
-static int mend_statics(const struct request *request, const char *output)
+/* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and those that are declared to be elsewhere. And the
+ * target, if clang does not know it. */
+static int mend_ptx(const struct request *request, unsigned target, const char *output)
 {
-    struct mr_text ptx = { .data = NULL }, tidied = { .data = NULL }, mended = { .data = NULL };
+    struct mr_text ptx = { .data = NULL }, tidied = { .data = NULL }, mended = { .data = NULL }, aimed = { .data = NULL };
     if (request->dry_run)
         return 0;
     bool good = file_read(output, &ptx);
@@ -121,9 +128,14 @@ static int mend_statics(const struct request *request, const char *output)
         mr_ptx_join_statics(mr_text_chars(&tidied), &mended);
     else
         mr_ptx_define_externs(mr_text_chars(&tidied), &mended);
-    if (good && (tidied.failed || mended.failed))
+    if (mr_ptx_arch_of_clang(target) != target)
+        mr_ptx_retarget(mr_text_chars(&mended), target, &aimed);
+    else
+        mr_text_put(&aimed, mr_text_chars(&mended));
+    if (good && (tidied.failed || mended.failed || aimed.failed))
         good = complain("out of memory", NULL);
-    good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&mended)) == 0 || file_write(request, output, mr_text_chars(&mended), mended.length));
+    good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&aimed)) == 0 || file_write(request, output, mr_text_chars(&aimed), aimed.length));
+    mr_text_clear(&aimed);
     mr_text_clear(&mended);
     mr_text_clear(&tidied);
     mr_text_clear(&ptx);
@@ -223,7 +235,7 @@ int device_ptx(const struct request *request, const struct places *places, const
     if (status == 0)
         status = managed_mark(request, places, &common, source, depends, to);
     if (status == 0)
-        status = mend_statics(request, to);
+        status = mend_ptx(request, target, to);
     unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)
         status = show(request, between, output);

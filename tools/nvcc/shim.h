@@ -49,7 +49,7 @@ struct link_item {
     size_t input;
 };
 
-#define TARGETS_MAX 16
+#define TARGETS_MAX 24
 
 struct request {
     enum phase phase;

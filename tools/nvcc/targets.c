@@ -11,7 +11,7 @@
 #include "ptx/arch.h"
 #include "shim.h"
 
-#define NO_CODE "there is no code (sm_50 to sm_90 without a suffix) for the architecture"
+#define NO_CODE "there is no code (sm_50 to sm_121 without a suffix) for the architecture"
 
 static void leave_out(struct request *request, const char *value)
 {
@@ -41,7 +41,7 @@ static bool read_target(struct request *request, const char *value, unsigned *ca
     switch (mr_ptx_arch_read(value, capability, &real)) {
     case MR_PTX_ARCH_GOOD:
         return true;
-    case MR_PTX_ARCH_SUFFIX: case MR_PTX_ARCH_TOO_OLD: case MR_PTX_ARCH_TOO_NEW:
+    case MR_PTX_ARCH_SUFFIX: case MR_PTX_ARCH_TOO_OLD: case MR_PTX_ARCH_LEFT_OUT:
         *made = false;
         leave_out(request, value);
         return true;
@@ -136,7 +136,7 @@ bool targets_end(struct request *request)
     if (left_out->count && (request->target_count == 0 || request->every_target))
         return complain(NO_CODE, left_out->items[0]);
     if (left_out->count) {
-        fprintf(stderr, "nvcc (Millrace): warning: left out, since there is no code (sm_50 to sm_90 without a suffix) "
+        fprintf(stderr, "nvcc (Millrace): warning: left out, since there is no code (sm_50 to sm_121 without a suffix) "
             "for them:");
         for (size_t i = 0; i < left_out->count; i++)
             fprintf(stderr, " %s", left_out->items[i]);

@@ -88,7 +88,7 @@ static bool read_target(const char *value, struct request *request)
 {
     bool real;
     switch (mr_ptx_arch_read(value, &request->target, &real)) {
-    case MR_PTX_ARCH_GOOD: case MR_PTX_ARCH_TOO_NEW: return true;
+    case MR_PTX_ARCH_GOOD: case MR_PTX_ARCH_LEFT_OUT: return true;
     case MR_PTX_ARCH_SUFFIX: return complain("Millrace has nothing that one chip alone has; name a target without the letter, or a device of at most 8.9 (MILLRACE_COMPUTE_CAPABILITY), instead of", value);
     case MR_PTX_ARCH_TOO_OLD: return complain("too old a GPU:", value);
     default: return complain("no such GPU:", value);
