@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ptx/arch.h"
 #include "ptx/statics.h"
 
 #define ROOM UINT64_C(65536)
@@ -113,7 +114,7 @@ void mr_ir_compiler_words(const char *clang, unsigned target, struct mr_words *w
     static const char *const fixed[] = {"--no-default-config", "-Wno-unused-command-line-argument", "-w", "-x", "ir",
                                         "--target=nvptx64-nvidia-cuda"};
     char number[16];
-    snprintf(number, sizeof number, "%u", target);
+    snprintf(number, sizeof number, "%u", mr_ptx_arch_of_clang(target));
     mr_words_add(words, clang, "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
