@@ -330,6 +330,46 @@ class Options(Programs):
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)
 
+    def test_thrust_in_kernels(self):
+        """As Thrust has it: in device code a branch that is never taken launches kernels by functions of the host, and the sequential way is gone."""
+        detail = self.path / "lib" / "thrust" / "system" / "cuda" / "detail"
+        target = self.path / "lib" / "nv"
+        for folder in detail, target:
+            folder.mkdir(parents=True)
+        (self.path / "lib" / "thrust" / "version.h").write_text("")
+        (target / "target").write_text("#define NV_IS_HOST 1\n#define NV_ANY_TARGET 2\n#define STRIP(...) __VA_ARGS__\n#define NV_TARGET_2(par, ...) STRIP par\n"
+                                       "#ifdef __CUDA_ARCH__\n#define NV_TARGET_1(par, ...) STRIP __VA_ARGS__\n#else\n#define NV_TARGET_1(par, ...) STRIP par\n#endif\n"
+                                       "#define NV_PASTE(a, b) a##b\n#define NV_CHOOSE(n, ...) NV_PASTE(NV_TARGET_, n)(__VA_ARGS__)\n#define NV_IF_TARGET(cond, ...) { NV_CHOOSE(cond, __VA_ARGS__) }\n")
+        (detail / "cdp_dispatch.h").write_text("#include <nv/target>\n#define THRUST_CDP_DISPATCH(par_impl, seq_impl) if (false) { NV_IF_TARGET(NV_ANY_TARGET, par_impl); } NV_IF_TARGET(NV_IS_HOST, par_impl, seq_impl)\n")
+        (self.path / "lib" / "thrust" / "fill.h").write_text("""#pragma once
+#include <thrust/system/cuda/detail/cdp_dispatch.h>
+template <class T> __global__ void fill_kernel(T *p, T v, int n) { if (threadIdx.x < n) p[threadIdx.x] = v; }
+struct pair { int first, second; };
+template <class T> __host__ pair fill_parallel(T *p, T v, int n) { fill_kernel<T><<<1, 32>>>(p, v, n); return { 1, n }; }
+template <class T> __host__ __device__ pair fill(T *p, T v, int n)
+{
+    THRUST_CDP_DISPATCH((auto made = fill_parallel(p, v, n); return { made.first, made.second };), (for (int i = 0; i < n; i++) p[i] = v; return { 2, n };));
+}
+""")
+        self.write({"main.cu": """
+#include <thrust/fill.h>
+#include <cstdio>
+__global__ void in_kernel(int *p) { p[8] = fill(p, 5, 4).first; }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 64);
+    int host = fill(p + 4, 6, 4).first;
+    in_kernel<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    printf("%d %d %d %d\\n", host, p[8], p[3], p[7]);
+    return 0;
+}
+"""})
+        for words in ("-I", "lib"), ("-isystem", "lib", "-rdc=true"), ():
+            self.cc("main.cu", "-w", "-o", "program", *words, MILLRACE_CCCL=str(self.path / "lib"))
+            self.assertEqual(self.run_it(), "1 2 5 6\n")
+
     def test_nvtx(self):
         """Marks and ranges of programs that a profiler could watch: in CUDA C++, C++ and C, with the answers that there are when none does."""
         text = """

@@ -69,6 +69,7 @@ void clang_words(const struct request *request, const struct places *places, con
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     add_path(words, "-include", places->device, "/millrace_device.h");
+    add_path(words, "-I", places->device, "/before"); /* before the folders of the command line: it reads the headers of the same names there */
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
     cccl_words(words);
