@@ -230,9 +230,14 @@ CUresult mr_execute(const struct mr_launch_request *request)
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     command->launch = launch;
+    if (__builtin_expect(info->prints, 0))
+        atomic_store_explicit(&launch->context->has_printed, true, memory_order_relaxed);
     command->has_priority = request->has_priority;
     command->priority = (int8_t)request->priority;
-    return mr_stream_submit(stream, command);
+    mr_command_weigh(command, launch->param_bytes);
+    status = mr_stream_submit(stream, command);
+    mr_stream_hold_back(stream);
+    return status;
 }
 
 CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)

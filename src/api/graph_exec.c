@@ -106,6 +106,7 @@ static CUresult submit(struct mr_exec *exec, struct mr_stream *stream, struct mr
     CUresult status = CUDA_SUCCESS;
     if (launch->wait)
         status = mr_stream_submit(stream, launch->wait);
+    mr_command_weigh(launch->command, 0);
     if (status == CUDA_SUCCESS)
         status = mr_stream_submit(stream, launch->command);
     else
@@ -123,7 +124,11 @@ static CUresult upload(struct mr_exec *exec, CUstream handle)
         status = mr_capture_refuse("cuGraphUpload", stream);
     if (status == CUDA_SUCCESS)
         status = mr_exec_upload_begin(exec, stream, &launch);
-    return status == CUDA_SUCCESS && launch.command ? submit(exec, stream, &launch) : status;
+    if (status != CUDA_SUCCESS || !launch.command)
+        return status;
+    status = submit(exec, stream, &launch);
+    mr_stream_hold_back(stream);
+    return status;
 }
 
 CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
@@ -200,6 +205,8 @@ static CUresult launch(struct mr_exec *exec, struct mr_stream *stream)
         if (!mr_in_host_function)      /* which the work may be behind */
             status = mr_mark_wait(launch.end, mr_stream_context(stream), 0);
         mr_mark_drop(launch.end);
+    } else {
+        mr_stream_hold_back(stream);
     }
     return status;
 }

@@ -52,6 +52,8 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
         break;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
     case CU_LIMIT_MALLOC_HEAP_SIZE:
+        if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && atomic_load_explicit(&context->has_printed, memory_order_relaxed))
+            return mr_bad_value("cuCtxSetLimit", "a kernel with printf was launched in the context; the buffer's size is fixed");
         if (value > context->device->total_memory) {
             mr_log(MR_LOG_INFO, "cuCtxSetLimit: %zu bytes are more than the device has", value);
             return CUDA_ERROR_OUT_OF_MEMORY;

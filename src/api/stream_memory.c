@@ -39,7 +39,10 @@ static CUresult submit(const char *entry, CUstream handle, unsigned count, const
         mr_batch_free(batch);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    return mr_stream_submit(stream, command);
+    mr_command_weigh(command, 0);
+    status = mr_stream_submit(stream, command);
+    mr_stream_hold_back(stream);
+    return status;
 }
 
 static CUresult wait_value(const char *entry, CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)

@@ -226,6 +226,8 @@ static CUresult put_behind(struct mr_stream *later, struct mr_stream *earlier)
 
 static CUresult submit(struct mr_stream *stream, struct mr_command *command, bool wait)
 {
+    const struct mr_copy *copy = command->kind == MR_COMMAND_COPY ? &command->copy : NULL;
+    mr_command_weigh(command, copy && copy->owns_source ? copy->width * copy->height * copy->depth : 0);
     return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
 }
 
@@ -286,8 +288,11 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
     }
     struct mr_context *const context = mr_stream_context(stream), *const owners[2] = { to_place.owner, from_place.owner };
     if (__builtin_expect((owners[0] && owners[0] != context) || (owners[1] && owners[1] != context), 0) && mr_stream_is_legacy(stream))
-        return submit_across(stream, command, wait, owners);
-    return submit(stream, command, wait);
+        status = submit_across(stream, command, wait, owners);
+    else
+        status = submit(stream, command, wait);
+    mr_stream_hold_back(stream);
+    return status;
 }
 
 /* Checks the rows and fills in the fill, which has something to do. */
@@ -369,7 +374,9 @@ CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, u
     if (!command)
         return CUDA_ERROR_OUT_OF_MEMORY;
     command->fill = fill;
-    return submit(stream, command, place.sync || (mode == MR_TRANSFER_SYNC && place.host));
+    status = submit(stream, command, place.sync || (mode == MR_TRANSFER_SYNC && place.host));
+    mr_stream_hold_back(stream);
+    return status;
 }
 
 CUresult mr_transfer_refuse_captured(const char *name, CUstream handle)

@@ -62,6 +62,7 @@ struct mr_command {
     bool has_priority;            /* `priority` holds, in place of the stream's */
     bool trails;                  /* a record of the driver's own behind the program's work: it is done the moment that work is */
     int8_t priority;
+    uint8_t weight;               /* what it counts towards the most that a stream holds (stream/stream.h); 0: nothing */
     uint64_t sequence;            /* order of submission over all streams; set by the stream */
     struct mr_mark *mark;         /* completed when the command is; NULL if nobody asked; counted */
     union {
@@ -79,6 +80,13 @@ struct mr_command {
 
 /* Records come from a per-thread cache. Zeroed apart from kind. NULL when memory is short. */
 struct mr_command *mr_command_new(enum mr_command_kind kind) __attribute__((warn_unused_result));
+
+/* Its weight: it waits in memory with `bytes` beside its record. */
+static inline void mr_command_weigh(struct mr_command *command, size_t bytes)
+{
+    size_t weight = 1 + (bytes >> 13);
+    command->weight = (uint8_t)(weight < UINT8_MAX ? weight : UINT8_MAX);
+}
 
 /* Frees the command and what it owns (mark reference, launch, staged source, an async's data). */
 void mr_command_free(struct mr_command *command);

@@ -82,6 +82,7 @@ struct mr_entry {
     unsigned required[3];        /* .reqntid, zeros if none */
     unsigned ptx_version;        /* e.g. 75 */
     unsigned binary_version;     /* capability */
+    bool prints;                 /* it may call printf */
 };
 size_t mr_program_entry_count(const struct mr_program *program);
 const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t index);

@@ -161,6 +161,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     entry->dynamic_offset = (size_t)from->dynamic_offset;
     entry->constant_bytes = constants;
     entry->local_bytes = (size_t)from->local_bytes;
+    entry->prints = from->prints;
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
     entry->max_threads = most && most < 1024 ? (unsigned)most : 1024;

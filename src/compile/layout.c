@@ -171,6 +171,7 @@ static bool layout_entry(struct mr_reach *reach, uint64_t dynamic_align, struct 
     mr_reach_walk(reach, entry->func);
     size_t room = reach->variable_count;
     entry->calls_indirectly = reach->calls_indirectly;
+    entry->prints = reach->prints;
     entry->reachable = mr_calloc(reach->function_count, sizeof *entry->reachable);
     if (!entry->reachable)
         return false;

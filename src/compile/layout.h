@@ -51,6 +51,7 @@ struct mr_layout_entry {
     uint64_t local_bytes;            /* .local bytes per thread of the entry and what it may call */
     uint64_t local_least;            /* .local bytes that a thread has at once for sure: the entry's, and those of the function with the most */
     bool calls_indirectly;
+    bool prints;                  /* it may call vprintf */
 };
 
 struct mr_layout {

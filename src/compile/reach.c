@@ -41,9 +41,11 @@ static bool note_functions(struct mr_reach *reach, const struct mr_ptx_function 
         for (uint32_t k = 0; k < inst->operand_count && good; k++)
             if (inst->operands[k].kind == MR_PTX_OPERAND_FUNCTION)
                 good = note_function(reach, inst->operands[k].func);
-        if (inst->call && inst->call->callee)
+        if (inst->call && inst->call->callee) {
             good = good && note_function(reach, inst->call->callee);
-        else if (inst->call)
+            body->prints |= strcmp(inst->call->callee->name, "vprintf") == 0;
+        }
+        if (inst->call && !inst->call->callee)
             body->calls_indirectly = true;
     }
     return good;
@@ -139,7 +141,7 @@ void mr_reach_walk(struct mr_reach *reach, const struct mr_ptx_function *entry)
     const struct mr_ptx_module *module = reach->module;
     reach->turn++;
     reach->function_count = reach->variable_count = 0;
-    reach->calls_indirectly = false;
+    reach->calls_indirectly = reach->prints = false;
     reach_function(reach, entry);
     for (size_t i = 0; i < reach->pinned_count; i++)
         reach_variable(reach, reach->items[i]);
@@ -152,6 +154,7 @@ void mr_reach_walk(struct mr_reach *reach, const struct mr_ptx_function *entry)
         for (uint32_t i = 0; i < reach->target_count && body->calls_indirectly && !reach->calls_indirectly; i++)
             reach_function(reach, module->functions[reach->targets[i]]);
         reach->calls_indirectly |= body->calls_indirectly;
+        reach->prints |= body->prints;
     }
     qsort(reach->variables, reach->variable_count, sizeof *reach->variables, compare);
 }

@@ -19,7 +19,7 @@
  * their first mention, then the shared variables of the module that it names. */
 struct mr_reach_body {
     size_t functions, variables, end;
-    bool calls_indirectly;
+    bool calls_indirectly, prints;
 };
 
 struct mr_reach {
@@ -38,6 +38,7 @@ struct mr_reach {
     uint32_t *variables;                /* shared variables of the module, in its order */
     uint32_t variable_count;
     bool calls_indirectly;
+    bool prints;                        /* it calls vprintf */
 };
 
 /* Reads the bodies of a verified module, which must outlive *reach. False when memory is short; mr_reach_end is right in either case. */

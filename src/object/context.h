@@ -41,6 +41,7 @@ struct mr_context {
     _Atomic int error;                 /* CUresult; sticky: once set by a fault, every later call that checks gets it */
     _Atomic size_t limits[16];         /* by CUlimit */
     _Atomic int cache_config;          /* CUfunc_cache, a hint */
+    _Atomic bool has_printed;          /* a kernel with printf was launched: its buffer's size is fixed */
     unsigned usage;                    /* cuCtxAttach's count, under `lock` */
     unsigned slot;                     /* small number that no other live context has; libraries index by it */
 

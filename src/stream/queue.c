@@ -56,9 +56,11 @@ static void append(struct mr_stream *stream, struct mr_command *command)
 }
 
 /* Counts a command as done. Threads may sleep for it: see ring_sleepers. */
-static void count_completed(struct mr_stream *stream)
+static void count_completed(struct mr_stream *stream, const struct mr_command *command)
 {
     uint64_t done = atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1;
+    if (command->weight)
+        atomic_store_explicit(&stream->load_done, atomic_load_explicit(&stream->load_done, memory_order_relaxed) + command->weight, memory_order_relaxed);
     atomic_store(&stream->completed, done);
 }
 
@@ -97,7 +99,7 @@ static void finish(struct mr_stream *stream, struct mr_command *command, CUresul
         else
             mr_mark_complete(command->mark, status, 0);
     }
-    count_completed(stream);
+    count_completed(stream, command);
 }
 
 /* The owner takes all that is queued. False if that is nothing. Lock held. */
@@ -169,6 +171,8 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
 {
     struct mr_put put = { 0 };
     stream->submitted++;
+    if (command->weight)
+        atomic_store_explicit(&stream->load, atomic_load_explicit(&stream->load, memory_order_relaxed) + command->weight, memory_order_relaxed);
     stream->captured = false;
     append(stream, command);
     if (command->kind == MR_COMMAND_RECORD && command->mark)

@@ -65,6 +65,13 @@ void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream));
  * Returns the context's sticky error if it has one, or the command's own failure if it was done at once. */
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 
+/* The last thing in a call that has submitted commands with a weight: where more weight than MR_STREAM_MOST waits in the stream, waits until half of that is done
+ * (the calling thread helps) or the context fails. Hardware holds about a thousand kernels, copies, fills, memory operations and graphs and blocks then, so no
+ * program that is right there is held up here by work that only it could let go on. The thread leaves its visit meanwhile, and holds no lock. Never waits in a
+ * host function, or on a thread of the engine. */
+#define MR_STREAM_MOST 16384u
+void mr_stream_hold_back(struct mr_stream *stream);
+
 /* Submits, then waits for this command to be complete (the calling thread helps). Returns the command's status. For synchronous calls. */
 CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *command) __attribute__((warn_unused_result));
 

@@ -42,6 +42,7 @@ struct mr_stream {
     _Atomic int state;                 /* enum mr_stream_state */
     struct mr_command *head, *tail;    /* queued commands, oldest first */
     uint64_t submitted;                /* commands that were put in, ever */
+    _Atomic uint64_t load;             /* their weights; changed under `lock` */
     bool ended;                        /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
     bool captured;                     /* the legacy stream already waits for all that is queued here */
     bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
@@ -52,6 +53,7 @@ struct mr_stream {
     struct mr_turn turn;               /* of the worker, while it is one that owns the stream */
     _Atomic uint64_t oldest;           /* sequence of the first command that isn't done, or of an earlier one; meaningless when IDLE */
     _Atomic uint64_t completed;        /* commands that are done, of those that were submitted */
+    _Atomic uint64_t load_done;        /* the weights of these */
     _Atomic uint32_t pulse;            /* futex of threads that sleep until `completed` moves */
     _Atomic uint32_t sleepers;         /* threads that do, or are about to */
 

@@ -33,6 +33,7 @@ struct wait {
     struct mr_mark *mark;       /* what for: a mark, if not NULL; */
     struct mr_stream *stream;   /* else `ticket` commands of a stream */
     uint64_t ticket;
+    uint64_t load;              /* or, if not 0, commands of that weight */
     struct mr_mark *hop;        /* on the way there: the mark that a stream in between is blocked on */
     bool stubborn;              /* go on although the context has failed */
     bool own;                   /* for a command of the caller's own */
@@ -42,6 +43,8 @@ static bool is_over(struct wait *wait)
 {
     if (wait->mark)
         return mr_mark_is_done(wait->mark);
+    if (wait->load)
+        return atomic_load_explicit(&wait->stream->load_done, memory_order_acquire) >= wait->load;
     return atomic_load_explicit(&wait->stream->completed, memory_order_acquire) >= wait->ticket;
 }
 
@@ -141,7 +144,8 @@ static void sleep_on(struct wait *wait)
     struct mr_stream *stream = wait->stream;
     atomic_fetch_add(&stream->sleepers, 1);
     uint32_t heard = atomic_load_explicit(&stream->pulse, memory_order_acquire);
-    if (atomic_load(&stream->completed) < wait->ticket)
+    (void)atomic_load(&stream->completed); /* whose change follows that of load_done, and comes before a look for sleepers */
+    if (!is_over(wait))
         mr_futex_wait(&stream->pulse, heard, SLEEP_NS);
     atomic_fetch_sub_explicit(&stream->sleepers, 1, memory_order_relaxed);
 }
@@ -216,6 +220,26 @@ static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stub
     if (!is_over(&wait))
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
     return mr_context_error(context);
+}
+
+__attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, uint64_t load)
+{
+    struct mr_context *context = stream->context;
+    if (mr_in_host_function || mr_engine_on_worker() || !mr_object_try_hold(context))
+        return;
+    if (mr_object_try_hold(stream)) {
+        struct wait wait = { .stream = stream, .load = load };
+        wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
+        mr_object_drop(stream);
+    }
+    mr_object_drop(context);
+}
+
+void mr_stream_hold_back(struct mr_stream *stream)
+{
+    uint64_t done = atomic_load_explicit(&stream->load_done, memory_order_acquire), load = atomic_load_explicit(&stream->load, memory_order_relaxed);
+    if (__builtin_expect(load - done > MR_STREAM_MOST && load > done, 0))
+        hold_back(stream, load - MR_STREAM_MOST / 2);
 }
 
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command)
