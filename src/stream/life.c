@@ -206,7 +206,7 @@ CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
         struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);
         if (__builtin_expect(stream == NULL, 0)) {
             mr_log(MR_LOG_INFO, "%p is not a live stream", (void *)handle);
-            return CUDA_ERROR_INVALID_HANDLE;
+            return mr_object_is_orphan(handle, MR_KIND_STREAM) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE;
         }
         *out = stream;
         return mr_context_error(stream->context);
@@ -272,6 +272,7 @@ void mr_context_streams_end(struct mr_context *context)
     context->legacy->ended = true;
     mr_lock_drop(&context->legacy->lock);
     while ((stream = any_live_stream(context))) {
+        mr_object_orphan(stream);
         (void)mr_stream_destroy(stream);
         mr_object_drop(stream);
     }

@@ -43,6 +43,7 @@ struct mr_stream {
     struct mr_command *head, *tail;    /* queued commands, oldest first */
     uint64_t submitted;                /* commands that were put in, ever */
     _Atomic uint64_t load;             /* their weights; changed under `lock` */
+    _Atomic uint64_t load_seen;        /* what load_done was when a submitter looked last: it looks only where that isn't enough */
     bool ended;                        /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
     bool captured;                     /* the legacy stream already waits for all that is queued here */
     bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */

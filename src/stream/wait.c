@@ -225,10 +225,14 @@ static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stub
 __attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, uint64_t load)
 {
     struct mr_context *context = stream->context;
+    uint64_t done = atomic_load_explicit(&stream->load_done, memory_order_acquire);
+    atomic_store_explicit(&stream->load_seen, done, memory_order_relaxed);
+    if (load <= done + MR_STREAM_MOST)
+        return;
     if (mr_in_host_function || mr_engine_on_worker() || !mr_object_try_hold(context))
         return;
     if (mr_object_try_hold(stream)) {
-        struct wait wait = { .stream = stream, .load = load };
+        struct wait wait = { .stream = stream, .load = load - MR_STREAM_MOST / 2 };
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
         mr_object_drop(stream);
     }
@@ -237,9 +241,9 @@ __attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, 
 
 void mr_stream_hold_back(struct mr_stream *stream)
 {
-    uint64_t done = atomic_load_explicit(&stream->load_done, memory_order_acquire), load = atomic_load_explicit(&stream->load, memory_order_relaxed);
-    if (__builtin_expect(load - done > MR_STREAM_MOST && load > done, 0))
-        hold_back(stream, load - MR_STREAM_MOST / 2);
+    uint64_t load = atomic_load_explicit(&stream->load, memory_order_relaxed);
+    if (__builtin_expect(load > atomic_load_explicit(&stream->load_seen, memory_order_relaxed) + MR_STREAM_MOST, 0))
+        hold_back(stream, load);
 }
 
 CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command)
