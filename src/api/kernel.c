@@ -30,6 +30,8 @@ CUresult mr_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
     if (status != CUDA_SUCCESS)
         return status;
     *pFunc = mr_object_handle(function);
+    if (!*pFunc) /* the library has just ended */
+        return mr_bad_handle("cuKernelGetFunction", "kernel", kernel);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }

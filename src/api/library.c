@@ -129,6 +129,8 @@ CUresult mr_cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char 
     if (!kernel)
         return CUDA_ERROR_OUT_OF_MEMORY;
     *pKernel = mr_object_handle(kernel);
+    if (!*pKernel) /* the library has just ended */
+        return mr_bad_handle("cuLibraryGetKernel", "library", library);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }

@@ -127,6 +127,8 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
     }
     if (!function)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!*hfunc) /* the module has just ended */
+        return mr_bad_handle("cuModuleGetFunction", "module", hmod);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
