@@ -5,7 +5,7 @@
     test_valgrind.py BUILD_FOLDER EXAMPLES_FOLDER [all]
 
 Each runs natively first. Most have a plain processor's code made, so that what runs under Valgrind comes from the cache and the test is short. One
-does not: then the cache has code for this processor, which Valgrind's may not be able to run. `all` takes every example of CUDA C++; without it one
+does not: then the cache has code for this processor, which Valgrind's may not be able to run. `all` takes every example of CUDA C++, those of several files too; without it one
 whose warps have stacks, one that faults, and one of graphs.
 """
 
@@ -47,10 +47,24 @@ def run(name, command):
     return f"status {checked.returncode}\n{checked.stdout}{checked.stderr}"
 
 
+def commands(build, source, program):
+    """How a source, or a folder of them, is compiled into the program."""
+    cc = [build / "bin/millrace", "cc"]
+    if source.stem == "relocatable":
+        return [[*cc, "-rdc=true", source / "main.cu", source / "table.cu", "-o", program]]
+    if source.stem == "plugin":  # a library with kernels, which a program without any opens and closes
+        return [[*cc, "-shared", "-Xcompiler", "-fPIC", source / "plugin.cu", "-o", program.with_suffix(".so")],
+                ["g++", f"-I{build}/include", source / "main.cpp", "-o", program, f"-L{build}/lib", "-lcudart", "-ldl"]]
+    return [[*cc, *OPTIONS.get(source.stem, []), source, "-o", program]]
+
+
 def compiled(build, source, work):
     program = work / source.stem
-    done = subprocess.run([build / "bin/millrace", "cc", *OPTIONS.get(source.stem, []), source, "-o", program], capture_output=True, text=True, check=False)
-    return f"cannot be compiled\n{done.stderr}" if done.returncode else run(source.stem, [str(program)])
+    for command in commands(build, source, program):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return f"cannot be compiled\n{done.stderr}"
+    return run(source.stem, [str(program), *([f"{program}.so"] if source.stem == "plugin" else [])])
 
 
 def main(build, folder, which="some"):
@@ -66,6 +80,8 @@ def main(build, folder, which="some"):
         for source in sorted((folder / "cuda").glob("*.cu")):
             if which == "all" or source.stem in SOME:
                 runs[source.name] = pool.submit(compiled, build, source, Path(work))
+        if which == "all":
+            runs |= {name: pool.submit(compiled, build, folder / "cuda" / name, Path(work)) for name in ("relocatable", "plugin")}
         for name, future in runs.items():
             trouble = future.result()
             print(f"{name}: {trouble or 'clean'}")
