@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "object/device.h"
+#include "object/object.h"
 
 CUresult mr_bad_value(const char *entry, const char *format, ...)
 {
@@ -24,7 +25,11 @@ CUresult mr_bad_value(const char *entry, const char *format, ...)
 
 CUresult mr_bad_handle(const char *entry, const char *what, const void *handle)
 {
+    static const enum mr_kind kinds[] = { MR_KIND_STREAM, MR_KIND_ARRAY, MR_KIND_MIPMAP };
     mr_log(MR_LOG_INFO, "%s: %p is not a live %s", entry, handle, what);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (mr_object_is_orphan(handle, kinds[i]))
+            return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_ERROR_INVALID_HANDLE;
 }
 

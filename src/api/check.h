@@ -11,7 +11,8 @@ struct mr_device;
 /* Logs "<entry>: <message>" and returns CUDA_ERROR_INVALID_VALUE. */
 CUresult mr_bad_value(const char *entry, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Logs "<entry>: <what> <handle> is not live" and returns CUDA_ERROR_INVALID_HANDLE. */
+/* Logs "<entry>: <what> <handle> is not live" and returns CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED if it is a stream's or an array's that ended
+ * with its context. */
 CUresult mr_bad_handle(const char *entry, const char *what, const void *handle) __attribute__((cold));
 
 /* The device with an ordinal, or CUDA_ERROR_INVALID_DEVICE. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/check.h"
 #include "base/clock.h"
@@ -285,7 +286,13 @@ static char *read_file(const char *path, size_t *size, CUresult *status)
 {
     char *data = NULL;
     size_t used = 0, room = 0;
+    struct stat about;
     *status = CUDA_ERROR_FILE_NOT_FOUND;
+    /* A pipe is refused, as by hardware, but without waiting for somebody who writes into it. */
+    if (stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
+        errno = ESPIPE;
+        return NULL;
+    }
     FILE *file = fopen(path, "rbe");
     if (!file)
         return NULL;

@@ -256,6 +256,11 @@ CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char 
         status = mr_image_read_file(entry, path, &data, &size);
     if (status != CUDA_SUCCESS)
         return status;
+    if (size == 0) {
+        mr_free(data);
+        mr_log(MR_LOG_INFO, "%s: '%s' is empty", entry, path);
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
     status = mr_cuLinkAddData_v2(state, type, data, size, path, numOptions, options, optionValues);
     mr_free(data);
     return status;

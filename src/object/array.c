@@ -199,15 +199,19 @@ bool mr_mipmap_end(struct mr_mipmap *mipmap)
 static void end_array(void *object, void *data)
 {
     struct mr_array *array = object;
-    if (array->context == data && !array->is_level)
+    if (array->context == data && !array->is_level) {
+        mr_object_orphan(array);
         (void)mr_array_end(array);
+    }
 }
 
 static void end_mipmap(void *object, void *data)
 {
     struct mr_mipmap *mipmap = object;
-    if (mipmap->context == data)
+    if (mipmap->context == data) {
+        mr_object_orphan(mipmap);
         (void)mr_mipmap_end(mipmap);
+    }
 }
 
 static void end_texture(void *object, void *data)

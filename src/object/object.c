@@ -123,6 +123,7 @@ void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)
     object->generation = (object->generation + 1) & ((1u << GENERATION_BITS) - 1);
     if (object->generation == 0)
         object->generation = 1;
+    atomic_store_explicit(&object->orphan, false, memory_order_relaxed);
     atomic_store_explicit(&object->references, 1, memory_order_relaxed);
     uint64_t handle = ((uint64_t)object->generation << (SLOT_BITS + KIND_BITS)) | ((uint64_t)object->slot << KIND_BITS) | (uint64_t)kind;
     atomic_store_explicit(&object->handle, handle, memory_order_release);
@@ -152,6 +153,12 @@ const void *mr_object_find_ended(const void *handle, enum mr_kind kind)
     struct mr_object *object = record_named(value, kind);
     bool same = object && object->generation == value >> (SLOT_BITS + KIND_BITS);
     return same && atomic_load_explicit(&object->handle, memory_order_acquire) == 0 ? object : NULL;
+}
+
+bool mr_object_is_orphan(const void *handle, enum mr_kind kind)
+{
+    const struct mr_object *object = mr_object_find_ended(handle, kind);
+    return object && atomic_load_explicit(&object->orphan, memory_order_relaxed);
 }
 
 void *mr_object_acquire(const void *handle, enum mr_kind kind)

@@ -45,6 +45,7 @@ enum mr_kind {
 
 struct mr_object {
     uint8_t kind;                 /* enum mr_kind */
+    _Atomic bool orphan;          /* its handle ended with its context, and not by the program */
     _Atomic uint32_t references;
     uint32_t slot, generation;    /* registry's own */
     _Atomic uint64_t handle;      /* what the program holds; 0 once retired */
@@ -72,6 +73,15 @@ bool mr_object_keep(void *object) __attribute__((warn_unused_result));
 
 /* The record of an object of that kind whose handle has ended, as long as no other has taken its place; else NULL. To be read only. */
 const void *mr_object_find_ended(const void *handle, enum mr_kind kind);
+
+/* Whether a handle is one of an object of that kind that ended with its context (mr_object_orphan), as long as no other has taken its place. */
+bool mr_object_is_orphan(const void *handle, enum mr_kind kind);
+
+/* Notes that an object is about to end with its context; before mr_object_retire. */
+static inline void mr_object_orphan(void *object)
+{
+    atomic_store_explicit(&((struct mr_object *)object)->orphan, true, memory_order_relaxed);
+}
 
 /* The kind of a live handle, or 0. */
 enum mr_kind mr_object_kind(const void *handle);

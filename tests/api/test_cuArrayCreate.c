@@ -162,7 +162,8 @@ static void contexts(void **state)
     CUtexObject texture = make_texture(theirs, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     OK(cuArrayGetDescriptor_v2(&desc, mine));
     OK(cuCtxDestroy_v2(other));
-    FAILS(cuArrayGetDescriptor_v2(&desc, theirs), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuArrayGetDescriptor_v2(&desc, theirs), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuArrayDestroy(theirs), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     FAILS(cuTexObjectDestroy(texture), CUDA_ERROR_INVALID_VALUE);
     OK(cuArrayDestroy(mine));
 }

@@ -65,6 +65,7 @@ static void a_file(void **state)
     OK(cuLinkComplete(link, &image, &size));
     FAILS(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/nowhere/nothing", 0, NULL, NULL), CUDA_ERROR_FILE_NOT_FOUND);
     FAILS(cuLinkAddFile(link, CU_JIT_INPUT_PTX, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/dev/null", 0, NULL, NULL), CUDA_ERROR_INVALID_IMAGE);
     OK(cuLinkDestroy(link));
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules: loading in every way, functions, variables, unloading, wrong input. */
+#include <sys/stat.h>
+
 #include "api_support.h"
 
 #define PTX PTX_HEAD PTX_COUNTER PTX_STORE PTX_EMPTY
@@ -32,6 +34,11 @@ static void load_from_a_file(void **state)
     FAILS(cuModuleLoad(&module, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuModuleLoad(NULL, path), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuModuleLoad(&module, "/tmp"), CUDA_ERROR_OUT_OF_MEMORY);
+    FAILS(cuModuleLoad(&module, "/dev/null"), CUDA_ERROR_INVALID_IMAGE);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes into it */
+    status = cuModuleLoad(&module, path);
+    unlink(path);
+    FAILS(status, CUDA_ERROR_FILE_NOT_FOUND);
 }
 
 static void wrong_images(void **state)

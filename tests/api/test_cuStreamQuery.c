@@ -51,12 +51,29 @@ static void test_bad(void **state)
     OK(cuEventDestroy(event));
 }
 
+static void test_context_is_destroyed(void **state)
+{
+    (void)state;
+    CUcontext context = new_context();
+    CUstream stream = new_stream(0), gone = new_stream(0);
+    unsigned flags;
+    OK(cuStreamDestroy(gone));
+    end_context(context);
+    FAILS(cuStreamQuery(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuStreamSynchronize(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuStreamGetFlags(stream, &flags), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuMemsetD8Async(0, 0, 1, stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuStreamDestroy(stream), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    FAILS(cuStreamQuery(gone), CUDA_ERROR_INVALID_HANDLE); /* the program's own doing */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_others_are_left_alone),
         cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_context_is_destroyed),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }
