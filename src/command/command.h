@@ -84,7 +84,7 @@ struct mr_command *mr_command_new(enum mr_command_kind kind) __attribute__((warn
 /* Its weight: it waits in memory with `bytes` beside its record. */
 static inline void mr_command_weigh(struct mr_command *command, size_t bytes)
 {
-    size_t weight = 1 + (bytes >> 13);
+    size_t weight = 1 + (bytes >> 11);
     command->weight = (uint8_t)(weight < UINT8_MAX ? weight : UINT8_MAX);
 }
 

@@ -69,7 +69,7 @@ CUresult mr_stream_submit(struct mr_stream *stream, struct mr_command *command) 
  * (the calling thread helps) or the context fails. Hardware holds about a thousand kernels, copies, fills, memory operations and graphs and blocks then, so no
  * program that is right there is held up here by work that only it could let go on. The thread leaves its visit meanwhile, and holds no lock. Never waits in a
  * host function, or on a thread of the engine. */
-#define MR_STREAM_MOST 16384u
+#define MR_STREAM_MOST 65536u
 void mr_stream_hold_back(struct mr_stream *stream);
 
 /* Submits, then waits for this command to be complete (the calling thread helps). Returns the command's status. For synchronous calls. */

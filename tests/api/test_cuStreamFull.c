@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { MOST = 16384, MANY = MOST + 2000 };
+enum { MOST = 65536, MANY = MOST + 2000 };
 
 static CUstream stream, other;
 static CUdeviceptr words;
