@@ -21,6 +21,7 @@
 #include "nvrtc/program.h"
 #include "nvrtc/run.h"
 #include "ptx/arch.h"
+#include "ptx/launches.h"
 #include "ptx/statics.h"
 
 #define NAME_MARK "mr_nvrtc_name_"
@@ -382,7 +383,11 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
         goto done;
     }
     made = produce(program, &options, &run, device);
-    make_log(program, &run.messages);
+    struct mr_text told = { .data = NULL };
+    mr_launches_tell(mr_text_chars(&run.messages), &told);
+    make_log(program, &told);
+    run.messages.failed = run.messages.failed || told.failed;
+    mr_text_clear(&told);
     if (made == MR_MADE && !options.relocatable)
         define_externs(&run.output);
     if (made == MR_MADE && !mr_program_take_names(program, &run.output))

@@ -510,6 +510,29 @@ int main()
         wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
         self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
+    def test_launches_from_kernels(self):
+        """Each place gets one message, whatever clang finds wrong with it; other errors are as they were."""
+        (self.path / "x.cu").write_text("""__global__ void child(int *p) { *p = 1; }
+__global__ void parent(int *p) {
+    child<<<1, 1>>>(p);
+    void *q; cudaMalloc(&q, 4); cudaFree(q);
+}
+template <class T> __global__ void templates(T *p) { child<<<1, 1>>>(p); }
+__host__ __device__ void both(int *p) { child<<<1, 1>>>(p); }
+static void only() {}
+__global__ void wrong() { only(); }
+int main() { templates<<<1, 1>>>((int *)0); }
+""")
+        for mode in ("-rdc=false", "-rdc=true"):
+            done = self.do(MILLRACE, "cc", "-arch=sm_80", mode, "-c", "x.cu", expect=1)
+            said = [re.sub(r"^(x.cu:\d+):\d+:", r"\1:", line) for line in done.stderr.splitlines() if "error: " in line]
+            none = "error: launches from kernels are not supported"
+            self.assertEqual(sorted(said), sorted([f"x.cu:3: {none}", f"x.cu:4: {none}, nor is cudaMalloc in them", f"x.cu:6: {none}", f"x.cu:7: {none}",
+                                                   "x.cu:9: error: no matching function for call to 'only'"]))
+            self.assertIn("5 errors generated", done.stderr)
+            self.assertNotIn("__cudaPushCallConfiguration", done.stderr)
+            self.assertIn("note: candidate function not viable: call to __host__ function from __global__ function", done.stderr)
+
     def test_dependencies(self):
         self.write(HALVES)
         self.assertIn("kernels.h", self.cc("-MM", "kernels.cu").stdout)

@@ -16,6 +16,7 @@
 #include "ptx/arch.h"
 #include "ptx/constants.h"
 #include "ptx/entries.h"
+#include "ptx/launches.h"
 #include "ptx/pack.h"
 #include "ptx/ptx.h"
 #include "ptx/statics.h"
@@ -94,6 +95,8 @@ static void device_words(const struct request *request, const struct places *pla
     snprintf(arch, sizeof arch, "sm_%u", mr_ptx_arch_of_clang(target));
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
+    if (isatty(STDERR_FILENO)) /* its messages go through a file */
+        mr_words_add(words, "-fcolor-diagnostics", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");
     mr_words_add(words, "--cuda-gpu-arch=", arch);
     if (mr_ptx_arch_of_clang(target) != target) {
@@ -214,6 +217,25 @@ static int move_tables(const struct request *request, const struct mr_words *com
     return status;
 }
 
+/* Runs the compiler; what it says of launches from kernels is told in our words. */
+static int run_and_tell(const struct request *request, const struct mr_words *words, const char *source)
+{
+    struct mr_text said = { .data = NULL }, told = { .data = NULL };
+    char *path = step_file(request, source, ".device.log");
+    unlink(path);
+    step_messages(path);
+    int status = step_run(request, words, NULL);
+    step_messages(NULL);
+    if (access(path, R_OK) == 0 && file_read(path, &said))
+        mr_launches_tell(mr_text_chars(&said), &told);
+    fputs(told.failed ? mr_text_chars(&said) : mr_text_chars(&told), stderr);
+    unlink(path);
+    mr_text_clear(&told);
+    mr_text_clear(&said);
+    mr_free(path);
+    return status;
+}
+
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
 {
     struct mr_words common = { .items = NULL }, words = { .items = NULL };
@@ -228,7 +250,7 @@ int device_ptx(const struct request *request, const struct places *places, const
     const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", to, "--", source };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
-    int status = step_run(request, &words, NULL);
+    int status = run_and_tell(request, &words, source);
     if (status != 0)
         cccl_explain(request, &common, source);
     if (status == 0)
