@@ -53,7 +53,7 @@ def commands(build, source, program):
     if source.stem == "relocatable":
         return [[*cc, "-rdc=true", source / "main.cu", source / "table.cu", "-o", program]]
     if source.stem == "plugin":  # a library with kernels, which a program without any opens and closes
-        return [[*cc, "-shared", "-Xcompiler", "-fPIC", source / "plugin.cu", "-o", program.with_suffix(".so")],
+        return [[*cc, "-shared", "-Xcompiler", "-fPIC", "-DOPERAND=3", "-DOPERATOR=+", source / "plugin.cu", "-o", program.with_suffix(".so")],
                 ["g++", f"-I{build}/include", source / "main.cpp", "-o", program, f"-L{build}/lib", "-lcudart", "-ldl"]]
     return [[*cc, *OPTIONS.get(source.stem, []), source, "-o", program]]
 
