@@ -7,7 +7,7 @@
  *   parse_var.c       variables, parameters, initialisers
  *   parse_function.c  signatures, bodies, scopes, labels
  *   parse_inst.c      one instruction: mnemonic, modifiers
- *   parse_operand.c   its operands
+ *   parse_operand.c   its operands; parse_element.c: elements of arrays
  *   parse_call.c      call and its prototypes; barriers
  *   parse_expr.c      constant expressions
  *   symbols.c         names: interning, scopes, registers
@@ -142,6 +142,7 @@ struct parser {
     uint32_t range_labels; /* named by ranges in .branchtargets so far */
     uint32_t loc_file, loc_line;
     unsigned expr_depth;
+    unsigned element_bits; /* of the address that a[%r1] becomes here; 0 where none can stand */
 };
 
 /* Values of constant expressions. */

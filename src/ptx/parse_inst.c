@@ -116,17 +116,60 @@ static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
     return true;
 }
 
-static bool parse_one(struct parser *parser, const struct mr_ptx_inst *inst, char letter, struct mr_ptx_operand *operand)
+/* How wide the address of an element is that stands for this operand without brackets; 0: none can. */
+static unsigned element_bits(const struct mr_ptx_inst *inst, char letter)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: return letter == 'M' ? 64 : 0;
+    case MR_PTX_OP_MOV: case MR_PTX_OP_CVTA: return inst->operand_count != 1 ? 0
+                                                    : mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) == 32 ? 32 : 64;
+    default: return 0;
+    }
+}
+
+/* Whether an element in `own` may stand in an instruction that names its space. */
+static bool suits_space(const struct mr_ptx_inst *inst, enum mr_ptx_space own)
+{
+    if (inst->op == MR_PTX_OP_MOV)
+        return true;
+    switch (inst->space) {
+    case MR_PTX_SPACE_GENERIC: return own != MR_PTX_SPACE_PARAM;
+    case MR_PTX_SPACE_PARAM_ENTRY: case MR_PTX_SPACE_PARAM_FUNC: return own == MR_PTX_SPACE_PARAM;
+    case MR_PTX_SPACE_SHARED_CLUSTER: return own == MR_PTX_SPACE_SHARED;
+    default: return inst->space == own;
+    }
+}
+
+/* An element of an array: what is loaded or stored, without brackets around it, or a value. Without a space it is where the array lies. */
+static bool settle_element(struct parser *parser, struct mr_ptx_inst *inst, struct mr_ptx_operand *operand)
+{
+    const struct mr_ptx_var *var = operand->var;
+    if (inst->op == MR_PTX_OP_ST && var->is_input && parser->function->is_entry)
+        return mr_ptx_error_at(parser, operand->line, operand->column, "input parameters cannot be written");
+    if (!suits_space(inst, var->space) || (inst->flags & MR_PTX_FLAG_TO))
+        return mr_ptx_error_at(parser, operand->line, operand->column, "'%s' is in space '.%s', and its element cannot stand here", var->name,
+                               mr_ptx_space_name(var->space));
+    bool moves = inst->op != MR_PTX_OP_MOV && inst->op != MR_PTX_OP_CVTA;
+    if (operand->kind == MR_PTX_OPERAND_REG) {
+        operand->var = NULL;
+        if (inst->space == MR_PTX_SPACE_GENERIC && moves)
+            inst->space = (uint8_t)var->space;
+    }
+    if (moves)
+        operand->kind = operand->kind == MR_PTX_OPERAND_REG ? MR_PTX_OPERAND_REG_ADDRESS : MR_PTX_OPERAND_SYMBOL_ADDRESS;
+    return true;
+}
+
+static bool parse_one(struct parser *parser, struct mr_ptx_inst *inst, char letter, struct mr_ptx_operand *operand)
 {
     if (letter == 'L' || letter == 'T')
         return mr_ptx_parse_target(parser, operand, letter == 'T');
-    if (!mr_ptx_parse_operand(parser, operand))
-        return false;
-    /* What is loaded or stored may be an element of an array, without brackets around it. */
-    bool moves = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU || inst->op == MR_PTX_OP_ST;
-    if (letter == 'M' && moves && operand->kind == MR_PTX_OPERAND_SYMBOL && operand->is_element)
-        operand->kind = MR_PTX_OPERAND_SYMBOL_ADDRESS;
-    return true;
+    parser->element_bits = element_bits(inst, letter);
+    bool element = parser->element_bits != 0, good = mr_ptx_parse_operand(parser, operand);
+    parser->element_bits = 0;
+    if (!good || !element || !operand->is_element || (operand->kind != MR_PTX_OPERAND_SYMBOL && operand->kind != MR_PTX_OPERAND_REG))
+        return good;
+    return settle_element(parser, inst, operand);
 }
 
 /* One value that is loaded or stored may stand in braces, like several. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ptx/parse.h"
+#include "ptx/parse_element.h"
 
 /* Cut for messages. */
 static int shown(size_t length)
@@ -93,7 +94,7 @@ static bool parse_special(struct parser *parser, const struct atom *atom, const 
     return true;
 }
 
-/* A variable was named; takes "+4" or "[2]" behind it. */
+/* A variable was named; takes "+4", "[2]" or "[%r1+2]" behind it. */
 static bool parse_symbol(struct parser *parser, const struct binding *binding, struct mr_ptx_operand *operand)
 {
     if (binding->kind == BINDING_FUNCTION) {
@@ -105,19 +106,14 @@ static bool parse_symbol(struct parser *parser, const struct binding *binding, s
     operand->kind = MR_PTX_OPERAND_SYMBOL;
     operand->var = binding->var;
     operand->type = (uint8_t)binding->var->type;
-    if (!mr_ptx_accept(parser, '['))
-        return mr_ptx_parse_addend(parser, &operand->value);
-    uint64_t index;
-    if (!mr_ptx_parse_bounded(parser, "array index", 0, INT32_MAX, &index) || !mr_ptx_expect(parser, ']', "']'"))
-        return false;
-    operand->value = (int64_t)(index * binding->var->element_size);
-    operand->is_element = true;
-    return true;
+    return mr_ptx_accept(parser, '[') ? mr_ptx_parse_element(parser, operand)
+                                      : mr_ptx_parse_addend(parser, &operand->value);
 }
 
 /* The inside of "[...]" whose '[' was taken. */
 static bool parse_address(struct parser *parser, struct mr_ptx_operand *operand)
 {
+    parser->element_bits = 0;
     if (mr_ptx_is(parser, MR_PTX_TOKEN_NAME)) {
         struct mr_ptx_token token = parser->token;
         struct atom *atom = mr_ptx_expect_name(parser, "an address");
@@ -169,13 +165,34 @@ static bool is_name(const struct mr_ptx_token *token, const char *name)
            memcmp(token->text, name, token->length) == 0;
 }
 
+bool mr_ptx_is_warp_size(const struct parser *parser)
+{
+    return is_name(&parser->token, "WARP_SZ");
+}
+
+bool mr_ptx_parse_register(struct parser *parser, struct mr_ptx_operand *operand)
+{
+    struct mr_ptx_token token = parser->token;
+    struct atom *atom = mr_ptx_expect_name(parser, "a register");
+    operand->line = token.line;
+    operand->column = token.column;
+    operand->reg = operand->reg2 = MR_PTX_NONE;
+    if (!atom)
+        return false;
+    const struct binding *binding = mr_ptx_lookup(parser, atom);
+    if (binding ? binding->kind != BINDING_REG || binding->count != 1
+                : mr_ptx_is(parser, MR_PTX_TOKEN_DOT) || atom->name[0] != '%')
+        return mr_ptx_error_at(parser, token.line, token.column, "expected a register of one number");
+    return binding ? parse_reg(parser, binding, operand) : parse_special(parser, atom, &token, operand);
+}
+
 /* A register, symbol, special register, `_` or constant. */
 static bool parse_simple(struct parser *parser, struct mr_ptx_operand *operand)
 {
     operand->line = parser->token.line;
     operand->column = parser->token.column;
     operand->reg = operand->reg2 = MR_PTX_NONE;
-    if (!mr_ptx_is(parser, MR_PTX_TOKEN_NAME) || is_name(&parser->token, "WARP_SZ"))
+    if (!mr_ptx_is(parser, MR_PTX_TOKEN_NAME) || mr_ptx_is_warp_size(parser))
         return parse_immediate(parser, operand);
     struct mr_ptx_token token = parser->token;
     struct atom *atom = mr_ptx_expect_name(parser, "an operand");

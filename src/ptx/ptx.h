@@ -101,7 +101,8 @@ struct mr_ptx_operand {
                           TABLE: index into function->tables */
     int64_t value;     /* IMM_INT; IMM_FLOAT: bits of the double (or of the float,
                           see is_single); *_ADDRESS, SYMBOL: byte offset */
-    bool is_element;   /* SYMBOL: written as a[2], whose address it is */
+    bool is_element;   /* SYMBOL: written as a[2], whose address it is, or the a of a[%r1];
+                          REG, REG_ADDRESS: the address of a[%r1] */
     bool is_single;    /* IMM_FLOAT: written as 0f: value holds 32 bits */
     bool is_unsigned;  /* IMM_INT: has U suffix or does not fit in 63 bits */
     const struct mr_ptx_var *var;         /* SYMBOL, SYMBOL_ADDRESS */

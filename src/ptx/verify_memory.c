@@ -88,7 +88,7 @@ static bool check_cache(struct verifier *verifier)
 static bool check_param_store(struct verifier *verifier, const struct mr_ptx_operand *address)
 {
     bool input = address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && address->var->is_input;
-    if (input || (verifier->function->is_entry && address->kind == MR_PTX_OPERAND_REG_ADDRESS))
+    if (input || (verifier->function->is_entry && address->kind == MR_PTX_OPERAND_REG_ADDRESS && !address->is_element))
         return mr_ptx_verify_operand_error(verifier, address, "input parameters cannot be written");
     return true;
 }
@@ -230,7 +230,7 @@ static bool check_address_value(struct verifier *verifier, const struct mr_ptx_o
         return mr_ptx_verify_operand_error(verifier, operand, "an address does not fit in type '.%s'",
                                            mr_ptx_type_name(type));
     bool call_param = operand->kind == MR_PTX_OPERAND_SYMBOL && operand->var->space == MR_PTX_SPACE_PARAM &&
-                      !operand->var->is_input;
+                      !operand->var->is_input && !operand->is_element;
     if (call_param)
         return mr_ptx_verify_operand_error(verifier, operand, "'%s' is passed by value and has no address",
                                            operand->var->name);
@@ -275,13 +275,13 @@ static bool check_cvta(struct verifier *verifier)
     }
     if (!mr_ptx_verify_dest(verifier, &inst->operands[0], type, false))
         return false;
-    if (source->kind != MR_PTX_OPERAND_SYMBOL)
-        return mr_ptx_verify_source(verifier, source, type, false);
     enum mr_ptx_space space = (enum mr_ptx_space)inst->space;
     if (space == MR_PTX_SPACE_PARAM_ENTRY)
         space = MR_PTX_SPACE_PARAM;
     if (space == MR_PTX_SPACE_SHARED_CLUSTER)
         space = MR_PTX_SPACE_SHARED;
+    if (source->kind != MR_PTX_OPERAND_SYMBOL)
+        return mr_ptx_verify_source(verifier, source, type, false);
     /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the address in its space. In .global and .shared that
      * is what comes out; in other spaces an H200 then reads somewhere else. */
     bool to = inst->flags & MR_PTX_FLAG_TO, wrong = to ? source->value == 0 : source->var->space != space;

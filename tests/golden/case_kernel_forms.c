@@ -160,3 +160,20 @@ static const struct gold_kernel others[] = {
      "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u64 [%r44], %rd11, [%r45];" MET, MEETING, .target = 90, .version = 81},
 };
 KERNELS(others);
+
+/* Elements of arrays at an index in a register: what is loaded, and how far behind the array an element's address is. */
+#define ARRAYS ".global .align 8 .b32 words[8] = {10, 11, 12, 13, 14, 15, 16, 17};\n.global .align 8 .b64 longs[8] = {20, 21, 22, 23, 24, 25, 26, 27};\n.shared .align 8 .b32 tile[256];\n" \
+    ".const .align 8 .b32 fixed[8] = {30, 31, 32, 33, 34, 35, 36, 37};\n.global .align 16 .v4 .b32 fours[8];\n"
+
+static const struct gold_kernel elements[] = {
+    {"kernel.element_global", IN_INT, 'r', "and.b32 %r4, %r1, 7; ld.global.u32 %r5, words[%r4]; ld.global.u32 %r6, longs[%r4]; mad.lo.u32 %r10, %r5, 100, %r6;", ARRAYS},
+    {"kernel.element_const", IN_INT, 'r', "and.b32 %r4, %r1, 3; ld.const.u32 %r5, fixed[%r4+4]; ld.const.u32 %r6, fixed[%r4]; mad.lo.u32 %r10, %r5, 100, %r6;", ARRAYS},
+    {"kernel.element_shared", IN_INT, 'r', "mov.u32 %r4, %tid.x; st.shared.u32 tile[%r4], %r1; bar.sync 0; xor.b32 %r5, %r4, 85; ld.shared.u32 %r10, tile[%r5];", ARRAYS},
+    {"kernel.element_local", IN_INT, 'r', ".local .align 8 .b32 own[8]; mov.u32 %r4, 0; next: mul.lo.u32 %r5, %r4, %r2; st.local.u32 own[%r4], %r5; add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 8; "
+     "@%p1 bra next; and.b32 %r6, %r1, 7; sub.u32 %r7, 0, %r6; ld.local.u32 %r8, own[%r6]; ld.local.u32 %r9, own[%r7+7]; mad.lo.u32 %r10, %r8, 31, %r9;", ARRAYS},
+    {"kernel.element_far", IN_INT, 'x', "mov.u64 %rd14, words; mov.u64 %rd15, words[%r1+3]; sub.u64 %rd10, %rd15, %rd14;", ARRAYS},
+    {"kernel.element_far_by_64_bits", IN_INT, 'x', "mov.u64 %rd14, longs; mov.u64 %rd15, longs[%rd11+-1]; sub.u64 %rd10, %rd15, %rd14;", ARRAYS},
+    {"kernel.element_of_vectors", IN_INT, 'x', "mov.u64 %rd14, fours; mov.u64 %rd15, fours[%r1+1]; mov.u64 %rd16, fours[-2]; sub.u64 %rd15, %rd15, %rd14; sub.u64 %rd16, %rd16, %rd14; "
+     "mad.lo.u64 %rd10, %rd15, 31, %rd16;", ARRAYS},
+};
+KERNELS(elements);

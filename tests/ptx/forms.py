@@ -470,7 +470,7 @@ def others():
 FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "orders": forms_memory.orders,
             "widths": forms_memory.widths, "hinted": forms_memory.hinted, "others": others, "video": video, "selectors": forms_video.selectors,
             "warps": warps, "barriers": barriers, "matrices": matrices, "copies": copies, "control": control, "hints": hints,
-            "named": forms_places.named, "typed": forms_places.typed, "permuted": forms_places.permuted}
+            "named": forms_places.named, "elements": forms_places.elements, "typed": forms_places.typed, "permuted": forms_places.permuted}
 
 
 def forms(family):

@@ -32,6 +32,33 @@ def named():
                 yield f"red{order}{way}.{what}.{kind} {inside},{value}2;"
 
 
+INDICES = ("r1", "s1", "u1", "rd2", "sd1", "h1", "hs1", "hu1", "r1+1", "r1+-1", "r1-1", "1+r1", "r1*2", "(r1)", "-r1", "r1+(1+2)*2", "r1+1+1", "r1+WARP_SZ", "r1+2U", "r1+1.0", "r1+r2", "f1", "d1", "p1", "hf1",
+           "hh1", "q1", "%laneid", "%clock64", "%smid+1", "%tid.x", "%tid", "2", "-2", "+2", "0x100000001", "2U", "1.0", "WARP_SZ")
+
+
+def elements():
+    """Elements of arrays at an index in a register or a constant one."""
+    spaces = {**VARIABLES, ".shared::cta": VARIABLES[".shared"], ".param::entry": VARIABLES[".param"], "": VARIABLES[".global"]}
+    for (space, (_, words)), index in itertools.product(spaces.items(), INDICES):
+        for vector, kind in (("", "b32"), (".v2", "f32"), ("", "u8"), ("", "b128")):
+            values = forms_memory.registers(kind, vector)
+            yield f"ld{space}{vector}.{kind} {values},{words}[{index}];"
+            if space not in (".const", ".param", ".param::entry"):
+                yield f"st{space}{vector}.{kind} {words}[{index}],{values};"
+        yield f"mov.u64 rd1,{words}[{index}];"
+        yield f"cvta{space or '.global'}.u64 rd1,{words}[{index}];"
+        if space != "":
+            yield f"mov.u32 r1,{words}[{index}];"
+    for inside in ("[gw[r1]]", "[gw+r1]", "gw[r1]+4", "gw[r1][1]", "gw+4[r1]", "rd1[r1]", "q0[r1]", "pa[r1]"):
+        yield f"ld.global.b32 r1,{inside};"
+        yield f"ld.param.b32 r1,{inside};"
+        yield f"mov.b64 rd1,{inside};"
+    for text in ("atom.global.add.u32 r1,gw[r2],r3;", "red.global.add.u32 gw[r2],r3;", "prefetch.global.L1 gw[r2];", "isspacep.global p1,gw[r2];", "add.u64 rd1,rd2,gw[r2];",
+                 "cvta.to.global.u64 rd1,gw[r2];", "cvta.shared.u64 rd1,gw[r2];", "ldu.global.b32 r1,gw[r2];", "ld.volatile.global.b32 r1,gw[r2];", "ld.relaxed.gpu.b32 r1,gw[r2];", "@p1 ld.global.nc.b32 r1,gw[r2];",
+                 "st.param.b32 pd[r1],r2;", "mov.u16 h1,sw[r1];", "mov.b128 q1,sw[r1];", "mov.f32 f1,sw[r1];"):
+        yield text
+
+
 TYPED = ("hf", "hs", "hu", "hh", "s", "u", "sd", "ud")
 
 
