@@ -172,8 +172,7 @@ bool mr_ptx_error(struct parser *parser, const char *format, ...)
 bool mr_ptx_error_at(struct parser *parser, uint32_t line, uint32_t column,
                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Whether the module has that version (72 for 7.2; 0 = any) and target; an error
- * at the current token if not. `what` is for the message. */
+/* Whether the module has that version (72 for 7.2; 0 = any) and target; else an error about `what`. */
 bool mr_ptx_need(struct parser *parser, const char *what, uint32_t version, uint32_t sm);
 
 void mr_ptx_advance(struct parser *parser);
@@ -183,7 +182,6 @@ struct mr_ptx_token mr_ptx_peek(const struct parser *parser);
 
 bool mr_ptx_is(const struct parser *parser, int kind);
 
-/* Whether the current token is .word. */
 bool mr_ptx_is_dot(const struct parser *parser, const char *word);
 
 /* Takes the token if it is of that kind. */
@@ -193,7 +191,7 @@ bool mr_ptx_accept_dot(struct parser *parser, const char *word);
 /* The same, or an error. */
 bool mr_ptx_expect(struct parser *parser, int kind, const char *what);
 
-/* Takes a name and gives its atom, or an error and NULL. */
+/* A name's atom, or an error and NULL. */
 struct atom *mr_ptx_expect_name(struct parser *parser, const char *what);
 
 /* Skips to behind the next ';', or to a '}' or the end. */
@@ -253,6 +251,8 @@ bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the function. */
 bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst);
 void mr_ptx_add_moves(struct parser *parser, const struct mr_ptx_inst *inst);
+/* parse_old.c: after an instruction was read, what it means on targets before sm_20 and in old versions. */
+bool mr_ptx_settle_old(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 
@@ -260,7 +260,7 @@ bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst);
 void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst);
 
-/* After "label : .callprototype" was taken. */
+/* Behind "label : .callprototype". */
 bool mr_ptx_parse_prototype(struct parser *parser, struct atom *name);
 
 /* --- parse_expr.c -------------------------------------------------------- */

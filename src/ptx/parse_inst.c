@@ -286,22 +286,6 @@ static bool parse_sentence(struct parser *parser, struct mr_ptx_inst *inst, cons
     }
 }
 
-/*
- * mad.f32 without a rounding, which targets before sm_20 have in every version and the others before PTX 3.1. On a newer
- * device it is fma.rn.ftz for the former, fma.rn for the latter: NVIDIA's assembler makes the same code of them.
- */
-static void settle_old_mad(const struct parser *parser, struct mr_ptx_inst *inst)
-{
-    const struct mr_ptx_module *module = parser->module;
-    if (inst->op != MR_PTX_OP_MAD || inst->type[0] != MR_PTX_TYPE_F32 || inst->rounding != MR_PTX_ROUND_NONE)
-        return;
-    if (module->target_sm < 20)
-        inst->flags |= MR_PTX_FLAG_FTZ;
-    else if (mr_ptx_module_has_version(module, 31))
-        return;
-    inst->rounding = MR_PTX_ROUND_RN;
-}
-
 bool mr_ptx_parse_inst(struct parser *parser)
 {
     struct mr_ptx_inst inst = {
@@ -331,7 +315,8 @@ bool mr_ptx_parse_inst(struct parser *parser)
         inst.vector = 1;
     if (!mr_ptx_expect(parser, ';', "';'"))
         return false;
-    settle_old_mad(parser, &inst);
+    if (!mr_ptx_settle_old(parser, &inst))
+        return false;
     if (inst.op == MR_PTX_OP_MOV && inst.vector > 1)
         mr_ptx_add_moves(parser, &inst);
     else

@@ -19,7 +19,7 @@
 #include "ptx/ptx.h"
 #include "ptx/ptx_tables.h"
 
-#define MR_PTX_NEEDS_MAX 160u
+#define MR_PTX_NEEDS_MAX 192u
 
 struct verifier {
     const struct mr_ptx_module *module;

@@ -63,7 +63,11 @@ static const struct {
     NEED(NCLUSTERID, 78, 90),              NEED(CLUSTER_CTAID, 78, 90),
     NEED(CLUSTER_NCTAID, 78, 90),          NEED(CLUSTER_CTARANK, 78, 90),
     NEED(CLUSTER_NCTARANK, 78, 90),        NEED(CLOCK_HI, 50, 0),
-    NEED(GLOBALTIMER, 31, 30),             NEED(GLOBALTIMER_LO, 31, 30),
+    NEED(CLOCK64, 20, 20),                 NEED(NSMID, 20, 20),
+    NEED(LANEMASK_EQ, 20, 20),             NEED(LANEMASK_LT, 20, 20),
+    NEED(LANEMASK_LE, 20, 20),             NEED(LANEMASK_GT, 20, 20),
+    NEED(LANEMASK_GE, 20, 20),             NEED(GLOBALTIMER_LO, 31, 30),
+    NEED(GLOBALTIMER, 31, 30),
     NEED(GLOBALTIMER_HI, 31, 30),          NEED(TOTAL_SMEM_SIZE, 41, 0),
     NEED(AGGR_SMEM_SIZE, 81, 90),          NEED(DYNAMIC_SMEM_SIZE, 41, 0),
     NEED(RESERVED_SMEM_OFFSET_BEGIN, 76, 80), NEED(RESERVED_SMEM_OFFSET_END, 76, 80),
@@ -82,7 +86,7 @@ struct need {
      * is 0 admits everything. */
     uint64_t first, second; /* types */
     uint32_t flags;         /* MR_PTX_FLAG_, all of them */
-    uint64_t modes, spaces, scopes, atoms;
+    uint64_t modes, spaces, scopes, atoms, roundings;
     bool combines;          /* with .and, .or, .xor */
 };
 
@@ -91,6 +95,7 @@ struct need {
 #define SPACE(id) (UINT64_C(1) << MR_PTX_SPACE_##id)
 #define SCOPE(id) (UINT64_C(1) << MR_PTX_SCOPE_##id)
 #define ATOM(id) (UINT64_C(1) << MR_PTX_ATOM_##id)
+#define ROUND(id) (UINT64_C(1) << MR_PTX_ROUND_##id)
 #define NEED(id, version_, sm_, ...) {.op = MR_PTX_OP_##id, .version = (version_), .sm = (sm_), __VA_ARGS__}
 
 #define F16 (T(F16) | T(F16X2))
@@ -100,11 +105,42 @@ struct need {
 #define PAIRS (T(U16X2) | T(S16X2))
 #define CARRIES .flags = MR_PTX_FLAG_CC
 #define OLD_SCOPES (SCOPE(CTA) | SCOPE(GPU) | SCOPE(SYS))
+#define UP_OR_DOWN .first = T(F32), .roundings = ROUND(RM) | ROUND(RP)
+#define ROUNDED .first = T(F32), .roundings = ROUND(RN) | ROUND(RZ) | ROUND(RM) | ROUND(RP)
 #define NEW_ATOMS (ATOM(AND) | ATOM(OR) | ATOM(XOR) | ATOM(MIN) | ATOM(MAX))
 
 static const struct need needs[] = {
     {.version = 70, .sm = 80, .first = BF16},
     {.version = 70, .sm = 80, .second = BF16},
+
+    NEED(ADD, 20, 20, UP_OR_DOWN),
+    NEED(SUB, 20, 20, UP_OR_DOWN),
+    NEED(MUL, 20, 20, UP_OR_DOWN),
+    NEED(DIV, 0, 20, ROUNDED),
+    NEED(RCP, 0, 20, ROUNDED),
+    NEED(SQRT, 0, 20, ROUNDED),
+    NEED(FMA, 20, 20, .first = T(F32)),
+    NEED(TESTP, 20, 20),
+    NEED(COPYSIGN, 20, 20),
+    NEED(POPC, 20, 20),
+    NEED(CLZ, 20, 20),
+    NEED(BFE, 20, 20),
+    NEED(BFI, 20, 20),
+    NEED(BFIND, 20, 20),
+    NEED(BREV, 20, 20),
+    NEED(PRMT, 20, 20),
+    NEED(LD, 20, 20, .spaces = SPACE(GENERIC)),
+    NEED(ST, 20, 20, .spaces = SPACE(GENERIC)),
+    NEED(ATOM, 20, 20, .spaces = SPACE(GENERIC)),
+    NEED(RED, 20, 20, .spaces = SPACE(GENERIC)),
+    NEED(LDU, 20, 20),
+    NEED(PREFETCH, 20, 20),
+    NEED(CVTA, 20, 20),
+    NEED(ISSPACEP, 20, 20),
+    NEED(BAR, 20, 20, .modes = MODE(ARRIVE) | MODE(RED)),
+    NEED(MEMBAR, 20, 20, .scopes = SCOPE(SYS)),
+    NEED(VOTE, 20, 20, .modes = MODE(BALLOT)),
+    NEED(VOTE, 12, 12),
 
     NEED(ADD, 42, 53, .first = F16),
     NEED(SUB, 42, 53, .first = F16),
@@ -250,7 +286,7 @@ static bool is_for(const struct need *need, const struct mr_ptx_inst *inst)
     return (need->op == 0 || need->op == inst->op) && (inst->flags & need->flags) == need->flags &&
            in_set(need->first, inst->type[0]) && in_set(need->second, inst->type[1]) &&
            in_set(need->modes, inst->mode) && in_set(need->spaces, inst->space) && in_set(need->scopes, inst->scope) &&
-           in_set(need->atoms, inst->atom) && (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
+           in_set(need->atoms, inst->atom) && in_set(need->roundings, inst->rounding) && (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
 }
 
 static bool is_met(const struct mr_ptx_module *module, unsigned version, unsigned sm)

@@ -146,9 +146,30 @@ static void test_old_mad(void **state)
     assert_true(stands(statement, 30, 30));
     assert_false(stands(statement, 31, 20));
     assert_false(stands(statement, 90, 90));
+    assert_false(stands("mad.rn.f32 f1, f2, f3, f4;", 23, 13));
     assert_false(stands("mad.f64 d1, d2, d3, d4;", 23, 13));
     assert_false(stands("mad.f64 d1, d2, d3, d4;", 30, 20));
     assert_true(check(".version 1.4\n.target sm_10, map_f64_to_f32\n.entry k() { .reg .f32 f<5>;\nmad.f32 f1, f2, f3, f4;\nexit; }\n", NULL));
+}
+
+/* What targets before sm_20 have not. */
+static void test_old_targets(void **state)
+{
+    static const char *const statements[] = {
+        "add.rm.f32 f1, f2, f3;", "sub.rp.f32 f1, f2, f3;", "mul.rm.ftz.f32 f1, f2, f3;", "div.rn.f32 f1, f2, f3;", "rcp.rz.f32 f1, f2;", "sqrt.rn.f32 f1, f2;",
+        "fma.rn.f32 f1, f2, f3, f4;", "mad.rn.f32 f1, f2, f3, f4;", "testp.notanumber.f32 p1, f1;", "copysign.f32 f1, f2, f3;", "popc.b32 u1, r1;", "clz.b32 u1, r1;",
+        "bfe.u32 u1, u2, u3, u3;", "bfi.b32 r1, r2, r3, u1, u2;", "bfind.u32 u1, u2;", "brev.b32 r1, r2;", "prmt.b32 r1, r2, r3, r4;", "ld.u32 u1, [rd1];", "st.u32 [rd1], u1;",
+        "atom.add.u32 u1, [rd1], u2;", "red.add.u32 [rd1], u2;", "ldu.global.u32 u1, [rd1];", "prefetch.global.L1 [rd1];", "cvta.global.u64 rd1, rd2;",
+        "isspacep.global p1, rd1;", "bar.arrive 1, 64;", "bar.red.popc.u32 u1, 0, p1;", "membar.sys;", "vote.ballot.b32 r1, p1;", "mov.u64 ud1, %clock64;",
+        "mov.u32 u1, %lanemask_lt;",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++)
+        if (!stands(statements[i], 50, 20) || stands(statements[i], 50, 13))
+            fail_msg("%s does not need sm_20", statements[i]);
+    assert_true(stands("vote.all.pred p1, p2;", 23, 12));
+    assert_false(stands("vote.all.pred p1, p2;", 23, 11));
+    assert_true(stands("add.f32 f1, f2, f3; add.rz.f32 f1, f2, f3; div.approx.f32 f1, f2, f3; rcp.approx.f32 f1, f2; sqrt.approx.f32 f1, f2; membar.gl; bar.sync 0;", 23, 10));
 }
 
 static void expect_error(const char *text, uint32_t line, const char *part)
@@ -247,7 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements),
         cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_old_mad),
+        cmocka_unit_test(test_old_mad), cmocka_unit_test(test_old_targets),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_module_versions),
         cmocka_unit_test(test_runtime_functions),

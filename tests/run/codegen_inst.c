@@ -541,6 +541,56 @@ static void old_mads(void **unused)
     }
 }
 
+/* f32 arithmetic on targets before sm_20 has no subnormal numbers, but for conversions from and to f64 before PTX 1.5. Of two inputs each; an H100 gave these. */
+static void old_floats(void **unused)
+{
+    (void)unused;
+    enum { PAIRS = 4 };
+    static const u32 pairs[PAIRS][2] = {{1, 0x80000000}, {0x400000, 0x3f800000}, {0x80300000, 0x300000}, {0x800000, 0x3f000000}};
+    static const struct { const char *text; u32 old[PAIRS], kept[PAIRS]; } cases[] = {
+        {"add.f32 %f3, %f1, %f2;", {0, 0x3f800000, 0, 0x3f000000}, {1, 0x3f800000, 0, 0x3f000000}},
+        {"sub.f32 %f3, %f1, %f2;", {0, 0xbf800000, 0x80000000, 0xbf000000}, {1, 0xbf800000, 0x80600000, 0xbf000000}},
+        {"mul.f32 %f3, %f1, %f2;", {0x80000000, 0, 0x80000000, 0}, {0x80000000, 0x400000, 0x80000000, 0x400000}},
+        {"mad.sat.f32 %f3, %f1, %f2, %f1;", {0, 0, 0, 0xc00000}, {1, 0x800000, 0, 0xc00000}},
+        {"rcp.approx.f32 %f3, %f1;", {0x7f800000, 0x7f800000, 0xff800000, 0x7e800000}, {0x7f800000, 0x7f000000, 0xff2aaaab, 0x7e800000}},
+        {"sqrt.approx.f32 %f3, %f1;", {0, 0, 0x80000000, 0x20000000}, {0x1a3504f3, 0x1fb504f3, 0x7fffffff, 0x20000000}},
+        {"abs.f32 %f3, %f1;", {0, 0, 0, 0x800000}, {1, 0x400000, 0x300000, 0x800000}},
+        {"neg.f32 %f3, %f1;", {0x80000000, 0x80000000, 0, 0x80800000}, {0x80000001, 0x80400000, 0x300000, 0x80800000}},
+        {"min.f32 %f3, %f1, %f2;", {0x80000000, 0, 0x80000000, 0x800000}, {0x80000000, 0x400000, 0x80300000, 0x800000}},
+        {"max.f32 %f3, %f1, %f2;", {0, 0x3f800000, 0, 0x3f000000}, {1, 0x3f800000, 0x300000, 0x3f000000}},
+        {"cvt.f32.f32 %f3, %f1;", {0, 0, 0x80000000, 0x800000}, {1, 0x400000, 0x80300000, 0x800000}},
+        {"cvt.rpi.f32.f32 %f3, %f1;", {0, 0, 0x80000000, 0x3f800000}, {0x3f800000, 0x3f800000, 0x80000000, 0x3f800000}},
+        {"cvt.rpi.s32.f32 %r3, %f1; mov.b32 %f3, %r3;", {0, 0, 0, 1}, {1, 1, 0, 1}},
+        {"cvt.f64.f32 %d1, %f1; cvt.rn.f32.f64 %f3, %d1;", {0, 0, 0x80000000, 0x800000}, {1, 0x400000, 0x80300000, 0x800000}},
+        {"setp.gt.f32 %p1, %f1, %f2; selp.f32 %f3, %f1, %f2, %p1;", {0x80000000, 0x3f800000, 0x300000, 0x3f000000}, {1, 0x3f800000, 0x300000, 0x3f000000}},
+        {"set.gt.u32.f32 %r3, %f1, %f2; mov.b32 %f3, %r3;", {0, 0, 0, 0}, {~0u, 0, 0, 0}},
+        {"set.gt.f32.f32 %f3, %f1, %f2;", {0, 0, 0, 0}, {0x3f800000, 0, 0, 0}},
+        {"mov.b32 %f4, 0x80000001; mov.f32 %f5, 0f41200000; slct.f32.f32 %f3, %f2, %f5, %f4;", {0x80000000, 0x3f800000, 0x300000, 0x3f000000},
+            {0x41200000, 0x41200000, 0x41200000, 0x41200000}},
+        {"mov.f32 %f3, %f1;", {1, 0x400000, 0x80300000, 0x800000}, {1, 0x400000, 0x80300000, 0x800000}},
+    };
+    static const struct { const char *text; bool flushes, narrow; } heads[] = {{".version 1.4\n.target sm_13\n", true, true},
+        {".version 3.0\n.target sm_13\n", true, false}, {".version 2.3\n.target sm_20\n", false, false}};
+    for (size_t h = 0; h < sizeof heads / sizeof *heads; h++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            char text[1024];
+            bool kept = !heads[h].flushes || (heads[h].narrow && strstr(cases[k].text, "f64"));
+            u32 out[PAIRS];
+            snprintf(text, sizeof text, "%s.entry k (.param .u64 in, .param .u64 out)\n{\n.reg .u64 %%l<4>; .reg .b32 %%r<4>; .reg .f32 %%f<6>; .reg .f64 %%d<2>; .reg .pred %%p<2>;\n"
+                "ld.param.u64 %%l0, [in]; ld.param.u64 %%l1, [out]; cvt.u32.u16 %%r0, %%tid.x; mul.wide.u32 %%l2, %%r0, 8; mul.wide.u32 %%l3, %%r0, 4;\n"
+                "add.u64 %%l0, %%l0, %%l2; add.u64 %%l1, %%l1, %%l3; ld.global.f32 %%f1, [%%l0]; ld.global.f32 %%f2, [%%l0+4];\n%s\nst.global.f32 [%%l1], %%f3; exit;\n}\n",
+                heads[h].text, cases[k].text);
+            struct rig *rig = rig_open(text);
+            struct { const void *in; void *out; } params = {pairs, out};
+            rig_variant = 0;
+            rig_run(rig, "k", 1, PAIRS, &params, sizeof params);
+            for (unsigned i = 0; i < PAIRS; i++)
+                if (out[i] != (kept ? cases[k].kept[i] : cases[k].old[i]))
+                    fail_msg("%s%s gives %x for %x and %x", heads[h].text, cases[k].text, out[i], pairs[i][0], pairs[i][1]);
+            rig_close(rig);
+        }
+}
+
 static void refusals(void **unused)
 {
     (void)unused;
@@ -556,6 +606,6 @@ int main(void)
 #define X(number, letter, text, value) {text, test_##number, NULL, NULL, NULL},
         CASES(X)
 #undef X
-        cmocka_unit_test(approximations), cmocka_unit_test(doubled_products), cmocka_unit_test(old_mads), cmocka_unit_test(refusals)};
+        cmocka_unit_test(approximations), cmocka_unit_test(doubled_products), cmocka_unit_test(old_mads), cmocka_unit_test(old_floats), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
