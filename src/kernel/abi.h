@@ -20,7 +20,7 @@
 
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
-#define MR_ABI_VERSION 16   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 17   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -154,7 +154,8 @@ enum mr_number { MR_NUMBER_U32, MR_NUMBER_S32, MR_NUMBER_U64, MR_NUMBER_S64, MR_
 #define MR_BARRIER_PER_THREAD 4u
 
 enum mr_trap { MR_TRAP_TRAP = 1, MR_TRAP_BAD_CALL, MR_TRAP_UNREACHABLE, MR_TRAP_BREAKPOINT, MR_TRAP_ASSERT, MR_TRAP_STACK, MR_TRAP_MISALIGNED, MR_TRAP_DEADLOCK,
-    MR_TRAP_NO_MEMBER /* of the warp operation that it came to, by the mask */ };
+    MR_TRAP_NO_MEMBER, /* of the warp operation that it came to, by the mask */
+    MR_TRAP_NO_BLOCK /* that a copy is for */ };
 
 /* What a block's warps share. Filled by the engine for each block; cheap to reuse for the next. Generated code reads, and writes nothing but
  * ctaid[0] where it runs several blocks in one call, and what reports of faults need. */

@@ -49,6 +49,8 @@ static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "deadlock: every warp that is left waits at a barrier");
     case MR_TRAP_NO_MEMBER:
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line, "a warp operation's mask lacks a lane that came to it");
+    case MR_TRAP_NO_BLOCK:
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line, "a copy to blocks that the cluster has not");
     default:
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "trap");
     }

@@ -251,8 +251,8 @@ bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the function. */
 bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst);
 void mr_ptx_add_moves(struct parser *parser, const struct mr_ptx_inst *inst);
-/* parse_old.c: after an instruction was read, what it means on targets before sm_20 and in old versions. */
-bool mr_ptx_settle_old(struct parser *parser, struct mr_ptx_inst *inst);
+/* parse_settle.c: puts what an instruction that was read means in place of what it says. */
+bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 

@@ -10,24 +10,13 @@
  */
 #include "ptx/parse_element.h"
 
-enum { SOURCES_MAX = 3 };
-
-struct step {
-    enum mr_ptx_op op;
-    enum mr_ptx_type type, of; /* NONE if it has one type only */
-    enum mr_ptx_mode mode;
-    struct mr_ptx_operand sources[SOURCES_MAX];
-    unsigned count;
-};
-
 static struct mr_ptx_operand in_register(const struct mr_ptx_operand *place, uint32_t reg, uint8_t type)
 {
     return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_REG, .reg = reg, .reg2 = MR_PTX_NONE, .type = type,
                                    .line = place->line, .column = place->column};
 }
 
-/* Adds an instruction; gives its result, in a register without a name in the text. */
-static struct mr_ptx_operand take_step(struct parser *parser, const struct mr_ptx_operand *place, const struct step *step)
+struct mr_ptx_operand mr_ptx_take_step(struct parser *parser, const struct mr_ptx_operand *place, const struct mr_ptx_step *step)
 {
     struct mr_ptx_operand *operands = mr_ptx_new(parser, step->count + 1, sizeof *operands);
     operands[0] = in_register(place, (uint32_t)parser->regs.count, (uint8_t)step->type);
@@ -51,7 +40,7 @@ static struct mr_ptx_operand narrowed(struct parser *parser, const struct mr_ptx
     struct mr_ptx_operand wide = *index;
     if (index->kind == MR_PTX_OPERAND_SPECIAL) {
         enum mr_ptx_type type = bits == 64 ? MR_PTX_TYPE_U64 : MR_PTX_TYPE_U32;
-        wide = take_step(parser, index, &(struct step){MR_PTX_OP_MOV, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {*index}, 1});
+        wide = mr_ptx_take_step(parser, index, &(struct mr_ptx_step){MR_PTX_OP_MOV, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {*index}, 1});
     }
     if (bits == 32)
         return wide;
@@ -60,7 +49,7 @@ static struct mr_ptx_operand narrowed(struct parser *parser, const struct mr_ptx
     if (negative && bits < 32)
         of = bits == 16 ? MR_PTX_TYPE_S16 : MR_PTX_TYPE_S8;
     enum mr_ptx_type to = of == MR_PTX_TYPE_S16 || of == MR_PTX_TYPE_S8 ? MR_PTX_TYPE_S32 : MR_PTX_TYPE_U32;
-    return take_step(parser, index, &(struct step){MR_PTX_OP_CVT, to, of, MR_PTX_MODE_NONE, {wide}, 1});
+    return mr_ptx_take_step(parser, index, &(struct mr_ptx_step){MR_PTX_OP_CVT, to, of, MR_PTX_MODE_NONE, {wide}, 1});
 }
 
 static struct mr_ptx_operand constant(const struct mr_ptx_operand *place, uint64_t value)
@@ -76,14 +65,14 @@ static struct mr_ptx_operand address_of(struct parser *parser, const struct mr_p
     uint64_t size = mr_ptx_type_bytes(array->var->type);
     enum mr_ptx_type type = wide ? MR_PTX_TYPE_U64 : MR_PTX_TYPE_U32;
     struct mr_ptx_operand base = *array; /* still an element, which a parameter's address may be taken for */
-    struct mr_ptx_operand offset = take_step(parser, array, &(struct step){MR_PTX_OP_MAD, MR_PTX_TYPE_U32, MR_PTX_TYPE_NONE, MR_PTX_MODE_LO,
+    struct mr_ptx_operand offset = mr_ptx_take_step(parser, array, &(struct mr_ptx_step){MR_PTX_OP_MAD, MR_PTX_TYPE_U32, MR_PTX_TYPE_NONE, MR_PTX_MODE_LO,
         {narrowed(parser, index), constant(array, size), constant(array, more * size)}, 3});
     if (wide && global)
-        offset = take_step(parser, array, &(struct step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {offset}, 1});
+        offset = mr_ptx_take_step(parser, array, &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {offset}, 1});
     else if (wide)
-        offset = take_step(parser, array, &(struct step){MR_PTX_OP_CVT, MR_PTX_TYPE_S64, MR_PTX_TYPE_S32, MR_PTX_MODE_NONE, {offset}, 1});
-    base = take_step(parser, array, &(struct step){MR_PTX_OP_MOV, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {base}, 1});
-    return take_step(parser, array, &(struct step){MR_PTX_OP_ADD, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {base, offset}, 2});
+        offset = mr_ptx_take_step(parser, array, &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_S64, MR_PTX_TYPE_S32, MR_PTX_MODE_NONE, {offset}, 1});
+    base = mr_ptx_take_step(parser, array, &(struct mr_ptx_step){MR_PTX_OP_MOV, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {base}, 1});
+    return mr_ptx_take_step(parser, array, &(struct mr_ptx_step){MR_PTX_OP_ADD, type, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {base, offset}, 2});
 }
 
 /* "+2" behind an index; a minus sign needs the plus before it. */

@@ -104,12 +104,24 @@ static bool has_words(const struct sentence *sentence, const char *row)
     return true;
 }
 
+/* .sync may stand more than once. */
+static bool is_repeated_sync(const struct sentence *sentence, const struct mr_ptx_token *word)
+{
+    if (word->length != 4 || memcmp(word->text, "sync", 4) != 0)
+        return false;
+    for (unsigned i = 0; i < sentence->count; i++)
+        if (sentence->words[i].length == 4 && memcmp(sentence->words[i].text, "sync", 4) == 0)
+            return true;
+    return false;
+}
+
 static bool read_words(struct parser *parser, const struct mr_ptx_inst *inst, struct sentence *sentence)
 {
     for (; mr_ptx_is(parser, MR_PTX_TOKEN_DOT); mr_ptx_advance(parser)) {
         if (sentence->count == WORDS_MAX)
             return mr_ptx_error(parser, "'%s' has too many modifiers", mr_ptx_op_name((enum mr_ptx_op)inst->op));
-        sentence->words[sentence->count++] = parser->token;
+        if (!is_repeated_sync(sentence, &parser->token))
+            sentence->words[sentence->count++] = parser->token;
     }
     return true;
 }

@@ -72,7 +72,8 @@ static bool set_modifier(struct parser *parser, struct mr_ptx_inst *inst, const 
     /* cp names two spaces, and a form says which. */
     if (inst->form && modifier->field == MR_PTX_FIELD_SPACE && inst->space != MR_PTX_SPACE_GENERIC)
         field = &inst->space2;
-    if (field && *field != 0 && !beside)
+    bool again = modifier->field == MR_PTX_FIELD_MODE && modifier->value == MR_PTX_MODE_SYNC && *field == MR_PTX_MODE_SYNC;
+    if (field && *field != 0 && !beside && !again)
         return mr_ptx_error(parser, "'.%s' contradicts an earlier modifier of '%s'", modifier->word,
                             mr_ptx_op_name((enum mr_ptx_op)inst->op));
     if (field)
@@ -315,7 +316,7 @@ bool mr_ptx_parse_inst(struct parser *parser)
         inst.vector = 1;
     if (!mr_ptx_expect(parser, ';', "';'"))
         return false;
-    if (!mr_ptx_settle_old(parser, &inst))
+    if (!mr_ptx_settle(parser, &inst))
         return false;
     if (inst.op == MR_PTX_OP_MOV && inst.vector > 1)
         mr_ptx_add_moves(parser, &inst);

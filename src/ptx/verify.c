@@ -146,7 +146,8 @@ static bool check_signature(struct verifier *verifier, const struct mr_ptx_call 
 static bool check_indirect(struct verifier *verifier, const struct mr_ptx_call *call)
 {
     const struct mr_ptx_reg *reg = &verifier->function->regs[call->callee_reg];
-    if (!mr_ptx_verify_type_fits((enum mr_ptx_type)reg->type, MR_PTX_TYPE_U64, false))
+    bool narrow = mr_ptx_verify_type_fits((enum mr_ptx_type)reg->type, MR_PTX_TYPE_U32, false);
+    if (!narrow && !mr_ptx_verify_type_fits((enum mr_ptx_type)reg->type, MR_PTX_TYPE_U64, false))
         return mr_ptx_verify_error(verifier, "register '%s' of type '.%s' cannot hold a function's address", reg->name,
                                    mr_ptx_type_name((enum mr_ptx_type)reg->type));
     if (call->prototype)

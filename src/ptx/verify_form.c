@@ -136,8 +136,8 @@ static bool check_hint(struct verifier *verifier)
     case MR_PTX_OP_PREFETCHU:
         return operands[0].kind != MR_PTX_OPERAND_SYMBOL_ADDRESS || operands[0].var->space != MR_PTX_SPACE_LOCAL ||
                mr_ptx_verify_operand_error(verifier, &operands[0], "'prefetchu' is not for '.local' memory");
-    case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY:
-        return (operands[1].kind == MR_PTX_OPERAND_IMM_INT && operands[1].value == 128) ||
+    case MR_PTX_OP_FENCE: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY:
+        return inst->operand_count < 2 || (operands[1].kind == MR_PTX_OPERAND_IMM_INT && operands[1].value == 128) ||
                mr_ptx_verify_operand_error(verifier, &operands[1], "the size of '%s' must be 128", op_name(inst));
     default:
         break;
@@ -187,7 +187,7 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return inst->mode != MR_PTX_MODE_MATRIX_SPARSE || check_selector(verifier);
     case MR_PTX_OP_WMMA:
         return check_wmma(verifier);
-    case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_CREATEPOLICY:
+    case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_FENCE: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_CREATEPOLICY:
         return check_hint(verifier);
     default:
         return true;

@@ -167,8 +167,6 @@ static bool check_mul(struct verifier *verifier)
         return no_modifier(verifier, "wide");
     if ((inst->flags & MR_PTX_FLAG_CC) && small)
         return no_modifier(verifier, "cc");
-    if (inst->op == MR_PTX_OP_MADC && small && inst->mode == MR_PTX_MODE_HI)
-        return mr_ptx_verify_unsupported(verifier, "the high half of 16-bit products");
     bool sat_fits = inst->op == MR_PTX_OP_MAD && inst->mode == MR_PTX_MODE_HI && type == MR_PTX_TYPE_S32;
     if ((inst->flags & MR_PTX_FLAG_SAT) && !sat_fits)
         return no_modifier(verifier, "sat");

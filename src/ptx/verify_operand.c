@@ -236,6 +236,7 @@ static bool check_form_letter(struct verifier *verifier, char letter, const stru
     case 'J': return operand->kind == MR_PTX_OPERAND_SINK || mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U64, false);
     case 'q': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B32, false);
     case 'r': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B32, false);
+    case 'h': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U16, false);
     case 'y': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B64, false);
     case 'z': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_F32, false);
     case 'k':

@@ -430,6 +430,79 @@ static void vectors(void **unused)
     rig_close(rig);
 }
 
+/* A mask of the blocks that get a copy names the first one, or none. Other blocks are not there: an H100 ends such launches, with another status in kernels that
+ * ask for clusters. */
+static void many_at_once(void **unused)
+{
+    (void)unused;
+#define MANY(name, directives) ".visible .entry " name "(.param .u64 pin, .param .u64 pout, .param .u32 pn) " directives "{\n.reg .b32 %s, %b, %n, %a<8>; .reg .b64 %in, %out, %d<4>; " \
+    ".reg .pred %p<4>; .reg .b16 %h<4>;\nld.param.u64 %in, [pin]; ld.param.u64 %out, [pout]; ld.param.u32 %n, [pn]; mov.u32 %s, tile; mov.u32 %b, bar; cvt.u16.u32 %h1, %n;\n" \
+    "mbarrier.init.shared.b64 [%b], 1; st.shared.u32 [%s], 77; mbarrier.arrive.expect_tx.shared.b64 %d1, [%b], 16;\n" \
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%in], 16, [%b], %h1;\n" \
+    "mbarrier.test_wait.shared.b64 %p1, [%b], %d1; selp.u32 %a1, 1, 0, %p1; ld.shared.u32 %a2, [%s]; st.global.u32 [%out], %a1; st.global.u32 [%out+4], %a2; ret;\n}\n"
+    struct rig *rig = rig_open(HEAD ".shared .align 16 .b8 tile[16];\n.shared .align 8 .b64 bar;\n" MANY("alone", "") MANY("cluster", ".reqnctapercluster 1 "));
+    struct { uint32_t *in, *out; uint32_t n; } params = {in, out, 0};
+    const unsigned one[3] = {1, 1, 1};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        in[0] = 1234;
+        for (params.n = 0; params.n < 2; params.n++) {
+            rig_run(rig, "alone", 1, 1, &params, 20);
+            assert_int_equal(out[0], params.n);
+            assert_int_equal(out[1], params.n ? 1234 : 77);
+        }
+        assert_int_equal(rig_launch(rig, "alone", one, one, 0, &params, 20), CUDA_ERROR_ILLEGAL_INSTRUCTION);
+        assert_int_equal(rig_launch(rig, "cluster", one, one, 0, &params, 20), CUDA_ERROR_LAUNCH_FAILED);
+        params.n = 0xffff;
+        assert_int_equal(rig_launch(rig, "alone", one, one, 0, &params, 20), CUDA_ERROR_ILLEGAL_INSTRUCTION);
+    }
+    rig_close(rig);
+}
+
+/* A fence about a tensor map looks at the address only: it must be a multiple of 128, as on an H100. */
+static void tensor_map_fences(void **unused)
+{
+    (void)unused;
+    static uint8_t maps[256] __attribute__((aligned(128)));
+    struct rig *rig = rig_open(HEAD KERNEL("k") "prefetch.tensormap [%in]; fence.proxy.tensormap::generic.acquire.gpu [%in], 128; st.global.u32 [%out], 1;\n" END);
+    struct { void *in; uint32_t *out; uint32_t n; } params = {maps, out, 0};
+    const unsigned one[3] = {1, 1, 1};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        params.in = maps;
+        rig_run(rig, "k", 1, 1, &params, 20);
+        assert_int_equal(out[0], 1);
+        params.in = NULL;
+        rig_run(rig, "k", 1, 1, &params, 20);
+        params.in = maps + 4;
+        assert_int_equal(rig_launch(rig, "k", one, one, 0, &params, 20), CUDA_ERROR_MISALIGNED_ADDRESS);
+    }
+    rig_close(rig);
+}
+
+/* Addresses in 32 bits: a function's for a call, one in shared memory for ldmatrix without a space. */
+static void narrow_addresses(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".shared .align 16 .b8 tile[512];\n.global .align 4 .u32 gone[4];\n.func (.reg .b32 r) more(.reg .b32 a) { add.u32 r, a, 5; ret; }\n"
+        ".func (.reg .b32 r) less(.reg .b32 a) { sub.u32 r, a, 5; ret; }\n" KERNEL("k")
+        "P: .callprototype (.reg .b32 _) _ (.reg .b32 _); mov.u32 %a1, more; mov.u32 %a2, less; setp.lt.u32 %p1, %t, 9; selp.u32 %a3, %a1, %a2, %p1; call (%a4), %a3, (%t), P;\n"
+        "mov.u32 %s, tile; mad.lo.u32 %s, %t, 4, %s; st.shared.u32 [%s], %t; bar.warp.sync -1; mov.u32 %s, tile; and.b32 %a5, %t, 7; mad.lo.u32 %s, %a5, 16, %s;\n"
+        "ldmatrix.sync.sync.aligned.m8n8.x1.b16 {%a6}, [%s]; isspacep.global %p2, gone+4; isspacep.shared %p3, gone+4; selp.u32 %a7, 1, 0, %p2; selp.u32 %a8, 2, 0, %p3; or.b32 %a7, %a7, %a8;\n"
+        "mul.wide.u32 %o, %t, 4; add.u64 %o, %o, %out; st.global.u32 [%o], %a4; st.global.u32 [%o+256], %a6; st.global.u32 [%o+512], %a7;\n" END);
+    struct { uint32_t *in, *out; uint32_t n; } params = {in, out, 0};
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        rig_run(rig, "k", 1, 32, &params, 20);
+        for (uint32_t t = 0; t < 32; t++) {
+            assert_int_equal(out[t], t < 9 ? t + 5 : t - 5);
+            assert_int_equal(out[64 + t], t);
+            assert_int_equal(out[128 + t], 1);
+        }
+    }
+    rig_close(rig);
+}
+
 /* What a cluster of one cannot be. */
 static void refusals(void **unused)
 {
@@ -446,7 +519,7 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies), cmocka_unit_test(phases), cmocka_unit_test(one_thread), cmocka_unit_test(waits_give_way), cmocka_unit_test(wrong_counts),
-        cmocka_unit_test(bulk_copies), cmocka_unit_test(bulk_reductions), cmocka_unit_test(remote_stores), cmocka_unit_test(clusters),
+        cmocka_unit_test(bulk_copies), cmocka_unit_test(many_at_once), cmocka_unit_test(tensor_map_fences), cmocka_unit_test(narrow_addresses), cmocka_unit_test(bulk_reductions), cmocka_unit_test(remote_stores), cmocka_unit_test(clusters),
         cmocka_unit_test(wide_words), cmocka_unit_test(vectors), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

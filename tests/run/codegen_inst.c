@@ -324,6 +324,10 @@ static u32 fminmax(u64 a, u64 b, int maximum)
     X(207, h, "{ .reg .u64 g; mov.u64 g, %gridid; cvt.u16.u64 %ha, g; mov.u16 %h, %gridid; xor.b16 %h, %h, %ha; }", 0) \
     X(208, h, "abs.f16 %h, %ha;", (A & 0x7fff) > 0x7c00 ? 0x7fff : A & 0x7fff) \
     X(209, h, "abs.bf16 %h, %ha;", (A & 0x7fff) > 0x7f80 ? 0x7fff : A & 0x7fff) \
+    X(210, h, "add.cc.u32 %w, %wa, %wb; madc.hi.u16 %h, %ha, %hb, %hc;", (u64)((C + (u32)(((u64)A + B) >> 32)) & 0xffff)) \
+    X(211, h, "add.cc.u32 %w, %wa, %wb; madc.hi.s16 %h, %ha, %hb, %hc;", (u64)((C + (u32)(((u64)A + B) >> 32) - ((int)(int16_t)A * (int16_t)B < 0)) & 0xffff)) \
+    X(212, h, "fma.rz.relu.bf16 %h, %ha, %hb, %hc;", half_bits_sum(half_value(A & 0xffff) * half_value(B & 0xffff), half_value(C & 0xffff))) \
+    X(213, w, "{ .reg .b64 t; mov.u64 t, gone+4; cvt.u32.u64 %wa, t; mov.u32 %wb, gone+4; sub.u32 %wa, %wa, %wb; mov.b16 %ha, gone+4; cvt.u32.u16 %wc, %ha; and.b32 %wb, %wb, 0xffff; sub.u32 %wb, %wb, %wc; or.b32 %w, %wa, %wb; }", 0) \
     X(69, w, "add.s16x2 %w, %wa, %wb;", ((A + B) & 0xffff) | (((A >> 16) + (B >> 16)) << 16))
 
 static u32 reversed(u32 x)
@@ -375,7 +379,7 @@ static void fill(void)
         }
 }
 
-static const char head[] = ".version 8.8\n.target sm_90\n.address_size 64\n";
+static const char head[] = ".version 8.8\n.target sm_90\n.address_size 64\n.global .align 4 .u32 gone[4];\n";
 
 static char *program(char letter, const char *text)
 {

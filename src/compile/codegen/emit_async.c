@@ -171,12 +171,32 @@ static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
+/* .multicast::cluster: of the mask of blocks that get a copy only the first one is there. Lanes whose mask lacks it copy nothing. */
+static LLVMValueRef size_for_mask(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef size)
+{
+    LLVMTypeRef i16 = cg_int_type(g, 16);
+    LLVMValueRef mask = cg_source(g, operand, i16);
+    LLVMValueRef others = LLVMBuildICmp(g->b, LLVMIntUGT, mask, cg_int(g, i16, 1), "");
+    others = LLVMBuildAnd(g->b, cg_mask_bits(g, others), g->exec, "");
+    LLVMBasicBlockRef bad = cg_new_block(g, "no.block"), on = cg_new_block(g, "on");
+    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), bad, on));
+    LLVMPositionBuilderAtEnd(g->b, bad);
+    bool cluster = g->unit->entry->func->explicitcluster || g->unit->entry->func->reqnctapercluster[0] > 0;
+    cg_emit_trap(g, cluster ? MR_TRAP_TRAP : MR_TRAP_NO_BLOCK); /* two statuses, as on hardware */
+    LLVMBuildUnreachable(g->b);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    return cg_select(g, LLVMBuildICmp(g->b, LLVMIntNE, mask, cg_int(g, i16, 0), ""), size, cg_int(g, g->unit->i32, 0));
+}
+
 static void emit_bulk(struct cg *g, const struct mr_ptx_inst *inst)
 {
+    bool many = inst->operand_count - ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0) > 4;
     bool to_global = inst->space == MR_PTX_SPACE_GLOBAL;
     LLVMValueRef to = address_of(g, &inst->operands[0], inst->space, 16);
     LLVMValueRef from = address_of(g, &inst->operands[1], inst->space2, 16);
     LLVMValueRef size = cg_source(g, &inst->operands[2], g->unit->i32);
+    if (many)
+        size = size_for_mask(g, &inst->operands[4], size);
     LLVMValueRef barrier = to_global ? NULL : address_of(g, &inst->operands[3], MR_PTX_SPACE_SHARED, 8);
     bulk_call(g, inst, to, from, size, barrier);
 }

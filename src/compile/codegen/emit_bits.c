@@ -359,7 +359,10 @@ bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef a = cg_source(g, &inst->operands[1], type), b = cg_source(g, &inst->operands[2], type);
     if (product) {
         LLVMValueRef wide = LLVMBuildMul(g->b, cg_resize(g, a, twice, sign), cg_resize(g, b, twice, sign), "");
-        if (inst->mode == MR_PTX_MODE_HI)
+        /* Of 16 bits it is the upper half of a product of 64: what is left is the sign. */
+        if (inst->mode == MR_PTX_MODE_HI && bits == 16)
+            wide = sign ? LLVMBuildAShr(g->b, wide, cg_int(g, twice, 31), "") : cg_int(g, twice, 0);
+        else if (inst->mode == MR_PTX_MODE_HI)
             wide = LLVMBuildLShr(g->b, wide, cg_int(g, twice, bits), "");
         a = cg_resize(g, wide, type, false);
         b = cg_source(g, &inst->operands[3], type);

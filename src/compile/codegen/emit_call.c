@@ -205,6 +205,7 @@ static void call_indirectly(struct cg *g, const struct call *call)
     LLVMPositionBuilderAtEnd(g->b, round);
     LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
     LLVMTypeRef type = unit->i32;
+    uint64_t held = mr_ptx_type_bits((enum mr_ptx_type)target.type) == 32 ? UINT32_MAX : UINT64_MAX; /* what the register has of an address */
     LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){rest, LLVMConstInt(unit->i1, 1, false)}, 2);
     LLVMValueRef mine = LLVMBuildExtractElement(g->b, targets, lane, "");
     LLVMValueRef same = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntEQ, targets, cg_splat(g, mine), ""));
@@ -215,7 +216,7 @@ static void call_indirectly(struct cg *g, const struct call *call)
         if (!fits(func, c, call->args))
             continue;
         LLVMBasicBlockRef arm = cg_new_block(g, "target");
-        LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func), false), arm);
+        LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func) & held, false), arm);
         LLVMPositionBuilderAtEnd(g->b, arm);
         call_function(g, func, call, same);
         LLVMBuildBr(g->b, on);

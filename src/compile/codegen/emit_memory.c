@@ -186,6 +186,11 @@ bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst)
         fence_for(g, inst, false);
         return true;
     case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE:
+        if (inst->operand_count) { /* about a tensor map, which it does not look at */
+            struct cg_address address;
+            cg_address(g, &inst->operands[0], inst->space, &address);
+            cg_check_alignment(g, &inst->operands[0], &address, 128);
+        }
         LLVMBuildFence(g->b, inst->scope == MR_PTX_SCOPE_CTA && inst->semantics != MR_PTX_SEM_SC
                        ? LLVMAtomicOrderingAcquireRelease : LLVMAtomicOrderingSequentiallyConsistent, false, "");
         return true;
