@@ -27,18 +27,22 @@ MR_BOTH unsigned short mr_upper_half_cut(float x, bool away)
     unsigned int bits = mr_bits_of_float(x);
     return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fff : (unsigned short)((bits + (away ? 0xffff : 0)) >> 16);
 }
-/* A float between the same two bfloat16 as the double: cut off, with its last bit set if something was. */
-MR_BOTH float mr_to_odd(double x)
+#ifdef __CUDA_ARCH__
+/* A float between the same two bfloat16 as the double: cut off, with its last bit set if something was. Subnormal floats count as such, however the kernel is compiled. */
+static __attribute__((device, always_inline, unused)) inline float mr_to_odd(double x)
 {
-    float near = (float)x;
+    float near;
+    double back;
+    __asm__("cvt.rn.f32.f64 %0, %1;" : "=f"(near) : "d"(x));
+    __asm__("cvt.f64.f32 %0, %1;" : "=d"(back) : "f"(near));
     unsigned int bits = mr_bits_of_float(near);
-    double back = (double)near;
-    if (back == x || x != x || near == 0)
+    if (back == x || x != x || !(bits & 0x7fffffff))
         return near;
     if (__builtin_fabs(back) > __builtin_fabs(x))
         bits--;
     return mr_float_of_bits(bits | 1);
 }
+#endif
 MR_BOTH unsigned short mr_bfloat16_bits(float x) { return mr_upper_half(x); }
 MR_BOTH unsigned short mr_bfloat16_bits(double x)
 {

@@ -10,10 +10,24 @@
 #define MR_FROM(value) mr_narrow_as(value, (const MR_SMALL *)0)
 #define MR_BITS(bits) mr_small_as((unsigned short)(bits), (const MR_SMALL *)0)
 
-MR_BOTH MR_SMALL __hadd(MR_SMALL x, MR_SMALL y) { return MR_FROM(mr_wide(x) + mr_wide(y)); }
-MR_BOTH MR_SMALL __hsub(MR_SMALL x, MR_SMALL y) { return MR_FROM(mr_wide(x) - mr_wide(y)); }
-MR_BOTH MR_SMALL __hmul(MR_SMALL x, MR_SMALL y) { return MR_FROM(mr_wide(x) * mr_wide(y)); }
-MR_BOTH MR_SMALL __hdiv(MR_SMALL x, MR_SMALL y) { return MR_FROM(mr_wide(x) / mr_wide(y)); }
+/* A kernel may be compiled to take subnormal floats for zeros; that does not concern bfloat16, whose subnormal numbers are such. */
+#if MR_DIGITS == 7 && defined(__CUDA_ARCH__)
+#define MR_WIDE_RESULT(operation, ptx)                                                      \
+    float wide;                                                                             \
+    __asm__(ptx " %0, %1, %2;" : "=f"(wide) : "f"(mr_wide(x)), "f"(mr_wide(y)));            \
+    return MR_FROM(wide);
+#define MR_WIDE_TEST(operation, ptx)                                                        \
+    unsigned int holds;                                                                     \
+    __asm__("{ .reg .pred p; setp." ptx ".f32 p, %1, %2; selp.u32 %0, 1, 0, p; }" : "=r"(holds) : "f"(mr_wide(x)), "f"(mr_wide(y))); \
+    return holds != 0;
+#else
+#define MR_WIDE_RESULT(operation, ptx) return MR_FROM(mr_wide(x) operation mr_wide(y));
+#define MR_WIDE_TEST(operation, ptx) return mr_wide(x) operation mr_wide(y);
+#endif
+MR_BOTH MR_SMALL __hadd(MR_SMALL x, MR_SMALL y) { MR_WIDE_RESULT(+, "add.rn.f32") }
+MR_BOTH MR_SMALL __hsub(MR_SMALL x, MR_SMALL y) { MR_WIDE_RESULT(-, "sub.rn.f32") }
+MR_BOTH MR_SMALL __hmul(MR_SMALL x, MR_SMALL y) { MR_WIDE_RESULT(*, "mul.rn.f32") }
+MR_BOTH MR_SMALL __hdiv(MR_SMALL x, MR_SMALL y) { MR_WIDE_RESULT(/, "div.rn.f32") }
 MR_BOTH MR_SMALL __hadd_rn(MR_SMALL x, MR_SMALL y) { return __hadd(x, y); }
 MR_BOTH MR_SMALL __hsub_rn(MR_SMALL x, MR_SMALL y) { return __hsub(x, y); }
 MR_BOTH MR_SMALL __hmul_rn(MR_SMALL x, MR_SMALL y) { return __hmul(x, y); }
@@ -22,8 +36,7 @@ MR_BOTH int __hisinf(MR_SMALL x) { return (x.__x & 0x7fff) != MR_SMALL_INFINITY 
 /* Into 0 to 1; a NaN and -0 become 0. */
 MR_BOTH MR_SMALL mr_saturate(MR_SMALL x)
 {
-    float wide = mr_wide(x);
-    return __hisnan(x) || !(wide > 0) ? MR_BITS(0) : wide < 1 ? x : MR_FROM(1.0f);
+    return __hisnan(x) || x.__x & 0x8000 ? MR_BITS(0) : x.__x < MR_BIAS << MR_DIGITS ? x : MR_BITS(MR_BIAS << MR_DIGITS);
 }
 MR_BOTH MR_SMALL __hadd_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hadd(x, y)); }
 MR_BOTH MR_SMALL __hsub_sat(MR_SMALL x, MR_SMALL y) { return mr_saturate(__hsub(x, y)); }
@@ -75,16 +88,16 @@ MR_PAIR2(__hmin2, __hmin) MR_PAIR2(__hmax2, __hmax) MR_PAIR2(__hmin2_nan, __hmin
     MR_BOTH MR_SMALL2 name##2(MR_SMALL2 x, MR_SMALL2 y) { return mr_pair(MR_ONE_IF(name(x.x, y.x)), MR_ONE_IF(name(x.y, y.y))); }      \
     MR_BOTH unsigned int name##2_mask(MR_SMALL2 x, MR_SMALL2 y) { return (name(x.x, y.x) ? 0xffffu : 0) | (name(x.y, y.y) ? 0xffff0000u : 0); }
 #define MR_COMPARE(name, operation)                                                                                                    \
-    MR_BOTH bool __h##name(MR_SMALL x, MR_SMALL y) { return mr_wide(x) operation mr_wide(y); }                                         \
-    MR_BOTH bool __h##name##u(MR_SMALL x, MR_SMALL y) { return __hisnan(x) || __hisnan(y) || mr_wide(x) operation mr_wide(y); }        \
+    MR_BOTH bool __h##name(MR_SMALL x, MR_SMALL y) { MR_WIDE_TEST(operation, #name) }                                                  \
+    MR_BOTH bool __h##name##u(MR_SMALL x, MR_SMALL y) { return __hisnan(x) || __hisnan(y) || __h##name(x, y); }                        \
     MR_COMPARE_PAIRS(__h##name) MR_COMPARE_PAIRS(__h##name##u)                                                                         \
     MR_BOTH bool __hb##name##2(MR_SMALL2 x, MR_SMALL2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); }                        \
     MR_BOTH bool __hb##name##u2(MR_SMALL2 x, MR_SMALL2 y) { return __h##name##u(x.x, y.x) && __h##name##u(x.y, y.y); }
 MR_COMPARE(eq, ==) MR_COMPARE(lt, <) MR_COMPARE(le, <=) MR_COMPARE(gt, >) MR_COMPARE(ge, >=)
 #undef MR_COMPARE
 /* Not equal: without u it is false of NaN, and the operator is not. */
-MR_BOTH bool __hne(MR_SMALL x, MR_SMALL y) { return mr_wide(x) < mr_wide(y) || mr_wide(x) > mr_wide(y); }
-MR_BOTH bool __hneu(MR_SMALL x, MR_SMALL y) { return mr_wide(x) != mr_wide(y); }
+MR_BOTH bool __hne(MR_SMALL x, MR_SMALL y) { return __hlt(x, y) || __hgt(x, y); }
+MR_BOTH bool __hneu(MR_SMALL x, MR_SMALL y) { return !__heq(x, y); }
 MR_COMPARE_PAIRS(__hne) MR_COMPARE_PAIRS(__hneu)
 MR_BOTH bool __hbne2(MR_SMALL2 x, MR_SMALL2 y) { return __hne(x.x, y.x) && __hne(x.y, y.y); }
 MR_BOTH bool __hbneu2(MR_SMALL2 x, MR_SMALL2 y) { return __hneu(x.x, y.x) && __hneu(x.y, y.y); }
@@ -154,5 +167,7 @@ MR_FROM_WHOLE_RN(long long, ll) MR_FROM_WHOLE_RN(unsigned long long, ull)
 
 #undef MR_PAIR1
 #undef MR_PAIR2
+#undef MR_WIDE_RESULT
+#undef MR_WIDE_TEST
 #undef MR_FROM
 #undef MR_BITS

@@ -99,9 +99,9 @@ def in_kernels(build: pathlib.Path, shim: str, folder: pathlib.Path) -> list[str
 
 
 def by_nvrtc(path: str) -> list[str]:
-    """What libnvrtc says of all functions at once, for two architectures."""
+    """What libnvrtc says of all functions at once, for an architecture in the middle."""
     library, wrong = ctypes.CDLL(str(pathlib.Path(path).resolve())), []
-    for arch in (b"75", b"90"):
+    for arch in (b"80",):
         program, size = ctypes.c_void_p(), ctypes.c_size_t()
         assert library.nvrtcCreateProgram(ctypes.byref(program), source_of("nvrtc").encode(), b"kernels.cu", 0, None, None) == 0
         options = [b"-arch=compute_" + arch, b"-I" + str(HERE).encode()]
