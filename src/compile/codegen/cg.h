@@ -196,6 +196,8 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); 
 
 /* value.c: stack slots in the prologue */
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
+/* One that LLVM makes no values of: where each of thousands of blocks writes it, a choice between all of them would cost the square of their number. */
+LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name);
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element);
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name);
 void cg_mark_invariant(struct cg *g, LLVMValueRef load);

@@ -124,7 +124,7 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
 {
-    LLVMValueRef slot = cg_slot(g, g->unit->mask, name);
+    LLVMValueRef slot = g->crowded ? cg_slot_in_memory(g, g->unit->mask, name) : cg_slot(g, g->unit->mask, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMPositionBuilderBefore(g->b, g->prologue_end);
     LLVMBuildStore(g->b, cg_mask_zero(g), slot);

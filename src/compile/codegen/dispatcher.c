@@ -63,8 +63,8 @@ void cg_dispatcher_slots(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
     g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
-    g->current = cg_slot(g, g->unit->i32, "current");
-    g->order = cg_slot(g, g->unit->i32, "order");
+    g->current = cg_slot_in_memory(g, g->unit->i32, "current");
+    g->order = cg_slot_in_memory(g, g->unit->i32, "order");
     g->frame += 8ull * count;
     g->dispatcher = cg_new_block(g, "dispatcher");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
