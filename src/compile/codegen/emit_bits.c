@@ -69,22 +69,17 @@ static void emit_shift(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], r);
 }
 
+/* The wrapping form is LLVM's funnel shift, which processors have for rotations at least. By 32, which only the clamping one knows, all of the other operand moves in. */
 static void emit_funnel(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    LLVMTypeRef type = g->unit->i32, wide = g->unit->i64;
-    LLVMValueRef low = cg_resize(g, cg_source(g, &inst->operands[1], type), wide, false);
-    LLVMValueRef high = cg_resize(g, cg_source(g, &inst->operands[2], type), wide, false);
-    LLVMValueRef count = cg_source(g, &inst->operands[3], type);
-    bool clamp = inst->mode2 == MR_PTX_MODE_CLAMP;
-    count = clamp ? cg_binary(g, "llvm.umin", count, cg_int(g, type, 32))
-                  : LLVMBuildAnd(g->b, count, cg_int(g, type, 31), "");
-    count = cg_resize(g, count, wide, false);
-    LLVMValueRef both = LLVMBuildOr(g->b, LLVMBuildShl(g->b, high, cg_int(g, wide, 32), ""), low, "");
-    if (inst->mode == MR_PTX_MODE_LEFT)
-        both = LLVMBuildLShr(g->b, LLVMBuildShl(g->b, both, count, ""), cg_int(g, wide, 32), "");
-    else
-        both = LLVMBuildLShr(g->b, both, count, "");
-    cg_write(g, &inst->operands[0], cg_resize(g, both, type, false));
+    LLVMTypeRef type = g->unit->i32;
+    LLVMValueRef low = cg_source(g, &inst->operands[1], type), high = cg_source(g, &inst->operands[2], type), count = cg_source(g, &inst->operands[3], type);
+    bool left = inst->mode == MR_PTX_MODE_LEFT;
+    LLVMTypeRef form = LLVMTypeOf(low);
+    LLVMValueRef r = cg_intrinsic(g, left ? "llvm.fshl" : "llvm.fshr", &form, 1, (LLVMValueRef[]){high, low, count}, 3);
+    if (inst->mode2 == MR_PTX_MODE_CLAMP)
+        r = cg_select(g, compare(g, LLVMIntUGE, count, 32), left ? low : high, r);
+    cg_write(g, &inst->operands[0], r);
 }
 
 static LLVMValueRef count_zeros(struct cg *g, LLVMValueRef a)
