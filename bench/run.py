@@ -109,11 +109,25 @@ def print_load(load: dict) -> None:
         print(f"{label:44} {cell(load.get(name)):>9}")
 
 
+GROWTH = ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers", "optimised_pairs",
+          "optimised_branches", "optimised_targets", "optimised_barriers")
+FIRST = {"straight": "20,000 instructions without a branch", "many": "48 kernels of 60 lines", "matrix": "256 mma, unrolled",
+         "switch": "a table of 512 ways", "sort": "a sort in blocks, unrolled: 3,400 lines"}
+
+
 def print_growth(growth: dict) -> None:
-    print("\nGrowth: processor time of loading (and first launch of) a module of n, and how many times that 2n and 4n take\n")
-    for way in ("entries", "variables", "functions", "files", "integer_pairs", "float_pairs", "targets", "branches", "calls", "barriers"):
-        n, ms, two, four = (float(growth.get(f"growth_{way}_{what}") or "nan") for what in ("n", "ms", "2n", "4n"))
-        print(f"{way:20} n = {n:>7.0f}  {ms:>9.1f} ms  2n: {two:>6.2f}  4n: {four:>6.2f}")
+    print("\nGrowth: processor time of loading (and first launch of) a module of n, and how many times that 4n and 16n take\n")
+    for way in GROWTH:
+        n, ms, four, sixteen = (float(growth.get(f"growth_{way}_{what}") or "nan") for what in ("n", "ms", "4n", "16n"))
+        print(f"{way:20} n = {n:>7.0f}  {ms:>9.1f} ms  4n: {four:>6.2f}  16n: {sixteen:>6.2f}")
+
+
+def print_first(first: dict) -> None:
+    print("\nTime until the first result: from PTX to the end of each kernel's first launch, nothing cached, in milliseconds\n")
+    print(f"{'':40} {'wall':>9} {'processor':>9} {'launches half a second after loading':>38}")
+    for name, label in FIRST.items():
+        print(f"{label:40}" + "".join(f" {cell(first.get(f'first_{name}{what}'), '{:.1f}'):>{room}}"
+                                      for what, room in (("_ms", 9), ("_processor_ms", 9), ("_ahead_ms", 38))))
 
 
 def print_ipc(ours: dict, nvidia: dict) -> None:
@@ -220,6 +234,7 @@ PARTS = {
     "scale": "memory and growth",
     "load": "load",
     "growth": "growth of modules",
+    "first": "time until the first result",
     "ipc": "between processes",
     "waits": "waits and priorities",
     "start": "starting a program",
@@ -344,6 +359,7 @@ def main() -> int:
         "scale": lambda figures: (print_scale(figures), print_pools(figures)),
         "load": print_load,
         "growth": print_growth,
+        "first": print_first,
         "ipc": lambda figures: print_ipc(figures, nvidia),
         "waits": lambda figures: print_waits(figures, nvidia),
         "start": print_start,

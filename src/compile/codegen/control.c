@@ -195,9 +195,9 @@ static LLVMValueRef lanes_at_other_barriers(struct cg *g)
     const struct mr_flow_block *block = &g->flow.blocks[g->at];
     LLVMValueRef others = cg_mask_zero(g);
     uint32_t count = 0;
-    for (uint32_t b = 0; b < g->flow.block_count; b++)
+    for (uint32_t b = 0; g->crowded && b < g->flow.block_count && count <= BARRIERS_IN_LINE; b++)
         count += b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b);
-    if (g->crowded && count > BARRIERS_IN_LINE)
+    if (count > BARRIERS_IN_LINE)
         return cg_dispatcher_at_barriers(g);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
