@@ -133,7 +133,7 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
         .optimisation = program->optimisation, .hurry = wanted->hurry, .cpu = settings->cpu, .features = settings->features,
         .want_ir = wanted->stages & MR_DUMP_IR, .want_assembly = wanted->stages & MR_DUMP_ASM, .source = source, .note_accesses = settings->note_accesses };
     struct mr_codegen_result result = { .object = NULL };
-    uint64_t start = mr_clock_ns();
+    uint64_t start = mr_clock_ns(), worked = mr_clock_thread_ns();
     CUresult status;
     if (compiler->emit(&request, &result)) {
         struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
@@ -143,8 +143,8 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
         dump_variant(wanted, &result);
         if (result.note)
             mr_log(MR_LOG_INFO, "kernel '%s': %s", name, result.note);
-        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs", name, wanted->shape, wanted->hurry ? ", in a hurry," : "",
-            (unsigned long long)(mr_clock_ns() - start) / 1000);
+        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs, %llu of processor time", name, wanted->shape,
+            wanted->hurry ? ", in a hurry," : "", (unsigned long long)(mr_clock_ns() - start) / 1000, (unsigned long long)(mr_clock_thread_ns() - worked) / 1000);
     } else {
         status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
         mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", name, result.error ? result.error : "out of memory");

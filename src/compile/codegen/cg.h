@@ -288,9 +288,10 @@ LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x);
 
-/* optimise.c, mend.c, cut.c, object.c, target.c */
+/* optimise.c, mend.c, constants.c, cut.c, object.c, target.c */
 bool cg_optimise(struct cg_unit *unit);
 void cg_mend(struct cg_unit *unit);
+bool cg_constants(struct cg_unit *unit);
 void cg_cut(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 /* The machine that the request is for, which nobody else uses until it is given back; the module is then for it. False with an error. */

@@ -152,6 +152,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     if (!cg_optimise(unit))
         return false;
     cg_mend(unit);
+    if (!cg_constants(unit))
+        return false;
     cg_cut(unit);
     if (unit->request->want_ir)
         result->ir_optimised = print_module(unit);
