@@ -170,7 +170,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     entry->registers = estimate_registers(function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads, &options->limits);
     if (required)
         entry->max_threads = threads_for(entry->registers);
-    entry->launch_threads = from->local_least > LOCAL_MOST ? 0 : entry->max_threads;
+    entry->launch_threads = from->local_bytes > LOCAL_MOST ? 0 : entry->max_threads;
     for (int i = 0; i < 3; i++)
         entry->required[i] = function->reqntid[i];
     entry->ptx_version = tree->module->target_sm;

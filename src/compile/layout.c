@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compile/frames.h"
 #include "compile/reach.h"
 
 const struct mr_ptx_function *mr_layout_resolve(const struct mr_ptx_function *func)
@@ -157,16 +158,7 @@ static void place_all(const struct mr_reach *reach, struct mr_layout_entry *entr
             place_shared(entry, entry->reachable[r]->vars[i], dynamic);
 }
 
-/* Sizes of variables are below 2^63 each; sums stay where they can't wrap around. */
-static void add_local(uint64_t *all, uint64_t *frame, const struct mr_ptx_var *var)
-{
-    const uint64_t limit = UINT64_C(1) << 60;
-    uint64_t size = var->size < limit ? var->size : limit;
-    *all = *all < limit ? align_up(*all, var->align) + size : *all;
-    *frame = *frame < limit ? align_up(*frame, var->align) + size : *frame;
-}
-
-static bool layout_entry(struct mr_reach *reach, uint64_t dynamic_align, struct mr_layout_entry *entry)
+static bool layout_entry(struct mr_reach *reach, const uint64_t *deepest, uint64_t dynamic_align, struct mr_layout_entry *entry)
 {
     mr_reach_walk(reach, entry->func);
     size_t room = reach->variable_count;
@@ -175,22 +167,13 @@ static bool layout_entry(struct mr_reach *reach, uint64_t dynamic_align, struct 
     entry->reachable = mr_calloc(reach->function_count, sizeof *entry->reachable);
     if (!entry->reachable)
         return false;
-    uint64_t own = 0, most = 0;
     for (uint32_t r = 0; r < reach->function_count; r++) {
         const struct mr_ptx_function *func = reach->module->functions[reach->functions[r]];
         entry->reachable[entry->reachable_count++] = func;
-        uint64_t frame = 0;
-        for (uint32_t i = 0; i < func->var_count; i++) {
+        for (uint32_t i = 0; i < func->var_count; i++)
             room += func->vars[i]->space == MR_PTX_SPACE_SHARED;
-            if (func->vars[i]->space == MR_PTX_SPACE_LOCAL)
-                add_local(&entry->local_bytes, &frame, func->vars[i]);
-        }
-        if (r == 0)
-            own = frame;
-        else if (frame > most)
-            most = frame;
     }
-    entry->local_least = own + most;
+    entry->local_bytes = deepest[entry->func->index];
     if (room > 0 && !(entry->shared = mr_calloc(room, sizeof *entry->shared)))
         return false;
     place_all(reach, entry, false);
@@ -214,16 +197,18 @@ static bool layout_entries(const struct mr_ptx_module *module, struct mr_layout 
 {
     struct mr_reach reach;
     uint64_t dynamic_align = dynamic_alignment(module);
-    bool good = mr_reach_begin(&reach, module);
+    uint64_t *deepest = mr_calloc(module->function_count + 1, sizeof *deepest);
+    bool good = mr_reach_begin(&reach, module) && deepest && mr_frames_find(&reach, deepest);
     for (uint32_t f = 0; f < module->function_count && good; f++) {
         const struct mr_ptx_function *func = module->functions[f];
         if (!func->is_entry || !func->has_body)
             continue;
         struct mr_layout_entry *entry = &layout->entries[layout->entry_count++];
         entry->func = func;
-        good = layout_entry(&reach, dynamic_align, entry);
+        good = layout_entry(&reach, deepest, dynamic_align, entry);
     }
     mr_reach_end(&reach);
+    mr_free(deepest);
     return good;
 }
 

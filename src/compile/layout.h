@@ -48,8 +48,7 @@ struct mr_layout_entry {
     uint32_t shared_count;
     uint64_t static_shared;          /* bytes of the static part */
     uint64_t dynamic_offset;         /* where dynamic memory begins, 16-aligned at least */
-    uint64_t local_bytes;            /* .local bytes per thread of the entry and what it may call */
-    uint64_t local_least;            /* .local bytes that a thread has at once for sure: the entry's, and those of the function with the most */
+    uint64_t local_bytes;            /* .local bytes of a thread: the entry's and those of the deepest chain of its calls (frames.h) */
     bool calls_indirectly;
     bool prints;                  /* it may call vprintf */
 };

@@ -33,7 +33,22 @@ static bool note_function(struct mr_reach *reach, const struct mr_ptx_function *
     return !func || !func->has_body || !meet(&reach->function_turn[func->index], reach->turn) || note(reach, func->index);
 }
 
-static bool note_functions(struct mr_reach *reach, const struct mr_ptx_function *func, struct mr_reach_body *body)
+static bool note_calls(struct mr_reach *reach, const struct mr_ptx_function *func, struct mr_reach_body *body)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < func->inst_count && good; i++) {
+        const struct mr_ptx_call *call = func->insts[i].call;
+        if (call && call->callee) {
+            good = note_function(reach, call->callee);
+            body->prints |= strcmp(call->callee->name, "vprintf") == 0;
+        } else if (call) {
+            body->calls_indirectly = true;
+        }
+    }
+    return good;
+}
+
+static bool note_addresses(struct mr_reach *reach, const struct mr_ptx_function *func)
 {
     bool good = true;
     for (uint32_t i = 0; i < func->inst_count && good; i++) {
@@ -41,12 +56,6 @@ static bool note_functions(struct mr_reach *reach, const struct mr_ptx_function 
         for (uint32_t k = 0; k < inst->operand_count && good; k++)
             if (inst->operands[k].kind == MR_PTX_OPERAND_FUNCTION)
                 good = note_function(reach, inst->operands[k].func);
-        if (inst->call && inst->call->callee) {
-            good = good && note_function(reach, inst->call->callee);
-            body->prints |= strcmp(inst->call->callee->name, "vprintf") == 0;
-        }
-        if (inst->call && !inst->call->callee)
-            body->calls_indirectly = true;
     }
     return good;
 }
@@ -74,7 +83,9 @@ static bool read_body(struct mr_reach *reach, const struct mr_ptx_function *func
     struct mr_reach_body *body = &reach->bodies[func->index];
     reach->turn++;
     body->functions = reach->item_count;
-    bool good = note_functions(reach, func, body);
+    bool good = note_calls(reach, func, body);
+    body->taken = reach->item_count;
+    good = good && note_addresses(reach, func);
     body->variables = reach->item_count;
     good = good && note_variables(reach, func);
     body->end = reach->item_count;

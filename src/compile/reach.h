@@ -15,10 +15,10 @@
 
 #include "ptx/ptx.h"
 
-/* Private to reach.c: what one body says, as places in `items`: first the functions that it may call by name or whose addresses it takes, in the order of
- * their first mention, then the shared variables of the module that it names. */
+/* What one body says, as places in `items`: first the functions that it calls by name, each once, then others whose addresses it takes, both in the order of
+ * their first mention, then the shared variables of the module that it names. frames.c reads it, too. */
 struct mr_reach_body {
-    size_t functions, variables, end;
+    size_t functions, taken, variables, end;
     bool calls_indirectly, prints;
 };
 

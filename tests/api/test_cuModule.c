@@ -221,12 +221,44 @@ static void local_memory_has_a_limit(void **state)
         }
 }
 
+/* A thread has the local variables of one chain of calls at a time, the longest one's at most. Rings and calls through pointers count nothing. */
+static void local_memory_adds_up_along_calls(void **state)
+{
+#define HAS(name, bytes, calls) ".func " name "() { .local .align 16 .b8 a[" bytes "]; .reg .pred %p; .reg .b32 %r; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" \
+    "mov.u32 %r, %tid.y; setp.ne.u32 %p, %r, 0; @%p bra E;\n" calls "\nE: ret; }\n"
+#define KERNEL(calls) ".visible .entry k() { .local .align 16 .b8 a[1024]; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" calls "\nret; }\n"
+    static const struct { const char *text; int bytes; CUresult launch; } cases[] = {
+        { HAS("f", "2000", "") HAS("g", "3008", "call f, ();") KERNEL("call g, ();"), 1024 + 3008 + 2000, CUDA_SUCCESS },
+        { HAS("f", "2000", "") HAS("g", "3008", "") KERNEL("call f, (); call g, ();"), 1024 + 3008, CUDA_SUCCESS },
+        { HAS("f", "300000", "") HAS("g", "300000", "") KERNEL("call f, (); call g, ();"), 1024 + 300000, CUDA_SUCCESS },
+        { HAS("f", "300000", "") HAS("g", "300000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16 + 600000, CUDA_ERROR_INVALID_VALUE },
+        { ".func g();\n" HAS("f", "2000", "call g, ();") HAS("g", "4000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16, -1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        int told;
+        snprintf(text, sizeof text, PTX_HEAD "%s", cases[i].text);
+        CUmodule module = load_module(text);
+        CUfunction function = get_function(module, "k");
+        OK(cuFuncGetAttribute(&told, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function));
+        assert_int_equal(told, cases[i].bytes);
+        if (cases[i].launch != (CUresult)-1)
+            FAILS(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL), cases[i].launch);
+        OK(cuCtxSynchronize());
+        OK(cuModuleUnload(module));
+    }
+#undef HAS
+#undef KERNEL
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(load_and_unload),
         TEST_IN_CONTEXT(large_variables_are_fresh_pages),
         TEST_IN_CONTEXT(local_memory_has_a_limit),
+        TEST_IN_CONTEXT(local_memory_adds_up_along_calls),
         TEST_IN_CONTEXT(load_from_a_file),        TEST_IN_CONTEXT(wrong_images),
         TEST_IN_CONTEXT(functions),               TEST_IN_CONTEXT(variables),             TEST_IN_CONTEXT(references_do_not_exist),
         TEST_IN_CONTEXT(the_context_owns_them),   TEST_IN_CONTEXT(loading_mode),
