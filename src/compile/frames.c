@@ -90,6 +90,21 @@ static void place_roots(struct frames *frames)
     }
 }
 
+/* Adds up along the calls. `pointed`: what a call through a pointer takes. */
+static void add_up(const struct frames *frames, uint64_t pointed, uint64_t *deepest)
+{
+    const struct mr_reach *reach = frames->reach;
+    for (uint32_t next = 0; next < frames->ordered; next++) {
+        uint32_t f = frames->order[next];
+        const struct mr_reach_body *body = &reach->bodies[f];
+        uint64_t below = body->calls_indirectly ? pointed : 0, frame = frame_of(reach->module->functions[f]);
+        for (size_t i = body->functions; i < body->taken; i++)
+            if (deepest[reach->items[i]] > below)
+                below = deepest[reach->items[i]];
+        deepest[f] = frame + below < FRAME_LIMIT ? frame + below : FRAME_LIMIT;
+    }
+}
+
 bool mr_frames_find(const struct mr_reach *reach, uint64_t *deepest)
 {
     uint32_t count = reach->module->function_count;
@@ -107,15 +122,13 @@ bool mr_frames_find(const struct mr_reach *reach, uint64_t *deepest)
         place_roots(&frames);
         for (uint32_t f = 0; f < count; f++)
             deepest[f] = 0;
-        for (uint32_t next = 0; next < frames.ordered; next++) {
-            uint32_t f = frames.order[next];
-            const struct mr_reach_body *body = &reach->bodies[f];
-            uint64_t below = 0, frame = frame_of(reach->module->functions[f]);
-            for (size_t i = body->functions; i < body->taken; i++)
-                if (deepest[reach->items[i]] > below)
-                    below = deepest[reach->items[i]];
-            deepest[f] = frame + below < FRAME_LIMIT ? frame + below : FRAME_LIMIT;
-        }
+        add_up(&frames, 0, deepest);
+        uint64_t pointed = 0;
+        for (uint32_t t = 0; t < reach->target_count; t++)
+            if (deepest[reach->targets[t]] > pointed)
+                pointed = deepest[reach->targets[t]];
+        if (pointed > 0)
+            add_up(&frames, pointed, deepest);
     }
     mr_free(frames.order);
     mr_free(frames.calls);

@@ -221,7 +221,8 @@ static void local_memory_has_a_limit(void **state)
         }
 }
 
-/* A thread has the local variables of one chain of calls at a time, the longest one's at most. Rings and calls through pointers count nothing. */
+/* A thread has the local variables of one chain of calls at a time, the longest one's at most. Rings count nothing, a call through a pointer as much as the
+ * largest function that it may come to: all of this is as on an H100. */
 static void local_memory_adds_up_along_calls(void **state)
 {
 #define HAS(name, bytes, calls) ".func " name "() { .local .align 16 .b8 a[" bytes "]; .reg .pred %p; .reg .b32 %r; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" \
@@ -233,6 +234,7 @@ static void local_memory_adds_up_along_calls(void **state)
         { HAS("f", "300000", "") HAS("g", "300000", "") KERNEL("call f, (); call g, ();"), 1024 + 300000, CUDA_SUCCESS },
         { HAS("f", "300000", "") HAS("g", "300000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16 + 600000, CUDA_ERROR_INVALID_VALUE },
         { ".func g();\n" HAS("f", "2000", "call g, ();") HAS("g", "4000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16, -1 },
+        { HAS("f", "2000", "") HAS("g", "4000", "") KERNEL("t: .callprototype () _ (); .reg .b64 %f; mov.u64 %f, f; mov.u64 %f, g; call (), %f, (), t;"), 1024 + 4000, CUDA_SUCCESS },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
