@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The deepest chain of calls from each function: frames.h tells what counts.
  *
- * Functions are taken in an order in which all that one calls comes before it. A function that no such order has is in a ring of calls, or calls into one. The latter
- * are found from the other end: those that nobody calls, then those that only these call, and so on. What is left is rings, and what lies between two of them. */
+ * Functions are taken in an order in which all that one calls comes before it. A function that no such order has is in
+ * a ring of calls, or calls into one. The latter are found from the other end: those that nobody calls, then those that
+ * only these call, and so on. What is left is rings, and what lies between two of them. */
 #include "compile/frames.h"
 
 #include "base/memory.h"
 
-#define FRAME_LIMIT (UINT64_C(1) << 60)  /* sums stay where they can't wrap around */
+#define FRAME_LIMIT (UINT64_C(1) << 60) /* sums stay where they can't wrap around */
 
 struct frames {
     const struct mr_reach *reach;
-    uint32_t *order, ordered;            /* functions, callees first */
-    uint32_t *calls, *callers;           /* of each, those that have not been put in order yet */
-    uint32_t *first, *from;              /* from[first[f]] to from[first[f + 1] - 1] call f */
+    uint32_t *order, ordered;  /* functions, callees first */
+    uint32_t *calls, *callers; /* of each, those that have not been put in order yet */
+    uint32_t *first, *from;    /* from[first[f]] to from[first[f + 1] - 1] call f */
     bool *placed;
 };
 
@@ -27,7 +28,8 @@ static uint64_t frame_of(const struct mr_ptx_function *func)
     uint64_t frame = 0;
     for (uint32_t i = 0; i < func->var_count; i++)
         if (func->vars[i]->space == MR_PTX_SPACE_LOCAL && frame < FRAME_LIMIT)
-            frame = align_up(frame, func->vars[i]->align) + (func->vars[i]->size < FRAME_LIMIT ? func->vars[i]->size : FRAME_LIMIT);
+            frame = align_up(frame, func->vars[i]->align) +
+                    (func->vars[i]->size < FRAME_LIMIT ? func->vars[i]->size : FRAME_LIMIT);
     return frame;
 }
 
@@ -108,7 +110,7 @@ static void add_up(const struct frames *frames, uint64_t pointed, uint64_t *deep
 bool mr_frames_find(const struct mr_reach *reach, uint64_t *deepest)
 {
     uint32_t count = reach->module->function_count;
-    struct frames frames = { .reach = reach };
+    struct frames frames = {.reach = reach};
     frames.order = mr_calloc(count + 1, sizeof *frames.order);
     frames.calls = mr_calloc(count + 1, sizeof *frames.calls);
     frames.callers = mr_calloc(count + 1, sizeof *frames.callers);

@@ -196,8 +196,6 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); 
 
 /* value.c: stack slots in the prologue */
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
-/* One that LLVM makes no values of: where each of thousands of blocks writes it, a choice between all of them would cost the square of their number. */
-LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name);
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element);
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name);
 void cg_mark_invariant(struct cg *g, LLVMValueRef load);
@@ -288,10 +286,9 @@ LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_lg2(struct cg *g, LLVMValueRef x);
 LLVMValueRef cg_tanh(struct cg *g, LLVMValueRef x);
 
-/* optimise.c, mend.c, constants.c, cut.c, object.c, target.c */
+/* optimise.c, mend.c, cut.c, object.c, target.c */
 bool cg_optimise(struct cg_unit *unit);
 void cg_mend(struct cg_unit *unit);
-bool cg_constants(struct cg_unit *unit);
 void cg_cut(struct cg_unit *unit);
 bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result);
 /* The machine that the request is for, which nobody else uses until it is given back; the module is then for it. False with an error. */

@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Constants of long functions. LLVM's code generator keeps a list for each function of those that instructions read from memory, which are vectors and numbers with a point, and
- * looks through all of it for each use: time by the square of their number. So from some hundreds on they are words of a table of our own, loaded and spread where they are used.
+ * Constants of long functions. LLVM's code generator keeps a list for each function of those that instructions read
+ * from memory, which are vectors and numbers with a point, and looks through all of it for each use: time by the square
+ * of their number. So from some hundreds on they are words of a table of our own, loaded and spread where they are
+ * used.
  *
- * Only operations that gain nothing from knowing a constant are changed; shifts and divisions by constants, for example, keep them. This comes last, since LLVM's passes
- * would put the constants back.
+ * Only operations that gain nothing from knowing a constant are changed; shifts and divisions by constants, for
+ * example, keep them. This comes last, since LLVM's passes would put the constants back.
  */
-#include "compile/codegen/cg.h"
+#include "compile/codegen/constants.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-#define KEPT 512u        /* of a function stay as they are */
+#define KEPT 512u /* of a function stay as they are */
 #define BUCKETS_LEAST 4096u
 
 struct constants {
-    struct { LLVMValueRef constant; uint32_t place; } *buckets; /* all that have been met; place: in the table, plus 1; 0: it stays */
+    struct {
+        LLVMValueRef constant;
+        uint32_t place;
+    } * buckets; /* all that have been met; place: in the table, plus 1; 0: it stays */
     size_t bucket_count, count;
-    LLVMValueRef *words;                                        /* 64 bits each */
+    LLVMValueRef *words; /* 64 bits each */
     size_t word_count, word_room;
-    LLVMValueRef table;                                         /* what it is called until its size is known */
+    LLVMValueRef table; /* what it is called until its size is known */
 };
 
 static size_t bucket_of(const struct constants *all, LLVMValueRef constant)
@@ -49,12 +54,14 @@ static bool grow(struct constants *all)
     return true;
 }
 
-/* What each element of the constant is, or a scalar itself; NULL if elements differ or it is nothing that is read from memory. */
+/* What each element of the constant is, or a scalar itself; NULL if elements differ or it is nothing that is read from
+ * memory. */
 static LLVMValueRef element_of(LLVMValueRef constant)
 {
     LLVMTypeRef type = LLVMTypeOf(constant);
     bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    if (!LLVMIsConstant(constant) || LLVMIsUndef(constant) || LLVMIsNull(constant) || (!vector && !LLVMIsAConstantFP(constant)))
+    if (!LLVMIsConstant(constant) || LLVMIsUndef(constant) || LLVMIsNull(constant) ||
+        (!vector && !LLVMIsAConstantFP(constant)))
         return NULL;
     LLVMValueRef first = vector ? LLVMGetAggregateElement(constant, 0) : constant;
     unsigned bits = first ? cg_bits(LLVMTypeOf(first)) : 0;
@@ -71,7 +78,20 @@ static bool takes_any(LLVMValueRef inst)
 {
     size_t length;
     switch (LLVMGetInstructionOpcode(inst)) {
-    case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMAnd: case LLVMOr: case LLVMXor: case LLVMFAdd: case LLVMFSub: case LLVMFMul: case LLVMFDiv: case LLVMStore: case LLVMICmp: case LLVMFCmp: case LLVMSelect:
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMAnd:
+    case LLVMOr:
+    case LLVMXor:
+    case LLVMFAdd:
+    case LLVMFSub:
+    case LLVMFMul:
+    case LLVMFDiv:
+    case LLVMStore:
+    case LLVMICmp:
+    case LLVMFCmp:
+    case LLVMSelect:
         return true;
     case LLVMCall: {
         LLVMValueRef called = LLVMGetCalledValue(inst);
@@ -83,7 +103,8 @@ static bool takes_any(LLVMValueRef inst)
 }
 
 /* Where a constant stands in the table, plus 1; 0 if it stays. False if memory is short. */
-static bool place_of(struct cg_unit *unit, struct constants *all, LLVMValueRef constant, LLVMValueRef element, uint32_t *place)
+static bool place_of(struct cg_unit *unit, struct constants *all, LLVMValueRef constant, LLVMValueRef element,
+                     uint32_t *place)
 {
     if (!grow(all))
         return false;
@@ -106,21 +127,26 @@ static bool place_of(struct cg_unit *unit, struct constants *all, LLVMValueRef c
 }
 
 /* The constant, from the table, in front of where the builder is. */
-static LLVMValueRef load(struct cg_unit *unit, LLVMBuilderRef builder, struct constants *all, LLVMTypeRef type, LLVMValueRef element, uint32_t place)
+static LLVMValueRef load(struct cg_unit *unit, LLVMBuilderRef builder, struct constants *all, LLVMTypeRef type,
+                         LLVMValueRef element, uint32_t place)
 {
     if (!all->table)
         all->table = LLVMAddGlobal(unit->module, unit->i64, "constants");
     LLVMValueRef offset = LLVMConstInt(unit->i64, (place - 1) * 8ull, false);
-    LLVMValueRef value = LLVMBuildLoad2(builder, LLVMTypeOf(element), LLVMBuildGEP2(builder, unit->i8, all->table, &offset, 1, ""), "");
+    LLVMValueRef value =
+        LLVMBuildLoad2(builder, LLVMTypeOf(element), LLVMBuildGEP2(builder, unit->i8, all->table, &offset, 1, ""), "");
     if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
         return value;
-    LLVMValueRef first = LLVMBuildInsertElement(builder, LLVMGetPoison(type), value, LLVMConstInt(unit->i32, 0, false), "");
-    return LLVMBuildShuffleVector(builder, first, LLVMGetPoison(type), LLVMConstNull(LLVMVectorType(unit->i32, LLVMGetVectorSize(type))), "");
+    LLVMValueRef first =
+        LLVMBuildInsertElement(builder, LLVMGetPoison(type), value, LLVMConstInt(unit->i32, 0, false), "");
+    return LLVMBuildShuffleVector(builder, first, LLVMGetPoison(type),
+                                  LLVMConstNull(LLVMVectorType(unit->i32, LLVMGetVectorSize(type))), "");
 }
 
 static bool change(struct cg_unit *unit, LLVMBuilderRef builder, struct constants *all, LLVMValueRef inst)
 {
-    unsigned operands = LLVMGetInstructionOpcode(inst) == LLVMCall ? LLVMGetNumArgOperands(inst) : (unsigned)LLVMGetNumOperands(inst);
+    unsigned operands =
+        LLVMGetInstructionOpcode(inst) == LLVMCall ? LLVMGetNumArgOperands(inst) : (unsigned)LLVMGetNumOperands(inst);
     for (unsigned i = 0; i < operands; i++) {
         LLVMValueRef constant = LLVMGetOperand(inst, i), element = element_of(constant);
         uint32_t place = 0;
@@ -139,7 +165,8 @@ static void fill_table(struct cg_unit *unit, struct constants *all)
 {
     if (!all->table)
         return;
-    LLVMValueRef content = LLVMConstArray2(unit->i64, all->words, all->word_count), table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "constants");
+    LLVMValueRef content = LLVMConstArray2(unit->i64, all->words, all->word_count),
+                 table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), "constants");
     LLVMSetInitializer(table, content);
     LLVMSetGlobalConstant(table, true);
     LLVMSetLinkage(table, LLVMInternalLinkage);
@@ -151,7 +178,8 @@ static bool change_function(struct cg_unit *unit, LLVMBuilderRef builder, LLVMVa
 {
     struct constants all = {.buckets = NULL};
     bool good = true;
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block && good; block = LLVMGetNextBasicBlock(block))
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block && good;
+         block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef inst = LLVMGetFirstInstruction(block); inst && good; inst = LLVMGetNextInstruction(inst))
             if (takes_any(inst))
                 good = change(unit, builder, &all, inst);
@@ -165,7 +193,8 @@ bool cg_constants(struct cg_unit *unit)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(unit->context);
     bool good = true;
-    for (LLVMValueRef function = LLVMGetFirstFunction(unit->module); function && good; function = LLVMGetNextFunction(function))
+    for (LLVMValueRef function = LLVMGetFirstFunction(unit->module); function && good;
+         function = LLVMGetNextFunction(function))
         if (!LLVMIsDeclaration(function))
             good = change_function(unit, builder, function);
     LLVMDisposeBuilder(builder);

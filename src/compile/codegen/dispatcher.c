@@ -55,6 +55,18 @@ static LLVMValueRef keep_in_memory(struct cg *g)
     return all;
 }
 
+LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name)
+{
+    LLVMValueRef slot = cg_slot(g, type, name);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMTypeRef see = LLVMFunctionType(g->unit->void_type, &g->unit->ptr, 1, false);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMBuildCall2(g->b, see, LLVMGetInlineAsm(see, "", 0, "r", 1, true, false, LLVMInlineAsmDialectATT, false), &slot, 1, "");
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+    return slot;
+}
+
 _Static_assert(MR_SCAN_MARK >> 31 == 1, "cg_dispatcher_at_barriers looks for a sign");
 _Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OUTSIDE == (int)MR_SCAN_ORDER_OUTSIDE
     && (int)MR_SCAN_BARRIERS == (int)MR_SCAN_ORDER_BARRIERS, "the runtime's orders are the code generator's");

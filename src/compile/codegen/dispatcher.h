@@ -5,6 +5,10 @@
 
 #include "compile/codegen/cg.h"
 
+/* A slot in the prologue that LLVM makes no values of: where each of thousands of blocks writes it, a choice between
+ * all of them would cost the square of their number. */
+LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name);
+
 void cg_dispatcher_slots(struct cg *g); /* in the prologue: the masks of all blocks, and what is asked */
 void cg_dispatcher_clear(struct cg *g); /* no lanes are parked */
 void cg_dispatcher_ask(struct cg *g, LLVMValueRef order); /* ends the present block of code: goes on with what comes after g->at; MR_SCAN_ORDER_* */

@@ -7,6 +7,7 @@
  * requests share anything at a time.
  */
 #include "compile/codegen/blocks.h"
+#include "compile/codegen/constants.h"
 #include "compile/codegen/emit_stack.h"
 #include "compile/codegen/inline.h"
 #include "compile/codegen/lines.h"

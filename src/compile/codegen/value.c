@@ -170,18 +170,6 @@ LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
     return slot;
 }
 
-LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name)
-{
-    LLVMValueRef slot = cg_slot(g, type, name);
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMTypeRef see = LLVMFunctionType(g->unit->void_type, &g->unit->ptr, 1, false);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    LLVMBuildCall2(g->b, see, LLVMGetInlineAsm(see, "", 0, "r", 1, true, false, LLVMInlineAsmDialectATT, false), &slot, 1, "");
-    LLVMPositionBuilderAtEnd(g->b, here);
-    cg_line_again(g);
-    return slot;
-}
-
 /* Whenever a use of it is gone, LLVM looks through all uses of a slot, and an atomic operation uses one for each lane. */
 #define SCRATCH_USES 8u
 
