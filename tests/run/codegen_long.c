@@ -266,9 +266,54 @@ static void more_alive_than_expected(void **unused)
     rig_close(rig);
 }
 
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* More constants than stay in the instructions: of integers and floats, in sums, products, comparisons and choices. */
+static void many_constants(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 160 };
+    struct { uint64_t *out; } params = {.out = out};
+    FILE *file = begin_text();
+    fprintf(file, BEGIN("constants", "", ".reg .f32 %%f<4>;\n"));
+    fprintf(file, "cvt.rn.f32.u32 %%f0, %%t; mov.f32 %%f1, 0f3F800000;\n");
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        fprintf(file, "add.u32 %%r, %%r, %u; mul.lo.u32 %%x0, %%r, %u; xor.b32 %%r, %%x0, %u;\n", i * 2654435761u + 7, i * 2246822519u | 1, i * 3266489917u);
+        fprintf(file, "setp.gt.u32 %%p0, %%r, %u; selp.b32 %%x1, %u, %%r, %%p0; add.u32 %%r, %%r, %%x1;\n", i * 668265263u, i * 374761393u);
+        fprintf(file, "fma.rn.f32 %%f0, %%f0, 0f%08X, 0f%08X; fma.rn.f32 %%f1, %%f1, 0f%08X, 0f%08X;\n", bits_of(0.5f + (float)i / 1024), bits_of((float)i / 3),
+            bits_of(0.25f + (float)i / 2048), bits_of((float)i / 7));
+    }
+    fprintf(file, "mov.b32 %%x2, %%f0; xor.b32 %%r, %%r, %%x2; mov.b32 %%x2, %%f1; add.u32 %%r, %%r, %%x2;\n" END);
+    struct rig *rig = open_text(file);
+    uint32_t expected[THREADS];
+    for (uint32_t t = 0; t < THREADS; t++) {
+        uint32_t r = t;
+        float f0 = (float)t, f1 = 1;
+        for (unsigned i = 0; i < ROUNDS; i++) {
+            r = ((r + (i * 2654435761u + 7)) * (i * 2246822519u | 1)) ^ i * 3266489917u;
+            r += r > i * 668265263u ? i * 374761393u : r;
+            f0 = fmaf(f0, 0.5f + (float)i / 1024, (float)i / 3);
+            f1 = fmaf(f1, 0.25f + (float)i / 2048, (float)i / 7);
+        }
+        expected[t] = (r ^ bits_of(f0)) + bits_of(f1);
+    }
+    FOR_VARIANTS {
+        rig_run(rig, "constants", 1, THREADS, &params, sizeof params);
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal((uint32_t)out[t], expected[t]);
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(structs_in_local_memory), cmocka_unit_test(long_blocks), cmocka_unit_test(long_straight_code), cmocka_unit_test(many_ways), cmocka_unit_test(many_barriers), cmocka_unit_test(registers_written_once), cmocka_unit_test(many_atomics),
-        cmocka_unit_test(more_alive_than_expected)};
+        cmocka_unit_test(more_alive_than_expected),
+        cmocka_unit_test(many_constants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
