@@ -2,7 +2,6 @@
 /* Blocks of one grid that wait for each other by plain loads, in loops that look like others: on hardware all blocks of such a grid run at once, and
  * here, on two workers, the later ones begin when nothing moves any more. */
 #include "api_support.h"
-#include "base/sanitizer.h"
 
 enum { BLOCKS = 12 };
 
@@ -107,8 +106,10 @@ static void both_chains(const char *ptx)
 /* ThreadSanitizer holds signals back until a thread calls the C library, which generated code does not: nobody is interrupted there. */
 static void skip_without_interrupts(void)
 {
-#ifdef MR_TSAN
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
     skip();
+#endif
 #endif
 }
 
