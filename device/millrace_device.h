@@ -295,9 +295,9 @@ extern "C" __attribute__((device)) void cudaGraphSetConditional(cudaGraphConditi
 extern "C" __attribute__((device)) int printf(const char *format, ...);
 extern "C" __attribute__((device)) void *malloc(size_t size);
 extern "C" __attribute__((device)) void free(void *pointer);
-extern "C" __attribute__((device)) void *__cuda_syscall_aligned_malloc(size_t size, size_t alignment);
-/* free() takes it back. */
-MR_DEVICE void *__nv_aligned_device_malloc(size_t size, size_t alignment) { return __cuda_syscall_aligned_malloc(size, alignment); }
+/* It has a name of its own here, since CCCL declares the other one, for both sides where libnvrtc is told to. free() takes back what it gives. */
+extern "C" __attribute__((device)) void *mr_aligned_malloc(size_t size, size_t alignment) __asm__("__cuda_syscall_aligned_malloc");
+MR_DEVICE void *__nv_aligned_device_malloc(size_t size, size_t alignment) { return mr_aligned_malloc(size, alignment); }
 /* new and delete for the device, placement new among them: clang has its own header of this name before the host's, which makes them of malloc and free. */
 #include <new>
 #ifdef __cpp_aligned_new

@@ -430,12 +430,13 @@ static void what_sources_expect(void **state)
         "#include <cassert>\n#include <driver_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "using int64_t = signed long long;\nusing uint64_t = unsigned long long;\nusing intptr_t = int64_t;\n"
         "cudaError_t status() { return cudaSuccess; }\n"
+        "extern \"C\" __device__ void *__cuda_syscall_aligned_malloc(size_t, size_t);\n" /* as CCCL declares it */
         "struct view { int sum = 0; view(const std::initializer_list<int> list) { for (int i : list) sum += i; } };\n"
         "float wide(const volatile __half &h) { return __half(__half_raw(h)); }\n"
         "float wide(const volatile __nv_bfloat16 &b) { return __nv_bfloat16(__nv_bfloat16_raw(b)); }\n"
         "extern \"C\" __global__ void k(int *p, __half *h, __nv_bfloat16 *b)\n"
         "{\n    clock_t now = clock();\n    assert(p && now != -1);\n"
-        "    p[0] = view({1, 2, (int)status()}).sum + (int)wide(*h) + (int)wide(*b) + (int)__isGridConstant(p);\n}\n";
+        "    p[0] = view({1, 2, (int)status()}).sum + (int)wide(*h) + (int)wide(*b) + (int)__isGridConstant(p) + (__cuda_syscall_aligned_malloc(8, 8) == nullptr);\n}\n";
     static const char *const words[] = { "--std=c++17", "--device-as-default-execution-space", "-ftz=true", "-arch=sm_80" };
     nvrtcProgram program = program_of(source, "kern.cu");
     if (nvrtcCompileProgram(program, 4, words) != NVRTC_SUCCESS)
