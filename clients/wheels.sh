@@ -9,8 +9,6 @@ install cupy-14.2 'cupy-cuda13x==14.2.*' 'numpy<2.5' || exit 1
 install xgboost-3.2 --no-deps 'xgboost==3.2.*' || exit 1
 install xgboost-needs scipy || exit 1
 
-# Part of what the wheels hold is in PTX for 12.0 alone.
-export MILLRACE_COMPUTE_CAPABILITY=12.0
 CUPY_CACHE_DIR=$cache/kernels-$(cat "$build"/device/*.h "$build"/device/include/*.h "$build"/lib/libnvrtc.so.13 | cksum | cut -d ' ' -f 1)
 export CUPY_CACHE_DIR
 [ -d "$CUPY_CACHE_DIR" ] || rm -rf "$cache"/kernels-*

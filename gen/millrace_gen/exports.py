@@ -222,14 +222,18 @@ def exported_names(functions):
     return sorted(names)
 
 
+# What the driver exports beside the table, for Millrace's own libcudart alone (src/object/device.h).
+PRIVATE = ["millrace_prefer_capability"]
+
+
 def emit_map(functions):
     """libcuda.map: exactly the table's symbols are global."""
     lines = [f"# {GENERATED}", "{", "  global:"]
-    lines += [f"    {name};" for name in exported_names(functions)]
+    lines += [f"    {name};" for name in exported_names(functions) + PRIVATE]
     lines += ["  local:", "    *;", "};"]
     return "\n".join(lines) + "\n"
 
 
 def emit_names(functions):
     """exports.txt: one ELF name per line, for the tests."""
-    return "\n".join(exported_names(functions)) + "\n"
+    return "\n".join(exported_names(functions) + PRIVATE) + "\n"

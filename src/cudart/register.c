@@ -152,6 +152,15 @@ void **__cudaRegisterFatBinary(void *fatCubin)
     return (void **)(void *)image;
 }
 
+void mr_rt_each_image(void (*see)(void *of, const void *data, void *const *objects), void *of)
+{
+    pthread_mutex_lock(&lock);
+    for (const struct image *image = images; image; image = image->next)
+        if (image->data)
+            see(of, image->data, image->objects);
+    pthread_mutex_unlock(&lock);
+}
+
 void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
 {
     (void)fatCubinHandle;

@@ -19,6 +19,9 @@ cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out);
 /* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used. There is a current context. */
 void mr_rt_load_all(void);
 
+/* Calls `see` for each image that is registered now, with its fat binary and those of the objects that it is to be linked of (up to NULL), or NULL. `see` must not register. */
+void mr_rt_each_image(void (*see)(void *of, const void *data, void *const *objects), void *of);
+
 /* The stub that a kernel was registered with, or the kernel itself. */
 const void *mr_rt_kernel_name(CUkernel kernel);
 

@@ -14,6 +14,7 @@
 #include "cudart/device.h"
 #include "cudart/register.h"
 #include "cudart/runtime.h"
+#include "cudart/wanted.h"
 #include "runtime_impl.h"
 
 #define MAX_DEVICES 64
@@ -28,6 +29,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUcontext retained[MAX_DEVICES];
 static bool lost[MAX_DEVICES]; /* reset after a fault: not to be had again in this process, as on hardware */
 static int first_device; /* what cudaSetValidDevices put first */
+
+/* The driver's, by which it hears what the program's images want before it makes its devices (object/device.h); NULL in a driver that has none. */
+static void (*prefer_capability)(unsigned capability);
 
 #define MR_NAME_(name) #name
 #define MR_NAME(name) MR_NAME_(name)
@@ -47,6 +51,7 @@ static cudaError_t open_driver(void)
 #undef MR_DRIVER
     if (missing)
         return mr_rt_bad(cudaErrorInsufficientDriver, "libcudart: the driver that was found has no %s", missing);
+    prefer_capability = (void (*)(unsigned))dlsym(library, "millrace_prefer_capability");
     return cudaSuccess;
 }
 
@@ -61,6 +66,8 @@ cudaError_t mr_rt_driver_slow(void)
     }
     cudaError_t status = result;
     if (status == cudaSuccess && !mr_rt_is_ready) {
+        if (prefer_capability)
+            prefer_capability(mr_rt_wanted_capability());
         status = (cudaError_t)mr_driver.cuInit(0);
         if (status == cudaSuccess)
             __atomic_store_n(&mr_rt_is_ready, true, __ATOMIC_RELEASE);

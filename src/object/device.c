@@ -62,17 +62,42 @@ static const struct mr_capability *find_capability(unsigned major, unsigned mino
     return NULL;
 }
 
+/* What libcudart wants, as 80 for 8.0. Atomic. */
+static unsigned preferred;
+
+void millrace_prefer_capability(unsigned capability)
+{
+    __atomic_store_n(&preferred, capability, __ATOMIC_RELAXED);
+}
+
+/* The lowest from 8.0 up that is not below what libcudart wants; 8.0 where none is. */
+static const struct mr_capability *automatic_capability(void)
+{
+    unsigned wanted = __atomic_load_n(&preferred, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {
+        unsigned number = (unsigned)capabilities[i].major * 10 + (unsigned)capabilities[i].minor;
+        if (number >= 80 && number >= wanted) {
+            if (number > 80)
+                mr_log(MR_LOG_INFO, "the devices have compute capability %u.%u, since the program has PTX for no older one", number / 10, number % 10);
+            return &capabilities[i];
+        }
+    }
+    return find_capability(8, 0);
+}
+
 static const struct mr_capability *chosen_capability(void)
 {
     unsigned major, minor;
     char rest;
     const char *text = mr_setting_text(MR_SETTING_COMPUTE_CAPABILITY);
+    if (strcmp(text, "auto") == 0)
+        return automatic_capability();
     if (sscanf(text, "%u.%u%c", &major, &minor, &rest) == 2) {
         const struct mr_capability *found = find_capability(major, minor);
         if (found)
             return found;
     }
-    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is not a compute capability from 5.0 to 12.1; 8.0 is used", text);
+    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is neither auto nor a compute capability from 5.0 to 12.1; 8.0 is used", text);
     return find_capability(8, 0);
 }
 

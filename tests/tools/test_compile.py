@@ -330,6 +330,42 @@ class Options(Programs):
         self.assertIn("thrust/only_here.h is one of NVIDIA's C++ headers", done.stderr)
         self.assertIn("libthrust-dev", done.stderr)
 
+    def test_the_capability_is_what_the_images_need(self):
+        """By default the lowest from 8.0 up for which every image has PTX."""
+        self.write({
+            "main.cu": """
+#include <cstdio>
+int other();
+__global__ void arch(int *p) { *p = __CUDA_ARCH__; }
+int main()
+{
+    int device, *p, at = 0, major, minor;
+    cudaError_t status = cudaMallocManaged(&p, sizeof *p);
+    arch<<<1, 1>>>(p);
+    if (status == cudaSuccess) status = cudaGetLastError();
+    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+    at = status ? 0 : *p;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    printf("%d.%d %d %d %d\\n", major, minor, status, at, other());
+}
+""",
+            "other.cu": "__global__ void arch2(int *p) { *p = __CUDA_ARCH__; }\nint other()\n{\n    int *p, at = -1;\n    if (cudaMallocManaged(&p, sizeof *p)) return -2;\n"
+                        "    arch2<<<1, 1>>>(p);\n    if (!cudaDeviceSynchronize()) at = *p;\n    return at;\n}\n"})
+        for main, other, expected in (("75", "75", "8.0 0 750 750"), ("75", "120", "12.0 0 750 1200"), ("90", "86", "9.0 0 900 860"), ("103", "100", "10.3 0 1030 1000")):
+            for static in (), ("-cudart", "shared"):
+                self.cc("-arch=sm_" + main, "-c", "main.cu", "-o", "main.o")
+                self.cc("-arch=sm_" + other, "-c", "other.cu", "-o", "other.o")
+                self.cc("main.o", "other.o", *static, "-o", "program")
+                with self.subTest((main, other, static)):
+                    self.assertEqual(self.run_it(), expected + "\n")
+        os.environ["MILLRACE_COMPUTE_CAPABILITY"] = "8.0"
+        try:
+            self.assertEqual(self.run_it().split()[:2], ["8.0", "209"])
+        finally:
+            del os.environ["MILLRACE_COMPUTE_CAPABILITY"]
+
     def test_thrust_in_kernels(self):
         """As Thrust has it: in device code a branch that is never taken launches kernels by functions of the host, and the sequential way is gone."""
         detail = self.path / "lib" / "thrust" / "system" / "cuda" / "detail"

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which compute capability the registered images want (cudart/wanted.h): the heads of good containers, and of ones that lie, before a page that can't be read. */
+#include "expect.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cudart/wanted.h"
+
+void **__cudaRegisterFatBinary(void *fatCubin);
+void __cudaUnregisterFatBinary(void **fatCubinHandle);
+
+struct wrapper { unsigned magic, version; const void *data; void *more; };
+
+static unsigned char *page; /* the next one can't be read */
+static size_t page_size;
+
+/* Entries of 64 + 8 bytes, with these kinds (1 PTX, 2 machine code) and targets, at the page's end; returns where the container begins. */
+static unsigned char *build(unsigned count, const unsigned short *kinds, const unsigned *targets)
+{
+    size_t size = 16 + (size_t)count * 72;
+    unsigned char *at = page + page_size - size;
+    const struct { unsigned magic; unsigned short version, size; unsigned long long rest; } head = { 0xba55ed50u, 1, 16, size - 16 };
+    memset(page, 0, page_size);
+    memcpy(at, &head, 16);
+    for (unsigned i = 0; i < count; i++) {
+        const struct { unsigned short kind, version; unsigned size; unsigned long long body; unsigned others[3], target; } entry = { kinds[i], 0x101, 64, 8, { 0, 0, 0 }, targets[i] };
+        memcpy(at + 16 + i * 72, &entry, sizeof entry);
+    }
+    return at;
+}
+
+static unsigned wanted(const void *data, void *more)
+{
+    struct wrapper wrapper = { 0x466243b1u, more ? 2 : 1, data, more };
+    void **handle = __cudaRegisterFatBinary(&wrapper);
+    unsigned found = mr_rt_wanted_capability();
+    __cudaUnregisterFatBinary(handle);
+    return found;
+}
+
+static void test_good(void)
+{
+    static const unsigned short kinds[] = { 2, 1, 1, 2 };
+    static const unsigned targets[] = { 50, 120, 90, 80 };
+    HOLDS(mr_rt_wanted_capability() == 0);
+    HOLDS(wanted(build(4, kinds, targets), NULL) == 90);
+    HOLDS(wanted(build(1, kinds, targets), NULL) == 0);     /* machine code alone */
+    HOLDS(wanted(build(1, kinds + 1, targets), NULL) == 50);
+    HOLDS(wanted(build(0, NULL, NULL), NULL) == 0);
+    /* Of two images the one that wants more counts, and so do objects to be linked. */
+    unsigned char *first = build(2, kinds + 1, targets + 1), copy[256];
+    memcpy(copy, first, 16 + 144);
+    HOLDS(wanted(first, NULL) == 90);
+    struct wrapper wrapper = { 0x466243b1u, 1, copy, NULL };
+    void **handle = __cudaRegisterFatBinary(&wrapper);
+    HOLDS(wanted(build(1, kinds + 1, targets + 1), NULL) == 120);
+    HOLDS(wanted(build(1, kinds + 1, targets), NULL) == 90);
+    void *objects[] = { build(1, kinds + 1, targets + 1), NULL };
+    HOLDS(wanted(copy, objects) == 120);
+    __cudaUnregisterFatBinary(handle);
+    HOLDS(mr_rt_wanted_capability() == 0);
+}
+
+static void test_lies(void)
+{
+    static const unsigned short kinds[] = { 1, 1, 1 };
+    static const unsigned targets[] = { 75, 90, 120 };
+    srand(3);
+    for (int round = 0; round < 20000; round++) {
+        unsigned char *at = build(3, kinds, targets);
+        size_t size = 16 + 3 * 72;
+        for (int change = rand() % 6; change >= 0; change--)
+            at[(size_t)rand() % size] = (unsigned char)(rand() % 3 ? rand() : 0xff);
+        if (rand() % 4 == 0)
+            at = page + page_size - (size_t)(rand() % 100); /* cut short by the page's end */
+        (void)wanted(at, NULL);
+    }
+    HOLDS(wanted((void *)16, NULL) == 0);
+    HOLDS(wanted(page + page_size, NULL) == 0);
+    HOLDS(wanted(build(1, kinds, targets), (void *)16) == 75);
+    HOLDS(wanted(build(1, kinds, targets), page + page_size) == 75);
+}
+
+int main(void)
+{
+    page_size = (size_t)sysconf(_SC_PAGESIZE);
+    page = mmap(NULL, 2 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || mprotect(page + page_size, page_size, PROT_NONE) != 0)
+        return 1;
+    test_good();
+    test_lies();
+    return failures != 0;
+}
