@@ -174,7 +174,7 @@ static void test_wait_across_contexts(void **state)
     assert_int_equal(count, 1);
     OK(cuEventQuery(event));
     OK(cuCtxDestroy(other));
-    FAILS(cuStreamQuery(there), CUDA_ERROR_INVALID_HANDLE);
+    FAILS(cuStreamQuery(there), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     OK(cuCtxSetCurrent(the_context));
     OK(cuStreamDestroy(here));
     OK(cuEventDestroy(event));

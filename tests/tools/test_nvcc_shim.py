@@ -307,7 +307,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
     def test_lists_of_what_there_is(self):
         """Build files ask for the architectures."""
         lines = self.nvcc("--list-gpu-arch").stdout.split()
-        self.assertEqual((lines[0], lines[-1]), ("compute_50", "compute_90"))
+        self.assertEqual((lines[0], lines[-1]), ("compute_50", "compute_121"))
         self.assertEqual(self.nvcc("--list-gpu-code").stdout.split(), [line.replace("compute", "sm") for line in lines])
         self.assertIn("arch=compute_80,code=sm_80", self.nvcc("-arch-ls", "-code-ls").stdout.split())
 

@@ -130,5 +130,7 @@ int main(int argc, char **argv)
         fputs(request.help ? usage : version, stdout);
         return 0;
     }
-    return assemble(&request) ? 0 : FAILED;
+    bool good = assemble(&request);
+    mr_words_clear(&request.entries);
+    return good ? 0 : FAILED;
 }
