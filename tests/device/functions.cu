@@ -4,21 +4,10 @@
 #include <cstdio>
 #include <new>
 
-static int wrong;
-static __managed__ int wrong_there;
+#include "both_sides.h"
+
 static __managed__ struct { float2 two; float4 four; unsigned short half[6]; } shared_by_all;
 
-static __host__ __device__ void expect(bool good, int line)
-{
-    if (good)
-        return;
-    printf("line %d\n", line);
-#ifdef __CUDA_ARCH__
-    wrong_there = 1;
-#else
-    wrong = 1;
-#endif
-}
 #define IS(expression, right) expect((expression) == (right), __LINE__)
 
 /* On both sides. `one` is 1, so that nothing is known to the compiler. */

@@ -3,22 +3,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include "both_sides.h"
+
 template <class A, class B> struct same { static constexpr bool value = false; };
 template <class A> struct same<A, A> { static constexpr bool value = true; };
 
-static int wrong;
-static __managed__ int wrong_there;
-static __host__ __device__ void expect(bool good, int line)
-{
-    if (good)
-        return;
-    printf("line %d\n", line);
-#ifdef __CUDA_ARCH__
-    wrong_there = 1;
-#else
-    wrong = 1;
-#endif
-}
 /* The type, and the value, which is told apart from others by its bits. */
 #define IS(type, expression, right)                                                             \
     do {                                                                                        \
