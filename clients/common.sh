@@ -8,6 +8,8 @@
 #   check LABEL COMMAND…      runs it with its output in a log; counts and prints passed or failed
 #   suite KIND NAME PYTHON-COMMAND… TEST…    runs a client's own tests (suite.py), adds their counts
 #   skip LABEL REASON
+#   cupy_kernels              a folder for the kernels that CuPy keeps, of this build alone
+#   cupy_programs             checks the two CuPy programs of the seed documents, where they are, and cupy_check.py
 #   client_end                prints "NAME: N passed, N failed, N skipped"; status 1 if a check failed or a suite did worse than docs/clients.md states
 
 set -u
@@ -98,6 +100,26 @@ suite() {
 skip() {
     skipped=$((skipped + 1))
     echo "skipped: $client: $1: $2"
+}
+
+# CuPy keeps compiled kernels by their source; another build's must not be among them.
+cupy_kernels() {
+    CUPY_CACHE_DIR=$cache/kernels-$(cat "$build"/device/*.h "$build"/device/include/*.h "$build"/lib/libnvrtc.so.13 | cksum | cut -d ' ' -f 1)
+    export CUPY_CACHE_DIR
+    [ -d "$CUPY_CACHE_DIR" ] || rm -rf "$cache"/kernels-*
+    mkdir -p "$CUPY_CACHE_DIR"
+}
+
+cupy_programs() {
+    if [ -e "$programs/cupy_events.py" ]; then
+        check "cupy_events.py" "$millrace" run -- "$venv/bin/python" "$programs/cupy_events.py"
+        # Its last line asserts what isn't so: its tutorial says that the program ends in an error there, as it does on hardware.
+        check "cupy_streams.py" sh -c 'said=$("$@" 2>&1); echo "$said"; [ "$(echo "$said" | tail -n 1)" = AssertionError ]' - \
+            "$millrace" run -- "$venv/bin/python" "$programs/cupy_streams.py"
+    else
+        skip "cupy_events.py, cupy_streams.py" "the seed programs are not here"
+    fi
+    check "cupy_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_check.py"
 }
 
 client_end() {

@@ -65,21 +65,8 @@ fetch_and_build || exit 1
 
 # Headers for kernels that CuPy compiles, and the compiler for those that name nvcc.
 export CUDA_PATH="$build" NVCC="$build/bin/shims/nvcc"
-# CuPy keeps compiled kernels by their source; another build's must not be among them.
-CUPY_CACHE_DIR=$cache/kernels-$(cat "$build"/device/*.h "$build"/device/include/*.h "$build"/lib/libnvrtc.so.13 | cksum | cut -d ' ' -f 1)
-export CUPY_CACHE_DIR
-[ -d "$CUPY_CACHE_DIR" ] || rm -rf "$cache"/kernels-*
-mkdir -p "$CUPY_CACHE_DIR"
-
-if [ -e "$programs/cupy_events.py" ]; then
-    check "cupy_events.py" "$millrace" run -- "$venv/bin/python" "$programs/cupy_events.py"
-    # Its last line asserts what isn't so: its tutorial says that the program ends in an error there, as it does on hardware.
-    check "cupy_streams.py" sh -c 'said=$("$@" 2>&1); echo "$said"; [ "$(echo "$said" | tail -n 1)" = AssertionError ]' - \
-        "$millrace" run -- "$venv/bin/python" "$programs/cupy_streams.py"
-else
-    skip "cupy_events.py, cupy_streams.py" "the seed programs are not here"
-fi
-check "cupy_check.py" "$millrace" run -- "$venv/bin/python" "$root/clients/cupy_check.py"
+cupy_kernels
+cupy_programs
 
 # All these kernels take more than the cache of compiled kernels holds by default.
 export MILLRACE_CACHE_SIZE=4G
