@@ -130,21 +130,13 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         /* Loops whose count is not known are unrolled by nobody: the driver compiles for another machine than the PTX's, and this
          * would double the time that compiling takes. */
         "-mllvm", "-unroll-runtime=false" };
-    char arch[48];
     mr_words_add(words, compiler_name(), "");
     if (program->header_count)
         mr_words_add(words, "-I", "in-memory");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
-    unsigned clangs = mr_ptx_arch_of_clang(options->capability);
-    snprintf(arch, sizeof arch, "--cuda-gpu-arch=sm_%u", clangs);
-    mr_words_add(words, arch, "");
-    if (clangs != options->capability) {
-        snprintf(arch, sizeof arch, "-D__CUDA_ARCH__=%u0", options->capability);
-        mr_words_add(words, "-U__CUDA_ARCH__", "");
-        mr_words_add(words, arch, "");
-    }
+    mr_ptx_arch_clang_words(options->capability, words);
     struct mr_text path = { .data = NULL };
     mr_text_format(&path, "%s/millrace_device.h", device);
     mr_words_add(words, "-include", mr_text_chars(&path));

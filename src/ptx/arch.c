@@ -13,6 +13,9 @@
 /* The newest that clang 19 knows. */
 #define CLANG_NEWEST 90
 
+/* An older one that it does not know. */
+#define UNKNOWN_TO_CLANG 88
+
 static const int known[] = {50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -34,9 +37,22 @@ unsigned mr_ptx_arch_of_clang(unsigned capability)
 {
     unsigned found = 0;
     for (size_t i = 0; i < COUNT(known); i++)
-        if ((unsigned)known[i] <= capability && known[i] <= CLANG_NEWEST && known[i] != 88)
+        if ((unsigned)known[i] <= capability && known[i] <= CLANG_NEWEST && known[i] != UNKNOWN_TO_CLANG)
             found = (unsigned)known[i];
     return found;
+}
+
+void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words)
+{
+    char text[32];
+    unsigned clangs = mr_ptx_arch_of_clang(capability);
+    snprintf(text, sizeof text, "--cuda-gpu-arch=sm_%u", clangs);
+    mr_words_add(words, text, "");
+    if (clangs == capability)
+        return;
+    snprintf(text, sizeof text, "-D__CUDA_ARCH__=%u0", capability);
+    mr_words_add(words, "-U__CUDA_ARCH__", "");
+    mr_words_add(words, text, "");
 }
 
 void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out)

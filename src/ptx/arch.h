@@ -31,6 +31,9 @@ const int *mr_ptx_arch_all(size_t *count);
 /* The architecture that clang 19 is to compile for, to make code for `capability`: the newest that it knows and that is no newer. */
 unsigned mr_ptx_arch_of_clang(unsigned capability);
 
+/* Adds the options by which clang 19 compiles device code for `capability`: with that in __CUDA_ARCH__, also where clang does not know it. The PTX is for mr_ptx_retarget then. */
+void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words);
+
 /* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version of PTX that this needs. */
 void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);
 

@@ -91,19 +91,12 @@ void clang_words(const struct request *request, const struct places *places, con
 
 static void device_words(const struct request *request, const struct places *places, const char *source, unsigned target, struct mr_words *words)
 {
-    char arch[32];
-    snprintf(arch, sizeof arch, "sm_%u", mr_ptx_arch_of_clang(target));
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
     if (isatty(STDERR_FILENO)) /* its messages go through a file */
         mr_words_add(words, "-fcolor-diagnostics", "");
     mr_words_add(words, "--cuda-feature=+ptx83", "");
-    mr_words_add(words, "--cuda-gpu-arch=", arch);
-    if (mr_ptx_arch_of_clang(target) != target) {
-        snprintf(arch, sizeof arch, "-D__CUDA_ARCH__=%u0", target);
-        mr_words_add(words, "-U__CUDA_ARCH__", "");
-        mr_words_add(words, arch, "");
-    }
+    mr_ptx_arch_clang_words(target, words);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
     if (phase_is_device(request->phase)) /* who loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
