@@ -33,7 +33,7 @@ struct patch {
     size_t size;            /* of the bridges, in whole pages */
 };
 
-/* A bridge, or the jump of a stub's size: jmp *0(%rip), and the address behind it. */
+/* A bridge: jmp *0(%rip), and the address behind it. */
 static void write_bridge(unsigned char *at, uintptr_t target)
 {
     static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };
@@ -41,12 +41,18 @@ static void write_bridge(unsigned char *at, uintptr_t target)
     memcpy(at + sizeof jump, &target, sizeof target);
 }
 
-/* Whether bytes behind a function's end are padding, which no code reaches. */
-static bool is_long_enough(const unsigned char *code, size_t room)
+/* Whether what begins here is padding between functions: instructions that do nothing, as assemblers and linkers put them there. */
+static bool is_padding(const unsigned char *code)
 {
-    if (room >= JUMP + LANDING)
-        return true;
-    return room >= JUMP && memcmp(code, landing, LANDING) != 0;
+    return code[0] == 0x90 || code[0] == 0xcc || code[0] == 0 || (code[0] == 0x0f && code[1] == 0x1f) ||
+           (code[0] == 0x66 && (code[1] == 0x66 || code[1] == 0x2e || code[1] == 0x0f || code[1] == 0x90));
+}
+
+/* Whether a jump fits into the function, or into it and the padding behind it. */
+static bool is_long_enough(const unsigned char *code, const struct mr_redirect_function *function)
+{
+    size_t needed = JUMP + (function->room >= LANDING && memcmp(code, landing, LANDING) == 0 ? LANDING : 0);
+    return function->room >= needed && (function->size >= needed || is_padding(code + function->size));
 }
 
 /* The mapping that all functions are in, whose bytes must be the file's: another file of that name may have come since. */
@@ -96,7 +102,7 @@ static size_t write_jumps(const struct patch *patch, const struct mr_redirect_sy
     size_t done = 0;
     for (size_t i = 0; i < symbols->count; i++) {
         unsigned char *at = (unsigned char *)(patch->address + symbols->functions[i].value);
-        if (!is_long_enough(at, symbols->functions[i].room))
+        if (!is_long_enough(at, &symbols->functions[i]))
             continue;
         if (memcmp(at, landing, LANDING) == 0)
             at += LANDING;

@@ -107,7 +107,7 @@ static void take(const struct file *file, const Elf64_Sym *symbol, int name, uin
     if (next > symbol->st_value && next - symbol->st_value < room)
         room = next - symbol->st_value;
     out->functions[out->count++] = (struct mr_redirect_function){
-        .name = name, .offset = section->sh_offset + inside, .value = symbol->st_value, .room = room
+        .name = name, .offset = section->sh_offset + inside, .value = symbol->st_value, .size = symbol->st_size < room ? symbol->st_size : room, .room = room
     };
 }
 

@@ -14,7 +14,8 @@ struct mr_redirect_function {
     int name;         /* its number in the table of names */
     uintptr_t offset; /* of its first byte in the file */
     uintptr_t value;  /* of its first byte, as the object counts addresses */
-    size_t room;      /* its bytes, with the padding behind it */
+    size_t size;      /* its bytes, as its symbol says */
+    size_t room;      /* bytes up to what has a name next */
 };
 
 struct mr_redirect_symbols {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
 
-Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 [TEST]
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP [TEST]
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN = sys.argv[1:6]
+MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP = sys.argv[1:7]
 LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
 TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 NVCC = shutil.which("nvcc", path=TOOLKIT + "/bin")
@@ -121,14 +121,17 @@ class Broken(unittest.TestCase):
         self.assertEqual(said.count("NVIDIA's runtime library may be inside, and the names of its functions are stripped"), 1, said)
 
     def test_another_file_in_its_place(self):
-        """The loader has mapped one file when the name already leads to another: shown by a loader that maps a copy."""
-        other = self.path / "other.so"
-        changed = bytearray(self.good)
-        text = self.good.find(bytes.fromhex("31c0c3"))  # a short function of carried.c
-        self.assertGreater(text, 0)
-        changed[text:text + 3] = bytes.fromhex("90c390")
-        other.write_bytes(bytes(changed))
-        self.try_object(bytes(changed))
+        """The loader has mapped one file when its name comes to lead to another: an audit library before ours puts it there."""
+        file, other = self.path / "object.so", self.path / "other.so"
+        file.write_bytes(self.good)
+        function = self.good.find(bytes.fromhex("31c0c3"))  # a short one of carried.c
+        self.assertGreater(function, 0)
+        other.write_bytes(self.good[:function] + bytes.fromhex("90c390") + self.good[function + 3:])
+        status, said = run(PROGRAM, "try", str(file), through=False, LD_LIBRARY_PATH=str(LIBRARIES), LD_AUDIT=f"{SWAP}:{LIBRARIES / 'libmillrace-audit.so'}",
+                           SWAP_OBJECT=str(file), SWAP_WITH=str(other))
+        self.assertEqual((status, said.splitlines()[-2:]), (0, ["loaded", "passed"]), said)
+        self.assertIn("can't be replaced, so its calls will fail: its file has changed", said)
+        self.assertFalse(other.exists())
 
 
 class Libraries(unittest.TestCase):
@@ -241,4 +244,4 @@ int main()
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[7:], verbosity=2)

@@ -102,7 +102,8 @@ static void cut_short(void **state)
     free(bytes);
 }
 
-/* Bytes of the header, of the section headers and of the tables they name take any value. Each function that comes out lies inside the file. */
+/* Bytes of the header, of the section headers and of the symbols take any value. Nothing but names of the table comes out; where the functions lie is checked
+ * when they are changed. */
 static void lies(void **state)
 {
     (void)state;
