@@ -10,17 +10,10 @@
 #include <unistd.h>
 
 #include "base/mapped.h"
+#include "cudart/fatbin.h"
 #include "cudart/register.h"
 
-#define FATBIN_MAGIC 0xba55ed50u
-
 enum { ENTRY_PTX = 1, ENTRIES_MOST = 4096 };
-
-struct head {
-    uint32_t magic;
-    uint16_t version, size; /* of this head */
-    uint64_t rest;
-};
 
 struct entry_head {
     uint16_t kind, version;
@@ -45,9 +38,9 @@ static bool copy(void *to, uintptr_t from, size_t size)
 /* The lowest target of a fat binary's PTX; 0: it has none. */
 static unsigned lowest(const void *data)
 {
-    struct head head;
+    struct mr_fatbin_head head;
     unsigned found = 0;
-    if (!copy(&head, (uintptr_t)data, sizeof head) || head.magic != FATBIN_MAGIC || head.rest > PTRDIFF_MAX)
+    if (!copy(&head, (uintptr_t)data, sizeof head) || head.magic != MR_FATBIN_MAGIC || head.rest > PTRDIFF_MAX)
         return 0;
     uintptr_t at = (uintptr_t)data + head.size, end = at + (uintptr_t)head.rest;
     for (unsigned i = 0; i < ENTRIES_MOST && end - at >= sizeof(struct entry_head) && at < end; i++) {
@@ -61,13 +54,21 @@ static unsigned lowest(const void *data)
     return found;
 }
 
+static void see_fatbin(unsigned *most, const void *data)
+{
+    unsigned one = lowest(data);
+    *most = one > *most ? one : *most;
+}
+
+/* The last of several objects that are to be linked is the device runtime, which nvcc always adds: the program does without. */
 static void see_image(void *wanted, const void *data, void *const *objects)
 {
-    unsigned *most = wanted, one = lowest(data);
-    *most = one > *most ? one : *most;
-    for (void *object; objects && copy(&object, (uintptr_t)objects, sizeof object) && object; objects++) {
-        one = lowest(object);
-        *most = one > *most ? one : *most;
+    see_fatbin(wanted, data);
+    void *object, *next;
+    for (bool first = true; objects && copy(&object, (uintptr_t)objects, sizeof object) && object; first = false, objects++) {
+        bool last = !copy(&next, (uintptr_t)(objects + 1), sizeof next) || !next;
+        if (first || !last)
+            see_fatbin(wanted, object);
     }
 }
 

@@ -58,8 +58,11 @@ static void test_good(void)
     void **handle = __cudaRegisterFatBinary(&wrapper);
     HOLDS(wanted(build(1, kinds + 1, targets + 1), NULL) == 120);
     HOLDS(wanted(build(1, kinds + 1, targets), NULL) == 90);
-    void *objects[] = { build(1, kinds + 1, targets + 1), NULL };
+    /* The last of several objects is the device runtime, which doesn't count. */
+    void *objects[] = { build(1, kinds + 1, targets + 1), copy, NULL }, *runtime[] = { copy, build(1, kinds + 1, targets + 1), NULL };
     HOLDS(wanted(copy, objects) == 120);
+    HOLDS(wanted(copy, runtime) == 90);
+    HOLDS(wanted(copy, objects + 1) == 90 && wanted(copy, runtime + 1) == 120); /* one alone is the program's own */
     __cudaUnregisterFatBinary(handle);
     HOLDS(mr_rt_wanted_capability() == 0);
 }
