@@ -37,6 +37,9 @@ step "gcc, warnings as errors"
 configure build-check-gcc gcc -Dwerror=true
 ninja -C build-check-gcc --quiet
 
+step "circles between files"
+python3 scripts/circles.py build-check-gcc --check
+
 # One build for both: clang's warnings come from its front end and are the same with sanitizers.
 step "clang 19, warnings as errors, with AddressSanitizer and UndefinedBehaviorSanitizer"
 configure build-check-asan clang-19 -Dwerror=true -Db_sanitize=address,undefined
