@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A thin face on Meson: each target is one line of work. See README.md.
+# A thin face on Meson: each target is one line of work. README.md and CONTRIBUTING.md say what each is for.
 
 BUILD := build
 PREFIX ?= /usr/local

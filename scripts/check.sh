@@ -29,9 +29,10 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:handle_segv=0:allow_user_seg
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:atexit_sleep_ms=200:suppressions=$PWD/scripts/tsan.txt
 
-step "layers and sizes, the page of what shows it"
+step "layers and sizes, the page of what shows it, links between pages"
 python3 scripts/check_layers.py
 python3 scripts/check_shown.py
+python3 scripts/check_links.py
 
 step "gcc, warnings as errors"
 configure build-check-gcc gcc -Dwerror=true

@@ -18,7 +18,7 @@ HEADERS = ("crt/math_functions.h", "crt/device_functions.h", "crt/device_double_
 INNER = re.compile(r"_Pow_int|_[A-Z]?[a-z]*(Cosh|Sinh|Sinx|Log|sign|Dsign|int|hypot|hypotf)$|__(FLOAT|DOUBLE)_BITS|__cmath_power|__pow_helper|__libcpp_.*|__nv_.*|__is(finite|inf|nan)[dfl]?$"
                    r"|__finite[fl]?|__signbit[dfl]?|__pm\d|__declspec|__DEPRECATED__|d(add|sub|mul)|fdivide|(u?int|u?ll|float|double)2(u?int|u?ll|float|double)"
                    r"|syncthreads_.*|_?curand_box_muller.*|__attribute__|__NV_ATOMIC_.*|__u128Atomic.*|operator|defined|__CUDA.*|_curand_uniform(4|_double_hq)")
-# Missing, as README says.
+# Missing: tests/declared/missing.txt.
 MISSING = re.compile(r"__cvta_(generic_to_)?grid_constant.*")
 DECLARED = re.compile(r"(?:_DECL__|__device__|__HOST_DEVICE_FP8_DECL__|QUALIFIERS|__STATIC_INLINE__)[^;{}()]*?(?:__attribute__\(\([^)]*\)\)[^;{}()]*?)*\b([A-Za-z_]\w*)\s*\(")
 

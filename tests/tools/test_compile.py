@@ -84,7 +84,7 @@ class Examples(Programs):
 
     def test_examples(self):
         for name in ("streams", "graphs", "managed", "callbacks", "ipc", "textures", "priorities", "pipeline", "pools", "capture", "symbols", "pitched",
-                     "surfaces", "occupancy", "errors", "mapped", "ring"):
+                     "surfaces", "occupancy", "errors", "mapped", "ring", "squares"):
             with self.subTest(name):
                 self.assertIn(f"{name}: ", self.example(name, "-O2"))
 
