@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and opening the code generation library; see compiler.h.
  *
- * It is never closed, and nothing of it is taken down when the process ends (codegen/no_exit.c), so a thread may open it or be inside of it while another
+ * It is never closed, and nothing of it is taken down when the process ends (codegen/llvm/no_exit.c), so a thread may open it or be inside of it while another
  * calls exit. */
 #include "compile/compiler.h"
 

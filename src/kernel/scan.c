@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which block of a large function runs next: the first in scan order in front of which lanes are parked. Small functions have this written out at the end of each block;
- * generated code of large ones asks here. The order is mr_flow_scan's (compile/codegen/pending.c): ring by ring from the inside, what follows in the loop,
+ * generated code of large ones asks here. The order is mr_flow_scan's (compile/codegen/analysis/pending.c): ring by ring from the inside, what follows in the loop,
  * then the loop from its head. */
 #include "kernel/scan.h"
 

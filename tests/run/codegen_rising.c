@@ -2,7 +2,7 @@
 
 /*
  * Numbers that rise by one from lane to lane, compared with a limit where only a guard asks: how many lanes hold is calculated with scalars then
- * (emit_compare.c). And accesses by all, some and none of a warp's lanes, of all sizes, which without AVX-512 go different ways (access.c).
+ * (emit/compare.c). And accesses by all, some and none of a warp's lanes, of all sizes, which without AVX-512 go different ways (access.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Values that step from lane to lane by what only the running code knows (src/compile/codegen/stepped.c): strides that are parameters. Each is
+ * Values that step from lane to lane by what only the running code knows (src/compile/codegen/operands/stepped.c): strides that are parameters. Each is
  * compared with the same in C, lane by lane, with numbers that wrap 32 bits nowhere, once or many times within a warp.
  */
 #include <setjmp.h>

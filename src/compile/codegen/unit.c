@@ -6,12 +6,12 @@
  * outlives the request but the machine that code was made for (target.c), and no two
  * requests share anything at a time.
  */
-#include "compile/codegen/blocks.h"
-#include "compile/codegen/constants.h"
-#include "compile/codegen/emit_stack.h"
-#include "compile/codegen/inline.h"
-#include "compile/codegen/lines.h"
-#include "compile/codegen/narrow.h"
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/stack.h"
+#include "compile/codegen/llvm/constants.h"
+#include "compile/codegen/operands/narrow.h"
+#include "compile/codegen/rewrite/inline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

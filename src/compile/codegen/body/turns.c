@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Warps that take turns without stacks of their own (regions.c says in which kernels).
+ *
+ *     again:  for each warp:
+ *                 the first time around: start; else: go on where it stopped, if it did
+ *                 until it comes to a barrier or a pause: note which one, keep what it needs behind it
+ *                 or leaves: note that
+ *             if any warp stopped: again
+ *
+ * A warp's record is a piece of memory in the function's frame: the number of the stop (0: none), the lanes, tid, and
+ * what mr_flow_kept() names, each register in one place for all stops. .local variables live there too.
+ *
+ * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are (`held`). The end of a round in which none
+ * has is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different numbers, none of them can ever go on.
+ */
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/turns.h"
+
+#include "base/memory.h"
+
+/* A kernel whose warps need more than this has stacks. */
+#define RECORD_BYTES_MAX (16u << 10)
+#define WARPS_MAX 32u
+
+/* The same for kernels whose call runs several blocks, and has records of up to MR_CALL_WARPS. */
+#define RECORD_BYTES_BLOCKS 256u
+
+/* Loads in a loop that strides for which a warp's record has room to note where they were. */
+#define STEPS_OF_PAUSE 4u
+
+/* In the number of a stop, and in `stopped`: it is a pause. */
+#define PAUSE (UINT64_C(1) << 16)
+
+/* Everything else in a record comes behind these. */
+enum { AT_STOP = 0, AT_MASK = 8, AT_TID = 16 };
+
+struct cg_regions {
+    struct mr_flow_remake *remake; /* by register */
+    uint64_t *places;              /* in the record, by register; 0: none */
+    uint64_t *masks;               /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
+    uint64_t bytes;                /* of a record */
+    uint32_t numbers;              /* a bit per barrier number that the kernel uses */
+    unsigned stops;                /* barriers and pauses emitted */
+    unsigned barriers, pauses;     /* in the kernel */
+    uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
+    unsigned steps_used, step_count;
+    uint64_t tid;                  /* place of tid: AT_TID, or where vectors may be */
+    bool whole;                    /* lanes of a warp leave together */
+    bool reduces;
+    mr_word *kept;                 /* scratch, for one barrier */
+    LLVMValueRef record;           /* of the warp at hand */
+    LLVMValueRef records;          /* all of them */
+    LLVMValueRef stopped;          /* slot: a bit per number of a barrier at which a warp has stopped in this round */
+    LLVMValueRef sums[3];          /* slots for bar.red: lanes with a true predicate, whether all, whether any; results of the round before */
+    LLVMValueRef results[3];
+    LLVMValueRef held;             /* slot: whether barriers hold this round; NULL if there can't be both */
+    LLVMValueRef turn;             /* the switch to the place where a warp goes on */
+    LLVMValueRef first_round, warp;
+    LLVMBasicBlockRef round, next;
+};
+
+static LLVMValueRef i32_of(struct cg *g, uint64_t value)
+{
+    return LLVMConstInt(g->unit->i32, value, false);
+}
+
+/* A place of that many bytes, aligned to its size (to 64 at most). */
+static uint64_t take(struct cg_regions *regions, uint64_t bytes)
+{
+    uint64_t align = bytes >= 64 ? 64 : bytes >= 8 ? 8 : 4, place = (regions->bytes + align - 1) / align * align;
+    regions->bytes = place + bytes;
+    return place;
+}
+
+static uint64_t scalar_bytes(LLVMTypeRef type)
+{
+    return (cg_bits(type) + 31) / 32 * 4;
+}
+
+/* Bytes that a slot's content takes in a record: a vector of predicates is a mask. */
+static uint64_t slot_bytes(struct cg *g, LLVMTypeRef type)
+{
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMVectorTypeKind: {
+        unsigned bits = cg_bits(LLVMGetElementType(type));
+        return (uint64_t)g->unit->width * bits / 8;
+    }
+    case LLVMArrayTypeKind:
+        return LLVMGetArrayLength2(type) * scalar_bytes(LLVMGetElementType(type));
+    default:
+        return scalar_bytes(type);
+    }
+}
+
+static void plan_stop(struct cg *g, uint32_t block)
+{
+    struct cg_regions *regions = g->regions;
+    if (g->flow.blocks[block].barrier) {
+        const struct mr_ptx_inst *inst = &g->func->insts[g->flow.blocks[block].first];
+        regions->numbers |= 1u << mr_flow_barrier_number(inst);
+        regions->reduces |= inst->mode == MR_PTX_MODE_RED;
+        regions->barriers++;
+    } else {
+        regions->pauses++;
+    }
+    mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
+    for (uint32_t r = 0; r < g->flow.reg_count; r++)
+        if (mr_bit_get(regions->kept, r) && !regions->places[r]) {
+            regions->places[r] = take(regions, slot_bytes(g, LLVMGetAllocatedType(g->slots[r])));
+            if (g->breaks[r])
+                take(regions, slot_bytes(g, LLVMGetAllocatedType(g->breaks[r])));
+        }
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (mr_bit_get(g->flow.blocks[block].pend, b) && !regions->masks[b])
+            regions->masks[b] = take(regions, g->unit->width / 8);
+}
+
+static uint64_t local_bytes(const struct cg *g, const struct mr_ptx_var *var)
+{
+    return mr_flow_lane_stride(var) * g->unit->width;
+}
+
+static bool is_local(const struct mr_ptx_var *var)
+{
+    return var->space == MR_PTX_SPACE_LOCAL && var->reg == MR_PTX_NONE;
+}
+
+/* Whether a call goes on running several blocks: all their warps take turns then, which is only worth it in small records. */
+static void keep_blocks(struct cg *g)
+{
+    bool keeps = g->blocks && !g->regions->barriers && g->regions->bytes <= RECORD_BYTES_BLOCKS;
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        keeps = keeps && !is_local(g->func->vars[i]);
+    if (keeps || g->regions->barriers + g->regions->pauses == 0)
+        return;
+    g->blocks = NULL;
+    g->unit->flags &= ~(unsigned)MR_CODE_BLOCKS;
+}
+
+bool cg_regions_plan(struct cg *g)
+{
+    if (g->unit->request->optimisation == 0 || !mr_flow_regions_fit(&g->flow, g->unit->entry)
+        || (g->unit->width != CG_LANES && !g->unit->facts[g->func->index].barriers))
+        return true;
+    struct cg_regions *regions = g->regions = mr_calloc(1, sizeof *regions);
+    if (!regions)
+        return false;
+    regions->remake = mr_calloc(g->flow.reg_count, sizeof *regions->remake);
+    regions->places = mr_calloc(g->flow.reg_count, sizeof *regions->places);
+    regions->masks = mr_calloc(g->flow.block_count, sizeof *regions->masks);
+    regions->kept = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *regions->kept);
+    if (!regions->remake || !regions->places || !regions->masks || !regions->kept)
+        return false;
+    mr_flow_remakes(&g->flow, regions->remake);
+    regions->whole = mr_flow_lanes_stay(&g->flow);
+    bool vectors = !(g->unit->request->shape & MR_SHAPE_LINEAR) && g->flow.rows == 1;
+    regions->tid = vectors ? 64 : AT_TID;
+    regions->bytes = regions->tid + 3 * (vectors ? 4 * g->unit->width : 4);
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
+            plan_stop(g, b);
+    keep_blocks(g);
+    regions->step_count = g->blocks ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
+    if (regions->step_count)
+        regions->steps = take(regions, 8 * regions->step_count);
+    uint64_t locals = 0;
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        if (is_local(g->func->vars[i]))
+            locals += local_bytes(g, g->func->vars[i]) + 256;
+    if (regions->bytes + locals > RECORD_BYTES_MAX || regions->barriers + regions->pauses == 0)
+        cg_regions_clear(g);
+    return true;
+}
+
+void cg_regions_clear(struct cg *g)
+{
+    if (!g->regions)
+        return;
+    mr_free(g->regions->remake);
+    mr_free(g->regions->places);
+    mr_free(g->regions->masks);
+    mr_free(g->regions->kept);
+    mr_free(g->regions);
+    g->regions = NULL;
+}
+
+static LLVMValueRef place_in(struct cg *g, uint64_t place)
+{
+    LLVMValueRef offset = LLVMConstInt(g->unit->i64, place, false);
+    return LLVMBuildGEP2(g->b, g->unit->i8, g->regions->record, &offset, 1, "");
+}
+
+static void store_at(struct cg *g, LLVMValueRef value, uint64_t place)
+{
+    uint64_t bytes = slot_bytes(g, LLVMTypeOf(value));
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind && cg_bits(cg_element(value)) == 1)
+        value = LLVMBuildBitCast(g->b, value, g->unit->mask, "");
+    LLVMSetAlignment(LLVMBuildStore(g->b, value, place_in(g, place)), bytes >= 64 ? 64 : 4);
+}
+
+static LLVMValueRef load_at(struct cg *g, LLVMTypeRef type, uint64_t place)
+{
+    uint64_t bytes = slot_bytes(g, type);
+    bool predicates = LLVMGetTypeKind(type) == LLVMVectorTypeKind && cg_bits(LLVMGetElementType(type)) == 1;
+    LLVMValueRef value = LLVMBuildLoad2(g->b, predicates ? g->unit->mask : type, place_in(g, place), "");
+    LLVMSetAlignment(value, bytes >= 64 ? 64 : 4);
+    return predicates ? LLVMBuildBitCast(g->b, value, type, "") : value;
+}
+
+/* Between a slot and the record: the element of each row, or the whole. */
+static void move_slot(struct cg *g, LLVMValueRef slot, uint64_t place, bool to_record)
+{
+    LLVMTypeRef type = LLVMGetAllocatedType(slot), element = type;
+    uint64_t count = 1;
+    if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
+        element = LLVMGetElementType(type);
+        count = LLVMGetArrayLength2(type);
+    }
+    for (uint64_t i = 0; i < count; i++, place += scalar_bytes(element)) {
+        LLVMValueRef index = i32_of(g, i), part = count > 1 ? LLVMBuildGEP2(g->b, element, slot, &index, 1, "") : slot;
+        if (to_record)
+            store_at(g, LLVMBuildLoad2(g->b, element, part, ""), place);
+        else
+            LLVMBuildStore(g->b, load_at(g, element, place), part);
+    }
+}
+
+static void move_kept(struct cg *g, bool to_record)
+{
+    struct cg_regions *regions = g->regions;
+    mr_flow_kept(&g->flow, regions->remake, g->at, regions->kept);
+    for (uint32_t r = 0; r < g->flow.reg_count; r++) {
+        if (!mr_bit_get(regions->kept, r))
+            continue;
+        move_slot(g, g->slots[r], regions->places[r], to_record);
+        if (g->breaks[r])
+            move_slot(g, g->breaks[r], regions->places[r] + slot_bytes(g, LLVMGetAllocatedType(g->slots[r])), to_record);
+    }
+    for (uint32_t b = 0; b < g->flow.block_count; b++)
+        if (mr_bit_get(g->flow.blocks[g->at].pend, b))
+            move_slot(g, g->parked[b], regions->masks[b], to_record);
+}
+
+/* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here. */
+static void remake(struct cg *g, uint32_t reg, mr_word *done)
+{
+    const struct mr_ptx_inst *inst = &g->func->insts[g->regions->remake[reg].writer];
+    if (mr_bit_get(done, reg))
+        return;
+    mr_bit_set(done, reg);
+    for (uint32_t o = 1; o < inst->operand_count; o++)
+        if (inst->operands[o].kind == MR_PTX_OPERAND_REG)
+            remake(g, inst->operands[o].reg, done);
+    g->mask = LLVMConstAllOnes(g->unit->mask);
+    g->mask_vector = cg_mask_vector(g, g->mask);
+    cg_emit_instruction(g, inst);
+}
+
+static void remake_live(struct cg *g)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const mr_word *live = g->flow.blocks[block->succs[0]].live_in;
+    mr_word *done = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *done);
+    if (!done) {
+        cg_fail(g->unit, NULL, "memory is short");
+        return;
+    }
+    for (uint32_t r = 0; r < g->flow.reg_count; r++)
+        if (g->regions->remake[r].steps && (mr_bit_get(live, r) || mr_bit_get(block->parked, r)))
+            remake(g, r, done);
+    mr_free(done);
+}
+
+static LLVMTypeRef tid_type(const struct cg *g)
+{
+    return LLVMTypeOf(g->tid[0]);
+}
+
+/* Nobody has stopped at a barrier yet. */
+static void start_phase(struct cg *g)
+{
+    struct cg_regions *regions = g->regions;
+    LLVMBuildStore(g->b, i32_of(g, 0), regions->stopped);
+    if (regions->held)
+        LLVMBuildStore(g->b, LLVMConstInt(g->unit->i1, 0, false), regions->held);
+    for (unsigned i = 0; i < 3 && regions->reduces; i++)
+        LLVMBuildStore(g->b, i32_of(g, i == 1), regions->sums[i]);
+}
+
+/* The head of the loop over warps, up to the place where a warp starts. */
+LLVMBasicBlockRef cg_regions_begin(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    unit->regions = true;
+    if (g->blocks)
+        unit->flags |= MR_CODE_STRIDES;
+    uint64_t before = regions->bytes, warps = g->blocks ? MR_CALL_WARPS : WARPS_MAX;
+    for (uint32_t i = 0; i < g->func->var_count; i++)
+        if (is_local(g->func->vars[i]))
+            regions->bytes = (regions->bytes + 255) / 256 * 256 + local_bytes(g, g->func->vars[i]);
+    bool locals = regions->bytes != before;
+    regions->bytes = locals ? (regions->bytes + 255) / 256 * 256 : (regions->bytes + 63) / 64 * 64;
+    regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * warps), "records");
+    LLVMSetAlignment(regions->records, 256);
+    g->frame += regions->bytes * warps;
+    regions->stopped = cg_slot(g, unit->i32, "stopped");
+    if (regions->barriers && regions->pauses)
+        regions->held = cg_slot(g, unit->i1, "held");
+    for (unsigned i = 0; i < 3 && regions->reduces; i++) {
+        regions->sums[i] = cg_slot(g, unit->i32, "sum");
+        regions->results[i] = cg_slot(g, unit->i32, "result");
+    }
+    regions->round = cg_new_block(g, "round");
+    regions->next = cg_new_block(g, "next");
+    LLVMBasicBlockRef head = cg_new_block(g, "warp"), start = cg_new_block(g, "start"), on = cg_new_block(g, "turn");
+    LLVMPositionBuilderAtEnd(g->b, regions->round);
+    regions->first_round = LLVMBuildPhi(g->b, unit->i1, "first");
+    LLVMValueRef yes = LLVMConstInt(unit->i1, 1, false);
+    LLVMAddIncoming(regions->first_round, &yes, &g->prologue, 1);
+    LLVMBuildBr(g->b, head);
+    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    start_phase(g);
+    LLVMPositionBuilderAtEnd(g->b, head);
+    cg_line_again(g);
+    LLVMValueRef first = LLVMGetParam(g->fn, 1), index;
+    if (g->blocks) {
+        cg_blocks_begin(g, regions->round, head);
+        index = cg_blocks_index(g);
+    } else {
+        g->warp = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
+        LLVMAddIncoming(g->warp, &first, &regions->round, 1);
+        index = LLVMBuildSub(g->b, g->warp, first, "");
+    }
+    LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    cg_note_warp(g);
+    LLVMBuildStore(g->b, i32_of(g, 0), LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
+    index = LLVMBuildZExt(g->b, index, unit->i64, "");
+    index = LLVMBuildMul(g->b, index, LLVMConstInt(unit->i64, regions->bytes, false), "");
+    regions->record = LLVMBuildGEP2(g->b, unit->i8, regions->records, &index, 1, "record");
+    uint64_t place = regions->bytes;
+    for (uint32_t i = g->func->var_count; i-- > 0;)
+        if (is_local(g->func->vars[i])) {
+            place = (place - local_bytes(g, g->func->vars[i])) / 256 * 256;
+            g->var_slots[i] = place_in(g, place);
+        }
+    cg_clear_warp(g);
+    LLVMBuildCondBr(g->b, regions->first_round, start, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    LLVMValueRef stop = LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_STOP), "");
+    if (regions->held) {
+        LLVMValueRef paused = LLVMBuildICmp(g->b, LLVMIntUGE, stop, i32_of(g, PAUSE), "");
+        LLVMValueRef goes = LLVMBuildOr(g->b, paused, LLVMBuildNot(g->b, LLVMBuildLoad2(g->b, unit->i1, regions->held, ""), ""), "");
+        LLVMBasicBlockRef free = cg_new_block(g, "free");
+        LLVMBuildCondBr(g->b, goes, free, regions->next);
+        LLVMPositionBuilderAtEnd(g->b, free);
+    }
+    regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
+    LLVMPositionBuilderAtEnd(g->b, start);
+    for (unsigned i = 0; i < regions->step_count; i++)
+        store_at(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
+    return regions->round;
+}
+
+void cg_regions_note_thread(struct cg *g)
+{
+    LLVMTypeRef type = LLVMTypeOf(g->tid[0]);
+    for (unsigned i = 0; i < 3; i++) {
+        if (LLVMIsConstant(g->tid[i]))
+            continue; /* the same for all warps, and known to whoever looks at it */
+        g->tid_slots[i] = cg_slot(g, type, "tid");
+        LLVMBuildStore(g->b, g->tid[i], g->tid_slots[i]);
+        store_at(g, g->tid[i], g->regions->tid + i * slot_bytes(g, type));
+    }
+}
+
+static void add_up(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_regions *regions = g->regions;
+    LLVMTypeRef i32 = g->unit->i32;
+    const struct mr_ptx_operand *predicate = &inst->operands[inst->operand_count - 1];
+    g->lanes = g->unit->width;
+    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, predicate)), g->exec, "");
+    LLVMValueRef parts[3] = {cg_intrinsic(g, "llvm.ctpop", &i32, 1, &bits, 1), LLVMBuildICmp(g->b, LLVMIntEQ, bits, g->exec, ""),
+                             LLVMBuildICmp(g->b, LLVMIntNE, bits, i32_of(g, 0), "")};
+    for (unsigned i = 0; i < 3; i++) {
+        LLVMValueRef old = LLVMBuildLoad2(g->b, i32, regions->sums[i], "");
+        LLVMValueRef part = i ? LLVMBuildZExt(g->b, parts[i], i32, "") : parts[i];
+        LLVMBuildStore(g->b, i == 0 ? LLVMBuildAdd(g->b, old, part, "") : i == 1 ? LLVMBuildAnd(g->b, old, part, "") : LLVMBuildOr(g->b, old, part, ""),
+                       regions->sums[i]);
+    }
+}
+
+/* Ends the warp's turn and goes on with its next. `bit`: in `stopped`. */
+static void stop(struct cg *g, uint64_t bit)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    bool whole = regions->whole && mr_flow_runs_alone(&g->flow, g->at);
+    LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, stopped, i32_of(g, bit), ""), regions->stopped);
+    LLVMValueRef number = i32_of(g, (bit & PAUSE) | ++regions->stops);
+    store_at(g, number, AT_STOP);
+    if (!whole)
+        store_at(g, g->mask, AT_MASK);
+    move_kept(g, true);
+    LLVMBuildBr(g->b, regions->next);
+
+    LLVMBasicBlockRef on = cg_new_block(g, "behind");
+    LLVMAddCase(regions->turn, number, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+    for (unsigned i = 0; i < 3; i++)
+        if (g->tid_slots[i]) {
+            LLVMValueRef tid = load_at(g, tid_type(g), regions->tid + i * slot_bytes(g, tid_type(g)));
+            LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->tid_slots[i]);
+        }
+    move_kept(g, false);
+    remake_live(g);
+    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, place_in(g, AT_MASK), "mask");
+    g->mask_vector = cg_mask_vector(g, g->mask);
+}
+
+void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    bool reduces = inst->mode == MR_PTX_MODE_RED;
+    if (reduces)
+        add_up(g, inst);
+    if (g->arrived)
+        LLVMBuildStore(g->b, cg_mask_zero(g), g->arrived);
+    stop(g, UINT64_C(1) << mr_flow_barrier_number(inst));
+    g->exec = g->mask;
+    g->exec_vector = g->mask_vector;
+    g->inst = inst;
+    g->guard = NULL;
+    g->guard_varies = false;
+    if (!reduces)
+        return;
+    g->lanes = 1;
+    unsigned which = inst->mode2 == MR_PTX_MODE_POPC ? 0 : inst->boolop == MR_PTX_BOOL_AND ? 1 : 2;
+    LLVMValueRef r = LLVMBuildLoad2(g->b, unit->i32, regions->results[which], "");
+    cg_write(g, &inst->operands[0], which ? LLVMBuildICmp(g->b, LLVMIntNE, r, i32_of(g, 0), "") : r);
+}
+
+void cg_regions_pause(struct cg *g)
+{
+    if (g->regions && mr_flow_strides(&g->flow, g->at))
+        stop(g, PAUSE);
+}
+
+bool cg_regions_turns_in_loop(const struct cg *g)
+{
+    uint32_t l = g->flow.blocks[g->at].loop;
+    if (!g->regions || l == MR_FLOW_NONE)
+        return false;
+    for (uint32_t b = g->flow.loops[l].first; b < g->flow.loops[l].end; b++)
+        if (g->flow.blocks[b].barrier)
+            return true;
+    return false;
+}
+
+LLVMValueRef cg_regions_step(struct cg *g)
+{
+    struct cg_regions *regions = g->regions;
+    if (!regions || regions->steps_used == regions->step_count)
+        return NULL;
+    return place_in(g, regions->steps + 8 * regions->steps_used++);
+}
+
+/* The end of a round in which no warp paused: that of the barrier at which they all are. */
+static void end_phase(struct cg *g, LLVMValueRef stopped)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    for (unsigned i = 0; i < 3 && regions->reduces; i++)
+        LLVMBuildStore(g->b, LLVMBuildLoad2(g->b, unit->i32, regions->sums[i], ""), regions->results[i]);
+    if (regions->numbers & (regions->numbers - 1)) {
+        /* More than one bit. */
+        LLVMBasicBlockRef bad = cg_new_block(g, "apart"), good = cg_new_block(g, "together");
+        LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, LLVMBuildSub(g->b, stopped, i32_of(g, 1), ""), "");
+        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, i32_of(g, 0), ""), bad, good));
+        LLVMPositionBuilderAtEnd(g->b, bad);
+        g->inst = NULL;
+        cg_emit_trap(g, MR_TRAP_DEADLOCK);
+        LLVMBuildUnreachable(g->b);
+        LLVMPositionBuilderAtEnd(g->b, good);
+    }
+    start_phase(g);
+}
+
+static void next_round(struct cg *g)
+{
+    LLVMValueRef no = LLVMConstInt(g->unit->i1, 0, false);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMAddIncoming(g->regions->first_round, &no, &here, 1);
+    LLVMBuildBr(g->b, g->regions->round);
+}
+
+/* The end of a warp's turn and of a round; leaves the builder where the kernel is over. */
+void cg_regions_end(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    struct cg_regions *regions = g->regions;
+    LLVMPositionBuilderAtEnd(g->b, g->finish);
+    store_at(g, i32_of(g, 0), AT_STOP);
+    LLVMBuildBr(g->b, regions->next);
+    LLVMPositionBuilderAtEnd(g->b, regions->next);
+    LLVMBasicBlockRef over = cg_new_block(g, "over"), again = cg_new_block(g, "again"), done = cg_new_block(g, "done");
+    if (g->blocks) {
+        cg_blocks_end(g, over);
+    } else {
+        LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, unit->width / CG_LANES), "");
+        LLVMAddIncoming(regions->warp, &next, &regions->next, 1);
+        LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
+        LLVMBuildCondBr(g->b, more, LLVMGetInstructionParent(regions->warp), over);
+    }
+    LLVMPositionBuilderAtEnd(g->b, over);
+    LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, stopped, i32_of(g, 0), ""), again, done);
+    LLVMPositionBuilderAtEnd(g->b, again);
+    if (regions->held) {
+        LLVMBasicBlockRef hold = cg_new_block(g, "hold"), release = cg_new_block(g, "release");
+        LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, i32_of(g, PAUSE - 1), "");
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, stopped, ""), hold, release);
+        LLVMPositionBuilderAtEnd(g->b, hold);
+        LLVMBuildStore(g->b, rest, regions->stopped);
+        LLVMBuildStore(g->b, LLVMConstInt(unit->i1, 1, false), regions->held);
+        next_round(g);
+        LLVMPositionBuilderAtEnd(g->b, release);
+    }
+    end_phase(g, stopped);
+    next_round(g);
+    LLVMPositionBuilderAtEnd(g->b, done);
+}

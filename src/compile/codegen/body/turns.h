@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Warps that take turns at barriers within one call: the steps of making such a kernel, in the order of use. See turns.c. */
+#ifndef MR_COMPILE_CODEGEN_BODY_TURNS_H
+#define MR_COMPILE_CODEGEN_BODY_TURNS_H
+
+#include "compile/codegen/basics/cg.h"
+
+/* Decides whether the kernel's warps take turns, and plans what they keep; g->regions tells. False when memory is short. */
+bool cg_regions_plan(struct cg *g);
+
+/* The loops around a warp. Gives the block that the prologue leads to, and leaves the builder where a warp starts. */
+LLVMBasicBlockRef cg_regions_begin(struct cg *g);
+
+/* Keeps g->tid, which is known now. */
+void cg_regions_note_thread(struct cg *g);
+
+/* Stops the warp at a barrier. The builder is left where it goes on, with the masks that it has there. */
+void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst);
+
+/* At the start of a block: stops the warp there too, if it is the head of a loop that strides over memory. */
+void cg_regions_pause(struct cg *g);
+
+/* Whether warps take turns at a barrier in the innermost loop around the block at hand. */
+bool cg_regions_turns_in_loop(const struct cg *g);
+
+/* Memory of the warp's own for the latest address (i64, 0 at first) of one load in such a loop; NULL if there is none left, or warps don't take turns. */
+LLVMValueRef cg_regions_step(struct cg *g);
+
+/* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
+void cg_regions_end(struct cg *g);
+
+void cg_regions_clear(struct cg *g);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * LLVM's passes over the finished module: slots to values, simplification,
+ * invariants out of loops. Lanes are vectors already, so LLVM's vectorisers stay
+ * out; the list is short because compile time is part of a launch.
+ */
+#include "compile/codegen/basics/cg.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdlib.h>
+
+static const char *pipeline(const struct mr_codegen_request *request)
+{
+    /* What comes out larger costs the code generator more than these passes cost. */
+    if (request->hurry)
+        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
+    switch (request->optimisation) {
+    case 0:
+        return "function(sroa,simplifycfg)";
+    case 1:
+        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,simplifycfg)";
+    default:
+        return "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+               "loop-mssa(loop-rotate,licm,simple-loop-unswitch),"
+               "gvn,instcombine<no-verify-fixpoint>,loop-mssa(licm),adce,simplifycfg)";
+    }
+}
+
+bool cg_optimise(struct cg_unit *unit)
+{
+    /* A mistake of ours must end as a message, not inside LLVM. */
+    char *message = NULL;
+    if (LLVMVerifyModule(unit->module, LLVMReturnStatusAction, &message)) {
+        cg_fail(unit, NULL, message);
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    LLVMDisposeMessage(message);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0);
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMErrorRef error = LLVMRunPasses(unit->module, pipeline(unit->request), unit->machine, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (!error)
+        return true;
+    char *text = LLVMGetErrorMessage(error);
+    cg_fail(unit, NULL, text);
+    LLVMDisposeErrorMessage(text);
+    return false;
+}
