@@ -107,7 +107,7 @@ struct mr_runtime {
     /* __assertfail: message, file, line, function name, of the lowest active lane, whose linear thread number is `thread`. Does not return. */
     void (*assert_fail)(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function, uint32_t thread)
         __attribute__((noreturn));
-    /* cudaGraphSetConditional for each active lane; a fault if the handle is none of a graph that runs. */
+    /* cudaGraphSetConditional for each active lane; a fault if the handle does not belong to a graph that runs. */
     void (*set_conditional)(struct mr_block *block, uint32_t mask, const uint64_t *handle, const uint32_t *value);
     /* Nanoseconds of the global timer, and a cycle-like counter. */
     uint64_t (*global_timer)(void);
