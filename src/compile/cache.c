@@ -23,12 +23,12 @@
 #endif
 #include <xxhash.h>
 
+#include "abi/abi.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/thread.h"
-#include "kernel/abi.h"
 
 #define CACHE_MAGIC 0x314b524du   /* "MRK1" */
 #define CACHE_SUFFIX ".mrk"

@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "abi/abi.h"
 #include "compile/layout.h"
-#include "kernel/abi.h"
 #include "ptx/ptx.h"
 
 /* Of struct mr_codegen_api: raised when that changes, so that the rest of it isn't read where it is another. All that is behind it (the request, the syntax

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "kernel/abi.h"
+#include "abi/abi.h"
 
 struct mr_program;
 
@@ -91,9 +91,9 @@ const struct mr_entry *mr_program_entry(const struct mr_program *program, size_t
 size_t mr_program_find_entry(const struct mr_program *program, const char *name);
 size_t mr_program_find_variable(const struct mr_program *program, const char *name);
 
-/* Machine code for a launch with this block shape; what to run is mr_code_now of it (kernel/tier.h). The first call for a class of shapes compiles (or
+/* Machine code for a launch with this block shape; what to run is mr_code_now of it (abi/tier.h). The first call for a class of shapes compiles (or
  * loads from the cache); later ones take a few nanoseconds and no lock. CUDA_ERROR_OUT_OF_MEMORY, or CUDA_ERROR_JIT_COMPILER_NOT_FOUND... if code
- * generation itself fails (logged). struct mr_code is in kernel/abi.h. It lives as long as the program. */
+ * generation itself fails (logged). struct mr_code is in abi/abi.h. It lives as long as the program. */
 CUresult mr_program_code(struct mr_program *program, size_t entry, const unsigned block[3], const struct mr_code **out) __attribute__((warn_unused_result));
 
 #endif

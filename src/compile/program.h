@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "abi/tier.h"
 #include "base/list.h"
 #include "base/thread.h"
 #include "compile/cache.h"
@@ -14,7 +15,6 @@
 #include "compile/compile.h"
 #include "compile/layout.h"
 #include "compile/loader.h"
-#include "kernel/tier.h"
 #include "ptx/ptx.h"
 
 /* Which machine code is wanted. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
- * Whoever runs a first version counts the time (kernel/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when a first
+ * Whoever runs a first version counts the time (abi/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when a first
  * version first runs, makes the better versions one after the other and lets them take the place: a launch under way goes on with it at its next run of blocks. The
  * first version stays as long as its program, for records of launches have its address.
  *

@@ -17,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/abi.h"
 #include "base/list.h"
 #include "command/command.h"
-#include "kernel/abi.h"
 
 struct mr_launch;
 struct mr_put_back;

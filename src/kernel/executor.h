@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi.h"
+#include "abi/abi.h"
 #include "kernel/fiber.h"
 #include "kernel/launch.h"
 #include "kernel/progress.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/abi.h"
+#include "abi/abi.h"
 #include "object/texture.h"
 
 /* The service that generated code calls: see struct mr_runtime. */

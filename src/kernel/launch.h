@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernel/abi.h"
+#include "abi/abi.h"
 
 struct mr_code;
 struct mr_context;

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/tier.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/visit.h"
 #include "kernel/fault.h"
-#include "kernel/tier.h"
 #include "memory/memory.h"
 #include "object/context.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "kernel/abi.h"
+#include "abi/abi.h"
 
 uint32_t mr_scan_next(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table, uint32_t at, uint32_t order);
 

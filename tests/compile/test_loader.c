@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "abi/abi.h"
 #include "base/memory.h"
 #include "compile/loader.h"
-#include "kernel/abi.h"
 
 /* Sections: 1 .text, 2 .rodata, 3 .data.rel.ro, 4 .rela.text, 5 .rela.data.rel.ro, 6 .symtab, 7 .strtab (also the section names). */
 enum { TEXT = 1, RODATA, RELRO, RELA_TEXT, RELA_RELRO, SYMTAB, STRTAB, SECTIONS };

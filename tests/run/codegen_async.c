@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
-#include "kernel/abi.h"
+#include "abi/abi.h"
 
 #define HEAD ".version 8.8\n.target sm_90\n.address_size 64\n"
 #define KERNEL(name) ".visible .entry " name "(.param .u64 pin, .param .u64 pout, .param .u32 pn)\n{\n" \

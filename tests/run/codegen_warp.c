@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "codegen_rig.h"
-#include "kernel/abi.h"
+#include "abi/abi.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 

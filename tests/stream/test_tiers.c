@@ -3,8 +3,8 @@
  * there run in it. The versions are C functions; how real ones are made is not looked at here. */
 #include "support.h"
 
+#include "abi/tier.h"
 #include "engine/workers.h"
-#include "kernel/tier.h"
 
 /* How many blocks have begun in which version. */
 struct counts {

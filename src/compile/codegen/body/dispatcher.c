@@ -8,8 +8,8 @@
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/dispatcher.h"
 
+#include "abi/abi.h"
 #include "base/memory.h"
-#include "kernel/abi.h"
 
 /* Above this many choices between values at the heads of blocks, registers stay in memory between blocks. */
 #define CHOICES 800u

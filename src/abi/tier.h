@@ -5,15 +5,15 @@
  * Who runs blocks asks mr_code_now before each run of them which code to use, uses that to the run's end, and calls mr_code_begins and mr_code_ends around it. Both
  * versions give the same results, so blocks of one launch may have run in either. A run that takes long is noticed while it goes on: what is made of it then serves
  * the blocks that come later, or the next process. Any thread may call these at any time while the program lives. */
-#ifndef MR_KERNEL_TIER_H
-#define MR_KERNEL_TIER_H
+#ifndef MR_ABI_TIER_H
+#define MR_ABI_TIER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "abi/abi.h"
 #include "base/clock.h"
-#include "kernel/abi.h"
 
 /* Of a first version. The better one lives as long as the first. */
 struct mr_tier {

@@ -12,8 +12,8 @@
  *
  * Generated code has no external symbols: it reaches the runtime through block->runtime, module variables and function addresses through block->symbols
  * so that an object file can be cached on disk and loaded anywhere. (64-bit hosts only.) */
-#ifndef MR_KERNEL_ABI_H
-#define MR_KERNEL_ABI_H
+#ifndef MR_ABI_ABI_H
+#define MR_ABI_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -225,7 +225,7 @@ struct mr_code {
     const char *name;            /* of the kernel, for the log; lives as long as the code; may be NULL */
     /* The PTX line that the instruction at an address belongs to, 0 if that is not known; may be NULL. Takes a while: for reports. */
     uint32_t (*line_of)(const struct mr_code *code, uintptr_t address);
-    struct mr_tier *tier;        /* of a first version, made in a hurry: kernel/tier.h; NULL: this one stays */
+    struct mr_tier *tier;        /* of a first version, made in a hurry: abi/tier.h; NULL: this one stays */
 };
 
 #endif
