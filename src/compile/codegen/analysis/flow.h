@@ -15,6 +15,7 @@
  * the first place that all paths share, loops run until their last lane has left,
  * and any graph works, reducible or not: order is only a matter of speed.
  *
+ *   flow.c        all passes over one function
  *   order.c       blocks, and their order: a weak topological order, in which
  *                 every loop is a contiguous range that starts with its head
  *   liveness.c    registers that are live where a block begins
@@ -271,6 +272,10 @@ struct mr_flow_remake {
 void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
 bool mr_flow_strides(const struct mr_flow *flow, uint32_t head);
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);
+
+/* stack.c: whether an instruction moves the stack pointer, and whether any of a function does. */
+bool mr_flow_is_stack_op(unsigned op);
+bool mr_flow_moves_stack(const struct mr_ptx_function *func);
 
 /* The passes, in the order in which mr_flow_build() runs them. */
 bool mr_flow_order(struct mr_flow *flow) __attribute__((warn_unused_result));

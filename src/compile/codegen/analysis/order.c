@@ -414,3 +414,20 @@ bool mr_flow_order(struct mr_flow *flow)
     mr_free(sorter.visits);
     return good;
 }
+
+void mr_flow_clear(struct mr_flow *flow)
+{
+    for (uint32_t b = 0; flow->blocks && b < flow->block_count; b++) {
+        mr_free(flow->blocks[b].succs);
+        mr_free(flow->blocks[b].live_in);
+        mr_free(flow->blocks[b].pend);
+        mr_free(flow->blocks[b].parked);
+    }
+    mr_free(flow->blocks);
+    mr_free(flow->loops);
+    mr_free(flow->classes);
+    mr_free(flow->forced);
+    mr_free(flow->read);
+    mr_free(flow->block_of);
+    memset(flow, 0, sizeof *flow);
+}

@@ -136,6 +136,10 @@ struct cg_affine {
 LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count);
 LLVMTypeRef cg_type(const struct cg *g, LLVMTypeRef element);
 LLVMTypeRef cg_element(LLVMValueRef value);
+static inline bool cg_is_vector(LLVMValueRef value)
+{
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind;
+}
 LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type);
 /* What stands for it where a function passes it in a register: a byte for a predicate. */
 LLVMTypeRef cg_passed_type(const struct cg *g, unsigned ptx_type);
@@ -145,6 +149,8 @@ LLVMValueRef cg_real(const struct cg *g, LLVMTypeRef element, double value);
 LLVMValueRef cg_splat(const struct cg *g, LLVMValueRef scalar);
 LLVMValueRef cg_lane_numbers(const struct cg *g, LLVMTypeRef element, int64_t stride);
 LLVMValueRef cg_cast_bits(const struct cg *g, LLVMValueRef value, LLVMTypeRef element);
+/* Reinterprets a register's value: same width as it is, wider cut to its low bits, narrower extended by zeros. */
+LLVMValueRef cg_as_element(struct cg *g, LLVMValueRef value, LLVMTypeRef element);
 /* Zero- or sign-extends or truncates an integer to `element`, in the value's own form. */
 LLVMValueRef cg_resize(const struct cg *g, LLVMValueRef value, LLVMTypeRef element, bool is_signed);
 unsigned cg_bits(LLVMTypeRef type);
@@ -167,6 +173,7 @@ LLVMValueRef cg_select(const struct cg *g, LLVMValueRef c, LLVMValueRef a, LLVMV
 
 /* value.c: operands as values of `element`: bits reinterpreted, wider registers cut. */
 LLVMValueRef cg_read(struct cg *g, uint32_t reg);
+struct cg_affine cg_read_affine(struct cg *g, uint32_t reg);
 LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMTypeRef element);
 LLVMValueRef cg_predicate(struct cg *g, const struct mr_ptx_operand *operand);
 bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out);
@@ -198,6 +205,7 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); 
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name);
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element);
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name);
+LLVMValueRef cg_block_store(struct cg *g, size_t offset, LLVMValueRef value); /* here and now; gives the store */
 void cg_mark_invariant(struct cg *g, LLVMValueRef load);
 void cg_mark_unlikely(struct cg *g, LLVMValueRef branch); /* its first way */
 
@@ -205,6 +213,7 @@ void cg_mark_unlikely(struct cg *g, LLVMValueRef branch); /* its first way */
 LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate);  /* <32 x i1> or i1 -> mask, scalar i1 gives 0 or ~0 */
 LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits);     /* mask -> <32 x i1> */
 LLVMValueRef cg_mask_zero(const struct cg *g);
+LLVMValueRef cg_lowest_lane(struct cg *g, LLVMValueRef mask);     /* of a mask of 32 lanes that is not empty */
 
 /* A loop over the lanes of a mask that is not empty: the builder is left in its body with *lane; cg_lane_loop_end() leaves
  * it behind the loop. */
@@ -226,6 +235,8 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
 /* The address with the low bits cut off that are known to be zero: LLVM can't know. */
 LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);
+/* Whether an instruction may reach memory that is not the block's own. */
+bool cg_is_far(const struct mr_ptx_inst *inst);
 /* Whether any lane of a row runs the instruction, where a warp is several rows. */
 LLVMValueRef cg_row_runs(struct cg *g, unsigned row);
 /* Ends the launch if an active lane's address is no multiple of `bytes` (a power of two). */
@@ -234,12 +245,16 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var); /* i
 LLVMTypeRef cg_memory_type(struct cg *g, unsigned type); /* of a PTX type */
 uint64_t cg_entry_parameter_offset(const struct cg *g, const struct mr_ptx_var *var);
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address);
+/* A pointer to `offset` bytes behind an address. */
+LLVMValueRef cg_offset_pointer(struct cg *g, LLVMValueRef address, uint64_t offset);
 
 /* body.c, control.c, unit.c */
 LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func);
 LLVMTypeRef cg_state_type(const struct cg_unit *unit);
 bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func);
 void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst);
+/* The guard of an instruction, or of none, and the lanes that it leaves. */
+void cg_begin_instruction(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_block_end(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
 /* To the way of that number, or, if there is none, elsewhere. Ends the block. */
@@ -255,9 +270,20 @@ LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, stru
 LLVMValueRef cg_bounded_tid(struct cg *g, unsigned axis, LLVMValueRef tid);
 LLVMValueRef cg_first_mask(struct cg *g);
 void cg_clear_warp(struct cg *g);
+void cg_find_thread(struct cg *g); /* fills g->tid */
+
+/* frame.c: the prologue's loads and slots; the start of a kernel (the loop's head and its number of the warp, for the end) and of a device function. */
+void cg_frame_fields(struct cg *g);
+void cg_frame_registers(struct cg *g);
+void cg_frame_variables(struct cg *g);
+void cg_frame_parking(struct cg *g);
+void cg_frame_start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *warp);
+void cg_frame_start_function(struct cg *g, LLVMBasicBlockRef *loop);
+void cg_frame_end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp);
 
 /* Helpers that families share. */
 LLVMValueRef cg_in_shared(struct cg *g, LLVMValueRef address);         /* whether a generic address is one in .shared memory */
+LLVMValueRef cg_in_space(struct cg *g, LLVMValueRef address, unsigned space);
 LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value);             /* subnormal -> signed zero */
 LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value);          /* to [0, 1], NaN -> 0 */
 LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */
@@ -265,7 +291,7 @@ LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 
 LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */
 LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);
 LLVMValueRef cg_float_to_bfloat(struct cg *g, LLVMValueRef value);
-LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, bool is_e4m3); /* the low 8 of 32 bits -> i16 */
+LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type, bool relu); /* the low 8 of 32 bits, of a pair's type -> i16 */
 LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value);     /* f64 -> f32 rounded to odd */
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value);
 LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan);
@@ -280,6 +306,10 @@ LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count);
 LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand);
 /* All lanes of a mask folded into one by an atomic operation on integers (redux, reductions into one place). */
 LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector);
+/* LLVM's name for that, and the value that changes nothing; NULL if there is none. */
+const char *cg_fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral);
+/* Ends the launch if a lane that runs is not in its own mask of members. */
+void cg_check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks);
 /* math.c; f32, in the present form */
 LLVMValueRef cg_sin(struct cg *g, LLVMValueRef x, bool cosine);
 LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x);

@@ -377,34 +377,6 @@ static void end_branch(struct cg *g, const struct mr_flow_block *block)
     dispatch(g, mr_flow_exit_get(&g->flow, block, 1));
 }
 
-/* LLVM looks through all ways out of a block for each of them, so there are not more than this many. */
-#define WAYS_BITS 6u
-
-void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count, LLVMBasicBlockRef otherwise)
-{
-    struct cg_unit *unit = g->unit;
-    uint32_t parts = (count + (1u << WAYS_BITS) - 1) >> WAYS_BITS;
-    LLVMValueRef part = parts <= 1 ? NULL : LLVMBuildLShr(g->b, number, LLVMConstInt(unit->i32, WAYS_BITS, false), "");
-    LLVMBasicBlockRef *inner = part ? mr_calloc(parts, sizeof *inner) : NULL;
-    if (part && !inner) {
-        cg_fail(unit, NULL, "memory is short");
-        LLVMBuildUnreachable(g->b);
-        return;
-    }
-    for (uint32_t p = 0; p < parts && inner; p++)
-        inner[p] = cg_new_block(g, "part");
-    if (inner)
-        cg_jump(g, part, inner, parts, otherwise);
-    for (uint32_t p = 0; p < parts; p++) {
-        if (inner)
-            LLVMPositionBuilderAtEnd(g->b, inner[p]);
-        LLVMValueRef jump = LLVMBuildSwitch(g->b, number, otherwise, 1u << WAYS_BITS);
-        for (uint32_t i = p << WAYS_BITS; i < count && i >> WAYS_BITS == p; i++)
-            LLVMAddCase(jump, LLVMConstInt(unit->i32, i, false), ways[i]);
-    }
-    mr_free(inner);
-}
-
 /* brx.idx by an index that is the same for all lanes. */
 static void end_table_uniform(struct cg *g, const struct mr_flow_block *block, uint32_t count)
 {

@@ -16,6 +16,7 @@
  * has is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different numbers, none of them can ever go on.
  */
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/basics/record.h"
 #include "compile/codegen/body/blocks.h"
 #include "compile/codegen/body/turns.h"
 
@@ -37,62 +38,9 @@
 /* Everything else in a record comes behind these. */
 enum { AT_STOP = 0, AT_MASK = 8, AT_TID = 16 };
 
-struct cg_regions {
-    struct mr_flow_remake *remake; /* by register */
-    uint64_t *places;              /* in the record, by register; 0: none */
-    uint64_t *masks;               /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
-    uint64_t bytes;                /* of a record */
-    uint32_t numbers;              /* a bit per barrier number that the kernel uses */
-    unsigned stops;                /* barriers and pauses emitted */
-    unsigned barriers, pauses;     /* in the kernel */
-    uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
-    unsigned steps_used, step_count;
-    uint64_t tid;                  /* place of tid: AT_TID, or where vectors may be */
-    bool whole;                    /* lanes of a warp leave together */
-    bool reduces;
-    mr_word *kept;                 /* scratch, for one barrier */
-    LLVMValueRef record;           /* of the warp at hand */
-    LLVMValueRef records;          /* all of them */
-    LLVMValueRef stopped;          /* slot: a bit per number of a barrier at which a warp has stopped in this round */
-    LLVMValueRef sums[3];          /* slots for bar.red: lanes with a true predicate, whether all, whether any; results of the round before */
-    LLVMValueRef results[3];
-    LLVMValueRef held;             /* slot: whether barriers hold this round; NULL if there can't be both */
-    LLVMValueRef turn;             /* the switch to the place where a warp goes on */
-    LLVMValueRef first_round, warp;
-    LLVMBasicBlockRef round, next;
-};
-
 static LLVMValueRef i32_of(struct cg *g, uint64_t value)
 {
     return LLVMConstInt(g->unit->i32, value, false);
-}
-
-/* A place of that many bytes, aligned to its size (to 64 at most). */
-static uint64_t take(struct cg_regions *regions, uint64_t bytes)
-{
-    uint64_t align = bytes >= 64 ? 64 : bytes >= 8 ? 8 : 4, place = (regions->bytes + align - 1) / align * align;
-    regions->bytes = place + bytes;
-    return place;
-}
-
-static uint64_t scalar_bytes(LLVMTypeRef type)
-{
-    return (cg_bits(type) + 31) / 32 * 4;
-}
-
-/* Bytes that a slot's content takes in a record: a vector of predicates is a mask. */
-static uint64_t slot_bytes(struct cg *g, LLVMTypeRef type)
-{
-    switch (LLVMGetTypeKind(type)) {
-    case LLVMVectorTypeKind: {
-        unsigned bits = cg_bits(LLVMGetElementType(type));
-        return (uint64_t)g->unit->width * bits / 8;
-    }
-    case LLVMArrayTypeKind:
-        return LLVMGetArrayLength2(type) * scalar_bytes(LLVMGetElementType(type));
-    default:
-        return scalar_bytes(type);
-    }
 }
 
 static void plan_stop(struct cg *g, uint32_t block)
@@ -109,13 +57,13 @@ static void plan_stop(struct cg *g, uint32_t block)
     mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
     for (uint32_t r = 0; r < g->flow.reg_count; r++)
         if (mr_bit_get(regions->kept, r) && !regions->places[r]) {
-            regions->places[r] = take(regions, slot_bytes(g, LLVMGetAllocatedType(g->slots[r])));
+            regions->places[r] = cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->slots[r])));
             if (g->breaks[r])
-                take(regions, slot_bytes(g, LLVMGetAllocatedType(g->breaks[r])));
+                cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->breaks[r])));
         }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (mr_bit_get(g->flow.blocks[block].pend, b) && !regions->masks[b])
-            regions->masks[b] = take(regions, g->unit->width / 8);
+            regions->masks[b] = cg_record_take(regions, g->unit->width / 8);
 }
 
 static uint64_t local_bytes(const struct cg *g, const struct mr_ptx_var *var)
@@ -165,7 +113,7 @@ bool cg_regions_plan(struct cg *g)
     keep_blocks(g);
     regions->step_count = g->blocks ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
     if (regions->step_count)
-        regions->steps = take(regions, 8 * regions->step_count);
+        regions->steps = cg_record_take(regions, 8 * regions->step_count);
     uint64_t locals = 0;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
@@ -187,47 +135,6 @@ void cg_regions_clear(struct cg *g)
     g->regions = NULL;
 }
 
-static LLVMValueRef place_in(struct cg *g, uint64_t place)
-{
-    LLVMValueRef offset = LLVMConstInt(g->unit->i64, place, false);
-    return LLVMBuildGEP2(g->b, g->unit->i8, g->regions->record, &offset, 1, "");
-}
-
-static void store_at(struct cg *g, LLVMValueRef value, uint64_t place)
-{
-    uint64_t bytes = slot_bytes(g, LLVMTypeOf(value));
-    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind && cg_bits(cg_element(value)) == 1)
-        value = LLVMBuildBitCast(g->b, value, g->unit->mask, "");
-    LLVMSetAlignment(LLVMBuildStore(g->b, value, place_in(g, place)), bytes >= 64 ? 64 : 4);
-}
-
-static LLVMValueRef load_at(struct cg *g, LLVMTypeRef type, uint64_t place)
-{
-    uint64_t bytes = slot_bytes(g, type);
-    bool predicates = LLVMGetTypeKind(type) == LLVMVectorTypeKind && cg_bits(LLVMGetElementType(type)) == 1;
-    LLVMValueRef value = LLVMBuildLoad2(g->b, predicates ? g->unit->mask : type, place_in(g, place), "");
-    LLVMSetAlignment(value, bytes >= 64 ? 64 : 4);
-    return predicates ? LLVMBuildBitCast(g->b, value, type, "") : value;
-}
-
-/* Between a slot and the record: the element of each row, or the whole. */
-static void move_slot(struct cg *g, LLVMValueRef slot, uint64_t place, bool to_record)
-{
-    LLVMTypeRef type = LLVMGetAllocatedType(slot), element = type;
-    uint64_t count = 1;
-    if (LLVMGetTypeKind(type) == LLVMArrayTypeKind) {
-        element = LLVMGetElementType(type);
-        count = LLVMGetArrayLength2(type);
-    }
-    for (uint64_t i = 0; i < count; i++, place += scalar_bytes(element)) {
-        LLVMValueRef index = i32_of(g, i), part = count > 1 ? LLVMBuildGEP2(g->b, element, slot, &index, 1, "") : slot;
-        if (to_record)
-            store_at(g, LLVMBuildLoad2(g->b, element, part, ""), place);
-        else
-            LLVMBuildStore(g->b, load_at(g, element, place), part);
-    }
-}
-
 static void move_kept(struct cg *g, bool to_record)
 {
     struct cg_regions *regions = g->regions;
@@ -235,13 +142,13 @@ static void move_kept(struct cg *g, bool to_record)
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         if (!mr_bit_get(regions->kept, r))
             continue;
-        move_slot(g, g->slots[r], regions->places[r], to_record);
+        cg_record_move(g, g->slots[r], regions->places[r], to_record);
         if (g->breaks[r])
-            move_slot(g, g->breaks[r], regions->places[r] + slot_bytes(g, LLVMGetAllocatedType(g->slots[r])), to_record);
+            cg_record_move(g, g->breaks[r], regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->slots[r])), to_record);
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (mr_bit_get(g->flow.blocks[g->at].pend, b))
-            move_slot(g, g->parked[b], regions->masks[b], to_record);
+            cg_record_move(g, g->parked[b], regions->masks[b], to_record);
 }
 
 /* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here. */
@@ -345,12 +252,12 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     for (uint32_t i = g->func->var_count; i-- > 0;)
         if (is_local(g->func->vars[i])) {
             place = (place - local_bytes(g, g->func->vars[i])) / 256 * 256;
-            g->var_slots[i] = place_in(g, place);
+            g->var_slots[i] = cg_record_place(g, place);
         }
     cg_clear_warp(g);
     LLVMBuildCondBr(g->b, regions->first_round, start, on);
     LLVMPositionBuilderAtEnd(g->b, on);
-    LLVMValueRef stop = LLVMBuildLoad2(g->b, unit->i32, place_in(g, AT_STOP), "");
+    LLVMValueRef stop = LLVMBuildLoad2(g->b, unit->i32, cg_record_place(g, AT_STOP), "");
     if (regions->held) {
         LLVMValueRef paused = LLVMBuildICmp(g->b, LLVMIntUGE, stop, i32_of(g, PAUSE), "");
         LLVMValueRef goes = LLVMBuildOr(g->b, paused, LLVMBuildNot(g->b, LLVMBuildLoad2(g->b, unit->i1, regions->held, ""), ""), "");
@@ -361,7 +268,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     regions->turn = LLVMBuildSwitch(g->b, stop, regions->next, 8);
     LLVMPositionBuilderAtEnd(g->b, start);
     for (unsigned i = 0; i < regions->step_count; i++)
-        store_at(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
+        cg_record_store(g, LLVMConstInt(unit->i64, 0, false), regions->steps + 8 * i);
     return regions->round;
 }
 
@@ -373,7 +280,7 @@ void cg_regions_note_thread(struct cg *g)
             continue; /* the same for all warps, and known to whoever looks at it */
         g->tid_slots[i] = cg_slot(g, type, "tid");
         LLVMBuildStore(g->b, g->tid[i], g->tid_slots[i]);
-        store_at(g, g->tid[i], g->regions->tid + i * slot_bytes(g, type));
+        cg_record_store(g, g->tid[i], g->regions->tid + i * cg_record_bytes(g, type));
     }
 }
 
@@ -403,9 +310,9 @@ static void stop(struct cg *g, uint64_t bit)
     LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
     LLVMBuildStore(g->b, LLVMBuildOr(g->b, stopped, i32_of(g, bit), ""), regions->stopped);
     LLVMValueRef number = i32_of(g, (bit & PAUSE) | ++regions->stops);
-    store_at(g, number, AT_STOP);
+    cg_record_store(g, number, AT_STOP);
     if (!whole)
-        store_at(g, g->mask, AT_MASK);
+        cg_record_store(g, g->mask, AT_MASK);
     move_kept(g, true);
     LLVMBuildBr(g->b, regions->next);
 
@@ -414,12 +321,12 @@ static void stop(struct cg *g, uint64_t bit)
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
         if (g->tid_slots[i]) {
-            LLVMValueRef tid = load_at(g, tid_type(g), regions->tid + i * slot_bytes(g, tid_type(g)));
+            LLVMValueRef tid = cg_record_load(g, tid_type(g), regions->tid + i * cg_record_bytes(g, tid_type(g)));
             LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->tid_slots[i]);
         }
     move_kept(g, false);
     remake_live(g);
-    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, place_in(g, AT_MASK), "mask");
+    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, cg_record_place(g, AT_MASK), "mask");
     g->mask_vector = cg_mask_vector(g, g->mask);
 }
 
@@ -450,25 +357,6 @@ void cg_regions_pause(struct cg *g)
 {
     if (g->regions && mr_flow_strides(&g->flow, g->at))
         stop(g, PAUSE);
-}
-
-bool cg_regions_turns_in_loop(const struct cg *g)
-{
-    uint32_t l = g->flow.blocks[g->at].loop;
-    if (!g->regions || l == MR_FLOW_NONE)
-        return false;
-    for (uint32_t b = g->flow.loops[l].first; b < g->flow.loops[l].end; b++)
-        if (g->flow.blocks[b].barrier)
-            return true;
-    return false;
-}
-
-LLVMValueRef cg_regions_step(struct cg *g)
-{
-    struct cg_regions *regions = g->regions;
-    if (!regions || regions->steps_used == regions->step_count)
-        return NULL;
-    return place_in(g, regions->steps + 8 * regions->steps_used++);
 }
 
 /* The end of a round in which no warp paused: that of the barrier at which they all are. */
@@ -506,7 +394,7 @@ void cg_regions_end(struct cg *g)
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
     LLVMPositionBuilderAtEnd(g->b, g->finish);
-    store_at(g, i32_of(g, 0), AT_STOP);
+    cg_record_store(g, i32_of(g, 0), AT_STOP);
     LLVMBuildBr(g->b, regions->next);
     LLVMPositionBuilderAtEnd(g->b, regions->next);
     LLVMBasicBlockRef over = cg_new_block(g, "over"), again = cg_new_block(g, "again"), done = cg_new_block(g, "done");

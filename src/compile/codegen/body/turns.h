@@ -21,12 +21,6 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 /* At the start of a block: stops the warp there too, if it is the head of a loop that strides over memory. */
 void cg_regions_pause(struct cg *g);
 
-/* Whether warps take turns at a barrier in the innermost loop around the block at hand. */
-bool cg_regions_turns_in_loop(const struct cg *g);
-
-/* Memory of the warp's own for the latest address (i64, 0 at first) of one load in such a loop; NULL if there is none left, or warps don't take turns. */
-LLVMValueRef cg_regions_step(struct cg *g);
-
 /* The end of a warp's turn, of a round, and of all rounds, where the builder is left. */
 void cg_regions_end(struct cg *g);
 

@@ -170,35 +170,6 @@ static LLVMValueRef perform(struct cg *g, struct atomic *a, LLVMValueRef pointer
     return old;
 }
 
-/* A reduction of all lanes into one, where order can't matter. NULL if there is none. */
-static const char *fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral)
-{
-    bool sign = mr_ptx_type_class(inst->type[0]) == 'S';
-    unsigned bits = mr_ptx_type_bits(inst->type[0]);
-    uint64_t top = UINT64_C(1) << (bits - 1);
-    if (mr_ptx_type_class(inst->type[0]) == 'F')
-        return NULL;
-    *neutral = 0;
-    switch (inst->atom) {
-    case MR_PTX_ATOM_ADD: return "llvm.vector.reduce.add";
-    case MR_PTX_ATOM_OR: return "llvm.vector.reduce.or";
-    case MR_PTX_ATOM_XOR: return "llvm.vector.reduce.xor";
-    case MR_PTX_ATOM_AND: *neutral = UINT64_MAX; return "llvm.vector.reduce.and";
-    case MR_PTX_ATOM_MIN: *neutral = sign ? top - 1 : UINT64_MAX; return sign ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.umin";
-    case MR_PTX_ATOM_MAX: *neutral = sign ? top : 0; return sign ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
-    default: return NULL;
-    }
-}
-
-/* All lanes of `mask` folded; used by redux as well. */
-LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector)
-{
-    uint64_t neutral;
-    const char *name = fold_name(inst, &neutral);
-    LLVMValueRef rest = cg_int(g, cg_element(values), neutral);
-    return cg_unary(g, name, LLVMBuildSelect(g->b, mask_vector, values, rest, ""));
-}
-
 static void one_place(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef values)
 {
     LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->exec_vector);
@@ -391,7 +362,7 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef b = cg_source(g, a.value, a.type), c = NULL;
     if (inst->atom == MR_PTX_ATOM_CAS)
         c = cg_source(g, &inst->operands[at + 2], a.type);
-    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(g, &a) && fold_name(inst, &neutral)) {
+    if (address.c.kind == MR_CLASS_UNIFORM && !has_result(g, &a) && cg_fold_name(inst, &neutral)) {
         one_place(g, &a, &address, b);
         return true;
     }

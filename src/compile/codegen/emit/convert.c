@@ -175,33 +175,6 @@ static LLVMValueRef float_to_fp8(struct cg *g, LLVMValueRef value, unsigned type
     return cg_select(g, cg_is_nan(g, value), cg_int(g, i32, 0x7f), r);
 }
 
-/* The low eight bits of an integer of 32 to the bits of a half, exactly. */
-static LLVMValueRef fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type, bool relu)
-{
-    LLVMTypeRef i16 = g->unit->i16;
-    bool is_e4m3 = type == MR_PTX_TYPE_E4M3X2;
-    LLVMValueRef byte = LLVMBuildAnd(g->b, cg_resize(g, bits, i16, false), cg_int(g, i16, 0xff), "");
-    LLVMValueRef size = LLVMBuildAnd(g->b, byte, cg_int(g, i16, 0x7f), "");
-    LLVMValueRef half = LLVMBuildShl(g->b, size, cg_int(g, i16, is_e4m3 ? 7 : 8), "");
-    if (is_e4m3) {
-        /* The same bits read as a half are 2^-8 of the number. */
-        LLVMValueRef number = LLVMBuildFMul(g->b, cg_half_to_float(g, half), cg_real(g, g->unit->f32, 256.0), "");
-        half = cg_float_to_half(g, number);
-    }
-    LLVMValueRef sign = LLVMBuildAnd(g->b, byte, cg_int(g, i16, 0x80), "");
-    if (relu)
-        half = cg_select(g, LLVMBuildICmp(g->b, LLVMIntNE, sign, cg_int(g, i16, 0), ""), cg_int(g, i16, 0), half);
-    else
-        half = LLVMBuildOr(g->b, half, LLVMBuildShl(g->b, sign, cg_int(g, i16, 8), ""), "");
-    LLVMValueRef nan = LLVMBuildICmp(g->b, LLVMIntUGT, size, cg_int(g, i16, is_e4m3 ? 0x7e : 0x7c), "");
-    return cg_select(g, nan, cg_int(g, i16, 0x7fff), half);
-}
-
-LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, bool is_e4m3)
-{
-    return fp8_to_half(g, bits, is_e4m3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2, false);
-}
-
 /* Two numbers of eight bits, from two f32 or from the two halves of a register; the first goes to the upper byte. */
 static void emit_to_fp8(struct cg *g, const struct mr_ptx_inst *inst)
 {
@@ -228,8 +201,8 @@ static void emit_from_fp8(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef both = cg_resize(g, cg_source(g, &inst->operands[1], g->unit->i16), i32, false);
     LLVMValueRef upper = LLVMBuildLShr(g->b, both, cg_int(g, i32, 8), "");
     bool relu = inst->flags & MR_PTX_FLAG_RELU;
-    LLVMValueRef high = cg_resize(g, fp8_to_half(g, upper, inst->type[1], relu), i32, false);
-    LLVMValueRef low = cg_resize(g, fp8_to_half(g, both, inst->type[1], relu), i32, false);
+    LLVMValueRef high = cg_resize(g, cg_fp8_to_half(g, upper, inst->type[1], relu), i32, false);
+    LLVMValueRef low = cg_resize(g, cg_fp8_to_half(g, both, inst->type[1], relu), i32, false);
     cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, LLVMBuildShl(g->b, high, cg_int(g, i32, 16), ""), low, ""));
 }
 

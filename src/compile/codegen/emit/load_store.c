@@ -70,13 +70,6 @@ static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const s
         LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, all, old, ""), slot);
 }
 
-LLVMTypeRef cg_memory_type(struct cg *g, unsigned type)
-{
-    if (type == MR_PTX_TYPE_F32)
-        return g->unit->f32;
-    return type == MR_PTX_TYPE_F64 ? g->unit->f64 : cg_int_type(g, mr_ptx_type_bytes(type) * 8);
-}
-
 static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
 {
     if (!is_strong(inst))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What lanes of a warp do together: votes, shuffles, matches, reductions; and
- * barriers of a block, which the runtime does.
+ * What lanes of a warp do together: votes, shuffles, matches, reductions.
  *
  * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in groups. Lanes reconverge as
  * early as they can (flow.h), so that is everyone whom the mask names in code that is right to name them; a lane that is elsewhere at the time is
@@ -11,8 +10,7 @@
  * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be there with one mask: there nobody looks
  * into it, and all lanes count. It is the same here, by what the flow knows.
  */
-#include "compile/codegen/body/early.h"
-#include "compile/codegen/body/turns.h"
+#include "compile/codegen/basics/cg.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
@@ -24,29 +22,13 @@ static LLVMValueRef equal(struct cg *g, LLVMValueRef a, LLVMValueRef b)
     return LLVMBuildICmp(g->b, LLVMIntEQ, a, b, "");
 }
 
-static LLVMValueRef lowest_lane(struct cg *g, LLVMValueRef mask)
-{
-    LLVMTypeRef type = g->unit->i32;
-    return cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){mask, LLVMConstInt(g->unit->i1, 1, false)}, 2);
-}
-
-LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand)
-{
-    unsigned lanes = g->lanes;
-    bool uniform = mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
-    g->lanes = uniform ? 1 : CG_LANES;
-    LLVMValueRef value = cg_source(g, operand, g->unit->i32);
-    g->lanes = lanes;
-    return uniform ? value : LLVMBuildExtractElement(g->b, value, lowest_lane(g, g->exec), "");
-}
-
 static bool is_uniform(struct cg *g, const struct mr_ptx_operand *operand)
 {
     return mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
 }
 
 /* Ends the launch if a lane is not in its own mask. Known masks fold. */
-static void check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks)
+void cg_check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks)
 {
     bool uniform = is_uniform(g, masks), together = inst->guard == MR_PTX_NONE || !g->guard_varies;
     if (uniform && together && (g->flow.dispatched || mr_flow_runs_alone(&g->flow, g->at)))
@@ -100,7 +82,7 @@ static struct outcome match(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
     LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
     LLVMValueRef a = cg_source(g, &inst->operands[1], type);
     if (inst->mode == MR_PTX_MODE_ALL) {
-        LLVMValueRef first = LLVMBuildExtractElement(g->b, a, lowest_lane(g, act), "");
+        LLVMValueRef first = LLVMBuildExtractElement(g->b, a, cg_lowest_lane(g, act), "");
         LLVMValueRef same = LLVMBuildAnd(g->b, cg_mask_bits(g, equal(g, a, cg_splat(g, first))), act, "");
         LLVMValueRef all = equal(g, same, act);
         return (struct outcome){LLVMBuildSelect(g->b, all, act, number(g, 0), ""), all};
@@ -126,7 +108,7 @@ static struct outcome elect(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
 {
     (void)inst;
     LLVMValueRef bit = LLVMBuildAnd(g->b, act, LLVMBuildNeg(g->b, act, ""), "");
-    return (struct outcome){lowest_lane(g, act), cg_mask_vector(g, bit)};
+    return (struct outcome){cg_lowest_lane(g, act), cg_mask_vector(g, bit)};
 }
 
 /* Puts a group's part of a result into its slot of 32 numbers of 32 bits. */
@@ -149,7 +131,7 @@ static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LL
     LLVMPositionBuilderAtEnd(g->b, body);
     LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
     LLVMAddIncoming(rest, &g->exec, &before, 1);
-    LLVMValueRef mine = LLVMBuildExtractElement(g->b, masks, lowest_lane(g, rest), "");
+    LLVMValueRef mine = LLVMBuildExtractElement(g->b, masks, cg_lowest_lane(g, rest), "");
     LLVMValueRef group = LLVMBuildAnd(g->b, rest, cg_mask_bits(g, equal(g, masks, cg_splat(g, mine))), "");
     struct outcome part = act_together(g, inst, group);
     merge(g, value, group, part.value);
@@ -175,7 +157,7 @@ static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned
     bool masked = (inst->op == MR_PTX_OP_ELECT || (inst->flags & MR_PTX_FLAG_SYNC)) && index < inst->operand_count;
     struct outcome r;
     if (masked)
-        check_members(g, inst, &inst->operands[index]);
+        cg_check_members(g, inst, &inst->operands[index]);
     g->lanes = CG_LANES;
     if (masked && !is_uniform(g, &inst->operands[index]))
         r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
@@ -228,7 +210,7 @@ static void emit_shuffle(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef i32 = g->unit->i32;
     if (inst->flags & MR_PTX_FLAG_SYNC)
-        check_members(g, inst, &inst->operands[4]);
+        cg_check_members(g, inst, &inst->operands[4]);
     g->lanes = CG_LANES;
     LLVMValueRef a = cg_source(g, &inst->operands[1], i32);
     LLVMValueRef b = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[2], i32), cg_int(g, i32, 31), "");
@@ -293,112 +275,4 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
     default:
         return false;
     }
-}
-
-/* What the runtime calls the operation. */
-static unsigned barrier_operation(const struct mr_ptx_inst *inst, bool reduces)
-{
-    unsigned op = !reduces ? 0 : inst->mode2 == MR_PTX_MODE_POPC ? 1 : inst->boolop == MR_PTX_BOOL_AND ? 2 : 3;
-    return op | (inst->op == MR_PTX_OP_BARRIER && !(inst->flags & MR_PTX_FLAG_ALIGNED) ? MR_BARRIER_PER_THREAD : 0);
-}
-
-/* Each lane's barrier and threads may be its own. */
-static void emit_barrier_join(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    struct cg_unit *unit = g->unit;
-    bool reduces = inst->mode2 == MR_PTX_MODE_POPC || inst->boolop != MR_PTX_BOOL_NONE;
-    unsigned numbers = inst->operand_count - (unsigned)reduces;
-    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->exec, number(g, barrier_operation(inst, reduces)), number(g, 0)};
-    g->lanes = CG_LANES;
-    for (unsigned i = 0; i < 2; i++)
-        LLVMBuildStore(g->b, i < numbers ? cg_source(g, &inst->operands[i], unit->i32) : cg_int(g, unit->i32, 0), args[i]);
-    if (reduces)
-        args[4] = cg_mask_bits(g, cg_predicate(g, &inst->operands[numbers]));
-    unit->flags |= MR_CODE_COOPERATIVE;
-    cg_runtime_call(g, offsetof(struct mr_runtime, barrier_join), unit->void_type, args, 5);
-}
-
-static void emit_barrier_test(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    LLVMValueRef result = cg_scratch(g, g->unit->i32), args[2] = {g->exec, result};
-    LLVMValueRef go = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_test), g->unit->i32, args, 2);
-    const struct mr_ptx_operand *to = &inst->operands[0];
-    g->lanes = CG_LANES;
-    if (to->reg != MR_PTX_NONE) {
-        LLVMValueRef value = LLVMBuildLoad2(g->b, cg_type(g, g->unit->i32), result, "");
-        if (inst->boolop != MR_PTX_BOOL_NONE)
-            value = LLVMBuildICmp(g->b, LLVMIntNE, value, cg_int(g, g->unit->i32, 0), "");
-        cg_write_reg(g, to->reg, value);
-    }
-    cg_write_reg(g, to->reg2, cg_mask_vector(g, go));
-}
-
-/* Barriers: number, threads (0 = all), mask, operation, predicate bits. */
-static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    struct cg_unit *unit = g->unit;
-    unsigned at = inst->dst_count, last = inst->operand_count;
-    bool reduces = inst->mode == MR_PTX_MODE_RED;
-    LLVMValueRef predicate = number(g, 0);
-    if (g->regions) {
-        cg_regions_barrier(g, inst);
-        return;
-    }
-    if (reduces) {
-        last--;
-        g->lanes = CG_LANES;
-        predicate = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[last])), g->exec, "");
-    }
-    LLVMValueRef id = at < last ? cg_scalar_source(g, &inst->operands[at]) : number(g, 0);
-    LLVMValueRef threads = at + 1 < last ? cg_scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
-    unit->flags |= MR_CODE_COOPERATIVE;
-    if (inst->mode == MR_PTX_MODE_ARRIVE) {
-        LLVMValueRef args[4] = {id, threads, g->exec, number(g, barrier_operation(inst, false))};
-        cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 4);
-        return;
-    }
-    LLVMValueRef lanes = g->exec, arrived = inst->guard == MR_PTX_NONE ? cg_early_lanes(g) : NULL;
-    if (arrived) {
-        lanes = LLVMBuildOr(g->b, lanes, LLVMBuildLoad2(g->b, unit->i32, arrived, ""), "");
-        LLVMBuildStore(g->b, number(g, 0), arrived);
-    }
-    bool apart = arrived && mr_flow_reduces_apart(&g->flow, g->at);
-    if (apart) {
-        LLVMValueRef early = cg_early_predicates(g);
-        predicate = LLVMBuildOr(g->b, predicate, LLVMBuildLoad2(g->b, unit->i32, early, ""), "");
-        LLVMBuildStore(g->b, number(g, 0), early);
-    }
-    unsigned op = barrier_operation(inst, reduces);
-    LLVMValueRef args[5] = {id, threads, lanes, number(g, op), predicate};
-    LLVMValueRef r = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_sync), unit->i32, args, 5);
-    if (!reduces)
-        return;
-    if ((op & 3) != 1)
-        r = LLVMBuildICmp(g->b, LLVMIntNE, r, number(g, 0), "");
-    cg_write(g, &inst->operands[0], r);
-    if (apart)
-        cg_give_reduction(g, r);
-}
-
-bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
-{
-    if (inst->op != MR_PTX_OP_BAR && inst->op != MR_PTX_OP_BARRIER)
-        return false;
-    bool arrives = inst->mode == MR_PTX_MODE_CLUSTER_ARRIVE;
-    if (arrives || inst->mode == MR_PTX_MODE_CLUSTER_WAIT) {
-        size_t service = arrives ? offsetof(struct mr_runtime, cluster_arrive) : offsetof(struct mr_runtime, cluster_wait);
-        g->unit->flags |= MR_CODE_COOPERATIVE;
-        cg_runtime_call(g, service, g->unit->void_type, &g->exec, 1);
-        return true;
-    }
-    if (inst->mode == MR_PTX_MODE_WARP_SYNC) { /* lanes run in step: only the order of memory accesses matters */
-        check_members(g, inst, &inst->operands[0]);
-        LLVMBuildFence(g->b, LLVMAtomicOrderingAcquireRelease, true, "");
-    } else if (inst->mode == MR_PTX_MODE_JOIN)
-        emit_barrier_join(g, inst);
-    else if (inst->mode == MR_PTX_MODE_TEST)
-        emit_barrier_test(g, inst);
-    else
-        emit_block_barrier(g, inst);
-    return true;
 }

@@ -26,18 +26,6 @@
  */
 #include "compile/codegen/operands/access.h"
 
-bool cg_is_far(const struct mr_ptx_inst *inst)
-{
-    return inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC;
-}
-
-LLVMValueRef cg_offset_pointer(struct cg *g, LLVMValueRef address, uint64_t offset)
-{
-    if (offset)
-        address = LLVMBuildAdd(g->b, address, LLVMConstInt(g->unit->i64, offset, false), "");
-    return cg_pointer(g, address);
-}
-
 /* Behind the first way, which is written already: the other one in the block `slow`; both go on in `on`. */
 static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other, bool is_load, cg_access_way *way, LLVMBasicBlockRef slow, LLVMBasicBlockRef on)
 {

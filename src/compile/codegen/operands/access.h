@@ -20,8 +20,7 @@ struct cg_access {
     LLVMValueRef values[8]; /* a component each; loads: results */
 };
 
-/* access.c. Whether an instruction may reach memory that is not the block's own. */
-bool cg_is_far(const struct mr_ptx_inst *inst);
+/* access.c. */
 /* The address of an access to `inst`'s space, checked for alignment, into `a`. */
 void cg_access_address(struct cg *g, const struct mr_ptx_operand *operand, struct cg_access *a);
 void cg_access_load(struct cg *g, struct cg_access *a);
@@ -37,9 +36,6 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a);
 
 /* access_lanes.c: lane by lane, the address stepping or being any; all elements of a lane at once. */
 cg_access_way cg_load_stepwise, cg_load_scattered, cg_load_undivided, cg_store_stepwise, cg_store_scattered, cg_store_undivided;
-
-/* A pointer to `offset` bytes behind an address. */
-LLVMValueRef cg_offset_pointer(struct cg *g, LLVMValueRef address, uint64_t offset);
 
 /* emit/convert.c: what a store takes from a wider register that is a float where the store is not, or the other way round; NULL otherwise. */
 LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type);

@@ -2,7 +2,7 @@
 
 /* Accesses by scalars and by whole vectors: one for all lanes, or one for each row where a warp is several rows. Pairs and quads of elements are loaded whole and shuffled. */
 #include "compile/codegen/basics/lines.h"
-#include "compile/codegen/body/turns.h"
+#include "compile/codegen/basics/record.h"
 #include "compile/codegen/operands/access.h"
 
 void cg_load_uniform(struct cg *g, struct cg_access *a)
@@ -28,19 +28,6 @@ static LLVMValueRef row_mask(struct cg *g, unsigned count, unsigned row)
         lanes[i] = LLVMConstInt(g->unit->i32, row * row_lanes + i / count, false);
     return LLVMBuildShuffleVector(g->b, g->exec_vector, LLVMGetPoison(LLVMTypeOf(g->exec_vector)),
                                   LLVMConstVector(lanes, row_lanes * count), "");
-}
-
-LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count)
-{
-    LLVMValueRef lanes[CG_LANES_MAX * 8];
-    for (; count > 1; count /= 2) {
-        unsigned size = LLVMGetVectorSize(LLVMTypeOf(parts[0]));
-        for (unsigned i = 0; i < 2 * size; i++)
-            lanes[i] = LLVMConstInt(g->unit->i32, i, false);
-        for (unsigned i = 0; i < count / 2; i++)
-            parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
-    }
-    return parts[0];
 }
 
 /* What has been read of each row, taken apart into elements. */

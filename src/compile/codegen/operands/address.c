@@ -15,59 +15,6 @@
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/operands/narrow.h"
 
-LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
-{
-    LLVMTypeRef type = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind
-        ? LLVMVectorType(g->unit->ptr, g->unit->width) : g->unit->ptr;
-    return LLVMBuildIntToPtr(g->b, address, type, "");
-}
-
-LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align)
-{
-    return align > 1 ? LLVMBuildAnd(g->b, address, LLVMConstInt(g->unit->i64, ~(align - 1), false), "") : address;
-}
-
-LLVMValueRef cg_row_runs(struct cg *g, unsigned row)
-{
-    unsigned lanes = cg_row_lanes(g);
-    uint64_t bits = (lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << lanes) - 1) << (row * lanes);
-    LLVMValueRef active = LLVMBuildAnd(g->b, g->exec, LLVMConstInt(g->unit->mask, bits, false), "");
-    return LLVMBuildICmp(g->b, LLVMIntNE, active, cg_mask_zero(g), "");
-}
-
-uint64_t cg_entry_parameter_offset(const struct cg *g, const struct mr_ptx_var *var)
-{
-    return g->func->param_offsets ? g->func->param_offsets[var->index] : 0;
-}
-
-LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
-{
-    struct cg_unit *unit = g->unit;
-    uint32_t offset = 0;
-    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMValueRef pointer, place;
-    switch (var->space) {
-    case MR_PTX_SPACE_SHARED:
-        if (!mr_layout_shared_find(unit->entry, var, &offset))
-            cg_fail(unit, g->inst, "a shared variable that has no place");
-        return LLVMConstInt(unit->i64, offset, false);
-    case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_CONST:
-        place = LLVMConstInt(unit->i64, mr_layout_symbol(unit->request->layout, var), false);
-        LLVMPositionBuilderBefore(g->b, g->prologue_end);
-        pointer = LLVMBuildGEP2(g->b, unit->i64, g->symbols, &place, 1, "");
-        place = cg_aligned(g, LLVMBuildLoad2(g->b, unit->i64, pointer, var->name), var->align);
-        LLVMPositionBuilderAtEnd(g->b, here);
-        cg_line_again(g);
-        return place;
-    default:
-        break;
-    }
-    if (mr_flow_is_per_lane(var))
-        return LLVMBuildPtrToInt(g->b, *cg_var_slot(g, var), unit->i64, "");
-    return LLVMBuildAdd(g->b, LLVMBuildPtrToInt(g->b, g->params_place, unit->i64, ""),
-                        LLVMConstInt(unit->i64, cg_entry_parameter_offset(g, var), false), "");
-}
-
 static bool register_is_narrow(struct cg *g, const struct mr_ptx_operand *operand)
 {
     return operand->kind == MR_PTX_OPERAND_REG_ADDRESS
@@ -221,4 +168,34 @@ void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, cons
     cg_emit_trap(g, MR_TRAP_MISALIGNED);
     LLVMBuildUnreachable(g->b);
     LLVMPositionBuilderAtEnd(g->b, good);
+}
+
+void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes)
+{
+    struct cg_unit *unit = g->unit;
+    if (!unit->request->note_accesses)
+        return;
+    unsigned lanes = g->lanes;
+    g->lanes = unit->width;
+    LLVMTypeRef type = cg_vector_type(unit->i64, unit->width);
+    if (!g->noted) {
+        g->noted = cg_slot(g, type, "noted");
+        LLVMSetAlignment(g->noted, 64);
+        g->frame += 8ull * unit->width;
+    }
+    LLVMBuildStore(g->b, cg_address_vector(g, address), g->noted);
+    g->lanes = lanes;
+    cg_block_store(g, offsetof(struct mr_block, access), g->noted);
+    cg_block_store(g, offsetof(struct mr_block, access_mask), LLVMBuildZExt(g->b, g->exec, unit->i64, ""));
+    cg_block_store(g, offsetof(struct mr_block, access_bytes), LLVMConstInt(unit->i32, bytes, false));
+    cg_note_warp(g);
+    /* Nothing of all that may come later than the access. */
+    LLVMTypeRef barrier = LLVMFunctionType(unit->void_type, NULL, 0, false);
+    LLVMValueRef text = LLVMGetInlineAsm(barrier, "", 0, "~{memory}", 9, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(g->b, barrier, text, NULL, 0, "");
+}
+
+bool cg_is_far(const struct mr_ptx_inst *inst)
+{
+    return inst->space == MR_PTX_SPACE_GLOBAL || inst->space == MR_PTX_SPACE_GENERIC;
 }

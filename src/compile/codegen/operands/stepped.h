@@ -20,6 +20,7 @@ void cg_emit_stepped(struct cg *g, const struct mr_ptx_inst *inst);
 
 /* Reads a register of that class: as scalars, and as a vector of its type. */
 struct cg_stepped cg_stepped_read(struct cg *g, uint32_t reg);
+void cg_stepped_write(struct cg *g, uint32_t reg, const struct cg_stepped *value); /* under the guard */
 LLVMValueRef cg_stepped_vector(struct cg *g, const struct cg_stepped *value, LLVMTypeRef element);
 
 /* The same value, for a block that hardly ever runs: LLVM does not take what is made of it to places that run more often. */

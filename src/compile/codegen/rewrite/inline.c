@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "compile/codegen/body/stack.h"
 
 #define INSTS_MAX 60000u
 #define DEPTH_MAX 64u
@@ -190,7 +189,7 @@ bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struc
 static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
 {
     struct cg_splice splice = {.callee = callee, .call = inst->call, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
-    bool moves = cg_stack_is_used(callee);
+    bool moves = mr_flow_moves_stack(callee);
     if (!cg_splice_begin(work, &splice, inst) || !map_vars(work, &splice))
         return false;
     work->in->any = true;

@@ -8,7 +8,6 @@
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/blocks.h"
-#include "compile/codegen/body/stack.h"
 #include "compile/codegen/llvm/constants.h"
 #include "compile/codegen/operands/narrow.h"
 #include "compile/codegen/rewrite/inline.h"
@@ -19,16 +18,6 @@
 
 #include "base/memory.h"
 #include "compile/codegen_interface.h"
-
-void cg_fail(struct cg_unit *unit, const struct mr_ptx_inst *inst, const char *what)
-{
-    if (unit->error[0])
-        return;
-    if (inst)
-        snprintf(unit->error, sizeof unit->error, "line %u: %s: %s", inst->line, mr_ptx_op_name(inst->op), what);
-    else
-        snprintf(unit->error, sizeof unit->error, "%s", what);
-}
 
 static void set_types(struct cg_unit *unit)
 {
@@ -118,7 +107,7 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         return false;
     }
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
-        unit->allocas |= cg_stack_is_used(unit->entry->reachable[i]);
+        unit->allocas |= mr_flow_moves_stack(unit->entry->reachable[i]);
     const struct mr_layout_entry *written = &unit->request->layout->entries[unit->request->entry];
     for (uint32_t i = 0; i < written->reachable_count; i++)
         unit->narrow |= cg_narrow_spaces(written->reachable[i]);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One function: its frame (frame.c), then each block's instructions, and each block's end (control.c).
+ */
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/basics/stack.h"
+#include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/dispatcher.h"
+#include "compile/codegen/body/early.h"
+#include "compile/codegen/body/turns.h"
+#include "compile/codegen/numbers/contract.h"
+#include "compile/codegen/operands/access.h"
+#include "compile/codegen/operands/parameters.h"
+
+#include "base/memory.h"
+
+/* The instructions of a block and what comes after it, for the lanes in g->mask. */
+static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
+{
+    for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
+        if (!block->last || i + 1 < block->end)
+            cg_emit_instruction(g, &g->func->insts[i]);
+    cg_begin_instruction(g, block->last);
+    cg_emit_block_end(g);
+}
+
+/* Most instructions of a block that is there twice, and of its function: compiling takes time. */
+#define TWICE_BLOCK 96u
+#define TWICE_FUNCTION 256u
+
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for loads from afar (by_mask in access.c). */
+static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
+{
+    if (g->unit->wide)
+        return cg_is_far(inst) && inst->op == MR_PTX_OP_LD;
+    return (cg_is_far(inst) || inst->space == MR_PTX_SPACE_SHARED)
+        && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
+}
+
+static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block)
+{
+    bool gains = false;
+    if (g->unit->request->optimisation == 0 || g->unit->request->hurry || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
+        || g->func->inst_count > TWICE_FUNCTION)
+        return false;
+    for (uint32_t i = block->first; i < block->end; i++) {
+        const struct mr_ptx_inst *inst = &g->func->insts[i];
+        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA || (g->unit->wide && inst->space == MR_PTX_SPACE_SHARED))
+            return false;
+        gains |= gains_by_all_lanes(g, inst);
+    }
+    return gains;
+}
+
+static void emit_block(struct cg *g, uint32_t index)
+{
+    const struct mr_flow_block *block = &g->flow.blocks[index];
+    LLVMPositionBuilderAtEnd(g->b, g->entries[index]);
+    g->at = index;
+    if (block->first < block->end)
+        cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
+    g->mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[index], "mask");
+    LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[index]);
+    g->mask_vector = cg_mask_vector(g, g->mask);
+    cg_regions_pause(g);
+    if (block->barrier) {
+        cg_begin_instruction(g, NULL);
+        cg_emit_early_arrival(g);
+    }
+    if (block->meets) {
+        cg_begin_instruction(g, NULL);
+        cg_emit_members_wait(g);
+    }
+    if (!LLVMIsConstant(g->mask) && is_worth_twice(g, block)) {
+        LLVMValueRef mask = g->mask, all = LLVMConstAllOnes(g->unit->mask);
+        LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part");
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mask, all, ""), whole, part);
+        LLVMPositionBuilderAtEnd(g->b, whole);
+        g->mask = all;
+        g->mask_vector = cg_mask_vector(g, all);
+        emit_instructions(g, block);
+        LLVMPositionBuilderAtEnd(g->b, part);
+        g->mask = mask;
+        g->mask_vector = cg_mask_vector(g, mask);
+    }
+    emit_instructions(g, block);
+}
+
+static bool allocate(struct cg *g)
+{
+    size_t regs = g->flow.reg_count, blocks = g->flow.block_count;
+    size_t vars = (size_t)g->func->var_count + g->func->param_count + g->func->return_count;
+    g->slots = mr_calloc(regs, sizeof *g->slots);
+    g->breaks = mr_calloc(regs, sizeof *g->breaks);
+    g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
+    g->parked = mr_calloc(blocks, sizeof *g->parked);
+    g->entries = mr_calloc(blocks, sizeof *g->entries);
+    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
+}
+
+/* Lets two warps run as one, or each by itself. */
+static void run_paired(struct cg *g, bool paired)
+{
+    struct cg_unit *unit = g->unit;
+    unit->width = paired ? CG_LANES_MAX : CG_LANES;
+    unit->mask = paired ? unit->i64 : unit->i32;
+    if (g->flow.rows > 1)
+        g->flow.rows = mr_flow_shape_rows(g->flow.shape) * (paired ? 2 : 1);
+}
+
+static void emit_all(struct cg *g)
+{
+    struct cg_unit *unit = g->unit;
+    LLVMBasicBlockRef loop;
+    LLVMValueRef warp = NULL;
+    struct cg_blocks blocks;
+    if (g->func->is_entry && (unit->flags & MR_CODE_BLOCKS))
+        g->blocks = &blocks;
+    g->b = LLVMCreateBuilderInContext(unit->context);
+    cg_lines_function(g);
+    g->prologue = cg_new_block(g, "prologue");
+    g->finish = cg_new_block(g, "finish");
+    LLVMPositionBuilderAtEnd(g->b, g->prologue);
+    g->prologue_end = LLVMBuildUnreachable(g->b);
+    g->block = LLVMGetParam(g->fn, 0);
+    cg_frame_fields(g);
+    cg_frame_registers(g);
+    bool good = cg_regions_plan(g);
+    if (good && unit->width != CG_LANES && !g->regions && unit->facts[g->func->index].barriers) {
+        /* They would have to wait each for itself. */
+        run_paired(g, false);
+        cg_frame_registers(g);
+        good = cg_regions_plan(g);
+    }
+    if (!good)
+        cg_fail(unit, NULL, "memory is short");
+    cg_frame_variables(g);
+    cg_frame_parking(g);
+    if (g->func->is_entry)
+        cg_frame_start_kernel(g, &loop, &warp);
+    else
+        cg_frame_start_function(g, &loop);
+    for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
+        emit_block(g, b);
+    if (!unit->error[0]) {
+        cg_line(g, g->func->line, g->func->column);
+        if (g->crowded)
+            cg_dispatcher_emit(g);
+        if (g->func->is_entry) {
+            cg_frame_end_kernel(g, loop, warp);
+        } else {
+            LLVMPositionBuilderAtEnd(g->b, g->finish);
+            if (g->stack_saved)
+                cg_stack_store(g, g->stack_saved);
+            LLVMBuildRetVoid(g->b);
+        }
+        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMBuildBr(g->b, loop);
+        LLVMInstructionEraseFromParent(g->prologue_end);
+    }
+    LLVMDisposeBuilder(g->b);
+}
+
+bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
+{
+    struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
+    bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
+    bool turns = good && unit->facts[func->index].barriers && mr_flow_regions_fit(&g.flow, unit->entry);
+    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow, turns)
+        && (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow)))
+        run_paired(&g, true);
+    if (good)
+        emit_all(&g);
+    else
+        cg_fail(unit, NULL, "memory is short");
+    unit->frame_bytes += g.frame;
+    cg_regions_clear(&g);
+    mr_free(g.slots);
+    mr_free(g.breaks);
+    mr_free(g.loose);
+    mr_free(g.contracted);
+    mr_free(g.parameters);
+    mr_free(g.early);
+    mr_free(g.var_slots);
+    mr_free(g.parked);
+    mr_free(g.entries);
+    mr_flow_clear(&g.flow);
+    return good && !unit->error[0];
+}

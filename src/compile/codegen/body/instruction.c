@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One instruction: its guard, the form of its result, and the family that knows it.
+ */
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/operands/stepped.h"
+
+/* The guard of the instruction at hand, and the lanes that it leaves. */
+void cg_begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    g->inst = inst;
+    if (inst)
+        cg_line(g, inst->line, inst->column);
+    g->looks = inst && cg_nan_looks(g, inst);
+    g->scratch_used = 0;
+    g->guard = NULL;
+    g->guard_varies = false;
+    g->exec = g->mask;
+    g->exec_vector = g->mask_vector;
+    if (!inst || inst->guard == MR_PTX_NONE)
+        return;
+    g->guard_varies = mr_flow_register_class(&g->flow, inst->guard).kind == MR_CLASS_VARYING;
+    g->lanes = g->guard_varies ? g->unit->width : 1;
+    g->guard = cg_read(g, inst->guard);
+    if (inst->guard_negated)
+        g->guard = LLVMBuildNot(g->b, g->guard, "");
+    g->exec = LLVMBuildAnd(g->b, g->mask, cg_mask_bits(g, g->guard), "");
+    g->exec_vector = cg_mask_vector(g, g->exec);
+}
+
+static bool has_effects(const struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
+    case MR_PTX_OP_CALL: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_TRAP:
+    case MR_PTX_OP_BRKPT: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
+    case MR_PTX_OP_TXQ: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
+    case MR_PTX_OP_LDMATRIX: case MR_PTX_OP_STMATRIX: case MR_PTX_OP_WMMA: case MR_PTX_OP_CP:
+    case MR_PTX_OP_MBARRIER: case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
+{
+    if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
+        return;
+    if (c.kind == MR_CLASS_STEPPED && mr_flow_register_class(&g->flow, inst->operands[0].reg).kind == MR_CLASS_STEPPED) {
+        cg_emit_stepped(g, inst);
+        return;
+    }
+    bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
+        || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
+        || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
+        || cg_emit_texture(g, inst) || cg_emit_stack(g, inst) || cg_emit_matrix(g, inst) || cg_emit_async(g, inst)
+        || cg_emit_cluster(g, inst) || cg_emit_call(g, inst);
+    if (!done)
+        cg_fail(g->unit, inst, "code generation does not know it");
+}
+
+void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    cg_begin_instruction(g, inst);
+    struct mr_class c = inst->dst_count || inst->call || (inst->flags & MR_PTX_FLAG_CC)
+        ? mr_flow_result_class(&g->flow, inst) : (struct mr_class){MR_CLASS_VARYING, 0, 0};
+    g->lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : g->unit->width;
+    if (!g->guard || !has_effects(inst)) {
+        emit_family(g, inst, c);
+        return;
+    }
+    LLVMBasicBlockRef some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
+    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->exec, cg_mask_zero(g), "");
+    LLVMBuildCondBr(g->b, any, some, on);
+    LLVMPositionBuilderAtEnd(g->b, some);
+    emit_family(g, inst, c);
+    LLVMBuildBr(g->b, on);
+    LLVMPositionBuilderAtEnd(g->b, on);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What instructions on f32 and f64 share: flushing of subnormal numbers, saturation, the smaller and the larger of two.
+ */
+#include "compile/codegen/basics/cg.h"
+
+LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value)
+{
+    return LLVMBuildFCmp(g->b, LLVMRealUNO, value, value, "");
+}
+
+LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
+{
+    LLVMValueRef size = cg_unary(g, "llvm.fabs", value);
+    LLVMTypeRef type = cg_element(value);
+    double least = type == g->unit->f64 ? 0x1p-1022 : 0x1p-126;
+    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, type, least), "");
+    /* (The sign alone by a mask: copysign would be one of the choices that mend.c has to store.) */
+    LLVMTypeRef bits = cg_int_type(g, cg_bits(type));
+    LLVMValueRef keep = cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
+    return cg_cast_bits(g, LLVMBuildAnd(g->b, cg_cast_bits(g, value, bits), keep, ""), type);
+}
+
+LLVMValueRef cg_saturate(struct cg *g, LLVMValueRef value)
+{
+    LLVMTypeRef type = cg_element(value);
+    LLVMValueRef zero = cg_real(g, type, 0.0), one = cg_real(g, type, 1.0);
+    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, value, zero, "");
+    value = cg_select(g, above, value, zero); /* NaN and -0 become +0 */
+    return cg_select(g, LLVMBuildFCmp(g->b, LLVMRealOGT, value, one, ""), one, value);
+}
+
+/* The hardware's NaN, so that results do not depend on which operand was one. */
+static LLVMValueRef quiet_nan(struct cg *g, LLVMTypeRef type)
+{
+    uint64_t bits = type == g->unit->f64 ? UINT64_C(0x7ff8000000000000) : 0x7fffffff;
+    return LLVMConstBitCast(cg_int(g, cg_int_type(g, cg_bits(type)), bits), cg_type(g, type));
+}
+
+LLVMValueRef cg_min_max(struct cg *g, LLVMValueRef a, LLVMValueRef b, bool maximum, bool propagate_nan)
+{
+    LLVMTypeRef type = cg_element(a);
+    LLVMTypeRef ints = cg_int_type(g, cg_bits(type));
+    LLVMValueRef a_wins = LLVMBuildFCmp(g->b, maximum ? LLVMRealOGT : LLVMRealOLT, a, b, "");
+    LLVMValueRef r = cg_select(g, a_wins, a, b);
+    /* Equal zeros: -0 counts as less than +0; any other equal pair has equal bits. */
+    LLVMValueRef equal = LLVMBuildFCmp(g->b, LLVMRealOEQ, a, b, "");
+    LLVMValueRef x = cg_cast_bits(g, a, ints), y = cg_cast_bits(g, b, ints);
+    LLVMValueRef both = maximum ? LLVMBuildAnd(g->b, x, y, "") : LLVMBuildOr(g->b, x, y, "");
+    r = cg_select(g, equal, cg_cast_bits(g, both, type), r);
+    LLVMValueRef a_nan = cg_is_nan(g, a), b_nan = cg_is_nan(g, b), nan = quiet_nan(g, type);
+    if (propagate_nan)
+        return cg_select(g, LLVMBuildOr(g->b, a_nan, b_nan, ""), nan, r);
+    r = cg_select(g, b_nan, a, r);
+    r = cg_select(g, a_nan, b, r);
+    return cg_select(g, LLVMBuildAnd(g->b, a_nan, b_nan, ""), nan, r);
+}
