@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins the layers: a context (object) begins and ends its streams (stream) and its device heap (kernel) through hooks, because object lies below
- * them; memory pools ask about marks (event) in the same way; watches (engine) move streams on; and kernels set the values of conditional nodes (graph). */
+/* Joins the layers, through hooks: a context (object) begins and ends its streams (stream) and its device heap (kernel),
+ * and frees its modules, arrays and memory, all of which lie above it; memory pools ask about marks (event); watches
+ * (engine) move streams on; and kernels set the values of conditional nodes (graph). */
 #include "api/wiring.h"
 
 #include "capture/capture.h"
@@ -9,8 +10,11 @@
 #include "graph/conditional.h"
 #include "kernel/heap.h"
 #include "kernel/launch.h"
+#include "memory/memory.h"
 #include "memory/mempool.h"
+#include "object/array.h"
 #include "object/context.h"
+#include "object/module.h"
 #include "stream/stream.h"
 
 /* Nothing runs in the context any more once its streams have ended. */
@@ -19,6 +23,14 @@ static void end_context(struct mr_context *context)
     mr_context_streams_end(context);
     mr_events_end_all(context);
     mr_heap_end(context);
+}
+
+/* No thread fills memory of the context any more. */
+static void free_context(struct mr_context *context)
+{
+    mr_modules_unload_all(context);
+    mr_arrays_end_all(context);
+    mr_memory_release_context(context);
 }
 
 static bool mark_is_done(void *mark)
@@ -41,6 +53,7 @@ void mr_wiring_setup(void)
     static const struct mr_context_hooks hooks = {
         .begin = mr_context_streams_init,
         .end = end_context,
+        .free = free_context,
         .release = mr_context_streams_release,
     };
     static const struct mr_mark_hooks marks = { mark_is_done, mark_hold, mark_drop };

@@ -8,9 +8,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "memory/memory.h"
-#include "object/array.h"
-#include "object/module.h"
 
 static struct mr_context_hooks hooks;
 
@@ -147,9 +144,8 @@ bool mr_context_destroy(struct mr_context *context)
     if (hooks.end)
         hooks.end(context);
     wait_for_makers(context);
-    mr_modules_unload_all(context);
-    mr_arrays_end_all(context);
-    mr_memory_release_context(context);
+    if (hooks.free)
+        hooks.free(context);
     mr_object_drop(context);
     return true;
 }

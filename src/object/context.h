@@ -58,12 +58,14 @@ struct mr_context {
 };
 
 /* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first context.
- * `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream.
+ * `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream. `free` comes after `end`,
+ * when no thread fills memory of the context any more: it unloads modules, ends arrays and frees memory.
  * Called on the thread that creates or destroys, with no lock held. `release` gives up the legacy stream when the last reference to the
- * context has gone; any thread, no lock held. */
+ * context has gone; any thread, no lock held. A hook that is NULL is left out. */
 struct mr_context_hooks {
     bool (*begin)(struct mr_context *context);
     void (*end)(struct mr_context *context);
+    void (*free)(struct mr_context *context);
     void (*release)(struct mr_context *context);
 };
 void mr_context_set_hooks(const struct mr_context_hooks *hooks);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices and contexts by themselves: records, the thread's stack, sticky errors, destruction in every order. No streams are wired in. */
+/* Devices and contexts by themselves: records, the thread's stack, sticky errors, destruction in every order. Nothing is wired in. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,14 +10,25 @@
 #include "compile/layout.h"
 #include "fake_program.h"
 #include "memory/memory.h"
+#include "object/array.h"
 #include "object/context.h"
 #include "object/module.h"
 
 static struct mr_context *context;
 
+/* What api/wiring.c does, too. */
+static void free_context(struct mr_context *ending)
+{
+    mr_modules_unload_all(ending);
+    mr_arrays_end_all(ending);
+    mr_memory_release_context(ending);
+}
+
 static int set_up(void **state)
 {
+    static const struct mr_context_hooks hooks = { .free = free_context };
     (void)state;
+    mr_context_set_hooks(&hooks);
     mr_devices_setup();
     if (!mr_memory_init())
         return -1;
