@@ -7,8 +7,8 @@ from .text import GENERATED, wrap_call
 PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 /* {generated}
  *
- * Every ELF symbol of libcuda. A wrapper looks at the driver's state and calls the
- * hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to stays
+ * Every ELF symbol of libcuda. A wrapper looks at the driver's state, leaves the function's
+ * name for messages (base/call.h) and calls the hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to stays
  * what it is for as long as the call lasts; a function that is not implemented checks what hardware
  * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions
  * that might disturb a stream capture ask first whether they may. */
@@ -20,6 +20,7 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/state.h"
 #include "api/stub.h"
 #include "api_impl.h"
+#include "base/call.h"
 #include "base/visit.h"
 #include "capture/capture.h"
 
@@ -77,10 +78,15 @@ def _arguments(symbol, per_thread, before):
     return args
 
 
-def _capture_check(function):
+def _naming(symbol):
+    """Messages name the function, whichever of its forms was called."""
+    return [f'    mr_call_name = "{symbol.function.name}";']
+
+
+def _capture_check():
     """Refuses a call that might disturb a stream capture (src/capture/mode.c)."""
     return ["    if (mr_capture_open()) {",
-            f"        CUresult mr_permitted = mr_capture_permit(\"{function.name}\");",
+            "        CUresult mr_permitted = mr_capture_permit();",
             "        if (mr_permitted != CUDA_SUCCESS) {",
             "            return mr_permitted;",
             "        }", "    }"]
@@ -162,11 +168,11 @@ def _reorder(symbol, per_thread):
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
-    body = _state_check(symbol, per_thread)
+    body = _state_check(symbol, per_thread) + _naming(symbol)
     if symbol.first_interface:
         body += ["    if (!mr_stub_first_interface()) {", "        return CUDA_ERROR_INVALID_CONTEXT;", "    }"]
     if symbol.function.unsafe_in_capture:
-        body += _capture_check(symbol.function)
+        body += _capture_check()
     body += before
     if not _visits(symbol.function):
         return body + [_call("    return", symbol, args)]
@@ -176,9 +182,9 @@ def _wrapper_body(symbol, per_thread):
 
 def _stub_body(symbol, per_thread):
     function = symbol.function
-    body = _state_check(symbol, per_thread)
+    body = _state_check(symbol, per_thread) + _naming(symbol)
     if function.unsafe_in_capture:
-        body += _capture_check(function)
+        body += _capture_check()
     checks = []
     if function.needs_context:
         checks.append("mr_stub_check_context()")

@@ -11,7 +11,7 @@
 
 #include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -62,60 +62,60 @@ static bool within(const struct mr_device *device, const struct limits *limits, 
 }
 
 /* The sizes that go with the flags. */
-static CUresult check_shape(const char *entry, const struct mr_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static CUresult check_shape(const struct mr_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     bool surface = desc->Flags & CUDA_ARRAY3D_SURFACE_LDST, layers = desc->Flags & CUDA_ARRAY3D_LAYERED, cube = desc->Flags & CUDA_ARRAY3D_CUBEMAP;
     const struct limits *most;
     if (!desc->Width)
-        return mr_bad_value(entry, "the width is 0");
+        return mr_bad_value("the width is 0");
     if (cube) {
         bool count_fits = layers ? desc->Depth && desc->Depth % 6 == 0 : desc->Depth == 6;
         if (desc->Width != desc->Height || !count_fits)
-            return mr_bad_value(entry, "a cubemap of %zu x %zu x %zu: it needs square faces, six of them", desc->Width, desc->Height, desc->Depth);
+            return mr_bad_value("a cubemap of %zu x %zu x %zu: it needs square faces, six of them", desc->Width, desc->Height, desc->Depth);
         most = &cubes[surface][layers];
     } else if (layers) {
         if (!desc->Depth)
-            return mr_bad_value(entry, "a layered array without layers");
+            return mr_bad_value("a layered array without layers");
         most = &layered[surface][desc->Height ? 2 : 1];
     } else {
         if (desc->Depth && !desc->Height)
-            return mr_bad_value(entry, "an array with a depth of %zu and no height", desc->Depth);
+            return mr_bad_value("an array with a depth of %zu and no height", desc->Depth);
         most = &plain[surface][desc->Depth ? 3 : desc->Height ? 2 : 1];
     }
     if (!within(device, most, desc))
-        return mr_bad_value(entry, "%zu x %zu x %zu elements are more than the device allows", desc->Width, desc->Height, desc->Depth);
+        return mr_bad_value("%zu x %zu x %zu elements are more than the device allows", desc->Width, desc->Height, desc->Depth);
     if ((desc->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && (!desc->Height || desc->Depth || !within(device, &gather, desc)))
-        return mr_bad_value(entry, "only two-dimensional arrays can be gathered from");
+        return mr_bad_value("only two-dimensional arrays can be gathered from");
     return CUDA_SUCCESS;
 }
 
-static CUresult check_descriptor(const char *entry, const struct mr_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static CUresult check_descriptor(const struct mr_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     struct mr_texel_format format;
     if (!mr_texel_format_exists(desc->Format))
-        return mr_bad_value(entry, "%#x is no format", (unsigned)desc->Format);
+        return mr_bad_value("%#x is no format", (unsigned)desc->Format);
     if (desc->Flags & ~(unsigned)FLAGS_KNOWN)
-        return mr_bad_value(entry, "flags %#x are not CUDA_ARRAY3D_*", desc->Flags);
+        return mr_bad_value("flags %#x are not CUDA_ARRAY3D_*", desc->Flags);
     if (desc->Flags & FLAGS_GRAPHICS)
-        return mr_bad_value(entry, "flags %#x are for graphics", desc->Flags);
+        return mr_bad_value("flags %#x are for graphics", desc->Flags);
     if (!mr_texel_format_of(desc->Format, desc->NumChannels, &format)) {
         struct mr_texel_format other;
         bool plain_format = mr_texel_format_of(desc->Format, 1, &other) || mr_texel_format_of(desc->Format, 2, &other) ||
                             mr_texel_format_of(desc->Format, 4, &other);
         if (plain_format)
-            return mr_bad_value(entry, "format %#x with %u channels", (unsigned)desc->Format, desc->NumChannels);
-        mr_log(MR_LOG_INFO, "%s: format %#x (block compression, video) is not supported", entry, (unsigned)desc->Format);
+            return mr_bad_value("format %#x with %u channels", (unsigned)desc->Format, desc->NumChannels);
+        mr_call_log(MR_LOG_INFO, "format %#x (block compression, video) is not supported", (unsigned)desc->Format);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    CUresult status = check_shape(entry, device, desc);
+    CUresult status = check_shape(device, desc);
     if (status == CUDA_SUCCESS && (desc->Flags & FLAGS_REFUSED)) {
-        mr_log(MR_LOG_INFO, "%s: sparse arrays, arrays that are mapped later and arrays for video are not supported (flags %#x)", entry, desc->Flags);
+        mr_call_log(MR_LOG_INFO, "sparse arrays, arrays that are mapped later and arrays for video are not supported (flags %#x)", desc->Flags);
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
     return status;
 }
 
-static CUresult create(const char *entry, CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
+static CUresult create(CUarray *out, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
     struct mr_context *context;
     struct mr_array *array;
@@ -123,8 +123,8 @@ static CUresult create(const char *entry, CUarray *out, const CUDA_ARRAY3D_DESCR
     if (status != CUDA_SUCCESS)
         return status;
     if (!out || !desc)
-        return mr_bad_value(entry, "an argument is NULL");
-    status = check_descriptor(entry, context->device, desc);
+        return mr_bad_value("an argument is NULL");
+    status = check_descriptor(context->device, desc);
     if (status == CUDA_SUCCESS)
         status = mr_array_new(context, desc, &array);
     if (status == CUDA_SUCCESS)
@@ -134,31 +134,31 @@ static CUresult create(const char *entry, CUarray *out, const CUDA_ARRAY3D_DESCR
 
 CUresult mr_cuArray3DCreate_v2(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pAllocateArray)
 {
-    return create("cuArray3DCreate", pHandle, pAllocateArray);
+    return create(pHandle, pAllocateArray);
 }
 
 CUresult mr_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *pAllocateArray)
 {
     if (!pAllocateArray)
-        return create("cuArray3DCreate", pHandle, NULL);
+        return create(pHandle, NULL);
     const CUDA_ARRAY3D_DESCRIPTOR desc = { pAllocateArray->Width, pAllocateArray->Height, pAllocateArray->Depth, pAllocateArray->Format,
         pAllocateArray->NumChannels, pAllocateArray->Flags };
-    return create("cuArray3DCreate", pHandle, &desc);
+    return create(pHandle, &desc);
 }
 
 CUresult mr_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray)
 {
     if (!pAllocateArray)
-        return create("cuArrayCreate", pHandle, NULL);
+        return create(pHandle, NULL);
     const CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = pAllocateArray->Width, .Height = pAllocateArray->Height, .Format = pAllocateArray->Format,
         .NumChannels = pAllocateArray->NumChannels };
-    return create("cuArrayCreate", pHandle, &desc);
+    return create(pHandle, &desc);
 }
 
 CUresult mr_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAllocateArray)
 {
     if (!pAllocateArray)
-        return create("cuArrayCreate", pHandle, NULL);
+        return create(pHandle, NULL);
     const CUDA_ARRAY_DESCRIPTOR desc = { pAllocateArray->Width, pAllocateArray->Height, pAllocateArray->Format, pAllocateArray->NumChannels };
     return mr_cuArrayCreate_v2(pHandle, &desc);
 }
@@ -169,22 +169,22 @@ static CUresult check_owner(const struct mr_context *context)
     return atomic_load_explicit(&context->destroyed, memory_order_acquire) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_SUCCESS;
 }
 
-CUresult mr_array_require(const char *entry, CUarray handle, struct mr_array **out)
+CUresult mr_array_require(CUarray handle, struct mr_array **out)
 {
     *out = mr_object_acquire(handle, MR_KIND_ARRAY);
     if (!*out)
-        return mr_bad_handle(entry, "array", handle);
+        return mr_bad_handle("array", handle);
     CUresult status = check_owner((*out)->context);
     if (status != CUDA_SUCCESS)
         mr_object_drop(*out);
     return status;
 }
 
-CUresult mr_mipmap_require(const char *entry, CUmipmappedArray handle, struct mr_mipmap **out)
+CUresult mr_mipmap_require(CUmipmappedArray handle, struct mr_mipmap **out)
 {
     *out = mr_object_acquire(handle, MR_KIND_MIPMAP);
     if (!*out)
-        return mr_bad_handle(entry, "mipmapped array", handle);
+        return mr_bad_handle("mipmapped array", handle);
     CUresult status = check_owner((*out)->context);
     if (status != CUDA_SUCCESS)
         mr_object_drop(*out);
@@ -198,18 +198,18 @@ static CUresult check_thread(void)
     return mr_in_host_function ? mr_context_require_slow(&context) : CUDA_SUCCESS;
 }
 
-static CUresult find(const char *entry, const void *out, CUarray handle, struct mr_array **array)
+static CUresult find(const void *out, CUarray handle, struct mr_array **array)
 {
     CUresult status = check_thread();
     if (status != CUDA_SUCCESS)
         return status;
-    return out ? mr_array_require(entry, handle, array) : mr_bad_value(entry, "the result's place is NULL");
+    return out ? mr_array_require(handle, array) : mr_bad_value("the result's place is NULL");
 }
 
 CUresult mr_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     struct mr_array *array;
-    CUresult status = find("cuArray3DGetDescriptor", pArrayDescriptor, hArray, &array);
+    CUresult status = find(pArrayDescriptor, hArray, &array);
     if (status != CUDA_SUCCESS)
         return status;
     *pArrayDescriptor = array->desc;
@@ -230,7 +230,7 @@ CUresult mr_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor,
 CUresult mr_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUarray hArray)
 {
     struct mr_array *array;
-    CUresult status = find("cuArrayGetDescriptor", pArrayDescriptor, hArray, &array);
+    CUresult status = find(pArrayDescriptor, hArray, &array);
     if (status != CUDA_SUCCESS)
         return status;
     *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){ array->desc.Width, array->desc.Height, array->desc.Format, array->desc.NumChannels };
@@ -248,58 +248,58 @@ CUresult mr_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUa
 }
 
 /* What only sparse, deferred and planar arrays have an answer to: there are none of them. */
-static CUresult no_such_array(const char *entry, const void *out, CUarray handle, const char *what)
+static CUresult no_such_array(const void *out, CUarray handle, const char *what)
 {
     struct mr_array *array;
-    CUresult status = find(entry, out, handle, &array);
+    CUresult status = find(out, handle, &array);
     if (status != CUDA_SUCCESS)
         return status;
     mr_object_drop(array);
-    return mr_bad_value(entry, "the array is not %s", what);
+    return mr_bad_value("the array is not %s", what);
 }
 
-static CUresult no_such_mipmap(const char *entry, const void *out, CUmipmappedArray handle, const char *what)
+static CUresult no_such_mipmap(const void *out, CUmipmappedArray handle, const char *what)
 {
     struct mr_mipmap *mipmap;
     CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
-        status = out ? mr_mipmap_require(entry, handle, &mipmap) : mr_bad_value(entry, "the result's place is NULL");
+        status = out ? mr_mipmap_require(handle, &mipmap) : mr_bad_value("the result's place is NULL");
     if (status != CUDA_SUCCESS)
         return status;
     mr_object_drop(mipmap);
-    return mr_bad_value(entry, "the mipmapped array is not %s", what);
+    return mr_bad_value("the mipmapped array is not %s", what);
 }
 
 CUresult mr_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUarray array)
 {
-    return no_such_array("cuArrayGetSparseProperties", sparseProperties, array, "sparse");
+    return no_such_array(sparseProperties, array, "sparse");
 }
 
 CUresult mr_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sparseProperties, CUmipmappedArray mipmap)
 {
-    return no_such_mipmap("cuMipmappedArrayGetSparseProperties", sparseProperties, mipmap, "sparse");
+    return no_such_mipmap(sparseProperties, mipmap, "sparse");
 }
 
 CUresult mr_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
 {
     struct mr_device *found;
-    CUresult status = no_such_array("cuArrayGetMemoryRequirements", memoryRequirements, array, "one that is mapped later");
-    CUresult bad = mr_device_require("cuArrayGetMemoryRequirements", device, &found);
+    CUresult status = no_such_array(memoryRequirements, array, "one that is mapped later");
+    CUresult bad = mr_device_require(device, &found);
     return status == CUDA_ERROR_INVALID_VALUE && bad != CUDA_SUCCESS ? bad : status;
 }
 
 CUresult mr_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
 {
     struct mr_device *found;
-    CUresult status = no_such_mipmap("cuMipmappedArrayGetMemoryRequirements", memoryRequirements, mipmap, "one that is mapped later");
-    CUresult bad = mr_device_require("cuMipmappedArrayGetMemoryRequirements", device, &found);
+    CUresult status = no_such_mipmap(memoryRequirements, mipmap, "one that is mapped later");
+    CUresult bad = mr_device_require(device, &found);
     return status == CUDA_ERROR_INVALID_VALUE && bad != CUDA_SUCCESS ? bad : status;
 }
 
 CUresult mr_cuArrayGetPlane(CUarray *pPlaneArray, CUarray hArray, unsigned int planeIdx)
 {
     (void)planeIdx;
-    return no_such_array("cuArrayGetPlane", pPlaneArray, hArray, "of a format with planes");
+    return no_such_array(pPlaneArray, hArray, "of a format with planes");
 }
 
 /* Copies name arrays by address, and kernels read them: the memory goes only after the context's work. */
@@ -308,30 +308,29 @@ CUresult mr_cuArrayDestroy(CUarray hArray)
     struct mr_array *array;
     CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
-        status = mr_array_require("cuArrayDestroy", hArray, &array);
+        status = mr_array_require(hArray, &array);
     if (status != CUDA_SUCCESS)
         return status;
     if (array->is_level)
-        status = mr_bad_value("cuArrayDestroy", "the array is a level of a mipmapped array and ends with it");
+        status = mr_bad_value("the array is a level of a mipmapped array and ends with it");
     else
         status = mr_context_synchronize(array->context);
     if (status == CUDA_SUCCESS && !mr_array_end(array))
-        status = mr_bad_handle("cuArrayDestroy", "array", hArray);
+        status = mr_bad_handle("array", hArray);
     mr_object_drop(array);
     return status;
 }
 
 CUresult mr_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)
 {
-    static const char entry[] = "cuMipmappedArrayCreate";
     struct mr_context *context;
     struct mr_mipmap *mipmap;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!pHandle || !pMipmappedArrayDesc)
-        return mr_bad_value(entry, "an argument is NULL");
-    status = check_descriptor(entry, context->device, pMipmappedArrayDesc);
+        return mr_bad_value("an argument is NULL");
+    status = check_descriptor(context->device, pMipmappedArrayDesc);
     if (status != CUDA_SUCCESS)
         return status;
     unsigned most = mr_mipmap_levels_of(pMipmappedArrayDesc);
@@ -344,16 +343,15 @@ CUresult mr_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D
 
 CUresult mr_cuMipmappedArrayGetLevel(CUarray *pLevelArray, CUmipmappedArray hMipmappedArray, unsigned int level)
 {
-    static const char entry[] = "cuMipmappedArrayGetLevel";
     struct mr_mipmap *mipmap;
     struct mr_array *array = NULL;
     CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
-        status = pLevelArray ? mr_mipmap_require(entry, hMipmappedArray, &mipmap) : mr_bad_value(entry, "the result's place is NULL");
+        status = pLevelArray ? mr_mipmap_require(hMipmappedArray, &mipmap) : mr_bad_value("the result's place is NULL");
     if (status != CUDA_SUCCESS)
         return status;
     if (level >= mipmap->level_count)
-        status = mr_bad_value(entry, "level %u of %u", level, mipmap->level_count);
+        status = mr_bad_value("level %u of %u", level, mipmap->level_count);
     else if (!(array = mr_mipmap_level(mipmap, level)))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS)
@@ -367,12 +365,12 @@ CUresult mr_cuMipmappedArrayDestroy(CUmipmappedArray hMipmappedArray)
     struct mr_mipmap *mipmap;
     CUresult status = check_thread();
     if (status == CUDA_SUCCESS)
-        status = mr_mipmap_require("cuMipmappedArrayDestroy", hMipmappedArray, &mipmap);
+        status = mr_mipmap_require(hMipmappedArray, &mipmap);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_context_synchronize(mipmap->context);
     if (status == CUDA_SUCCESS && !mr_mipmap_end(mipmap))
-        status = mr_bad_handle("cuMipmappedArrayDestroy", "mipmapped array", hMipmappedArray);
+        status = mr_bad_handle("mipmapped array", hMipmappedArray);
     mr_object_drop(mipmap);
     return status;
 }
@@ -384,20 +382,20 @@ static bool inside(size_t from, size_t length, size_t size)
     return from <= size && length <= size - from;
 }
 
-CUresult mr_array_side(const char *entry, const char *role, CUarray handle, size_t x, size_t y, size_t z, size_t width, size_t height,
+CUresult mr_array_side(const char *role, CUarray handle, size_t x, size_t y, size_t z, size_t width, size_t height,
     size_t depth, struct mr_side *out)
 {
     struct mr_array *array;
     if (!handle)
-        return mr_bad_value(entry, "the %s is a NULL array", role);
-    CUresult status = mr_array_require(entry, handle, &array);
+        return mr_bad_value("the %s is a NULL array", role);
+    CUresult status = mr_array_require(handle, &array);
     if (status != CUDA_SUCCESS)
         return status;
     const struct mr_texels *texels = &array->texels;
     if (!width || !height || !depth)
         *out = (struct mr_side){ .address = texels->base, .kind = MR_SIDE_DEVICE, .pitch = texels->pitch, .slice = texels->slice };
     else if (!inside(x, width, texels->pitch) || !inside(y, height, texels->height) || !inside(z, depth, texels->depth))
-        status = mr_bad_value(entry, "%zu bytes x %zu x %zu from (%zu, %zu, %zu) on leave the %s, an array of %zu bytes x %u x %u", width, height,
+        status = mr_bad_value("%zu bytes x %zu x %zu from (%zu, %zu, %zu) on leave the %s, an array of %zu bytes x %u x %u", width, height,
             depth, x, y, z, role, texels->pitch, texels->height, texels->depth);
     else
         *out = (struct mr_side){ .address = texels->base + z * texels->slice + y * texels->pitch + x, .kind = MR_SIDE_DEVICE,

@@ -4,7 +4,7 @@
  * What captured work becomes is in capture_work.c; the rules of captures are in src/capture. */
 #include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "capture/capture.h"
 #include "graph/graph.h"
 #include "stream/stream.h"
@@ -15,18 +15,18 @@ static bool is_mode(CUstreamCaptureMode mode)
 }
 
 /* What every beginning checks. */
-static CUresult begin_check(const char *entry, CUstream handle, CUstreamCaptureMode mode, struct mr_stream **out)
+static CUresult begin_check(CUstream handle, CUstreamCaptureMode mode, struct mr_stream **out)
 {
     CUresult status = mr_stream_resolve(handle, out);
     if (status != CUDA_SUCCESS)
         return status;
     if (!is_mode(mode))
-        return mr_bad_value(entry, "%d is no CU_STREAM_CAPTURE_MODE_*", (int)mode);
+        return mr_bad_value("%d is no CU_STREAM_CAPTURE_MODE_*", (int)mode);
     if (mr_stream_is_legacy(*out)) {
-        status = mr_capture_refuse(entry, *out);
+        status = mr_capture_refuse(*out);
         if (status != CUDA_SUCCESS)
             return status;
-        mr_log(MR_LOG_INFO, "%s: the legacy stream can't be captured", entry);
+        mr_call_log(MR_LOG_INFO, "the legacy stream can't be captured");
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     return CUDA_SUCCESS;
@@ -35,8 +35,8 @@ static CUresult begin_check(const char *entry, CUstream handle, CUstreamCaptureM
 CUresult mr_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 {
     struct mr_stream *stream;
-    CUresult status = begin_check("cuStreamBeginCapture", hStream, mode, &stream);
-    return status == CUDA_SUCCESS ? mr_capture_begin("cuStreamBeginCapture", stream, mode, NULL, NULL, NULL, 0) : status;
+    CUresult status = begin_check(hStream, mode, &stream);
+    return status == CUDA_SUCCESS ? mr_capture_begin(stream, mode, NULL, NULL, NULL, 0) : status;
 }
 
 /* The first version had no modes, and forbids nothing to anybody. */
@@ -48,24 +48,23 @@ CUresult mr_cuStreamBeginCapture(CUstream hStream)
 CUresult mr_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                                         size_t numDependencies, CUstreamCaptureMode mode)
 {
-    static const char name[] = "cuStreamBeginCaptureToGraph";
     struct mr_stream *stream;
     if (!hGraph)
-        return mr_bad_value(name, "hGraph is NULL");
-    CUresult status = begin_check(name, hStream, mode, &stream);
+        return mr_bad_value("hGraph is NULL");
+    CUresult status = begin_check(hStream, mode, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_graph *graph = mr_object_find(hGraph, MR_KIND_GRAPH);
     if (!graph)
-        return mr_bad_value(name, "%p is not a live graph", (void *)hGraph);
+        return mr_bad_value("%p is not a live graph", (void *)hGraph);
     if (numDependencies && !dependencies)
-        return mr_bad_value(name, "there are %zu dependencies, and the pointer to them is NULL", numDependencies);
+        return mr_bad_value("there are %zu dependencies, and the pointer to them is NULL", numDependencies);
     for (size_t i = 0; i < numDependencies; i++) {
         struct mr_node *node = mr_object_find(dependencies[i], MR_KIND_GRAPH_NODE);
         if (!node || node->graph != graph)
-            return mr_bad_value(name, "dependency %zu, %p, is no node of the graph", i, (void *)dependencies[i]);
+            return mr_bad_value("dependency %zu, %p, is no node of the graph", i, (void *)dependencies[i]);
     }
-    return mr_capture_begin(name, stream, mode, graph, dependencies, dependencyData, numDependencies);
+    return mr_capture_begin(stream, mode, graph, dependencies, dependencyData, numDependencies);
 }
 
 /* phGraph may be NULL, as on hardware: a graph that the capture made goes then. */
@@ -73,36 +72,36 @@ CUresult mr_cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
     struct mr_stream *stream;
     CUresult status = mr_stream_resolve(hStream, &stream);
-    return status == CUDA_SUCCESS ? mr_capture_end("cuStreamEndCapture", stream, phGraph) : status;
+    return status == CUDA_SUCCESS ? mr_capture_end(stream, phGraph) : status;
 }
 
 CUresult mr_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
     if (!mode)
-        return mr_bad_value("cuThreadExchangeStreamCaptureMode", "mode is NULL");
+        return mr_bad_value("mode is NULL");
     if (!is_mode(*mode)) /* hardware takes it, and gives it back the next time */
-        mr_log(MR_LOG_INFO, "cuThreadExchangeStreamCaptureMode: %d is no CU_STREAM_CAPTURE_MODE_*, and counts as global mode", (int)*mode);
+        mr_call_log(MR_LOG_INFO, "%d is no CU_STREAM_CAPTURE_MODE_*, and counts as global mode", (int)*mode);
     *mode = mr_capture_exchange_mode(*mode);
     return CUDA_SUCCESS;
 }
 
 /* ---- asking ---- */
 
-static CUresult ask(const char *entry, CUstream handle, const void *result, struct mr_capture_info *info)
+static CUresult ask(CUstream handle, const void *result, struct mr_capture_info *info)
 {
     struct mr_stream *stream;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     if (!result)
-        return mr_bad_value(entry, "the pointer for the status is NULL");
-    return mr_capture_ask(entry, stream, info);
+        return mr_bad_value("the pointer for the status is NULL");
+    return mr_capture_ask(stream, info);
 }
 
 CUresult mr_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
     struct mr_capture_info info;
-    CUresult status = ask("cuStreamIsCapturing", hStream, captureStatus, &info);
+    CUresult status = ask(hStream, captureStatus, &info);
     if (status == CUDA_SUCCESS)
         *captureStatus = info.status;
     return status;
@@ -113,14 +112,14 @@ CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *c
                                       const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
     struct mr_capture_info info;
-    CUresult status = ask("cuStreamGetCaptureInfo", hStream, captureStatus_out, &info);
+    CUresult status = ask(hStream, captureStatus_out, &info);
     if (status != CUDA_SUCCESS)
         return status;
     *captureStatus_out = info.status;
     if (info.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         return CUDA_SUCCESS;
     if (edgeData_out && !dependencies_out)
-        return mr_bad_value("cuStreamGetCaptureInfo", "edgeData_out needs dependencies_out");
+        return mr_bad_value("edgeData_out needs dependencies_out");
     if (id_out)
         *id_out = info.id;
     if (graph_out)
@@ -128,7 +127,7 @@ CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *c
     if (dependencies_out)
         *dependencies_out = info.nodes;
     if (dependencies_out && !edgeData_out && !info.plain) {
-        mr_log(MR_LOG_INFO, "cuStreamGetCaptureInfo: dependencies carry data, and the call has no place for it");
+        mr_call_log(MR_LOG_INFO, "dependencies carry data, and the call has no place for it");
         return CUDA_ERROR_LOSSY_QUERY;
     }
     if (edgeData_out)
@@ -154,21 +153,20 @@ CUresult mr_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *capt
 CUresult mr_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
                                                  size_t numDependencies, unsigned int flags)
 {
-    static const char name[] = "cuStreamUpdateCaptureDependencies";
     struct mr_stream *stream;
     bool captured;
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route(name, stream, &captured);
+        status = mr_capture_route(stream, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (!captured)
-        return mr_capture_update(name, stream, NULL, NULL, 0, true);
+        return mr_capture_update(stream, NULL, NULL, 0, true);
     if (flags != CU_STREAM_ADD_CAPTURE_DEPENDENCIES && flags != CU_STREAM_SET_CAPTURE_DEPENDENCIES)
-        return mr_bad_value(name, "flags are %#x and must be one of CU_STREAM_*_CAPTURE_DEPENDENCIES", flags);
+        return mr_bad_value("flags are %#x and must be one of CU_STREAM_*_CAPTURE_DEPENDENCIES", flags);
     if (numDependencies && !dependencies)
-        return mr_bad_value(name, "there are %zu dependencies, and the pointer to them is NULL", numDependencies);
-    return mr_capture_update(name, stream, dependencies, dependencyData, numDependencies, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+        return mr_bad_value("there are %zu dependencies, and the pointer to them is NULL", numDependencies);
+    return mr_capture_update(stream, dependencies, dependencyData, numDependencies, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
 }
 
 CUresult mr_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)

@@ -6,39 +6,35 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "base/call.h"
 #include "object/device.h"
 #include "object/object.h"
 
-CUresult mr_bad_value(const char *entry, const char *format, ...)
+CUresult mr_bad_value(const char *format, ...)
 {
-    if (mr_log_enabled(MR_LOG_INFO)) {
-        char text[512];
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(text, sizeof text, format, arguments);
-        va_end(arguments);
-        mr_log(MR_LOG_INFO, "%s: %s", entry, text);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    mr_call_log_list(MR_LOG_INFO, format, arguments);
+    va_end(arguments);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult mr_bad_handle(const char *entry, const char *what, const void *handle)
+CUresult mr_bad_handle(const char *what, const void *handle)
 {
     static const enum mr_kind kinds[] = { MR_KIND_STREAM, MR_KIND_ARRAY, MR_KIND_MIPMAP };
-    mr_log(MR_LOG_INFO, "%s: %p is not a live %s", entry, handle, what);
+    mr_call_log(MR_LOG_INFO, "%p is not a live %s", handle, what);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (mr_object_is_orphan(handle, kinds[i]))
             return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device **out)
+CUresult mr_device_require(CUdevice ordinal, struct mr_device **out)
 {
     *out = mr_device_get(ordinal);
     if (*out)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: there is no device %d", entry, ordinal);
+    mr_call_log(MR_LOG_INFO, "there is no device %d", ordinal);
     return CUDA_ERROR_INVALID_DEVICE;
 }
 

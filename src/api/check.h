@@ -8,15 +8,15 @@
 
 struct mr_device;
 
-/* Logs "<entry>: <message>" and returns CUDA_ERROR_INVALID_VALUE. */
-CUresult mr_bad_value(const char *entry, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Logs "<name of the call>: <message>" (base/call.h) and returns CUDA_ERROR_INVALID_VALUE. */
+CUresult mr_bad_value(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* Logs "<entry>: <what> <handle> is not live" and returns CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED if it is a stream's or an array's that ended
+/* Logs "<name of the call>: <handle> is not a live <what>" and returns CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED if it is a stream's or an array's that ended
  * with its context. */
-CUresult mr_bad_handle(const char *entry, const char *what, const void *handle) __attribute__((cold));
+CUresult mr_bad_handle(const char *what, const void *handle) __attribute__((cold));
 
 /* The device with an ordinal, or CUDA_ERROR_INVALID_DEVICE. */
-CUresult mr_device_require(const char *entry, CUdevice ordinal, struct mr_device **out) __attribute__((warn_unused_result));
+CUresult mr_device_require(CUdevice ordinal, struct mr_device **out) __attribute__((warn_unused_result));
 
 /* Does the machine have a NUMA node of that number? The first is always there. */
 bool mr_numa_node_exists(int node);

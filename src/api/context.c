@@ -4,7 +4,7 @@
 #include "api_impl.h"
 
 #include "api/check.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "capture/capture.h"
 #include "event/event.h"
 #include "memory/mempool.h"
@@ -15,10 +15,10 @@ static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, unsigned v
 {
     struct mr_device *device;
     if (!pctx)
-        return mr_bad_value("cuCtxCreate", "pctx is NULL");
-    CUresult status = mr_context_flags_check("cuCtxCreate", flags);
+        return mr_bad_value("pctx is NULL");
+    CUresult status = mr_context_flags_check(flags);
     if (status == CUDA_SUCCESS)
-        status = mr_device_require("cuCtxCreate", dev, &device);
+        status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_in_host_function)
@@ -50,10 +50,10 @@ CUresult mr_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 static CUresult check_affinity(const CUexecAffinityParam *params, int count)
 {
     if (count < 0 || (count > 0 && !params))
-        return mr_bad_value("cuCtxCreate", "%d affinity parameters at %p", count, (const void *)params);
+        return mr_bad_value("%d affinity parameters at %p", count, (const void *)params);
     if (count == 0)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "cuCtxCreate: execution affinity is not supported");
+    mr_call_log(MR_LOG_INFO, "execution affinity is not supported");
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
@@ -67,9 +67,9 @@ CUresult mr_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, 
 {
     if (ctxCreateParams) {
         if (ctxCreateParams->execAffinityParams && ctxCreateParams->cigParams)
-            return mr_bad_value("cuCtxCreate", "affinity and shared graphics parameters exclude each other");
+            return mr_bad_value("affinity and shared graphics parameters exclude each other");
         if (ctxCreateParams->cigParams) {
-            mr_log(MR_LOG_INFO, "cuCtxCreate: sharing with graphics is not supported");
+            mr_call_log(MR_LOG_INFO, "sharing with graphics is not supported");
             return CUDA_ERROR_NOT_SUPPORTED;
         }
         CUresult status = check_affinity(ctxCreateParams->execAffinityParams, ctxCreateParams->numExecAffinityParams);
@@ -93,17 +93,17 @@ static CUresult destroy(struct mr_context *context)
 CUresult mr_cuCtxDestroy_v2(CUcontext ctx)
 {
     if (!ctx)
-        return mr_bad_value("cuCtxDestroy", "ctx is NULL");
+        return mr_bad_value("ctx is NULL");
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
     struct mr_context *context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
     if (!context) {
-        mr_log(MR_LOG_INFO, "cuCtxDestroy: %p is not a live context", (void *)ctx);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     CUresult status;
     if (context->is_primary) {
-        mr_log(MR_LOG_INFO, "cuCtxDestroy: a primary context ends with cuDevicePrimaryCtxRelease");
+        mr_call_log(MR_LOG_INFO, "a primary context ends with cuDevicePrimaryCtxRelease");
         status = CUDA_ERROR_INVALID_CONTEXT;
     } else {
         status = destroy(context);
@@ -115,12 +115,12 @@ CUresult mr_cuCtxDestroy_v2(CUcontext ctx)
 CUresult mr_cuCtxPushCurrent_v2(CUcontext ctx)
 {
     if (!ctx)
-        return mr_bad_value("cuCtxPushCurrent", "ctx is NULL");
+        return mr_bad_value("ctx is NULL");
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
     struct mr_context *context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
     if (!context) {
-        mr_log(MR_LOG_INFO, "cuCtxPushCurrent: %p is not a live context", (void *)ctx);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     bool pushed = mr_context_push(context);
@@ -153,7 +153,7 @@ CUresult mr_cuCtxSetCurrent(CUcontext ctx)
             return CUDA_SUCCESS;
         context = mr_object_acquire(ctx, MR_KIND_CONTEXT);
         if (!context) {
-            mr_log(MR_LOG_INFO, "cuCtxSetCurrent: %p is not a live context", (void *)ctx);
+            mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)ctx);
             return CUDA_ERROR_INVALID_CONTEXT;
         }
     }
@@ -167,7 +167,7 @@ CUresult mr_cuCtxGetCurrent(CUcontext *pctx)
 {
     struct mr_context *context = mr_context_current();
     if (!pctx)
-        return mr_bad_value("cuCtxGetCurrent", "pctx is NULL");
+        return mr_bad_value("pctx is NULL");
     *pctx = context ? context->handle : NULL;
     return CUDA_SUCCESS;
 }
@@ -176,7 +176,7 @@ CUresult mr_cuCtxGetDevice(CUdevice *device)
 {
     struct mr_context *context = mr_context_current();
     if (!device)
-        return mr_bad_value("cuCtxGetDevice", "device is NULL");
+        return mr_bad_value("device is NULL");
     if (!context)
         return CUDA_ERROR_INVALID_CONTEXT;
     *device = context->device->ordinal; /* of a destroyed context, too, as on hardware */
@@ -187,7 +187,7 @@ CUresult mr_cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
     struct mr_context *context;
     if (!device)
-        return mr_bad_value("cuCtxGetDevice", "device is NULL");
+        return mr_bad_value("device is NULL");
     if (!ctx)
         return mr_in_host_function ? CUDA_ERROR_NOT_PERMITTED : mr_cuCtxGetDevice(device);
     CUresult status = mr_context_resolve(ctx, &context);
@@ -200,7 +200,7 @@ CUresult mr_cuCtxGetFlags(unsigned int *flags)
 {
     struct mr_context *context;
     if (!flags)
-        return mr_bad_value("cuCtxGetFlags", "flags is NULL");
+        return mr_bad_value("flags is NULL");
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS) { /* a context that failed, or was destroyed, still tells its flags */
         context = mr_context_current();
@@ -224,7 +224,7 @@ CUresult mr_cuCtxSetFlags(unsigned int flags)
     struct mr_context *context = NULL;
     CUresult status = mr_context_require(&context);
     if (there_is(status, context))
-        status = mr_context_flags_check("cuCtxSetFlags", flags);
+        status = mr_context_flags_check(flags);
     if (status != CUDA_SUCCESS)
         return status;
     /* Host mapping is decided at creation: the bit is ignored here, as hardware does. */
@@ -238,7 +238,7 @@ CUresult mr_cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
     struct mr_context *context;
     if (!ctxId)
-        return mr_bad_value("cuCtxGetId", "ctxId is NULL");
+        return mr_bad_value("ctxId is NULL");
     CUresult status = mr_context_resolve(ctx, &context);
     if (status == CUDA_SUCCESS)
         *ctxId = context->id;
@@ -249,7 +249,7 @@ CUresult mr_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
     struct mr_context *context;
     if (!version)
-        return mr_bad_value("cuCtxGetApiVersion", "version is NULL");
+        return mr_bad_value("version is NULL");
     CUresult status = mr_context_resolve(ctx, &context);
     if (status == CUDA_SUCCESS)
         *version = context->api_version;
@@ -262,7 +262,7 @@ static CUresult synchronize(struct mr_context *context, CUresult status)
 {
     if (status != CUDA_SUCCESS)
         return context ? mr_context_synchronize(context) : status;
-    status = mr_capture_refuse_context("cuCtxSynchronize", context);
+    status = mr_capture_refuse_context(context);
     if (status == CUDA_SUCCESS)
         status = mr_context_synchronize(context);
     mr_mempools_settle();
@@ -287,11 +287,11 @@ CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffin
 {
     struct mr_context *context;
     if (!pExecAffinity || (int)type < 0 || type >= CU_EXEC_AFFINITY_TYPE_MAX)
-        return mr_bad_value("cuCtxGetExecAffinity", "pExecAffinity is NULL or type %d is unknown", (int)type);
+        return mr_bad_value("pExecAffinity is NULL or type %d is unknown", (int)type);
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    mr_log(MR_LOG_INFO, "cuCtxGetExecAffinity: execution affinity is not supported");
+    mr_call_log(MR_LOG_INFO, "execution affinity is not supported");
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
@@ -303,7 +303,7 @@ CUresult mr_cuCtxAttach(CUcontext *pctx, unsigned int flags)
     if (!there_is(status, context))
         return status;
     if (!pctx || flags != 0)
-        return mr_bad_value("cuCtxAttach", "pctx is NULL or flags %#x are not 0", flags);
+        return mr_bad_value("pctx is NULL or flags %#x are not 0", flags);
     mr_lock_take(&context->lock);
     context->usage++;
     mr_lock_drop(&context->lock);
@@ -318,7 +318,7 @@ CUresult mr_cuCtxDetach(CUcontext ctx)
     if (!there_is(status, context))
         return status;
     if (!ctx || context != mr_context_current() || context->is_primary) {
-        mr_log(MR_LOG_INFO, "cuCtxDetach: the context is not the thread's current one, or is a primary context");
+        mr_call_log(MR_LOG_INFO, "the context is not the thread's current one, or is a primary context");
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     mr_lock_take(&context->lock);

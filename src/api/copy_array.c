@@ -29,7 +29,7 @@ static struct end in_device(CUdeviceptr address)
     return (struct end){ .type = CU_MEMORYTYPE_DEVICE, .address = (uintptr_t)address };
 }
 
-static CUresult copy(const char *name, struct end to, struct end from, size_t bytes, CUstream stream, enum mr_transfer_mode mode)
+static CUresult copy(struct end to, struct end from, size_t bytes, CUstream stream, enum mr_transfer_mode mode)
 {
     CUDA_MEMCPY3D box = { .srcMemoryType = from.type, .srcArray = from.array, .srcXInBytes = from.offset, .dstMemoryType = to.type,
         .dstArray = to.array, .dstXInBytes = to.offset, .WidthInBytes = bytes, .Height = 1, .Depth = 1 };
@@ -41,12 +41,12 @@ static CUresult copy(const char *name, struct end to, struct end from, size_t by
         box.dstHost = (void *)to.address;
     else
         box.dstDevice = to.address;
-    return mr_transfer_box(name, &box, stream, mode);
+    return mr_transfer_box(&box, stream, mode);
 }
 
 CUresult mr_cuMemcpyDtoA_v2(CUarray dstArray, size_t dstOffset, CUdeviceptr srcDevice, size_t ByteCount, CUstream mr_default)
 {
-    return copy("cuMemcpyDtoA", in_array(dstArray, dstOffset), in_device(srcDevice), ByteCount, mr_default, MR_TRANSFER_SYNC);
+    return copy(in_array(dstArray, dstOffset), in_device(srcDevice), ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyDtoA(CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
@@ -56,7 +56,7 @@ CUresult mr_cuMemcpyDtoA(CUarray dstArray, unsigned int dstOffset, CUdeviceptr_v
 
 CUresult mr_cuMemcpyAtoD_v2(CUdeviceptr dstDevice, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream mr_default)
 {
-    return copy("cuMemcpyAtoD", in_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
+    return copy(in_device(dstDevice), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyAtoD(CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
@@ -66,7 +66,7 @@ CUresult mr_cuMemcpyAtoD(CUdeviceptr_v1 dstDevice, CUarray srcArray, unsigned in
 
 CUresult mr_cuMemcpyHtoA_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream mr_default)
 {
-    return copy("cuMemcpyHtoA", in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, mr_default, MR_TRANSFER_SYNC);
+    return copy(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyHtoA(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount)
@@ -76,7 +76,7 @@ CUresult mr_cuMemcpyHtoA(CUarray dstArray, unsigned int dstOffset, const void *s
 
 CUresult mr_cuMemcpyHtoAAsync_v2(CUarray dstArray, size_t dstOffset, const void *srcHost, size_t ByteCount, CUstream hStream)
 {
-    return copy("cuMemcpyHtoAAsync", in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, hStream, MR_TRANSFER_ASYNC);
+    return copy(in_array(dstArray, dstOffset), in_host(srcHost), ByteCount, hStream, MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpyHtoAAsync(CUarray dstArray, unsigned int dstOffset, const void *srcHost, unsigned int ByteCount, CUstream hStream)
@@ -86,7 +86,7 @@ CUresult mr_cuMemcpyHtoAAsync(CUarray dstArray, unsigned int dstOffset, const vo
 
 CUresult mr_cuMemcpyAtoH_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream mr_default)
 {
-    return copy("cuMemcpyAtoH", in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
+    return copy(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyAtoH(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)
@@ -96,7 +96,7 @@ CUresult mr_cuMemcpyAtoH(void *dstHost, CUarray srcArray, unsigned int srcOffset
 
 CUresult mr_cuMemcpyAtoHAsync_v2(void *dstHost, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream hStream)
 {
-    return copy("cuMemcpyAtoHAsync", in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream, MR_TRANSFER_ASYNC);
+    return copy(in_host(dstHost), in_array(srcArray, srcOffset), ByteCount, hStream, MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount, CUstream hStream)
@@ -106,7 +106,7 @@ CUresult mr_cuMemcpyAtoHAsync(void *dstHost, CUarray srcArray, unsigned int srcO
 
 CUresult mr_cuMemcpyAtoA_v2(CUarray dstArray, size_t dstOffset, CUarray srcArray, size_t srcOffset, size_t ByteCount, CUstream mr_default)
 {
-    return copy("cuMemcpyAtoA", in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
+    return copy(in_array(dstArray, dstOffset), in_array(srcArray, srcOffset), ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyAtoA(CUarray dstArray, unsigned int dstOffset, CUarray srcArray, unsigned int srcOffset, unsigned int ByteCount)

@@ -48,7 +48,7 @@ static bool same_allocation(uintptr_t base, uintptr_t first)
 }
 
 /* Checks the shape of an operand and fills *side. */
-static CUresult side_of(const char *name, const struct operand *from, size_t width, size_t height, size_t depth, struct mr_side *side)
+static CUresult side_of(const struct operand *from, size_t width, size_t height, size_t depth, struct mr_side *side)
 {
     uintptr_t base;
     size_t row, rows, slice = 0;
@@ -66,86 +66,86 @@ static CUresult side_of(const char *name, const struct operand *from, size_t wid
         base = (uintptr_t)from->device;
         break;
     case CU_MEMORYTYPE_ARRAY:
-        return mr_array_side(name, from->role, from->array, from->x, from->y, from->z, width, height, depth, side);
+        return mr_array_side(from->role, from->array, from->x, from->y, from->z, width, height, depth, side);
     default:
-        return mr_bad_value(name, "the %s has the unknown memory type %d", from->role, (int)from->type);
+        return mr_bad_value("the %s has the unknown memory type %d", from->role, (int)from->type);
     }
     if (__builtin_add_overflow(from->x, width, &row))
-        return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on wrap", from->role, width, from->x);
+        return mr_bad_value("the %s's rows of %zu bytes from %zu on wrap", from->role, width, from->x);
     size_t pitch = from->pitch ? from->pitch : row;
     if (row > pitch)
-        return mr_bad_value(name, "the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width, from->x,
+        return mr_bad_value("the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width, from->x,
             pitch);
     if ((height > 1 || depth > 1) && pitch > INT_MAX)
-        return mr_bad_value(name, "the %s's pitch of %zu bytes is above the device's limit", from->role, pitch);
+        return mr_bad_value("the %s's pitch of %zu bytes is above the device's limit", from->role, pitch);
     if (__builtin_add_overflow(from->y, height, &rows))
-        return mr_bad_value(name, "the %s's %zu rows from %zu on wrap", from->role, height, from->y);
+        return mr_bad_value("the %s's %zu rows from %zu on wrap", from->role, height, from->y);
     size_t slice_rows = from->height ? from->height : rows;
     if (depth > 1 && rows > slice_rows)
-        return mr_bad_value(name, "the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
+        return mr_bad_value("the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
             from->height);
     side->pitch = pitch;
     if ((depth > 1 || from->z) && __builtin_mul_overflow(pitch, slice_rows, &slice))
-        return mr_bad_value(name, "the %s's slices of %zu rows of %zu bytes wrap", from->role, from->height, pitch);
+        return mr_bad_value("the %s's slices of %zu rows of %zu bytes wrap", from->role, from->height, pitch);
     side->slice = slice;
     if (!first_byte(base, from, pitch, slice, &side->address) ||
         !same_allocation(base, side->address))
-        return mr_bad_value(name, "the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y, from->z);
+        return mr_bad_value("the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y, from->z);
     if (!base)
         side->address = 0;
     return CUDA_SUCCESS;
 }
 
-CUresult mr_transfer_box_sides(const char *name, const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
+CUresult mr_transfer_box_sides(const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
 {
     const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray, box->srcXInBytes, box->srcY, box->srcZ,
         box->srcPitch, box->srcHeight };
     const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray, box->dstXInBytes,
         box->dstY, box->dstZ, box->dstPitch, box->dstHeight };
-    CUresult status = side_of(name, &source, box->WidthInBytes, box->Height, box->Depth, from);
-    return status == CUDA_SUCCESS ? side_of(name, &destination, box->WidthInBytes, box->Height, box->Depth, to) : status;
+    CUresult status = side_of(&source, box->WidthInBytes, box->Height, box->Depth, from);
+    return status == CUDA_SUCCESS ? side_of(&destination, box->WidthInBytes, box->Height, box->Depth, to) : status;
 }
 
 /* In a captured stream the node shows the box as it was given. */
-static CUresult box_captured(const char *name, const CUDA_MEMCPY3D *box, CUstream handle, bool *captured)
+static CUresult box_captured(const CUDA_MEMCPY3D *box, CUstream handle, bool *captured)
 {
     struct mr_stream *stream;
     struct mr_work *work;
     *captured = false;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route(name, stream, captured);
+        status = mr_capture_route(stream, captured);
     if (!*captured || !box->WidthInBytes || !box->Height || !box->Depth)
         return status;
-    status = mr_work_from_copy(name, box, mr_stream_context(stream), &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+    status = mr_work_from_copy(box, mr_stream_context(stream), &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
-CUresult mr_transfer_box(const char *name, const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
+CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
 {
     struct mr_context *context;
     struct mr_side to = { 0 }, from = { 0 };
     CUresult status = mr_context_require(&context);
     if (mr_capture_open() && status == CUDA_SUCCESS && mode != MR_TRANSFER_SYNC) {
         bool captured;
-        status = box_captured(name, box, stream, &captured);
+        status = box_captured(box, stream, &captured);
         if (captured)
             return status;
     }
     /* Of a copy of nothing hardware looks at nothing. */
     if (status == CUDA_SUCCESS && box->WidthInBytes && box->Height && box->Depth)
-        status = mr_transfer_box_sides(name, box, &to, &from);
+        status = mr_transfer_box_sides(box, &to, &from);
     if (status != CUDA_SUCCESS)
         return status;
-    return mr_transfer_copy(name, &to, &from, box->WidthInBytes, box->Height, box->Depth, stream, mode);
+    return mr_transfer_copy(&to, &from, box->WidthInBytes, box->Height, box->Depth, stream, mode);
 }
 
 /* A null descriptor: the context's own status comes first. */
-static CUresult no_descriptor(const char *name)
+static CUresult no_descriptor(void)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
-    return status != CUDA_SUCCESS ? status : mr_bad_value(name, "the descriptor is null");
+    return status != CUDA_SUCCESS ? status : mr_bad_value("the descriptor is null");
 }
 
 /* The fields that all descriptors share, one to one. */
@@ -174,108 +174,108 @@ static CUresult no_descriptor(const char *name)
     (to).dstHeight = (from)->dstHeight, \
     (to).Depth = (from)->Depth
 
-static CUresult copy_2d(const char *name, const CUDA_MEMCPY2D *plane, CUstream stream, enum mr_transfer_mode mode)
+static CUresult copy_2d(const CUDA_MEMCPY2D *plane, CUstream stream, enum mr_transfer_mode mode)
 {
     if (!plane)
-        return no_descriptor(name);
+        return no_descriptor();
     CUDA_MEMCPY3D box = { .Depth = 1 };
     TAKE_PLANE(box, plane);
-    return mr_transfer_box(name, &box, stream, mode);
+    return mr_transfer_box(&box, stream, mode);
 }
 
-static CUresult copy_2d_old(const char *name, const CUDA_MEMCPY2D_v1 *plane, CUstream stream, enum mr_transfer_mode mode)
+static CUresult copy_2d_old(const CUDA_MEMCPY2D_v1 *plane, CUstream stream, enum mr_transfer_mode mode)
 {
     if (!plane)
-        return no_descriptor(name);
+        return no_descriptor();
     CUDA_MEMCPY3D box = { .Depth = 1 };
     TAKE_PLANE(box, plane);
-    return mr_transfer_box(name, &box, stream, mode);
+    return mr_transfer_box(&box, stream, mode);
 }
 
-static CUresult copy_3d_old(const char *name, const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum mr_transfer_mode mode)
+static CUresult copy_3d_old(const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum mr_transfer_mode mode)
 {
     if (!old)
-        return no_descriptor(name);
+        return no_descriptor();
     CUDA_MEMCPY3D box = { 0 };
     TAKE_PLANE(box, old);
     TAKE_SPACE(box, old);
-    return mr_transfer_box(name, &box, stream, mode);
+    return mr_transfer_box(&box, stream, mode);
 }
 
-static CUresult copy_peer(const char *name, const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum mr_transfer_mode mode)
+static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum mr_transfer_mode mode)
 {
     CUresult status = CUDA_SUCCESS;
     if (!peer)
-        return no_descriptor(name);
+        return no_descriptor();
     if (peer->srcMemoryType == CU_MEMORYTYPE_DEVICE)
-        status = mr_transfer_check_context(name, peer->srcContext);
+        status = mr_transfer_check_context(peer->srcContext);
     if (status == CUDA_SUCCESS && peer->dstMemoryType == CU_MEMORYTYPE_DEVICE)
-        status = mr_transfer_check_context(name, peer->dstContext);
+        status = mr_transfer_check_context(peer->dstContext);
     if (status != CUDA_SUCCESS)
         return status;
     CUDA_MEMCPY3D box = { 0 };
     TAKE_PLANE(box, peer);
     TAKE_SPACE(box, peer);
-    return mr_transfer_box(name, &box, stream, mode);
+    return mr_transfer_box(&box, stream, mode);
 }
 
 CUresult mr_cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)
 {
-    return copy_2d("cuMemcpy2D", pCopy, mr_default, MR_TRANSFER_SYNC);
+    return copy_2d(pCopy, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy, CUstream mr_default)
 {
-    return copy_2d("cuMemcpy2DUnaligned", pCopy, mr_default, MR_TRANSFER_SYNC);
+    return copy_2d(pCopy, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
-    return copy_2d("cuMemcpy2DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+    return copy_2d(pCopy, hStream, MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpy2D(const CUDA_MEMCPY2D_v1 *pCopy)
 {
-    return copy_2d_old("cuMemcpy2D", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+    return copy_2d_old(pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy2DUnaligned(const CUDA_MEMCPY2D_v1 *pCopy)
 {
-    return copy_2d_old("cuMemcpy2DUnaligned", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+    return copy_2d_old(pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy2DAsync(const CUDA_MEMCPY2D_v1 *pCopy, CUstream hStream)
 {
-    return copy_2d_old("cuMemcpy2DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+    return copy_2d_old(pCopy, hStream, MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy, CUstream mr_default)
 {
-    return pCopy ? mr_transfer_box("cuMemcpy3D", pCopy, mr_default, MR_TRANSFER_SYNC) : no_descriptor("cuMemcpy3D");
+    return pCopy ? mr_transfer_box(pCopy, mr_default, MR_TRANSFER_SYNC) : no_descriptor();
 }
 
 CUresult mr_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
-    return pCopy ? mr_transfer_box("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC) : no_descriptor("cuMemcpy3DAsync");
+    return pCopy ? mr_transfer_box(pCopy, hStream, MR_TRANSFER_ASYNC) : no_descriptor();
 }
 
 CUresult mr_cuMemcpy3D(const CUDA_MEMCPY3D_v1 *pCopy)
 {
-    return copy_3d_old("cuMemcpy3D", pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
+    return copy_3d_old(pCopy, CU_STREAM_LEGACY, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy3DAsync(const CUDA_MEMCPY3D_v1 *pCopy, CUstream hStream)
 {
-    return copy_3d_old("cuMemcpy3DAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+    return copy_3d_old(pCopy, hStream, MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER *pCopy, CUstream mr_default)
 {
-    return copy_peer("cuMemcpy3DPeer", pCopy, mr_default, MR_TRANSFER_SYNC);
+    return copy_peer(pCopy, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *pCopy, CUstream hStream)
 {
-    CUresult status = mr_transfer_refuse_captured("cuMemcpy3DPeerAsync", hStream);
-    return status != CUDA_SUCCESS ? status : copy_peer("cuMemcpy3DPeerAsync", pCopy, hStream, MR_TRANSFER_ASYNC);
+    CUresult status = mr_transfer_refuse_captured(hStream);
+    return status != CUDA_SUCCESS ? status : copy_peer(pCopy, hStream, MR_TRANSFER_ASYNC);
 }

@@ -7,15 +7,15 @@
 #include <string.h>
 
 #include "api/check.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/device.h"
 
 CUresult mr_cuDeviceGet(CUdevice *device, int ordinal)
 {
     if (!device)
-        return mr_bad_value("cuDeviceGet", "device is NULL");
+        return mr_bad_value("device is NULL");
     struct mr_device *found;
-    CUresult status = mr_device_require("cuDeviceGet", ordinal, &found);
+    CUresult status = mr_device_require(ordinal, &found);
     if (status == CUDA_SUCCESS)
         *device = found->ordinal;
     return status;
@@ -24,7 +24,7 @@ CUresult mr_cuDeviceGet(CUdevice *device, int ordinal)
 CUresult mr_cuDeviceGetCount(int *count)
 {
     if (!count)
-        return mr_bad_value("cuDeviceGetCount", "count is NULL");
+        return mr_bad_value("count is NULL");
     *count = mr_device_count();
     return CUDA_SUCCESS;
 }
@@ -33,8 +33,8 @@ CUresult mr_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     struct mr_device *device;
     if (!name || len <= 0)
-        return mr_bad_value("cuDeviceGetName", "no room for a name");
-    CUresult status = mr_device_require("cuDeviceGetName", dev, &device);
+        return mr_bad_value("no room for a name");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         snprintf(name, (size_t)len, "%s", device->name);
     return status;
@@ -44,8 +44,8 @@ CUresult mr_cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev)
 {
     struct mr_device *device;
     if (!uuid)
-        return mr_bad_value("cuDeviceGetUuid", "uuid is NULL");
-    CUresult status = mr_device_require("cuDeviceGetUuid", dev, &device);
+        return mr_bad_value("uuid is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         memcpy(uuid->bytes, device->uuid, sizeof uuid->bytes);
     return status;
@@ -55,11 +55,11 @@ CUresult mr_cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice d
 {
     struct mr_device *device;
     if (!luid || !deviceNodeMask)
-        return mr_bad_value("cuDeviceGetLuid", "an output is NULL");
-    CUresult status = mr_device_require("cuDeviceGetLuid", dev, &device);
+        return mr_bad_value("an output is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
-    mr_log(MR_LOG_INFO, "cuDeviceGetLuid: only Windows has LUIDs");
+    mr_call_log(MR_LOG_INFO, "only Windows has LUIDs");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -67,8 +67,8 @@ CUresult mr_cuDeviceTotalMem(unsigned int *bytes, CUdevice dev)
 {
     struct mr_device *device;
     if (!bytes)
-        return mr_bad_value("cuDeviceTotalMem", "bytes is NULL");
-    CUresult status = mr_device_require("cuDeviceTotalMem", dev, &device);
+        return mr_bad_value("bytes is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         *bytes = device->total_memory > UINT_MAX ? UINT_MAX : (unsigned)device->total_memory;
     return status;
@@ -78,8 +78,8 @@ CUresult mr_cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
     struct mr_device *device;
     if (!bytes)
-        return mr_bad_value("cuDeviceTotalMem", "bytes is NULL");
-    CUresult status = mr_device_require("cuDeviceTotalMem", dev, &device);
+        return mr_bad_value("bytes is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         *bytes = device->total_memory;
     return status;
@@ -111,10 +111,10 @@ CUresult mr_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarr
     struct mr_device *device;
     unsigned bytes = channel_bytes(format);
     if (!maxWidthInElements)
-        return mr_bad_value("cuDeviceGetTexture1DLinearMaxWidth", "maxWidthInElements is NULL");
+        return mr_bad_value("maxWidthInElements is NULL");
     if (!bytes || (numChannels != 1 && numChannels != 2 && numChannels != 4))
-        return mr_bad_value("cuDeviceGetTexture1DLinearMaxWidth", "no such element: format %d, %u channels", (int)format, numChannels);
-    CUresult status = mr_device_require("cuDeviceGetTexture1DLinearMaxWidth", dev, &device);
+        return mr_bad_value("no such element: format %d, %u channels", (int)format, numChannels);
+    CUresult status = mr_device_require(dev, &device);
     int widest = 0;
     if (status == CUDA_SUCCESS)
         status = mr_device_attribute(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH, &widest);
@@ -127,13 +127,13 @@ CUresult mr_cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice de
 {
     struct mr_device *device;
     if (!pi)
-        return mr_bad_value("cuDeviceGetAttribute", "pi is NULL");
-    CUresult status = mr_device_require("cuDeviceGetAttribute", dev, &device);
+        return mr_bad_value("pi is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_device_attribute(device, attrib, pi);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "cuDeviceGetAttribute: no attribute %d", (int)attrib);
+        mr_call_log(MR_LOG_INFO, "no attribute %d", (int)attrib);
     return status;
 }
 
@@ -142,8 +142,8 @@ CUresult mr_cuDeviceGetExecAffinitySupport(int *pi, CUexecAffinityType type, CUd
     struct mr_device *device;
     (void)type; /* a type that does not exist is not supported either */
     if (!pi)
-        return mr_bad_value("cuDeviceGetExecAffinitySupport", "pi is NULL");
-    CUresult status = mr_device_require("cuDeviceGetExecAffinitySupport", dev, &device);
+        return mr_bad_value("pi is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         *pi = 0;
     return status;
@@ -153,8 +153,8 @@ CUresult mr_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
 {
     struct mr_device *device;
     if (!prop)
-        return mr_bad_value("cuDeviceGetProperties", "prop is NULL");
-    CUresult status = mr_device_require("cuDeviceGetProperties", dev, &device);
+        return mr_bad_value("prop is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     *prop = (CUdevprop){
@@ -176,8 +176,8 @@ CUresult mr_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
     struct mr_device *device;
     if (!major || !minor)
-        return mr_bad_value("cuDeviceComputeCapability", "an output is NULL");
-    CUresult status = mr_device_require("cuDeviceComputeCapability", dev, &device);
+        return mr_bad_value("an output is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS) {
         *major = device->capability_major;
         *minor = device->capability_minor;
@@ -190,14 +190,14 @@ CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     struct mr_device *device;
     if (!pciBusId || len <= 0)
-        return mr_bad_value("cuDeviceGetPCIBusId", "no room for an identifier");
-    CUresult status = mr_device_require("cuDeviceGetPCIBusId", dev, &device);
+        return mr_bad_value("no room for an identifier");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     char text[16];
     int length = snprintf(text, sizeof text, "0000:%02X:00.0", (unsigned)device->ordinal + 1);
     if (len <= length)
-        return mr_bad_value("cuDeviceGetPCIBusId", "%d bytes are too few for '%s'", len, text);
+        return mr_bad_value("%d bytes are too few for '%s'", len, text);
     memcpy(pciBusId, text, (size_t)length + 1);
     return CUDA_SUCCESS;
 }
@@ -208,7 +208,7 @@ CUresult mr_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     unsigned domain = 0, bus, slot, function = 0;
     char rest;
     if (!dev || !pciBusId)
-        return mr_bad_value("cuDeviceGetByPCIBusId", "an argument is NULL");
+        return mr_bad_value("an argument is NULL");
     bool parsed = sscanf(pciBusId, "%4x:%2x:%2x.%1x%c", &domain, &bus, &slot, &function, &rest) == 4;
     if (!parsed)
         parsed = sscanf(pciBusId, "%4x:%2x:%2x%c", &domain, &bus, &slot, &rest) == 3;
@@ -218,10 +218,10 @@ CUresult mr_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
                  sscanf(pciBusId, "%2x:%2x%c", &bus, &slot, &rest) == 2;
     }
     if (!parsed)
-        return mr_bad_value("cuDeviceGetByPCIBusId", "'%s' is not a PCI bus identifier", pciBusId);
+        return mr_bad_value("'%s' is not a PCI bus identifier", pciBusId);
     struct mr_device *device = bus ? mr_device_get((int)bus - 1) : NULL;
     if (!device || domain || slot || function) {
-        mr_log(MR_LOG_INFO, "cuDeviceGetByPCIBusId: no device at '%s'", pciBusId);
+        mr_call_log(MR_LOG_INFO, "no device at '%s'", pciBusId);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     *dev = device->ordinal;

@@ -13,7 +13,7 @@
 
 #include "api/proc_table.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 
 /* The entry called `name`, or NULL. */
 static const struct mr_proc_entry *entry_find(const char *name)
@@ -87,15 +87,15 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
     const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
                              CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (symbol == NULL || pfn == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetProcAddress: a null pointer for the name or the result");
+        mr_call_log(MR_LOG_INFO, "a null pointer for the name or the result");
         return CUDA_ERROR_INVALID_VALUE;
     }
     if ((flags & ~known) != 0) {
-        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s: flags 0x%llx", symbol, (unsigned long long)flags);
+        mr_call_log(MR_LOG_INFO, "%s: flags 0x%llx", symbol, (unsigned long long)flags);
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (version > CUDA_VERSION) {
-        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s: version %d is newer than the driver's %d", symbol,
+        mr_call_log(MR_LOG_INFO, "%s: version %d is newer than the driver's %d", symbol,
                version, CUDA_VERSION);
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -113,7 +113,7 @@ static CUresult proc_address_get(const char *symbol, void **pfn, int version, cu
     }
     void (*address)(void) = entry_look_up(symbol, version, flags, result);
     if (address == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetProcAddress: %s at version %d: %s", symbol, version,
+        mr_call_log(MR_LOG_INFO, "%s at version %d: %s", symbol, version,
                *result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
                                                                : "the function is newer");
     }
@@ -159,13 +159,13 @@ CUresult mr_cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cu
 CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     if (ppExportTable == NULL || pExportTableId == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetExportTable: a null pointer");
+        mr_call_log(MR_LOG_INFO, "a null pointer");
         return CUDA_ERROR_INVALID_VALUE;
     }
     *ppExportTable = NULL;
     static bool told; /* atomic */
     enum mr_log_level level = __atomic_exchange_n(&told, true, __ATOMIC_RELAXED) ? MR_LOG_INFO : MR_LOG_WARN;
-    mr_log(level, "cuGetExportTable: no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
+    mr_call_log(level, "no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
            "start the program with 'millrace run', which sends them to Millrace's");
     return CUDA_ERROR_INVALID_VALUE;
 }

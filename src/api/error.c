@@ -4,8 +4,8 @@
 #include <cuda.h>
 #include <stddef.h>
 
+#include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
 
 struct error_row {
     CUresult code;
@@ -39,30 +39,18 @@ static const struct error_row *error_row_find(CUresult code)
 
 CUresult mr_cuGetErrorString(CUresult error, const char **pStr)
 {
-    if (pStr == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetErrorString: no place for the result");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (pStr == NULL)
+        return mr_bad_value("no place for the result");
     const struct error_row *row = error_row_find(error);
     *pStr = row != NULL ? row->text : NULL;
-    if (row == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetErrorString: %d is no status", (int)error);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
+    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is no status", (int)error);
 }
 
 CUresult mr_cuGetErrorName(CUresult error, const char **pStr)
 {
-    if (pStr == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetErrorName: no place for the result");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
+    if (pStr == NULL)
+        return mr_bad_value("no place for the result");
     const struct error_row *row = error_row_find(error);
     *pStr = row != NULL ? row->name : NULL;
-    if (row == NULL) {
-        mr_log(MR_LOG_INFO, "cuGetErrorName: %d is no status", (int)error);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
+    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is no status", (int)error);
 }

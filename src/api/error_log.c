@@ -17,7 +17,7 @@ CUresult mr_cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)
 {
     (void)flags;
     if (!iterator_out)
-        return mr_bad_value("cuLogsCurrent", "iterator_out is NULL");
+        return mr_bad_value("iterator_out is NULL");
     *iterator_out = mr_log_kept_next();
     return CUDA_SUCCESS;
 }
@@ -26,10 +26,10 @@ CUresult mr_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *si
 {
     (void)flags;
     if (!buffer || !size || !*size)
-        return mr_bad_value("cuLogsDumpToMemory", "buffer or size is NULL, or size is 0");
+        return mr_bad_value("buffer or size is NULL, or size is 0");
     if (mr_log_kept_copy(iterator, buffer, *size, size))
         return CUDA_SUCCESS;
-    return mr_bad_value("cuLogsDumpToMemory", "no message fits in the buffer, or the iterator is none");
+    return mr_bad_value("no message fits in the buffer, or the iterator is none");
 }
 
 static bool write_all(int file, const char *text, size_t length)
@@ -48,11 +48,10 @@ static bool write_all(int file, const char *text, size_t length)
 
 CUresult mr_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, unsigned int flags)
 {
-    static const char name[] = "cuLogsDumpToFile";
     size_t length;
     (void)flags;
     if (!pathToFile)
-        return mr_bad_value(name, "pathToFile is NULL");
+        return mr_bad_value("pathToFile is NULL");
     const size_t room = MR_LOG_KEPT_BYTES + 64; /* all messages, and the line that some are left out */
     char *buffer = mr_alloc(room);
     if (!buffer)
@@ -66,5 +65,5 @@ CUresult mr_cuLogsDumpToFile(CUlogIterator *iterator, const char *pathToFile, un
         done = false;
     }
     mr_free(buffer);
-    return done ? CUDA_SUCCESS : mr_bad_value(name, "'%s': %s", pathToFile, strerror(why));
+    return done ? CUDA_SUCCESS : mr_bad_value("'%s': %s", pathToFile, strerror(why));
 }

@@ -141,7 +141,7 @@ static bool start_teller(void)
 CUresult mr_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, CUlogsCallbackHandle *callback_out)
 {
     if (!callbackFunc)
-        return mr_bad_value("cuLogsRegisterCallback", "callbackFunc is NULL");
+        return mr_bad_value("callbackFunc is NULL");
     struct CUlogsCallbackEntry_st *entry = mr_alloc(sizeof *entry);
     if (!entry)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -184,5 +184,5 @@ CUresult mr_cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
     mr_lock_drop(&logs.lock);
     if (!is_teller)
         pthread_mutex_unlock(&logs.calling);
-    return found ? CUDA_SUCCESS : mr_bad_value("cuLogsUnregisterCallback", "%p is no registered callback", (void *)callback);
+    return found ? CUDA_SUCCESS : mr_bad_value("%p is no registered callback", (void *)callback);
 }

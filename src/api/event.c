@@ -6,7 +6,7 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/visit.h"
 #include "capture/capture.h"
 #include "event/event.h"
@@ -18,41 +18,41 @@
 #define EVENT_FLAGS ((unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))
 
 /* The handle is no live event's. */
-__attribute__((cold)) static CUresult no_event(const char *entry, CUevent handle)
+__attribute__((cold)) static CUresult no_event(CUevent handle)
 {
     if (!mr_event_is_orphan(handle, false))
-        return mr_bad_handle(entry, "event", handle);
-    mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
+        return mr_bad_handle("event", handle);
+    mr_call_log(MR_LOG_INFO, "the context of event %p was destroyed", (void *)handle);
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
 /* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
  * For those who ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
  * completes the event after that; in the other order a fault in between would read as success. */
-static inline CUresult find_any_event(const char *entry, CUevent handle, struct mr_event **out)
+static inline CUresult find_any_event(CUevent handle, struct mr_event **out)
 {
     struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
     *out = event;
     if (__builtin_expect(!event, 0))
-        return no_event(entry, handle);
+        return no_event(handle);
     if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0)) {
-        mr_log(MR_LOG_INFO, "%s: the context of event %p was destroyed", entry, (void *)handle);
+        mr_call_log(MR_LOG_INFO, "the context of event %p was destroyed", (void *)handle);
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     }
     return CUDA_SUCCESS;
 }
 
 /* The same; the sticky error of its context too. */
-static inline CUresult find_event(const char *entry, CUevent handle, struct mr_event **out)
+static inline CUresult find_event(CUevent handle, struct mr_event **out)
 {
-    CUresult status = find_any_event(entry, handle, out);
+    CUresult status = find_any_event(handle, out);
     return status == CUDA_SUCCESS ? mr_context_error((*out)->context) : status;
 }
 
 /* The event and what it has come to, or the error. */
-static inline CUresult find_stamp(const char *entry, CUevent handle, struct mr_event **out, uint64_t *stamp)
+static inline CUresult find_stamp(CUevent handle, struct mr_event **out, uint64_t *stamp)
 {
-    CUresult status = find_any_event(entry, handle, out);
+    CUresult status = find_any_event(handle, out);
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     *stamp = mr_event_stamp(*out);
@@ -66,11 +66,11 @@ CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
     if (status != CUDA_SUCCESS)
         return status;
     if (!phEvent)
-        return mr_bad_value("cuEventCreate", "phEvent is NULL");
+        return mr_bad_value("phEvent is NULL");
     if (Flags & ~EVENT_FLAGS)
-        return mr_bad_value("cuEventCreate", "flags %#x are not a set of CU_EVENT_*", Flags);
+        return mr_bad_value("flags %#x are not a set of CU_EVENT_*", Flags);
     if ((Flags & CU_EVENT_INTERPROCESS) && !(Flags & CU_EVENT_DISABLE_TIMING))
-        return mr_bad_value("cuEventCreate", "CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING");
+        return mr_bad_value("CU_EVENT_INTERPROCESS needs CU_EVENT_DISABLE_TIMING");
     CUevent event;
     if (!mr_event_new(context, Flags, &event))
         return mr_stream_why_none(context);
@@ -82,13 +82,13 @@ CUresult mr_cuEventCreate(CUevent *phEvent, unsigned int Flags)
 CUresult mr_cuEventDestroy_v2(CUevent hEvent)
 {
     struct mr_event *event;
-    CUresult status = find_event("cuEventDestroy", hEvent, &event);
+    CUresult status = find_event(hEvent, &event);
     if (!event) {
         (void)mr_event_is_orphan(hEvent, true);
         return status;
     }
     if (!mr_object_retire(event))
-        return mr_bad_handle("cuEventDestroy", "event", hEvent);
+        return mr_bad_handle("event", hEvent);
     if (status != CUDA_ERROR_CONTEXT_IS_DESTROYED)
         status = mr_context_error(event->context); /* the event goes all the same */
     mr_object_drop(event);
@@ -99,12 +99,12 @@ static inline CUresult query(CUevent hEvent)
 {
     struct mr_event *event;
     uint64_t stamp;
-    CUresult status = find_stamp("cuEventQuery", hEvent, &event, &stamp);
+    CUresult status = find_stamp(hEvent, &event, &stamp);
     if (status != CUDA_SUCCESS)
         return status;
     if (__builtin_expect(stamp == MR_STAMP_CAPTURED, 0))
-        return mr_capture_refuse_event("cuEventQuery", event, true);
-    status = mr_capture_permit("cuEventQuery");
+        return mr_capture_refuse_event(event, true);
+    status = mr_capture_permit();
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     if (stamp == MR_STAMP_PENDING)
@@ -127,7 +127,7 @@ __attribute__((noinline)) static CUresult wait_for(CUevent handle)
     struct mr_event *event = mr_object_borrow(handle, MR_KIND_EVENT);
     CUresult status = CUDA_SUCCESS;
     if (!event)
-        return mr_bad_handle("cuEventSynchronize", "event", handle);
+        return mr_bad_handle("event", handle);
     if ((event->flags & CU_EVENT_INTERPROCESS) && !mr_in_host_function && mr_event_wait_remote(event, event->context)) {
         status = mr_context_error(event->context);
         return status == CUDA_SUCCESS ? mr_event_lost(event) : status;
@@ -139,7 +139,7 @@ __attribute__((noinline)) static CUresult wait_for(CUevent handle)
         return status == CUDA_SUCCESS ? mr_context_error(event->context) : status;
     }
     if (mr_in_host_function) {
-        mr_log(MR_LOG_INFO, "cuEventSynchronize: a host function may not wait");
+        mr_call_log(MR_LOG_INFO, "a host function may not wait");
         status = CUDA_ERROR_NOT_PERMITTED;
     } else {
         status = mr_mark_wait(mark, event->context, event->flags);
@@ -155,12 +155,12 @@ static inline CUresult synchronize(CUevent hEvent)
 {
     struct mr_event *event;
     uint64_t stamp;
-    CUresult status = find_stamp("cuEventSynchronize", hEvent, &event, &stamp);
+    CUresult status = find_stamp(hEvent, &event, &stamp);
     if (status != CUDA_SUCCESS)
         return status;
     if (__builtin_expect(stamp == MR_STAMP_CAPTURED, 0))
-        return mr_capture_refuse_event("cuEventSynchronize", event, true);
-    status = mr_capture_permit("cuEventSynchronize");
+        return mr_capture_refuse_event(event, true);
+    status = mr_capture_permit();
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     if (__builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) || stamp == MR_STAMP_PENDING)
@@ -178,44 +178,44 @@ CUresult mr_cuEventSynchronize(CUevent hEvent)
 }
 
 /* An event that can't be recorded: what the stream's capture has to say comes first. */
-__attribute__((cold)) static CUresult record_nothing(const char *entry, CUstream hStream, CUresult status)
+__attribute__((cold)) static CUresult record_nothing(CUstream hStream, CUresult status)
 {
     struct mr_stream *stream;
     bool captured;
     CUresult first = mr_capture_open() ? mr_stream_resolve(hStream, &stream) : CUDA_ERROR_NOT_FOUND;
     if (first == CUDA_SUCCESS)
-        first = mr_capture_route(entry, stream, &captured);
+        first = mr_capture_route(stream, &captured);
     if (first == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED || first == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return first;
     first = mr_stream_default_missing(hStream);
     return first == CUDA_SUCCESS ? status : first;
 }
 
-static inline CUresult record(const char *entry, CUevent hEvent, CUstream hStream)
+static inline CUresult record(CUevent hEvent, CUstream hStream)
 {
     struct mr_event *event;
     struct mr_stream *stream;
-    CUresult status = find_event(entry, hEvent, &event);
+    CUresult status = find_event(hEvent, &event);
     if (status != CUDA_SUCCESS)
-        return record_nothing(entry, hStream, status);
+        return record_nothing(hStream, status);
     status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     if (__builtin_expect(mr_stream_context(stream) != event->context, 0)) {
-        mr_log(MR_LOG_INFO, "%s: event %p and stream %p belong to different contexts", entry, (void *)hEvent, (void *)hStream);
+        mr_call_log(MR_LOG_INFO, "event %p and stream %p belong to different contexts", (void *)hEvent, (void *)hStream);
         return CUDA_ERROR_INVALID_HANDLE;
     }
     bool captured;
-    status = mr_capture_route(entry, stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
-        return captured ? mr_capture_record(entry, stream, event) : status;
+        return captured ? mr_capture_record(stream, event) : status;
     return mr_stream_record(stream, event);
 }
 
 CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
 {
     uint64_t outer = mr_visit_begin();
-    CUresult status = record("cuEventRecord", hEvent, hStream);
+    CUresult status = record(hEvent, hStream);
     mr_visit_end(outer);
     return status;
 }
@@ -223,34 +223,33 @@ CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
 /* A record that is a node of the captured graph: it happens when the graph runs. As on hardware, it is refused outside of a capture. */
 static CUresult record_external(CUevent hEvent, CUstream hStream)
 {
-    static const char name[] = "cuEventRecordWithFlags";
     struct mr_stream *stream;
     struct mr_work *work;
     bool captured;
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route(name, stream, &captured);
+        status = mr_capture_route(stream, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (!captured) {
-        mr_log(MR_LOG_INFO, "%s: CU_EVENT_RECORD_EXTERNAL outside of a capture", name);
+        mr_call_log(MR_LOG_INFO, "CU_EVENT_RECORD_EXTERNAL outside of a capture");
         return CUDA_ERROR_ILLEGAL_STATE;
     }
-    status = mr_work_from_event(name, CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent, &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+    status = mr_work_from_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, hEvent, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
 CUresult mr_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
 {
     struct mr_event *event;
-    CUresult status = find_event("cuEventRecordWithFlags", hEvent, &event);
+    CUresult status = find_event(hEvent, &event);
     if (status != CUDA_SUCCESS)
-        return record_nothing("cuEventRecordWithFlags", hStream, status);
+        return record_nothing(hStream, status);
     if (flags & ~(unsigned)CU_EVENT_RECORD_EXTERNAL)
-        return mr_bad_value("cuEventRecordWithFlags", "flags %#x are not CU_EVENT_RECORD_*", flags);
+        return mr_bad_value("flags %#x are not CU_EVENT_RECORD_*", flags);
     if (flags & CU_EVENT_RECORD_EXTERNAL)
         return record_external(hEvent, hStream);
-    return record("cuEventRecordWithFlags", hEvent, hStream);
+    return record(hEvent, hStream);
 }
 
 /* CUDA_ERROR_INVALID_HANDLE for an event without timing or never recorded, CUDA_ERROR_NOT_READY if one is pending. */
@@ -258,14 +257,14 @@ static CUresult check_stamps(struct mr_event *const events[2], const uint64_t st
 {
     for (int i = 0; i < 2; i++) {
         if (events[i]->flags & CU_EVENT_DISABLE_TIMING) {
-            mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
+            mr_call_log(MR_LOG_INFO, "event %p was made with CU_EVENT_DISABLE_TIMING", mr_object_handle(events[i]));
             return CUDA_ERROR_INVALID_HANDLE;
         }
         if (__builtin_expect(stamps[i] > MR_STAMP_CAPTURED, 1) || stamps[i] == MR_STAMP_PENDING)
             continue;
         if (stamps[i] == MR_STAMP_CAPTURED)
-            return mr_capture_refuse_event("cuEventElapsedTime", events[i], false);
-        mr_log(MR_LOG_INFO, "cuEventElapsedTime: event %p was never recorded", mr_object_handle(events[i]));
+            return mr_capture_refuse_event(events[i], false);
+        mr_call_log(MR_LOG_INFO, "event %p was never recorded", mr_object_handle(events[i]));
         return CUDA_ERROR_INVALID_HANDLE;
     }
     return stamps[0] == MR_STAMP_PENDING || stamps[1] == MR_STAMP_PENDING ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
@@ -275,13 +274,13 @@ static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEn
 {
     struct mr_event *events[2];
     uint64_t stamps[2];
-    CUresult status = find_stamp("cuEventElapsedTime", hStart, &events[0], &stamps[0]);
+    CUresult status = find_stamp(hStart, &events[0], &stamps[0]);
     if (status == CUDA_SUCCESS)
-        status = find_stamp("cuEventElapsedTime", hEnd, &events[1], &stamps[1]);
+        status = find_stamp(hEnd, &events[1], &stamps[1]);
     if (status != CUDA_SUCCESS)
         return status;
     if (!pMilliseconds || events[0]->context != events[1]->context) {
-        mr_log(MR_LOG_INFO, "cuEventElapsedTime: %s", pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
+        mr_call_log(MR_LOG_INFO, "%s", pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
         return CUDA_ERROR_INVALID_HANDLE;
     }
     status = check_stamps(events, stamps);
@@ -303,16 +302,16 @@ CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent 
 /* ---- a whole context ---- */
 
 /* The context and the event of a call that names both. */
-static CUresult find_both(const char *entry, CUcontext hCtx, CUevent hEvent, struct mr_context **context, struct mr_event **event)
+static CUresult find_both(CUcontext hCtx, CUevent hEvent, struct mr_context **context, struct mr_event **event)
 {
     *context = mr_object_borrow(hCtx, MR_KIND_CONTEXT);
     if (!*context) {
-        mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)hCtx);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)hCtx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     if (mr_in_host_function)
         return mr_context_require_slow(context);
-    CUresult status = find_event(entry, hEvent, event);
+    CUresult status = find_event(hEvent, event);
     return status == CUDA_SUCCESS ? mr_context_error(*context) : status;
 }
 
@@ -320,14 +319,14 @@ CUresult mr_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent)
 {
     struct mr_context *context;
     struct mr_event *event;
-    CUresult status = find_both("cuCtxRecordEvent", hCtx, hEvent, &context, &event);
+    CUresult status = find_both(hCtx, hEvent, &context, &event);
     if (status != CUDA_SUCCESS)
         return status;
     if (event->context != context) {
-        mr_log(MR_LOG_INFO, "cuCtxRecordEvent: event %p belongs to another context", (void *)hEvent);
+        mr_call_log(MR_LOG_INFO, "event %p belongs to another context", (void *)hEvent);
         return CUDA_ERROR_INVALID_HANDLE;
     }
-    status = mr_capture_refuse_context("cuCtxRecordEvent", context);
+    status = mr_capture_refuse_context(context);
     return status == CUDA_SUCCESS ? mr_context_record(context, event) : status;
 }
 
@@ -335,10 +334,10 @@ CUresult mr_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent)
 {
     struct mr_context *context;
     struct mr_event *event;
-    CUresult status = find_both("cuCtxWaitEvent", hCtx, hEvent, &context, &event);
+    CUresult status = find_both(hCtx, hEvent, &context, &event);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse_context("cuCtxWaitEvent", context);
+        status = mr_capture_refuse_context(context);
     if (status == CUDA_SUCCESS && mr_event_is_captured(event))
-        status = mr_capture_refuse_event("cuCtxWaitEvent", event, false);
+        status = mr_capture_refuse_event(event, false);
     return status == CUDA_SUCCESS ? mr_context_wait_event(context, event) : status;
 }

@@ -12,7 +12,7 @@
 #include "api/function.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/visit.h"
 #include "capture/capture.h"
 #include "command/command.h"
@@ -29,10 +29,9 @@ __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_reques
 {
     const unsigned *grid = request->grid, *block = request->block;
     if (info->launch_threads == 0)
-        return mr_bad_value(request->entry, "kernel '%s': %zu bytes of local memory for each thread are more than a thread can have",
+        return mr_bad_value("kernel '%s': %zu bytes of local memory for each thread are more than a thread can have",
                             info->name, info->local_bytes);
-    return mr_bad_value(request->entry,
-                        "kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
+    return mr_bad_value("kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
                         "a grid 1 to %ux%ux%u blocks",
                         info->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X,
                         MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "",
@@ -58,10 +57,10 @@ static CUresult copy_buffer(const struct mr_launch_request *request, const struc
 {
     size_t size = request->buffer_size;
     if (!request->buffer || size == 0)
-        return mr_bad_value(request->entry, "kernel '%s' takes %zu bytes of parameters, and none were passed", info->name,
+        return mr_bad_value("kernel '%s' takes %zu bytes of parameters, and none were passed", info->name,
                             info->param_bytes);
     if (size != info->param_bytes)
-        mr_log(MR_LOG_INFO, "%s: kernel '%s' takes %zu bytes of parameters, and %zu were passed", request->entry, info->name,
+        mr_call_log(MR_LOG_INFO, "kernel '%s' takes %zu bytes of parameters, and %zu were passed", info->name,
                info->param_bytes, size);
     if (size > ((info->param_bytes + 7) & ~(size_t)7))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -79,7 +78,7 @@ static CUresult copy_params(const struct mr_launch_request *request, const struc
             const struct mr_param *param = &info->params[i];
             const void *from = request->params[i];
             if (__builtin_expect(!from, 0))
-                return mr_bad_value(request->entry, "kernel '%s': the pointer to parameter %zu is NULL", info->name, i);
+                return mr_bad_value("kernel '%s': the pointer to parameter %zu is NULL", info->name, i);
             /* Sizes that are nearly all there is, as single moves. */
             if (param->size == 8)
                 memcpy(to + param->offset, from, 8);
@@ -100,21 +99,21 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     if (__builtin_expect(!shape_is_valid(request->grid, request->block, info), 0))
         return refuse_shape(request, info);
     if (__builtin_expect(request->cooperative, 0)) {
-        CUresult fits = mr_cooperative_check(request->entry, function, request->grid, request->block, request->shared);
+        CUresult fits = mr_cooperative_check(function, request->grid, request->block, request->shared);
         if (fits != CUDA_SUCCESS)
             return fits;
         launch->cooperative = true;
     }
     unsigned limit = mr_function_dynamic_limit(info, &function->settings);
     if (__builtin_expect(request->shared > limit, 0))
-        return mr_bad_value(request->entry, "kernel '%s': %u bytes of dynamic shared memory; %u are allowed beside %zu static ones",
+        return mr_bad_value("kernel '%s': %u bytes of dynamic shared memory; %u are allowed beside %zu static ones",
                             info->name, request->shared, limit, info->static_shared);
     CUresult status = copy_params(request, info, launch->params);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_program_code(launch->module->program, function->entry, request->block, &launch->code);
     if (__builtin_expect(status != CUDA_SUCCESS, 0)) {
-        mr_log(MR_LOG_INFO, "%s: kernel '%s' has no machine code: status %d", request->entry, info->name, (int)status);
+        mr_call_log(MR_LOG_INFO, "kernel '%s' has no machine code: status %d", info->name, (int)status);
         return status;
     }
     launch->symbols = launch->module->symbols;
@@ -147,15 +146,15 @@ CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_co
     CUresult status = context ? CUDA_SUCCESS : own_context(request, &context);
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
-    status = mr_function_find(request->entry, request->function, context, &function);
+    status = mr_function_find(request->function, context, &function);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_module *module = mr_function_hold(function);
     if (!module)
-        return mr_bad_handle(request->entry, "function", request->function);
+        return mr_bad_handle("function", request->function);
     if (module->context != context) {
         mr_object_drop(module);
-        mr_log(MR_LOG_INFO, "%s: function and stream belong to different contexts", request->entry);
+        mr_call_log(MR_LOG_INFO, "function and stream belong to different contexts");
         return CUDA_ERROR_INVALID_HANDLE;
     }
     struct mr_launch *launch = mr_launch_new(function->info->param_bytes);
@@ -183,7 +182,7 @@ __attribute__((cold)) static CUresult launch_captured(const struct mr_launch_req
     size_t count = request->attribute_count;
     int priority = mr_stream_priority(stream);
     if (count > MOST_ATTRIBUTES)
-        return mr_bad_value(request->entry, "%zu attributes; a launch has at most %d", count, MOST_ATTRIBUTES);
+        return mr_bad_value("%zu attributes; a launch has at most %d", count, MOST_ATTRIBUTES);
     if (count)
         memcpy(all, request->attributes, count * sizeof *all);
     if (!request->has_priority && priority != MR_PRIORITY_LEAST) {
@@ -197,14 +196,14 @@ __attribute__((cold)) static CUresult launch_captured(const struct mr_launch_req
             overlaps = all[i].value.programmaticStreamSerializationAllowed != 0;
     CUresult status = mr_work_from_launch(request, mr_stream_context(stream), all, count, &work);
     if (status == CUDA_SUCCESS)
-        return (overlaps ? mr_capture_add_overlapping : mr_capture_add)(request->entry, stream, work);
+        return (overlaps ? mr_capture_add_overlapping : mr_capture_add)(stream, work);
     /* Hardware finds a wrong shape when it makes the node, which spoils the capture; other mistakes don't. */
     struct mr_function *function;
     if (status == CUDA_ERROR_INVALID_VALUE &&
-        mr_function_find(request->entry, request->function, mr_stream_context(stream), &function) == CUDA_SUCCESS &&
+        mr_function_find(request->function, mr_stream_context(stream), &function) == CUDA_SUCCESS &&
         (!shape_is_valid(request->grid, request->block, function->info) ||
          request->shared > mr_function_dynamic_limit(function->info, &function->settings)))
-        mr_capture_spoil(request->entry, stream, "a launch of a shape that the kernel can't have");
+        mr_capture_spoil(stream, "a launch of a shape that the kernel can't have");
     return status;
 }
 
@@ -217,7 +216,7 @@ CUresult mr_execute(const struct mr_launch_request *request)
     if (status != CUDA_SUCCESS)
         return status;
     bool captured;
-    status = mr_capture_route(request->entry, stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
         return captured ? launch_captured(request, stream) : status;
     /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as well. */
@@ -245,14 +244,14 @@ CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)
     if (!extra)
         return CUDA_SUCCESS;
     if (request->params)
-        return mr_bad_value(request->entry, "kernelParams and extra exclude each other");
+        return mr_bad_value("kernelParams and extra exclude each other");
     for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
         if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
             request->buffer = extra[1];
         else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
             request->buffer_size = *(const size_t *)extra[1];
         else
-            return mr_bad_value(request->entry, "%p is no key of the extra array", extra[0]);
+            return mr_bad_value("%p is no key of the extra array", extra[0]);
     }
     return CUDA_SUCCESS;
 }
@@ -263,7 +262,7 @@ __attribute__((cold)) static CUresult not_read(const struct mr_launch_request *r
     CUresult first = mr_stream_default_missing(request->stream);
     if (first != CUDA_SUCCESS)
         return first;
-    return request->function ? status : mr_bad_handle(request->entry, "function", request->function);
+    return request->function ? status : mr_bad_handle("function", request->function);
 }
 
 static CUresult execute_with(struct mr_launch_request *request, void **extra)
@@ -277,7 +276,6 @@ CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gri
                            CUstream hStream, void **kernelParams, void **extra)
 {
     struct mr_launch_request request = {
-        .entry = "cuLaunchKernel",
         .function = f,
         .stream = hStream,
         .grid = { gridDimX, gridDimY, gridDimZ },
@@ -305,15 +303,15 @@ static bool is_one_block(unsigned x, unsigned y, unsigned z)
     return x <= 1 && y <= 1 && z <= 1;
 }
 
-__attribute__((cold)) static CUresult refuse_attribute(const char *entry, int id, const char *what)
+__attribute__((cold)) static CUresult refuse_attribute(int id, const char *what)
 {
-    mr_log(MR_LOG_INFO, "%s: %s (attribute %d)", entry, what, id);
+    mr_call_log(MR_LOG_INFO, "%s (attribute %d)", what, id);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* Attributes that permit something (overlap with the kernel before, a cache window, a domain for fences) or state a preference are met by doing the
  * ordinary thing. Those that demand something are refused unless they demand the ordinary thing. */
-CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *attribute)
+CUresult mr_launch_attribute_check(const CUlaunchAttribute *attribute)
 {
     const CUlaunchAttributeValue *value = &attribute->value;
     switch ((int)attribute->id) {
@@ -332,30 +330,29 @@ CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *a
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         return is_one_block(value->clusterDim.x, value->clusterDim.y, value->clusterDim.z)
                    ? CUDA_SUCCESS
-                   : refuse_attribute(entry, attribute->id, "clusters of blocks are not supported");
+                   : refuse_attribute(attribute->id, "clusters of blocks are not supported");
     case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
     case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
-        return refuse_attribute(entry, attribute->id, "events in the middle of a launch are not supported");
+        return refuse_attribute(attribute->id, "events in the middle of a launch are not supported");
     case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
         return value->deviceUpdatableKernelNode.deviceUpdatable
-                   ? refuse_attribute(entry, attribute->id, "device-updatable nodes are not supported")
+                   ? refuse_attribute(attribute->id, "device-updatable nodes are not supported")
                    : CUDA_SUCCESS;
     default:
-        return mr_bad_value(entry, "a launch has no attribute %d", (int)attribute->id);
+        return mr_bad_value("a launch has no attribute %d", (int)attribute->id);
     }
 }
 
 CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
     if (!config || (config->numAttrs > 0 && !config->attrs))
-        return mr_bad_value("cuLaunchKernelEx", "config or its attributes are NULL");
+        return mr_bad_value("config or its attributes are NULL");
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        CUresult status = mr_launch_attribute_check("cuLaunchKernelEx", &config->attrs[i]);
+        CUresult status = mr_launch_attribute_check(&config->attrs[i]);
         if (status != CUDA_SUCCESS)
             return status;
     }
     struct mr_launch_request request = {
-        .entry = "cuLaunchKernelEx",
         .function = f,
         .stream = config->hStream,
         .grid = { config->gridDimX, config->gridDimY, config->gridDimZ },

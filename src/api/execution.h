@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 struct mr_launch_request {
-    const char *entry;             /* the entry point, for the log */
     CUfunction function;           /* or a CUkernel cast to one */
     CUstream stream;
     unsigned grid[3], block[3];
@@ -37,7 +36,7 @@ CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_co
 
 /* CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE if the device can't have that many blocks of the function under way at the same time (occupancy.c). */
 struct mr_function;
-CUresult mr_cooperative_check(const char *entry, struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
+CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
     __attribute__((warn_unused_result));
 
 /* Whether attribute COOPERATIVE is among them, and set. */
@@ -45,7 +44,7 @@ bool mr_attributes_cooperative(const CUlaunchAttribute *attributes, size_t count
 
 /* Can a launch or a kernel node have this attribute? CUDA_ERROR_NOT_SUPPORTED for what demands something that there isn't, CUDA_ERROR_INVALID_VALUE for
  * unknown ones. */
-CUresult mr_launch_attribute_check(const char *entry, const CUlaunchAttribute *attribute) __attribute__((warn_unused_result));
+CUresult mr_launch_attribute_check(const CUlaunchAttribute *attribute) __attribute__((warn_unused_result));
 
 /* Reads the `extra` array, pairs of key and value up to CU_LAUNCH_PARAM_END, into the request; it may be NULL. */
 CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra) __attribute__((warn_unused_result));

@@ -6,7 +6,7 @@
 
 #include "api/check.h"
 #include "api/execution.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 
 CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -15,7 +15,6 @@ CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsig
 {
     static const CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1 };
     struct mr_launch_request request = {
-        .entry = "cuLaunchCooperativeKernel",
         .function = f,
         .stream = hStream,
         .grid = { gridDimX, gridDimY, gridDimZ },
@@ -31,14 +30,13 @@ CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsig
 
 CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags)
 {
-    static const char entry[] = "cuLaunchCooperativeKernelMultiDevice";
     struct mr_context *context;
     (void)flags;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!launchParamsList || numDevices == 0)
-        return mr_bad_value(entry, "the list is empty");
-    mr_log(MR_LOG_INFO, "%s: cooperative launches over several devices are not supported; launch on each by cuLaunchCooperativeKernel", entry);
+        return mr_bad_value("the list is empty");
+    mr_call_log(MR_LOG_INFO, "cooperative launches over several devices are not supported; launch on each by cuLaunchCooperativeKernel");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

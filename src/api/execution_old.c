@@ -8,19 +8,18 @@
 #include "api/check.h"
 #include "api/execution.h"
 #include "api/function.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "object/reference.h"
 
 CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuFuncSetBlockShape", hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z) {
         mr_object_drop(function->module);
-        return mr_bad_value("cuFuncSetBlockShape", "no block is %dx%dx%d", x, y, z);
+        return mr_bad_value("no block is %dx%dx%d", x, y, z);
     }
     mr_lock_take(&function->module->lock);
     function->old.block[0] = (unsigned)x;
@@ -34,7 +33,7 @@ CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 CUresult mr_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuFuncSetSharedSize", hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&function->module->lock);
@@ -57,12 +56,12 @@ static bool reserve(struct mr_function *function, size_t size)
 CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuParamSetSize", hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (numbytes > MR_PARAM_BYTES_LIMIT) {
         mr_object_drop(function->module);
-        return mr_bad_value("cuParamSetSize", "%u bytes are more than %u", numbytes, MR_PARAM_BYTES_LIMIT);
+        return mr_bad_value("%u bytes are more than %u", numbytes, MR_PARAM_BYTES_LIMIT);
     }
     mr_lock_take(&function->module->lock);
     if (reserve(function, numbytes))
@@ -74,15 +73,15 @@ CUresult mr_cuParamSetSize(CUfunction hfunc, unsigned int numbytes)
     return status;
 }
 
-static CUresult set(const char *entry, CUfunction hfunc, int offset, const void *from, size_t size)
+static CUresult set(CUfunction hfunc, int offset, const void *from, size_t size)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require(entry, hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT) {
         mr_object_drop(function->module);
-        return mr_bad_value(entry, "%zu bytes at offset %d from %p", size, offset, from);
+        return mr_bad_value("%zu bytes at offset %d from %p", size, offset, from);
     }
     mr_lock_take(&function->module->lock);
     if (reserve(function, (size_t)offset + size))
@@ -96,52 +95,50 @@ static CUresult set(const char *entry, CUfunction hfunc, int offset, const void 
 
 CUresult mr_cuParamSeti(CUfunction hfunc, int offset, unsigned int value)
 {
-    return set("cuParamSeti", hfunc, offset, &value, sizeof value);
+    return set(hfunc, offset, &value, sizeof value);
 }
 
 CUresult mr_cuParamSetf(CUfunction hfunc, int offset, float value)
 {
-    return set("cuParamSetf", hfunc, offset, &value, sizeof value);
+    return set(hfunc, offset, &value, sizeof value);
 }
 
 CUresult mr_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int numbytes)
 {
-    return set("cuParamSetv", hfunc, offset, ptr, numbytes);
+    return set(hfunc, offset, ptr, numbytes);
 }
 
 /* A kernel reads its module's references by their names, so there is nothing to arrange for them; one that cuTexRefCreate made has no name. */
 CUresult mr_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef)
 {
-    static const char entry[] = "cuParamSetTexRef";
     struct mr_function *function;
-    CUresult status = mr_function_require(entry, hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_reference *reference = mr_object_acquire(hTexRef, MR_KIND_TEXREF);
     if (texunit != CU_PARAM_TR_DEFAULT)
-        status = mr_bad_value(entry, "the texture unit %d; it has to be CU_PARAM_TR_DEFAULT", texunit);
+        status = mr_bad_value("the texture unit %d; it has to be CU_PARAM_TR_DEFAULT", texunit);
     else if (!reference)
-        status = mr_bad_value(entry, "%p is not a live texture reference", (void *)hTexRef);
+        status = mr_bad_value("%p is not a live texture reference", (void *)hTexRef);
     else if (!mr_module_owns(function->module, reference))
-        status = mr_bad_value(entry, "the reference does not belong to the function's module");
+        status = mr_bad_value("the reference does not belong to the function's module");
     if (reference)
         mr_object_drop(reference);
     mr_object_drop(function->module);
     return status;
 }
 
-static CUresult launch(const char *entry, CUfunction hfunc, int width, int height, CUstream stream)
+static CUresult launch(CUfunction hfunc, int width, int height, CUstream stream)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require(entry, hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (width < 1 || height < 1) {
         mr_object_drop(function->module);
-        return mr_bad_value(entry, "no grid is %dx%d", width, height);
+        return mr_bad_value("no grid is %dx%d", width, height);
     }
     struct mr_launch_request request = {
-        .entry = entry,
         .function = hfunc,
         .stream = stream,
         .grid = { (unsigned)width, (unsigned)height, 1 },
@@ -163,15 +160,15 @@ static CUresult launch(const char *entry, CUfunction hfunc, int width, int heigh
 
 CUresult mr_cuLaunch(CUfunction f)
 {
-    return launch("cuLaunch", f, 1, 1, NULL);
+    return launch(f, 1, 1, NULL);
 }
 
 CUresult mr_cuLaunchGrid(CUfunction f, int grid_width, int grid_height)
 {
-    return launch("cuLaunchGrid", f, grid_width, grid_height, NULL);
+    return launch(f, grid_width, grid_height, NULL);
 }
 
 CUresult mr_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream)
 {
-    return launch("cuLaunchGridAsync", f, grid_width, grid_height, hStream);
+    return launch(f, grid_width, grid_height, hStream);
 }

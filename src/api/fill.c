@@ -10,11 +10,11 @@
 #define FILL_ROW(bits, type)                                                                                                      \
     CUresult mr_cuMemsetD##bits##_v2(CUdeviceptr dstDevice, type value, size_t N, CUstream mr_default)                            \
     {                                                                                                                             \
-        return mr_transfer_fill("cuMemsetD" #bits, dstDevice, 0, value, sizeof(type), N, 1, mr_default, MR_TRANSFER_SYNC);        \
+        return mr_transfer_fill(dstDevice, 0, value, sizeof(type), N, 1, mr_default, MR_TRANSFER_SYNC);        \
     }                                                                                                                             \
     CUresult mr_cuMemsetD##bits##Async(CUdeviceptr dstDevice, type value, size_t N, CUstream hStream)                             \
     {                                                                                                                             \
-        return mr_transfer_fill("cuMemsetD" #bits "Async", dstDevice, 0, value, sizeof(type), N, 1, hStream, MR_TRANSFER_ASYNC);  \
+        return mr_transfer_fill(dstDevice, 0, value, sizeof(type), N, 1, hStream, MR_TRANSFER_ASYNC);  \
     }                                                                                                                             \
     CUresult mr_cuMemsetD##bits(CUdeviceptr_v1 dstDevice, type value, unsigned int N)                                             \
     {                                                                                                                             \
@@ -25,13 +25,13 @@
     CUresult mr_cuMemsetD2D##bits##_v2(CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width, size_t Height,           \
         CUstream mr_default)                                                                                                      \
     {                                                                                                                             \
-        return mr_transfer_fill("cuMemsetD2D" #bits, dstDevice, dstPitch, value, sizeof(type), Width, Height, mr_default,         \
+        return mr_transfer_fill(dstDevice, dstPitch, value, sizeof(type), Width, Height, mr_default,         \
             MR_TRANSFER_SYNC);                                                                                                    \
     }                                                                                                                             \
     CUresult mr_cuMemsetD2D##bits##Async(CUdeviceptr dstDevice, size_t dstPitch, type value, size_t Width, size_t Height,         \
         CUstream hStream)                                                                                                         \
     {                                                                                                                             \
-        return mr_transfer_fill("cuMemsetD2D" #bits "Async", dstDevice, dstPitch, value, sizeof(type), Width, Height, hStream,    \
+        return mr_transfer_fill(dstDevice, dstPitch, value, sizeof(type), Width, Height, hStream,    \
             MR_TRANSFER_ASYNC);                                                                                                   \
     }                                                                                                                             \
     CUresult mr_cuMemsetD2D##bits(CUdeviceptr_v1 dstDevice, unsigned int dstPitch, type value, unsigned int Width,                \

@@ -4,9 +4,9 @@
 
 #include "api/check.h"
 #include "api/function.h"
-#include "base/log.h"
+#include "base/call.h"
 
-CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_context *context, struct mr_function **out)
+CUresult mr_function_find(CUfunction handle, struct mr_context *context, struct mr_function **out)
 {
     struct mr_function *function = mr_object_find(handle, MR_KIND_FUNCTION);
     if (__builtin_expect(function != NULL, 1)) {
@@ -21,7 +21,7 @@ CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_contex
         return CUDA_SUCCESS;
     }
     kernel = mr_object_borrow(handle, MR_KIND_KERNEL);
-    return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle(entry, "function", handle);
+    return kernel ? mr_kernel_function_in(kernel, context, out) : mr_bad_handle("function", handle);
 }
 
 struct mr_module *mr_function_hold(struct mr_function *function)
@@ -35,17 +35,17 @@ struct mr_module *mr_function_hold(struct mr_function *function)
     return module;
 }
 
-CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out)
+CUresult mr_function_require(CUfunction handle, struct mr_function **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     *out = mr_object_find(handle, MR_KIND_FUNCTION);
-    return *out && mr_function_hold(*out) ? CUDA_SUCCESS : mr_bad_handle(entry, "function", handle);
+    return *out && mr_function_hold(*out) ? CUDA_SUCCESS : mr_bad_handle("function", handle);
 }
 
-CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+CUresult mr_function_attribute_get(const struct mr_entry *info, struct mr_function_settings *settings,
                                    CUfunction_attribute attribute, int *value)
 {
     switch ((int)attribute) {
@@ -68,56 +68,56 @@ CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *inf
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = 0; break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = settings->non_portable_cluster; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = settings->cluster_policy; break;
-    default: return mr_bad_value(entry, "functions have no attribute %d", (int)attribute);
+    default: return mr_bad_value("functions have no attribute %d", (int)attribute);
     }
     return CUDA_SUCCESS;
 }
 
-CUresult mr_function_attribute_set(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+CUresult mr_function_attribute_set(const struct mr_entry *info, struct mr_function_settings *settings,
                                    const struct mr_device *device, CUfunction_attribute attribute, int value)
 {
     switch ((int)attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || (size_t)value + info->static_shared > device->capability->shared_optin)
-            return mr_bad_value(entry, "%d bytes of dynamic and %zu of static shared memory; a block can have %u", value,
+            return mr_bad_value("%d bytes of dynamic and %zu of static shared memory; a block can have %u", value,
                                 info->static_shared, device->capability->shared_optin);
         settings->dynamic_shared = value;
         break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if (value < CU_SHAREDMEM_CARVEOUT_DEFAULT || value > CU_SHAREDMEM_CARVEOUT_MAX_SHARED)
-            return mr_bad_value(entry, "a carve-out of %d is not in -1 to 100", value);
+            return mr_bad_value("a carve-out of %d is not in -1 to 100", value);
         settings->carveout = value;
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
         if (value != 0 && value != 1)
-            return mr_bad_value(entry, "%d is neither 0 nor 1", value);
+            return mr_bad_value("%d is neither 0 nor 1", value);
         settings->non_portable_cluster = value;
         break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         if (value < CU_CLUSTER_SCHEDULING_POLICY_DEFAULT || value > CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING)
-            return mr_bad_value(entry, "there is no cluster policy %d", value);
+            return mr_bad_value("there is no cluster policy %d", value);
         settings->cluster_policy = value;
         break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         if (value != 0 && value != 1) {
-            mr_log(MR_LOG_INFO, "%s: clusters of blocks are not supported", entry);
+            mr_call_log(MR_LOG_INFO, "clusters of blocks are not supported");
             return CUDA_ERROR_NOT_SUPPORTED;
         }
         break;
     default:
-        return mr_bad_value(entry, "the attribute %d does not exist or cannot be set", (int)attribute);
+        return mr_bad_value("the attribute %d does not exist or cannot be set", (int)attribute);
     }
     return CUDA_SUCCESS;
 }
 
-CUresult mr_function_param(const char *entry, const struct mr_entry *info, size_t index, size_t *offset, size_t *size)
+CUresult mr_function_param(const struct mr_entry *info, size_t index, size_t *offset, size_t *size)
 {
     if (!offset)
-        return mr_bad_value(entry, "paramOffset is NULL");
+        return mr_bad_value("paramOffset is NULL");
     if (index >= info->param_count)
-        return mr_bad_value(entry, "parameter %zu of %zu", index, info->param_count);
+        return mr_bad_value("parameter %zu of %zu", index, info->param_count);
     *offset = info->params[index].offset;
     if (size)
         *size = info->params[index].size;
@@ -126,26 +126,24 @@ CUresult mr_function_param(const char *entry, const struct mr_entry *info, size_
 
 CUresult mr_cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
-    static const char entry[] = "cuFuncGetAttribute";
     struct mr_function *function;
     if (!pi)
-        return mr_bad_value(entry, "pi is NULL");
-    CUresult status = mr_function_require(entry, hfunc, &function);
+        return mr_bad_value("pi is NULL");
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_function_attribute_get(entry, function->info, &function->settings, attrib, pi);
+    status = mr_function_attribute_get(function->info, &function->settings, attrib, pi);
     mr_object_drop(function->module);
     return status;
 }
 
 CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
 {
-    static const char entry[] = "cuFuncSetAttribute";
     struct mr_function *function;
-    CUresult status = mr_function_require(entry, hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_function_attribute_set(entry, function->info, &function->settings, function->module->context->device, attrib, value);
+    status = mr_function_attribute_set(function->info, &function->settings, function->module->context->device, attrib, value);
     mr_object_drop(function->module);
     return status;
 }
@@ -153,11 +151,11 @@ CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, in
 CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuFuncSetCacheConfig", hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        status = mr_bad_value("cuFuncSetCacheConfig", "there is no cache preference %d", (int)config);
+        status = mr_bad_value("there is no cache preference %d", (int)config);
     else
         function->settings.cache_config = (int)config;
     mr_object_drop(function->module);
@@ -168,11 +166,11 @@ CUresult mr_cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 CUresult mr_cuFuncSetSharedMemConfig(CUfunction hfunc, CUsharedconfig config)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuFuncSetSharedMemConfig", hfunc, &function);
+    CUresult status = mr_function_require(hfunc, &function);
     if (status == CUDA_SUCCESS)
         mr_object_drop(function->module);
     if (status == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return mr_bad_value("cuFuncSetSharedMemConfig", "there is no bank size %d", (int)config);
+        return mr_bad_value("there is no bank size %d", (int)config);
     return status;
 }
 
@@ -180,8 +178,8 @@ CUresult mr_cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
     struct mr_function *function;
     if (!hmod)
-        return mr_bad_value("cuFuncGetModule", "hmod is NULL");
-    CUresult status = mr_function_require("cuFuncGetModule", hfunc, &function);
+        return mr_bad_value("hmod is NULL");
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     *hmod = function->module_handle;
@@ -193,8 +191,8 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
 {
     struct mr_function *function;
     if (!name)
-        return mr_bad_value("cuFuncGetName", "name is NULL");
-    CUresult status = mr_function_require("cuFuncGetName", hfunc, &function);
+        return mr_bad_value("name is NULL");
+    CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
     *name = function->info->name;
@@ -205,10 +203,10 @@ CUresult mr_cuFuncGetName(const char **name, CUfunction hfunc)
 CUresult mr_cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct mr_function *function;
-    CUresult status = mr_function_require("cuFuncGetParamInfo", func, &function);
+    CUresult status = mr_function_require(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_function_param("cuFuncGetParamInfo", function->info, paramIndex, paramOffset, paramSize);
+    status = mr_function_param(function->info, paramIndex, paramOffset, paramSize);
     mr_object_drop(function->module);
     return status;
 }
@@ -218,8 +216,8 @@ CUresult mr_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
     struct mr_function *found;
     if (!state)
-        return mr_bad_value("cuFuncIsLoaded", "state is NULL");
-    CUresult status = mr_function_require("cuFuncIsLoaded", function, &found);
+        return mr_bad_value("state is NULL");
+    CUresult status = mr_function_require(function, &found);
     if (status != CUDA_SUCCESS)
         return status;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
@@ -233,7 +231,7 @@ CUresult mr_cuFuncLoad(CUfunction function)
     static const unsigned warp[3] = { 32, 1, 1 };
     const struct mr_code *code;
     struct mr_function *found;
-    CUresult status = mr_function_require("cuFuncLoad", function, &found);
+    CUresult status = mr_function_require(function, &found);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_program_code(found->module->program, found->entry, warp, &code);

@@ -10,7 +10,7 @@
 
 /* The function behind a CUfunction, or behind a CUkernel cast to one: the kernel's function in `context`, made on first use.
  * CUDA_ERROR_INVALID_HANDLE, or the errors of loading the kernel's library into the context. No reference is taken. */
-CUresult mr_function_find(const char *entry, CUfunction handle, struct mr_context *context, struct mr_function **out)
+CUresult mr_function_find(CUfunction handle, struct mr_context *context, struct mr_function **out)
     __attribute__((warn_unused_result));
 
 /* A reference to the module of a function that was found without one; NULL if the module went meanwhile, with its context on another thread. */
@@ -18,7 +18,7 @@ struct mr_module *mr_function_hold(struct mr_function *function) __attribute__((
 
 /* The function behind a CUfunction, for a call on the current context that does not take kernels (hardware refuses them outside of launches and
  * occupancy). CUDA_ERROR_INVALID_HANDLE, or the errors of mr_context_require. Its module is held: mr_object_drop(function->module). */
-CUresult mr_function_require(const char *entry, CUfunction handle, struct mr_function **out) __attribute__((warn_unused_result));
+CUresult mr_function_require(CUfunction handle, struct mr_function **out) __attribute__((warn_unused_result));
 
 /* Most bytes of dynamic shared memory that a launch may ask for now. */
 static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, struct mr_function_settings *settings)
@@ -30,14 +30,14 @@ static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, st
 }
 
 /* CU_FUNC_ATTRIBUTE_* of a function with these settings. CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set. */
-CUresult mr_function_attribute_get(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+CUresult mr_function_attribute_get(const struct mr_entry *info, struct mr_function_settings *settings,
                                    CUfunction_attribute attribute, int *value) __attribute__((warn_unused_result));
-CUresult mr_function_attribute_set(const char *entry, const struct mr_entry *info, struct mr_function_settings *settings,
+CUresult mr_function_attribute_set(const struct mr_entry *info, struct mr_function_settings *settings,
                                    const struct mr_device *device, CUfunction_attribute attribute, int value)
     __attribute__((warn_unused_result));
 
 /* Offset and size of a parameter; `size` may be NULL. CUDA_ERROR_INVALID_VALUE past the last one. */
-CUresult mr_function_param(const char *entry, const struct mr_entry *info, size_t index, size_t *offset, size_t *size)
+CUresult mr_function_param(const struct mr_entry *info, size_t index, size_t *offset, size_t *size)
     __attribute__((warn_unused_result));
 
 #endif

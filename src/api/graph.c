@@ -8,15 +8,15 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 
 CUresult mr_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 {
     if (!phGraph)
-        return mr_bad_value("cuGraphCreate", "phGraph is NULL");
+        return mr_bad_value("phGraph is NULL");
     if (flags)
-        return mr_bad_value("cuGraphCreate", "flags are %#x and must be 0", flags);
+        return mr_bad_value("flags are %#x and must be 0", flags);
     struct mr_graph *graph = mr_graph_new();
     if (!graph)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -26,15 +26,14 @@ CUresult mr_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 
 CUresult mr_cuGraphDestroy(CUgraph hGraph)
 {
-    static const char entry[] = "cuGraphDestroy";
     struct mr_graph *graph;
-    CUresult status = mr_graph_require(entry, hGraph, &graph);
+    CUresult status = mr_graph_require(hGraph, &graph);
     if (status != CUDA_SUCCESS)
         return status;
     if (graph->parent)
-        return mr_bad_value(entry, "graph %p belongs to a node", (void *)hGraph);
+        return mr_bad_value("graph %p belongs to a node", (void *)hGraph);
     if (graph->capturing) {
-        mr_log(MR_LOG_INFO, "%s: a stream is being captured to graph %p", entry, (void *)hGraph);
+        mr_call_log(MR_LOG_INFO, "a stream is being captured to graph %p", (void *)hGraph);
         return CUDA_ERROR_ILLEGAL_STATE;
     }
     mr_graph_destroy(graph);
@@ -43,15 +42,14 @@ CUresult mr_cuGraphDestroy(CUgraph hGraph)
 
 CUresult mr_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 {
-    static const char entry[] = "cuGraphClone";
     struct mr_graph *graph;
     if (!phGraphClone)
-        return mr_bad_value(entry, "phGraphClone is NULL");
-    CUresult status = mr_graph_require(entry, originalGraph, &graph);
+        return mr_bad_value("phGraphClone is NULL");
+    CUresult status = mr_graph_require(originalGraph, &graph);
     if (status != CUDA_SUCCESS)
         return status;
     if (graph->memory_nodes || mr_graph_has_type(graph, CU_GRAPH_NODE_TYPE_CONDITIONAL)) {
-        mr_log(MR_LOG_INFO, "%s: graph %p has memory or conditional nodes", entry, (void *)originalGraph);
+        mr_call_log(MR_LOG_INFO, "graph %p has memory or conditional nodes", (void *)originalGraph);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     struct mr_graph *clone = mr_graph_clone(graph);
@@ -63,32 +61,30 @@ CUresult mr_cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
 
 CUresult mr_cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
 {
-    static const char entry[] = "cuGraphNodeFindInClone";
     struct mr_node *node;
     struct mr_graph *clone;
     if (!phNode)
-        return mr_bad_value(entry, "phNode is NULL");
-    CUresult status = mr_node_require(entry, hOriginalNode, &node);
+        return mr_bad_value("phNode is NULL");
+    CUresult status = mr_node_require(hOriginalNode, &node);
     if (status == CUDA_SUCCESS)
-        status = mr_graph_require(entry, hClonedGraph, &clone);
+        status = mr_graph_require(hClonedGraph, &clone);
     if (status != CUDA_SUCCESS)
         return status;
     void *twin = mr_graph_find_twin(node, clone);
     if (!twin)
-        return mr_bad_value(entry, "graph %p has no clone of node %p", (void *)hClonedGraph, (void *)hOriginalNode);
+        return mr_bad_value("graph %p has no clone of node %p", (void *)hClonedGraph, (void *)hOriginalNode);
     *phNode = twin;
     return CUDA_SUCCESS;
 }
 
 CUresult mr_cuGraphDestroyNode(CUgraphNode hNode)
 {
-    static const char entry[] = "cuGraphDestroyNode";
     struct mr_node *node;
-    CUresult status = mr_node_require(entry, hNode, &node);
+    CUresult status = mr_node_require(hNode, &node);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_node_stays(node, &status)) {
-        mr_log(MR_LOG_INFO, "%s: node %p is gone, or nodes stay in its graph, which is being captured to or has memory nodes", entry, (void *)hNode);
+        mr_call_log(MR_LOG_INFO, "node %p is gone, or nodes stay in its graph, which is being captured to or has memory nodes", (void *)hNode);
         return status;
     }
     mr_graph_remove(node);
@@ -102,12 +98,12 @@ const char *mr_node_type_name(CUgraphNodeType type)
     return (unsigned)type < sizeof names / sizeof *names ? names[type] : "unknown";
 }
 
-CUresult mr_nodes_require(const char *entry, const CUgraphNode *handles, size_t count, struct mr_node *few[MR_FEW_NODES], struct mr_node ***out)
+CUresult mr_nodes_require(const CUgraphNode *handles, size_t count, struct mr_node *few[MR_FEW_NODES], struct mr_node ***out)
 {
     struct mr_node **nodes = count > MR_FEW_NODES ? mr_calloc(count, sizeof *nodes) : few;
     CUresult status = nodes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; status == CUDA_SUCCESS && i < count; i++)
-        status = mr_node_require(entry, handles[i], &nodes[i]);
+        status = mr_node_require(handles[i], &nodes[i]);
     if (status != CUDA_SUCCESS && nodes != few)
         mr_free(nodes);
     *out = nodes;
@@ -117,16 +113,16 @@ CUresult mr_nodes_require(const char *entry, const CUgraphNode *handles, size_t 
 CUresult mr_addition_check(const struct mr_addition *addition, const void *params, struct mr_graph **graph)
 {
     if (!addition->out || !params)
-        return mr_bad_value(addition->entry, addition->out ? "nodeParams is NULL" : "phGraphNode is NULL");
+        return mr_bad_value(addition->out ? "nodeParams is NULL" : "phGraphNode is NULL");
     if (addition->count && !addition->before)
-        return mr_bad_value(addition->entry, "dependencies is NULL, but there are to be %zu", addition->count);
-    return mr_graph_require(addition->entry, addition->graph, graph);
+        return mr_bad_value("dependencies is NULL, but there are to be %zu", addition->count);
+    return mr_graph_require(addition->graph, graph);
 }
 
 CUresult mr_addition_finish(const struct mr_addition *addition, struct mr_graph *graph, struct mr_work *work)
 {
     struct mr_node *few[MR_FEW_NODES], **before, *node;
-    CUresult status = mr_nodes_require(addition->entry, addition->before, addition->count, few, &before);
+    CUresult status = mr_nodes_require(addition->before, addition->count, few, &before);
     if (status != CUDA_SUCCESS) {
         mr_work_drop(work);
         return status;
@@ -137,13 +133,13 @@ CUresult mr_addition_finish(const struct mr_addition *addition, struct mr_graph 
     if (status == CUDA_SUCCESS)
         *addition->out = mr_object_handle(node);
     else if (status == CUDA_ERROR_INVALID_VALUE)
-        return mr_bad_value(addition->entry, "dependencies that are of another graph or named twice, or edges that such nodes can't have");
+        return mr_bad_value("dependencies that are of another graph or named twice, or edges that such nodes can't have");
     return status;
 }
 
 /* What every cuGraphAdd*Node has first. `params` must not be NULL. */
-#define ADDITION(name, params)                                                                                     \
-    const struct mr_addition addition = { name, phGraphNode, hGraph, dependencies, NULL, numDependencies };        \
+#define ADDITION(params)                                                                                           \
+    const struct mr_addition addition = { phGraphNode, hGraph, dependencies, NULL, numDependencies };              \
     struct mr_graph *graph;                                                                                        \
     struct mr_work *work;                                                                                          \
     CUresult status = mr_addition_check(&addition, params, &graph);                                                \
@@ -156,17 +152,17 @@ CUresult mr_addition_finish(const struct mr_addition *addition, struct mr_graph 
 CUresult mr_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    ADDITION("cuGraphAddKernelNode", nodeParams);
-    status = mr_work_from_kernel(addition.entry, (const CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, &work);
+    ADDITION(nodeParams);
+    status = mr_work_from_kernel((const CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
-    ADDITION("cuGraphAddKernelNode", nodeParams);
+    ADDITION(nodeParams);
     const CUDA_KERNEL_NODE_PARAMS_v3 wide = mr_kernel_params_widen(nodeParams);
-    status = mr_work_from_kernel(addition.entry, &wide, &work);
+    status = mr_work_from_kernel(&wide, &work);
     FINISH_ADDITION();
 }
 
@@ -174,10 +170,10 @@ CUresult mr_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
     struct mr_context *context;
-    ADDITION("cuGraphAddMemcpyNode", copyParams);
-    status = mr_node_context(addition.entry, ctx, &context);
+    ADDITION(copyParams);
+    status = mr_node_context(ctx, &context);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_copy(addition.entry, copyParams, context, &work);
+        status = mr_work_from_copy(copyParams, context, &work);
     FINISH_ADDITION();
 }
 
@@ -185,24 +181,24 @@ CUresult mr_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
     struct mr_context *context;
-    ADDITION("cuGraphAddMemsetNode", memsetParams);
-    status = mr_node_context(addition.entry, ctx, &context);
+    ADDITION(memsetParams);
+    status = mr_node_context(ctx, &context);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_fill(addition.entry, memsetParams, context, &work);
+        status = mr_work_from_fill(memsetParams, context, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    ADDITION("cuGraphAddHostNode", nodeParams);
-    status = mr_work_from_host(addition.entry, nodeParams->fn, nodeParams->userData, &work);
+    ADDITION(nodeParams);
+    status = mr_work_from_host(nodeParams->fn, nodeParams->userData, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies)
 {
-    ADDITION("cuGraphAddEmptyNode", &addition);
+    ADDITION(&addition);
     status = mr_work_empty(&work);
     FINISH_ADDITION();
 }
@@ -210,31 +206,31 @@ CUresult mr_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const 
 CUresult mr_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     CUgraph childGraph)
 {
-    ADDITION("cuGraphAddChildGraphNode", &addition);
-    status = mr_work_from_child(addition.entry, graph, childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &work);
+    ADDITION(&addition);
+    status = mr_work_from_child(graph, childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     CUevent event)
 {
-    ADDITION("cuGraphAddEventRecordNode", &addition);
-    status = mr_work_from_event(addition.entry, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, &work);
+    ADDITION(&addition);
+    status = mr_work_from_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
 {
-    ADDITION("cuGraphAddEventWaitNode", &addition);
-    status = mr_work_from_event(addition.entry, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
+    ADDITION(&addition);
+    status = mr_work_from_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
-    ADDITION("cuGraphAddBatchMemOpNode", nodeParams);
-    status = mr_work_from_batch(addition.entry, nodeParams, &work);
+    ADDITION(nodeParams);
+    status = mr_work_from_batch(nodeParams, &work);
     FINISH_ADDITION();
 }
 
@@ -242,15 +238,15 @@ CUresult mr_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, c
 CUresult mr_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
-    ADDITION("cuGraphAddMemAllocNode", nodeParams);
-    status = mr_work_from_alloc(addition.entry, nodeParams, graph, dependencies, numDependencies, &work);
+    ADDITION(nodeParams);
+    status = mr_work_from_alloc(nodeParams, graph, dependencies, numDependencies, &work);
     FINISH_ADDITION();
 }
 
 CUresult mr_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr)
 {
-    ADDITION("cuGraphAddMemFreeNode", &addition);
-    status = mr_work_from_free(addition.entry, dptr, graph, &work);
+    ADDITION(&addition);
+    status = mr_work_from_free(dptr, graph, &work);
     FINISH_ADDITION();
 }
 
@@ -260,18 +256,18 @@ static CUresult add_any(const struct mr_addition *addition, CUgraphNodeParams *p
     struct mr_work *work;
     CUresult status = mr_addition_check(addition, params, &graph);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_params(addition->entry, params, graph, addition->before, addition->count, &work);
+        status = mr_work_from_params(params, graph, addition->before, addition->count, &work);
     return status == CUDA_SUCCESS ? mr_addition_finish(addition, graph, work) : status;
 }
 
 CUresult mr_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
     CUgraphNodeParams *nodeParams)
 {
-    return add_any(&(struct mr_addition){ "cuGraphAddNode", phGraphNode, hGraph, dependencies, NULL, numDependencies }, nodeParams);
+    return add_any(&(struct mr_addition){ phGraphNode, hGraph, dependencies, NULL, numDependencies }, nodeParams);
 }
 
 CUresult mr_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
     size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-    return add_any(&(struct mr_addition){ "cuGraphAddNode", phGraphNode, hGraph, dependencies, dependencyData, numDependencies }, nodeParams);
+    return add_any(&(struct mr_addition){ phGraphNode, hGraph, dependencies, dependencyData, numDependencies }, nodeParams);
 }

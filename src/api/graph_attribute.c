@@ -11,7 +11,6 @@
 #include "api/execution.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "object/context.h"
 
@@ -39,10 +38,10 @@ static struct mr_work *copy_kernel(const struct mr_work *from, const struct mr_w
 }
 
 /* New parameters leave a node its attributes. The work is the caller's alone still. */
-CUresult mr_node_change_kernel(const char *entry, CUgraphNode handle, struct mr_work *work)
+CUresult mr_node_change_kernel(CUgraphNode handle, struct mr_work *work)
 {
     struct mr_work *old;
-    CUresult status = mr_node_work_require(entry, handle, CU_GRAPH_NODE_TYPE_KERNEL, &old);
+    CUresult status = mr_node_work_require(handle, CU_GRAPH_NODE_TYPE_KERNEL, &old);
     if (status == CUDA_SUCCESS) {
         mr_free(work->kernel.attributes);
         if (!copy_attributes(work, old))
@@ -50,7 +49,7 @@ CUresult mr_node_change_kernel(const char *entry, CUgraphNode handle, struct mr_
         mr_work_drop(old);
     }
     if (status == CUDA_SUCCESS)
-        return mr_node_change(entry, handle, work);
+        return mr_node_change(handle, work);
     mr_work_drop(work);
     return status;
 }
@@ -74,7 +73,7 @@ static bool is_node_attribute(CUkernelNodeAttrID id)
 }
 
 /* What hardware does with a value: priorities are brought into the range of streams'; windows and domains that can't be are refused. */
-static CUresult settle_value(const char *entry, CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
+static CUresult settle_value(CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
 {
     const CUaccessPolicyWindow *window = &value->accessPolicyWindow;
     switch ((int)id) {
@@ -83,11 +82,11 @@ static CUresult settle_value(const char *entry, CUkernelNodeAttrID id, CUkernelN
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         if (!(window->hitRatio >= 0 && window->hitRatio <= 1) || window->missProp == CU_ACCESS_PROPERTY_PERSISTING)
-            return mr_bad_value(entry, "a window with a hit ratio of %g and a property %d for misses", (double)window->hitRatio, (int)window->missProp);
+            return mr_bad_value("a window with a hit ratio of %g and a property %d for misses", (double)window->hitRatio, (int)window->missProp);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         if ((unsigned)value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
-            return mr_bad_value(entry, "there is no domain %d", (int)value->memSyncDomain);
+            return mr_bad_value("there is no domain %d", (int)value->memSyncDomain);
         return CUDA_SUCCESS;
     default:
         return CUDA_SUCCESS;
@@ -115,16 +114,15 @@ static size_t find_attribute(const struct mr_work *work, CUkernelNodeAttrID id)
 
 CUresult mr_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, CUkernelNodeAttrValue *value_out)
 {
-    static const char entry[] = "cuGraphKernelNodeGetAttribute";
     struct mr_work *work;
     if (!value_out)
-        return mr_bad_value(entry, "value_out is NULL");
-    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_KERNEL, &work);
+        return mr_bad_value("value_out is NULL");
+    CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &work);
     if (status != CUDA_SUCCESS)
         return status;
     if (!is_node_attribute(attr)) {
         mr_work_drop(work);
-        return mr_bad_value(entry, "kernel nodes have no attribute %d", (int)attr);
+        return mr_bad_value("kernel nodes have no attribute %d", (int)attr);
     }
     size_t i = find_attribute(work, attr);
     *value_out = i < work->kernel.attribute_count ? work->kernel.attributes[i].value : fresh_value(attr);
@@ -134,20 +132,19 @@ CUresult mr_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID 
 
 CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value)
 {
-    static const char entry[] = "cuGraphKernelNodeSetAttribute";
     struct mr_work *old;
     if (!value)
-        return mr_bad_value(entry, "value is NULL");
-    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_KERNEL, &old);
+        return mr_bad_value("value is NULL");
+    CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &old);
     if (status != CUDA_SUCCESS)
         return status;
     CUlaunchAttribute attribute = { .id = attr, .value = *value };
     if (!is_node_attribute(attr))
-        status = mr_bad_value(entry, "kernel nodes have no attribute %d", (int)attr);
+        status = mr_bad_value("kernel nodes have no attribute %d", (int)attr);
     else
-        status = mr_launch_attribute_check(entry, &attribute);
+        status = mr_launch_attribute_check(&attribute);
     if (status == CUDA_SUCCESS)
-        status = settle_value(entry, attr, &attribute.value);
+        status = settle_value(attr, &attribute.value);
     struct mr_work *work = status == CUDA_SUCCESS ? copy_kernel(old, old) : NULL;
     mr_work_drop(old);
     if (status != CUDA_SUCCESS)
@@ -157,21 +154,20 @@ CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID 
     size_t i = find_attribute(work, attr);
     work->kernel.attributes[i] = attribute;
     work->kernel.attribute_count += i == work->kernel.attribute_count;
-    return mr_node_change(entry, hNode, work);
+    return mr_node_change(hNode, work);
 }
 
 CUresult mr_cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src)
 {
-    static const char entry[] = "cuGraphKernelNodeCopyAttributes";
     struct mr_work *from, *old;
-    CUresult status = mr_node_work_require(entry, src, CU_GRAPH_NODE_TYPE_KERNEL, &from);
+    CUresult status = mr_node_work_require(src, CU_GRAPH_NODE_TYPE_KERNEL, &from);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_work_require(entry, dst, CU_GRAPH_NODE_TYPE_KERNEL, &old);
+    status = mr_node_work_require(dst, CU_GRAPH_NODE_TYPE_KERNEL, &old);
     if (status == CUDA_SUCCESS) {
         struct mr_work *work = copy_kernel(old, from);
         mr_work_drop(old);
-        status = work ? mr_node_change(entry, dst, work) : CUDA_ERROR_OUT_OF_MEMORY;
+        status = work ? mr_node_change(dst, work) : CUDA_ERROR_OUT_OF_MEMORY;
     }
     mr_work_drop(from);
     return status;

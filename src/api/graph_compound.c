@@ -5,37 +5,37 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "engine/batch.h"
 #include "graph/conditional.h"
 #include "object/context.h"
 
-static CUresult refuse_child(const char *entry, const char *why)
+static CUresult refuse_child(const char *why)
 {
-    mr_log(MR_LOG_INFO, "%s: the child graph %s", entry, why);
+    mr_call_log(MR_LOG_INFO, "the child graph %s", why);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 /* ---- child graphs ---- */
 
-CUresult mr_work_from_child(const char *entry, struct mr_graph *parent, CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
+CUresult mr_work_from_child(struct mr_graph *parent, CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
     struct mr_work **out)
 {
     struct mr_graph *graph;
-    CUresult status = mr_graph_require(entry, handle, &graph);
+    CUresult status = mr_graph_require(handle, &graph);
     if (status != CUDA_SUCCESS)
         return status;
     if (graph == parent)
-        return mr_bad_value(entry, "a graph can't be its own child");
+        return mr_bad_value("a graph can't be its own child");
     /* Hardware clones for any other value. */
     bool move = ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     if (graph->parent)
-        return refuse_child(entry, "belongs to a node already");
+        return refuse_child("belongs to a node already");
     if (mr_graph_has_type(graph, CU_GRAPH_NODE_TYPE_CONDITIONAL))
-        return refuse_child(entry, "has conditional nodes");
+        return refuse_child("has conditional nodes");
     if (graph->memory_nodes && !move)
-        return refuse_child(entry, "has memory nodes, so it has to be moved");
+        return refuse_child("has memory nodes, so it has to be moved");
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_GRAPH, NULL);
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -51,11 +51,10 @@ CUresult mr_work_from_child(const char *entry, struct mr_graph *parent, CUgraph 
 
 CUresult mr_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 {
-    static const char entry[] = "cuGraphChildGraphNodeGetGraph";
     struct mr_work *work;
     if (!phGraph)
-        return mr_bad_value(entry, "phGraph is NULL");
-    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_GRAPH, &work);
+        return mr_bad_value("phGraph is NULL");
+    CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_GRAPH, &work);
     if (status != CUDA_SUCCESS)
         return status;
     *phGraph = mr_object_handle(work->child);
@@ -68,19 +67,18 @@ CUresult mr_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue,
     unsigned int flags)
 {
-    static const char entry[] = "cuGraphConditionalHandleCreate";
     struct mr_graph *graph;
     struct mr_context *context;
     if (!pHandle_out)
-        return mr_bad_value(entry, "pHandle_out is NULL");
-    CUresult status = mr_graph_require(entry, hGraph, &graph);
+        return mr_bad_value("pHandle_out is NULL");
+    CUresult status = mr_graph_require(hGraph, &graph);
     if (status != CUDA_SUCCESS)
         return status;
     if (flags & ~(unsigned)CU_GRAPH_COND_ASSIGN_DEFAULT)
-        return mr_bad_value(entry, "flags %#x are not CU_GRAPH_COND_*", flags);
+        return mr_bad_value("flags %#x are not CU_GRAPH_COND_*", flags);
     context = mr_object_borrow(ctx, MR_KIND_CONTEXT);
     if (!context) {
-        mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)ctx);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     struct mr_conditional *conditional =
@@ -94,7 +92,7 @@ CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out
     mr_lock_drop(&mr_graph_lock);
     if (!live) {
         mr_object_drop(conditional);
-        return mr_bad_value(entry, "graph %p was destroyed meanwhile", (void *)hGraph);
+        return mr_bad_value("graph %p was destroyed meanwhile", (void *)hGraph);
     }
     *pHandle_out = (CUgraphConditionalHandle)(uintptr_t)mr_object_handle(conditional);
     return CUDA_SUCCESS;
@@ -111,18 +109,18 @@ static bool belongs(const struct mr_conditional *conditional, struct mr_graph *g
     return found;
 }
 
-static CUresult check_conditional(const char *entry, const CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph,
+static CUresult check_conditional(const CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph,
     struct mr_conditional **out)
 {
     struct mr_conditional *conditional = mr_object_borrow((void *)(uintptr_t)params->handle, MR_KIND_CONDITIONAL);
     *out = conditional;
     if (!conditional || !belongs(conditional, graph))
-        return mr_bad_value(entry, "%#llx is no conditional handle of this graph", (unsigned long long)params->handle);
+        return mr_bad_value("%#llx is no conditional handle of this graph", (unsigned long long)params->handle);
     unsigned most = params->type == CU_GRAPH_COND_TYPE_IF ? 2 : params->type == CU_GRAPH_COND_TYPE_WHILE ? 1 : 0x10000;
     if ((unsigned)params->type > CU_GRAPH_COND_TYPE_SWITCH || params->size == 0 || params->size > most)
-        return mr_bad_value(entry, "a conditional node of type %d with %u bodies", (int)params->type, params->size);
+        return mr_bad_value("a conditional node of type %d with %u bodies", (int)params->type, params->size);
     if (atomic_exchange_explicit(&conditional->used, true, memory_order_relaxed))
-        return mr_bad_value(entry, "conditional handle %#llx has a node already", (unsigned long long)params->handle);
+        return mr_bad_value("conditional handle %#llx has a node already", (unsigned long long)params->handle);
     return CUDA_SUCCESS;
 }
 
@@ -143,16 +141,16 @@ static bool make_bodies(struct mr_work *work, unsigned count)
     return true;
 }
 
-CUresult mr_work_from_conditional(const char *entry, CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
+CUresult mr_work_from_conditional(CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
 {
     struct mr_conditional *conditional;
     struct mr_context *context;
     context = mr_object_borrow(params->ctx, MR_KIND_CONTEXT);
     if (!context) {
-        mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)params->ctx);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)params->ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    CUresult status = check_conditional(entry, params, graph, &conditional);
+    CUresult status = check_conditional(params, graph, &conditional);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_CONDITIONAL, context);
@@ -174,18 +172,18 @@ CUresult mr_work_from_conditional(const char *entry, CUDA_CONDITIONAL_NODE_PARAM
 
 /* ---- batches of memory operations ---- */
 
-CUresult mr_work_from_batch(const char *entry, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, struct mr_work **out)
+CUresult mr_work_from_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, struct mr_work **out)
 {
     struct mr_context *context;
     if (params->count && !params->paramArray)
-        return mr_bad_value(entry, "paramArray is NULL");
+        return mr_bad_value("paramArray is NULL");
     if (params->flags)
-        return mr_bad_value(entry, "flags are %#x and must be 0", params->flags);
+        return mr_bad_value("flags are %#x and must be 0", params->flags);
     if (!params->ctx)
-        return mr_bad_value(entry, "the context is NULL");
-    CUresult status = mr_node_context(entry, params->ctx, &context);
+        return mr_bad_value("the context is NULL");
+    CUresult status = mr_node_context(params->ctx, &context);
     if (status == CUDA_SUCCESS)
-        status = mr_batch_check(entry, params->paramArray, params->count);
+        status = mr_batch_check(params->paramArray, params->count);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, context);
@@ -204,33 +202,33 @@ CUresult mr_work_from_batch(const char *entry, const CUDA_BATCH_MEM_OP_NODE_PARA
 
 /* ---- any node ---- */
 
-static CUresult refuse_semaphores(const char *entry)
+static CUresult refuse_semaphores(void)
 {
-    mr_log(MR_LOG_INFO, "%s: external semaphores are not supported", entry);
+    mr_call_log(MR_LOG_INFO, "external semaphores are not supported");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult from_copy_params(const char *entry, const CUDA_MEMCPY_NODE_PARAMS *params, struct mr_work **out)
+static CUresult from_copy_params(const CUDA_MEMCPY_NODE_PARAMS *params, struct mr_work **out)
 {
     struct mr_context *context;
     if (params->flags || params->reserved)
-        return mr_bad_value(entry, "flags and reserved must be 0");
-    CUresult status = mr_node_context(entry, params->copyCtx, &context);
-    return status == CUDA_SUCCESS ? mr_work_from_copy(entry, &params->copyParams, context, out) : status;
+        return mr_bad_value("flags and reserved must be 0");
+    CUresult status = mr_node_context(params->copyCtx, &context);
+    return status == CUDA_SUCCESS ? mr_work_from_copy(&params->copyParams, context, out) : status;
 }
 
-static CUresult from_fill_params(const char *entry, const CUDA_MEMSET_NODE_PARAMS_v2 *params, struct mr_work **out)
+static CUresult from_fill_params(const CUDA_MEMSET_NODE_PARAMS_v2 *params, struct mr_work **out)
 {
     struct mr_context *context;
     const CUDA_MEMSET_NODE_PARAMS fill = { params->dst, params->pitch, params->value, params->elementSize, params->width, params->height };
-    CUresult status = mr_node_context(entry, params->ctx, &context);
-    return status == CUDA_SUCCESS ? mr_work_from_fill(entry, &fill, context, out) : status;
+    CUresult status = mr_node_context(params->ctx, &context);
+    return status == CUDA_SUCCESS ? mr_work_from_fill(&fill, context, out) : status;
 }
 
-static CUresult from_batch_params(const char *entry, const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params, struct mr_work **out)
+static CUresult from_batch_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params, struct mr_work **out)
 {
     const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { params->ctx, params->count, params->paramArray, params->flags };
-    return mr_work_from_batch(entry, &batch, out);
+    return mr_work_from_batch(&batch, out);
 }
 
 /* How many bytes of the union a type of node uses. */
@@ -266,39 +264,39 @@ static bool unused_is_zero(const CUgraphNodeParams *params)
     return !params->reserved0[0] && !params->reserved0[1] && !params->reserved0[2] && !params->reserved2;
 }
 
-CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
+CUresult mr_work_from_params(CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
 {
     if (!unused_is_zero(params))
-        return mr_bad_value(entry, "reserved fields, or bytes that a node of type %d does not use, are not 0", (int)params->type);
+        return mr_bad_value("reserved fields, or bytes that a node of type %d does not use, are not 0", (int)params->type);
     switch ((int)params->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return mr_work_from_kernel(entry, &params->kernel, out);
+        return mr_work_from_kernel(&params->kernel, out);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return from_copy_params(entry, &params->memcpy, out);
+        return from_copy_params(&params->memcpy, out);
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        return from_fill_params(entry, &params->memset, out);
+        return from_fill_params(&params->memset, out);
     case CU_GRAPH_NODE_TYPE_HOST:
-        return mr_work_from_host(entry, params->host.fn, params->host.userData, out);
+        return mr_work_from_host(params->host.fn, params->host.userData, out);
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        return mr_work_from_child(entry, graph, params->graph.graph, params->graph.ownership, out);
+        return mr_work_from_child(graph, params->graph.graph, params->graph.ownership, out);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return mr_work_empty(out);
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return mr_work_from_event(entry, params->type, params->eventWait.event, out);
+        return mr_work_from_event(params->type, params->eventWait.event, out);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return mr_work_from_event(entry, params->type, params->eventRecord.event, out);
+        return mr_work_from_event(params->type, params->eventRecord.event, out);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        return refuse_semaphores(entry);
+        return refuse_semaphores();
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return mr_work_from_alloc(entry, (CUDA_MEM_ALLOC_NODE_PARAMS *)&params->alloc, graph, before, count, out);
+        return mr_work_from_alloc((CUDA_MEM_ALLOC_NODE_PARAMS *)&params->alloc, graph, before, count, out);
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return mr_work_from_free(entry, params->free.dptr, graph, out);
+        return mr_work_from_free(params->free.dptr, graph, out);
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return from_batch_params(entry, &params->memOp, out);
+        return from_batch_params(&params->memOp, out);
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return mr_work_from_conditional(entry, &params->conditional, graph, out);
+        return mr_work_from_conditional(&params->conditional, graph, out);
     default:
-        return mr_bad_value(entry, "there are no nodes of type %d", (int)params->type);
+        return mr_bad_value("there are no nodes of type %d", (int)params->type);
     }
 }

@@ -7,11 +7,11 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "graph/dot.h"
 
-static CUresult write_file(const char *entry, const char *path, const char *text, size_t size)
+static CUresult write_file(const char *path, const char *text, size_t size)
 {
     FILE *file = fopen(path, "w");
     bool done = file && fwrite(text, 1, size, file) == size;
@@ -19,24 +19,23 @@ static CUresult write_file(const char *entry, const char *path, const char *text
         done = fclose(file) == 0 && done;
     if (done)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: %s can't be written: %s", entry, path, strerror(errno));
+    mr_call_log(MR_LOG_INFO, "%s can't be written: %s", path, strerror(errno));
     return CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 CUresult mr_cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags)
 {
-    static const char entry[] = "cuGraphDebugDotPrint";
     struct mr_graph *graph;
     size_t size;
-    CUresult status = mr_graph_require(entry, hGraph, &graph);
+    CUresult status = mr_graph_require(hGraph, &graph);
     if (status != CUDA_SUCCESS)
         return status;
     if (!path)
-        return mr_bad_value(entry, "path is NULL");
+        return mr_bad_value("path is NULL");
     char *text = mr_graph_dot(graph, flags, &size);
     if (!text)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    status = write_file(entry, path, text, size);
+    status = write_file(path, text, size);
     mr_free(text);
     return status;
 }

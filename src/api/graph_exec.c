@@ -7,7 +7,7 @@
 #include "api/graph_exec.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "capture/capture.h"
 #include "graph/exec.h"
 #include "object/context.h"
@@ -17,24 +17,24 @@
     (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | \
      CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 
-CUresult mr_exec_require(const char *entry, CUgraphExec handle, struct mr_exec **out)
+CUresult mr_exec_require(CUgraphExec handle, struct mr_exec **out)
 {
     *out = mr_object_acquire(handle, MR_KIND_GRAPH_EXEC);
-    return *out ? CUDA_SUCCESS : mr_bad_value(entry, "%p is not a live executable graph", (void *)handle);
+    return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live executable graph", (void *)handle);
 }
 
 /* ---- making ---- */
 
-static CUresult check_flags(const char *entry, unsigned long long flags, bool upload)
+static CUresult check_flags(unsigned long long flags, bool upload)
 {
     if (flags & ~(unsigned long long)KNOWN_FLAGS)
-        return mr_bad_value(entry, "unknown flags 0x%llx", flags);
+        return mr_bad_value("unknown flags 0x%llx", flags);
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) && !upload)
-        return mr_bad_value(entry, "only cuGraphInstantiateWithParams uploads");
+        return mr_bad_value("only cuGraphInstantiateWithParams uploads");
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) && (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
-        return mr_bad_value(entry, "a graph for launches from the device can't free on launch");
+        return mr_bad_value("a graph for launches from the device can't free on launch");
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) {
-        mr_log(MR_LOG_INFO, "%s: graphs can't be launched from kernels", entry);
+        mr_call_log(MR_LOG_INFO, "graphs can't be launched from kernels");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     return CUDA_SUCCESS;
@@ -50,7 +50,7 @@ static const char *why(CUgraphInstantiateResult result)
     }
 }
 
-static CUresult instantiate(const char *entry, CUgraphExec *out, CUgraph handle, unsigned long long flags, bool upload,
+static CUresult instantiate(CUgraphExec *out, CUgraph handle, unsigned long long flags, bool upload,
     struct mr_exec_problem *problem)
 {
     struct mr_context *context;
@@ -58,12 +58,12 @@ static CUresult instantiate(const char *entry, CUgraphExec *out, CUgraph handle,
     struct mr_exec *exec;
     *problem = (struct mr_exec_problem){ .result = CUDA_GRAPH_INSTANTIATE_ERROR };
     if (!out)
-        return mr_bad_value(entry, "phGraphExec is NULL");
-    CUresult status = mr_graph_require(entry, handle, &graph);
+        return mr_bad_value("phGraphExec is NULL");
+    CUresult status = mr_graph_require(handle, &graph);
     if (status == CUDA_SUCCESS)
-        status = check_flags(entry, flags, upload);
+        status = check_flags(flags, upload);
     if (status == CUDA_SUCCESS && graph->parent) {
-        mr_log(MR_LOG_INFO, "%s: graph %p belongs to a node", entry, (void *)handle);
+        mr_call_log(MR_LOG_INFO, "graph %p belongs to a node", (void *)handle);
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
     if (status == CUDA_SUCCESS)
@@ -72,7 +72,7 @@ static CUresult instantiate(const char *entry, CUgraphExec *out, CUgraph handle,
         return status;
     status = mr_exec_new(graph, flags & ~(unsigned long long)CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, &exec, problem);
     if (status != CUDA_SUCCESS) {
-        mr_log(MR_LOG_INFO, "%s: %s", entry, why(problem->result));
+        mr_call_log(MR_LOG_INFO, "%s", why(problem->result));
         return status;
     }
     *out = mr_object_handle(exec);
@@ -82,13 +82,13 @@ static CUresult instantiate(const char *entry, CUgraphExec *out, CUgraph handle,
 CUresult mr_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {
     struct mr_exec_problem problem;
-    return instantiate("cuGraphInstantiate", phGraphExec, hGraph, flags, false, &problem);
+    return instantiate(phGraphExec, hGraph, flags, false, &problem);
 }
 
 CUresult mr_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
 {
     struct mr_exec_problem problem;
-    CUresult status = instantiate("cuGraphInstantiate", phGraphExec, hGraph, 0, false, &problem);
+    CUresult status = instantiate(phGraphExec, hGraph, 0, false, &problem);
     if (phErrorNode)
         *phErrorNode = problem.node;
     if (logBuffer && bufferSize > 0) {
@@ -121,7 +121,7 @@ static CUresult upload(struct mr_exec *exec, CUstream handle)
     struct mr_exec_launch launch;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse("cuGraphUpload", stream);
+        status = mr_capture_refuse(stream);
     if (status == CUDA_SUCCESS)
         status = mr_exec_upload_begin(exec, stream, &launch);
     if (status != CUDA_SUCCESS || !launch.command)
@@ -133,14 +133,13 @@ static CUresult upload(struct mr_exec *exec, CUstream handle)
 
 CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
-    static const char entry[] = "cuGraphInstantiateWithParams";
     struct mr_exec_problem problem;
     struct mr_exec *exec;
     if (!instantiateParams)
-        return mr_bad_value(entry, "instantiateParams is NULL");
-    CUresult status = instantiate(entry, phGraphExec, hGraph, instantiateParams->flags, true, &problem);
+        return mr_bad_value("instantiateParams is NULL");
+    CUresult status = instantiate(phGraphExec, hGraph, instantiateParams->flags, true, &problem);
     if (status == CUDA_SUCCESS && (instantiateParams->flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)) {
-        status = mr_exec_require(entry, *phGraphExec, &exec);
+        status = mr_exec_require(*phGraphExec, &exec);
         if (status == CUDA_SUCCESS) {
             status = upload(exec, instantiateParams->hUploadStream);
             if (status != CUDA_SUCCESS) {
@@ -157,11 +156,10 @@ CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGrap
 
 CUresult mr_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 {
-    static const char entry[] = "cuGraphExecGetFlags";
     struct mr_exec *exec;
     if (!flags)
-        return mr_bad_value(entry, "flags is NULL");
-    CUresult status = mr_exec_require(entry, hGraphExec, &exec);
+        return mr_bad_value("flags is NULL");
+    CUresult status = mr_exec_require(hGraphExec, &exec);
     if (status != CUDA_SUCCESS)
         return status;
     *flags = exec->flags & ~(cuuint64_t)CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY; /* which hardware doesn't tell */
@@ -172,7 +170,7 @@ CUresult mr_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t *flags)
 CUresult mr_cuGraphExecDestroy(CUgraphExec hGraphExec)
 {
     struct mr_exec *exec;
-    CUresult status = mr_exec_require("cuGraphExecDestroy", hGraphExec, &exec);
+    CUresult status = mr_exec_require(hGraphExec, &exec);
     if (status != CUDA_SUCCESS)
         return status;
     if (!mr_exec_destroy(exec))
@@ -186,7 +184,7 @@ CUresult mr_cuGraphExecDestroy(CUgraphExec hGraphExec)
 CUresult mr_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
 {
     struct mr_exec *exec;
-    CUresult status = mr_exec_require("cuGraphUpload", hGraph, &exec);
+    CUresult status = mr_exec_require(hGraph, &exec);
     if (status != CUDA_SUCCESS)
         return status;
     status = upload(exec, hStream);
@@ -216,9 +214,9 @@ CUresult mr_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     struct mr_exec *exec;
     struct mr_stream *stream;
     /* What a capture says comes first; hardware doesn't make a child node of a launch. */
-    CUresult status = mr_capture_open() && mr_stream_find(hStream, &stream) == CUDA_SUCCESS ? mr_capture_refuse("cuGraphLaunch", stream) : CUDA_SUCCESS;
+    CUresult status = mr_capture_open() && mr_stream_find(hStream, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream) : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS)
-        status = mr_exec_require("cuGraphLaunch", hGraph, &exec);
+        status = mr_exec_require(hGraph, &exec);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_stream_find(hStream, &stream);
@@ -230,19 +228,19 @@ CUresult mr_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 
 /* ---- updating ---- */
 
-static CUresult update(const char *entry, CUgraphExec exec_handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo *info)
+static CUresult update(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphExecUpdateResultInfo *info)
 {
     struct mr_exec *exec;
     struct mr_graph *graph;
     *info = (CUgraphExecUpdateResultInfo){ .result = CU_GRAPH_EXEC_UPDATE_ERROR };
-    CUresult status = mr_exec_require(entry, exec_handle, &exec);
+    CUresult status = mr_exec_require(exec_handle, &exec);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_graph_require(entry, graph_handle, &graph);
+    status = mr_graph_require(graph_handle, &graph);
     if (status == CUDA_SUCCESS) {
         status = mr_exec_update(exec, graph, info);
         if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
-            mr_log(MR_LOG_INFO, "%s: refused, result %d, node %p", entry, (int)info->result, (void *)info->errorNode);
+            mr_call_log(MR_LOG_INFO, "refused, result %d, node %p", (int)info->result, (void *)info->errorNode);
     }
     mr_object_drop(exec);
     return status;
@@ -251,7 +249,7 @@ static CUresult update(const char *entry, CUgraphExec exec_handle, CUgraph graph
 CUresult mr_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
     CUgraphExecUpdateResultInfo info;
-    CUresult status = update("cuGraphExecUpdate", hGraphExec, hGraph, &info);
+    CUresult status = update(hGraphExec, hGraph, &info);
     if (resultInfo)
         *resultInfo = info;
     return status;
@@ -261,7 +259,7 @@ CUresult mr_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraph
 CUresult mr_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)
 {
     CUgraphExecUpdateResultInfo info;
-    CUresult status = update("cuGraphExecUpdate", hGraphExec, hGraph, &info);
+    CUresult status = update(hGraphExec, hGraph, &info);
     if (info.result == CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED && !info.errorNode)
         info.result = CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
     if (hErrorNode_out)

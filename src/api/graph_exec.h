@@ -8,6 +8,6 @@
 #include "graph/exec.h"
 
 /* The live executable graph behind a handle, with a reference for the caller to drop. CUDA_ERROR_INVALID_VALUE. */
-CUresult mr_exec_require(const char *entry, CUgraphExec handle, struct mr_exec **out) __attribute__((warn_unused_result));
+CUresult mr_exec_require(CUgraphExec handle, struct mr_exec **out) __attribute__((warn_unused_result));
 
 #endif

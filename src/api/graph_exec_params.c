@@ -10,24 +10,24 @@
 #include "api/graph_exec.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 
 /* The executable graph, and the node, which must be one of its nodes and of a type. The executable graph is held for the caller. */
-static CUresult require(const char *entry, CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params,
+static CUresult require(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params,
     struct mr_exec **exec, struct mr_node **node)
 {
-    CUresult status = mr_exec_require(entry, exec_handle, exec);
+    CUresult status = mr_exec_require(exec_handle, exec);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_require(entry, node_handle, node);
+    status = mr_node_require(node_handle, node);
     if (status == CUDA_SUCCESS && !params)
-        status = mr_bad_value(entry, "the parameters are NULL");
+        status = mr_bad_value("the parameters are NULL");
     if (status == CUDA_SUCCESS) {
         struct mr_work *work = mr_exec_work(*exec, *node);
         if (!work)
-            status = mr_bad_value(entry, "the executable graph was not made of a graph with the node %p", (void *)node_handle);
+            status = mr_bad_value("the executable graph was not made of a graph with the node %p", (void *)node_handle);
         else if (work->type != type)
-            status = mr_bad_value(entry, "the node is a %s node", mr_node_type_name(work->type));
+            status = mr_bad_value("the node is a %s node", mr_node_type_name(work->type));
         if (work)
             mr_work_drop(work);
     }
@@ -37,12 +37,12 @@ static CUresult require(const char *entry, CUgraphExec exec_handle, CUgraphNode 
 }
 
 /* Gives the node a work that was just made, if it was, and drops the executable graph. */
-static CUresult finish(const char *entry, struct mr_exec *exec, struct mr_node *node, CUresult status, struct mr_work *work)
+static CUresult finish(struct mr_exec *exec, struct mr_node *node, CUresult status, struct mr_work *work)
 {
     if (status == CUDA_SUCCESS) {
         status = mr_exec_set_work(exec, node, work);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            mr_log(MR_LOG_INFO, "%s: the change is one that an executable graph can't make", entry);
+            mr_call_log(MR_LOG_INFO, "the change is one that an executable graph can't make");
     }
     mr_object_drop(exec);
     return status;
@@ -50,18 +50,17 @@ static CUresult finish(const char *entry, struct mr_exec *exec, struct mr_node *
 
 CUresult mr_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphExecKernelNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_work *work = NULL;
     CUDA_KERNEL_NODE_PARAMS_v3 params;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
     _Static_assert(sizeof params == sizeof *nodeParams, "the second version is the third by another name");
     memcpy(&params, nodeParams, sizeof params);
-    status = mr_work_from_kernel(entry, &params, &work);
-    return finish(entry, exec, node, status, work);
+    status = mr_work_from_kernel(&params, &work);
+    return finish(exec, node, status, work);
 }
 
 CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
@@ -76,98 +75,93 @@ CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode h
 
 CUresult mr_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
-    static const char entry[] = "cuGraphExecMemcpyNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_context *context;
     struct mr_work *work = NULL;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_context(entry, ctx, &context);
+    status = mr_node_context(ctx, &context);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_copy(entry, copyParams, context, &work);
-    return finish(entry, exec, node, status, work);
+        status = mr_work_from_copy(copyParams, context, &work);
+    return finish(exec, node, status, work);
 }
 
 CUresult mr_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
-    static const char entry[] = "cuGraphExecMemsetNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_context *context;
     struct mr_work *work = NULL;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_context(entry, ctx, &context);
+    status = mr_node_context(ctx, &context);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_fill(entry, memsetParams, context, &work);
-    return finish(entry, exec, node, status, work);
+        status = mr_work_from_fill(memsetParams, context, &work);
+    return finish(exec, node, status, work);
 }
 
 CUresult mr_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphExecHostNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_work *work = NULL;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_work_from_host(entry, nodeParams->fn, nodeParams->userData, &work);
-    return finish(entry, exec, node, status, work);
+    status = mr_work_from_host(nodeParams->fn, nodeParams->userData, &work);
+    return finish(exec, node, status, work);
 }
 
-static CUresult set_event(const char *entry, CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, CUevent event)
+static CUresult set_event(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, CUevent event)
 {
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_work *work = NULL;
-    CUresult status = require(entry, exec_handle, node_handle, type, event, &exec, &node);
+    CUresult status = require(exec_handle, node_handle, type, event, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_work_from_event(entry, type, event, &work);
-    return finish(entry, exec, node, status, work);
+    status = mr_work_from_event(type, event, &work);
+    return finish(exec, node, status, work);
 }
 
 CUresult mr_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
-    return set_event("cuGraphExecEventRecordNodeSetEvent", hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+    return set_event(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
 }
 
 CUresult mr_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
-    return set_event("cuGraphExecEventWaitNodeSetEvent", hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+    return set_event(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
 CUresult mr_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphExecBatchMemOpNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_work *work = NULL;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_work_from_batch(entry, nodeParams, &work);
-    return finish(entry, exec, node, status, work);
+    status = mr_work_from_batch(nodeParams, &work);
+    return finish(exec, node, status, work);
 }
 
 CUresult mr_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
 {
-    static const char entry[] = "cuGraphExecChildGraphNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     struct mr_graph *child;
-    CUresult status = require(entry, hGraphExec, hNode, CU_GRAPH_NODE_TYPE_GRAPH, childGraph, &exec, &node);
+    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_GRAPH, childGraph, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_graph_require(entry, childGraph, &child);
+    status = mr_graph_require(childGraph, &child);
     if (status == CUDA_SUCCESS)
         status = mr_exec_set_child(exec, node, child);
     if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE)
-        mr_log(MR_LOG_INFO, "%s: the graph has another shape or other types of nodes", entry);
+        mr_call_log(MR_LOG_INFO, "the graph has another shape or other types of nodes");
     mr_object_drop(exec);
     return status;
 }
@@ -184,7 +178,7 @@ static bool is_clean(const CUgraphNodeParams *params, size_t used)
     return params->reserved0[0] == 0 && params->reserved0[1] == 0 && params->reserved0[2] == 0 && params->reserved2 == 0;
 }
 
-static CUresult set_params(const char *entry, CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
+static CUresult set_params(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
 {
     CUDA_KERNEL_NODE_PARAMS kernel;
     CUDA_MEMSET_NODE_PARAMS fill;
@@ -218,44 +212,42 @@ static CUresult set_params(const char *entry, CUgraphExec exec, CUgraphNode node
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        mr_log(MR_LOG_INFO, "%s: nodes of this type can't be changed in an executable graph", entry);
+        mr_call_log(MR_LOG_INFO, "nodes of this type can't be changed in an executable graph");
         return CUDA_ERROR_NOT_SUPPORTED;
     default:
-        return mr_bad_value(entry, "there is no type %d", (int)params->type);
+        return mr_bad_value("there is no type %d", (int)params->type);
     }
 }
 
 CUresult mr_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
-    static const char entry[] = "cuGraphExecNodeSetParams";
     struct mr_exec *exec;
     struct mr_node *node;
     if (!nodeParams)
-        return mr_bad_value(entry, "nodeParams is NULL");
-    CUresult status = require(entry, hGraphExec, hNode, nodeParams->type, nodeParams, &exec, &node);
+        return mr_bad_value("nodeParams is NULL");
+    CUresult status = require(hGraphExec, hNode, nodeParams->type, nodeParams, &exec, &node);
     if (status != CUDA_SUCCESS)
         return status;
     mr_object_drop(exec);
     if (!is_clean(nodeParams, sizeof nodeParams->memcpy > sizeof nodeParams->kernel ? sizeof nodeParams->memcpy : sizeof nodeParams->kernel))
-        return mr_bad_value(entry, "bytes that are not used must be zero");
-    return set_params(entry, hGraphExec, hNode, nodeParams);
+        return mr_bad_value("bytes that are not used must be zero");
+    return set_params(hGraphExec, hNode, nodeParams);
 }
 
 /* ---- switching nodes off and on ---- */
 
 CUresult mr_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
 {
-    static const char entry[] = "cuGraphNodeSetEnabled";
     struct mr_exec *exec;
     struct mr_node *node;
-    CUresult status = mr_exec_require(entry, hGraphExec, &exec);
+    CUresult status = mr_exec_require(hGraphExec, &exec);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_require(entry, hNode, &node);
+    status = mr_node_require(hNode, &node);
     if (status == CUDA_SUCCESS) {
         status = mr_exec_enable(exec, node, isEnabled != 0);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            status = mr_bad_value(entry, "%p is no kernel, copy or fill of this executable graph", (void *)hNode);
+            status = mr_bad_value("%p is no kernel, copy or fill of this executable graph", (void *)hNode);
     }
     mr_object_drop(exec);
     return status;
@@ -263,20 +255,19 @@ CUresult mr_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, uns
 
 CUresult mr_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
 {
-    static const char entry[] = "cuGraphNodeGetEnabled";
     struct mr_exec *exec;
     struct mr_node *node;
     bool enabled;
     if (!isEnabled)
-        return mr_bad_value(entry, "isEnabled is NULL");
-    CUresult status = mr_exec_require(entry, hGraphExec, &exec);
+        return mr_bad_value("isEnabled is NULL");
+    CUresult status = mr_exec_require(hGraphExec, &exec);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_node_require(entry, hNode, &node);
+    status = mr_node_require(hNode, &node);
     if (status == CUDA_SUCCESS) {
         status = mr_exec_is_enabled(exec, node, &enabled);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            status = mr_bad_value(entry, "%p is no kernel, copy or fill of this executable graph", (void *)hNode);
+            status = mr_bad_value("%p is no kernel, copy or fill of this executable graph", (void *)hNode);
         else if (status == CUDA_SUCCESS)
             *isEnabled = enabled;
     }

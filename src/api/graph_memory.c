@@ -4,7 +4,7 @@
 #include "api/graph.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "command/command.h"
 #include "graph/memory.h"
@@ -13,33 +13,33 @@
 #include "stream/stream.h"
 
 /* Only plain memory of a device, and access from devices that there are. */
-static CUresult check_alloc(const char *entry, const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_device **device)
+static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_device **device)
 {
     const CUmemPoolProps *props = &params->poolProps;
     if (params->bytesize == 0)
-        return mr_bad_value(entry, "an allocation of 0 bytes");
+        return mr_bad_value("an allocation of 0 bytes");
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) {
-        mr_log(MR_LOG_INFO, "%s: memory of graphs is not shared between processes, and not managed", entry);
+        mr_call_log(MR_LOG_INFO, "memory of graphs is not shared between processes, and not managed");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return mr_bad_value(entry, "the pool's properties ask for allocation type %d, handle types %d, location type %d", (int)props->allocType,
+        return mr_bad_value("the pool's properties ask for allocation type %d, handle types %d, location type %d", (int)props->allocType,
             (int)props->handleTypes, (int)props->location.type);
     *device = mr_device_get(props->location.id);
     if (!*device)
-        return mr_bad_value(entry, "there is no device %d", props->location.id);
+        return mr_bad_value("there is no device %d", props->location.id);
     if (params->accessDescCount && !params->accessDescs)
-        return mr_bad_value(entry, "accessDescs is NULL");
+        return mr_bad_value("accessDescs is NULL");
     for (size_t i = 0; i < params->accessDescCount; i++) {
         const CUmemAccessDesc *access = &params->accessDescs[i];
         struct mr_device *accessor;
         if (access->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-            return mr_bad_value(entry, "access description %zu is not about a device", i);
-        CUresult status = mr_device_require(entry, access->location.id, &accessor);
+            return mr_bad_value("access description %zu is not about a device", i);
+        CUresult status = mr_device_require(access->location.id, &accessor);
         if (status != CUDA_SUCCESS)
             return status;
         if (access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
-            mr_log(MR_LOG_INFO, "%s: access description %zu gives less than reading and writing", entry, i);
+            mr_call_log(MR_LOG_INFO, "access description %zu gives less than reading and writing", i);
             return CUDA_ERROR_NOT_SUPPORTED;
         }
     }
@@ -59,7 +59,7 @@ static void visit_context(void *object, void *data)
 }
 
 /* The context whose memory it is: the current one if it is on that device, else the device's primary context, else any on it. */
-static CUresult context_on(const char *entry, struct mr_device *device, struct mr_context **out)
+static CUresult context_on(struct mr_device *device, struct mr_context **out)
 {
     struct mr_context *current = mr_context_current();
     if (current && current->device == device && !atomic_load_explicit(&current->destroyed, memory_order_acquire)) {
@@ -78,23 +78,23 @@ static CUresult context_on(const char *entry, struct mr_device *device, struct m
     *out = search.found;
     if (*out)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: device %d has no context that the memory could belong to", entry, device->ordinal);
+    mr_call_log(MR_LOG_INFO, "device %d has no context that the memory could belong to", device->ordinal);
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
-CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before,
+CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before,
     size_t count, struct mr_work **out)
 {
     static const CUmemAccessDesc nothing;
     struct mr_device *device = NULL;
     struct mr_context *context;
-    CUresult status = check_alloc(entry, params, &device);
+    CUresult status = check_alloc(params, &device);
     if (status == CUDA_SUCCESS && mr_graph_is_child(graph)) {
-        mr_log(MR_LOG_INFO, "%s: a child graph gets no further memory nodes", entry);
+        mr_call_log(MR_LOG_INFO, "a child graph gets no further memory nodes");
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
     if (status == CUDA_SUCCESS)
-        status = context_on(entry, device, &context);
+        status = context_on(device, &context);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEM_ALLOC, context);
@@ -121,15 +121,15 @@ CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *param
     return CUDA_SUCCESS;
 }
 
-CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_graph *graph, struct mr_work **out)
+CUresult mr_work_from_free(CUdeviceptr address, struct mr_graph *graph, struct mr_work **out)
 {
     if (mr_graph_is_child(graph)) {
-        mr_log(MR_LOG_INFO, "%s: a child graph gets no further memory nodes", entry);
+        mr_call_log(MR_LOG_INFO, "a child graph gets no further memory nodes");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     struct mr_graph_memory *memory = mr_graph_memory_find(address);
     if (!memory)
-        return mr_bad_value(entry, "%#llx is no address that an allocation node gave out", (unsigned long long)address);
+        return mr_bad_value("%#llx is no address that an allocation node gave out", (unsigned long long)address);
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, memory->context);
     if (!work) {
         mr_graph_memory_drop(memory);
@@ -140,7 +140,7 @@ CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_gra
     uint64_t claimant = (uint64_t)(uintptr_t)mr_object_handle(graph);
     if (!mr_graph_memory_claim(memory, claimant, &work->free.holder)) {
         mr_work_drop(work);
-        return mr_bad_value(entry, "the memory at %#llx is freed by another node", (unsigned long long)address);
+        return mr_bad_value("the memory at %#llx is freed by another node", (unsigned long long)address);
     }
     work->free.claimed_for = claimant;
     *out = work;
@@ -149,11 +149,10 @@ CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_gra
 
 CUresult mr_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS *params_out)
 {
-    static const char entry[] = "cuGraphMemAllocNodeGetParams";
     struct mr_work *work;
     if (!params_out)
-        return mr_bad_value(entry, "params_out is NULL");
-    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &work);
+        return mr_bad_value("params_out is NULL");
+    CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEM_ALLOC, &work);
     if (status != CUDA_SUCCESS)
         return status;
     *params_out = work->alloc.params;
@@ -163,11 +162,10 @@ CUresult mr_cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_
 
 CUresult mr_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out)
 {
-    static const char entry[] = "cuGraphMemFreeNodeGetParams";
     struct mr_work *work;
     if (!dptr_out)
-        return mr_bad_value(entry, "dptr_out is NULL");
-    CUresult status = mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &work);
+        return mr_bad_value("dptr_out is NULL");
+    CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEM_FREE, &work);
     if (status != CUDA_SUCCESS)
         return status;
     *dptr_out = work->free.address;
@@ -178,7 +176,7 @@ CUresult mr_cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr *dptr_out
 CUresult mr_cuDeviceGraphMemTrim(CUdevice device)
 {
     struct mr_device *found;
-    CUresult status = mr_device_require("cuDeviceGraphMemTrim", device, &found);
+    CUresult status = mr_device_require(device, &found);
     if (status == CUDA_SUCCESS)
         mr_graph_memory_trim(found);
     return status;
@@ -186,16 +184,15 @@ CUresult mr_cuDeviceGraphMemTrim(CUdevice device)
 
 CUresult mr_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    static const char entry[] = "cuDeviceGetGraphMemAttribute";
     struct mr_device *found;
     uint64_t sum;
     if (!value)
-        return mr_bad_value(entry, "value is NULL");
-    CUresult status = mr_device_require(entry, device, &found);
+        return mr_bad_value("value is NULL");
+    CUresult status = mr_device_require(device, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_graph_memory_attribute(found, attr, &sum) != CUDA_SUCCESS)
-        return mr_bad_value(entry, "there is no attribute %d", (int)attr);
+        return mr_bad_value("there is no attribute %d", (int)attr);
     *(cuuint64_t *)value = sum;
     return CUDA_SUCCESS;
 }
@@ -203,31 +200,30 @@ CUresult mr_cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute a
 /* The high watermarks can be set, to 0 only, which means to what is now. */
 CUresult mr_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)
 {
-    static const char entry[] = "cuDeviceSetGraphMemAttribute";
     struct mr_device *found;
     if (!value)
-        return mr_bad_value(entry, "value is NULL");
-    CUresult status = mr_device_require(entry, device, &found);
+        return mr_bad_value("value is NULL");
+    CUresult status = mr_device_require(device, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if ((attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) || *(cuuint64_t *)value != 0)
-        return mr_bad_value(entry, "only high watermarks can be set, and only to 0");
+        return mr_bad_value("only high watermarks can be set, and only to 0");
     mr_graph_memory_reset_high(found, attr);
     return CUDA_SUCCESS;
 }
 
 /* ---- freeing what allocation nodes gave out ---- */
 
-CUresult mr_graph_memory_free_now(const char *entry, CUdeviceptr address, struct mr_context *context)
+CUresult mr_graph_memory_free_now(CUdeviceptr address, struct mr_context *context)
 {
     CUresult status = mr_context_synchronize(context);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_graph_memory *memory = mr_graph_memory_find(address);
     if (!memory)
-        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+        return mr_bad_value("%#llx was freed by another thread", (unsigned long long)address);
     if (!mr_graph_memory_end(memory))
-        status = mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+        status = mr_bad_value("%#llx was freed by another thread", (unsigned long long)address);
     mr_graph_memory_drop(memory);
     return status;
 }
@@ -238,12 +234,12 @@ static void end_use(void *data)
     mr_graph_memory_drop(data);
 }
 
-CUresult mr_graph_memory_free_in(const char *entry, CUdeviceptr address, struct mr_stream *stream)
+CUresult mr_graph_memory_free_in(CUdeviceptr address, struct mr_stream *stream)
 {
     struct mr_graph_memory *memory = mr_graph_memory_find(address);
     struct mr_command *command = memory ? mr_command_new(MR_COMMAND_RELEASE) : NULL;
     if (!memory)
-        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+        return mr_bad_value("%#llx was freed by another thread", (unsigned long long)address);
     if (!command) {
         mr_graph_memory_drop(memory);
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -254,7 +250,7 @@ CUresult mr_graph_memory_free_in(const char *entry, CUdeviceptr address, struct 
     if (!mr_graph_memory_end(memory)) {
         end_use(memory);
         mr_command_free(command);
-        return mr_bad_value(entry, "%#llx was freed by another thread", (unsigned long long)address);
+        return mr_bad_value("%#llx was freed by another thread", (unsigned long long)address);
     }
     CUresult status = mr_stream_submit(stream, command);
     if (status != CUDA_SUCCESS)

@@ -6,29 +6,28 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 
 CUresult mr_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
-    static const char entry[] = "cuGraphNodeGetType";
     struct mr_node *node;
-    CUresult status = mr_node_require(entry, hNode, &node);
+    CUresult status = mr_node_require(hNode, &node);
     if (status != CUDA_SUCCESS)
         return status;
     if (!type)
-        return mr_bad_value(entry, "type is NULL");
+        return mr_bad_value("type is NULL");
     struct mr_work *work = mr_node_work(node);
     if (!work)
-        return mr_bad_value(entry, "node %p was destroyed meanwhile", (void *)hNode);
+        return mr_bad_value("node %p was destroyed meanwhile", (void *)hNode);
     *type = work->type;
     mr_work_drop(work);
     return CUDA_SUCCESS;
 }
 
-CUresult mr_node_work_require(const char *entry, CUgraphNode handle, CUgraphNodeType type, struct mr_work **out)
+CUresult mr_node_work_require(CUgraphNode handle, CUgraphNodeType type, struct mr_work **out)
 {
     struct mr_node *node;
-    CUresult status = mr_node_require(entry, handle, &node);
+    CUresult status = mr_node_require(handle, &node);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_node_work(node);
@@ -37,39 +36,39 @@ CUresult mr_node_work_require(const char *entry, CUgraphNode handle, CUgraphNode
         return CUDA_SUCCESS;
     }
     mr_work_drop(work);
-    return mr_bad_value(entry, "node %p is no %s node", (void *)handle, mr_node_type_name(type));
+    return mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
 }
 
-CUresult mr_node_change(const char *entry, CUgraphNode handle, struct mr_work *work)
+CUresult mr_node_change(CUgraphNode handle, struct mr_work *work)
 {
     struct mr_node *node;
     CUgraphNodeType type = work->type;
-    CUresult status = mr_node_require(entry, handle, &node);
+    CUresult status = mr_node_require(handle, &node);
     if (status != CUDA_SUCCESS) {
         mr_work_drop(work);
         return status;
     }
-    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value(entry, "node %p is no %s node", (void *)handle, mr_node_type_name(type));
+    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
 }
 
 /* The checks before a node gets new parameters: it is there and of the type, and there are parameters. */
-static CUresult check_set(const char *entry, CUgraphNode handle, CUgraphNodeType type, const void *params)
+static CUresult check_set(CUgraphNode handle, CUgraphNodeType type, const void *params)
 {
     struct mr_work *work;
     if (!params)
-        return mr_bad_value(entry, "nodeParams is NULL");
-    CUresult status = mr_node_work_require(entry, handle, type, &work);
+        return mr_bad_value("nodeParams is NULL");
+    CUresult status = mr_node_work_require(handle, type, &work);
     if (status == CUDA_SUCCESS)
         mr_work_drop(work);
     return status;
 }
 
 /* Stores what a node of a type has in *out. */
-#define GET_PARAMS(name, node_type, out, expression)                                \
+#define GET_PARAMS(node_type, out, expression)                                \
     struct mr_work *work = NULL;                                                    \
     if (!(out))                                                                     \
-        return mr_bad_value(name, "the pointer for the answer is NULL");            \
-    CUresult status = mr_node_work_require(name, hNode, node_type, &work);          \
+        return mr_bad_value("the pointer for the answer is NULL");            \
+    CUresult status = mr_node_work_require(hNode, node_type, &work);          \
     if (status != CUDA_SUCCESS)                                                     \
         return status;                                                              \
     *(out) = (expression);                                                          \
@@ -80,31 +79,30 @@ static CUresult check_set(const char *entry, CUgraphNode handle, CUgraphNodeType
 
 CUresult mr_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    GET_PARAMS("cuGraphKernelNodeGetParams", CU_GRAPH_NODE_TYPE_KERNEL, (CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, work->kernel.params);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_KERNEL, (CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, work->kernel.params);
 }
 
 CUresult mr_cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
-    GET_PARAMS("cuGraphKernelNodeGetParams", CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, *(CUDA_KERNEL_NODE_PARAMS_v1 *)&work->kernel.params);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, *(CUDA_KERNEL_NODE_PARAMS_v1 *)&work->kernel.params);
 }
 
 static CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v3 *params)
 {
-    static const char entry[] = "cuGraphKernelNodeSetParams";
     struct mr_work *work;
-    CUresult status = mr_work_from_kernel(entry, params, &work);
-    return status == CUDA_SUCCESS ? mr_node_change_kernel(entry, node, work) : status;
+    CUresult status = mr_work_from_kernel(params, &work);
+    return status == CUDA_SUCCESS ? mr_node_change_kernel(node, work) : status;
 }
 
 CUresult mr_cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    CUresult status = check_set("cuGraphKernelNodeSetParams", hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
+    CUresult status = check_set(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
     return status == CUDA_SUCCESS ? set_kernel(hNode, (const CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams) : status;
 }
 
 CUresult mr_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
-    CUresult status = check_set("cuGraphKernelNodeSetParams", hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
+    CUresult status = check_set(hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams);
     if (status != CUDA_SUCCESS)
         return status;
     const CUDA_KERNEL_NODE_PARAMS_v3 wide = mr_kernel_params_widen(nodeParams);
@@ -115,101 +113,97 @@ CUresult mr_cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE
 
 CUresult mr_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodeParams)
 {
-    GET_PARAMS("cuGraphMemcpyNodeGetParams", CU_GRAPH_NODE_TYPE_MEMCPY, nodeParams, work->copy.params);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_MEMCPY, nodeParams, work->copy.params);
 }
 
 CUresult mr_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
 {
-    static const char entry[] = "cuGraphMemcpyNodeSetParams";
     struct mr_work *old, *work;
-    CUresult status = nodeParams ? mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &old) : mr_bad_value(entry, "nodeParams is NULL");
+    CUresult status = nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &old) : mr_bad_value("nodeParams is NULL");
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_work_from_copy(entry, nodeParams, old->context, &work);
+    status = mr_work_from_copy(nodeParams, old->context, &work);
     mr_work_drop(old);
-    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+    return status == CUDA_SUCCESS ? mr_node_change(hNode, work) : status;
 }
 
 CUresult mr_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
-    GET_PARAMS("cuGraphMemsetNodeGetParams", CU_GRAPH_NODE_TYPE_MEMSET, nodeParams, work->fill.params);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_MEMSET, nodeParams, work->fill.params);
 }
 
 CUresult mr_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphMemsetNodeSetParams";
     struct mr_work *old, *work;
-    CUresult status = nodeParams ? mr_node_work_require(entry, hNode, CU_GRAPH_NODE_TYPE_MEMSET, &old) : mr_bad_value(entry, "nodeParams is NULL");
+    CUresult status = nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &old) : mr_bad_value("nodeParams is NULL");
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_work_from_fill(entry, nodeParams, old->context, &work);
+    status = mr_work_from_fill(nodeParams, old->context, &work);
     mr_work_drop(old);
-    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+    return status == CUDA_SUCCESS ? mr_node_change(hNode, work) : status;
 }
 
 /* ---- host functions and events ---- */
 
 CUresult mr_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    GET_PARAMS("cuGraphHostNodeGetParams", CU_GRAPH_NODE_TYPE_HOST, nodeParams,
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_HOST, nodeParams,
         ((CUDA_HOST_NODE_PARAMS){ work->host.function, work->host.data }));
 }
 
 CUresult mr_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphHostNodeSetParams";
     struct mr_work *work;
-    CUresult status = check_set(entry, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams);
+    CUresult status = check_set(hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_host(entry, nodeParams->fn, nodeParams->userData, &work);
-    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+        status = mr_work_from_host(nodeParams->fn, nodeParams->userData, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(hNode, work) : status;
 }
 
-static CUresult set_event(const char *entry, CUgraphNode node, CUgraphNodeType type, CUevent event)
+static CUresult set_event(CUgraphNode node, CUgraphNodeType type, CUevent event)
 {
     struct mr_work *work;
-    CUresult status = check_set(entry, node, type, event);
+    CUresult status = check_set(node, type, event);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_event(entry, type, event, &work);
-    return status == CUDA_SUCCESS ? mr_node_change(entry, node, work) : status;
+        status = mr_work_from_event(type, event, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(node, work) : status;
 }
 
 CUresult mr_cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 {
-    GET_PARAMS("cuGraphEventRecordNodeGetEvent", CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_out, work->event_handle);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event_out, work->event_handle);
 }
 
 CUresult mr_cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event)
 {
-    return set_event("cuGraphEventRecordNodeSetEvent", hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+    return set_event(hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
 }
 
 CUresult mr_cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent *event_out)
 {
-    GET_PARAMS("cuGraphEventWaitNodeGetEvent", CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_out, work->event_handle);
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event_out, work->event_handle);
 }
 
 CUresult mr_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 {
-    return set_event("cuGraphEventWaitNodeSetEvent", hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+    return set_event(hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
 }
 
 /* ---- batches of memory operations ---- */
 
 CUresult mr_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
 {
-    GET_PARAMS("cuGraphBatchMemOpNodeGetParams", CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out,
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out,
         ((CUDA_BATCH_MEM_OP_NODE_PARAMS){ work->context ? work->context->handle : NULL, work->batch.count, work->batch.ops, work->batch.flags }));
 }
 
 CUresult mr_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
-    static const char entry[] = "cuGraphBatchMemOpNodeSetParams";
     struct mr_work *work;
-    CUresult status = check_set(entry, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams);
+    CUresult status = check_set(hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_batch(entry, nodeParams, &work);
-    return status == CUDA_SUCCESS ? mr_node_change(entry, hNode, work) : status;
+        status = mr_work_from_batch(nodeParams, &work);
+    return status == CUDA_SUCCESS ? mr_node_change(hNode, work) : status;
 }
 
 /* ---- any node ---- */
@@ -227,24 +221,23 @@ static struct mr_graph *graph_of(CUgraphNode handle)
 /* What a node is made of can be changed, but for memory and conditions. */
 CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
-    static const char entry[] = "cuGraphNodeSetParams";
     struct mr_work *work;
     if (!nodeParams)
-        return mr_bad_value(entry, "nodeParams is NULL");
-    CUresult status = check_set(entry, hNode, nodeParams->type, nodeParams);
+        return mr_bad_value("nodeParams is NULL");
+    CUresult status = check_set(hNode, nodeParams->type, nodeParams);
     if (status != CUDA_SUCCESS)
         return status;
     switch ((int)nodeParams->type) {
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        mr_log(MR_LOG_INFO, "%s: a %s node stays what it is", entry, mr_node_type_name(nodeParams->type));
+        mr_call_log(MR_LOG_INFO, "a %s node stays what it is", mr_node_type_name(nodeParams->type));
         return CUDA_ERROR_NOT_SUPPORTED;
     default:
         break;
     }
-    status = mr_work_from_params(entry, nodeParams, graph_of(hNode), NULL, 0, &work);
+    status = mr_work_from_params(nodeParams, graph_of(hNode), NULL, 0, &work);
     if (status != CUDA_SUCCESS)
         return status;
-    return work->type == CU_GRAPH_NODE_TYPE_KERNEL ? mr_node_change_kernel(entry, hNode, work) : mr_node_change(entry, hNode, work);
+    return work->type == CU_GRAPH_NODE_TYPE_KERNEL ? mr_node_change_kernel(hNode, work) : mr_node_change(hNode, work);
 }

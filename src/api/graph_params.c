@@ -10,31 +10,31 @@
 #include "api/check.h"
 #include "api/execution.h"
 #include "api/transfer.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "event/event.h"
 #include "kernel/launch.h"
 #include "object/context.h"
 #include "object/module.h"
 
-CUresult mr_graph_require(const char *entry, CUgraph handle, struct mr_graph **out)
+CUresult mr_graph_require(CUgraph handle, struct mr_graph **out)
 {
     *out = mr_object_find(handle, MR_KIND_GRAPH);
-    return *out ? CUDA_SUCCESS : mr_bad_value(entry, "%p is not a live graph", (void *)handle);
+    return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live graph", (void *)handle);
 }
 
-CUresult mr_node_require(const char *entry, CUgraphNode handle, struct mr_node **out)
+CUresult mr_node_require(CUgraphNode handle, struct mr_node **out)
 {
     *out = mr_object_find(handle, MR_KIND_GRAPH_NODE);
-    return *out ? CUDA_SUCCESS : mr_bad_value(entry, "%p is not a live node of a graph", (void *)handle);
+    return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live node of a graph", (void *)handle);
 }
 
-CUresult mr_node_context(const char *entry, CUcontext handle, struct mr_context **out)
+CUresult mr_node_context(CUcontext handle, struct mr_context **out)
 {
     *out = handle ? mr_object_borrow(handle, MR_KIND_CONTEXT) : NULL;
     if (!handle || *out)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: %p is not a live context", entry, (void *)handle);
+    mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)handle);
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
@@ -184,11 +184,10 @@ CUDA_KERNEL_NODE_PARAMS_v3 mr_kernel_params_widen(const CUDA_KERNEL_NODE_PARAMS_
     return wide;
 }
 
-CUresult mr_work_from_kernel(const char *entry, const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct mr_work **out)
+CUresult mr_work_from_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct mr_work **out)
 {
     struct mr_context *context = NULL;
     struct mr_launch_request request = {
-        .entry = entry,
         .function = params->func ? params->func : (CUfunction)params->kern,
         .grid = { params->gridDimX, params->gridDimY, params->gridDimZ },
         .block = { params->blockDimX, params->blockDimY, params->blockDimZ },
@@ -196,8 +195,8 @@ CUresult mr_work_from_kernel(const char *entry, const CUDA_KERNEL_NODE_PARAMS_v3
         .params = params->kernelParams,
     };
     if (!mr_object_find(request.function, params->func ? MR_KIND_FUNCTION : MR_KIND_KERNEL))
-        return mr_bad_handle(entry, params->func ? "function" : "kernel", request.function);
-    CUresult status = params->func ? CUDA_SUCCESS : mr_node_context(entry, params->ctx, &context);
+        return mr_bad_handle(params->func ? "function" : "kernel", request.function);
+    CUresult status = params->func ? CUDA_SUCCESS : mr_node_context(params->ctx, &context);
     if (status == CUDA_SUCCESS)
         status = mr_launch_read_extra(&request, params->extra);
     return status == CUDA_SUCCESS ? prepare_work(&request, context, out) : status;
@@ -212,15 +211,15 @@ static int device_of(const struct mr_context *context)
     return known ? known->device->ordinal : 0;
 }
 
-CUresult mr_work_from_sides(const char *entry, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
+CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
     struct mr_context *context, struct mr_work **out)
 {
     static const CUmemorytype types[] = { [MR_SIDE_HOST] = CU_MEMORYTYPE_HOST, [MR_SIDE_DEVICE] = CU_MEMORYTYPE_DEVICE,
         [MR_SIDE_UNIFIED] = CU_MEMORYTYPE_UNIFIED };
     struct mr_copy box;
     if (!width || !height || !depth)
-        return mr_bad_value(entry, "a copy of nothing");
-    CUresult status = mr_transfer_copy_check(entry, device_of(context), to, from, width, height, depth, &box);
+        return mr_bad_value("a copy of nothing");
+    CUresult status = mr_transfer_copy_check(device_of(context), to, from, width, height, depth, &box);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, context);
@@ -245,17 +244,17 @@ CUresult mr_work_from_sides(const char *entry, const struct mr_side *to, const s
     return CUDA_SUCCESS;
 }
 
-CUresult mr_work_from_copy(const char *entry, const CUDA_MEMCPY3D *params, struct mr_context *context, struct mr_work **out)
+CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *context, struct mr_work **out)
 {
     struct mr_side to, from;
     struct mr_copy box;
     if (!params->WidthInBytes || !params->Height || !params->Depth)
-        return mr_bad_value(entry, "a copy of %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
+        return mr_bad_value("a copy of %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
     if ((params->srcMemoryType == CU_MEMORYTYPE_ARRAY && !params->srcArray) || (params->dstMemoryType == CU_MEMORYTYPE_ARRAY && !params->dstArray))
-        return mr_bad_value(entry, "an array is NULL");
-    CUresult status = mr_transfer_box_sides(entry, params, &to, &from);
+        return mr_bad_value("an array is NULL");
+    CUresult status = mr_transfer_box_sides(params, &to, &from);
     if (status == CUDA_SUCCESS)
-        status = mr_transfer_copy_check(entry, device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth, &box);
+        status = mr_transfer_copy_check(device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth, &box);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, context);
@@ -267,15 +266,15 @@ CUresult mr_work_from_copy(const char *entry, const CUDA_MEMCPY3D *params, struc
     return CUDA_SUCCESS;
 }
 
-CUresult mr_work_from_fill(const char *entry, const CUDA_MEMSET_NODE_PARAMS *params, struct mr_context *context, struct mr_work **out)
+CUresult mr_work_from_fill(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_context *context, struct mr_work **out)
 {
     struct mr_fill rows;
     unsigned element = params->elementSize;
     if (element != 1 && element != 2 && element != 4)
-        return mr_bad_value(entry, "elements of %u bytes; 1, 2 and 4 are possible", element);
+        return mr_bad_value("elements of %u bytes; 1, 2 and 4 are possible", element);
     if (!params->width || !params->height)
-        return mr_bad_value(entry, "a fill of %zu x %zu elements", params->width, params->height);
-    CUresult status = mr_transfer_fill_check(entry, device_of(context), params->dst, params->pitch, params->value, element, params->width,
+        return mr_bad_value("a fill of %zu x %zu elements", params->width, params->height);
+    CUresult status = mr_transfer_fill_check(device_of(context), params->dst, params->pitch, params->value, element, params->width,
         params->height, &rows);
     if (status != CUDA_SUCCESS)
         return status;
@@ -290,10 +289,10 @@ CUresult mr_work_from_fill(const char *entry, const CUDA_MEMSET_NODE_PARAMS *par
 
 /* ---- host functions, nothing, events ---- */
 
-CUresult mr_work_from_host(const char *entry, CUhostFn function, void *data, struct mr_work **out)
+CUresult mr_work_from_host(CUhostFn function, void *data, struct mr_work **out)
 {
     if (!function)
-        return mr_bad_value(entry, "the function is NULL");
+        return mr_bad_value("the function is NULL");
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_HOST, NULL);
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -312,11 +311,11 @@ CUresult mr_work_empty(struct mr_work **out)
     return CUDA_SUCCESS;
 }
 
-CUresult mr_work_from_event(const char *entry, CUgraphNodeType type, CUevent handle, struct mr_work **out)
+CUresult mr_work_from_event(CUgraphNodeType type, CUevent handle, struct mr_work **out)
 {
     struct mr_event *event = mr_object_acquire(handle, MR_KIND_EVENT);
     if (!event)
-        return mr_bad_value(entry, "%p is not a live event", (void *)handle);
+        return mr_bad_value("%p is not a live event", (void *)handle);
     struct mr_work *work = mr_work_new(type, event->context);
     if (!work) {
         mr_object_drop(event);

@@ -2,7 +2,7 @@
 /* From a program's description of a node to a work (graph/graph.h), with the checks and statuses that hardware has. Used by nodes, by stream capture
  * and by calls that change executable graphs.
  *
- * Each function gives a work with one reference in *out, which is untouched on failure. `entry` is the entry point, for the log. */
+ * Each function gives a work with one reference in *out, which is untouched on failure. */
 #ifndef MR_API_GRAPH_PARAMS_H
 #define MR_API_GRAPH_PARAMS_H
 
@@ -15,7 +15,7 @@ struct mr_side;
 
 /* A kernel's launch, in the function's context or, for params->kern, in params->ctx or the current one. CUDA_ERROR_INVALID_HANDLE for no function;
  * CUDA_ERROR_INVALID_VALUE for shapes and parameters. */
-CUresult mr_work_from_kernel(const char *entry, const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct mr_work **out)
+CUresult mr_work_from_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* The first version's struct has neither kern nor ctx. */
@@ -29,48 +29,48 @@ CUresult mr_work_from_launch(const struct mr_launch_request *request, struct mr_
     size_t attribute_count, struct mr_work **out) __attribute__((warn_unused_result));
 
 /* Copies and fills. `context` may be NULL. */
-CUresult mr_work_from_copy(const char *entry, const CUDA_MEMCPY3D *params, struct mr_context *context, struct mr_work **out)
+CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *context, struct mr_work **out)
     __attribute__((warn_unused_result));
-CUresult mr_work_from_fill(const char *entry, const CUDA_MEMSET_NODE_PARAMS *params, struct mr_context *context, struct mr_work **out)
+CUresult mr_work_from_fill(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_context *context, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* As a captured copy call has it: sides instead of a box. */
-CUresult mr_work_from_sides(const char *entry, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
+CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
     struct mr_context *context, struct mr_work **out) __attribute__((warn_unused_result));
 
-CUresult mr_work_from_host(const char *entry, CUhostFn function, void *data, struct mr_work **out) __attribute__((warn_unused_result));
+CUresult mr_work_from_host(CUhostFn function, void *data, struct mr_work **out) __attribute__((warn_unused_result));
 CUresult mr_work_empty(struct mr_work **out) __attribute__((warn_unused_result));
 
 /* A record or a wait: `type` is CU_GRAPH_NODE_TYPE_EVENT_RECORD or CU_GRAPH_NODE_TYPE_WAIT_EVENT. */
-CUresult mr_work_from_event(const char *entry, CUgraphNodeType type, CUevent event, struct mr_work **out) __attribute__((warn_unused_result));
+CUresult mr_work_from_event(CUgraphNodeType type, CUevent event, struct mr_work **out) __attribute__((warn_unused_result));
 
 /* A clone of the graph, or the graph itself if it is moved, for a node of `parent`. CUDA_ERROR_NOT_SUPPORTED for graphs that can't be children. */
-CUresult mr_work_from_child(const char *entry, struct mr_graph *parent, CUgraph graph, CUgraphChildGraphNodeOwnership ownership, struct mr_work **out)
+CUresult mr_work_from_child(struct mr_graph *parent, CUgraph graph, CUgraphChildGraphNodeOwnership ownership, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* Memory: params->dptr is filled in. `graph` is the one that gets the node, behind those `before`, which says what memory it can take over. */
-CUresult mr_work_from_alloc(const char *entry, CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before, size_t count,
+CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before, size_t count,
     struct mr_work **out)
     __attribute__((warn_unused_result));
-CUresult mr_work_from_free(const char *entry, CUdeviceptr address, struct mr_graph *graph, struct mr_work **out) __attribute__((warn_unused_result));
+CUresult mr_work_from_free(CUdeviceptr address, struct mr_graph *graph, struct mr_work **out) __attribute__((warn_unused_result));
 
 /* A batch of memory operations; the array is copied. */
-CUresult mr_work_from_batch(const char *entry, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, struct mr_work **out)
+CUresult mr_work_from_batch(const CUDA_BATCH_MEM_OP_NODE_PARAMS *params, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* Makes the body graphs; params->phGraph_out is filled in with their handles, in an array that the work owns. */
-CUresult mr_work_from_conditional(const char *entry, CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
+CUresult mr_work_from_conditional(CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* Any of the above, for a node of `graph` behind those `before`. */
-CUresult mr_work_from_params(const char *entry, CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
+CUresult mr_work_from_params(CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
     __attribute__((warn_unused_result));
 
 /* The live graph or node behind a handle; CUDA_ERROR_INVALID_VALUE. No reference is taken. */
-CUresult mr_graph_require(const char *entry, CUgraph handle, struct mr_graph **out) __attribute__((warn_unused_result));
-CUresult mr_node_require(const char *entry, CUgraphNode handle, struct mr_node **out) __attribute__((warn_unused_result));
+CUresult mr_graph_require(CUgraph handle, struct mr_graph **out) __attribute__((warn_unused_result));
+CUresult mr_node_require(CUgraphNode handle, struct mr_node **out) __attribute__((warn_unused_result));
 
 /* The context that a node's parameters name: NULL stays NULL. CUDA_ERROR_CONTEXT_IS_DESTROYED for a handle that is not live. */
-CUresult mr_node_context(const char *entry, CUcontext handle, struct mr_context **out) __attribute__((warn_unused_result));
+CUresult mr_node_context(CUcontext handle, struct mr_context **out) __attribute__((warn_unused_result));
 
 #endif

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "api/check.h"
+#include "base/call.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "compile/compile.h"
 #include "kernel/fault.h"
@@ -71,13 +71,13 @@ static bool runs_on(unsigned target, const struct mr_device *device)
            (accelerated ? minor == (unsigned)device->capability_minor : minor <= (unsigned)device->capability_minor);
 }
 
-static CUresult refuse_option(const char *entry, int option)
+static CUresult refuse_option(int option)
 {
-    mr_log(MR_LOG_INFO, "%s: the option %d of the just-in-time compiler is not supported", entry, option);
+    mr_call_log(MR_LOG_INFO, "the option %d of the just-in-time compiler is not supported", option);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-static CUresult read_option(const char *entry, struct request *request, int option, void *value, int index)
+static CUresult read_option(struct request *request, int option, void *value, int index)
 {
     struct mr_program_options *program = &request->program;
     switch (option) {
@@ -101,15 +101,15 @@ static CUresult read_option(const char *entry, struct request *request, int opti
     case CU_JIT_LOG_VERBOSE: program->verbose = number(value) != 0; break;
     case CU_JIT_FALLBACK_STRATEGY:
         if (number(value) > CU_PREFER_BINARY)
-            return mr_bad_value(entry, "there is no fallback strategy %u", number(value));
+            return mr_bad_value("there is no fallback strategy %u", number(value));
         break;
     case CU_JIT_CACHE_MODE:
         if (number(value) > CU_JIT_CACHE_OPTION_CA)
-            return mr_bad_value(entry, "there is no cache mode %u", number(value));
+            return mr_bad_value("there is no cache mode %u", number(value));
         break;
     case CU_JIT_MAX_REGISTERS:
         if (number(value) == 0)
-            return mr_bad_value(entry, "no registers at all for a thread");
+            return mr_bad_value("no registers at all for a thread");
         program->limits.registers = number(value) <= 255 ? number(value) : 0;
         break;
     case CU_JIT_THREADS_PER_BLOCK:
@@ -119,7 +119,7 @@ static CUresult read_option(const char *entry, struct request *request, int opti
     case CU_JIT_OVERRIDE_DIRECTIVE_VALUES: program->limits.override = number(value) != 0; break;
     case CU_JIT_TARGET:
         if (!is_target(number(value)))
-            return mr_bad_value(entry, "there is no target %u for CU_JIT_TARGET", number(value));
+            return mr_bad_value("there is no target %u for CU_JIT_TARGET", number(value));
         request->target = index;
         request->chip = number(value);
         break;
@@ -144,27 +144,27 @@ static CUresult read_option(const char *entry, struct request *request, int opti
     case CU_JIT_GLOBAL_SYMBOL_NAMES:
     case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
     case CU_JIT_GLOBAL_SYMBOL_COUNT:
-        return refuse_option(entry, option);
+        return refuse_option(option);
     default:
-        return mr_bad_value(entry, "there is no option %d of the just-in-time compiler", option);
+        return mr_bad_value("there is no option %d of the just-in-time compiler", option);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult read_options(const char *entry, const struct mr_image_options *options, struct request *request)
+static CUresult read_options(const struct mr_image_options *options, struct request *request)
 {
     request->wall_time = request->info_size = request->error_size = request->threads = request->target = -1;
     if (options->count == 0)
         return CUDA_SUCCESS;
     if (!options->names || !options->values)
-        return mr_bad_value(entry, "%u options, but no arrays of them", options->count);
+        return mr_bad_value("%u options, but no arrays of them", options->count);
     for (unsigned i = 0; i < options->count; i++) {
-        CUresult status = read_option(entry, request, (int)options->names[i], options->values[i], (int)i);
+        CUresult status = read_option(request, (int)options->names[i], options->values[i], (int)i);
         if (status != CUDA_SUCCESS)
             return status;
     }
     if (request->threads >= 0 && request->target >= 0)
-        return mr_bad_value(entry, "CU_JIT_TARGET and CU_JIT_THREADS_PER_BLOCK exclude each other");
+        return mr_bad_value("CU_JIT_TARGET and CU_JIT_THREADS_PER_BLOCK exclude each other");
     struct mr_program_options *program = &request->program;
     if (!program->info_log)
         program->info_room = 0;
@@ -173,10 +173,10 @@ static CUresult read_options(const char *entry, const struct mr_image_options *o
     return CUDA_SUCCESS;
 }
 
-CUresult mr_image_options_check(const char *entry, const struct mr_image_options *options)
+CUresult mr_image_options_check(const struct mr_image_options *options)
 {
     struct request request = { .program = { .optimisation = 4 } };
-    return read_options(entry, options, &request);
+    return read_options(options, &request);
 }
 
 static void write_back(const struct mr_image_options *options, const struct request *request, uint64_t nanoseconds)
@@ -196,12 +196,12 @@ static void write_back(const struct mr_image_options *options, const struct requ
 }
 
 /* Reads the options of a request, and makes its logs empty. */
-static CUresult begin_request(const char *entry, const struct mr_device *device, const struct mr_image_options *options,
+static CUresult begin_request(const struct mr_device *device, const struct mr_image_options *options,
                               struct request *request)
 {
     *request = (struct request){ .program = { .optimisation = 4 } };
     struct mr_program_options *program = &request->program;
-    CUresult status = read_options(entry, options, request);
+    CUresult status = read_options(options, request);
     if (status != CUDA_SUCCESS)
         return status;
     /* Logs are strings whatever happens, also where the load writes nothing. */
@@ -214,31 +214,31 @@ static CUresult begin_request(const char *entry, const struct mr_device *device,
 }
 
 /* The reason, for the log and for the program's. */
-static void refuse_target(const char *entry, struct request *request, const struct mr_device *device)
+static void refuse_target(struct request *request, const struct mr_device *device)
 {
     struct mr_program_options *program = &request->program;
     char text[128];
     snprintf(text, sizeof text, "CU_JIT_TARGET asks for code for compute capability %u.%u, and the device is %d.%d", capability_of(request->chip) / 10,
              capability_of(request->chip) % 10, device->capability_major, device->capability_minor);
-    mr_log(MR_LOG_INFO, "%s: %s", entry, text);
+    mr_call_log(MR_LOG_INFO, "%s", text);
     if (program->error_room == 0)
         return;
     snprintf(program->error_log, program->error_room, "error: %s\n", text);
     program->error_used = strlen(program->error_log) + 1;
 }
 
-static CUresult load_image(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
+static CUresult load_image(const struct mr_device *device, const void *image, size_t size, bool partial,
                            const struct mr_image_options *options, bool runs, struct mr_program **out)
 {
     struct request request;
     if (!image)
-        return mr_bad_value(entry, "the image is NULL");
-    CUresult status = begin_request(entry, device, options, &request);
+        return mr_bad_value("the image is NULL");
+    CUresult status = begin_request(device, options, &request);
     if (status != CUDA_SUCCESS)
         return status;
     /* What is only linked may be for any chip; what is loaded runs here. */
     if (runs && request.target >= 0 && !runs_on(request.chip, device)) {
-        refuse_target(entry, &request, device);
+        refuse_target(&request, device);
         write_back(options, &request, 0);
         return CUDA_ERROR_INVALID_SOURCE;
     }
@@ -248,31 +248,31 @@ static CUresult load_image(const char *entry, const struct mr_device *device, co
     status = mr_program_load(image, size, &request.program, out);
     write_back(options, &request, mr_clock_ns() - start);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "%s: the image was refused with status %d", entry, (int)status);
+        mr_call_log(MR_LOG_INFO, "the image was refused with status %d", (int)status);
     return status;
 }
 
-CUresult mr_image_load(const char *entry, const struct mr_device *device, const void *image, size_t size,
+CUresult mr_image_load(const struct mr_device *device, const void *image, size_t size,
                        const struct mr_image_options *options, struct mr_program **out)
 {
-    return load_image(entry, device, image, size, false, options, true, out);
+    return load_image(device, image, size, false, options, true, out);
 }
 
-CUresult mr_image_check(const char *entry, const struct mr_device *device, const void *image, size_t size, bool partial,
+CUresult mr_image_check(const struct mr_device *device, const void *image, size_t size, bool partial,
                         const struct mr_image_options *options)
 {
     struct mr_program *program;
-    CUresult status = load_image(entry, device, image, size, partial, options, false, &program);
+    CUresult status = load_image(device, image, size, partial, options, false, &program);
     if (status == CUDA_SUCCESS)
         mr_program_drop(program);
     return status;
 }
 
-CUresult mr_image_join(const char *entry, const struct mr_device *device, const struct mr_program_image *images, unsigned count,
+CUresult mr_image_join(const struct mr_device *device, const struct mr_program_image *images, unsigned count,
                        const struct mr_image_options *options, char **text)
 {
     struct request request;
-    CUresult status = begin_request(entry, device, options, &request);
+    CUresult status = begin_request(device, options, &request);
     if (status != CUDA_SUCCESS)
         return status;
     uint64_t start = mr_clock_ns();
@@ -323,27 +323,27 @@ failed:;
     return NULL;
 }
 
-CUresult mr_image_read_file(const char *entry, const char *path, char **data, size_t *size)
+CUresult mr_image_read_file(const char *path, char **data, size_t *size)
 {
     CUresult status;
     if (!path || !*path)
-        return mr_bad_value(entry, "there is no file name");
+        return mr_bad_value("there is no file name");
     *data = read_file(path, size, &status);
     if (*data)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: cannot read '%s': %s", entry, path, strerror(errno));
+    mr_call_log(MR_LOG_INFO, "cannot read '%s': %s", path, strerror(errno));
     return status;
 }
 
-CUresult mr_image_load_file(const char *entry, const struct mr_device *device, const char *path,
+CUresult mr_image_load_file(const struct mr_device *device, const char *path,
                             const struct mr_image_options *options, struct mr_program **out)
 {
     char *data;
     size_t size;
-    CUresult status = mr_image_read_file(entry, path, &data, &size);
+    CUresult status = mr_image_read_file(path, &data, &size);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_image_load(entry, device, data, size, options, out);
+    status = mr_image_load(device, data, size, options, out);
     mr_free(data);
     return status;
 }

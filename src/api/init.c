@@ -4,6 +4,7 @@
 
 #include "api/state.h"
 #include "api/wiring.h"
+#include "base/call.h"
 #include "base/chaos.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -16,7 +17,7 @@ CUresult mr_cuInit(unsigned int Flags)
 {
     CUresult status = CUDA_SUCCESS;
     if (Flags != 0) {
-        mr_log(MR_LOG_INFO, "cuInit: flags must be 0, not %#x", Flags);
+        mr_call_log(MR_LOG_INFO, "flags must be 0, not %#x", Flags);
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (mr_driver_ready())
@@ -32,7 +33,7 @@ CUresult mr_cuInit(unsigned int Flags)
     mr_wiring_setup();
     mr_devices_setup();
     if (!mr_memory_init()) {
-        mr_log(MR_LOG_ERROR, "cuInit: no address space for device memory");
+        mr_call_log(MR_LOG_ERROR, "no address space for device memory");
         status = CUDA_ERROR_OUT_OF_MEMORY;
         goto done;
     }

@@ -10,7 +10,7 @@
 #include "api/check.h"
 #include "api/state.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "event/shared.h"
 #include "kernel/fault.h"
 #include "memory/export.h"
@@ -24,13 +24,12 @@ _Static_assert(sizeof(CUipcEventHandle) == sizeof(struct mr_share_handle), "the 
 /* Hardware looks at the arguments before it asks whether the driver has been initialised. */
 CUresult mr_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 {
-    static const char name[] = "cuIpcGetMemHandle";
     struct mr_context *context;
     struct mr_share_handle handle;
     if (!pHandle)
-        return mr_bad_value(name, "pHandle is NULL");
+        return mr_bad_value("pHandle is NULL");
     if (!dptr)
-        return mr_bad_value(name, "dptr is NULL");
+        return mr_bad_value("dptr is NULL");
     if (!mr_driver_ready())
         return mr_driver_refuse();
     CUresult status = mr_context_require(&context);
@@ -46,7 +45,6 @@ CUresult mr_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
 /* Of the flags hardware asks for the one that there is, and looks at no other. */
 CUresult mr_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
 {
-    static const char name[] = "cuIpcOpenMemHandle";
     struct mr_context *context;
     struct mr_share_handle parts;
     uintptr_t address;
@@ -54,11 +52,11 @@ CUresult mr_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, uns
     if (status != CUDA_SUCCESS)
         return status;
     if (!pdptr)
-        return mr_bad_value(name, "pdptr is NULL");
+        return mr_bad_value("pdptr is NULL");
     if (!(Flags & CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
-        return mr_bad_value(name, "the flags are %#x, without CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", Flags);
+        return mr_bad_value("the flags are %#x, without CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", Flags);
     if (!mr_share_handle_read(&handle, MR_SHARE_MEMORY, &parts))
-        return mr_bad_value(name, "the handle is none of memory");
+        return mr_bad_value("the handle is none of memory");
     status = mr_memory_import(context, &parts, &address);
     if (status == CUDA_SUCCESS)
         *pdptr = address;
@@ -75,7 +73,7 @@ CUresult mr_cuIpcCloseMemHandle(CUdeviceptr dptr)
         return status;
     struct mr_context *context = mr_memory_import_context((uintptr_t)dptr, &last);
     if (!context)
-        return mr_bad_value("cuIpcCloseMemHandle", "%#llx was not opened by cuIpcOpenMemHandle", (unsigned long long)dptr);
+        return mr_bad_value("%#llx was not opened by cuIpcOpenMemHandle", (unsigned long long)dptr);
     if (last)
         status = mr_context_synchronize(context);
     return status == CUDA_SUCCESS ? mr_memory_import_close((uintptr_t)dptr) : status;
@@ -84,13 +82,12 @@ CUresult mr_cuIpcCloseMemHandle(CUdeviceptr dptr)
 /* As hardware does, clears the handle where there is none to give. */
 CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
-    static const char name[] = "cuIpcGetEventHandle";
     struct mr_context *context;
     struct mr_share_handle handle = { 0 };
     if (!pHandle)
-        return mr_bad_value(name, "pHandle is NULL");
+        return mr_bad_value("pHandle is NULL");
     if (!event)
-        return mr_bad_value(name, "event is NULL");
+        return mr_bad_value("event is NULL");
     if (!mr_driver_ready())
         return mr_driver_refuse();
     CUresult status = mr_context_require(&context);
@@ -98,7 +95,7 @@ CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
         return status;
     struct mr_event *found = mr_object_acquire(event, MR_KIND_EVENT);
     if (!found)
-        return mr_bad_handle(name, "event", event);
+        return mr_bad_handle("event", event);
     status = mr_event_export(found, &handle);
     mr_object_drop(found);
     if (status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_HANDLE)
@@ -109,7 +106,6 @@ CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 /* A handle that is none gives another status here than for memory, as on hardware. */
 CUresult mr_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
 {
-    static const char name[] = "cuIpcOpenEventHandle";
     struct mr_context *context;
     struct mr_share_handle parts;
     struct mr_event *event;
@@ -117,9 +113,9 @@ CUresult mr_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
     if (status != CUDA_SUCCESS)
         return status;
     if (!phEvent)
-        return mr_bad_value(name, "phEvent is NULL");
+        return mr_bad_value("phEvent is NULL");
     if (!mr_share_handle_read(&handle, MR_SHARE_EVENT, &parts)) {
-        mr_log(MR_LOG_INFO, "%s: the handle is none of an event", name);
+        mr_call_log(MR_LOG_INFO, "the handle is none of an event");
         return CUDA_ERROR_MAP_FAILED;
     }
     status = mr_event_import(context, &parts, &event);

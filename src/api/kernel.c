@@ -5,14 +5,13 @@
 
 #include "api/check.h"
 #include "api/function.h"
-#include "base/log.h"
 #include "kernel/fault.h"
 
-static CUresult find_kernel(const char *entry, CUkernel handle, struct mr_kernel **out)
+static CUresult find_kernel(CUkernel handle, struct mr_kernel **out)
 {
     *out = mr_object_borrow(handle, MR_KIND_KERNEL);
     /* What is known of it is the library's. */
-    return *out && mr_object_keep((*out)->library) ? CUDA_SUCCESS : mr_bad_handle(entry, "kernel", handle);
+    return *out && mr_object_keep((*out)->library) ? CUDA_SUCCESS : mr_bad_handle("kernel", handle);
 }
 
 CUresult mr_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
@@ -21,17 +20,17 @@ CUresult mr_cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
     struct mr_kernel *found;
     struct mr_function *function;
     if (!pFunc)
-        return mr_bad_value("cuKernelGetFunction", "pFunc is NULL");
+        return mr_bad_value("pFunc is NULL");
     CUresult status = mr_context_require(&context);
     if (status == CUDA_SUCCESS)
-        status = find_kernel("cuKernelGetFunction", kernel, &found);
+        status = find_kernel(kernel, &found);
     if (status == CUDA_SUCCESS)
         status = mr_kernel_function_in(found, context, &function);
     if (status != CUDA_SUCCESS)
         return status;
     *pFunc = mr_object_handle(function);
     if (!*pFunc) /* the library has just ended */
-        return mr_bad_handle("cuKernelGetFunction", "kernel", kernel);
+        return mr_bad_handle("kernel", kernel);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
@@ -40,8 +39,8 @@ CUresult mr_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 {
     struct mr_kernel *found;
     if (!pLib)
-        return mr_bad_value("cuKernelGetLibrary", "pLib is NULL");
-    CUresult status = find_kernel("cuKernelGetLibrary", kernel, &found);
+        return mr_bad_value("pLib is NULL");
+    CUresult status = find_kernel(kernel, &found);
     if (status == CUDA_SUCCESS)
         *pLib = mr_object_handle(found->library);
     return status;
@@ -49,16 +48,15 @@ CUresult mr_cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 
 CUresult mr_cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
 {
-    static const char entry[] = "cuKernelGetAttribute";
     struct mr_device *device;
     struct mr_kernel *found;
     if (!pi)
-        return mr_bad_value(entry, "pi is NULL");
-    CUresult status = find_kernel(entry, kernel, &found);
+        return mr_bad_value("pi is NULL");
+    CUresult status = find_kernel(kernel, &found);
     if (status == CUDA_SUCCESS)
-        status = mr_device_require(entry, dev, &device);
+        status = mr_device_require(dev, &device);
     return status == CUDA_SUCCESS
-               ? mr_function_attribute_get(entry, found->info, &found->settings[device->ordinal], attrib, pi)
+               ? mr_function_attribute_get(found->info, &found->settings[device->ordinal], attrib, pi)
                : status;
 }
 
@@ -78,14 +76,13 @@ static void pass_on(struct mr_kernel *kernel, const struct mr_device *device)
 
 CUresult mr_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
 {
-    static const char entry[] = "cuKernelSetAttribute";
     struct mr_device *device;
     struct mr_kernel *found;
-    CUresult status = find_kernel(entry, kernel, &found);
+    CUresult status = find_kernel(kernel, &found);
     if (status == CUDA_SUCCESS)
-        status = mr_device_require(entry, dev, &device);
+        status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
-        status = mr_function_attribute_set(entry, found->info, &found->settings[device->ordinal], device, attrib, val);
+        status = mr_function_attribute_set(found->info, &found->settings[device->ordinal], device, attrib, val);
     if (status == CUDA_SUCCESS)
         pass_on(found, device);
     return status;
@@ -93,16 +90,15 @@ CUresult mr_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel 
 
 CUresult mr_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
 {
-    static const char entry[] = "cuKernelSetCacheConfig";
     struct mr_device *device;
     struct mr_kernel *found;
-    CUresult status = find_kernel(entry, kernel, &found);
+    CUresult status = find_kernel(kernel, &found);
     if (status == CUDA_SUCCESS)
-        status = mr_device_require(entry, dev, &device);
+        status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return mr_bad_value(entry, "there is no cache preference %d", (int)config);
+        return mr_bad_value("there is no cache preference %d", (int)config);
     found->settings[device->ordinal].cache_config = (int)config;
     pass_on(found, device);
     return CUDA_SUCCESS;
@@ -112,8 +108,8 @@ CUresult mr_cuKernelGetName(const char **name, CUkernel hfunc)
 {
     struct mr_kernel *found;
     if (!name)
-        return mr_bad_value("cuKernelGetName", "name is NULL");
-    CUresult status = find_kernel("cuKernelGetName", hfunc, &found);
+        return mr_bad_value("name is NULL");
+    CUresult status = find_kernel(hfunc, &found);
     if (status == CUDA_SUCCESS)
         *name = found->info->name;
     return status;
@@ -122,7 +118,7 @@ CUresult mr_cuKernelGetName(const char **name, CUkernel hfunc)
 CUresult mr_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
     struct mr_kernel *found;
-    CUresult status = find_kernel("cuKernelGetParamInfo", kernel, &found);
-    return status == CUDA_SUCCESS ? mr_function_param("cuKernelGetParamInfo", found->info, paramIndex, paramOffset, paramSize)
+    CUresult status = find_kernel(kernel, &found);
+    return status == CUDA_SUCCESS ? mr_function_param(found->info, paramIndex, paramOffset, paramSize)
                                   : status;
 }

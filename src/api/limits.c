@@ -6,7 +6,7 @@
 #include "api_impl.h"
 
 #include "api/check.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 
 #define PRINTF_LEAST (512u * 1024u)    /* bytes, as on hardware */
@@ -28,11 +28,11 @@ static bool limit_supported(CUlimit limit)
     }
 }
 
-static CUresult refuse_limit(const char *entry, CUlimit limit)
+static CUresult refuse_limit(CUlimit limit)
 {
     if ((int)limit < 0 || limit >= CU_LIMIT_MAX)
-        return mr_bad_value(entry, "there is no limit %d", (int)limit);
-    mr_log(MR_LOG_INFO, "%s: limit %d does not apply to this device", entry, (int)limit);
+        return mr_bad_value("there is no limit %d", (int)limit);
+    mr_call_log(MR_LOG_INFO, "limit %d does not apply to this device", (int)limit);
     return CUDA_ERROR_UNSUPPORTED_LIMIT;
 }
 
@@ -43,19 +43,19 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
     if (status != CUDA_SUCCESS)
         return status;
     if (!limit_supported(limit))
-        return refuse_limit("cuCtxSetLimit", limit);
+        return refuse_limit(limit);
     switch ((int)limit) {
     case CU_LIMIT_STACK_SIZE:
         if (value > STACK_LIMIT)
-            return mr_bad_value("cuCtxSetLimit", "a stack of %zu bytes is more than %u", value, STACK_LIMIT);
+            return mr_bad_value("a stack of %zu bytes is more than %u", value, STACK_LIMIT);
         value = (value + 15) & ~(size_t)15;
         break;
     case CU_LIMIT_PRINTF_FIFO_SIZE:
     case CU_LIMIT_MALLOC_HEAP_SIZE:
         if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && atomic_load_explicit(&context->has_printed, memory_order_relaxed))
-            return mr_bad_value("cuCtxSetLimit", "a kernel with printf was launched in the context; the buffer's size is fixed");
+            return mr_bad_value("a kernel with printf was launched in the context; the buffer's size is fixed");
         if (value > context->device->total_memory) {
-            mr_log(MR_LOG_INFO, "cuCtxSetLimit: %zu bytes are more than the device has", value);
+            mr_call_log(MR_LOG_INFO, "%zu bytes are more than the device has", value);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
         if (limit == CU_LIMIT_PRINTF_FIFO_SIZE && value < PRINTF_LEAST)
@@ -63,11 +63,11 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
         break;
     case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:
         if (value > 24)
-            return mr_bad_value("cuCtxSetLimit", "a depth of %zu is more than 24", value);
+            return mr_bad_value("a depth of %zu is more than 24", value);
         break;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
         if (value > 128)
-            return mr_bad_value("cuCtxSetLimit", "a granularity of %zu is more than 128", value);
+            return mr_bad_value("a granularity of %zu is more than 128", value);
         break;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
         value = 0; /* no part of the cache can be set aside: the value is clamped to the device's maximum */
@@ -81,12 +81,12 @@ CUresult mr_cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
     struct mr_context *context;
     if (!pvalue)
-        return mr_bad_value("cuCtxGetLimit", "pvalue is NULL");
+        return mr_bad_value("pvalue is NULL");
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!limit_supported(limit))
-        return refuse_limit("cuCtxGetLimit", limit);
+        return refuse_limit(limit);
     *pvalue = atomic_load_explicit(&context->limits[limit], memory_order_relaxed);
     return CUDA_SUCCESS;
 }
@@ -95,7 +95,7 @@ CUresult mr_cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
     struct mr_context *context;
     if (!pconfig)
-        return mr_bad_value("cuCtxGetCacheConfig", "pconfig is NULL");
+        return mr_bad_value("pconfig is NULL");
     CUresult status = mr_context_require(&context);
     if (status == CUDA_SUCCESS)
         *pconfig = (CUfunc_cache)atomic_load_explicit(&context->cache_config, memory_order_relaxed);
@@ -109,7 +109,7 @@ CUresult mr_cuCtxSetCacheConfig(CUfunc_cache config)
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)config > CU_FUNC_CACHE_PREFER_EQUAL)
-        return mr_bad_value("cuCtxSetCacheConfig", "there is no cache preference %d", (int)config);
+        return mr_bad_value("there is no cache preference %d", (int)config);
     atomic_store_explicit(&context->cache_config, (int)config, memory_order_relaxed);
     return CUDA_SUCCESS;
 }
@@ -118,7 +118,7 @@ CUresult mr_cuCtxGetSharedMemConfig(CUsharedconfig *pConfig)
 {
     struct mr_context *context;
     if (!pConfig)
-        return mr_bad_value("cuCtxGetSharedMemConfig", "pConfig is NULL");
+        return mr_bad_value("pConfig is NULL");
     CUresult status = mr_context_require(&context);
     if (status == CUDA_SUCCESS)
         *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
@@ -131,7 +131,7 @@ CUresult mr_cuCtxSetSharedMemConfig(CUsharedconfig config)
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status == CUDA_SUCCESS && (unsigned)config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE)
-        return mr_bad_value("cuCtxSetSharedMemConfig", "there is no bank size %d", (int)config);
+        return mr_bad_value("there is no bank size %d", (int)config);
     return status;
 }
 

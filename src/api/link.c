@@ -12,7 +12,7 @@
 
 #include "api/check.h"
 #include "api/image.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "compile/compile.h"
 #include "object/context.h"
@@ -41,14 +41,14 @@ static void link_finish(void *object)
     mr_free(link->image);
 }
 
-static CUresult find_link(const char *entry, CUlinkState handle, struct mr_link **out)
+static CUresult find_link(CUlinkState handle, struct mr_link **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     *out = mr_object_borrow(handle, MR_KIND_LINK);
-    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "link", handle);
+    return *out ? CUDA_SUCCESS : mr_bad_handle("link", handle);
 }
 
 CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
@@ -58,9 +58,9 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
     if (status != CUDA_SUCCESS)
         return status;
     if (!stateOut || (numOptions > 0 && (!options || !optionValues)))
-        return mr_bad_value("cuLinkCreate", "stateOut or the options are NULL");
+        return mr_bad_value("stateOut or the options are NULL");
     struct mr_image_options checked = { numOptions, options, optionValues };
-    status = mr_image_options_check("cuLinkCreate", &checked);
+    status = mr_image_options_check(&checked);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_link *link = mr_object_new(MR_KIND_LINK, sizeof *link, link_finish);
@@ -81,7 +81,7 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
     return CUDA_SUCCESS;
 }
 
-static CUresult check_type(const char *entry, CUjitInputType type)
+static CUresult check_type(CUjitInputType type)
 {
     switch ((int)type) {
     case CU_JIT_INPUT_PTX:
@@ -91,10 +91,10 @@ static CUresult check_type(const char *entry, CUjitInputType type)
         return CUDA_SUCCESS;
     case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_NVVM:
-        mr_log(MR_LOG_INFO, "%s: inputs of type %d are not supported; PTX, fat binaries with PTX, and objects and archives with those are", entry, (int)type);
+        mr_call_log(MR_LOG_INFO, "inputs of type %d are not supported; PTX, fat binaries with PTX, and objects and archives with those are", (int)type);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     default:
-        return mr_bad_value(entry, "there is no input type %d", (int)type);
+        return mr_bad_value("there is no input type %d", (int)type);
     }
 }
 
@@ -116,16 +116,16 @@ static void end_options(const struct mr_link *link, struct mr_image_options *opt
         mr_free(options->values);
 }
 
-static CUresult check_input(const char *entry, const struct mr_link *link, const char *data, size_t size, bool partial,
+static CUresult check_input(const struct mr_link *link, const char *data, size_t size, bool partial,
                             const struct mr_image_options *own)
 {
     struct mr_image_options options;
     if (own->count > 0)
-        return mr_image_check(entry, link->device, data, size, partial, own);
+        return mr_image_check(link->device, data, size, partial, own);
     CUresult status = begin_options(link, &options);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_image_check(entry, link->device, data, size, partial, &options);
+    status = mr_image_check(link->device, data, size, partial, &options);
     end_options(link, &options);
     return status;
 }
@@ -137,7 +137,7 @@ static CUresult link_status(CUresult status)
 }
 
 /* Does the input go with those before it? A name defined twice is told now, as on hardware. The lock is held. */
-static CUresult try_join(const char *entry, struct mr_link *link)
+static CUresult try_join(struct mr_link *link)
 {
     struct mr_image_options options;
     char *text = NULL;
@@ -146,7 +146,7 @@ static CUresult try_join(const char *entry, struct mr_link *link)
     CUresult status = begin_options(link, &options);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_image_join(entry, link->device, link->inputs, (unsigned)link->count, &options, &text);
+    status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text);
     end_options(link, &options);
     mr_free(text);
     return link_status(status);
@@ -154,7 +154,6 @@ static CUresult try_join(const char *entry, struct mr_link *link)
 
 /* The images that one call adds. */
 struct adding {
-    const char *entry;
     const struct mr_link *link;
     const struct mr_image_options *own;  /* of the call */
     struct mr_program_image *images;     /* data are ours until the link takes them */
@@ -171,7 +170,7 @@ static CUresult take_inputs(struct mr_link *link, struct adding *adding)
         memcpy(link->inputs + link->count, adding->images, adding->count * sizeof *adding->images);
         link->count += adding->count;
         /* What was linked before lacks these inputs. A program may still have the old image: it stays until the next cuLinkComplete. */
-        status = try_join(adding->entry, link);
+        status = try_join(link);
         if (status == CUDA_SUCCESS)
             link->size = 0;
         else
@@ -191,7 +190,7 @@ static CUresult add_image(struct adding *adding, const void *data, size_t size)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memcpy(copy, data, size);
     copy[size] = 0;
-    CUresult status = check_input(adding->entry, adding->link, copy, size, true, adding->own);
+    CUresult status = check_input(adding->link, copy, size, true, adding->own);
     if (status == CUDA_SUCCESS && !mr_array_reserve((void **)&adding->images, &adding->capacity, adding->count + 1, sizeof *adding->images))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS)
@@ -213,25 +212,24 @@ static CUresult add_objects(struct adding *adding, const void *data, size_t size
 {
     CUresult status = mr_program_images_in(data, size, add_container, adding);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "%s: the input is neither a host object nor an archive of them, or it is damaged", adding->entry);
+        mr_call_log(MR_LOG_INFO, "the input is neither a host object nor an archive of them, or it is damaged");
     return status != CUDA_SUCCESS ? status : adding->status;
 }
 
 CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
                              unsigned int numOptions, CUjit_option *options, void **optionValues)
 {
-    static const char entry[] = "cuLinkAddData";
     struct mr_link *link;
     (void)name;
-    CUresult status = find_link(entry, state, &link);
+    CUresult status = find_link(state, &link);
     if (status == CUDA_SUCCESS)
-        status = check_type(entry, type);
+        status = check_type(type);
     if (status != CUDA_SUCCESS)
         return status;
     if (!data || size == 0)
-        return mr_bad_value(entry, "%zu bytes of input at %p", size, data);
+        return mr_bad_value("%zu bytes of input at %p", size, data);
     struct mr_image_options own = { numOptions, options, optionValues };
-    struct adding adding = { .entry = entry, .link = link, .own = &own };
+    struct adding adding = { .link = link, .own = &own };
     bool objects = type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY;
     status = objects ? add_objects(&adding, data, size) : add_image(&adding, data, size);
     if (status == CUDA_SUCCESS && adding.count > 0)
@@ -245,20 +243,19 @@ CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
 CUresult mr_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *path, unsigned int numOptions,
                              CUjit_option *options, void **optionValues)
 {
-    static const char entry[] = "cuLinkAddFile";
     struct mr_link *link;
     char *data;
     size_t size;
-    CUresult status = find_link(entry, state, &link);
+    CUresult status = find_link(state, &link);
     if (status == CUDA_SUCCESS)
-        status = check_type(entry, type);
+        status = check_type(type);
     if (status == CUDA_SUCCESS)
-        status = mr_image_read_file(entry, path, &data, &size);
+        status = mr_image_read_file(path, &data, &size);
     if (status != CUDA_SUCCESS)
         return status;
     if (size == 0) {
         mr_free(data);
-        mr_log(MR_LOG_INFO, "%s: '%s' is empty", entry, path);
+        mr_call_log(MR_LOG_INFO, "'%s' is empty", path);
         return CUDA_ERROR_INVALID_IMAGE;
     }
     status = mr_cuLinkAddData_v2(state, type, data, size, path, numOptions, options, optionValues);
@@ -278,7 +275,6 @@ static bool has_limit(const struct mr_link *link)
 /* Joins the inputs into link->image. The lock is held. */
 static CUresult complete(struct mr_link *link)
 {
-    static const char entry[] = "cuLinkComplete";
     char *text = NULL;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;
@@ -292,12 +288,12 @@ static CUresult complete(struct mr_link *link)
         status = begin_options(link, &options);
         if (status != CUDA_SUCCESS)
             return status;
-        status = mr_image_join(entry, link->device, link->inputs, (unsigned)link->count, &options, &text);
+        status = mr_image_join(link->device, link->inputs, (unsigned)link->count, &options, &text);
         end_options(link, &options);
         size = status == CUDA_SUCCESS ? strlen(text) : 0;
     }
     if (status == CUDA_SUCCESS)
-        status = check_input(entry, link, text, size, false, &(struct mr_image_options){ .count = 0 });
+        status = check_input(link, text, size, false, &(struct mr_image_options){ .count = 0 });
     if (status != CUDA_SUCCESS) {
         mr_free(text);
         return link_status(status);
@@ -312,14 +308,14 @@ static CUresult complete(struct mr_link *link)
 CUresult mr_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
     struct mr_link *link;
-    CUresult status = find_link("cuLinkComplete", state, &link);
+    CUresult status = find_link(state, &link);
     if (status != CUDA_SUCCESS)
         return status;
     if (!cubinOut)
-        return mr_bad_value("cuLinkComplete", "cubinOut is NULL");
+        return mr_bad_value("cubinOut is NULL");
     mr_lock_take(&link->lock);
     if (link->count == 0)
-        status = mr_bad_value("cuLinkComplete", "the link has no input");
+        status = mr_bad_value("the link has no input");
     else if (link->size == 0)
         status = complete(link);
     if (status == CUDA_SUCCESS) {
@@ -334,11 +330,11 @@ CUresult mr_cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 CUresult mr_cuLinkDestroy(CUlinkState state)
 {
     struct mr_link *link;
-    CUresult status = find_link("cuLinkDestroy", state, &link);
+    CUresult status = find_link(state, &link);
     if (status != CUDA_SUCCESS)
         return status;
     if (!mr_object_retire(link))
-        return mr_bad_handle("cuLinkDestroy", "link", state);
+        return mr_bad_handle("link", state);
     mr_object_drop(link);
     return CUDA_SUCCESS;
 }

@@ -13,58 +13,57 @@
 #include "api/check.h"
 #include "api/managed.h"
 #include "api_impl.h"
-#include "base/log.h"
 #include "base/mapped.h"
 #include "memory/advice.h"
 #include "memory/memory.h"
 #include "object/context.h"
 
-CUresult mr_managed_check(const char *name, CUdeviceptr address, size_t size, bool *pageable)
+CUresult mr_managed_check(CUdeviceptr address, size_t size, bool *pageable)
 {
     struct mr_allocation found;
     *pageable = false;
     if (!size)
-        return mr_bad_value(name, "the range is empty");
+        return mr_bad_value("the range is empty");
     if (!mr_memory_find((uintptr_t)address, &found)) {
         *pageable = true;
         if (!mr_memory_is_reserved((uintptr_t)address) && mr_mapped_exists((uintptr_t)address, size))
             return CUDA_SUCCESS;
-        return mr_bad_value(name, "%zu bytes at %#llx are neither managed memory nor mapped", size, (unsigned long long)address);
+        return mr_bad_value("%zu bytes at %#llx are neither managed memory nor mapped", size, (unsigned long long)address);
     }
     if (found.kind != MR_MEMORY_MANAGED)
-        return mr_bad_value(name, "%#llx is not managed memory", (unsigned long long)address);
+        return mr_bad_value("%#llx is not managed memory", (unsigned long long)address);
     size_t mapped = found.mapped - (size_t)(address - found.base);
     if (size > mapped)
-        return mr_bad_value(name, "%zu bytes at %#llx run past the end of the allocation (%zu bytes at %#zx)", size,
+        return mr_bad_value("%zu bytes at %#llx run past the end of the allocation (%zu bytes at %#zx)", size,
             (unsigned long long)address, found.size, (size_t)found.base);
     return CUDA_SUCCESS;
 }
 
-CUresult mr_managed_location(const char *name, CUdevice device, CUmemLocation *out)
+CUresult mr_managed_location(CUdevice device, CUmemLocation *out)
 {
     struct mr_device *found;
     *out = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
     if (device == CU_DEVICE_CPU)
         return CUDA_SUCCESS;
     *out = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device };
-    return mr_device_require(name, device, &found);
+    return mr_device_require(device, &found);
 }
 
-CUresult mr_managed_location_check(const char *name, const CUmemLocation *location)
+CUresult mr_managed_location_check(const CUmemLocation *location)
 {
     struct mr_device *found;
     switch (location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
-        return mr_device_require(name, location->id, &found);
+        return mr_device_require(location->id, &found);
     case CU_MEM_LOCATION_TYPE_HOST:
     case CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
         if (mr_numa_node_exists(location->id))
             return CUDA_SUCCESS;
-        return mr_bad_value(name, "there is no NUMA node %d", location->id);
+        return mr_bad_value("there is no NUMA node %d", location->id);
     default:
-        return mr_bad_value(name, "there is no location type %d", (int)location->type);
+        return mr_bad_value("there is no location type %d", (int)location->type);
     }
 }
 
@@ -115,7 +114,6 @@ static bool advice_has_location(CUmem_advise advice)
 
 static CUresult advise(CUdeviceptr address, size_t size, CUmem_advise advice, const CUmemLocation *location)
 {
-    static const char name[] = "cuMemAdvise";
     struct mr_context *context;
     struct change change = { .advice = advice, .location = *location };
     bool pageable;
@@ -123,10 +121,10 @@ static CUresult advise(CUdeviceptr address, size_t size, CUmem_advise advice, co
     if (status != CUDA_SUCCESS)
         return status;
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
-        return mr_bad_value(name, "there is no advice %d", (int)advice);
-    status = mr_managed_check(name, address, size, &pageable);
+        return mr_bad_value("there is no advice %d", (int)advice);
+    status = mr_managed_check(address, size, &pageable);
     if (status == CUDA_SUCCESS && (advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) && is_numa(location))
-        status = mr_bad_value(name, "accesses are by a device or the host, not by location type %d", (int)location->type);
+        status = mr_bad_value("accesses are by a device or the host, not by location type %d", (int)location->type);
     if (status != CUDA_SUCCESS || pageable || is_numa(location))
         return status;
     return mr_advice_update((uintptr_t)address, size, apply, &change) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -142,7 +140,7 @@ CUresult mr_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice
         return usable;
     if (!advice_has_location(advice))
         checked.id = 0;
-    if (mr_managed_location_check("cuMemAdvise", &checked) != CUDA_SUCCESS)
+    if (mr_managed_location_check(&checked) != CUDA_SUCCESS)
         return CUDA_ERROR_INVALID_VALUE; /* for a device too, where a prefetch says INVALID_DEVICE */
     return advise(devPtr, count, advice, &location);
 }
@@ -151,7 +149,7 @@ CUresult mr_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice
 CUresult mr_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 {
     CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_HOST };
-    CUresult status = advice_has_location(advice) ? mr_managed_location("cuMemAdvise", device, &location) : CUDA_SUCCESS;
+    CUresult status = advice_has_location(advice) ? mr_managed_location(device, &location) : CUDA_SUCCESS;
     return status == CUDA_SUCCESS ? advise(devPtr, count, advice, &location) : status;
 }
 
@@ -207,14 +205,14 @@ static void put_accessed_by(uint32_t bits, int *out, size_t room)
         out[used++] = CU_DEVICE_INVALID;
 }
 
-static CUresult check_attribute(const char *name, void *data, size_t size, CUmem_range_attribute attribute)
+static CUresult check_attribute(void *data, size_t size, CUmem_range_attribute attribute)
 {
     if (attribute < CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY || attribute > CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID)
-        return mr_bad_value(name, "there is no attribute %d", (int)attribute);
+        return mr_bad_value("there is no attribute %d", (int)attribute);
     if (!data)
-        return mr_bad_value(name, "the place for the value is null");
+        return mr_bad_value("the place for the value is null");
     if (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY ? !size || size % 4 : size != 4)
-        return mr_bad_value(name, "%zu bytes are not the size of attribute %d", size, (int)attribute);
+        return mr_bad_value("%zu bytes are not the size of attribute %d", size, (int)attribute);
     return CUDA_SUCCESS;
 }
 
@@ -251,7 +249,6 @@ static void put_attribute(const struct summary *all, CUmem_range_attribute attri
 CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes,
     CUdeviceptr devPtr, size_t count)
 {
-    static const char name[] = "cuMemRangeGetAttributes";
     struct summary all = { 0 };
     struct mr_context *context;
     bool pageable;
@@ -259,15 +256,15 @@ CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_
     if (status != CUDA_SUCCESS)
         return status;
     if (!data || !dataSizes || !attributes || !numAttributes)
-        return mr_bad_value(name, "there are no attributes, or a list is null");
+        return mr_bad_value("there are no attributes, or a list is null");
     for (size_t i = 0; i < numAttributes; i++) {
-        status = check_attribute(name, data[i], dataSizes[i], attributes[i]);
+        status = check_attribute(data[i], dataSizes[i], attributes[i]);
         if (status != CUDA_SUCCESS)
             return status;
     }
-    status = mr_managed_check(name, devPtr, count, &pageable);
+    status = mr_managed_check(devPtr, count, &pageable);
     if (status == CUDA_SUCCESS && pageable)
-        status = mr_bad_value(name, "%#llx is not managed memory", (unsigned long long)devPtr);
+        status = mr_bad_value("%#llx is not managed memory", (unsigned long long)devPtr);
     if (status != CUDA_SUCCESS)
         return status;
     mr_advice_visit((uintptr_t)devPtr, count, summarise, &all);

@@ -12,7 +12,7 @@
 #include "api/graph.h"
 #include "api/mempool.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "memory/memory.h"
 #include "memory/mempool.h"
 #include "object/context.h"
@@ -23,22 +23,22 @@
 
 typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out);
 
-static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
+static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!out)
-        return mr_bad_value(name, "the place for the address is null");
+        return mr_bad_value("the place for the address is null");
     *out = 0;   /* hardware clears the result of a failed call */
     if (!size)
-        return mr_bad_value(name, "the size is 0");
+        return mr_bad_value("the size is 0");
     status = how(context, kind, size, flags, out);
     if (status == CUDA_ERROR_OUT_OF_MEMORY && mr_mempools_trim_all())
         status = how(context, kind, size, flags, out);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
-        mr_log(MR_LOG_INFO, "%s: %zu bytes are not to be had (%zu of %zu in use)", name, size,
+        mr_call_log(MR_LOG_INFO, "%zu bytes are not to be had (%zu of %zu in use)", size,
             atomic_load_explicit(&context->device->used_memory, memory_order_relaxed), context->device->total_memory);
     return status;
 }
@@ -46,7 +46,7 @@ static CUresult allocate(const char *name, enum mr_memory_kind kind, size_t size
 CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
     uintptr_t address = NOT_WRITTEN;
-    CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate, dptr ? &address : NULL);
+    CUresult status = allocate(MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate, dptr ? &address : NULL);
     if (address != NOT_WRITTEN)
         *dptr = address;
     return status;
@@ -55,7 +55,7 @@ CUresult mr_cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 {
     uintptr_t address = NOT_WRITTEN;
-    CUresult status = allocate("cuMemAlloc", MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate_low, dptr ? &address : NULL);
+    CUresult status = allocate(MR_MEMORY_DEVICE, bytesize, 0, mr_memory_allocate_low, dptr ? &address : NULL);
     if (address != NOT_WRITTEN)
         *dptr = (CUdeviceptr_v1)address;
     return status;
@@ -64,26 +64,25 @@ CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 /* Pitched allocation; `out` and `pitch` are written on success only. */
 static CUresult allocate_pitch(size_t width, size_t height, unsigned element, allocator how, uintptr_t *out, size_t *pitch)
 {
-    static const char name[] = "cuMemAllocPitch";
     struct mr_context *context;
     size_t row, total;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!out || !pitch)
-        return mr_bad_value(name, "the place for the address or the pitch is null");
+        return mr_bad_value("the place for the address or the pitch is null");
     if (element != 4 && element != 8 && element != 16)
-        return mr_bad_value(name, "the element size is %u bytes; it may be 4, 8 or 16", element);
+        return mr_bad_value("the element size is %u bytes; it may be 4, 8 or 16", element);
     if (!width || !height)
-        return mr_bad_value(name, "%zu x %zu bytes are none", width, height);
+        return mr_bad_value("%zu x %zu bytes are none", width, height);
     if (width > INT_MAX - PITCH_STEP)
-        return mr_bad_value(name, "rows of %zu bytes are above the device's limit", width);
+        return mr_bad_value("rows of %zu bytes are above the device's limit", width);
     row = (width + PITCH_STEP - 1) & ~(PITCH_STEP - 1);
     if (__builtin_mul_overflow(row, height, &total)) {
-        mr_log(MR_LOG_INFO, "%s: %zu x %zu bytes do not fit in memory", name, width, height);
+        mr_call_log(MR_LOG_INFO, "%zu x %zu bytes do not fit in memory", width, height);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    status = allocate(name, MR_MEMORY_DEVICE, total, 0, how, out);
+    status = allocate(MR_MEMORY_DEVICE, total, 0, how, out);
     if (status == CUDA_SUCCESS)
         *pitch = row;
     return status;
@@ -120,8 +119,8 @@ CUresult mr_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int f
     if (status != CUDA_SUCCESS)
         return status;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST)
-        return mr_bad_value("cuMemAllocManaged", "flags are %#x; they may be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST", flags);
-    status = allocate("cuMemAllocManaged", MR_MEMORY_MANAGED, bytesize, flags, mr_memory_allocate, dptr ? &address : NULL);
+        return mr_bad_value("flags are %#x; they may be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST", flags);
+    status = allocate(MR_MEMORY_MANAGED, bytesize, flags, mr_memory_allocate, dptr ? &address : NULL);
     if (status == CUDA_SUCCESS)
         *dptr = address;
     return status;
@@ -140,21 +139,21 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
     if (!dptr)
         return mr_context_current() ? mr_context_error(mr_context_current()) : CUDA_SUCCESS;
     if (!mr_memory_find((uintptr_t)dptr, &found))
-        return mr_bad_value("cuMemFree", "%#llx is in no live allocation", (unsigned long long)dptr);
+        return mr_bad_value("%#llx is in no live allocation", (unsigned long long)dptr);
     if (found.base != dptr)
-        return mr_bad_value("cuMemFree", "%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
+        return mr_bad_value("%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
             (unsigned long long)(dptr - found.base), (size_t)found.base);
     if (mr_mempool_is_address((uintptr_t)dptr))
-        return mr_mempool_free_now("cuMemFree", dptr, &found);
+        return mr_mempool_free_now(dptr, &found);
     if (found.kind == MR_MEMORY_GRAPH)
-        return mr_graph_memory_free_now("cuMemFree", dptr, found.context);
+        return mr_graph_memory_free_now(dptr, found.context);
     if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)
-        return mr_bad_value("cuMemFree", "%#llx is %s", (unsigned long long)dptr,
+        return mr_bad_value("%#llx is %s", (unsigned long long)dptr,
             found.kind == MR_MEMORY_MODULE ? "a module's variable" : mr_allocation_is_mapped(&found) ? "mapped: cuMemUnmap ends that" : "host memory");
     if (found.kind == MR_MEMORY_MANAGED && found.flags & MR_MEMORY_VARIABLE)
-        return mr_bad_value("cuMemFree", "%#llx is a managed variable", (unsigned long long)dptr);
+        return mr_bad_value("%#llx is a managed variable", (unsigned long long)dptr);
     if (found.imported)
-        return mr_bad_value("cuMemFree", "%#llx is another process's memory; cuIpcCloseMemHandle closes it", (unsigned long long)dptr);
+        return mr_bad_value("%#llx is another process's memory; cuIpcCloseMemHandle closes it", (unsigned long long)dptr);
     CUresult status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
 }
@@ -201,7 +200,7 @@ CUresult mr_cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdevicep
     if (status != CUDA_SUCCESS)
         return status;
     if (!mr_memory_find_usable((uintptr_t)dptr, &found) || !mr_allocation_right(&found, context->device->ordinal)) {
-        mr_log(MR_LOG_INFO, "cuMemGetAddressRange: %#llx is in no live allocation that the device may use", (unsigned long long)dptr);
+        mr_call_log(MR_LOG_INFO, "%#llx is in no live allocation that the device may use", (unsigned long long)dptr);
         return CUDA_ERROR_NOT_FOUND;
     }
     if (pbase)

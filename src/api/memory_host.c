@@ -6,7 +6,7 @@
 
 #include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "memory/memory.h"
 #include "object/context.h"
 #include "stream/stream.h"
@@ -15,7 +15,7 @@
 #define REGISTER_FLAGS \
     (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
 
-static CUresult allocate(const char *name, void **pp, size_t size, unsigned flags)
+static CUresult allocate(void **pp, size_t size, unsigned flags)
 {
     struct mr_context *context;
     uintptr_t address;
@@ -23,9 +23,9 @@ static CUresult allocate(const char *name, void **pp, size_t size, unsigned flag
     if (status != CUDA_SUCCESS)
         return status;
     if (!pp)
-        return mr_bad_value(name, "the place for the address is null");
+        return mr_bad_value("the place for the address is null");
     if (flags & ~(unsigned)HOST_ALLOC_FLAGS)
-        return mr_bad_value(name, "flags %#x are not known", flags & ~(unsigned)HOST_ALLOC_FLAGS);
+        return mr_bad_value("flags %#x are not known", flags & ~(unsigned)HOST_ALLOC_FLAGS);
     if (!size) {
         *pp = NULL;   /* nothing, which cuMemFreeHost takes back */
         return CUDA_SUCCESS;
@@ -35,23 +35,23 @@ static CUresult allocate(const char *name, void **pp, size_t size, unsigned flag
     if (status == CUDA_SUCCESS)
         *pp = (void *)address;
     else
-        mr_log(MR_LOG_INFO, "%s: %zu bytes of host memory are not to be had", name, size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes of host memory are not to be had", size);
     return status;
 }
 
 CUresult mr_cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
-    return allocate("cuMemHostAlloc", pp, bytesize, Flags);
+    return allocate(pp, bytesize, Flags);
 }
 
 CUresult mr_cuMemAllocHost_v2(void **pp, size_t bytesize)
 {
-    return allocate("cuMemAllocHost", pp, bytesize, 0);
+    return allocate(pp, bytesize, 0);
 }
 
 CUresult mr_cuMemAllocHost(void **pp, unsigned int bytesize)
 {
-    return allocate("cuMemAllocHost", pp, bytesize, 0);
+    return allocate(pp, bytesize, 0);
 }
 
 /* As for cuMemFree, no context need be current. */
@@ -67,7 +67,7 @@ CUresult mr_cuMemFreeHost(void *p)
     if (!p || status != CUDA_SUCCESS)
         return status;
     if (!mr_memory_find((uintptr_t)p, &found) || found.kind != MR_MEMORY_PINNED || found.base != (uintptr_t)p)
-        return mr_bad_value("cuMemFreeHost", "%p is not the start of pinned memory", p);
+        return mr_bad_value("%p is not the start of pinned memory", p);
     status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release(found.base, MR_MEMORY_PINNED) : status;
 }
@@ -86,11 +86,11 @@ CUresult mr_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned i
     if (status != CUDA_SUCCESS)
         return status;
     if (!pdptr)
-        return mr_bad_value("cuMemHostGetDevicePointer", "the place for the address is null");
+        return mr_bad_value("the place for the address is null");
     if (Flags)
-        return mr_bad_value("cuMemHostGetDevicePointer", "flags are %#x; they must be 0", Flags);
+        return mr_bad_value("flags are %#x; they must be 0", Flags);
     if (!find_host(p, &found))
-        return mr_bad_value("cuMemHostGetDevicePointer", "%p is neither pinned nor registered", p);
+        return mr_bad_value("%p is neither pinned nor registered", p);
     *pdptr = (CUdeviceptr)(uintptr_t)p;
     return CUDA_SUCCESS;
 }
@@ -102,7 +102,7 @@ CUresult mr_cuMemHostGetDevicePointer(CUdeviceptr_v1 *pdptr, void *p, unsigned i
     if (status != CUDA_SUCCESS)
         return status;
     if (address > UINT32_MAX)
-        return mr_bad_value("cuMemHostGetDevicePointer", "%p does not fit in the 32 bits of this old entry point", p);
+        return mr_bad_value("%p does not fit in the 32 bits of this old entry point", p);
     *pdptr = (CUdeviceptr_v1)address;
     return CUDA_SUCCESS;
 }
@@ -115,9 +115,9 @@ CUresult mr_cuMemHostGetFlags(unsigned int *pFlags, void *p)
     if (status != CUDA_SUCCESS)
         return status;
     if (!pFlags)
-        return mr_bad_value("cuMemHostGetFlags", "the place for the flags is null");
+        return mr_bad_value("the place for the flags is null");
     if (!find_host(p, &found))
-        return mr_bad_value("cuMemHostGetFlags", "%p is neither pinned nor registered", p);
+        return mr_bad_value("%p is neither pinned nor registered", p);
     *pFlags = found.flags;
     return CUDA_SUCCESS;
 }
@@ -129,16 +129,16 @@ CUresult mr_cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
     if (status != CUDA_SUCCESS)
         return status;
     if (Flags & ~(unsigned)REGISTER_FLAGS)
-        return mr_bad_value("cuMemHostRegister", "flags %#x are not known", Flags & ~(unsigned)REGISTER_FLAGS);
+        return mr_bad_value("flags %#x are not known", Flags & ~(unsigned)REGISTER_FLAGS);
     if (Flags & CU_MEMHOSTREGISTER_IOMEMORY)
-        return mr_bad_value("cuMemHostRegister", "%p is not memory of other hardware", p);
+        return mr_bad_value("%p is not memory of other hardware", p);
     status = mr_memory_register(context, p, bytesize, Flags | CU_MEMHOSTREGISTER_DEVICEMAP);
     if (status == CUDA_ERROR_INVALID_VALUE)
-        return mr_bad_value("cuMemHostRegister", "%zu bytes at %p are null, empty, not mapped, read-only, or the driver's own", bytesize, p);
+        return mr_bad_value("%zu bytes at %p are null, empty, not mapped, read-only, or the driver's own", bytesize, p);
     if (status == CUDA_ERROR_NOT_SUPPORTED || status == CUDA_ERROR_OUT_OF_MEMORY)
-        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p are more than a program can have", bytesize, p);
+        mr_call_log(MR_LOG_INFO, "%zu bytes at %p are more than a program can have", bytesize, p);
     if (status == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)
-        mr_log(MR_LOG_INFO, "cuMemHostRegister: %zu bytes at %p overlap registered memory", bytesize, p);
+        mr_call_log(MR_LOG_INFO, "%zu bytes at %p overlap registered memory", bytesize, p);
     return status;
 }
 
@@ -150,12 +150,12 @@ CUresult mr_cuMemHostUnregister(void *p)
     if (status != CUDA_SUCCESS && (status != CUDA_ERROR_INVALID_CONTEXT || mr_context_current()))
         return status; /* it needs none, but not one that is of no use */
     if (!p)
-        return mr_bad_value("cuMemHostUnregister", "the address is null");
+        return mr_bad_value("the address is null");
     bool known = mr_memory_find((uintptr_t)p, &found);
     if (known && (found.kind != MR_MEMORY_REGISTERED || found.base != (uintptr_t)p))
-        return mr_bad_value("cuMemHostUnregister", "%p is not where a registration starts", p);
+        return mr_bad_value("%p is not where a registration starts", p);
     if (!known) {
-        mr_log(MR_LOG_INFO, "cuMemHostUnregister: %p is not registered", p);
+        mr_call_log(MR_LOG_INFO, "%p is not registered", p);
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     }
     status = mr_context_synchronize(found.context);

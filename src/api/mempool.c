@@ -6,32 +6,32 @@
 #include <stdbool.h>
 #include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "memory/mempool.h"
 #include "object/context.h"
 
 #define MOST ((size_t)1 << 46)   /* bytes that no pool can be limited to; more than any address space for pools */
 
-CUresult mr_mempool_require(const char *entry, CUmemoryPool handle, struct mr_mempool **out)
+CUresult mr_mempool_require(CUmemoryPool handle, struct mr_mempool **out)
 {
     *out = mr_mempool_find(handle);
-    return *out ? CUDA_SUCCESS : mr_bad_value(entry, "%p is not a live memory pool", (void *)handle);
+    return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live memory pool", (void *)handle);
 }
 
 /* ---- places ---- */
 
 /* The device that a pool's location names, NULL for the host. CUDA_ERROR_INVALID_VALUE for a location that does not exist. */
-static CUresult check_place(const char *name, const CUmemLocation *location, CUmemAllocationType type, struct mr_device **device)
+static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type, struct mr_device **device)
 {
     *device = NULL;
     switch (location->type) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
         *device = mr_device_get(location->id);
-        return *device ? CUDA_SUCCESS : mr_bad_value(name, "there is no device %d", location->id);
+        return *device ? CUDA_SUCCESS : mr_bad_value("there is no device %d", location->id);
     case CU_MEM_LOCATION_TYPE_HOST:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return mr_numa_node_exists(location->id) ? CUDA_SUCCESS : mr_bad_value(name, "there is no NUMA node %d", location->id);
+        return mr_numa_node_exists(location->id) ? CUDA_SUCCESS : mr_bad_value("there is no NUMA node %d", location->id);
     case CU_MEM_LOCATION_TYPE_NONE:
         if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
             return CUDA_SUCCESS;
@@ -39,33 +39,33 @@ static CUresult check_place(const char *name, const CUmemLocation *location, CUm
     default:
         break;
     }
-    return mr_bad_value(name, "no memory pool is at location type %d", (int)location->type);
+    return mr_bad_value("no memory pool is at location type %d", (int)location->type);
 }
 
 /* ---- making and ending ---- */
 
 /* Attributes of other systems and the usage are not looked at, as on hardware. */
-static CUresult check_properties(const char *name, const CUmemPoolProps *props, struct mr_device **device)
+static CUresult check_properties(const CUmemPoolProps *props, struct mr_device **device)
 {
     unsigned handles = (unsigned)props->handleTypes;
     if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED && props->allocType != CU_MEM_ALLOCATION_TYPE_MANAGED)
-        return mr_bad_value(name, "there is no allocation type %d", (int)props->allocType);
+        return mr_bad_value("there is no allocation type %d", (int)props->allocType);
     for (size_t i = 0; i < sizeof props->reserved; i++)
         if (props->reserved[i])
-            return mr_bad_value(name, "byte %zu of the reserved ones is %u", i, props->reserved[i]);
-    CUresult status = check_place(name, &props->location, props->allocType, device);
+            return mr_bad_value("byte %zu of the reserved ones is %u", i, props->reserved[i]);
+    CUresult status = check_place(&props->location, props->allocType, device);
     if (status != CUDA_SUCCESS)
         return status;
     if (handles && props->location.type == CU_MEM_LOCATION_TYPE_HOST)
-        return mr_bad_value(name, "pools of host memory of no node cannot be shared");
+        return mr_bad_value("pools of host memory of no node cannot be shared");
     if (handles == CU_MEM_HANDLE_TYPE_FABRIC) {
-        mr_log(MR_LOG_INFO, "%s: there is no fabric to share memory over", name);
+        mr_call_log(MR_LOG_INFO, "there is no fabric to share memory over");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (handles & ~(unsigned)CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return mr_bad_value(name, "handles of type %#x cannot be made", handles);
+        return mr_bad_value("handles of type %#x cannot be made", handles);
     if (props->maxSize >= MOST) {
-        mr_log(MR_LOG_INFO, "%s: %zu bytes are more than a pool can have", name, props->maxSize);
+        mr_call_log(MR_LOG_INFO, "%zu bytes are more than a pool can have", props->maxSize);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     return CUDA_SUCCESS;
@@ -73,11 +73,10 @@ static CUresult check_properties(const char *name, const CUmemPoolProps *props, 
 
 CUresult mr_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
-    static const char name[] = "cuMemPoolCreate";
     struct mr_device *device;
     if (!pool || !poolProps)
-        return mr_bad_value(name, "the properties or the place for the pool is null");
-    CUresult status = check_properties(name, poolProps, &device);
+        return mr_bad_value("the properties or the place for the pool is null");
+    CUresult status = check_properties(poolProps, &device);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_mempool *made = mr_mempool_new(poolProps, device);
@@ -89,25 +88,23 @@ CUresult mr_cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 
 CUresult mr_cuMemPoolDestroy(CUmemoryPool pool)
 {
-    static const char name[] = "cuMemPoolDestroy";
     struct mr_mempool *found;
-    CUresult status = mr_mempool_require(name, pool, &found);
+    CUresult status = mr_mempool_require(pool, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_mempool_is_imported(found) && mr_mempool_is_in_use(found))
-        return mr_bad_value(name, "allocations that were imported through the pool are not freed");
-    return mr_mempool_destroy(found) ? CUDA_SUCCESS : mr_bad_value(name, "%p is a default pool, or was destroyed by another thread", (void *)pool);
+        return mr_bad_value("allocations that were imported through the pool are not freed");
+    return mr_mempool_destroy(found) ? CUDA_SUCCESS : mr_bad_value("%p is a default pool, or was destroyed by another thread", (void *)pool);
 }
 
 CUresult mr_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
-    static const char name[] = "cuMemPoolTrimTo";
     struct mr_mempool *found;
-    CUresult status = mr_mempool_require(name, pool, &found);
+    CUresult status = mr_mempool_require(pool, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_mempool_is_imported(found))
-        return mr_bad_value(name, "an imported pool has no memory of its own");
+        return mr_bad_value("an imported pool has no memory of its own");
     mr_mempool_trim(found, minBytesToKeep);
     return CUDA_SUCCESS;
 }
@@ -125,30 +122,29 @@ static bool is_attribute(CUmemPool_attribute attribute)
     return attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES && attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH;
 }
 
-static CUresult check_attribute(const char *name, CUmemoryPool pool, CUmemPool_attribute attribute, const void *value, struct mr_mempool **out)
+static CUresult check_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, const void *value, struct mr_mempool **out)
 {
-    CUresult status = mr_mempool_require(name, pool, out);
+    CUresult status = mr_mempool_require(pool, out);
     if (status != CUDA_SUCCESS)
         return status;
     if (!value)
-        return mr_bad_value(name, "the value is null");
+        return mr_bad_value("the value is null");
     if (mr_mempool_is_imported(*out))
-        return mr_bad_value(name, "an imported pool has no attributes");
-    return is_attribute(attribute) ? CUDA_SUCCESS : mr_bad_value(name, "there is no attribute %d", (int)attribute);
+        return mr_bad_value("an imported pool has no attributes");
+    return is_attribute(attribute) ? CUDA_SUCCESS : mr_bad_value("there is no attribute %d", (int)attribute);
 }
 
 CUresult mr_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
-    static const char name[] = "cuMemPoolSetAttribute";
     struct mr_mempool *found;
-    CUresult status = check_attribute(name, pool, attr, value, &found);
+    CUresult status = check_attribute(pool, attr, value, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (attr == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT || attr == CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
-        return mr_bad_value(name, "attribute %d cannot be set", (int)attr);
+        return mr_bad_value("attribute %d cannot be set", (int)attr);
     uint64_t wanted = is_flag(attr) ? (uint64_t)(*(int *)value != 0) : *(cuuint64_t *)value;
     if ((attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) && wanted)
-        return mr_bad_value(name, "a high mark can be set to 0 only");
+        return mr_bad_value("a high mark can be set to 0 only");
     mr_mempool_set(found, attr, wanted);
     return CUDA_SUCCESS;
 }
@@ -156,7 +152,7 @@ CUresult mr_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, v
 CUresult mr_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
     struct mr_mempool *found;
-    CUresult status = check_attribute("cuMemPoolGetAttribute", pool, attr, value, &found);
+    CUresult status = check_attribute(pool, attr, value, &found);
     if (status != CUDA_SUCCESS)
         return status;
     uint64_t now = mr_mempool_get(found, attr);
@@ -170,26 +166,26 @@ CUresult mr_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, v
 /* ---- access ---- */
 
 /* Pools of device memory are for devices, those of host memory for the host and devices. */
-static CUresult check_access(const char *name, const struct mr_mempool *pool, const CUmemAccessDesc *desc, struct mr_device **device)
+static CUresult check_access(const struct mr_mempool *pool, const CUmemAccessDesc *desc, struct mr_device **device)
 {
     unsigned flags = (unsigned)desc->flags;
     bool host = desc->location.type == CU_MEM_LOCATION_TYPE_HOST && !mr_mempool_device(pool);
     *device = NULL;
     if (!host && desc->location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
-        mr_log(MR_LOG_INFO, "%s: access cannot be set for location type %d", name, (int)desc->location.type);
+        mr_call_log(MR_LOG_INFO, "access cannot be set for location type %d", (int)desc->location.type);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    CUresult status = host ? CUDA_SUCCESS : mr_device_require(name, desc->location.id, device);
+    CUresult status = host ? CUDA_SUCCESS : mr_device_require(desc->location.id, device);
     if (status != CUDA_SUCCESS)
         return status;
     if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-        return mr_bad_value(name, "there is no right %#x", flags);
+        return mr_bad_value("there is no right %#x", flags);
     if (flags == CU_MEM_ACCESS_FLAGS_PROT_READ || (host && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)) {
-        mr_log(MR_LOG_INFO, "%s: pools have no right %#x", name, flags);
+        mr_call_log(MR_LOG_INFO, "pools have no right %#x", flags);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (*device && *device == mr_mempool_device(pool) && flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
-        mr_log(MR_LOG_INFO, "%s: a device keeps its access to its own memory", name);
+        mr_call_log(MR_LOG_INFO, "a device keeps its access to its own memory");
         return CUDA_ERROR_INVALID_DEVICE;
     }
     return CUDA_SUCCESS;
@@ -197,16 +193,15 @@ static CUresult check_access(const char *name, const struct mr_mempool *pool, co
 
 CUresult mr_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
 {
-    static const char name[] = "cuMemPoolSetAccess";
     struct mr_mempool *found;
     struct mr_device *device;
-    CUresult status = mr_mempool_require(name, pool, &found);
+    CUresult status = mr_mempool_require(pool, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (!map)
-        return mr_bad_value(name, "the list of descriptions is null");
+        return mr_bad_value("the list of descriptions is null");
     for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
-        status = check_access(name, found, &map[i], &device);
+        status = check_access(found, &map[i], &device);
     for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++)
         if (map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE)
             mr_mempool_set_access(found, mr_device_get(map[i].location.id), (unsigned)map[i].flags);
@@ -215,15 +210,14 @@ CUresult mr_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, si
 
 CUresult mr_cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 {
-    static const char name[] = "cuMemPoolGetAccess";
     struct mr_mempool *found;
     struct mr_device *device;
-    CUresult status = mr_mempool_require(name, memPool, &found);
+    CUresult status = mr_mempool_require(memPool, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (!flags || !location)
-        return mr_bad_value(name, "the location or the place for the answer is null");
-    status = check_place(name, location, CU_MEM_ALLOCATION_TYPE_PINNED, &device);
+        return mr_bad_value("the location or the place for the answer is null");
+    status = check_place(location, CU_MEM_ALLOCATION_TYPE_PINNED, &device);
     if (status != CUDA_SUCCESS)
         return status;
     unsigned right = mr_mempool_device(found) ? CU_MEM_ACCESS_FLAGS_PROT_NONE : CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
@@ -243,12 +237,11 @@ static CUresult put_pool(CUmemoryPool *out, const struct mr_mempool *pool)
 
 CUresult mr_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
-    static const char name[] = "cuDeviceGetDefaultMemPool";
     struct mr_device *device;
     CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev };
     if (!pool_out)
-        return mr_bad_value(name, "the place for the pool is null");
-    CUresult status = mr_device_require(name, dev, &device);
+        return mr_bad_value("the place for the pool is null");
+    CUresult status = mr_device_require(dev, &device);
     return status == CUDA_SUCCESS ? put_pool(pool_out, mr_mempool_default(&location, CU_MEM_ALLOCATION_TYPE_PINNED)) : status;
 }
 
@@ -265,35 +258,33 @@ CUresult mr_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 }
 
 /* The place that a location and an allocation type name. */
-static CUresult check_location(const char *name, const CUmemLocation *location, CUmemAllocationType type)
+static CUresult check_location(const CUmemLocation *location, CUmemAllocationType type)
 {
     struct mr_device *device;
     if (!location)
-        return mr_bad_value(name, "the location is null");
+        return mr_bad_value("the location is null");
     if (type != CU_MEM_ALLOCATION_TYPE_PINNED && type != CU_MEM_ALLOCATION_TYPE_MANAGED)
-        return mr_bad_value(name, "there is no allocation type %d", (int)type);
+        return mr_bad_value("there is no allocation type %d", (int)type);
     if (location->type < CU_MEM_LOCATION_TYPE_NONE || location->type > CU_MEM_LOCATION_TYPE_HOST_NUMA) {
-        mr_log(MR_LOG_INFO, "%s: there are no pools for location type %d", name, (int)location->type);
+        mr_call_log(MR_LOG_INFO, "there are no pools for location type %d", (int)location->type);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return check_place(name, location, type, &device);
+    return check_place(location, type, &device);
 }
 
 CUresult mr_cuMemGetDefaultMemPool(CUmemoryPool *pool_out, CUmemLocation *location, CUmemAllocationType type)
 {
-    static const char name[] = "cuMemGetDefaultMemPool";
     if (!pool_out)
-        return mr_bad_value(name, "the place for the pool is null");
-    CUresult status = check_location(name, location, type);
+        return mr_bad_value("the place for the pool is null");
+    CUresult status = check_location(location, type);
     return status == CUDA_SUCCESS ? put_pool(pool_out, mr_mempool_default(location, type)) : status;
 }
 
 CUresult mr_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type)
 {
-    static const char name[] = "cuMemGetMemPool";
     if (!pool)
-        return mr_bad_value(name, "the place for the pool is null");
-    CUresult status = check_location(name, location, type);
+        return mr_bad_value("the place for the pool is null");
+    CUresult status = check_location(location, type);
     return status == CUDA_SUCCESS ? put_pool(pool, mr_mempool_current(location, type)) : status;
 }
 
@@ -305,18 +296,17 @@ static bool is_same_place(const CUmemLocation *one, const CUmemLocation *other)
 
 CUresult mr_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)
 {
-    static const char name[] = "cuMemSetMemPool";
     struct mr_mempool *found;
-    CUresult status = check_location(name, location, type);
+    CUresult status = check_location(location, type);
     if (status == CUDA_SUCCESS)
-        status = mr_mempool_require(name, pool, &found);
+        status = mr_mempool_require(pool, &found);
     if (status != CUDA_SUCCESS)
         return status;
     const CUmemPoolProps *properties = mr_mempool_properties(found);
     if (properties->allocType != type || !is_same_place(&properties->location, location))
-        return mr_bad_value(name, "the pool is of another place, or of another kind of memory");
+        return mr_bad_value("the pool is of another place, or of another kind of memory");
     if (mr_mempool_is_imported(found))
-        return mr_bad_value(name, "nothing can be allocated from an imported pool");
+        return mr_bad_value("nothing can be allocated from an imported pool");
     mr_mempool_set_current(found);
     return CUDA_SUCCESS;
 }

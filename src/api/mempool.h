@@ -12,13 +12,13 @@ struct mr_mempool;
 struct mr_stream;
 
 /* The live pool behind a handle; CUDA_ERROR_INVALID_VALUE otherwise. */
-CUresult mr_mempool_require(const char *entry, CUmemoryPool handle, struct mr_mempool **out) __attribute__((warn_unused_result));
+CUresult mr_mempool_require(CUmemoryPool handle, struct mr_mempool **out) __attribute__((warn_unused_result));
 
 /* Allocates in the order of the stream. The arguments were checked. */
-CUresult mr_mempool_take(const char *entry, struct mr_stream *stream, struct mr_mempool *pool, size_t size, CUdeviceptr *out)
+CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size_t size, CUdeviceptr *out)
     __attribute__((warn_unused_result));
 
 /* cuMemFree of memory of a pool: waits for all work on its device, then frees it. */
-CUresult mr_mempool_free_now(const char *entry, CUdeviceptr address, const struct mr_allocation *found) __attribute__((warn_unused_result));
+CUresult mr_mempool_free_now(CUdeviceptr address, const struct mr_allocation *found) __attribute__((warn_unused_result));
 
 #endif

@@ -12,7 +12,7 @@
 #include "api/graph.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "command/command.h"
@@ -24,7 +24,7 @@
 
 /* ---- allocation ---- */
 
-CUresult mr_mempool_take(const char *entry, struct mr_stream *stream, struct mr_mempool *pool, size_t size, CUdeviceptr *out)
+CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size_t size, CUdeviceptr *out)
 {
     struct mr_mempool_grant grant;
     uint64_t id = mr_stream_id(stream);
@@ -37,7 +37,7 @@ CUresult mr_mempool_take(const char *entry, struct mr_stream *stream, struct mr_
             status = mr_mempool_allocate(pool, size, id, MR_MEMPOOL_FULL, &view, &grant);
     }
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
-        mr_log(MR_LOG_INFO, "%s: %zu bytes are not to be had", entry, size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes are not to be had", size);
     if (status == CUDA_SUCCESS && grant.wait) {
         mr_mark_hold(grant.wait);
         status = mr_stream_wait_mark(stream, grant.wait);
@@ -52,7 +52,7 @@ CUresult mr_mempool_take(const char *entry, struct mr_stream *stream, struct mr_
 }
 
 /* An allocation in a captured stream is a node of the graph; its address is known at once. */
-__attribute__((cold)) static CUresult allocate_captured(const char *entry, CUdeviceptr *dptr, size_t size, struct mr_stream *stream)
+__attribute__((cold)) static CUresult allocate_captured(CUdeviceptr *dptr, size_t size, struct mr_stream *stream)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params = { .bytesize = size, .poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
         .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = mr_stream_context(stream)->device->ordinal } } };
@@ -61,24 +61,24 @@ __attribute__((cold)) static CUresult allocate_captured(const char *entry, CUdev
     if (!graph)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     struct mr_capture_info info;
-    CUresult status = mr_capture_ask(entry, stream, &info);
+    CUresult status = mr_capture_ask(stream, &info);
     if (status == CUDA_SUCCESS)
-        status = mr_work_from_alloc(entry, &params, graph, info.nodes, info.count, &work);
+        status = mr_work_from_alloc(&params, graph, info.nodes, info.count, &work);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_add(entry, stream, work);
+        status = mr_capture_add(stream, work);
     if (status == CUDA_SUCCESS)
         *dptr = params.dptr;
     return status;
 }
 
-static CUresult allocate(const char *entry, CUdeviceptr *dptr, size_t size, struct mr_mempool *pool, struct mr_stream *stream)
+static CUresult allocate(CUdeviceptr *dptr, size_t size, struct mr_mempool *pool, struct mr_stream *stream)
 {
     if (!dptr)
-        return mr_bad_value(entry, "the place for the address is null");
+        return mr_bad_value("the place for the address is null");
     bool captured;
-    CUresult status = mr_capture_route(entry, stream, &captured);
+    CUresult status = mr_capture_route(stream, &captured);
     if (status == CUDA_SUCCESS && !captured)
-        status = mr_capture_permit(entry);
+        status = mr_capture_permit();
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     if (!size) {
@@ -86,9 +86,9 @@ static CUresult allocate(const char *entry, CUdeviceptr *dptr, size_t size, stru
         return CUDA_SUCCESS;
     }
     if (captured)
-        return allocate_captured(entry, dptr, size, stream);
+        return allocate_captured(dptr, size, stream);
     mr_stream_keep_joins();
-    return mr_mempool_take(entry, stream, pool, size, dptr);
+    return mr_mempool_take(stream, pool, size, dptr);
 }
 
 CUresult mr_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
@@ -99,22 +99,21 @@ CUresult mr_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream
         return status;
     CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = mr_stream_context(stream)->device->ordinal };
     struct mr_mempool *pool = mr_mempool_current(&location, CU_MEM_ALLOCATION_TYPE_PINNED);
-    return pool ? allocate("cuMemAllocAsync", dptr, bytesize, pool, stream) : CUDA_ERROR_OUT_OF_MEMORY;
+    return pool ? allocate(dptr, bytesize, pool, stream) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult mr_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
 {
-    static const char name[] = "cuMemAllocFromPoolAsync";
     struct mr_stream *stream;
     struct mr_mempool *found;
-    CUresult status = mr_mempool_require(name, pool, &found);
+    CUresult status = mr_mempool_require(pool, &found);
     if (status == CUDA_SUCCESS)
         status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_mempool_is_imported(found))
-        return mr_bad_value(name, "nothing can be allocated from an imported pool");
-    return allocate(name, dptr, bytesize, found, stream);
+        return mr_bad_value("nothing can be allocated from an imported pool");
+    return allocate(dptr, bytesize, found, stream);
 }
 
 /* ---- free ---- */
@@ -158,7 +157,7 @@ static CUresult free_plain_memory(const struct mr_allocation *found, struct mr_s
     if (!mr_memory_part(found->base, found->id)) {
         mr_command_free(command);
         mr_free(parting);
-        return mr_bad_value("cuMemFreeAsync", "%#zx was freed by another thread", (size_t)found->base);
+        return mr_bad_value("%#zx was freed by another thread", (size_t)found->base);
     }
     CUresult status = mr_stream_submit(stream, command);
     if (status != CUDA_SUCCESS)
@@ -167,7 +166,7 @@ static CUresult free_plain_memory(const struct mr_allocation *found, struct mr_s
 }
 
 /* In a captured stream, memory of an allocation node can be freed, once. */
-__attribute__((cold)) static CUresult free_captured(const char *entry, CUdeviceptr address, struct mr_stream *stream)
+__attribute__((cold)) static CUresult free_captured(CUdeviceptr address, struct mr_stream *stream)
 {
     struct mr_work *work;
     struct mr_graph *graph = mr_capture_graph(stream);
@@ -175,41 +174,40 @@ __attribute__((cold)) static CUresult free_captured(const char *entry, CUdevicep
         return CUDA_SUCCESS;
     if (!graph)
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    CUresult status = mr_work_from_free(entry, address, graph, &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(entry, stream, work) : status;
+    CUresult status = mr_work_from_free(address, graph, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
 CUresult mr_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 {
-    static const char name[] = "cuMemFreeAsync";
     struct mr_stream *stream;
     struct mr_allocation found;
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     bool captured;
-    status = mr_capture_route(name, stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
-        return captured ? free_captured(name, dptr, stream) : status;
-    status = mr_capture_permit(name);
+        return captured ? free_captured(dptr, stream) : status;
+    status = mr_capture_permit();
     if (__builtin_expect(status != CUDA_SUCCESS, 0))
         return status;
     if (mr_mempool_is_address((uintptr_t)dptr)) {
         status = free_pool_memory(dptr, stream);
-        return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value(name, "no allocation starts at %#llx", (unsigned long long)dptr) : status;
+        return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)dptr) : status;
     }
     if (!dptr)
         return CUDA_SUCCESS;
     if (!mr_memory_find((uintptr_t)dptr, &found) || found.base != dptr)
-        return mr_bad_value(name, "no allocation starts at %#llx", (unsigned long long)dptr);
+        return mr_bad_value("no allocation starts at %#llx", (unsigned long long)dptr);
     if (found.kind == MR_MEMORY_MANAGED) {
-        mr_log(MR_LOG_INFO, "%s: %#llx is managed memory, which cuMemFree frees", name, (unsigned long long)dptr);
+        mr_call_log(MR_LOG_INFO, "%#llx is managed memory, which cuMemFree frees", (unsigned long long)dptr);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (found.kind == MR_MEMORY_GRAPH)
-        return mr_graph_memory_free_in(name, dptr, stream);
+        return mr_graph_memory_free_in(dptr, stream);
     if (found.kind != MR_MEMORY_DEVICE || found.imported)
-        return mr_bad_value(name, "%#llx is not memory of cuMemAlloc or of a pool", (unsigned long long)dptr);
+        return mr_bad_value("%#llx is not memory of cuMemAlloc or of a pool", (unsigned long long)dptr);
     return free_plain_memory(&found, stream);
 }
 
@@ -228,12 +226,12 @@ static void wait_for(void *object, void *data)
         waiting->status = status;
 }
 
-CUresult mr_mempool_free_now(const char *entry, CUdeviceptr address, const struct mr_allocation *found)
+CUresult mr_mempool_free_now(CUdeviceptr address, const struct mr_allocation *found)
 {
     struct waiting waiting = { found->device, CUDA_SUCCESS };
     mr_object_each(MR_KIND_CONTEXT, wait_for, &waiting);
     if (waiting.status != CUDA_SUCCESS)
         return waiting.status;
     CUresult status = mr_mempool_free((uintptr_t)address, (struct mr_fence){ 0 }, NULL);
-    return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value(entry, "no allocation starts at %#llx", (unsigned long long)address) : status;
+    return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)address) : status;
 }

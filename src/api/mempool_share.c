@@ -5,30 +5,29 @@
 #include "api/check.h"
 #include "api/mempool.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "memory/mempool.h"
 
-static CUresult check_type(const char *name, CUmemAllocationHandleType type, unsigned long long flags)
+static CUresult check_type(CUmemAllocationHandleType type, unsigned long long flags)
 {
     if (flags)
-        return mr_bad_value(name, "flags are %#llx; they must be 0", flags);
+        return mr_bad_value("flags are %#llx; they must be 0", flags);
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return mr_bad_value(name, "handles of type %#x are no file descriptors", (unsigned)type);
+        return mr_bad_value("handles of type %#x are no file descriptors", (unsigned)type);
     return CUDA_SUCCESS;
 }
 
 CUresult mr_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
 {
-    static const char name[] = "cuMemPoolExportToShareableHandle";
     struct mr_mempool *found;
     int descriptor;
     if (!handle_out)
-        return mr_bad_value(name, "the place for the handle is null");
-    CUresult status = mr_mempool_require(name, pool, &found);
+        return mr_bad_value("the place for the handle is null");
+    CUresult status = mr_mempool_require(pool, &found);
     if (status == CUDA_SUCCESS)
-        status = check_type(name, handleType, flags);
+        status = check_type(handleType, flags);
     if (status == CUDA_SUCCESS)
-        status = mr_mempool_export(name, found, &descriptor);
+        status = mr_mempool_export(found, &descriptor);
     if (status == CUDA_SUCCESS)
         *(int *)handle_out = descriptor;
     return status;
@@ -36,18 +35,17 @@ CUresult mr_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool
 
 CUresult mr_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
 {
-    static const char name[] = "cuMemPoolImportFromShareableHandle";
     struct mr_mempool *made;
     if (!pool_out)
-        return mr_bad_value(name, "the place for the pool is null");
+        return mr_bad_value("the place for the pool is null");
     if (handleType == CU_MEM_HANDLE_TYPE_WIN32 || handleType == CU_MEM_HANDLE_TYPE_WIN32_KMT || handleType == CU_MEM_HANDLE_TYPE_FABRIC) {
-        mr_log(MR_LOG_INFO, "%s: handles of type %#x are not supported", name, (unsigned)handleType);
+        mr_call_log(MR_LOG_INFO, "handles of type %#x are not supported", (unsigned)handleType);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    CUresult status = check_type(name, handleType, flags);
+    CUresult status = check_type(handleType, flags);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_mempool_import(name, (int)(intptr_t)handle, &made);
+    status = mr_mempool_import((int)(intptr_t)handle, &made);
     if (status == CUDA_SUCCESS)
         *pool_out = mr_mempool_handle(made);
     return status;
@@ -55,22 +53,20 @@ CUresult mr_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *han
 
 CUresult mr_cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr)
 {
-    static const char name[] = "cuMemPoolExportPointer";
     if (!shareData_out)
-        return mr_bad_value(name, "the place for the data is null");
-    return mr_mempool_export_pointer(name, (uintptr_t)ptr, shareData_out);
+        return mr_bad_value("the place for the data is null");
+    return mr_mempool_export_pointer((uintptr_t)ptr, shareData_out);
 }
 
 CUresult mr_cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool, CUmemPoolPtrExportData *shareData)
 {
-    static const char name[] = "cuMemPoolImportPointer";
     struct mr_mempool *found;
     uintptr_t address;
     if (!ptr_out || !shareData)
-        return mr_bad_value(name, "the data or the place for the address is null");
-    CUresult status = mr_mempool_require(name, pool, &found);
+        return mr_bad_value("the data or the place for the address is null");
+    CUresult status = mr_mempool_require(pool, &found);
     if (status == CUDA_SUCCESS)
-        status = mr_mempool_import_pointer(name, found, shareData, &address);
+        status = mr_mempool_import_pointer(found, shareData, &address);
     if (status == CUDA_SUCCESS)
         *ptr_out = address;
     return status;

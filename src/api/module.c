@@ -8,7 +8,7 @@
 
 #include "api/check.h"
 #include "api/image.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "kernel/fault.h"
 #include "object/context.h"
 #include "object/module.h"
@@ -26,7 +26,7 @@ static CUresult finish_load(struct mr_context *context, struct mr_program *progr
     return status;
 }
 
-static CUresult load_data(const char *entry, CUmodule *out, const void *image, const struct mr_image_options *options)
+static CUresult load_data(CUmodule *out, const void *image, const struct mr_image_options *options)
 {
     struct mr_context *context;
     struct mr_program *program;
@@ -34,8 +34,8 @@ static CUresult load_data(const char *entry, CUmodule *out, const void *image, c
     if (status != CUDA_SUCCESS)
         return status;
     if (!out)
-        return mr_bad_value(entry, "module is NULL");
-    status = mr_image_load(entry, context->device, image, (size_t)-1, options, &program);
+        return mr_bad_value("module is NULL");
+    status = mr_image_load(context->device, image, (size_t)-1, options, &program);
     return status == CUDA_SUCCESS ? finish_load(context, program, out) : status;
 }
 
@@ -47,53 +47,53 @@ CUresult mr_cuModuleLoad(CUmodule *module, const char *fname)
     if (status != CUDA_SUCCESS)
         return status;
     if (!module)
-        return mr_bad_value("cuModuleLoad", "module is NULL");
-    status = mr_image_load_file("cuModuleLoad", context->device, fname, &(struct mr_image_options){ 0 }, &program);
+        return mr_bad_value("module is NULL");
+    status = mr_image_load_file(context->device, fname, &(struct mr_image_options){ 0 }, &program);
     return status == CUDA_SUCCESS ? finish_load(context, program, module) : status;
 }
 
 CUresult mr_cuModuleLoadData(CUmodule *module, const void *image)
 {
-    return load_data("cuModuleLoadData", module, image, &(struct mr_image_options){ 0 });
+    return load_data(module, image, &(struct mr_image_options){ 0 });
 }
 
 CUresult mr_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
                                void **optionValues)
 {
-    return load_data("cuModuleLoadDataEx", module, image, &(struct mr_image_options){ numOptions, options, optionValues });
+    return load_data(module, image, &(struct mr_image_options){ numOptions, options, optionValues });
 }
 
 CUresult mr_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
-    return load_data("cuModuleLoadFatBinary", module, fatCubin, &(struct mr_image_options){ 0 });
+    return load_data(module, fatCubin, &(struct mr_image_options){ 0 });
 }
 
 /* The live module behind a handle, for a call that needs a current context; with a reference, since its context may end on another thread. */
-static CUresult find_module(const char *entry, CUmodule handle, struct mr_module **out)
+static CUresult find_module(CUmodule handle, struct mr_module **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     *out = mr_object_acquire(handle, MR_KIND_MODULE);
-    return *out ? CUDA_SUCCESS : mr_bad_handle(entry, "module", handle);
+    return *out ? CUDA_SUCCESS : mr_bad_handle("module", handle);
 }
 
 /* Copies to and from the module's variables may be pending, so their memory goes only after the context's work. */
 CUresult mr_cuModuleUnload(CUmodule hmod)
 {
     struct mr_module *module;
-    CUresult status = find_module("cuModuleUnload", hmod, &module);
+    CUresult status = find_module(hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     if (module->library) {
-        mr_log(MR_LOG_INFO, "cuModuleUnload: the module belongs to a library and ends with it");
+        mr_call_log(MR_LOG_INFO, "the module belongs to a library and ends with it");
         status = CUDA_ERROR_NOT_PERMITTED;
     } else {
         if (mr_program_symbol_count(module->program) > 0)
             status = mr_context_synchronize(module->context);
         if (!mr_module_unload(module))
-            status = mr_bad_handle("cuModuleUnload", "module", hmod);
+            status = mr_bad_handle("module", hmod);
     }
     mr_object_drop(module);
     return status;
@@ -103,7 +103,7 @@ CUresult mr_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     const char *wanted = getenv("CUDA_MODULE_LOADING");
     if (!mode)
-        return mr_bad_value("cuModuleGetLoadingMode", "mode is NULL");
+        return mr_bad_value("mode is NULL");
     *mode = wanted && strcmp(wanted, "EAGER") == 0 ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
@@ -112,8 +112,8 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
 {
     struct mr_module *module;
     if (!hfunc || !name || !*name)
-        return mr_bad_value("cuModuleGetFunction", "hfunc is NULL or there is no name");
-    CUresult status = find_module("cuModuleGetFunction", hmod, &module);
+        return mr_bad_value("hfunc is NULL or there is no name");
+    CUresult status = find_module(hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     size_t entry = mr_program_find_entry(module->program, name);
@@ -122,13 +122,13 @@ CUresult mr_cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *na
         *hfunc = mr_object_handle(function);
     mr_object_drop(module);
     if (entry == (size_t)-1) {
-        mr_log(MR_LOG_INFO, "cuModuleGetFunction: the module has no kernel '%s'", name);
+        mr_call_log(MR_LOG_INFO, "the module has no kernel '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
     if (!function)
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (!*hfunc) /* the module has just ended */
-        return mr_bad_handle("cuModuleGetFunction", "module", hmod);
+        return mr_bad_handle("module", hmod);
     mr_fault_launch_near();
     return CUDA_SUCCESS;
 }
@@ -137,8 +137,8 @@ CUresult mr_cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
     struct mr_module *module;
     if (!count)
-        return mr_bad_value("cuModuleGetFunctionCount", "count is NULL");
-    CUresult status = find_module("cuModuleGetFunctionCount", mod, &module);
+        return mr_bad_value("count is NULL");
+    CUresult status = find_module(mod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     *count = (unsigned)module->function_count;
@@ -150,8 +150,8 @@ CUresult mr_cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFu
 {
     struct mr_module *module;
     if (!functions)
-        return mr_bad_value("cuModuleEnumerateFunctions", "functions is NULL");
-    CUresult status = find_module("cuModuleEnumerateFunctions", mod, &module);
+        return mr_bad_value("functions is NULL");
+    CUresult status = find_module(mod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     for (size_t i = 0; status == CUDA_SUCCESS && i < numFunctions && i < module->function_count; i++) {
@@ -171,12 +171,12 @@ static CUresult find_global(struct mr_module *module, const char *name, CUdevice
     size_t index = mr_program_find_variable(module->program, name);
     if (index == (size_t)-1) {
         if (mr_program_find_entry(module->program, name) != (size_t)-1)
-            return mr_bad_value("cuModuleGetGlobal", "'%s' is a kernel", name);
-        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the module has no variable '%s'", name);
+            return mr_bad_value("'%s' is a kernel", name);
+        mr_call_log(MR_LOG_INFO, "the module has no variable '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
     if (mr_program_symbol(module->program, index)->reference)
-        return mr_bad_value("cuModuleGetGlobal", "'%s' is a texture or surface reference", name);
+        return mr_bad_value("'%s' is a texture or surface reference", name);
     *address = module->symbols[index];
     *bytes = mr_program_symbol(module->program, index)->size;
     return CUDA_SUCCESS;
@@ -188,8 +188,8 @@ CUresult mr_cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod
     CUdeviceptr address = 0;
     size_t size = 0;
     if (!name || (!dptr && !bytes))
-        return mr_bad_value("cuModuleGetGlobal", "name or both outputs are NULL");
-    CUresult status = find_module("cuModuleGetGlobal", hmod, &module);
+        return mr_bad_value("name or both outputs are NULL");
+    CUresult status = find_module(hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
     status = find_global(module, name, &address, &size);
@@ -210,7 +210,7 @@ CUresult mr_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodul
     if (status != CUDA_SUCCESS)
         return status;
     if (address > UINT_MAX || size > UINT_MAX) {
-        mr_log(MR_LOG_INFO, "cuModuleGetGlobal: the variable '%s' lies above 4 GiB; use cuModuleGetGlobal_v2", name);
+        mr_call_log(MR_LOG_INFO, "the variable '%s' lies above 4 GiB; use cuModuleGetGlobal_v2", name);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (dptr)
@@ -221,31 +221,31 @@ CUresult mr_cuModuleGetGlobal(CUdeviceptr_v1 *dptr, unsigned int *bytes, CUmodul
 }
 
 /* The reference of that name; hardware tells a name that is something else from one that is not there. */
-static CUresult find_reference(const char *entry, struct mr_module *module, const char *name, enum mr_kind kind, struct mr_reference **out)
+static CUresult find_reference(struct mr_module *module, const char *name, enum mr_kind kind, struct mr_reference **out)
 {
     size_t index = mr_program_find_variable(module->program, name);
     if (index == (size_t)-1) {
-        mr_log(MR_LOG_INFO, "%s: the module has no reference '%s'", entry, name);
+        mr_call_log(MR_LOG_INFO, "the module has no reference '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
     if (mr_program_symbol(module->program, index)->reference != (kind == MR_KIND_TEXREF ? MR_REFERENCE_TEXTURE : MR_REFERENCE_SURFACE)) {
-        mr_log(MR_LOG_INFO, "%s: '%s' is something else", entry, name);
+        mr_call_log(MR_LOG_INFO, "'%s' is something else", name);
         return CUDA_ERROR_NOT_FOUND;
     }
     *out = mr_module_reference(module, index, kind);
     return *out ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-static CUresult get_reference(const char *entry, void **out, CUmodule hmod, const char *name, enum mr_kind kind)
+static CUresult get_reference(void **out, CUmodule hmod, const char *name, enum mr_kind kind)
 {
     struct mr_module *module;
     struct mr_reference *reference;
     if (!out || !name)
-        return mr_bad_value(entry, "an argument is NULL");
-    CUresult status = find_module(entry, hmod, &module);
+        return mr_bad_value("an argument is NULL");
+    CUresult status = find_module(hmod, &module);
     if (status != CUDA_SUCCESS)
         return status;
-    status = find_reference(entry, module, name, kind, &reference);
+    status = find_reference(module, name, kind, &reference);
     if (status == CUDA_SUCCESS)
         *out = mr_object_handle(reference);
     mr_object_drop(module);
@@ -254,10 +254,10 @@ static CUresult get_reference(const char *entry, void **out, CUmodule hmod, cons
 
 CUresult mr_cuModuleGetTexRef(CUtexref *pTexRef, CUmodule hmod, const char *name)
 {
-    return get_reference("cuModuleGetTexRef", (void **)pTexRef, hmod, name, MR_KIND_TEXREF);
+    return get_reference((void **)pTexRef, hmod, name, MR_KIND_TEXREF);
 }
 
 CUresult mr_cuModuleGetSurfRef(CUsurfref *pSurfRef, CUmodule hmod, const char *name)
 {
-    return get_reference("cuModuleGetSurfRef", (void **)pSurfRef, hmod, name, MR_KIND_SURFREF);
+    return get_reference((void **)pSurfRef, hmod, name, MR_KIND_SURFREF);
 }

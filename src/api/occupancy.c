@@ -10,7 +10,7 @@
 #include "api/check.h"
 #include "api/execution.h"
 #include "api/function.h"
-#include "base/log.h"
+#include "base/call.h"
 
 #define WARP 32u
 #define REGISTER_UNIT 256u      /* registers are given to a warp in multiples of this */
@@ -61,7 +61,7 @@ static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, si
 }
 
 /* A launch with no more dynamic memory than it may have; anything else is refused elsewhere. */
-CUresult mr_cooperative_check(const char *entry, struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
+CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
 {
     const struct mr_device *device = function->module->context->device;
     unsigned threads = block[0] * block[1] * block[2];
@@ -71,31 +71,30 @@ CUresult mr_cooperative_check(const char *entry, struct mr_function *function, c
     /* The product of three dimensions may need more than 64 bits. */
     if (grid[0] <= most && (uint64_t)grid[0] * grid[1] <= most && (uint64_t)grid[0] * grid[1] * grid[2] <= most)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors", entry,
+    mr_call_log(MR_LOG_INFO, "kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
            function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
 /* The function of a call that answers about the current context; its module is held. */
-static CUresult find(const char *entry, CUfunction handle, struct mr_function **out)
+static CUresult find(CUfunction handle, struct mr_function **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status == CUDA_SUCCESS)
-        status = mr_function_find(entry, handle, context, out);
+        status = mr_function_find(handle, context, out);
     if (status == CUDA_SUCCESS && !mr_function_hold(*out))
-        status = mr_bad_handle(entry, "function", handle);
+        status = mr_bad_handle("function", handle);
     return status;
 }
 
 CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
                                                                  size_t dynamicSMemSize, unsigned int flags)
 {
-    static const char entry[] = "cuOccupancyMaxActiveBlocksPerMultiprocessor";
     struct mr_function *function;
     if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return mr_bad_value(entry, "numBlocks %p, a block of %d threads, flags %#x", (void *)numBlocks, blockSize, flags);
-    CUresult status = find(entry, func, &function);
+        return mr_bad_value("numBlocks %p, a block of %d threads, flags %#x", (void *)numBlocks, blockSize, flags);
+    CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
     *numBlocks = (int)blocks_per_sm(function, (unsigned)blockSize, dynamicSMemSize);
@@ -114,20 +113,24 @@ CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blo
                                                       CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
                                                       int blockSizeLimit, unsigned int flags)
 {
-    static const char entry[] = "cuOccupancyMaxPotentialBlockSize";
     struct mr_function *function;
     if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
-        return mr_bad_value(entry, "an output is NULL, flags %#x or the limit %d are wrong", flags, blockSizeLimit);
-    CUresult status = find(entry, func, &function);
+        return mr_bad_value("an output is NULL, flags %#x or the limit %d are wrong", flags, blockSizeLimit);
+    CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
     unsigned limit = function->info->max_threads;
     if (blockSizeLimit > 0)
         limit = least(limit, (unsigned)blockSizeLimit);
     unsigned best_threads = 0, best_blocks = 0;
+    const char *call = mr_call_name;
     for (unsigned threads = round_up(limit, WARP); threads > 0; threads -= WARP) {
         unsigned tried = least(threads, limit);
-        size_t dynamic = blockSizeToDynamicSMemSize ? blockSizeToDynamicSMemSize((int)tried) : dynamicSMemSize;
+        size_t dynamic = dynamicSMemSize;
+        if (blockSizeToDynamicSMemSize) {
+            dynamic = blockSizeToDynamicSMemSize((int)tried);
+            mr_call_name = call; /* it may have made calls */
+        }
         unsigned blocks = blocks_per_sm(function, tried, dynamic);
         if (blocks * tried > best_blocks * best_threads) {
             best_threads = tried;
@@ -152,16 +155,15 @@ CUresult mr_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, C
 
 CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize)
 {
-    static const char entry[] = "cuOccupancyAvailableDynamicSMemPerBlock";
     struct mr_function *function;
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
-        return mr_bad_value(entry, "the output is NULL, or %d blocks of %d threads", numBlocks, blockSize);
-    CUresult status = find(entry, func, &function);
+        return mr_bad_value("the output is NULL, or %d blocks of %d threads", numBlocks, blockSize);
+    CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
     if (blocks_per_sm(function, (unsigned)blockSize, 0) < (unsigned)numBlocks) {
         mr_object_drop(function->module);
-        return mr_bad_value(entry, "%d blocks of %d threads do not fit on a multiprocessor", numBlocks, blockSize);
+        return mr_bad_value("%d blocks of %d threads do not fit on a multiprocessor", numBlocks, blockSize);
     }
     const struct mr_capability *sm = function->module->context->device->capability;
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
@@ -173,25 +175,25 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
 }
 
 /* Clusters are not supported, so no number of them fits; the configuration is checked all the same. */
-static CUresult cluster_query(const char *entry, int *out, CUfunction func, const CUlaunchConfig *config)
+static CUresult cluster_query(int *out, CUfunction func, const CUlaunchConfig *config)
 {
     struct mr_function *function;
     if (!out || !config)
-        return mr_bad_value(entry, "the output or config is NULL");
-    CUresult status = find(entry, func, &function);
+        return mr_bad_value("the output or config is NULL");
+    CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
     mr_object_drop(function->module);
-    mr_log(MR_LOG_INFO, "%s: clusters of blocks are not supported", entry);
+    mr_call_log(MR_LOG_INFO, "clusters of blocks are not supported");
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult mr_cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
 {
-    return cluster_query("cuOccupancyMaxPotentialClusterSize", clusterSize, func, config);
+    return cluster_query(clusterSize, func, config);
 }
 
 CUresult mr_cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
 {
-    return cluster_query("cuOccupancyMaxActiveClusters", numClusters, func, config);
+    return cluster_query(numClusters, func, config);
 }

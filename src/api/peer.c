@@ -10,7 +10,7 @@
 #include "api/check.h"
 #include "api/peer.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "object/context.h"
 
@@ -46,40 +46,39 @@ bool mr_peer_may_use(struct mr_context *context, const struct mr_allocation *wha
 }
 
 /* The two devices of a question about a pair. */
-static CUresult check_devices(const char *name, CUdevice one, CUdevice two)
+static CUresult check_devices(CUdevice one, CUdevice two)
 {
     struct mr_device *device;
-    CUresult status = mr_device_require(name, one, &device);
-    return status == CUDA_SUCCESS ? mr_device_require(name, two, &device) : status;
+    CUresult status = mr_device_require(one, &device);
+    return status == CUDA_SUCCESS ? mr_device_require(two, &device) : status;
 }
 
 CUresult mr_cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
-    CUresult status = check_devices("cuDeviceCanAccessPeer", dev, peerDev);
+    CUresult status = check_devices(dev, peerDev);
     if (status != CUDA_SUCCESS)
         return status;
     if (!canAccessPeer)
-        return mr_bad_value("cuDeviceCanAccessPeer", "the place for the answer is null");
+        return mr_bad_value("the place for the answer is null");
     *canAccessPeer = dev != peerDev;
     return CUDA_SUCCESS;
 }
 
 CUresult mr_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
 {
-    static const char name[] = "cuCtxEnablePeerAccess";
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (Flags)
-        return mr_bad_value(name, "flags are %#x; they must be 0", Flags);
+        return mr_bad_value("flags are %#x; they must be 0", Flags);
     struct mr_context *peer = mr_object_borrow(peerContext, MR_KIND_CONTEXT);
     if (!peer) {
-        mr_log(MR_LOG_INFO, "%s: %p is not a live context", name, (void *)peerContext);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)peerContext);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     if (peer->device == context->device) {
-        mr_log(MR_LOG_INFO, "%s: both contexts are on device %d", name, context->device->ordinal);
+        mr_call_log(MR_LOG_INFO, "both contexts are on device %d", context->device->ordinal);
         return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
     }
     mr_lock_take(&lock);
@@ -105,7 +104,7 @@ CUresult mr_cuCtxDisablePeerAccess(CUcontext peerContext)
     if (status != CUDA_SUCCESS)
         return status;
     if (!is_live(peerContext)) {
-        mr_log(MR_LOG_INFO, "cuCtxDisablePeerAccess: %p is not a live context", (void *)peerContext);
+        mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)peerContext);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
     mr_lock_take(&lock);
@@ -120,14 +119,13 @@ CUresult mr_cuCtxDisablePeerAccess(CUcontext peerContext)
 
 CUresult mr_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
 {
-    static const char name[] = "cuDeviceGetP2PAttribute";
-    CUresult status = check_devices(name, srcDevice, dstDevice);
+    CUresult status = check_devices(srcDevice, dstDevice);
     if (status != CUDA_SUCCESS)
         return status;
     if (!value)
-        return mr_bad_value(name, "the place for the value is null");
+        return mr_bad_value("the place for the value is null");
     if (srcDevice == dstDevice) {
-        mr_log(MR_LOG_INFO, "%s: both devices are %d", name, srcDevice);
+        mr_call_log(MR_LOG_INFO, "both devices are %d", srcDevice);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     switch (attrib) {
@@ -142,7 +140,7 @@ CUresult mr_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CU
         *value = 0;
         return CUDA_SUCCESS;
     default:
-        return mr_bad_value(name, "there is no attribute %d", (int)attrib);
+        return mr_bad_value("there is no attribute %d", (int)attrib);
     }
 }
 
@@ -175,13 +173,13 @@ static unsigned atomic_capability(CUatomicOperation operation)
     }
 }
 
-static CUresult put_capabilities(const char *name, unsigned *capabilities, const CUatomicOperation *operations, unsigned count)
+static CUresult put_capabilities(unsigned *capabilities, const CUatomicOperation *operations, unsigned count)
 {
     if (!capabilities || !operations || !count)
-        return mr_bad_value(name, "there are no operations, or a list is null");
+        return mr_bad_value("there are no operations, or a list is null");
     for (unsigned i = 0; i < count; i++)
         if ((int)operations[i] < 0 || operations[i] >= CU_ATOMIC_OPERATION_MAX)
-            return mr_bad_value(name, "there is no operation %d", (int)operations[i]);
+            return mr_bad_value("there is no operation %d", (int)operations[i]);
     for (unsigned i = 0; i < count; i++)
         capabilities[i] = atomic_capability(operations[i]);
     return CUDA_SUCCESS;
@@ -190,24 +188,22 @@ static CUresult put_capabilities(const char *name, unsigned *capabilities, const
 CUresult mr_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count,
     CUdevice srcDevice, CUdevice dstDevice)
 {
-    static const char name[] = "cuDeviceGetP2PAtomicCapabilities";
-    CUresult status = check_devices(name, srcDevice, dstDevice);
+    CUresult status = check_devices(srcDevice, dstDevice);
     if (status != CUDA_SUCCESS)
         return status;
     if (!capabilities || !operations || !count)
-        return mr_bad_value(name, "there are no operations, or a list is null");
+        return mr_bad_value("there are no operations, or a list is null");
     if (srcDevice == dstDevice) {
-        mr_log(MR_LOG_INFO, "%s: both devices are %d", name, srcDevice);
+        mr_call_log(MR_LOG_INFO, "both devices are %d", srcDevice);
         return CUDA_ERROR_INVALID_DEVICE;
     }
-    return put_capabilities(name, capabilities, operations, count);
+    return put_capabilities(capabilities, operations, count);
 }
 
 /* Between a device and the host, which are one processor too. */
 CUresult mr_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
 {
-    static const char name[] = "cuDeviceGetHostAtomicCapabilities";
     struct mr_device *device;
-    CUresult status = mr_device_require(name, dev, &device);
-    return status == CUDA_SUCCESS ? put_capabilities(name, capabilities, operations, count) : status;
+    CUresult status = mr_device_require(dev, &device);
+    return status == CUDA_SUCCESS ? put_capabilities(capabilities, operations, count) : status;
 }

@@ -10,7 +10,7 @@
 #include "api/check.h"
 #include "api/peer.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "memory/memory.h"
 #include "memory/mempool.h"
 #include "memory/vmm.h"
@@ -87,12 +87,12 @@ static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address
         return PUT(unsigned, !found ? 0 : is_host(found) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         if (found && !has_device_pointer(found))
-            return mr_bad_value("cuPointerGetAttribute", "%#llx, of device %d, may not be used here: access was not given", (unsigned long long)address,
+            return mr_bad_value("%#llx, of device %d, may not be used here: access was not given", (unsigned long long)address,
                 found->device->ordinal);
         return PUT(CUdeviceptr, found ? address : 0);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         if (found && !has_host_pointer(address, found))
-            return mr_bad_value("cuPointerGetAttribute", "%#llx is device memory, which has no host pointer", (unsigned long long)address);
+            return mr_bad_value("%#llx is device memory, which has no host pointer", (unsigned long long)address);
         return PUT(void *, found ? (uintptr_t)address : 0);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
         return put_flag(data, found && found->sync_memops);
@@ -125,10 +125,10 @@ static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR:
         return PUT(CUdeviceptr, is_pool_memory(found) ? pool_facts(address, found).chunk : found ? found->base : 0);
     case CU_POINTER_ATTRIBUTE_P2P_TOKENS:
-        mr_log(MR_LOG_INFO, "cuPointerGetAttribute: tokens for other hardware's direct access are not supported");
+        mr_call_log(MR_LOG_INFO, "tokens for other hardware's direct access are not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return mr_bad_value("cuPointerGetAttribute", "there is no attribute %d", (int)attribute);
+    return mr_bad_value("there is no attribute %d", (int)attribute);
 }
 
 static bool attribute_is_known(CUpointer_attribute attribute)
@@ -138,29 +138,27 @@ static bool attribute_is_known(CUpointer_attribute attribute)
 
 CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
-    static const char name[] = "cuPointerGetAttribute";
     struct mr_allocation found;
     if (!data)
-        return mr_bad_value(name, "the place for the value is null");
+        return mr_bad_value("the place for the value is null");
     if (!attribute_is_known(attribute))
-        return mr_bad_value(name, "there is no attribute %d", (int)attribute);
+        return mr_bad_value("there is no attribute %d", (int)attribute);
     if (!mr_memory_find_usable((uintptr_t)ptr, &found))
-        return mr_bad_value(name, "%#llx is in no live allocation and not registered", (unsigned long long)ptr);
+        return mr_bad_value("%#llx is in no live allocation and not registered", (unsigned long long)ptr);
     return put_attribute(attribute, ptr, &found, data);
 }
 
 CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
 {
-    static const char name[] = "cuPointerGetAttributes";
     struct mr_allocation found;
     CUresult status = CUDA_SUCCESS;
     if (!numAttributes || !attributes || !data)
-        return mr_bad_value(name, "there are no attributes, or a list is null");
+        return mr_bad_value("there are no attributes, or a list is null");
     for (unsigned i = 0; i < numAttributes; i++) {
         if (!data[i])
-            return mr_bad_value(name, "the place for value %u is null", i);
+            return mr_bad_value("the place for value %u is null", i);
         if (!attribute_is_known(attributes[i]))
-            return mr_bad_value(name, "there is no attribute %d", (int)attributes[i]);
+            return mr_bad_value("there is no attribute %d", (int)attributes[i]);
     }
     bool known = mr_memory_find_usable((uintptr_t)ptr, &found);
     for (unsigned i = 0; i < numAttributes && status == CUDA_SUCCESS; i++) {
@@ -177,16 +175,15 @@ CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribu
 
 CUresult mr_cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)
 {
-    static const char name[] = "cuPointerSetAttribute";
     struct mr_allocation found;
     if (!value)
-        return mr_bad_value(name, "the value is null");
+        return mr_bad_value("the value is null");
     if (attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS)
-        return mr_bad_value(name, "attribute %d cannot be set", (int)attribute);
+        return mr_bad_value("attribute %d cannot be set", (int)attribute);
     if (!mr_memory_find_usable((uintptr_t)ptr, &found) || is_host(&found))
-        return mr_bad_value(name, "%#llx is not device memory", (unsigned long long)ptr);
+        return mr_bad_value("%#llx is not device memory", (unsigned long long)ptr);
     if (mr_allocation_is_mapped(&found)) {
-        mr_log(MR_LOG_INFO, "%s: mapped memory has no such setting", name);
+        mr_call_log(MR_LOG_INFO, "mapped memory has no such setting");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     /* Programs pass an int or a bool: the first byte tells either. */

@@ -13,7 +13,6 @@
 #include "api/check.h"
 #include "api/managed.h"
 #include "api_impl.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "command/command.h"
@@ -95,18 +94,17 @@ static bool remember(CUdeviceptr address, size_t size, const CUmemLocation *loca
 
 static CUresult prefetch(CUdeviceptr address, size_t size, const CUmemLocation *location, unsigned flags, CUstream handle)
 {
-    static const char name[] = "cuMemPrefetchAsync";
     struct mr_stream *stream;
     bool pageable;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse(name, stream);
+        status = mr_capture_refuse(stream);
     if (status == CUDA_SUCCESS && flags)
-        status = mr_bad_value(name, "flags are %#x; they must be 0", flags);
+        status = mr_bad_value("flags are %#x; they must be 0", flags);
     if (status == CUDA_SUCCESS)
-        status = mr_managed_check(name, address, size, &pageable);
+        status = mr_managed_check(address, size, &pageable);
     if (status == CUDA_SUCCESS)
-        status = mr_managed_location_check(name, location);
+        status = mr_managed_location_check(location);
     if (status != CUDA_SUCCESS)
         return status;
     struct hints *hints;
@@ -129,7 +127,7 @@ CUresult mr_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocatio
 CUresult mr_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDevice, CUstream hStream)
 {
     CUmemLocation location;
-    CUresult status = mr_managed_location("cuMemPrefetchAsync", dstDevice, &location);
+    CUresult status = mr_managed_location(dstDevice, &location);
     return status == CUDA_SUCCESS ? prefetch(devPtr, count, &location, 0, hStream) : status;
 }
 
@@ -137,7 +135,6 @@ CUresult mr_cuMemPrefetchAsync(CUdeviceptr devPtr, size_t count, CUdevice dstDev
 
 /* What the three functions below have in common; `locations` is NULL for one that has none. */
 struct batch {
-    const char *name;
     const CUdeviceptr *addresses;
     const size_t *sizes;
     size_t count;
@@ -152,13 +149,13 @@ struct batch {
 static CUresult check_locations(const struct batch *batch)
 {
     if (!batch->locations || !batch->starts || !batch->location_count || batch->location_count > batch->count)
-        return mr_bad_value(batch->name, "there are %zu locations for %zu ranges, or a list is null", batch->location_count, batch->count);
+        return mr_bad_value("there are %zu locations for %zu ranges, or a list is null", batch->location_count, batch->count);
     for (size_t i = 0; i < batch->location_count; i++) {
         size_t before = i ? batch->starts[i - 1] : 0;
         if ((i == 0 && batch->starts[0] != 0) || batch->starts[i] < before || batch->starts[i] >= batch->count)
-            return mr_bad_value(batch->name, "location %zu begins at range %zu: they begin with 0, rise, and are below %zu", i, batch->starts[i],
+            return mr_bad_value("location %zu begins at range %zu: they begin with 0, rise, and are below %zu", i, batch->starts[i],
                 batch->count);
-        CUresult status = mr_managed_location_check(batch->name, &batch->locations[i]);
+        CUresult status = mr_managed_location_check(&batch->locations[i]);
         if (status != CUDA_SUCCESS)
             return status;
     }
@@ -168,11 +165,11 @@ static CUresult check_locations(const struct batch *batch)
 static CUresult check_batch(const struct batch *batch)
 {
     if (!batch->addresses || !batch->sizes || !batch->count)
-        return mr_bad_value(batch->name, "there are no ranges, or a list is null");
+        return mr_bad_value("there are no ranges, or a list is null");
     if (batch->flags)
-        return mr_bad_value(batch->name, "flags are %#llx; they must be 0", batch->flags);
+        return mr_bad_value("flags are %#llx; they must be 0", batch->flags);
     if (batch->stream == NULL || batch->stream == CU_STREAM_LEGACY)
-        return mr_bad_value(batch->name, "batches go to a stream of their own, not to the default stream");
+        return mr_bad_value("batches go to a stream of their own, not to the default stream");
     return batch->prefetches ? check_locations(batch) : CUDA_SUCCESS;
 }
 
@@ -180,9 +177,9 @@ static CUresult check_batch(const struct batch *batch)
 static CUresult take_range(const struct batch *batch, size_t i, const CUmemLocation *location, struct hint *hint)
 {
     bool pageable;
-    CUresult status = mr_managed_check(batch->name, batch->addresses[i], batch->sizes[i], &pageable);
+    CUresult status = mr_managed_check(batch->addresses[i], batch->sizes[i], &pageable);
     if (status == CUDA_SUCCESS && pageable && batch->discards)
-        status = mr_bad_value(batch->name, "range %zu is not managed memory", i);
+        status = mr_bad_value("range %zu is not managed memory", i);
     if (status != CUDA_SUCCESS)
         return status;
     if (batch->discards) {
@@ -212,7 +209,7 @@ static CUresult run_batch(const struct batch *batch)
     if (status == CUDA_SUCCESS || !batch->stream)
         status = check_batch(batch);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse(batch->name, stream);
+        status = mr_capture_refuse(stream);
     if (status != CUDA_SUCCESS)
         return status;
     struct hints *hints;
@@ -238,21 +235,21 @@ static CUresult run_batch(const struct batch *batch)
 CUresult mr_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
     size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-    return run_batch(&(struct batch){ .name = "cuMemPrefetchBatchAsync", .addresses = dptrs, .sizes = sizes, .count = count,
+    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
         .locations = prefetchLocs, .starts = prefetchLocIdxs, .location_count = numPrefetchLocs, .flags = flags, .stream = hStream,
         .prefetches = true });
 }
 
 CUresult mr_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
 {
-    return run_batch(&(struct batch){ .name = "cuMemDiscardBatchAsync", .addresses = dptrs, .sizes = sizes, .count = count,
+    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
         .flags = flags, .stream = hStream, .discards = true });
 }
 
 CUresult mr_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
     size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-    return run_batch(&(struct batch){ .name = "cuMemDiscardAndPrefetchBatchAsync", .addresses = dptrs, .sizes = sizes, .count = count,
+    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
         .locations = prefetchLocs, .starts = prefetchLocIdxs, .location_count = numPrefetchLocs, .flags = flags, .stream = hStream,
         .discards = true, .prefetches = true });
 }

@@ -6,15 +6,15 @@
 #include "api_impl.h"
 
 #include "api/check.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 
 CUresult mr_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
     struct mr_device *device;
     if (!pctx)
-        return mr_bad_value("cuDevicePrimaryCtxRetain", "pctx is NULL");
-    CUresult status = mr_device_require("cuDevicePrimaryCtxRetain", dev, &device);
+        return mr_bad_value("pctx is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_in_host_function)
@@ -43,7 +43,7 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
 {
     struct mr_device *device;
     struct mr_context *ended = NULL;
-    CUresult status = mr_device_require("cuDevicePrimaryCtxRelease", dev, &device);
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_in_host_function)
@@ -57,7 +57,7 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     }
     mr_lock_drop(&device->lock);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "cuDevicePrimaryCtxRelease: nobody has retained the primary context of device %d", dev);
+        mr_call_log(MR_LOG_INFO, "nobody has retained the primary context of device %d", dev);
     end_primary(ended);
     return status;
 }
@@ -73,9 +73,9 @@ CUresult mr_cuDevicePrimaryCtxRelease(CUdevice dev)
 CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
     struct mr_device *device;
-    CUresult status = mr_context_flags_check("cuDevicePrimaryCtxSetFlags", flags);
+    CUresult status = mr_context_flags_check(flags);
     if (status == CUDA_SUCCESS)
-        status = mr_device_require("cuDevicePrimaryCtxSetFlags", dev, &device);
+        status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&device->lock);
@@ -93,8 +93,8 @@ CUresult mr_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *a
 {
     struct mr_device *device;
     if (!flags || !active)
-        return mr_bad_value("cuDevicePrimaryCtxGetState", "an output is NULL");
-    CUresult status = mr_device_require("cuDevicePrimaryCtxGetState", dev, &device);
+        return mr_bad_value("an output is NULL");
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&device->lock);
@@ -109,7 +109,7 @@ CUresult mr_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *a
 CUresult mr_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     struct mr_device *device;
-    CUresult status = mr_device_require("cuDevicePrimaryCtxReset", dev, &device);
+    CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_in_host_function)

@@ -4,7 +4,7 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/visit.h"
 #include "capture/capture.h"
 #include "event/event.h"
@@ -12,16 +12,16 @@
 #include "object/context.h"
 #include "stream/stream.h"
 
-static CUresult create(const char *entry, CUstream *out, unsigned flags, int priority)
+static CUresult create(CUstream *out, unsigned flags, int priority)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!out)
-        return mr_bad_value(entry, "phStream is NULL");
+        return mr_bad_value("phStream is NULL");
     if (flags & ~(unsigned)CU_STREAM_NON_BLOCKING)
-        return mr_bad_value(entry, "flags %#x are not CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING", flags);
+        return mr_bad_value("flags %#x are not CU_STREAM_DEFAULT or CU_STREAM_NON_BLOCKING", flags);
     struct mr_stream *stream = mr_stream_new(context, flags, priority);
     if (!stream)
         return mr_stream_why_none(context);
@@ -31,13 +31,13 @@ static CUresult create(const char *entry, CUstream *out, unsigned flags, int pri
 
 CUresult mr_cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {
-    return create("cuStreamCreate", phStream, Flags, 0);
+    return create(phStream, Flags, 0);
 }
 
 /* A priority outside of the range is moved to its nearer end. */
 CUresult mr_cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
-    return create("cuStreamCreateWithPriority", phStream, flags, priority);
+    return create(phStream, flags, priority);
 }
 
 /* Returns at once; the stream's work still ends, and then its resources go. A default stream cannot be destroyed. */
@@ -47,10 +47,10 @@ CUresult mr_cuStreamDestroy_v2(CUstream hStream)
     if (mr_in_host_function)
         return CUDA_ERROR_NOT_PERMITTED;
     if (!stream || mr_stream_is_default(stream))
-        return mr_bad_handle("cuStreamDestroy", "stream that can be destroyed", hStream);
+        return mr_bad_handle("stream that can be destroyed", hStream);
     CUresult status = mr_context_error(mr_stream_context(stream)); /* the stream goes all the same */
     if (!mr_stream_destroy(stream))
-        return mr_bad_handle("cuStreamDestroy", "stream that can be destroyed", hStream);
+        return mr_bad_handle("stream that can be destroyed", hStream);
     return status;
 }
 
@@ -61,9 +61,9 @@ CUresult mr_cuStreamQuery(CUstream hStream)
     CUresult status = mr_stream_find(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_capture_refuse("cuStreamQuery", stream);
+    status = mr_capture_refuse(stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_permit("cuStreamQuery");
+        status = mr_capture_permit();
     if (status != CUDA_SUCCESS)
         return status;
     /* Asked in this order: a fault may have ended the work since the stream was found. */
@@ -77,9 +77,9 @@ CUresult mr_cuStreamSynchronize(CUstream hStream)
     if (status != CUDA_SUCCESS && stream) /* of a context that has failed: its kernels may still be coming to their end */
         return mr_context_synchronize(mr_stream_context(stream));
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse("cuStreamSynchronize", stream);
+        status = mr_capture_refuse(stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_permit("cuStreamSynchronize");
+        status = mr_capture_permit();
     if (status == CUDA_SUCCESS)
         status = mr_stream_synchronize(stream);
     mr_mempools_settle();
@@ -89,32 +89,30 @@ CUresult mr_cuStreamSynchronize(CUstream hStream)
 /* A wait that is a node of the captured graph: for what the event has recorded when the graph runs. Refused outside of a capture. */
 static CUresult wait_external(struct mr_stream *stream, CUevent event)
 {
-    static const char name[] = "cuStreamWaitEvent";
     struct mr_work *work;
     bool captured;
-    CUresult status = mr_capture_route(name, stream, &captured);
+    CUresult status = mr_capture_route(stream, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (!captured) {
-        mr_log(MR_LOG_INFO, "%s: CU_EVENT_WAIT_EXTERNAL outside of a capture", name);
+        mr_call_log(MR_LOG_INFO, "CU_EVENT_WAIT_EXTERNAL outside of a capture");
         return CUDA_ERROR_ILLEGAL_STATE;
     }
-    status = mr_work_from_event(name, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+    status = mr_work_from_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
 /* An event that is none spoils the capture of a stream that would wait for it, as on hardware. */
 __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent event, unsigned flags)
 {
-    static const char name[] = "cuStreamWaitEvent";
     struct mr_stream *stream;
     bool captured;
     if (mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS) {
-        CUresult status = mr_capture_route(name, stream, &captured);
+        CUresult status = mr_capture_route(stream, &captured);
         if (status != CUDA_SUCCESS)
             return status;
         if (captured)
-            mr_capture_spoil(name, stream, "it would depend on an event that is none");
+            mr_capture_spoil(stream, "it would depend on an event that is none");
     }
     CUresult first = mr_stream_default_missing(handle);
     if (first != CUDA_SUCCESS)
@@ -122,8 +120,8 @@ __attribute__((cold)) static CUresult wait_for_nothing(CUstream handle, CUevent 
     if (mr_event_is_orphan(event, false))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (flags & ~(unsigned)CU_EVENT_WAIT_EXTERNAL)
-        return mr_bad_value(name, "flags %#x are not CU_EVENT_WAIT_*", flags);
-    return mr_bad_handle(name, "event", event);
+        return mr_bad_value("flags %#x are not CU_EVENT_WAIT_*", flags);
+    return mr_bad_handle("event", event);
 }
 
 static inline CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned Flags)
@@ -137,14 +135,14 @@ static inline CUresult wait_event(CUstream hStream, CUevent hEvent, unsigned Fla
         return status;
     if (__builtin_expect(Flags != CU_EVENT_WAIT_DEFAULT, 0)) {
         if (Flags != CU_EVENT_WAIT_EXTERNAL)
-            return mr_bad_value("cuStreamWaitEvent", "flags %#x are not CU_EVENT_WAIT_*", Flags);
+            return mr_bad_value("flags %#x are not CU_EVENT_WAIT_*", Flags);
         return wait_external(stream, hEvent);
     }
     if (__builtin_expect(atomic_load_explicit(&event->context->destroyed, memory_order_relaxed), 0))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (mr_capture_open() || mr_event_is_captured(event)) {
         bool plain;
-        status = mr_capture_wait("cuStreamWaitEvent", stream, event, &plain);
+        status = mr_capture_wait(stream, event, &plain);
         if (!plain)
             return status;
     }
@@ -166,15 +164,15 @@ CUresult mr_cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData)
     if (status != CUDA_SUCCESS)
         return status;
     if (!fn)
-        return mr_bad_value("cuLaunchHostFunc", "fn is NULL");
+        return mr_bad_value("fn is NULL");
     bool captured;
-    status = mr_capture_route("cuLaunchHostFunc", stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (captured) {
         struct mr_work *work;
-        status = mr_work_from_host("cuLaunchHostFunc", fn, userData, &work);
-        return status == CUDA_SUCCESS ? mr_capture_add("cuLaunchHostFunc", stream, work) : status;
+        status = mr_work_from_host(fn, userData, &work);
+        return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
     }
     struct mr_command *command = mr_command_new(MR_COMMAND_HOST);
     if (!command)
@@ -192,10 +190,10 @@ CUresult mr_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, voi
     if (status != CUDA_SUCCESS)
         return status;
     if (!callback)
-        return mr_bad_value("cuStreamAddCallback", "callback is NULL");
+        return mr_bad_value("callback is NULL");
     if (flags)
-        return mr_bad_value("cuStreamAddCallback", "flags are %#x and must be 0", flags);
-    status = mr_capture_refuse("cuStreamAddCallback", stream);
+        return mr_bad_value("flags are %#x and must be 0", flags);
+    status = mr_capture_refuse(stream);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_command *command = mr_command_new(MR_COMMAND_CALLBACK);

@@ -7,7 +7,7 @@
 
 #include "api/check.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "capture/capture.h"
 #include "engine/engine.h"
 #include "memory/memory.h"
@@ -16,33 +16,33 @@
 #include "stream/stream.h"
 
 /* Resolves the stream and checks a result pointer. */
-static CUresult look_at(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+static CUresult look_at(CUstream handle, const void *result, struct mr_stream **out)
 {
     CUresult status = mr_stream_resolve(handle, out);
     if (status != CUDA_SUCCESS)
         return status;
-    return result ? CUDA_SUCCESS : mr_bad_value(entry, "the pointer for the result is NULL");
+    return result ? CUDA_SUCCESS : mr_bad_value("the pointer for the result is NULL");
 }
 
 /* As look_at, for what can't be asked of a captured stream, on hardware. */
-static CUresult look_at_uncaptured(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+static CUresult look_at_uncaptured(CUstream handle, const void *result, struct mr_stream **out)
 {
-    CUresult status = look_at(entry, handle, result, out);
-    return status == CUDA_SUCCESS ? mr_capture_refuse(entry, *out) : status;
+    CUresult status = look_at(handle, result, out);
+    return status == CUDA_SUCCESS ? mr_capture_refuse(*out) : status;
 }
 
 /* As look_at, for what can be asked while the capture, if there is one, is sound. */
-static CUresult look_at_sound(const char *entry, CUstream handle, const void *result, struct mr_stream **out)
+static CUresult look_at_sound(CUstream handle, const void *result, struct mr_stream **out)
 {
     bool captured;
-    CUresult status = look_at(entry, handle, result, out);
-    return status == CUDA_SUCCESS ? mr_capture_route(entry, *out, &captured) : status;
+    CUresult status = look_at(handle, result, out);
+    return status == CUDA_SUCCESS ? mr_capture_route(*out, &captured) : status;
 }
 
 CUresult mr_cuStreamGetPriority(CUstream hStream, int *priority)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_sound("cuStreamGetPriority", hStream, priority, &stream);
+    CUresult status = look_at_sound(hStream, priority, &stream);
     if (status == CUDA_SUCCESS)
         *priority = mr_stream_priority(stream);
     return status;
@@ -51,7 +51,7 @@ CUresult mr_cuStreamGetPriority(CUstream hStream, int *priority)
 CUresult mr_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_uncaptured("cuStreamGetFlags", hStream, flags, &stream);
+    CUresult status = look_at_uncaptured(hStream, flags, &stream);
     if (status == CUDA_SUCCESS)
         *flags = mr_stream_flags(stream);
     return status;
@@ -60,7 +60,7 @@ CUresult mr_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 CUresult mr_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_uncaptured("cuStreamGetId", hStream, streamId, &stream);
+    CUresult status = look_at_uncaptured(hStream, streamId, &stream);
     if (status == CUDA_SUCCESS)
         *streamId = mr_stream_id(stream);
     return status;
@@ -69,7 +69,7 @@ CUresult mr_cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 CUresult mr_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_uncaptured("cuStreamGetDevice", hStream, device, &stream);
+    CUresult status = look_at_uncaptured(hStream, device, &stream);
     if (status == CUDA_SUCCESS)
         *device = mr_stream_context(stream)->device->ordinal;
     return status;
@@ -78,7 +78,7 @@ CUresult mr_cuStreamGetDevice(CUstream hStream, CUdevice *device)
 CUresult mr_cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_sound("cuStreamGetCtx", hStream, pctx, &stream);
+    CUresult status = look_at_sound(hStream, pctx, &stream);
     if (status == CUDA_SUCCESS)
         *pctx = mr_stream_context(stream)->handle;
     return status;
@@ -98,7 +98,7 @@ CUresult mr_cuStreamGetCtx_v2(CUstream hStream, CUcontext *pCtx, CUgreenCtx *pGr
 CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_sound("cuStreamGetAttribute", hStream, value, &stream);
+    CUresult status = look_at_sound(hStream, value, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     switch ((int)attr) {
@@ -119,7 +119,7 @@ CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstream
         value->memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
         return CUDA_SUCCESS;
     default:
-        return mr_bad_value("cuStreamGetAttribute", "attribute %d is none of a stream", (int)attr);
+        return mr_bad_value("attribute %d is none of a stream", (int)attr);
     }
 }
 
@@ -128,20 +128,20 @@ static CUresult set_default_only(bool is_default, const char *what)
 {
     if (is_default)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "cuStreamSetAttribute: %s is not supported", what);
+    mr_call_log(MR_LOG_INFO, "%s is not supported", what);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *param)
 {
     struct mr_stream *stream;
-    CUresult status = look_at_sound("cuStreamSetAttribute", hStream, param, &stream);
+    CUresult status = look_at_sound(hStream, param, &stream);
     if (status != CUDA_SUCCESS)
         return status;
     switch ((int)attr) {
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         if (param->syncPolicy < CU_SYNC_POLICY_AUTO || param->syncPolicy > CU_SYNC_POLICY_BLOCKING_SYNC)
-            return mr_bad_value("cuStreamSetAttribute", "there is no synchronization policy %d", (int)param->syncPolicy);
+            return mr_bad_value("there is no synchronization policy %d", (int)param->syncPolicy);
         mr_stream_set_sync_policy(stream, (int)param->syncPolicy);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -154,7 +154,7 @@ CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CU
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         return set_default_only(param->memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT, "a second memory domain");
     default:
-        return mr_bad_value("cuStreamSetAttribute", "attribute %d is none of a stream", (int)attr);
+        return mr_bad_value("attribute %d is none of a stream", (int)attr);
     }
 }
 
@@ -166,13 +166,13 @@ CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
         status = mr_stream_resolve(srcStream, &from);
     bool captured;
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route("cuStreamCopyAttributes", to, &captured);
+        status = mr_capture_route(to, &captured);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route("cuStreamCopyAttributes", from, &captured);
+        status = mr_capture_route(from, &captured);
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_stream_context(to) != mr_stream_context(from))
-        return mr_bad_value("cuStreamCopyAttributes", "the streams belong to different contexts");
+        return mr_bad_value("the streams belong to different contexts");
     mr_stream_set_sync_policy(to, mr_stream_sync_policy(from));
     mr_stream_set_priority(to, mr_stream_priority(from));
     return CUDA_SUCCESS;
@@ -184,23 +184,22 @@ CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
  * touch them at any time: what is asked for holds as soon as the arguments are right. */
 CUresult mr_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
-    static const char name[] = "cuStreamAttachMemAsync";
     struct mr_stream *stream;
     struct mr_allocation found;
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_refuse(name, stream);
+        status = mr_capture_refuse(stream);
     if (status == CUDA_SUCCESS)
-        status = mr_capture_permit(name);
+        status = mr_capture_permit();
     if (status != CUDA_SUCCESS)
         return status;
     if (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST && flags != CU_MEM_ATTACH_SINGLE)
-        return mr_bad_value(name, "flags are %#x and must be one of CU_MEM_ATTACH_*", flags);
+        return mr_bad_value("flags are %#x and must be one of CU_MEM_ATTACH_*", flags);
     if (flags == CU_MEM_ATTACH_SINGLE && hStream == NULL)
-        return mr_bad_value(name, "memory cannot be attached to the default stream alone");
+        return mr_bad_value("memory cannot be attached to the default stream alone");
     if (!mr_memory_find((uintptr_t)dptr, &found) || found.kind != MR_MEMORY_MANAGED || found.base != (uintptr_t)dptr)
-        return mr_bad_value(name, "no managed allocation starts at %#llx", dptr);
+        return mr_bad_value("no managed allocation starts at %#llx", dptr);
     if (length != 0 && length != found.size)
-        return mr_bad_value(name, "the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length, found.size);
+        return mr_bad_value("the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length, found.size);
     return CUDA_SUCCESS;
 }

@@ -14,15 +14,15 @@
 #include "object/context.h"
 #include "stream/stream.h"
 
-static CUresult submit(const char *entry, CUstream handle, unsigned count, const CUstreamBatchMemOpParams *ops)
+static CUresult submit(CUstream handle, unsigned count, const CUstreamBatchMemOpParams *ops)
 {
     struct mr_stream *stream;
     CUresult status = mr_stream_find(handle, &stream);
     if (status == CUDA_SUCCESS)
-        status = mr_batch_check(entry, ops, count);
+        status = mr_batch_check(ops, count);
     bool captured = false;
     if (status == CUDA_SUCCESS)
-        status = mr_capture_route(entry, stream, &captured);
+        status = mr_capture_route(stream, &captured);
     if (status != CUDA_SUCCESS || (count == 0 && !captured))
         return status;
     if (captured) { /* even if there is nothing in it */
@@ -30,8 +30,8 @@ static CUresult submit(const char *entry, CUstream handle, unsigned count, const
         CUDA_BATCH_MEM_OP_NODE_PARAMS params = { .ctx = mr_stream_context(stream)->handle, .count = count,
             .paramArray = count ? (CUstreamBatchMemOpParams *)(uintptr_t)ops : &none };
         struct mr_work *work;
-        status = mr_work_from_batch(entry, &params, &work);
-        return status == CUDA_SUCCESS ? mr_capture_add(entry, stream, work) : status;
+        status = mr_work_from_batch(&params, &work);
+        return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
     }
     struct mr_batch *batch = mr_batch_new(ops, count, mr_stream_context(stream));
     struct mr_command *command = batch ? mr_batch_command(batch) : NULL;
@@ -45,7 +45,7 @@ static CUresult submit(const char *entry, CUstream handle, unsigned count, const
     return status;
 }
 
-static CUresult wait_value(const char *entry, CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
+static CUresult wait_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
 {
     CUstreamBatchMemOpParams op;
     memset(&op, 0, sizeof op);
@@ -53,10 +53,10 @@ static CUresult wait_value(const char *entry, CUstream stream, CUstreamBatchMemO
     op.waitValue.address = address;
     op.waitValue.value64 = value;
     op.waitValue.flags = flags;
-    return submit(entry, stream, 1, &op);
+    return submit(stream, 1, &op);
 }
 
-static CUresult write_value(const char *entry, CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
+static CUresult write_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
 {
     CUstreamBatchMemOpParams op;
     memset(&op, 0, sizeof op);
@@ -64,39 +64,38 @@ static CUresult write_value(const char *entry, CUstream stream, CUstreamBatchMem
     op.writeValue.address = address;
     op.writeValue.value64 = value;
     op.writeValue.flags = flags;
-    return submit(entry, stream, 1, &op);
+    return submit(stream, 1, &op);
 }
 
 CUresult mr_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
-    return wait_value("cuStreamWaitValue32", stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags);
+    return wait_value(stream, CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags);
 }
 
 CUresult mr_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
-    return wait_value("cuStreamWaitValue64", stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags);
+    return wait_value(stream, CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags);
 }
 
 CUresult mr_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
-    return write_value("cuStreamWriteValue32", stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags);
+    return write_value(stream, CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags);
 }
 
 CUresult mr_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
-    return write_value("cuStreamWriteValue64", stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
+    return write_value(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
 }
 
 CUresult mr_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
 {
-    static const char entry[] = "cuStreamBatchMemOp";
     struct mr_stream *found;
     CUresult status = mr_stream_find(stream, &found);
     if (status != CUDA_SUCCESS)
         return status;
     if (flags != 0)
-        return mr_bad_value(entry, "flags are %#x and must be 0", flags);
+        return mr_bad_value("flags are %#x and must be 0", flags);
     if (count > 0 && !paramArray)
-        return mr_bad_value(entry, "paramArray is NULL");
-    return submit(entry, stream, count, paramArray);
+        return mr_bad_value("paramArray is NULL");
+    return submit(stream, count, paramArray);
 }

@@ -8,16 +8,16 @@
 #include "object/context.h"
 #include "stream/stream.h"
 
-CUresult mr_surface_make(const char *entry, struct mr_context *context, const CUDA_RESOURCE_DESC *resource, struct mr_texture **out)
+CUresult mr_surface_make(struct mr_context *context, const CUDA_RESOURCE_DESC *resource, struct mr_texture **out)
 {
     struct mr_array *array;
     if (resource->resType != CU_RESOURCE_TYPE_ARRAY)
-        return mr_bad_value(entry, "a surface of resource type %d; it has to be an array", (int)resource->resType);
+        return mr_bad_value("a surface of resource type %d; it has to be an array", (int)resource->resType);
     if (resource->flags)
-        return mr_bad_value(entry, "the resource's flags %#x are not 0", resource->flags);
+        return mr_bad_value("the resource's flags %#x are not 0", resource->flags);
     array = mr_object_acquire(resource->res.array.hArray, MR_KIND_ARRAY);
     if (!array)
-        return mr_bad_value(entry, "%p is not a live array", (void *)resource->res.array.hArray);
+        return mr_bad_value("%p is not a live array", (void *)resource->res.array.hArray);
     CUresult status = CUDA_SUCCESS;
     struct mr_texture *surface = NULL;
     if (!(surface = mr_texture_new(MR_KIND_SURFACE, context, array)))
@@ -35,15 +35,14 @@ CUresult mr_surface_make(const char *entry, struct mr_context *context, const CU
 
 CUresult mr_cuSurfObjectCreate(CUsurfObject *pSurfObject, const CUDA_RESOURCE_DESC *pResDesc)
 {
-    static const char entry[] = "cuSurfObjectCreate";
     struct mr_context *context;
     struct mr_texture *surface;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
     if (!pSurfObject || !pResDesc)
-        return mr_bad_value(entry, "an argument is NULL");
-    status = mr_surface_make(entry, context, pResDesc, &surface);
+        return mr_bad_value("an argument is NULL");
+    status = mr_surface_make(context, pResDesc, &surface);
     if (status == CUDA_SUCCESS)
         *pSurfObject = (CUsurfObject)(uintptr_t)mr_object_handle(surface);
     return status;
@@ -55,12 +54,12 @@ CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
     struct mr_texture *surface;
     if (!surfObject)
         return mr_stub_context_missing();
-    CUresult status = mr_texture_require("cuSurfObjectDestroy", MR_KIND_SURFACE, surfObject, &surface);
+    CUresult status = mr_texture_require(MR_KIND_SURFACE, surfObject, &surface);
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_context_synchronize(surface->context);
     if (status == CUDA_SUCCESS && !mr_texture_end(surface))
-        status = mr_bad_value("cuSurfObjectDestroy", "%#llx is not a live surface object", surfObject);
+        status = mr_bad_value("%#llx is not a live surface object", surfObject);
     mr_object_drop(surface);
     return status;
 }
@@ -68,13 +67,13 @@ CUresult mr_cuSurfObjectDestroy(CUsurfObject surfObject)
 CUresult mr_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC *pResDesc, CUsurfObject surfObject)
 {
     struct mr_texture *surface;
-    CUresult status = mr_texture_require("cuSurfObjectGetResourceDesc", MR_KIND_SURFACE, surfObject, &surface);
+    CUresult status = mr_texture_require(MR_KIND_SURFACE, surfObject, &surface);
     if (status != CUDA_SUCCESS)
         return status;
     if (pResDesc)
         *pResDesc = surface->resource;
     else
-        status = mr_bad_value("cuSurfObjectGetResourceDesc", "the result's place is NULL");
+        status = mr_bad_value("the result's place is NULL");
     mr_object_drop(surface);
     return status;
 }

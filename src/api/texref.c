@@ -12,13 +12,13 @@
 #include "api/check.h"
 #include "api/texture.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 #include "object/reference.h"
 #include "stream/stream.h"
 
 /* The live reference behind a handle, with a reference taken and its lock held. */
-static CUresult take(const char *entry, const void *handle, enum mr_kind kind, struct mr_reference **out)
+static CUresult take(const void *handle, enum mr_kind kind, struct mr_reference **out)
 {
     struct mr_context *context;
     CUresult status = mr_context_require(&context);
@@ -26,7 +26,7 @@ static CUresult take(const char *entry, const void *handle, enum mr_kind kind, s
         return status;
     *out = mr_object_acquire(handle, kind);
     if (!*out)
-        return mr_bad_value(entry, "%p is not a live %s reference", handle, kind == MR_KIND_TEXREF ? "texture" : "surface");
+        return mr_bad_value("%p is not a live %s reference", handle, kind == MR_KIND_TEXREF ? "texture" : "surface");
     mr_lock_take(&(*out)->lock);
     return CUDA_SUCCESS;
 }
@@ -38,14 +38,14 @@ static void give(struct mr_reference *reference)
 }
 
 /* Puts what was set into effect. Settings that don't go together are no mistake of this call. */
-static CUresult apply(const char *entry, struct mr_reference *reference)
+static CUresult apply(struct mr_reference *reference)
 {
     struct mr_texture *texture = NULL;
     CUresult status = CUDA_SUCCESS;
     if (reference->bound)
-        status = mr_texture_make(entry, reference->context, &reference->resource, &reference->desc, NULL, &texture);
+        status = mr_texture_make(reference->context, &reference->resource, &reference->desc, NULL, &texture);
     if (status != CUDA_SUCCESS) {
-        mr_log(MR_LOG_DEBUG, "%s: the reference's settings don't go together yet", entry);
+        mr_call_log(MR_LOG_DEBUG, "the reference's settings don't go together yet");
         status = CUDA_SUCCESS;
     }
     if (status == CUDA_SUCCESS && (reference->texture || texture)) {
@@ -60,7 +60,7 @@ static CUresult apply(const char *entry, struct mr_reference *reference)
 }
 
 /* Binds to another resource, or stays bound to what was there. */
-static CUresult bind(const char *entry, struct mr_reference *reference, const CUDA_RESOURCE_DESC *resource)
+static CUresult bind(struct mr_reference *reference, const CUDA_RESOURCE_DESC *resource)
 {
     CUDA_RESOURCE_DESC old = reference->resource;
     bool bound = reference->bound;
@@ -69,14 +69,14 @@ static CUresult bind(const char *entry, struct mr_reference *reference, const CU
     /* Whether the resource itself is good doesn't depend on how it is read: that may still be set. */
     struct mr_texture *trial = NULL;
     const CUDA_TEXTURE_DESC plain = { .flags = CU_TRSF_NORMALIZED_COORDINATES };
-    CUresult status = mr_texture_make(entry, reference->context, resource, &plain, NULL, &trial);
+    CUresult status = mr_texture_make(reference->context, resource, &plain, NULL, &trial);
     if (status != CUDA_SUCCESS) {
         reference->resource = old;
         reference->bound = bound;
         return status;
     }
     (void)mr_texture_end(trial);
-    return apply(entry, reference);
+    return apply(reference);
 }
 
 CUresult mr_cuTexRefCreate(CUtexref *pTexRef)
@@ -86,7 +86,7 @@ CUresult mr_cuTexRefCreate(CUtexref *pTexRef)
     if (status != CUDA_SUCCESS)
         return status;
     if (!pTexRef)
-        return mr_bad_value("cuTexRefCreate", "the result's place is NULL");
+        return mr_bad_value("the result's place is NULL");
     struct mr_reference *reference = mr_reference_new(MR_KIND_TEXREF, context, 0);
     if (!reference)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -97,15 +97,15 @@ CUresult mr_cuTexRefCreate(CUtexref *pTexRef)
 CUresult mr_cuTexRefDestroy(CUtexref hTexRef)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuTexRefDestroy", hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     bool of_module = reference->place;
     mr_lock_drop(&reference->lock);
     if (of_module)
-        status = mr_bad_value("cuTexRefDestroy", "the reference belongs to its module");
+        status = mr_bad_value("the reference belongs to its module");
     else if (!mr_reference_end(reference))
-        status = mr_bad_value("cuTexRefDestroy", "%p is not a live texture reference", (void *)hTexRef);
+        status = mr_bad_value("%p is not a live texture reference", (void *)hTexRef);
     mr_object_drop(reference);
     return status;
 }
@@ -114,21 +114,20 @@ CUresult mr_cuTexRefDestroy(CUtexref hTexRef)
 
 CUresult mr_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags)
 {
-    static const char entry[] = "cuTexRefSetArray";
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_array *array = mr_object_acquire(hArray, MR_KIND_ARRAY);
     if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
-        status = mr_bad_value(entry, "flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
+        status = mr_bad_value("flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
     else if (!array)
-        status = mr_bad_value(entry, "%p is not a live array", (void *)hArray);
+        status = mr_bad_value("%p is not a live array", (void *)hArray);
     if (status == CUDA_SUCCESS) {
         const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
         reference->format = array->desc.Format;
         reference->channels = array->desc.NumChannels;
-        status = bind(entry, reference, &resource);
+        status = bind(reference, &resource);
     }
     if (array)
         mr_object_drop(array);
@@ -138,16 +137,15 @@ CUresult mr_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flag
 
 CUresult mr_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
 {
-    static const char entry[] = "cuTexRefSetMipmappedArray";
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = hMipmappedArray };
     if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
-        status = mr_bad_value(entry, "flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
+        status = mr_bad_value("flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
     else
-        status = bind(entry, reference, &resource);
+        status = bind(reference, &resource);
     give(reference);
     return status;
 }
@@ -155,10 +153,9 @@ CUresult mr_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmap
 /* Textures begin at multiples of an alignment; what is left over is for the kernel to add. */
 CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
 {
-    static const char entry[] = "cuTexRefSetAddress";
     struct mr_reference *reference;
     int alignment = 1;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     (void)!mr_device_attribute(reference->context->device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, &alignment);
@@ -170,13 +167,13 @@ CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdevice
     resource.res.linear.sizeInBytes = bytes + over;
     if (!dptr && !bytes) {
         reference->bound = false;
-        status = apply(entry, reference);
+        status = apply(reference);
     } else if (over && !ByteOffset)
-        status = mr_bad_value(entry, "%#llx is no multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
+        status = mr_bad_value("%#llx is no multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
     else if (bytes > SIZE_MAX - over)
-        status = mr_bad_value(entry, "%zu bytes", bytes);
+        status = mr_bad_value("%zu bytes", bytes);
     else
-        status = bind(entry, reference, &resource);
+        status = bind(reference, &resource);
     give(reference);
     if (status == CUDA_SUCCESS && ByteOffset)
         *ByteOffset = over;
@@ -194,13 +191,12 @@ CUresult mr_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdev
 
 CUresult mr_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
 {
-    static const char entry[] = "cuTexRefSetAddress2D";
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (!desc) {
-        status = mr_bad_value(entry, "the descriptor is NULL");
+        status = mr_bad_value("the descriptor is NULL");
     } else {
         CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_PITCH2D };
         resource.res.pitch2D.devPtr = dptr;
@@ -209,7 +205,7 @@ CUresult mr_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTO
         resource.res.pitch2D.width = desc->Width;
         resource.res.pitch2D.height = desc->Height;
         resource.res.pitch2D.pitchInBytes = Pitch;
-        status = bind(entry, reference, &resource);
+        status = bind(reference, &resource);
     }
     give(reference);
     return status;
@@ -226,29 +222,28 @@ CUresult mr_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v
 /* ---- settings ---- */
 
 /* Takes over a description that a call has changed. */
-static CUresult change(const char *entry, struct mr_reference *reference, const CUDA_TEXTURE_DESC *desc)
+static CUresult change(struct mr_reference *reference, const CUDA_TEXTURE_DESC *desc)
 {
     reference->desc = *desc;
-    return apply(entry, reference);
+    return apply(reference);
 }
 
 CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents)
 {
-    static const char entry[] = "cuTexRefSetFormat";
     struct mr_reference *reference;
     struct mr_texel_format format;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (!mr_texel_format_of(fmt, (unsigned)NumPackedComponents, &format)) {
-        status = mr_bad_value(entry, "format %#x with %d channels", (unsigned)fmt, NumPackedComponents);
+        status = mr_bad_value("format %#x with %d channels", (unsigned)fmt, NumPackedComponents);
     } else {
         reference->format = fmt;
         reference->channels = (unsigned)NumPackedComponents;
         if (reference->bound && reference->resource.resType == CU_RESOURCE_TYPE_LINEAR) {
             reference->resource.res.linear.format = fmt;
             reference->resource.res.linear.numChannels = reference->channels;
-            status = apply(entry, reference);
+            status = apply(reference);
         }
     }
     give(reference);
@@ -257,34 +252,33 @@ CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPacke
 
 CUresult mr_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
 {
-    static const char entry[] = "cuTexRefSetAddressMode";
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (dim < 0 || dim > 2 || (unsigned)am > CU_TR_ADDRESS_MODE_BORDER) {
-        status = mr_bad_value(entry, "mode %d of dimension %d", (int)am, dim);
+        status = mr_bad_value("mode %d of dimension %d", (int)am, dim);
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         desc.addressMode[dim] = am;
-        status = change(entry, reference, &desc);
+        status = change(reference, &desc);
     }
     give(reference);
     return status;
 }
 
-static CUresult set_filter(const char *entry, CUtexref hTexRef, CUfilter_mode mode, bool of_levels)
+static CUresult set_filter(CUtexref hTexRef, CUfilter_mode mode, bool of_levels)
 {
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)mode > CU_TR_FILTER_MODE_LINEAR) {
-        status = mr_bad_value(entry, "the filter mode %d", (int)mode);
+        status = mr_bad_value("the filter mode %d", (int)mode);
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         *(of_levels ? &desc.mipmapFilterMode : &desc.filterMode) = mode;
-        status = change(entry, reference, &desc);
+        status = change(reference, &desc);
     }
     give(reference);
     return status;
@@ -292,23 +286,23 @@ static CUresult set_filter(const char *entry, CUtexref hTexRef, CUfilter_mode mo
 
 CUresult mr_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
 {
-    return set_filter("cuTexRefSetFilterMode", hTexRef, fm, false);
+    return set_filter(hTexRef, fm, false);
 }
 
 CUresult mr_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
 {
-    return set_filter("cuTexRefSetMipmapFilterMode", hTexRef, fm, true);
+    return set_filter(hTexRef, fm, true);
 }
 
 CUresult mr_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuTexRefSetMipmapLevelBias", hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     CUDA_TEXTURE_DESC desc = reference->desc;
     desc.mipmapLevelBias = bias;
-    status = change("cuTexRefSetMipmapLevelBias", reference, &desc);
+    status = change(reference, &desc);
     give(reference);
     return status;
 }
@@ -316,13 +310,13 @@ CUresult mr_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
 CUresult mr_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuTexRefSetMipmapLevelClamp", hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     CUDA_TEXTURE_DESC desc = reference->desc;
     desc.minMipmapLevelClamp = minMipmapLevelClamp;
     desc.maxMipmapLevelClamp = maxMipmapLevelClamp;
-    status = change("cuTexRefSetMipmapLevelClamp", reference, &desc);
+    status = change(reference, &desc);
     give(reference);
     return status;
 }
@@ -330,29 +324,28 @@ CUresult mr_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelCl
 CUresult mr_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuTexRefSetMaxAnisotropy", hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     CUDA_TEXTURE_DESC desc = reference->desc;
     desc.maxAnisotropy = maxAniso;
-    status = change("cuTexRefSetMaxAnisotropy", reference, &desc);
+    status = change(reference, &desc);
     give(reference);
     return status;
 }
 
 CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 {
-    static const char entry[] = "cuTexRefSetBorderColor";
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (!pBorderColor) {
-        status = mr_bad_value(entry, "the colour is NULL");
+        status = mr_bad_value("the colour is NULL");
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         memcpy(desc.borderColor, pBorderColor, sizeof desc.borderColor);
-        status = change(entry, reference, &desc);
+        status = change(reference, &desc);
     }
     give(reference);
     return status;
@@ -360,18 +353,17 @@ CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 
 CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 {
-    static const char entry[] = "cuTexRefSetFlags";
     const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
     struct mr_reference *reference;
-    CUresult status = take(entry, hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (Flags & ~known) {
-        status = mr_bad_value(entry, "flags %#x are not CU_TRSF_*", Flags);
+        status = mr_bad_value("flags %#x are not CU_TRSF_*", Flags);
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         desc.flags = Flags;
-        status = change(entry, reference, &desc);
+        status = change(reference, &desc);
     }
     give(reference);
     return status;
@@ -380,39 +372,39 @@ CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 /* ---- questions ---- */
 
 /* For a question with one answer of a type: takes the reference, or returns the status. */
-static CUresult ask(const char *entry, CUtexref handle, const void *out, CUDA_TEXTURE_DESC *desc)
+static CUresult ask(CUtexref handle, const void *out, CUDA_TEXTURE_DESC *desc)
 {
     struct mr_reference *reference;
-    CUresult status = take(entry, handle, MR_KIND_TEXREF, &reference);
+    CUresult status = take(handle, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     *desc = reference->desc;
     give(reference);
-    return out ? CUDA_SUCCESS : mr_bad_value(entry, "the result's place is NULL");
+    return out ? CUDA_SUCCESS : mr_bad_value("the result's place is NULL");
 }
 
 /* What a reference is bound to, if it is bound to that. */
-static CUresult ask_resource(const char *entry, CUtexref handle, const void *out, CUDA_RESOURCE_DESC *resource, bool *bound)
+static CUresult ask_resource(CUtexref handle, const void *out, CUDA_RESOURCE_DESC *resource, bool *bound)
 {
     struct mr_reference *reference;
-    CUresult status = take(entry, handle, MR_KIND_TEXREF, &reference);
+    CUresult status = take(handle, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     *resource = reference->resource;
     *bound = reference->bound;
     give(reference);
-    return out ? CUDA_SUCCESS : mr_bad_value(entry, "the result's place is NULL");
+    return out ? CUDA_SUCCESS : mr_bad_value("the result's place is NULL");
 }
 
 CUresult mr_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
 {
     CUDA_RESOURCE_DESC resource;
     bool bound;
-    CUresult status = ask_resource("cuTexRefGetAddress", hTexRef, pdptr, &resource, &bound);
+    CUresult status = ask_resource(hTexRef, pdptr, &resource, &bound);
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || (resource.resType != CU_RESOURCE_TYPE_LINEAR && resource.resType != CU_RESOURCE_TYPE_PITCH2D))
-        return mr_bad_value("cuTexRefGetAddress", "the reference is bound to no memory");
+        return mr_bad_value("the reference is bound to no memory");
     *pdptr = resource.resType == CU_RESOURCE_TYPE_LINEAR ? resource.res.linear.devPtr : resource.res.pitch2D.devPtr;
     return CUDA_SUCCESS;
 }
@@ -424,7 +416,7 @@ CUresult mr_cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef)
     if (status != CUDA_SUCCESS)
         return status;
     if (wide > UINT_MAX) {
-        mr_log(MR_LOG_INFO, "cuTexRefGetAddress: the memory lies above 4 GiB; use cuTexRefGetAddress_v2");
+        mr_call_log(MR_LOG_INFO, "the memory lies above 4 GiB; use cuTexRefGetAddress_v2");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     *pdptr = (CUdeviceptr_v1)wide;
@@ -435,11 +427,11 @@ CUresult mr_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
 {
     CUDA_RESOURCE_DESC resource;
     bool bound;
-    CUresult status = ask_resource("cuTexRefGetArray", hTexRef, phArray, &resource, &bound);
+    CUresult status = ask_resource(hTexRef, phArray, &resource, &bound);
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || resource.resType != CU_RESOURCE_TYPE_ARRAY)
-        return mr_bad_value("cuTexRefGetArray", "the reference is bound to no array");
+        return mr_bad_value("the reference is bound to no array");
     *phArray = resource.res.array.hArray;
     return CUDA_SUCCESS;
 }
@@ -448,11 +440,11 @@ CUresult mr_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexr
 {
     CUDA_RESOURCE_DESC resource;
     bool bound;
-    CUresult status = ask_resource("cuTexRefGetMipmappedArray", hTexRef, phMipmappedArray, &resource, &bound);
+    CUresult status = ask_resource(hTexRef, phMipmappedArray, &resource, &bound);
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-        return mr_bad_value("cuTexRefGetMipmappedArray", "the reference is bound to no mipmapped array");
+        return mr_bad_value("the reference is bound to no mipmapped array");
     *phMipmappedArray = resource.res.mipmap.hMipmappedArray;
     return CUDA_SUCCESS;
 }
@@ -460,9 +452,9 @@ CUresult mr_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexr
 CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetAddressMode", hTexRef, pam, &desc);
+    CUresult status = ask(hTexRef, pam, &desc);
     if (status == CUDA_SUCCESS && (dim < 0 || dim > 2))
-        status = mr_bad_value("cuTexRefGetAddressMode", "the dimension %d", dim);
+        status = mr_bad_value("the dimension %d", dim);
     if (status == CUDA_SUCCESS)
         *pam = desc.addressMode[dim];
     return status;
@@ -471,7 +463,7 @@ CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int di
 CUresult mr_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetFilterMode", hTexRef, pfm, &desc);
+    CUresult status = ask(hTexRef, pfm, &desc);
     if (status == CUDA_SUCCESS)
         *pfm = desc.filterMode;
     return status;
@@ -480,7 +472,7 @@ CUresult mr_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 CUresult mr_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuTexRefGetFormat", hTexRef, MR_KIND_TEXREF, &reference);
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (pFormat)
@@ -488,13 +480,13 @@ CUresult mr_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexr
     if (pNumChannels)
         *pNumChannels = (int)reference->channels;
     give(reference);
-    return pFormat || pNumChannels ? CUDA_SUCCESS : mr_bad_value("cuTexRefGetFormat", "the results' places are NULL");
+    return pFormat || pNumChannels ? CUDA_SUCCESS : mr_bad_value("the results' places are NULL");
 }
 
 CUresult mr_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetMipmapFilterMode", hTexRef, pfm, &desc);
+    CUresult status = ask(hTexRef, pfm, &desc);
     if (status == CUDA_SUCCESS)
         *pfm = desc.mipmapFilterMode;
     return status;
@@ -503,7 +495,7 @@ CUresult mr_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
 CUresult mr_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetMipmapLevelBias", hTexRef, pbias, &desc);
+    CUresult status = ask(hTexRef, pbias, &desc);
     if (status == CUDA_SUCCESS)
         *pbias = desc.mipmapLevelBias;
     return status;
@@ -512,7 +504,7 @@ CUresult mr_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
 CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetMipmapLevelClamp", hTexRef, pminMipmapLevelClamp ? pminMipmapLevelClamp : pmaxMipmapLevelClamp, &desc);
+    CUresult status = ask(hTexRef, pminMipmapLevelClamp ? pminMipmapLevelClamp : pmaxMipmapLevelClamp, &desc);
     if (status == CUDA_SUCCESS && pminMipmapLevelClamp)
         *pminMipmapLevelClamp = desc.minMipmapLevelClamp;
     if (status == CUDA_SUCCESS && pmaxMipmapLevelClamp)
@@ -523,7 +515,7 @@ CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmax
 CUresult mr_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetMaxAnisotropy", hTexRef, pmaxAniso, &desc);
+    CUresult status = ask(hTexRef, pmaxAniso, &desc);
     if (status == CUDA_SUCCESS)
         *pmaxAniso = (int)desc.maxAnisotropy;
     return status;
@@ -532,7 +524,7 @@ CUresult mr_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
 CUresult mr_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetBorderColor", hTexRef, pBorderColor, &desc);
+    CUresult status = ask(hTexRef, pBorderColor, &desc);
     if (status == CUDA_SUCCESS)
         memcpy(pBorderColor, desc.borderColor, sizeof desc.borderColor);
     return status;
@@ -541,7 +533,7 @@ CUresult mr_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
 CUresult mr_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
 {
     CUDA_TEXTURE_DESC desc;
-    CUresult status = ask("cuTexRefGetFlags", hTexRef, pFlags, &desc);
+    CUresult status = ask(hTexRef, pFlags, &desc);
     if (status == CUDA_SUCCESS)
         *pFlags = desc.flags;
     return status;
@@ -551,17 +543,16 @@ CUresult mr_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
 
 CUresult mr_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
 {
-    static const char entry[] = "cuSurfRefSetArray";
     struct mr_reference *reference;
     struct mr_texture *surface;
-    CUresult status = take(entry, hSurfRef, MR_KIND_SURFREF, &reference);
+    CUresult status = take(hSurfRef, MR_KIND_SURFREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
     if (Flags)
-        status = mr_bad_value(entry, "flags %#x; they have to be 0", Flags);
+        status = mr_bad_value("flags %#x; they have to be 0", Flags);
     else
-        status = mr_surface_make(entry, reference->context, &resource, &surface);
+        status = mr_surface_make(reference->context, &resource, &surface);
     if (status == CUDA_SUCCESS) {
         status = mr_context_synchronize(reference->context);
         if (status == CUDA_SUCCESS) {
@@ -579,11 +570,11 @@ CUresult mr_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int F
 CUresult mr_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef)
 {
     struct mr_reference *reference;
-    CUresult status = take("cuSurfRefGetArray", hSurfRef, MR_KIND_SURFREF, &reference);
+    CUresult status = take(hSurfRef, MR_KIND_SURFREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
     if (!phArray || !reference->bound)
-        status = mr_bad_value("cuSurfRefGetArray", "the result's place is NULL, or the reference is bound to no array");
+        status = mr_bad_value("the result's place is NULL, or the reference is bound to no array");
     else
         *phArray = reference->resource.res.array.hArray;
     give(reference);

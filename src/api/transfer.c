@@ -17,7 +17,7 @@
 #include "api/check.h"
 #include "api/peer.h"
 #include "api/graph_params.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "command/command.h"
@@ -65,17 +65,17 @@ static bool is_readable(uintptr_t address, size_t extent)
 }
 
 /* An operand in mapped memory may cross from one mapping into the next, and needs the device's right to each. */
-static CUresult mapped_check(const char *name, const char *role, uintptr_t address, size_t extent, const struct who *who)
+static CUresult mapped_check(const char *role, uintptr_t address, size_t extent, const struct who *who)
 {
     uintptr_t end;
     if (__builtin_add_overflow(address, extent, &end))
-        return mr_bad_value(name, "%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
+        return mr_bad_value("%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
     for (uintptr_t at = address; at < end;) {
         struct mr_allocation found;
         if (!mr_memory_find(at, &found) || !mr_allocation_is_mapped(&found))
-            return mr_bad_value(name, "nothing is mapped at %#zx, within the %zu bytes of %s at %#zx", (size_t)at, extent, role, (size_t)address);
+            return mr_bad_value("nothing is mapped at %#zx, within the %zu bytes of %s at %#zx", (size_t)at, extent, role, (size_t)address);
         if ((mr_allocation_right(&found, who->device) & who->right) != who->right)
-            return mr_bad_value(name, "device %d may not %s the %s at %#zx: cuMemSetAccess says so", who->device,
+            return mr_bad_value("device %d may not %s the %s at %#zx: cuMemSetAccess says so", who->device,
                 who->right == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write", role, (size_t)at);
         at = found.base + found.size;
     }
@@ -83,7 +83,7 @@ static CUresult mapped_check(const char *name, const char *role, uintptr_t addre
 }
 
 /* Checks that `extent` bytes from `address` on are one operand; fills *out. */
-static CUresult place_check(const char *name, const char *role, uintptr_t address, size_t extent, enum mr_side_kind kind,
+static CUresult place_check(const char *role, uintptr_t address, size_t extent, enum mr_side_kind kind,
     const struct who *who, struct place *out)
 {
     struct mr_allocation found;
@@ -91,13 +91,13 @@ static CUresult place_check(const char *name, const char *role, uintptr_t addres
     if (__builtin_expect(mr_memory_find(address, &found), 1)) {
         if (__builtin_expect(mr_allocation_is_mapped(&found), 0)) {
             *out = (struct place){ .host = found.kind == MR_MEMORY_MAPPED_HOST };
-            return mapped_check(name, role, address, extent, who);
+            return mapped_check(role, address, extent, who);
         }
         if (extent > found.size - (address - found.base))
-            return mr_bad_value(name, "%zu bytes of %s at %#zx run past the end of the allocation (%zu bytes at %#zx)", extent, role,
+            return mr_bad_value("%zu bytes of %s at %#zx run past the end of the allocation (%zu bytes at %#zx)", extent, role,
                 (size_t)address, found.size, (size_t)found.base);
         if (__builtin_expect(found.kind == MR_MEMORY_POOL && mr_allocation_is_closed(&found, who->device), 0))
-            return mr_bad_value(name, "device %d may not use the %s at %#zx, memory of a pool: cuMemPoolSetAccess says so", who->device, role, (size_t)address);
+            return mr_bad_value("device %d may not use the %s at %#zx, memory of a pool: cuMemPoolSetAccess says so", who->device, role, (size_t)address);
         out->pageable = false;
         out->host = found.kind == MR_MEMORY_PINNED || found.kind == MR_MEMORY_REGISTERED || found.kind == MR_MEMORY_HOST_POOL;
         out->owner = out->host ? NULL : found.context;
@@ -105,15 +105,15 @@ static CUresult place_check(const char *name, const char *role, uintptr_t addres
         return CUDA_SUCCESS;
     }
     if (!address)
-        return mr_bad_value(name, "the %s is null", role);
+        return mr_bad_value("the %s is null", role);
     if (mr_memory_is_reserved(address))
-        return mr_bad_value(name, "the %s at %#zx is in no live allocation", role, (size_t)address);
+        return mr_bad_value("the %s at %#zx is in no live allocation", role, (size_t)address);
     if (kind == MR_SIDE_DEVICE)
-        return mr_bad_value(name, "the %s at %#zx is not device memory", role, (size_t)address);
+        return mr_bad_value("the %s at %#zx is not device memory", role, (size_t)address);
     if (__builtin_add_overflow(address, extent, &end))
-        return mr_bad_value(name, "%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
+        return mr_bad_value("%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
     if (!is_readable(address, extent))
-        return mr_bad_value(name, "%zu bytes of %s at %#zx are not mapped", extent, role, (size_t)address);
+        return mr_bad_value("%zu bytes of %s at %#zx are not mapped", extent, role, (size_t)address);
     *out = (struct place){ .pageable = true, .host = true };
     return CUDA_SUCCESS;
 }
@@ -164,18 +164,18 @@ static bool copy_waits(const struct place *to, const struct place *from, enum mr
 }
 
 /* Checks both operands and fills in the copy, which has something to do. */
-static CUresult copy_check(const char *name, int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+static CUresult copy_check(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
     size_t depth, struct place *to_place, struct place *from_place, struct mr_copy *copy)
 {
     size_t to_extent = width, from_extent = width;
     if ((height > 1 || depth > 1) && (!box_extent(width, height, depth, to->pitch, to->slice, &to_extent) ||
                                       !box_extent(width, height, depth, from->pitch, from->slice, &from_extent)))
-        return mr_bad_value(name, "%zu x %zu x %zu bytes do not fit in memory", width, height, depth);
+        return mr_bad_value("%zu x %zu x %zu bytes do not fit in memory", width, height, depth);
     const struct who writer = { device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE }, reader = { device, CU_MEM_ACCESS_FLAGS_PROT_READ };
-    CUresult status = place_check(name, "destination", to->address, to_extent, to->kind, &writer, to_place);
+    CUresult status = place_check("destination", to->address, to_extent, to->kind, &writer, to_place);
     if (status != CUDA_SUCCESS)
         return status;
-    status = place_check(name, "source", from->address, from_extent, from->kind, &reader, from_place);
+    status = place_check("source", from->address, from_extent, from->kind, &reader, from_place);
     if (status != CUDA_SUCCESS)
         return status;
     copy->destination = (void *)to->address;
@@ -191,27 +191,27 @@ static CUresult copy_check(const char *name, int device, const struct mr_side *t
     return CUDA_SUCCESS;
 }
 
-CUresult mr_transfer_copy_check(const char *name, int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+CUresult mr_transfer_copy_check(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
     size_t depth, struct mr_copy *out)
 {
     struct place places[2];
     *out = (struct mr_copy){ 0 };
     if (!width || !height || !depth)
         return CUDA_SUCCESS;
-    return copy_check(name, device, to, from, width, height, depth, &places[0], &places[1], out);
+    return copy_check(device, to, from, width, height, depth, &places[0], &places[1], out);
 }
 
 /* A copy in a captured stream: nothing is read or staged now, the node names the addresses. */
-static CUresult copy_captured(const char *name, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
+static CUresult copy_captured(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
     struct mr_stream *stream, enum mr_transfer_mode mode)
 {
     struct mr_work *work;
     if (mode == MR_TRANSFER_SYNC)
-        return mr_capture_refuse(name, stream);
+        return mr_capture_refuse(stream);
     if (!width || !height || !depth)
         return CUDA_SUCCESS;
-    CUresult status = mr_work_from_sides(name, to, from, width, height, depth, mr_stream_context(stream), &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+    CUresult status = mr_work_from_sides(to, from, width, height, depth, mr_stream_context(stream), &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
 /* What is given to one stream from now on waits for all that another has now, by the default-stream rules. */
@@ -254,7 +254,7 @@ __attribute__((noinline)) static CUresult submit_across(struct mr_stream *stream
     return status;
 }
 
-CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
     size_t depth, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
@@ -264,12 +264,12 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
     if (status != CUDA_SUCCESS)
         return status;
     bool captured;
-    status = mr_capture_route(name, stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
-        return captured ? copy_captured(name, to, from, width, height, depth, stream, mode) : status;
+        return captured ? copy_captured(to, from, width, height, depth, stream, mode) : status;
     if (!width || !height || !depth)
         return CUDA_SUCCESS;
-    status = copy_check(name, mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place, &from_place, &checked);
+    status = copy_check(mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place, &from_place, &checked);
     if (status != CUDA_SUCCESS)
         return status;
 
@@ -282,7 +282,7 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
         status = is_small(&checked) ? stage_source(&command->copy) : CUDA_ERROR_OUT_OF_MEMORY;
         if (status == CUDA_ERROR_INVALID_VALUE) {
             mr_command_free(command);
-            return mr_bad_value(name, "the source at %#zx cannot be read", (size_t)from->address);
+            return mr_bad_value("the source at %#zx cannot be read", (size_t)from->address);
         }
         wait = status != CUDA_SUCCESS;
     }
@@ -296,57 +296,57 @@ CUresult mr_transfer_copy(const char *name, const struct mr_side *to, const stru
 }
 
 /* Checks the rows and fills in the fill, which has something to do. */
-static CUresult fill_check(const char *name, int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element,
+static CUresult fill_check(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element,
     size_t width, size_t height, struct place *place, struct mr_fill *out)
 {
     size_t row, extent;
     if (address % element || (height > 1 && pitch % element))
-        return mr_bad_value(name, "address %#llx and pitch %zu are not multiples of the element's %u bytes",
+        return mr_bad_value("address %#llx and pitch %zu are not multiples of the element's %u bytes",
             (unsigned long long)address, pitch, element);
     if (__builtin_mul_overflow(width, (size_t)element, &row) || !box_extent(row, height, 1, pitch, 0, &extent))
-        return mr_bad_value(name, "%zu x %zu elements do not fit in memory", width, height);
+        return mr_bad_value("%zu x %zu elements do not fit in memory", width, height);
     if (height > 1 && pitch < row)
-        return mr_bad_value(name, "a pitch of %zu bytes is less than a row of %zu", pitch, row);
+        return mr_bad_value("a pitch of %zu bytes is less than a row of %zu", pitch, row);
     const struct who writer = { device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
-    CUresult status = place_check(name, "destination", (uintptr_t)address, extent, MR_SIDE_DEVICE, &writer, place);
+    CUresult status = place_check("destination", (uintptr_t)address, extent, MR_SIDE_DEVICE, &writer, place);
     if (status == CUDA_SUCCESS)
         *out = (struct mr_fill){ .destination = (void *)(uintptr_t)address, .pitch = height > 1 ? pitch : row, .width = width,
             .height = height, .value = value, .element = (uint8_t)element };
     return status;
 }
 
-CUresult mr_transfer_fill_check(const char *name, int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
+CUresult mr_transfer_fill_check(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
     size_t height, struct mr_fill *out)
 {
     struct place place;
     *out = (struct mr_fill){ .element = (uint8_t)element };
     if (!width || !height)
         return CUDA_SUCCESS;
-    return fill_check(name, device, address, pitch, value, element, width, height, &place, out);
+    return fill_check(device, address, pitch, value, element, width, height, &place, out);
 }
 
-static CUresult fill_captured(const char *name, const CUDA_MEMSET_NODE_PARAMS *params, struct mr_stream *stream, enum mr_transfer_mode mode)
+static CUresult fill_captured(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_stream *stream, enum mr_transfer_mode mode)
 {
     struct mr_work *work;
     if (mode == MR_TRANSFER_SYNC)
-        return mr_capture_refuse(name, stream);
+        return mr_capture_refuse(stream);
     if (!params->width || !params->height)
         return CUDA_SUCCESS;
-    CUresult status = mr_work_from_fill(name, params, mr_stream_context(stream), &work);
-    return status == CUDA_SUCCESS ? mr_capture_add(name, stream, work) : status;
+    CUresult status = mr_work_from_fill(params, mr_stream_context(stream), &work);
+    return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
 }
 
 /* A fill, unlike a copy, needs peer access to memory of another device. */
-static CUresult peer_check(const char *name, struct mr_stream *stream, CUdeviceptr address)
+static CUresult peer_check(struct mr_stream *stream, CUdeviceptr address)
 {
     struct mr_allocation found;
     if (!mr_memory_find((uintptr_t)address, &found) || mr_peer_may_use(mr_stream_context(stream), &found))
         return CUDA_SUCCESS;
-    return mr_bad_value(name, "%#llx is memory of device %d, and the stream's context has no access to it (cuCtxEnablePeerAccess)",
+    return mr_bad_value("%#llx is memory of device %d, and the stream's context has no access to it (cuCtxEnablePeerAccess)",
         (unsigned long long)address, found.device->ordinal);
 }
 
-CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
+CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
     size_t height, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
@@ -356,17 +356,17 @@ CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, u
     if (status != CUDA_SUCCESS)
         return status;
     bool captured;
-    status = mr_capture_route(name, stream, &captured);
+    status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0)) {
         const CUDA_MEMSET_NODE_PARAMS params = { .dst = address, .pitch = pitch, .value = value, .elementSize = element, .width = width,
             .height = height };
-        return captured ? fill_captured(name, &params, stream, mode) : status;
+        return captured ? fill_captured(&params, stream, mode) : status;
     }
     if (!width || !height)
         return CUDA_SUCCESS;
-    status = fill_check(name, mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height, &place, &fill);
+    status = fill_check(mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height, &place, &fill);
     if (status == CUDA_SUCCESS && __builtin_expect(mr_device_count() > 1, 0))
-        status = peer_check(name, stream, address);
+        status = peer_check(stream, address);
     if (status != CUDA_SUCCESS)
         return status;
 
@@ -379,16 +379,16 @@ CUresult mr_transfer_fill(const char *name, CUdeviceptr address, size_t pitch, u
     return status;
 }
 
-CUresult mr_transfer_refuse_captured(const char *name, CUstream handle)
+CUresult mr_transfer_refuse_captured(CUstream handle)
 {
     struct mr_stream *stream;
-    return mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS ? mr_capture_refuse(name, stream) : CUDA_SUCCESS;
+    return mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream) : CUDA_SUCCESS;
 }
 
-CUresult mr_transfer_check_context(const char *name, CUcontext context)
+CUresult mr_transfer_check_context(CUcontext context)
 {
     if (!context || mr_object_find(context, MR_KIND_CONTEXT))
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: %p is not a live context", name, (void *)context);
+    mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)context);
     return CUDA_ERROR_INVALID_CONTEXT;
 }

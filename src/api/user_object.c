@@ -5,28 +5,27 @@
 #include "api/check.h"
 #include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "graph/user_object.h"
 
 /* CUDA_ERROR_INVALID_VALUE for a dead handle or a count that is 0 or above INT_MAX. */
-static CUresult require(const char *entry, CUuserObject handle, unsigned count, struct mr_user_object **out)
+static CUresult require(CUuserObject handle, unsigned count, struct mr_user_object **out)
 {
     *out = mr_object_find(handle, MR_KIND_USER_OBJECT);
     if (!*out)
-        return mr_bad_value(entry, "%p is not a live user object", (void *)handle);
-    return count == 0 || count > INT_MAX ? mr_bad_value(entry, "a count of %u", count) : CUDA_SUCCESS;
+        return mr_bad_value("%p is not a live user object", (void *)handle);
+    return count == 0 || count > INT_MAX ? mr_bad_value("a count of %u", count) : CUDA_SUCCESS;
 }
 
 CUresult mr_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags)
 {
-    static const char entry[] = "cuUserObjectCreate";
     if (!object_out || !destroy)
-        return mr_bad_value(entry, object_out ? "destroy is NULL" : "object_out is NULL");
+        return mr_bad_value(object_out ? "destroy is NULL" : "object_out is NULL");
     if (initialRefcount == 0)
-        return mr_bad_value(entry, "a count of 0");
+        return mr_bad_value("a count of 0");
     if (flags != CU_USER_OBJECT_NO_DESTRUCTOR_SYNC)
-        return mr_bad_value(entry, "flags are %#x and must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC", flags);
+        return mr_bad_value("flags are %#x and must be CU_USER_OBJECT_NO_DESTRUCTOR_SYNC", flags);
     struct mr_user_object *object = mr_user_object_new(ptr, destroy, initialRefcount);
     if (!object)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -37,7 +36,7 @@ CUresult mr_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn des
 CUresult mr_cuUserObjectRetain(CUuserObject object, unsigned int count)
 {
     struct mr_user_object *found;
-    CUresult status = require("cuUserObjectRetain", object, count, &found);
+    CUresult status = require(object, count, &found);
     if (status == CUDA_SUCCESS)
         mr_user_object_retain(found, count);
     return status;
@@ -46,7 +45,7 @@ CUresult mr_cuUserObjectRetain(CUuserObject object, unsigned int count)
 CUresult mr_cuUserObjectRelease(CUuserObject object, unsigned int count)
 {
     struct mr_user_object *found;
-    CUresult status = require("cuUserObjectRelease", object, count, &found);
+    CUresult status = require(object, count, &found);
     if (status == CUDA_SUCCESS)
         mr_user_object_release(found, count);
     return status;
@@ -66,14 +65,13 @@ static struct mr_user_holding *find_holding(struct mr_graph *graph, const struct
 /* With CU_GRAPH_USER_OBJECT_MOVE the references are the caller's, who has them no more; else they are new. */
 CUresult mr_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
 {
-    static const char entry[] = "cuGraphRetainUserObject";
     struct mr_graph *found_graph;
     struct mr_user_object *found;
-    CUresult status = mr_graph_require(entry, graph, &found_graph);
+    CUresult status = mr_graph_require(graph, &found_graph);
     if (status == CUDA_SUCCESS)
-        status = require(entry, object, count, &found);
+        status = require(object, count, &found);
     if (status == CUDA_SUCCESS && (flags & ~(unsigned)CU_GRAPH_USER_OBJECT_MOVE))
-        status = mr_bad_value(entry, "flags %#x are not CU_GRAPH_USER_OBJECT_*", flags);
+        status = mr_bad_value("flags %#x are not CU_GRAPH_USER_OBJECT_*", flags);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_user_holding *fresh = mr_calloc(1, sizeof *fresh);
@@ -83,7 +81,7 @@ CUresult mr_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned
     if (!mr_object_handle(found_graph)) {
         mr_lock_drop(&mr_graph_lock);
         mr_free(fresh);
-        return mr_bad_value(entry, "graph %p was destroyed meanwhile", (void *)graph);
+        return mr_bad_value("graph %p was destroyed meanwhile", (void *)graph);
     }
     if (!(flags & CU_GRAPH_USER_OBJECT_MOVE))
         mr_user_object_retain(found, count);
@@ -103,13 +101,12 @@ CUresult mr_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned
 /* A graph that holds fewer gives what it has: hardware does not call that an error. */
 CUresult mr_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count)
 {
-    static const char entry[] = "cuGraphReleaseUserObject";
     struct mr_graph *found_graph;
     struct mr_user_object *found;
     struct mr_user_holding *gone = NULL;
-    CUresult status = mr_graph_require(entry, graph, &found_graph);
+    CUresult status = mr_graph_require(graph, &found_graph);
     if (status == CUDA_SUCCESS)
-        status = require(entry, object, count, &found);
+        status = require(object, count, &found);
     if (status != CUDA_SUCCESS)
         return status;
     mr_lock_take(&mr_graph_lock);
@@ -124,7 +121,7 @@ CUresult mr_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigne
     }
     mr_lock_drop(&mr_graph_lock);
     if (given < count)
-        mr_log(MR_LOG_INFO, "%s: the graph held %llu references to %p, not %u", entry, (unsigned long long)held, (void *)object, count);
+        mr_call_log(MR_LOG_INFO, "the graph held %llu references to %p, not %u", (unsigned long long)held, (void *)object, count);
     mr_free(gone);
     if (given)
         mr_user_object_release(found, given);

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 
+#include "base/call.h"
+
 static void come_back(void *data)
 {
     siglongjmp(*(sigjmp_buf *)data, 1);
@@ -15,11 +17,13 @@ bool mr_call_program(void (*function)(void *data), void *data)
 {
     sigjmp_buf place;
     volatile bool returned = false;
+    const char *volatile name = mr_call_name; /* the function may make calls */
     pthread_cleanup_push(come_back, &place);
     if (sigsetjmp(place, 0) == 0) {
         function(data);
         returned = true;
     }
     pthread_cleanup_pop(0);
+    mr_call_name = name;
     return returned;
 }

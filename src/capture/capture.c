@@ -4,7 +4,7 @@
  * An invalidated capture stays on its streams until it is ended on its origin; until then nothing more is captured. */
 #include <string.h>
 
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "capture/capture_private.h"
 #include "graph/graph.h"
@@ -185,12 +185,12 @@ static void capture_finish(struct mr_capture *capture, bool with_graph)
     mr_capture_drop(capture);
 }
 
-void mr_capture_invalidate(struct mr_capture *capture, const char *entry, const char *why)
+void mr_capture_invalidate(struct mr_capture *capture, const char *why)
 {
     if (capture->invalidated)
         return;
     capture->invalidated = true;
-    mr_log(MR_LOG_INFO, "%s: capture %llu is invalid now: %s", entry, (unsigned long long)capture->id, why);
+    mr_call_log(MR_LOG_INFO, "capture %llu is invalid now: %s", (unsigned long long)capture->id, why);
 }
 
 /* ---- beginning ---- */
@@ -212,16 +212,16 @@ static struct mr_capture *capture_new(CUstreamCaptureMode mode, CUgraph graph, b
 }
 
 /* Puts the stream on the origin's seat and publishes the capture; the lock is held. */
-static CUresult capture_start(struct mr_capture *capture, const char *entry, struct mr_stream *stream, struct mr_graph *graph,
+static CUresult capture_start(struct mr_capture *capture, struct mr_stream *stream, struct mr_graph *graph,
     const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
 {
     struct mr_seat *seat = mr_seat_of(stream);
     if (seat) {
-        mr_log(MR_LOG_INFO, "%s: stream %p is being captured already", entry, mr_object_handle(stream));
+        mr_call_log(MR_LOG_INFO, "stream %p is being captured already", mr_object_handle(stream));
         return CUDA_ERROR_ILLEGAL_STATE;
     }
     if (graph->capturing) {
-        mr_log(MR_LOG_INFO, "%s: a capture adds to graph %p already", entry, mr_object_handle(graph));
+        mr_call_log(MR_LOG_INFO, "a capture adds to graph %p already", mr_object_handle(graph));
         return CUDA_ERROR_ILLEGAL_STATE;
     }
     capture->origin = mr_seat_new(capture, stream);
@@ -232,13 +232,13 @@ static CUresult capture_start(struct mr_capture *capture, const char *entry, str
     mr_list_append(&mr_capture_list, &capture->link);
     atomic_fetch_add(&mr_captures, 1);
     if (!mr_object_handle(stream)) { /* destroyed meanwhile: nobody may have told this layer */
-        mr_capture_invalidate(capture, entry, "its stream was destroyed");
+        mr_capture_invalidate(capture, "its stream was destroyed");
         return CUDA_ERROR_INVALID_HANDLE;
     }
     return CUDA_SUCCESS;
 }
 
-CUresult mr_capture_begin(const char *entry, struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph, const CUgraphNode *nodes,
+CUresult mr_capture_begin(struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph, const CUgraphNode *nodes,
     const CUgraphEdgeData *data, size_t count)
 {
     bool owns_graph = graph == NULL;
@@ -254,7 +254,7 @@ CUresult mr_capture_begin(const char *entry, struct mr_stream *stream, CUstreamC
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     mr_lock_take(&mr_capture_lock);
-    CUresult status = capture_start(capture, entry, stream, graph, nodes, data, count);
+    CUresult status = capture_start(capture, stream, graph, nodes, data, count);
     if (status != CUDA_SUCCESS) {
         if (capture->id)
             capture_close(capture);
@@ -301,7 +301,7 @@ static void mark_before(const struct mr_points *points, const struct mr_graph *g
 }
 
 /* Has every seat's work come back to the origin? CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_OUT_OF_MEMORY. */
-static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph, const char *entry)
+static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph)
 {
     if (capture->seats.next->next == &capture->seats)
         return CUDA_SUCCESS;
@@ -320,7 +320,7 @@ static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph,
         for (size_t i = 0; i < seat->points.count && status == CUDA_SUCCESS; i++) {
             struct mr_node *node = node_of(seat->points.nodes[i], graph);
             if (node && !node->mark) {
-                mr_log(MR_LOG_INFO, "%s: stream %p has captured work that the capture's first stream did not wait for", entry,
+                mr_call_log(MR_LOG_INFO, "stream %p has captured work that the capture's first stream did not wait for",
                     seat->stream ? mr_object_handle(seat->stream) : NULL);
                 status = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
             }
@@ -332,33 +332,33 @@ static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph,
 }
 
 /* Whether the capture can end with a graph; the lock is held. */
-static CUresult judge_end(struct mr_capture *capture, const char *entry)
+static CUresult judge_end(struct mr_capture *capture)
 {
     struct mr_graph *graph = mr_object_find(capture->graph, MR_KIND_GRAPH);
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != mr_capture_thread()) {
-        mr_log(MR_LOG_INFO, "%s: the capture was begun by another thread, and not in relaxed mode", entry);
+        mr_call_log(MR_LOG_INFO, "the capture was begun by another thread, and not in relaxed mode");
         return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     }
     if (capture->invalidated || !graph) {
-        mr_log(MR_LOG_INFO, "%s: capture %llu was invalidated", entry, (unsigned long long)capture->id);
+        mr_call_log(MR_LOG_INFO, "capture %llu was invalidated", (unsigned long long)capture->id);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
-    return check_joined(capture, graph, entry);
+    return check_joined(capture, graph);
 }
 
 /* Whatever is wrong with the capture, it is over, and its graph gone, as on hardware: also one that the program gave, and one that the call has no place
  * for. */
-CUresult mr_capture_end(const char *entry, struct mr_stream *stream, CUgraph *out)
+CUresult mr_capture_end(struct mr_stream *stream, CUgraph *out)
 {
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     struct mr_capture *capture = seat ? seat->capture : NULL;
     if (!seat) {
-        mr_log(MR_LOG_INFO, "%s: stream %p is not being captured", entry, mr_object_handle(stream));
+        mr_call_log(MR_LOG_INFO, "stream %p is not being captured", mr_object_handle(stream));
         status = CUDA_ERROR_ILLEGAL_STATE;
     } else if (seat != capture->origin) {
-        mr_capture_invalidate(capture, entry, "it was ended on another stream than it began on");
+        mr_capture_invalidate(capture, "it was ended on another stream than it began on");
         status = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
     if (out)
@@ -367,7 +367,7 @@ CUresult mr_capture_end(const char *entry, struct mr_stream *stream, CUgraph *ou
         mr_lock_drop(&mr_capture_lock);
         return status;
     }
-    status = judge_end(capture, entry);
+    status = judge_end(capture);
     capture_close(capture);
     if (out && status == CUDA_SUCCESS)
         *out = capture->graph;
@@ -386,7 +386,7 @@ static void stream_ended(struct mr_stream *stream)
     if (seat) {
         struct mr_capture *capture = seat->capture;
         if (seat == capture->origin) {
-            mr_capture_invalidate(capture, "cuStreamDestroy", "the stream that it began on was destroyed");
+            mr_capture_invalidate(capture, "the stream that it began on was destroyed");
             capture_close(capture);
             over = capture;
         } else {
@@ -407,11 +407,11 @@ void mr_capture_setup(void)
 
 /* ---- adding ---- */
 
-static CUresult seat_check(const struct mr_seat *seat, const char *entry)
+static CUresult seat_check(const struct mr_seat *seat)
 {
     if (!seat->capture->invalidated)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: capture %llu was invalidated", entry, (unsigned long long)seat->capture->id);
+    mr_call_log(MR_LOG_INFO, "capture %llu was invalidated", (unsigned long long)seat->capture->id);
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
@@ -441,7 +441,7 @@ static void overlap(struct mr_points *points, struct mr_node *const *nodes)
     }
 }
 
-static CUresult seat_add(struct mr_seat *seat, const char *entry, struct mr_work *work, bool overlaps)
+static CUresult seat_add(struct mr_seat *seat, struct mr_work *work, bool overlaps)
 {
     struct mr_node *few[16], *node, **nodes = few;
     struct mr_graph *graph = mr_object_find(seat->capture->graph, MR_KIND_GRAPH);
@@ -451,7 +451,7 @@ static CUresult seat_add(struct mr_seat *seat, const char *entry, struct mr_work
     if (!nodes || !points_reserve(&seat->points, 1))
         goto done;
     if (!graph || !look_up(&seat->points, graph, nodes)) {
-        mr_capture_invalidate(seat->capture, entry, "a node that the work comes after, or the graph, was destroyed");
+        mr_capture_invalidate(seat->capture, "a node that the work comes after, or the graph, was destroyed");
         status = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
         goto done;
     }
@@ -472,27 +472,27 @@ done:
     return status;
 }
 
-static CUresult add(const char *entry, struct mr_stream *stream, struct mr_work *work, bool overlaps)
+static CUresult add(struct mr_stream *stream, struct mr_work *work, bool overlaps)
 {
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
-    CUresult status = seat ? seat_check(seat, entry) : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+    CUresult status = seat ? seat_check(seat) : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     if (status == CUDA_SUCCESS)
-        status = seat_add(seat, entry, work, overlaps);
+        status = seat_add(seat, work, overlaps);
     else
         mr_work_drop(work);
     mr_lock_drop(&mr_capture_lock);
     return status;
 }
 
-CUresult mr_capture_add(const char *entry, struct mr_stream *stream, struct mr_work *work)
+CUresult mr_capture_add(struct mr_stream *stream, struct mr_work *work)
 {
-    return add(entry, stream, work, false);
+    return add(stream, work, false);
 }
 
-CUresult mr_capture_add_overlapping(const char *entry, struct mr_stream *stream, struct mr_work *work)
+CUresult mr_capture_add_overlapping(struct mr_stream *stream, struct mr_work *work)
 {
-    return add(entry, stream, work, true);
+    return add(stream, work, true);
 }
 
 /* ---- asking and changing ---- */
@@ -506,7 +506,7 @@ struct mr_graph *mr_capture_graph(struct mr_stream *stream)
     return graph;
 }
 
-CUresult mr_capture_ask(const char *entry, struct mr_stream *stream, struct mr_capture_info *out)
+CUresult mr_capture_ask(struct mr_stream *stream, struct mr_capture_info *out)
 {
     CUresult status = CUDA_SUCCESS;
     *out = (struct mr_capture_info){ .status = CU_STREAM_CAPTURE_STATUS_NONE };
@@ -525,28 +525,28 @@ CUresult mr_capture_ask(const char *entry, struct mr_stream *stream, struct mr_c
         for (size_t i = 0; i < out->count; i++)
             out->plain = out->plain && is_plain(&out->data[i]);
     } else if (mr_stream_is_legacy(stream) && mr_capture_blocks_legacy(mr_stream_context(stream))) {
-        mr_log(MR_LOG_INFO, "%s: the legacy stream, while a blocking stream of its context is being captured", entry);
+        mr_call_log(MR_LOG_INFO, "the legacy stream, while a blocking stream of its context is being captured");
         status = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
     mr_lock_drop(&mr_capture_lock);
     return status;
 }
 
-CUresult mr_capture_update(const char *entry, struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count, bool add)
+CUresult mr_capture_update(struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count, bool add)
 {
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     if (!seat) {
-        mr_log(MR_LOG_INFO, "%s: stream %p is not being captured", entry, mr_object_handle(stream));
+        mr_call_log(MR_LOG_INFO, "stream %p is not being captured", mr_object_handle(stream));
         status = CUDA_ERROR_ILLEGAL_STATE;
     } else {
-        status = seat_check(seat, entry);
+        status = seat_check(seat);
     }
     struct mr_graph *graph = status == CUDA_SUCCESS ? mr_object_find(seat->capture->graph, MR_KIND_GRAPH) : NULL;
     for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++) {
         if (!graph || !node_of(nodes[i], graph)) {
-            mr_log(MR_LOG_INFO, "%s: %p is no node of the captured graph", entry, (void *)nodes[i]);
+            mr_call_log(MR_LOG_INFO, "%p is no node of the captured graph", (void *)nodes[i]);
             status = CUDA_ERROR_INVALID_VALUE;
         }
     }

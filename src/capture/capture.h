@@ -38,55 +38,55 @@ static inline bool mr_capture_open(void)
 
 /* ---- calls that put work into a stream ---- */
 
-CUresult mr_capture_route_slow(const char *entry, struct mr_stream *stream, bool *captured);
+CUresult mr_capture_route_slow(struct mr_stream *stream, bool *captured);
 
 /* Where does work for the stream go? *captured: into a graph, with mr_capture_add; else into the stream. CUDA_ERROR_STREAM_CAPTURE_INVALIDATED for a stream
  * whose capture was; CUDA_ERROR_STREAM_CAPTURE_IMPLICIT for a legacy stream if a blocking stream of its context is captured, which invalidates that capture. */
-__attribute__((warn_unused_result)) static inline CUresult mr_capture_route(const char *entry, struct mr_stream *stream, bool *captured)
+__attribute__((warn_unused_result)) static inline CUresult mr_capture_route(struct mr_stream *stream, bool *captured)
 {
     *captured = false;
-    return mr_capture_open() ? mr_capture_route_slow(entry, stream, captured) : CUDA_SUCCESS;
+    return mr_capture_open() ? mr_capture_route_slow(stream, captured) : CUDA_SUCCESS;
 }
 
 /* Adds a node behind what the stream has; it is then what the stream has. Takes over the reference to `work`, also on failure.
  * CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_OUT_OF_MEMORY. */
-CUresult mr_capture_add(const char *entry, struct mr_stream *stream, struct mr_work *work) __attribute__((warn_unused_result));
+CUresult mr_capture_add(struct mr_stream *stream, struct mr_work *work) __attribute__((warn_unused_result));
 
 /* As mr_capture_add, for a kernel that may begin before those that it comes behind are over: plain edges from kernels become programmatic ones. */
-CUresult mr_capture_add_overlapping(const char *entry, struct mr_stream *stream, struct mr_work *work) __attribute__((warn_unused_result));
+CUresult mr_capture_add_overlapping(struct mr_stream *stream, struct mr_work *work) __attribute__((warn_unused_result));
 
-CUresult mr_capture_refuse_slow(const char *entry, struct mr_stream *stream);
+CUresult mr_capture_refuse_slow(struct mr_stream *stream);
 
 /* The graph that the stream is captured to; NULL if it isn't, or the graph is gone. */
 struct mr_graph *mr_capture_graph(struct mr_stream *stream);
 
 /* A call that can't be captured (a query, say) names a captured stream: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and the capture is invalidated. CUDA_SUCCESS for a
  * stream that isn't captured; CUDA_ERROR_STREAM_CAPTURE_IMPLICIT as above. */
-__attribute__((warn_unused_result)) static inline CUresult mr_capture_refuse(const char *entry, struct mr_stream *stream)
+__attribute__((warn_unused_result)) static inline CUresult mr_capture_refuse(struct mr_stream *stream)
 {
-    return mr_capture_open() ? mr_capture_refuse_slow(entry, stream) : CUDA_SUCCESS;
+    return mr_capture_open() ? mr_capture_refuse_slow(stream) : CUDA_SUCCESS;
 }
 
 /* A call on a captured stream went wrong in a way that spoils the capture, if it is still there. */
-void mr_capture_spoil(const char *entry, struct mr_stream *stream, const char *why);
+void mr_capture_spoil(struct mr_stream *stream, const char *why);
 
 /* Work of the whole context (cuCtxSynchronize) while one of its streams is captured: as mr_capture_refuse. */
-CUresult mr_capture_refuse_context_slow(const char *entry, struct mr_context *context);
+CUresult mr_capture_refuse_context_slow(struct mr_context *context);
 
-__attribute__((warn_unused_result)) static inline CUresult mr_capture_refuse_context(const char *entry, struct mr_context *context)
+__attribute__((warn_unused_result)) static inline CUresult mr_capture_refuse_context(struct mr_context *context)
 {
-    return mr_capture_open() ? mr_capture_refuse_context_slow(entry, context) : CUDA_SUCCESS;
+    return mr_capture_open() ? mr_capture_refuse_context_slow(context) : CUDA_SUCCESS;
 }
 
 /* ---- calls that touch no captured stream, but might wait or have side effects ---- */
 
-CUresult mr_capture_permit_slow(const char *entry);
+CUresult mr_capture_permit_slow(void);
 
 /* May the calling thread make a potentially unsafe call (cuMemAlloc)? If the modes of captures and thread say no, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and
  * the captures that forbid it are invalidated. */
-__attribute__((warn_unused_result)) static inline CUresult mr_capture_permit(const char *entry)
+__attribute__((warn_unused_result)) static inline CUresult mr_capture_permit(void)
 {
-    return mr_capture_open() ? mr_capture_permit_slow(entry) : CUDA_SUCCESS;
+    return mr_capture_open() ? mr_capture_permit_slow() : CUDA_SUCCESS;
 }
 
 /* Sets the calling thread's mode and returns the one that it had. */
@@ -95,23 +95,23 @@ CUstreamCaptureMode mr_capture_exchange_mode(CUstreamCaptureMode mode);
 /* ---- events ---- */
 
 /* cuEventRecord in a captured stream: the event gets the stream's point. */
-CUresult mr_capture_record(const char *entry, struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
+CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event) __attribute__((warn_unused_result));
 
 /* cuStreamWaitEvent where stream or event is captured: forks, joins, or refuses. *plain says that neither is, after all: the caller goes on as ever. */
-CUresult mr_capture_wait(const char *entry, struct mr_stream *stream, struct mr_event *event, bool *plain) __attribute__((warn_unused_result));
+CUresult mr_capture_wait(struct mr_stream *stream, struct mr_event *event, bool *plain) __attribute__((warn_unused_result));
 
 /* An event whose latest recording was captured is asked or waited for: CUDA_ERROR_CAPTURED_EVENT, and the capture is invalidated if `spoils`;
  * CUDA_ERROR_INVALID_VALUE once the capture has ended or was invalidated. */
-CUresult mr_capture_refuse_event(const char *entry, struct mr_event *event, bool spoils) __attribute__((warn_unused_result));
+CUresult mr_capture_refuse_event(struct mr_event *event, bool spoils) __attribute__((warn_unused_result));
 
 /* ---- beginning, ending, asking ---- */
 
 /* Begins a capture on the stream: into a new graph, or into `graph` behind `count` nodes of it (`data` may be NULL). */
-CUresult mr_capture_begin(const char *entry, struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph, const CUgraphNode *nodes,
+CUresult mr_capture_begin(struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph, const CUgraphNode *nodes,
     const CUgraphEdgeData *data, size_t count) __attribute__((warn_unused_result));
 
 /* Ends the capture that began on the stream. *out is the graph, NULL on failure; `out` may be NULL. */
-CUresult mr_capture_end(const char *entry, struct mr_stream *stream, CUgraph *out) __attribute__((warn_unused_result));
+CUresult mr_capture_end(struct mr_stream *stream, CUgraph *out) __attribute__((warn_unused_result));
 
 /* What is known of a stream's capture. The arrays are valid until the next call that changes the stream's dependencies. */
 struct mr_capture_info {
@@ -125,10 +125,10 @@ struct mr_capture_info {
 };
 
 /* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT for a legacy stream with a capture in its way, which stays as it is. */
-CUresult mr_capture_ask(const char *entry, struct mr_stream *stream, struct mr_capture_info *out) __attribute__((warn_unused_result));
+CUresult mr_capture_ask(struct mr_stream *stream, struct mr_capture_info *out) __attribute__((warn_unused_result));
 
 /* Sets, or adds to, what the stream's next node depends on. */
-CUresult mr_capture_update(const char *entry, struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count, bool add)
+CUresult mr_capture_update(struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count, bool add)
     __attribute__((warn_unused_result));
 
 /* Makes the stream layer tell of streams that end while they are captured. Once, by cuInit. */

@@ -49,7 +49,7 @@ struct mr_seat *mr_seat_of(struct mr_stream *stream);
 /* A seat for a stream that has none; NULL when memory is short or the stream is gone. */
 struct mr_seat *mr_seat_new(struct mr_capture *capture, struct mr_stream *stream);
 
-void mr_capture_invalidate(struct mr_capture *capture, const char *entry, const char *why);
+void mr_capture_invalidate(struct mr_capture *capture, const char *why);
 
 /* Sets of nodes. Copying and adding are all or nothing; false when memory is short. */
 bool mr_points_set(struct mr_points *points, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count);
@@ -63,6 +63,6 @@ uint64_t mr_capture_thread(void);
 bool mr_capture_blocks_legacy(struct mr_context *context);
 
 /* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT if the stream is a legacy one and there is: those captures are invalidated then. */
-CUresult mr_capture_check_legacy(const char *entry, struct mr_stream *stream) __attribute__((warn_unused_result));
+CUresult mr_capture_check_legacy(struct mr_stream *stream) __attribute__((warn_unused_result));
 
 #endif

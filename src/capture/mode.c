@@ -6,7 +6,7 @@
  * how much of that it heeds. A call that is forbidden invalidates the captures that forbid it.
  *
  * The legacy stream waits for the blocking streams of its context and they for it: while one of them is captured, work on it is refused. */
-#include "base/log.h"
+#include "base/call.h"
 #include "capture/capture_private.h"
 #include "object/context.h"
 #include "stream/stream.h"
@@ -38,14 +38,14 @@ static bool forbids(const struct mr_capture *capture)
     return capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && thread_mode != CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
 }
 
-CUresult mr_capture_permit_slow(const char *entry)
+CUresult mr_capture_permit_slow(void)
 {
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);
     for (struct mr_list *link = mr_capture_list.next; link != &mr_capture_list; link = link->next) {
         struct mr_capture *capture = MR_CONTAINER(link, struct mr_capture, link);
         if (forbids(capture)) {
-            mr_capture_invalidate(capture, entry, "the call is not permitted while a capture of its mode is open");
+            mr_capture_invalidate(capture, "the call is not permitted while a capture of its mode is open");
             status = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
         }
     }
@@ -53,14 +53,14 @@ CUresult mr_capture_permit_slow(const char *entry)
     return status;
 }
 
-void mr_capture_spoil(const char *entry, struct mr_stream *stream, const char *why)
+void mr_capture_spoil(struct mr_stream *stream, const char *why)
 {
     if (!mr_capture_open())
         return;
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     if (seat)
-        mr_capture_invalidate(seat->capture, entry, why);
+        mr_capture_invalidate(seat->capture, why);
     mr_lock_drop(&mr_capture_lock);
 }
 
@@ -86,37 +86,37 @@ bool mr_capture_blocks_legacy(struct mr_context *context)
 }
 
 /* Invalidates the context's captures; true if there is one. */
-static bool spoil(struct mr_context *context, bool blocking, const char *entry, const char *why)
+static bool spoil(struct mr_context *context, bool blocking, const char *why)
 {
     bool any = false;
     for (struct mr_list *link = mr_capture_list.next; link != &mr_capture_list; link = link->next) {
         struct mr_capture *capture = MR_CONTAINER(link, struct mr_capture, link);
         if (concerns_context(capture, context, blocking)) {
-            mr_capture_invalidate(capture, entry, why);
+            mr_capture_invalidate(capture, why);
             any = true;
         }
     }
     return any;
 }
 
-CUresult mr_capture_check_legacy(const char *entry, struct mr_stream *stream)
+CUresult mr_capture_check_legacy(struct mr_stream *stream)
 {
     if (!mr_stream_is_legacy(stream) ||
-        !spoil(mr_stream_context(stream), true, entry, "the legacy stream was used, which would wait for a stream of it"))
+        !spoil(mr_stream_context(stream), true, "the legacy stream was used, which would wait for a stream of it"))
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: the legacy stream can't be used while a blocking stream of its context is being captured", entry);
+    mr_call_log(MR_LOG_INFO, "the legacy stream can't be used while a blocking stream of its context is being captured");
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-CUresult mr_capture_route_slow(const char *entry, struct mr_stream *stream, bool *captured)
+CUresult mr_capture_route_slow(struct mr_stream *stream, bool *captured)
 {
     if (!mr_seat_of(stream) && !mr_stream_is_legacy(stream))
         return CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
-    CUresult status = seat ? CUDA_SUCCESS : mr_capture_check_legacy(entry, stream);
+    CUresult status = seat ? CUDA_SUCCESS : mr_capture_check_legacy(stream);
     if (seat && seat->capture->invalidated) {
-        mr_log(MR_LOG_INFO, "%s: capture %llu was invalidated", entry, (unsigned long long)seat->capture->id);
+        mr_call_log(MR_LOG_INFO, "capture %llu was invalidated", (unsigned long long)seat->capture->id);
         status = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     *captured = seat != NULL && status == CUDA_SUCCESS;
@@ -124,25 +124,25 @@ CUresult mr_capture_route_slow(const char *entry, struct mr_stream *stream, bool
     return status;
 }
 
-CUresult mr_capture_refuse_slow(const char *entry, struct mr_stream *stream)
+CUresult mr_capture_refuse_slow(struct mr_stream *stream)
 {
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     CUresult status = CUDA_SUCCESS;
     if (seat) {
-        mr_capture_invalidate(seat->capture, entry, "the call can't be captured");
+        mr_capture_invalidate(seat->capture, "the call can't be captured");
         status = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     } else {
-        status = mr_capture_check_legacy(entry, stream);
+        status = mr_capture_check_legacy(stream);
     }
     mr_lock_drop(&mr_capture_lock);
     return status;
 }
 
-CUresult mr_capture_refuse_context_slow(const char *entry, struct mr_context *context)
+CUresult mr_capture_refuse_context_slow(struct mr_context *context)
 {
     mr_lock_take(&mr_capture_lock);
-    bool any = spoil(context, false, entry, "the call would wait for the whole context");
+    bool any = spoil(context, false, "the call would wait for the whole context");
     mr_lock_drop(&mr_capture_lock);
     return any ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS;
 }

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "base/log.h"
+#include "base/call.h"
 #include "base/memory.h"
 #include "base/sanitizer.h"
 #include "engine/watch.h"
@@ -26,66 +26,66 @@ struct mr_batch {
 
 /* ---- checking ---- */
 
-static CUresult bad(const char *entry, unsigned at, const char *what)
+static CUresult bad(unsigned at, const char *what)
 {
-    mr_log(MR_LOG_INFO, "%s: operation %u: %s", entry, at, what);
+    mr_call_log(MR_LOG_INFO, "operation %u: %s", at, what);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-static CUresult check_address(const char *entry, unsigned at, CUdeviceptr address, size_t size)
+static CUresult check_address(unsigned at, CUdeviceptr address, size_t size)
 {
     struct mr_allocation found;
     if (address == 0 || address % size != 0)
-        return bad(entry, at, address ? "the address is not a multiple of the value's size" : "the address is NULL");
+        return bad(at, address ? "the address is not a multiple of the value's size" : "the address is NULL");
     if (!mr_memory_find((uintptr_t)address, &found) || found.size - ((uintptr_t)address - found.base) < size)
-        return bad(entry, at, "the address is in no memory that the driver knows");
+        return bad(at, "the address is in no memory that the driver knows");
     if (found.kind == MR_MEMORY_MANAGED || found.kind == MR_MEMORY_POOL || found.kind == MR_MEMORY_HOST_POOL)
-        return bad(entry, at, "the address is in managed memory or a pool's, where hardware allows none of these");
+        return bad(at, "the address is in managed memory or a pool's, where hardware allows none of these");
     return CUDA_SUCCESS;
 }
 
-static CUresult check_wait(const char *entry, unsigned at, const CUstreamBatchMemOpParams *op, size_t size)
+static CUresult check_wait(unsigned at, const CUstreamBatchMemOpParams *op, size_t size)
 {
     unsigned flags = op->waitValue.flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH;
     if (flags > CU_STREAM_WAIT_VALUE_NOR)
-        return bad(entry, at, "flags that a wait doesn't have");
+        return bad(at, "flags that a wait doesn't have");
     if (op->waitValue.flags != flags) {
-        mr_log(MR_LOG_INFO, "%s: operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", entry, at);
+        mr_call_log(MR_LOG_INFO, "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", at);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return check_address(entry, at, op->waitValue.address, size);
+    return check_address(at, op->waitValue.address, size);
 }
 
-static CUresult check_write(const char *entry, unsigned at, const CUstreamBatchMemOpParams *op, size_t size)
+static CUresult check_write(unsigned at, const CUstreamBatchMemOpParams *op, size_t size)
 {
     if (op->writeValue.flags != CU_STREAM_WRITE_VALUE_DEFAULT)
-        return bad(entry, at, "flags that a write doesn't have (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is one of the first version's)");
-    return check_address(entry, at, op->writeValue.address, size);
+        return bad(at, "flags that a write doesn't have (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is one of the first version's)");
+    return check_address(at, op->writeValue.address, size);
 }
 
-CUresult mr_batch_check(const char *entry, const CUstreamBatchMemOpParams *ops, unsigned count)
+CUresult mr_batch_check(const CUstreamBatchMemOpParams *ops, unsigned count)
 {
     CUresult status = CUDA_SUCCESS;
     if (count > MR_BATCH_MOST) {
-        mr_log(MR_LOG_INFO, "%s: %u operations; at most %u are possible", entry, count, MR_BATCH_MOST);
+        mr_call_log(MR_LOG_INFO, "%u operations; at most %u are possible", count, MR_BATCH_MOST);
         return CUDA_ERROR_INVALID_VALUE;
     }
     for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++) {
         switch ((int)ops[i].operation) {
-        case CU_STREAM_MEM_OP_WAIT_VALUE_32: status = check_wait(entry, i, &ops[i], 4); break;
-        case CU_STREAM_MEM_OP_WAIT_VALUE_64: status = check_wait(entry, i, &ops[i], 8); break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_32: status = check_write(entry, i, &ops[i], 4); break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_64: status = check_write(entry, i, &ops[i], 8); break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32: status = check_wait(i, &ops[i], 4); break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64: status = check_wait(i, &ops[i], 8); break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32: status = check_write(i, &ops[i], 4); break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64: status = check_write(i, &ops[i], 8); break;
         case CU_STREAM_MEM_OP_BARRIER:
             if (ops[i].memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
-                status = bad(entry, i, "there is no such memory barrier");
+                status = bad(i, "there is no such memory barrier");
             break;
         case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-            mr_log(MR_LOG_INFO, "%s: operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", entry, i);
+            mr_call_log(MR_LOG_INFO, "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", i);
             status = CUDA_ERROR_NOT_SUPPORTED;
             break;
         default:
-            status = bad(entry, i, "there is no such operation");
+            status = bad(i, "there is no such operation");
         }
     }
     return status;

@@ -20,8 +20,8 @@ struct mr_batch;
 
 /* CUDA_SUCCESS if the operations can be carried out: CUDA_ERROR_INVALID_VALUE for too many, an unknown operation or flag, an address that is
  * not aligned or not in device, pinned or registered memory (managed memory and memory of pools are refused, as on hardware);
- * CUDA_ERROR_NOT_SUPPORTED for a flush of remote writes, which this device has none of. `entry` is named in the log. */
-CUresult mr_batch_check(const char *entry, const CUstreamBatchMemOpParams *ops, unsigned count) __attribute__((warn_unused_result));
+ * CUDA_ERROR_NOT_SUPPORTED for a flush of remote writes, which this device has none of. */
+CUresult mr_batch_check(const CUstreamBatchMemOpParams *ops, unsigned count) __attribute__((warn_unused_result));
 
 /* A batch with a copy of operations that were checked; NULL when memory is short or the service that watches memory can't start. The context, whose
  * failure ends a wait, stays the caller's to keep. */

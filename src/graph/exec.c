@@ -6,6 +6,7 @@
  * else ever lives at its address). */
 #include "graph/exec.h"
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "graph/conditional.h"
@@ -240,7 +241,7 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
     bool made = run && done && command && make_wait(exec, stream, &wait) && (!exec->plan->has_host_copies || mr_run_stage(run));
     CUresult status = made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && exec->plan->has_memory && !move_memory(exec, exec->plan)) {
-        mr_log(MR_LOG_INFO, "cuGraphLaunch: memory of the graph is still allocated from an earlier launch, or was freed already");
+        mr_call_log(MR_LOG_INFO, "memory of the graph is still allocated from an earlier launch, or was freed already");
         status = CUDA_ERROR_INVALID_VALUE;
     }
     if (status == CUDA_SUCCESS && exec->plan->has_memory) {

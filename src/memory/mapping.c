@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "memory/physical.h"
@@ -139,7 +140,7 @@ static uintptr_t find_free(size_t size, size_t alignment)
     return 0;
 }
 
-CUresult mr_vmm_reserve(const char *entry, size_t size, size_t alignment, uintptr_t hint, uintptr_t *out)
+CUresult mr_vmm_reserve(size_t size, size_t alignment, uintptr_t hint, uintptr_t *out)
 {
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     if (alignment < MR_VMM_UNIT)
@@ -159,7 +160,7 @@ CUresult mr_vmm_reserve(const char *entry, size_t size, size_t alignment, uintpt
     }
     mr_lock_drop(&mr_vmm_lock);
     if (status != CUDA_SUCCESS)
-        mr_log(MR_LOG_INFO, "%s: %zu bytes of addresses are not to be had", entry, size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes of addresses are not to be had", size);
     return status;
 }
 
@@ -171,15 +172,15 @@ static bool any_mapping(uintptr_t start, uintptr_t end)
     return false;
 }
 
-CUresult mr_vmm_unreserve(const char *entry, uintptr_t start, size_t size)
+CUresult mr_vmm_unreserve(uintptr_t start, size_t size)
 {
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     mr_lock_take(&mr_vmm_lock);
     size_t at = position(start);
     if (at == reservation_count || reservations[at].start != start || reservations[at].end - start != size) {
-        mr_log(MR_LOG_INFO, "%s: %zu bytes at %#zx are not what cuMemAddressReserve gave", entry, size, (size_t)start);
+        mr_call_log(MR_LOG_INFO, "%zu bytes at %#zx are not what cuMemAddressReserve gave", size, (size_t)start);
     } else if (any_mapping(start, start + size)) {
-        mr_log(MR_LOG_INFO, "%s: there is memory mapped in the %zu bytes at %#zx", entry, size, (size_t)start);
+        mr_call_log(MR_LOG_INFO, "there is memory mapped in the %zu bytes at %#zx", size, (size_t)start);
     } else {
         memmove(reservations + at, reservations + at + 1, (reservation_count - at - 1) * sizeof *reservations);
         reservation_count--;
@@ -222,26 +223,26 @@ static void table_set(uintptr_t start, size_t size, struct mr_mapping *mapping)
         atomic_store_explicit(word_of(address), mapping, memory_order_release);
 }
 
-static CUresult refuse(const char *entry, const char *why, uintptr_t start, size_t size)
+static CUresult refuse(const char *why, uintptr_t start, size_t size)
 {
-    mr_log(MR_LOG_INFO, "%s: %zu bytes at %#zx: %s", entry, size, (size_t)start, why);
+    mr_call_log(MR_LOG_INFO, "%zu bytes at %#zx: %s", size, (size_t)start, why);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
 /* Lock held. */
-static CUresult map(const char *entry, uintptr_t start, size_t size, size_t offset, CUmemGenericAllocationHandle handle)
+static CUresult map(uintptr_t start, size_t size, size_t offset, CUmemGenericAllocationHandle handle)
 {
-    struct mr_physical *memory = mr_physical_find(entry, handle);
+    struct mr_physical *memory = mr_physical_find(handle);
     if (!memory)
         return CUDA_ERROR_INVALID_VALUE;
     if (offset || size != memory->size) {
-        mr_log(MR_LOG_INFO, "%s: %zu bytes from %zu on; memory is mapped as a whole, which is %zu bytes", entry, size, offset, memory->size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes from %zu on; memory is mapped as a whole, which is %zu bytes", size, offset, memory->size);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (!is_covered(start, size))
-        return refuse(entry, "this is not reserved", start, size);
+        return refuse("this is not reserved", start, size);
     if (any_mapping(start, start + size))
-        return refuse(entry, "something is mapped there", start, size);
+        return refuse("something is mapped there", start, size);
     struct mr_mapping *mapping = mapping_new();
     if (!mapping)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -259,28 +260,28 @@ static CUresult map(const char *entry, uintptr_t start, size_t size, size_t offs
     return CUDA_SUCCESS;
 }
 
-CUresult mr_vmm_map(const char *entry, uintptr_t start, size_t size, size_t offset, CUmemGenericAllocationHandle handle)
+CUresult mr_vmm_map(uintptr_t start, size_t size, size_t offset, CUmemGenericAllocationHandle handle)
 {
     mr_lock_take(&mr_vmm_lock);
-    CUresult status = map(entry, start, size, offset, handle);
+    CUresult status = map(start, size, offset, handle);
     mr_lock_drop(&mr_vmm_lock);
     return status;
 }
 
 /* Calls `visit` for each mapping in a reserved range, and counts them. CUDA_ERROR_INVALID_VALUE, before any call, unless the range consists of
  * whole mappings and holes. Lock held. */
-static CUresult each_mapping(const char *entry, uintptr_t start, size_t size, CUresult (*visit)(struct mr_mapping *mapping, void *data),
+static CUresult each_mapping(uintptr_t start, size_t size, CUresult (*visit)(struct mr_mapping *mapping, void *data),
     void *data, size_t *count)
 {
     CUresult status = CUDA_SUCCESS;
     *count = 0;
     if (!size || start % MR_VMM_UNIT || size % MR_VMM_UNIT || !is_covered(start, size))
-        return refuse(entry, "these are not reserved units of 2 MiB", start, size);
+        return refuse("these are not reserved units of 2 MiB", start, size);
     uintptr_t end = start + size;
     for (uintptr_t address = start; address < end;) {
         struct mr_mapping *mapping = mapping_at(address);
         if (mapping && (mapping->record.base != address || mapping->record.size > end - address))
-            return refuse(entry, "the range begins or ends within a mapping", start, size);
+            return refuse("the range begins or ends within a mapping", start, size);
         address += mapping ? mapping->record.size : MR_VMM_UNIT;
     }
     for (uintptr_t address = start; address < end && status == CUDA_SUCCESS;) {
@@ -309,16 +310,16 @@ static CUresult unmap_one(struct mr_mapping *mapping, void *data)
     return CUDA_SUCCESS;
 }
 
-CUresult mr_vmm_unmap(const char *entry, uintptr_t start, size_t size)
+CUresult mr_vmm_unmap(uintptr_t start, size_t size)
 {
     size_t count;
     mr_lock_take(&mr_vmm_lock);
-    CUresult status = each_mapping(entry, start, size, unmap_one, NULL, &count);
+    CUresult status = each_mapping(start, size, unmap_one, NULL, &count);
     mr_lock_drop(&mr_vmm_lock);
     return status;
 }
 
-CUresult mr_vmm_retain(const char *entry, uintptr_t address, CUmemGenericAllocationHandle *out)
+CUresult mr_vmm_retain(uintptr_t address, CUmemGenericAllocationHandle *out)
 {
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     mr_lock_take(&mr_vmm_lock);
@@ -329,7 +330,7 @@ CUresult mr_vmm_retain(const char *entry, uintptr_t address, CUmemGenericAllocat
         if (handle)
             *out = handle;
     } else {
-        mr_log(MR_LOG_INFO, "%s: no memory is mapped at %#zx", entry, (size_t)address);
+        mr_call_log(MR_LOG_INFO, "no memory is mapped at %#zx", (size_t)address);
     }
     mr_lock_drop(&mr_vmm_lock);
     return status;
@@ -391,42 +392,39 @@ static CUresult access_one(struct mr_mapping *mapping, void *data)
 }
 
 /* Can this location have a right to that memory? */
-static CUresult check_right(const char *entry, const struct mr_mapping *mapping, const CUmemLocation *location)
+static CUresult check_right(const struct mr_mapping *mapping, const CUmemLocation *location)
 {
     if (location->type == CU_MEM_LOCATION_TYPE_DEVICE || !mapping->memory->device)
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%s: the host is given no access to memory of device %d", entry, mapping->memory->device->ordinal);
+    mr_call_log(MR_LOG_INFO, "the host is given no access to memory of device %d", mapping->memory->device->ordinal);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-struct question { const char *entry; const struct wish *wish; };
-
 static CUresult check_one(struct mr_mapping *mapping, void *data)
 {
-    const struct question *question = data;
+    const struct wish *wish = data;
     CUresult status = CUDA_SUCCESS;
-    for (size_t i = 0; i < question->wish->count && status == CUDA_SUCCESS; i++)
-        status = check_right(question->entry, mapping, &question->wish->descriptions[i].location);
+    for (size_t i = 0; i < wish->count && status == CUDA_SUCCESS; i++)
+        status = check_right(mapping, &wish->descriptions[i].location);
     return status;
 }
 
 /* Looks at the whole range before anything is changed. Lock held. */
-static CUresult check_rights(const char *entry, uintptr_t start, size_t size, const struct wish *wish)
+static CUresult check_rights(uintptr_t start, size_t size, struct wish *wish)
 {
-    struct question question = { entry, wish };
     size_t count;
-    CUresult status = each_mapping(entry, start, size, check_one, &question, &count);
-    return status == CUDA_SUCCESS && !count ? refuse(entry, "nothing is mapped there", start, size) : status;
+    CUresult status = each_mapping(start, size, check_one, wish, &count);
+    return status == CUDA_SUCCESS && !count ? refuse("nothing is mapped there", start, size) : status;
 }
 
-CUresult mr_vmm_set_access(const char *entry, uintptr_t start, size_t size, const CUmemAccessDesc *descriptions, size_t count)
+CUresult mr_vmm_set_access(uintptr_t start, size_t size, const CUmemAccessDesc *descriptions, size_t count)
 {
     struct wish wish = { descriptions, count };
     size_t mappings;
     mr_lock_take(&mr_vmm_lock);
-    CUresult status = check_rights(entry, start, size, &wish);
+    CUresult status = check_rights(start, size, &wish);
     if (status == CUDA_SUCCESS)
-        status = each_mapping(entry, start, size, access_one, &wish, &mappings);
+        status = each_mapping(start, size, access_one, &wish, &mappings);
     mr_lock_drop(&mr_vmm_lock);
     return status;
 }

@@ -136,13 +136,13 @@ void mr_mempool_facts_get(uintptr_t address, struct mr_mempool_facts *out);
 /* ---- between processes ---- */
 
 /* A new descriptor for the pool, the caller's. CUDA_ERROR_INVALID_VALUE unless the pool was made for that. */
-CUresult mr_mempool_export(const char *entry, struct mr_mempool *pool, int *out) __attribute__((warn_unused_result));
+CUresult mr_mempool_export(struct mr_mempool *pool, int *out) __attribute__((warn_unused_result));
 
 /* A pool from a descriptor; the descriptor stays the caller's. CUDA_ERROR_INVALID_VALUE for any other descriptor. */
-CUresult mr_mempool_import(const char *entry, int descriptor, struct mr_mempool **out) __attribute__((warn_unused_result));
+CUresult mr_mempool_import(int descriptor, struct mr_mempool **out) __attribute__((warn_unused_result));
 
-CUresult mr_mempool_export_pointer(const char *entry, uintptr_t address, CUmemPoolPtrExportData *out) __attribute__((warn_unused_result));
-CUresult mr_mempool_import_pointer(const char *entry, struct mr_mempool *pool, const CUmemPoolPtrExportData *data, uintptr_t *out)
+CUresult mr_mempool_export_pointer(uintptr_t address, CUmemPoolPtrExportData *out) __attribute__((warn_unused_result));
+CUresult mr_mempool_import_pointer(struct mr_mempool *pool, const CUmemPoolPtrExportData *data, uintptr_t *out)
     __attribute__((warn_unused_result));
 
 /* Tests: live allocations, waiting blocks and extents of a pool; aborts if its blocks don't add up. */

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "memory/mempool_private.h"
@@ -147,15 +148,15 @@ void mr_pool_share_tidy(struct mr_mempool *pool)
 /* ---- pools ---- */
 
 /* As on hardware, the descriptor stays open in a program that the process turns into. */
-CUresult mr_mempool_export(const char *entry, struct mr_mempool *pool, int *out)
+CUresult mr_mempool_export(struct mr_mempool *pool, int *out)
 {
     if (!pool->share || pool->imported) {
-        mr_log(MR_LOG_INFO, "%s: the pool was not made to be shared", entry);
+        mr_call_log(MR_LOG_INFO, "the pool was not made to be shared");
         return CUDA_ERROR_INVALID_VALUE;
     }
     int fd = fcntl(pool->share->fd, F_DUPFD, 3);
     if (fd < 0) {
-        mr_log(MR_LOG_INFO, "%s: %s", entry, strerror(errno));
+        mr_call_log(MR_LOG_INFO, "%s", strerror(errno));
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     mr_lock_take(&pool->lock);
@@ -174,16 +175,16 @@ static bool header_read(int fd, struct header *header)
            pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && header->magic == MAGIC && header->version == VERSION;
 }
 
-CUresult mr_mempool_import(const char *entry, int descriptor, struct mr_mempool **out)
+CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
 {
     struct header header;
     if (!header_read(descriptor, &header)) {
-        mr_log(MR_LOG_INFO, "%s: descriptor %d is not that of an exported memory pool", entry, descriptor);
+        mr_call_log(MR_LOG_INFO, "descriptor %d is not that of an exported memory pool", descriptor);
         return CUDA_ERROR_UNKNOWN;
     }
     struct mr_device *device = header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
     if (header.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device) {
-        mr_log(MR_LOG_INFO, "%s: the pool is of device %d, which this process does not have", entry, header.location.id);
+        mr_call_log(MR_LOG_INFO, "the pool is of device %d, which this process does not have", header.location.id);
         return CUDA_ERROR_INVALID_VALUE;
     }
     CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = header.location, .maxSize = header.most,
@@ -210,16 +211,16 @@ CUresult mr_mempool_import(const char *entry, int descriptor, struct mr_mempool 
 
 /* ---- pointers ---- */
 
-CUresult mr_mempool_export_pointer(const char *entry, uintptr_t address, CUmemPoolPtrExportData *out)
+CUresult mr_mempool_export_pointer(uintptr_t address, CUmemPoolPtrExportData *out)
 {
     struct mr_extent *extent;
     struct mr_mempool *pool = mr_mempool_lock_at(address, &extent);
     struct mr_block *block = pool ? mr_block_at(extent, address) : NULL;
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     if (!block) {
-        mr_log(MR_LOG_INFO, "%s: no allocation of a memory pool starts at %#zx", entry, (size_t)address);
+        mr_call_log(MR_LOG_INFO, "no allocation of a memory pool starts at %#zx", (size_t)address);
     } else if (!pool->share || pool->imported || !pool->share->exported) {
-        mr_log(MR_LOG_INFO, "%s: the pool of %#zx was not exported", entry, (size_t)address);
+        mr_call_log(MR_LOG_INFO, "the pool of %#zx was not exported", (size_t)address);
     } else {
         struct pointer pointer = { .magic = POINTER_MAGIC, .token = pool->share->token,
             .offset = extent->offset + (size_t)block->start * MR_GRANULE, .size = block->size, .id = block->id };
@@ -270,12 +271,12 @@ static struct mr_extent *import(struct mr_mempool *pool, const struct pointer *p
 }
 
 /* The same allocation twice is one import: one free ends it. */
-CUresult mr_mempool_import_pointer(const char *entry, struct mr_mempool *pool, const CUmemPoolPtrExportData *data, uintptr_t *out)
+CUresult mr_mempool_import_pointer(struct mr_mempool *pool, const CUmemPoolPtrExportData *data, uintptr_t *out)
 {
     struct pointer pointer;
     memcpy(&pointer, data, sizeof pointer);
     if (!pool->imported || !pointer_is_valid(pool, &pointer)) {
-        mr_log(MR_LOG_INFO, "%s: %s", entry, pool->imported ? "the data is not that of an allocation of this pool" : "the pool is not an imported one");
+        mr_call_log(MR_LOG_INFO, "%s", pool->imported ? "the data is not that of an allocation of this pool" : "the pool is not an imported one");
         return CUDA_ERROR_INVALID_VALUE;
     }
     mr_lock_take(&pool->lock);

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "object/device.h"
@@ -174,12 +175,12 @@ bool mr_physical_view(struct mr_physical *memory, uintptr_t start)
     return false;
 }
 
-struct mr_physical *mr_physical_find(const char *entry, CUmemGenericAllocationHandle handle)
+struct mr_physical *mr_physical_find(CUmemGenericAllocationHandle handle)
 {
     struct mr_physical_handle *found = mr_object_find((void *)(uintptr_t)handle, MR_KIND_PHYSICAL);
     if (found)
         return found->memory;
-    mr_log(MR_LOG_INFO, "%s: %#llx is not a live handle of memory", entry, handle);
+    mr_call_log(MR_LOG_INFO, "%#llx is not a live handle of memory", handle);
     return NULL;
 }
 
@@ -198,10 +199,10 @@ CUmemGenericAllocationHandle mr_physical_handle_use(struct mr_physical *memory)
     return (CUmemGenericAllocationHandle)(uintptr_t)mr_object_handle(handle);
 }
 
-CUresult mr_vmm_release(const char *entry, CUmemGenericAllocationHandle value)
+CUresult mr_vmm_release(CUmemGenericAllocationHandle value)
 {
     mr_lock_take(&mr_vmm_lock);
-    struct mr_physical *memory = mr_physical_find(entry, value);
+    struct mr_physical *memory = mr_physical_find(value);
     if (memory && --memory->handle->uses == 0) {
         struct mr_physical_handle *handle = memory->handle;
         memory->handle = NULL;
@@ -226,7 +227,7 @@ static CUresult memory_publish(struct mr_physical *memory, CUmemGenericAllocatio
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult mr_vmm_create(const char *entry, struct mr_device *device, const CUmemAllocationProp *properties, size_t size,
+CUresult mr_vmm_create(struct mr_device *device, const CUmemAllocationProp *properties, size_t size,
     CUmemGenericAllocationHandle *out)
 {
     CUmemGenericAllocationHandle handle = 0;
@@ -239,7 +240,7 @@ CUresult mr_vmm_create(const char *entry, struct mr_device *device, const CUmemA
     memory->descriptor = -1;
     memory->properties = *properties;
     if (!mr_memory_charge(device, charged_as(memory), size)) {
-        mr_log(MR_LOG_INFO, "%s: %zu bytes are more than is free", entry, size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes are more than is free", size);
         mr_free(memory);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -247,7 +248,7 @@ CUresult mr_vmm_create(const char *entry, struct mr_device *device, const CUmemA
     if ((!(properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || file_make(memory)) && home_make(memory)) {
         status = memory_publish(memory, &handle);
     } else {
-        mr_log(MR_LOG_INFO, "%s: the system gives no %zu bytes of shared memory: %s", entry, size, strerror(errno));
+        mr_call_log(MR_LOG_INFO, "the system gives no %zu bytes of shared memory: %s", size, strerror(errno));
         memory_free(memory);
     }
     mr_lock_drop(&mr_vmm_lock);
@@ -256,10 +257,10 @@ CUresult mr_vmm_create(const char *entry, struct mr_device *device, const CUmemA
     return status;
 }
 
-CUresult mr_vmm_properties(const char *entry, CUmemGenericAllocationHandle handle, CUmemAllocationProp *out)
+CUresult mr_vmm_properties(CUmemGenericAllocationHandle handle, CUmemAllocationProp *out)
 {
     mr_lock_take(&mr_vmm_lock);
-    struct mr_physical *memory = mr_physical_find(entry, handle);
+    struct mr_physical *memory = mr_physical_find(handle);
     if (memory)
         *out = memory->properties;
     mr_lock_drop(&mr_vmm_lock);
@@ -268,17 +269,17 @@ CUresult mr_vmm_properties(const char *entry, CUmemGenericAllocationHandle handl
 
 /* ---- between processes ---- */
 
-CUresult mr_vmm_export(const char *entry, CUmemGenericAllocationHandle handle, int *out)
+CUresult mr_vmm_export(CUmemGenericAllocationHandle handle, int *out)
 {
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     mr_lock_take(&mr_vmm_lock);
-    struct mr_physical *memory = mr_physical_find(entry, handle);
+    struct mr_physical *memory = mr_physical_find(handle);
     if (memory && memory->descriptor < 0) {
-        mr_log(MR_LOG_INFO, "%s: the memory was not made with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", entry);
+        mr_call_log(MR_LOG_INFO, "the memory was not made with CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR");
     } else if (memory) {
         int copy = fcntl(memory->descriptor, F_DUPFD_CLOEXEC, 0);
         if (copy < 0)
-            mr_log(MR_LOG_INFO, "%s: no descriptor is free: %s", entry, strerror(errno));
+            mr_call_log(MR_LOG_INFO, "no descriptor is free: %s", strerror(errno));
         status = copy < 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
         if (copy >= 0)
             *out = copy;
@@ -335,7 +336,7 @@ static struct mr_physical *memory_from(int descriptor, const struct label *label
     return NULL;
 }
 
-CUresult mr_vmm_import(const char *entry, int descriptor, CUmemGenericAllocationHandle *out)
+CUresult mr_vmm_import(int descriptor, CUmemGenericAllocationHandle *out)
 {
     struct label label;
     struct stat file;
@@ -343,11 +344,11 @@ CUresult mr_vmm_import(const char *entry, int descriptor, CUmemGenericAllocation
     CUmemGenericAllocationHandle handle = 0;
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     if (!label_read(descriptor, &label, &file)) {
-        mr_log(MR_LOG_INFO, "%s: descriptor %d is not one that cuMemExportToShareableHandle gave", entry, descriptor);
+        mr_call_log(MR_LOG_INFO, "descriptor %d is not one that cuMemExportToShareableHandle gave", descriptor);
         return CUDA_ERROR_UNKNOWN;
     }
     if (label.location_type == CU_MEM_LOCATION_TYPE_DEVICE && !(device = mr_device_get(label.location))) {
-        mr_log(MR_LOG_INFO, "%s: the memory belongs to device %d, which this process does not have", entry, label.location);
+        mr_call_log(MR_LOG_INFO, "the memory belongs to device %d, which this process does not have", label.location);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     mr_lock_take(&mr_vmm_lock);

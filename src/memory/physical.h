@@ -32,7 +32,7 @@ struct mr_physical {
 extern mr_lock mr_vmm_lock;
 
 /* The memory of a live handle, or NULL after logging. Lock held. */
-struct mr_physical *mr_physical_find(const char *entry, CUmemGenericAllocationHandle handle);
+struct mr_physical *mr_physical_find(CUmemGenericAllocationHandle handle);
 
 /* The live handle with one use more, or a new one; 0 when memory is short. Lock held. */
 CUmemGenericAllocationHandle mr_physical_handle_use(struct mr_physical *memory);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -51,15 +52,15 @@ static void give_slot(unsigned slot)
     mr_lock_drop(&slots_lock);
 }
 
-CUresult mr_context_flags_check(const char *entry, unsigned flags)
+CUresult mr_context_flags_check(unsigned flags)
 {
     unsigned policy = flags & CU_CTX_SCHED_MASK;
     if ((flags & ~(unsigned)CU_CTX_FLAGS_MASK) != 0 || (policy & (policy - 1)) != 0) {
-        mr_log(MR_LOG_INFO, "%s: flags %#x are not a set of CU_CTX_*", entry, flags);
+        mr_call_log(MR_LOG_INFO, "flags %#x are not a set of CU_CTX_*", flags);
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (flags & (CU_CTX_COREDUMP_ENABLE | CU_CTX_USER_COREDUMP_ENABLE)) {
-        mr_log(MR_LOG_INFO, "%s: core dumps of contexts are not supported", entry);
+        mr_call_log(MR_LOG_INFO, "core dumps of contexts are not supported");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     return CUDA_SUCCESS;

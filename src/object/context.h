@@ -78,8 +78,8 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
 bool mr_context_destroy(struct mr_context *context);
 
 /* CUDA_SUCCESS if a context can have these flags. CUDA_ERROR_INVALID_VALUE for two scheduling policies or unknown bits; CUDA_ERROR_NOT_SUPPORTED for
- * core dumps. `entry` is named in the log. */
-CUresult mr_context_flags_check(const char *entry, unsigned flags) __attribute__((warn_unused_result));
+ * core dumps. */
+CUresult mr_context_flags_check(unsigned flags) __attribute__((warn_unused_result));
 
 /* For who fills memory that the context owns, on the host and without a command: until mr_context_leave, destruction waits before it frees
  * memory. False if the context is destroyed. */
