@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "api/transfer.h"
-#include "object/array.h"
+#include "module/array.h"
 
 /* The live array or mipmapped array behind a handle, with a reference: drop it. CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult mr_array_require(CUarray handle, struct mr_array **out) __attribute__((warn_unused_result));

@@ -17,8 +17,8 @@
 #include "capture/capture.h"
 #include "command/command.h"
 #include "kernel/launch.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 #include "stream/stream.h"
 
 /* Attributes of one launch that a capture keeps; there are fewer kinds. */

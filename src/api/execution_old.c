@@ -9,7 +9,7 @@
 #include "api/execution.h"
 #include "api/function.h"
 #include "base/memory.h"
-#include "object/reference.h"
+#include "module/reference.h"
 
 CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {

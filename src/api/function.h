@@ -5,8 +5,8 @@
 
 #include <cuda.h>
 
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 
 /* The function behind a CUfunction, or behind a CUkernel cast to one: the kernel's function in `context`, made on first use.
  * CUDA_ERROR_INVALID_HANDLE, or the errors of loading the kernel's library into the context. No reference is taken. */

@@ -14,8 +14,8 @@
 #include "base/memory.h"
 #include "event/event.h"
 #include "kernel/launch.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 
 CUresult mr_graph_require(CUgraph handle, struct mr_graph **out)
 {

@@ -7,8 +7,8 @@
 #include "base/call.h"
 #include "kernel/fault.h"
 #include "memory/memory.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 #include "stream/stream.h"
 
 /* `from_file`: the promise to preserve the image says nothing about a file and is an error there. */

@@ -15,8 +15,8 @@
 #include "base/call.h"
 #include "base/memory.h"
 #include "compile/compile.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 
 struct mr_link {
     struct mr_object object;

@@ -10,9 +10,9 @@
 #include "api/image.h"
 #include "base/call.h"
 #include "kernel/fault.h"
+#include "module/module.h"
+#include "module/reference.h"
 #include "object/context.h"
-#include "object/module.h"
-#include "object/reference.h"
 #include "stream/stream.h"
 
 /* Makes a module of a loaded program, whose reference it takes over. */

@@ -13,8 +13,8 @@
 #include "api/texture.h"
 #include "api_impl.h"
 #include "base/call.h"
+#include "module/reference.h"
 #include "object/context.h"
-#include "object/reference.h"
 #include "stream/stream.h"
 
 /* The live reference behind a handle, with a reference taken and its lock held. */

@@ -5,7 +5,7 @@
 
 #include <cuda.h>
 
-#include "object/texture.h"
+#include "module/texture.h"
 
 struct mr_context;
 

@@ -12,9 +12,9 @@
 #include "kernel/launch.h"
 #include "memory/memory.h"
 #include "memory/mempool.h"
-#include "object/array.h"
+#include "module/array.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 #include "stream/stream.h"
 
 /* Nothing runs in the context any more once its streams have ended. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "abi/abi.h"
-#include "object/texture.h"
+#include "module/texture.h"
 
 /* The service that generated code calls: see struct mr_runtime. */
 void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes);

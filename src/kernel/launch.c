@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "base/pool.h"
-#include "object/module.h"
+#include "module/module.h"
 
 #define CLASSES 3u
 #define ID_RUN 1024u

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "kernel/fault.h"
 #include "memory/memory.h"
-#include "object/module.h"
+#include "module/module.h"
 
 void mr_memory_describe(uintptr_t address, char *text, size_t room)
 {

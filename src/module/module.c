@@ -3,7 +3,7 @@
  *
  * Each variable is an allocation of its own, so that a kernel that runs past the end of one hits a hole. Pointers inside initial values
  * are filled in once all variables have addresses. */
-#include "object/module.h"
+#include "module/module.h"
 
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "compile/layout.h"
 #include "memory/memory.h"
+#include "module/reference.h"
 #include "object/context.h"
-#include "object/reference.h"
 
 static enum mr_memory_kind symbol_kind(const struct mr_symbol *symbol)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of arrays and mipmapped arrays; see array.h. What a descriptor may say is the API's to check (api/array.c). */
-#include "object/array.h"
+#include "module/array.h"
 
 #include "memory/memory.h"
+#include "module/texture.h"
 #include "object/context.h"
-#include "object/texture.h"
 
 struct format_row { CUarray_format format; uint8_t kind, channel, channels; };
 

@@ -10,9 +10,9 @@
 #include "compile/layout.h"
 #include "fake_program.h"
 #include "memory/memory.h"
-#include "object/array.h"
+#include "module/array.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 
 static struct mr_context *context;
 
@@ -217,5 +217,5 @@ int main(void)
         cmocka_unit_test(many_contexts_grow_the_table),
         cmocka_unit_test(short_memory),
     };
-    return cmocka_run_group_tests_name("object/module", tests, set_up, NULL);
+    return cmocka_run_group_tests_name("module/module", tests, set_up, NULL);
 }

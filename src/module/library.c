@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries: one program, a module per context, managed variables that all of these share, and kernels that stand for the function of whichever context they are used in. */
-#include "object/module.h"
+#include "module/module.h"
 
 #include <string.h>
 

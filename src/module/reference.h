@@ -2,16 +2,16 @@
 /* Texture and surface references: variables of a module that the program binds arrays and memory to, from before there were texture objects.
  *
  * The variable's 8 bytes in the module hold the handle of a texture or surface object that the driver makes for the reference, or 0. */
-#ifndef MR_OBJECT_REFERENCE_H
-#define MR_OBJECT_REFERENCE_H
+#ifndef MR_MODULE_REFERENCE_H
+#define MR_MODULE_REFERENCE_H
 
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/thread.h"
+#include "module/texture.h"
 #include "object/object.h"
-#include "object/texture.h"
 
 struct mr_context;
 struct mr_module;

@@ -7,8 +7,8 @@
  *
  * Lifetimes: the program's handle on a module or library is one reference; a queued launch holds another on its module, so code and
  * variables last until the launch is done, however early the module is unloaded. Functions and kernels end with their owner. */
-#ifndef MR_OBJECT_MODULE_H
-#define MR_OBJECT_MODULE_H
+#ifndef MR_MODULE_MODULE_H
+#define MR_MODULE_MODULE_H
 
 #include <cuda.h>
 #include <stdatomic.h>

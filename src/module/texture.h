@@ -3,14 +3,14 @@
  *
  * A kernel holds the handle as a 64-bit number. In its place it may hold the address of a texture or surface reference of its module, a variable
  * of 8 bytes that holds the handle which is bound to it; handles of these two kinds are never multiples of 8, so the two can be told apart. */
-#ifndef MR_OBJECT_TEXTURE_H
-#define MR_OBJECT_TEXTURE_H
+#ifndef MR_MODULE_TEXTURE_H
+#define MR_MODULE_TEXTURE_H
 
 #include <cuda.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "object/array.h"
+#include "module/array.h"
 #include "object/object.h"
 
 _Static_assert((MR_KIND_TEXTURE % 8 != 0) & (MR_KIND_SURFACE % 8 != 0), "handles of textures and surfaces are told from addresses");

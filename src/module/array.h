@@ -4,8 +4,8 @@
  * What hardware keeps in an order of its own lies here row by row, without gaps: element x of row y of slice z is at
  * base + z * slice + y * pitch + x * bytes. A layer of a layered array, and a face of a cubemap, is a slice. Programs can't tell, since they
  * reach arrays through copies, textures and surfaces only. */
-#ifndef MR_OBJECT_ARRAY_H
-#define MR_OBJECT_ARRAY_H
+#ifndef MR_MODULE_ARRAY_H
+#define MR_MODULE_ARRAY_H
 
 #include <cuda.h>
 #include <stdbool.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of texture and surface references. */
-#include "object/reference.h"
+#include "module/reference.h"
 
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "module/module.h"
 #include "object/context.h"
-#include "object/module.h"
 
 static void reference_finish(void *object)
 {
