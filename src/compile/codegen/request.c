@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * One request from start to end: an LLVM context and module, a function for the
- * kernel and for each function that it may call, passes, object. Nothing of it
- * outlives the request but the machine that code was made for (target.c), and no two
- * requests share anything at a time.
+ * The way in: one request from start to end. An LLVM context and module, a function for the kernel and for each
+ * function that it may call, passes, object. Nothing of it outlives the request but the machine that code was made
+ * for (llvm/target.c), and no two requests share anything at a time.
+ *
+ * Folders, in the order of the way through them. Each has a header that says what its words mean.
+ *
+ *   analysis  flow.h      what is known of a function before any code is made; no LLVM
+ *   rewrite   rewrite.h   PTX to PTX: what a kernel calls becomes a part of it; no LLVM
+ *   basics    basics.h    what all code that makes LLVM IR stands on
+ *   numbers   numbers.h   numbers with a point
+ *   operands  operands.h  registers, variables, addresses
+ *   emit      emit.h      instructions by family
+ *   body      body.h      what is around them: prologue, warps, blocks, barriers
+ *   llvm      llvm.h      LLVM's passes, the processor, the object file
+ *
+ * emit needs body for nothing, operands needs emit for nothing, and so on: each folder needs those above it here.
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/blocks.h"
-#include "compile/codegen/llvm/constants.h"
+#include "compile/codegen/body/body.h"
+#include "compile/codegen/llvm/llvm.h"
 #include "compile/codegen/operands/narrow.h"
-#include "compile/codegen/rewrite/inline.h"
+#include "compile/codegen/rewrite/rewrite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +62,8 @@ static void add_flag(struct cg_unit *unit, LLVMValueRef fn, const char *name)
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(unit->context, kind, 0));
 }
 
-/* LLVM tells of each function's frame as if it were larger than is allowed, since the limit is 0: "PLACE: stack frame size (BYTES) exceeds limit (0) in function 'NAME'". */
+/* LLVM tells of each function's frame as if it were larger than is allowed, since the limit is 0: "PLACE: stack frame
+ * size (BYTES) exceeds limit (0) in function 'NAME'". */
 static void note_frame(LLVMDiagnosticInfoRef diagnostic, void *data)
 {
     struct cg_unit *unit = data;
@@ -150,7 +164,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     return cg_object(unit, result);
 }
 
-/* Whether the kernel and what it calls have barriers of several numbers, as far as is known: most have not, and nothing has to be found out about them. */
+/* Whether the kernel and what it calls have barriers of several numbers, as far as is known: most have not, and
+ * nothing has to be found out about them. */
 static bool has_many_barriers(const struct mr_layout_entry *entry)
 {
     const struct mr_ptx_inst *first = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * All passes over one function. Classes and pending sets are found again until no register has to become a vector any more.
+ * All passes over one function. Classes and pending sets are found again until no register has to become a vector any
+ * more.
  */
 #include "compile/codegen/analysis/flow.h"
 

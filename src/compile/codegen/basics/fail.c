@@ -3,7 +3,7 @@
 /*
  * How making an object fails: the first reason counts.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 #include <stdio.h>
 

@@ -10,10 +10,11 @@
  * the function's own line. The builder takes over the line of what it is put in front of, so whoever
  * comes back from there calls cg_line_again().
  *
- * No line tells which lane an instruction of the processor works for. So all code notes the warp that it runs for in the block's record, and code
- * that is asked to (MILLRACE_FAULT_THREADS) the addresses of each access before it is made.
+ * No line tells which lane an instruction of the processor works for. So all code notes the warp that it runs for in
+ * the block's record, and code that is asked to (MILLRACE_FAULT_THREADS) the addresses of each access before it is
+ * made.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/lines.h"
 
 #include <llvm-c/DebugInfo.h>

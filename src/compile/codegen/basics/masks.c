@@ -3,7 +3,7 @@
 /*
  * Masks: sets of lanes, as integers with a bit for each, and as vectors of i1.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A warp's record, where warps take turns (turns.c): a piece of memory in the kernel's frame. Here is what is done with any such memory: room in it, what
- * goes there and comes back.
+ * A warp's record, where warps take turns (turns.c): a piece of memory in the kernel's frame. Here is what is done
+ * with any such memory: room in it, what goes there and comes back.
  */
+#include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/record.h"
 
 /* A place of that many bytes, aligned to its size (to 64 at most). */
@@ -77,7 +78,7 @@ void cg_record_move(struct cg *g, LLVMValueRef slot, uint64_t place, bool to_rec
 
 bool cg_regions_turns_in_loop(const struct cg *g)
 {
-    uint32_t l = g->flow.blocks[g->at].loop;
+    uint32_t l = g->flow.blocks[g->now.at].loop;
     if (!g->regions || l == MR_FLOW_NONE)
         return false;
     for (uint32_t b = g->flow.loops[l].first; b < g->flow.loops[l].end; b++)

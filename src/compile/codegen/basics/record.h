@@ -4,7 +4,7 @@
 #ifndef MR_COMPILE_CODEGEN_BASICS_RECORD_H
 #define MR_COMPILE_CODEGEN_BASICS_RECORD_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 struct cg_regions {
     struct mr_flow_remake *remake; /* by register */
@@ -46,7 +46,8 @@ void cg_record_move(struct cg *g, LLVMValueRef slot, uint64_t place, bool to_rec
 /* Whether warps take turns at a barrier in the innermost loop around the block at hand. */
 bool cg_regions_turns_in_loop(const struct cg *g);
 
-/* Memory of the warp's own for the latest address (i64, 0 at first) of one load in such a loop; NULL if there is none left, or warps don't take turns. */
+/* Memory of the warp's own for the latest address (i64, 0 at first) of one load in such a loop; NULL if there is none
+ * left, or warps don't take turns. */
 LLVMValueRef cg_regions_step(struct cg *g);
 
 #endif

@@ -5,39 +5,40 @@
  *
  * Slots are made in the prologue, whatever is being emitted at the time.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/lines.h"
 
 LLVMValueRef cg_slot(struct cg *g, LLVMTypeRef type, const char *name)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMValueRef slot = LLVMBuildAlloca(g->b, type, name);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
     return slot;
 }
 
-/* Whenever a use of it is gone, LLVM looks through all uses of a slot, and an atomic operation uses one for each lane. */
+/* Whenever a use of it is gone, LLVM looks through all uses of a slot, and an atomic operation uses one for each lane.
+ * */
 #define SCRATCH_USES 8u
 
 LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
 {
     LLVMTypeRef type = LLVMVectorType(element, g->unit->width);
-    unsigned slot = g->scratch_used;
-    if (slot < CG_SCRATCH && g->scratch[slot].slot && g->scratch[slot].type == type && g->scratch[slot].uses < SCRATCH_USES) {
-        g->scratch_used++;
-        g->scratch[slot].uses++;
-        return g->scratch[slot].slot;
+    unsigned slot = g->memory.scratch_used;
+    if (slot < CG_SCRATCH && g->memory.scratch[slot].slot && g->memory.scratch[slot].type == type && g->memory.scratch[slot].uses < SCRATCH_USES) {
+        g->memory.scratch_used++;
+        g->memory.scratch[slot].uses++;
+        return g->memory.scratch[slot].slot;
     }
     LLVMValueRef made = cg_slot(g, type, "scratch");
     LLVMSetAlignment(made, 64);
-    g->frame += g->unit->width * cg_bits(element) / 8;
+    g->memory.bytes += g->unit->width * cg_bits(element) / 8;
     if (slot < CG_SCRATCH) {
-        g->scratch[slot].type = type;
-        g->scratch[slot].slot = made;
-        g->scratch[slot].uses = 1;
-        g->scratch_used++;
+        g->memory.scratch[slot].type = type;
+        g->memory.scratch[slot].slot = made;
+        g->memory.scratch[slot].uses = 1;
+        g->memory.scratch_used++;
     }
     return made;
 }
@@ -51,9 +52,9 @@ void cg_mark_invariant(struct cg *g, LLVMValueRef load)
 LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const char *name)
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMValueRef place = LLVMConstInt(g->unit->i64, offset, false);
-    LLVMValueRef pointer = LLVMBuildGEP2(g->b, g->unit->i8, g->block, &place, 1, "");
+    LLVMValueRef pointer = LLVMBuildGEP2(g->b, g->unit->i8, g->launch.block, &place, 1, "");
     LLVMValueRef value = LLVMBuildLoad2(g->b, type, pointer, name);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
@@ -63,7 +64,7 @@ LLVMValueRef cg_block_field(struct cg *g, size_t offset, LLVMTypeRef type, const
 LLVMValueRef cg_block_store(struct cg *g, size_t offset, LLVMValueRef value)
 {
     LLVMValueRef place = LLVMConstInt(g->unit->i64, offset, false);
-    return LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, g->block, &place, 1, ""));
+    return LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, g->launch.block, &place, 1, ""));
 }
 
 LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var)
@@ -73,5 +74,5 @@ LLVMValueRef *cg_var_slot(struct cg *g, const struct mr_ptx_var *var)
         index += g->func->var_count;
     else if (var->is_return)
         index += g->func->var_count + g->func->param_count;
-    return &g->var_slots[index];
+    return &g->memory.vars[index];
 }

@@ -6,12 +6,13 @@
  * it. The pointers belong to the warp's state, so that functions called from
  * one another share them; a function that moves them puts them back at its end.
  */
+#include "compile/codegen/basics/basics.h"
 #include "compile/codegen/basics/stack.h"
 
 /* Where the state has the pointers, and the start of the lanes' memory. */
 LLVMValueRef cg_stack_field(struct cg *g, unsigned field)
 {
-    return LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 2 + field, "");
+    return LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->warp.state, 2 + field, "");
 }
 
 static LLVMTypeRef pointers_type(const struct cg *g)
@@ -22,12 +23,12 @@ static LLVMTypeRef pointers_type(const struct cg *g)
 /* Nothing of `lane`'s memory is in use when `ends` is 1; its lowest address when it is 0. */
 LLVMValueRef cg_stack_bounds(struct cg *g, LLVMValueRef base, unsigned ends)
 {
-    unsigned lanes = g->lanes;
-    g->lanes = g->unit->width;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = g->unit->width;
     LLVMValueRef bytes = LLVMBuildLoad2(g->b, g->unit->i64, cg_stack_field(g, 2), "");
     LLVMValueRef steps = LLVMBuildMul(g->b, cg_lane_numbers(g, g->unit->i64, 1), cg_splat(g, bytes), "");
     LLVMValueRef all = LLVMBuildAdd(g->b, cg_splat(g, ends ? LLVMBuildAdd(g->b, base, bytes, "") : base), steps, "");
-    g->lanes = lanes;
+    g->now.lanes = lanes;
     return all;
 }
 
@@ -36,7 +37,7 @@ LLVMValueRef cg_stack_memory(struct cg *g)
     struct cg_unit *unit = g->unit;
     LLVMValueRef bytes = cg_block_field(g, offsetof(struct mr_block, lane_stack), unit->i32, "lane_stack");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     bytes = LLVMBuildZExt(g->b, bytes, unit->i64, "");
     LLVMBuildStore(g->b, bytes, cg_stack_field(g, 2));
     LLVMValueRef all = LLVMBuildMul(g->b, bytes, LLVMConstInt(unit->i64, unit->width, false), "");

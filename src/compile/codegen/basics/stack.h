@@ -4,9 +4,10 @@
 #ifndef MR_COMPILE_CODEGEN_BASICS_STACK_H
 #define MR_COMPILE_CODEGEN_BASICS_STACK_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
-/* Memory for all lanes, in the frame of a kernel that has its state; the state's pointers for a warp that starts with it. */
+/* Memory for all lanes, in the frame of a kernel that has its state; the state's pointers for a warp that starts with
+ * it. */
 LLVMValueRef cg_stack_memory(struct cg *g);
 void cg_stack_start(struct cg *g, LLVMValueRef memory);
 

@@ -3,7 +3,7 @@
 /*
  * LLVM's types: of registers, of what is passed between functions, of what lies in memory, and of functions.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 #include "base/memory.h"
 
@@ -14,7 +14,7 @@ LLVMTypeRef cg_vector_type(LLVMTypeRef element, unsigned count)
 
 LLVMTypeRef cg_type(const struct cg *g, LLVMTypeRef element)
 {
-    return g->lanes == 1 ? element : LLVMVectorType(element, g->unit->width);
+    return g->now.lanes == 1 ? element : LLVMVectorType(element, g->unit->width);
 }
 
 LLVMTypeRef cg_element(LLVMValueRef value)
@@ -63,8 +63,8 @@ LLVMTypeRef cg_memory_type(struct cg *g, unsigned type)
 
 LLVMTypeRef cg_state_type(const struct cg_unit *unit)
 {
-    /* Number of the warp; lanes that have exited the kernel; stack pointers of the lanes, the memory that they point into, and how
-     * many bytes of it each lane has. */
+    /* Number of the warp; lanes that have exited the kernel; stack pointers of the lanes, the memory that they point
+     * into, and how many bytes of it each lane has. */
     LLVMTypeRef fields[5] = {unit->i32, unit->i32, LLVMArrayType2(unit->i64, CG_LANES_MAX), unit->i64, unit->i64};
     return LLVMStructTypeInContext(unit->context, fields, unit->allocas ? 5 : 2, false);
 }

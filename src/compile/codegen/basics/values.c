@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Values in the form of the instruction at hand, a scalar or a vector of all lanes: constants, conversions that keep bits, vectors put together and taken apart,
- * LLVM's intrinsics, pointers.
+ * Values in the form of the instruction at hand, a scalar or a vector of all lanes: constants, conversions that keep
+ * bits, vectors put together and taken apart, LLVM's intrinsics, pointers.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 #include <string.h>
 
@@ -19,13 +19,13 @@ static LLVMValueRef spread(const struct cg *g, LLVMValueRef constant)
 LLVMValueRef cg_int(const struct cg *g, LLVMTypeRef element, uint64_t value)
 {
     LLVMValueRef constant = LLVMConstInt(element, value, true);
-    return g->lanes == 1 ? constant : spread(g, constant);
+    return g->now.lanes == 1 ? constant : spread(g, constant);
 }
 
 LLVMValueRef cg_real(const struct cg *g, LLVMTypeRef element, double value)
 {
     LLVMValueRef constant = LLVMConstReal(element, value);
-    return g->lanes == 1 ? constant : spread(g, constant);
+    return g->now.lanes == 1 ? constant : spread(g, constant);
 }
 
 LLVMValueRef cg_splat(const struct cg *g, LLVMValueRef scalar)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Blocks of LLVM's instructions and the ways between them: branches of which one way is hardly ever taken, loops over lanes, jumps by number.
+ * Blocks of LLVM's instructions and the ways between them: branches of which one way is hardly ever taken, loops over
+ * lanes, jumps by number.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 #include "base/memory.h"
 

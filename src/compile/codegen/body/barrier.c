@@ -3,6 +3,7 @@
 /*
  * Barriers of a block, which the runtime does unless the kernel's warps take turns.
  */
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/early.h"
 #include "compile/codegen/body/turns.h"
 
@@ -24,8 +25,8 @@ static void emit_barrier_join(struct cg *g, const struct mr_ptx_inst *inst)
     struct cg_unit *unit = g->unit;
     bool reduces = inst->mode2 == MR_PTX_MODE_POPC || inst->boolop != MR_PTX_BOOL_NONE;
     unsigned numbers = inst->operand_count - (unsigned)reduces;
-    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->exec, number(g, barrier_operation(inst, reduces)), number(g, 0)};
-    g->lanes = CG_LANES;
+    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->now.exec, number(g, barrier_operation(inst, reduces)), number(g, 0)};
+    g->now.lanes = CG_LANES;
     for (unsigned i = 0; i < 2; i++)
         LLVMBuildStore(g->b, i < numbers ? cg_source(g, &inst->operands[i], unit->i32) : cg_int(g, unit->i32, 0), args[i]);
     if (reduces)
@@ -36,10 +37,10 @@ static void emit_barrier_join(struct cg *g, const struct mr_ptx_inst *inst)
 
 static void emit_barrier_test(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    LLVMValueRef result = cg_scratch(g, g->unit->i32), args[2] = {g->exec, result};
+    LLVMValueRef result = cg_scratch(g, g->unit->i32), args[2] = {g->now.exec, result};
     LLVMValueRef go = cg_runtime_call(g, offsetof(struct mr_runtime, barrier_test), g->unit->i32, args, 2);
     const struct mr_ptx_operand *to = &inst->operands[0];
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     if (to->reg != MR_PTX_NONE) {
         LLVMValueRef value = LLVMBuildLoad2(g->b, cg_type(g, g->unit->i32), result, "");
         if (inst->boolop != MR_PTX_BOOL_NONE)
@@ -62,23 +63,23 @@ static void emit_block_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     }
     if (reduces) {
         last--;
-        g->lanes = CG_LANES;
-        predicate = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[last])), g->exec, "");
+        g->now.lanes = CG_LANES;
+        predicate = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[last])), g->now.exec, "");
     }
     LLVMValueRef id = at < last ? cg_scalar_source(g, &inst->operands[at]) : number(g, 0);
     LLVMValueRef threads = at + 1 < last ? cg_scalar_source(g, &inst->operands[at + 1]) : number(g, 0);
     unit->flags |= MR_CODE_COOPERATIVE;
     if (inst->mode == MR_PTX_MODE_ARRIVE) {
-        LLVMValueRef args[4] = {id, threads, g->exec, number(g, barrier_operation(inst, false))};
+        LLVMValueRef args[4] = {id, threads, g->now.exec, number(g, barrier_operation(inst, false))};
         cg_runtime_call(g, offsetof(struct mr_runtime, barrier_arrive), unit->void_type, args, 4);
         return;
     }
-    LLVMValueRef lanes = g->exec, arrived = inst->guard == MR_PTX_NONE ? cg_early_lanes(g) : NULL;
+    LLVMValueRef lanes = g->now.exec, arrived = inst->guard == MR_PTX_NONE ? cg_early_lanes(g) : NULL;
     if (arrived) {
         lanes = LLVMBuildOr(g->b, lanes, LLVMBuildLoad2(g->b, unit->i32, arrived, ""), "");
         LLVMBuildStore(g->b, number(g, 0), arrived);
     }
-    bool apart = arrived && mr_flow_reduces_apart(&g->flow, g->at);
+    bool apart = arrived && mr_flow_reduces_apart(&g->flow, g->now.at);
     if (apart) {
         LLVMValueRef early = cg_early_predicates(g);
         predicate = LLVMBuildOr(g->b, predicate, LLVMBuildLoad2(g->b, unit->i32, early, ""), "");
@@ -104,7 +105,7 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     if (arrives || inst->mode == MR_PTX_MODE_CLUSTER_WAIT) {
         size_t service = arrives ? offsetof(struct mr_runtime, cluster_arrive) : offsetof(struct mr_runtime, cluster_wait);
         g->unit->flags |= MR_CODE_COOPERATIVE;
-        cg_runtime_call(g, service, g->unit->void_type, &g->exec, 1);
+        cg_runtime_call(g, service, g->unit->void_type, &g->now.exec, 1);
         return true;
     }
     if (inst->mode == MR_PTX_MODE_WARP_SYNC) { /* lanes run in step: only the order of memory accesses matters */

@@ -9,6 +9,7 @@
  * of many short pieces.
  */
 #include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/body.h"
 
 static bool uses_shared(const struct mr_ptx_function *func)
 {
@@ -36,23 +37,23 @@ static LLVMValueRef i32_of(struct cg *g, uint64_t value)
 /* In the prologue: how many warps and blocks there are, and which of them the inner loop goes through. */
 static void count(struct cg *g)
 {
-    struct cg_blocks *blocks = g->blocks;
+    struct cg_blocks *blocks = g->launch.several;
     LLVMValueRef more = cg_block_field(g, offsetof(struct mr_block, more_blocks), g->unit->i32, "more_blocks");
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     unsigned step = g->unit->width / CG_LANES;
     LLVMValueRef warps = LLVMBuildSub(g->b, LLVMGetParam(g->fn, 2), LLVMGetParam(g->fn, 1), "");
     warps = LLVMBuildUDiv(g->b, LLVMBuildAdd(g->b, warps, i32_of(g, step - 1), ""), i32_of(g, step), "warps");
     LLVMValueRef all = LLVMBuildAdd(g->b, more, i32_of(g, 1), "blocks");
-    blocks->by_row = LLVMBuildICmp(g->b, LLVMIntNE, g->ntid[0], g->threads, "by_row");
+    blocks->by_row = LLVMBuildICmp(g->b, LLVMIntNE, g->launch.ntid[0], g->launch.threads, "by_row");
     blocks->inner_count = LLVMBuildSelect(g->b, blocks->by_row, all, warps, "");
     blocks->outer_count = LLVMBuildSelect(g->b, blocks->by_row, warps, all, "");
-    blocks->first = g->ctaid[0];
+    blocks->first = g->launch.ctaid[0];
 }
 
 void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef head)
 {
     struct cg_unit *unit = g->unit;
-    struct cg_blocks *blocks = g->blocks;
+    struct cg_blocks *blocks = g->launch.several;
     LLVMValueRef zero = i32_of(g, 0);
     count(g);
     LLVMPositionBuilderAtEnd(g->b, head);
@@ -64,22 +65,22 @@ void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef hea
     LLVMValueRef warp = LLVMBuildSelect(g->b, blocks->by_row, blocks->outer, blocks->inner, "");
     LLVMValueRef block = LLVMBuildSelect(g->b, blocks->by_row, blocks->inner, blocks->outer, "");
     warp = LLVMBuildMul(g->b, warp, i32_of(g, unit->width / CG_LANES), "");
-    g->warp = LLVMBuildAdd(g->b, LLVMGetParam(g->fn, 1), warp, "warp");
-    g->ctaid[0] = LLVMBuildAdd(g->b, blocks->first, block, "ctaid");
+    g->warp.number = LLVMBuildAdd(g->b, LLVMGetParam(g->fn, 1), warp, "warp");
+    g->launch.ctaid[0] = LLVMBuildAdd(g->b, blocks->first, block, "ctaid");
     /* For device functions, and for whoever tells where a fault was. */
     LLVMValueRef offset = LLVMConstInt(unit->i64, offsetof(struct mr_block, ctaid), false);
-    LLVMBuildStore(g->b, g->ctaid[0], LLVMBuildGEP2(g->b, unit->i8, g->block, &offset, 1, ""));
+    LLVMBuildStore(g->b, g->launch.ctaid[0], LLVMBuildGEP2(g->b, unit->i8, g->launch.block, &offset, 1, ""));
 }
 
 LLVMValueRef cg_blocks_index(struct cg *g)
 {
-    LLVMValueRef before = LLVMBuildMul(g->b, g->blocks->outer, g->blocks->inner_count, "");
-    return LLVMBuildAdd(g->b, before, g->blocks->inner, "index");
+    LLVMValueRef before = LLVMBuildMul(g->b, g->launch.several->outer, g->launch.several->inner_count, "");
+    return LLVMBuildAdd(g->b, before, g->launch.several->inner, "index");
 }
 
 void cg_blocks_end(struct cg *g, LLVMBasicBlockRef done)
 {
-    struct cg_blocks *blocks = g->blocks;
+    struct cg_blocks *blocks = g->launch.several;
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMValueRef inner = LLVMBuildAdd(g->b, blocks->inner, i32_of(g, 1), "");
     LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, inner, blocks->inner_count, "");

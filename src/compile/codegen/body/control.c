@@ -7,8 +7,8 @@
  * If the branch is uniform and nothing can be pending, that comes down to a
  * store and a load of the same mask with a jump between, which LLVM removes.
  */
-#include "compile/codegen/basics/cg.h"
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/early.h"
 
@@ -24,8 +24,8 @@ static LLVMValueRef zero32(struct cg *g)
 
 static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
 {
-    LLVMValueRef slot = g->parked[block];
-    if (!first || mr_bit_get(g->flow.blocks[g->at].pend, block))
+    LLVMValueRef slot = g->parking.masks[block];
+    if (!first || mr_bit_get(g->flow.blocks[g->now.at].pend, block))
         lanes = LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), lanes, "");
     LLVMBuildStore(g->b, lanes, slot);
 }
@@ -36,28 +36,28 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     for (uint32_t i = 0; i < count; i++) {
         bool sure = way.certain && ((way.target_count == 1 && list[i] == way.targets[0]) || i + 1 == count);
         if (sure) {
-            LLVMBuildBr(g->b, g->entries[list[i]]);
+            LLVMBuildBr(g->b, g->parking.entries[list[i]]);
             return;
         }
         if (cut && i == NEAREST) {
             cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, order, false));
             return;
         }
-        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[list[i]], "");
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[list[i]], "");
         LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), "");
         LLVMBasicBlockRef other = cg_new_block(g, "next");
-        LLVMBuildCondBr(g->b, any, g->entries[list[i]], other);
+        LLVMBuildCondBr(g->b, any, g->parking.entries[list[i]], other);
         LLVMPositionBuilderAtEnd(g->b, other);
     }
-    LLVMBuildBr(g->b, g->finish);
+    LLVMBuildBr(g->b, g->parking.finish);
 }
 
 /* Whether it is the turn of those outside a waiting loop: every now and then, for they may be whom it waits for. At a barrier they always are. */
 static LLVMValueRef is_turn(struct cg *g)
 {
-    if (mr_flow_tests_barrier(&g->flow, mr_flow_waiting_loop(&g->flow, g->at)))
+    if (mr_flow_tests_barrier(&g->flow, mr_flow_waiting_loop(&g->flow, g->now.at)))
         return LLVMConstInt(g->unit->i1, 1, false);
-    LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->rounds, "");
+    LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->parking.rounds, "");
     LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
     return LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), "");
 }
@@ -66,7 +66,7 @@ static LLVMValueRef is_turn(struct cg *g)
 static void dispatch_any(struct cg *g, enum mr_flow_order order)
 {
     LLVMValueRef which = LLVMConstInt(g->unit->i32, order, false);
-    if (order == MR_SCAN_USUAL && g->rounds && mr_flow_waiting_loop(&g->flow, g->at) != MR_FLOW_NONE)
+    if (order == MR_SCAN_USUAL && g->parking.rounds && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE)
         which = LLVMBuildSelect(g->b, is_turn(g), LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false), which, "");
     cg_dispatcher_ask(g, which);
 }
@@ -86,24 +86,24 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
         LLVMBuildUnreachable(g->b);
     } else {
         for (size_t w = 0; w < words; w++)
-            set[w] = g->flow.blocks[g->at].pend[w];
+            set[w] = g->flow.blocks[g->now.at].pend[w];
         for (uint32_t i = 0; i < way.target_count; i++)
             mr_bit_set(set, way.targets[i]);
-        uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->at), outer = 0;
+        uint32_t waiting = mr_flow_waiting_loop(&g->flow, g->now.at), outer = 0;
         if (waiting != MR_FLOW_NONE)
             for (uint32_t b = 0; b < g->flow.block_count; b++)
                 outer += mr_bit_get(set, b) && (b < g->flow.loops[waiting].first || b >= g->flow.loops[waiting].end);
-        if (outer && g->rounds && order == MR_SCAN_USUAL) {
+        if (outer && g->parking.rounds && order == MR_SCAN_USUAL) {
             LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
             LLVMBuildCondBr(g->b, is_turn(g), turn, usual);
             LLVMPositionBuilderAtEnd(g->b, turn);
-            if (g->crowded)
+            if (g->parking.crowded)
                 cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
             else
-                jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE, false);
+                jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE, false);
             LLVMPositionBuilderAtEnd(g->b, usual);
         }
-        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, order, list), way, order, g->crowded);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, order, list), way, order, g->parking.crowded);
     }
     mr_free(set);
     mr_free(list);
@@ -124,9 +124,9 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
 {
-    LLVMValueRef slot = g->crowded ? cg_slot_in_memory(g, g->unit->mask, name) : cg_slot(g, g->unit->mask, name);
+    LLVMValueRef slot = g->parking.crowded ? cg_slot_in_memory(g, g->unit->mask, name) : cg_slot(g, g->unit->mask, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMBuildStore(g->b, cg_mask_zero(g), slot);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
@@ -143,40 +143,40 @@ static LLVMValueRef early_slot(struct cg *g, uint32_t block)
 {
     if (!mr_flow_reduces_apart(&g->flow, block))
         return NULL;
-    if (!g->early) {
-        g->early = mr_calloc(g->flow.block_count, sizeof *g->early);
-        if (!g->early) {
+    if (!g->early.slots) {
+        g->early.slots = mr_calloc(g->flow.block_count, sizeof *g->early.slots);
+        if (!g->early.slots) {
             cg_fail(g->unit, NULL, "memory is short");
             return NULL;
         }
     }
-    if (!g->early[block])
-        g->early[block] = empty_slot(g, "early");
-    return g->early[block];
+    if (!g->early.slots[block])
+        g->early.slots[block] = empty_slot(g, "early");
+    return g->early.slots[block];
 }
 
 LLVMValueRef cg_early_lanes(struct cg *g)
 {
-    if (!g->barriers_meet)
-        g->barriers_meet = mr_flow_barriers_meet(&g->flow) ? 1 : -1;
-    if (g->barriers_meet < 0)
+    if (!g->early.meet)
+        g->early.meet = mr_flow_barriers_meet(&g->flow) ? 1 : -1;
+    if (g->early.meet < 0)
         return NULL;
-    if (!g->arrived)
-        g->arrived = empty_slot(g, "arrived");
-    return g->arrived;
+    if (!g->early.arrived)
+        g->early.arrived = empty_slot(g, "arrived");
+    return g->early.arrived;
 }
 
 LLVMValueRef cg_early_predicates(struct cg *g)
 {
-    if (!g->early_true)
-        g->early_true = empty_slot(g, "true");
-    return g->early_true;
+    if (!g->early.predicate)
+        g->early.predicate = empty_slot(g, "true");
+    return g->early.predicate;
 }
 
 void cg_give_reduction(struct cg *g, LLVMValueRef result)
 {
     for (uint32_t b = 0; b < g->flow.block_count; b++) {
-        LLVMValueRef slot = b != g->at ? early_slot(g, b) : NULL;
+        LLVMValueRef slot = b != g->now.at ? early_slot(g, b) : NULL;
         if (!slot)
             continue;
         const struct mr_ptx_operand *to = &g->func->insts[g->flow.blocks[b].first].operands[0];
@@ -192,40 +192,40 @@ void cg_give_reduction(struct cg *g, LLVMValueRef result)
 /* The lanes that are parked in front of other barriers than the block at hand, whose own have just been taken off. */
 static LLVMValueRef lanes_at_other_barriers(struct cg *g)
 {
-    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     LLVMValueRef others = cg_mask_zero(g);
     uint32_t count = 0;
-    for (uint32_t b = 0; g->crowded && b < g->flow.block_count && count <= BARRIERS_IN_LINE; b++)
-        count += b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b);
+    for (uint32_t b = 0; g->parking.crowded && b < g->flow.block_count && count <= BARRIERS_IN_LINE; b++)
+        count += b != g->now.at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b);
     if (count > BARRIERS_IN_LINE)
         return cg_dispatcher_at_barriers(g);
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (b != g->at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
-            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], ""), "");
+        if (b != g->now.at && g->flow.blocks[b].barrier && mr_bit_get(block->pend, b))
+            others = LLVMBuildOr(g->b, others, LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[b], ""), "");
     return others;
 }
 
 void cg_emit_early_arrival(struct cg *g)
 {
-    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     const struct mr_ptx_inst *inst = &g->func->insts[block->first];
-    bool reduces = mr_flow_reduces_apart(&g->flow, g->at);
-    if (!mr_flow_barrier_shared(&g->flow, g->at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
+    bool reduces = mr_flow_reduces_apart(&g->flow, g->now.at);
+    if (!mr_flow_barrier_shared(&g->flow, g->now.at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
         || inst->guard != MR_PTX_NONE)
         return;
     LLVMValueRef early_lanes = cg_early_lanes(g), others = lanes_at_other_barriers(g);
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), early, all);
     LLVMPositionBuilderAtEnd(g->b, early);
-    add_to_slot(g, early_lanes, g->mask);
+    add_to_slot(g, early_lanes, g->now.mask);
     if (reduces) {
-        LLVMValueRef slot = early_slot(g, g->at), true_slot = cg_early_predicates(g);
-        g->lanes = CG_LANES;
+        LLVMValueRef slot = early_slot(g, g->now.at), true_slot = cg_early_predicates(g);
+        g->now.lanes = CG_LANES;
         if (slot)
-            add_to_slot(g, slot, g->mask);
-        add_to_slot(g, true_slot, LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[inst->operand_count - 1])), g->mask, ""));
+            add_to_slot(g, slot, g->now.mask);
+        add_to_slot(g, true_slot, LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[inst->operand_count - 1])), g->now.mask, ""));
     }
-    park(g, block->succs[0], g->mask, true);
+    park(g, block->succs[0], g->now.mask, true);
     dispatch_in(g, (struct mr_flow_exit){block->succs, 1, false}, MR_SCAN_BARRIERS);
     LLVMPositionBuilderAtEnd(g->b, all);
 }
@@ -235,13 +235,13 @@ static LLVMValueRef members_of(struct cg *g, const struct mr_flow_block *block)
 {
     LLVMTypeRef i32 = g->unit->i32, type = cg_vector_type(i32, g->unit->width);
     LLVMValueRef all = LLVMConstNull(type);
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_operand *operand = mr_flow_members(&g->flow, block->first, i);
         if (operand)
             all = LLVMBuildOr(g->b, all, cg_source(g, operand, i32), "");
     }
-    all = LLVMBuildSelect(g->b, g->mask_vector, all, LLVMConstNull(type), "");
+    all = LLVMBuildSelect(g->b, g->now.mask_vector, all, LLVMConstNull(type), "");
     return cg_intrinsic(g, "llvm.vector.reduce.or", &type, 1, &all, 1);
 }
 
@@ -251,11 +251,11 @@ static LLVMValueRef members_of(struct cg *g, const struct mr_flow_block *block)
  */
 void cg_emit_members_wait(struct cg *g)
 {
-    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     size_t words = mr_bit_words(g->flow.block_count);
     if (g->flow.dispatched) {
         LLVMBasicBlockRef look = cg_new_block(g, "missing"), all = cg_new_block(g, "all");
-        LLVMValueRef missing = LLVMBuildAnd(g->b, members_of(g, block), LLVMBuildNot(g->b, g->mask, ""), "");
+        LLVMValueRef missing = LLVMBuildAnd(g->b, members_of(g, block), LLVMBuildNot(g->b, g->now.mask, ""), "");
         cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), look, all));
         LLVMPositionBuilderAtEnd(g->b, look);
         cg_dispatcher_wait(g, missing);
@@ -269,9 +269,9 @@ void cg_emit_members_wait(struct cg *g)
     if (!set || !list)
         cg_fail(g->unit, NULL, "memory is short");
     for (uint32_t b = 0; b < g->flow.block_count && set && list; b++) {
-        if (b == g->at || !mr_bit_get(block->pend, b) || !mr_flow_waits_for(&g->flow, g->at, b))
+        if (b == g->now.at || !mr_bit_get(block->pend, b) || !mr_flow_waits_for(&g->flow, g->now.at, b))
             continue;
-        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[b], "");
+        LLVMValueRef lanes = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[b], "");
         inside = inside ? LLVMBuildOr(g->b, inside, lanes, "") : lanes;
         mr_bit_set(set, b);
     }
@@ -280,8 +280,8 @@ void cg_emit_members_wait(struct cg *g)
         LLVMBasicBlockRef stay = cg_new_block(g, "stay"), together = cg_new_block(g, "together");
         cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), stay, together));
         LLVMPositionBuilderAtEnd(g->b, stay);
-        LLVMBuildStore(g->b, g->mask, g->parked[g->at]);
-        jump_first(g, list, mr_flow_scan(&g->flow, g->at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true}, MR_SCAN_USUAL, false);
+        LLVMBuildStore(g->b, g->now.mask, g->parking.masks[g->now.at]);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true}, MR_SCAN_USUAL, false);
         LLVMPositionBuilderAtEnd(g->b, together);
     }
     mr_free(set);
@@ -292,20 +292,20 @@ void cg_emit_members_wait(struct cg *g)
 static void count_round(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
-    if (!mr_flow_ends_round(&g->flow, g->at))
+    if (!mr_flow_ends_round(&g->flow, g->now.at))
         return;
     unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
-    if (!g->rounds) {
-        g->rounds = cg_slot(g, unit->i32, "rounds");
+    if (!g->parking.rounds) {
+        g->parking.rounds = cg_slot(g, unit->i32, "rounds");
         LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-        LLVMPositionBuilderBefore(g->b, g->prologue_end);
-        LLVMBuildStore(g->b, zero32(g), g->rounds);
+        LLVMPositionBuilderBefore(g->b, g->prologue.end);
+        LLVMBuildStore(g->b, zero32(g), g->parking.rounds);
         LLVMPositionBuilderAtEnd(g->b, here);
         cg_line_again(g);
     }
-    LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->rounds, "");
+    LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->parking.rounds, "");
     rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");
-    LLVMBuildStore(g->b, rounds, g->rounds);
+    LLVMBuildStore(g->b, rounds, g->parking.rounds);
     LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(unit->i32, 255, false), "");
     LLVMBasicBlockRef yield = cg_new_block(g, "yield"), on = cg_new_block(g, "on");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, low, zero32(g), ""), yield, on);
@@ -323,10 +323,10 @@ static void leave(struct cg *g, LLVMValueRef lanes, bool is_exit)
     if (!kernel && !is_exit)
         return;
     for (size_t w = 0; w < mr_bit_words(g->flow.block_count); w++)
-        partial |= g->flow.blocks[g->at].pend[w] != 0;
-    partial |= g->flow.blocks[g->at].end_kind == MR_END_SOME_EXIT;
+        partial |= g->flow.blocks[g->now.at].pend[w] != 0;
+    partial |= g->flow.blocks[g->now.at].end_kind == MR_END_SOME_EXIT;
     if (!kernel) {
-        LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, "");
+        LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->warp.state, 1, "");
         LLVMValueRef old = LLVMBuildLoad2(g->b, unit->i32, place, "");
         LLVMBuildStore(g->b, LLVMBuildOr(g->b, old, lanes, ""), place);
     }
@@ -345,13 +345,13 @@ static void store_return_registers(struct cg *g)
         LLVMTypeRef type = cg_vector_type(cg_int_type(g, (unsigned)var->size * 8), g->unit->width);
         value = cg_resize(g, value, LLVMGetElementType(type), false);
         LLVMValueRef old = LLVMBuildLoad2(g->b, type, slot, "");
-        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, value, old, ""), slot);
+        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->now.exec_vector, value, old, ""), slot);
     }
 }
 
 static LLVMValueRef guard_bits(struct cg *g)
 {
-    return cg_mask_bits(g, g->guard);
+    return cg_mask_bits(g, g->now.guard);
 }
 
 /* One way for uniform ends, a part of the lanes each for divergent ones. */
@@ -360,20 +360,20 @@ static void end_branch(struct cg *g, const struct mr_flow_block *block)
     struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
     if (mr_flow_diverges(&g->flow, block)) {
         LLVMValueRef bits = guard_bits(g);
-        LLVMValueRef taken = LLVMBuildAnd(g->b, g->mask, bits, "");
-        LLVMValueRef passed = LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, bits, ""), "");
+        LLVMValueRef taken = LLVMBuildAnd(g->b, g->now.mask, bits, "");
+        LLVMValueRef passed = LLVMBuildAnd(g->b, g->now.mask, LLVMBuildNot(g->b, bits, ""), "");
         park(g, block->succs[0], taken, true);
         park(g, block->succs[1], passed, block->succs[1] != block->succs[0]);
         dispatch(g, way);
         return;
     }
     LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
-    LLVMBuildCondBr(g->b, g->guard, yes, no);
+    LLVMBuildCondBr(g->b, g->now.guard, yes, no);
     LLVMPositionBuilderAtEnd(g->b, yes);
-    park(g, block->succs[0], g->mask, true);
+    park(g, block->succs[0], g->now.mask, true);
     dispatch(g, way);
     LLVMPositionBuilderAtEnd(g->b, no);
-    park(g, block->succs[1], g->mask, true);
+    park(g, block->succs[1], g->now.mask, true);
     dispatch(g, mr_flow_exit_get(&g->flow, block, 1));
 }
 
@@ -390,7 +390,7 @@ static void end_table_uniform(struct cg *g, const struct mr_flow_block *block, u
         cg_fail(g->unit, NULL, "memory is short");
     for (uint32_t i = 0; i < count && arms; i++) {
         LLVMPositionBuilderAtEnd(g->b, arms[i]);
-        park(g, block->succs[i], g->mask, true);
+        park(g, block->succs[i], g->now.mask, true);
         dispatch(g, (struct mr_flow_exit){&block->succs[i], 1, true});
     }
     mr_free(arms);
@@ -405,12 +405,12 @@ static void end_table(struct cg *g, const struct mr_flow_block *block)
     bool guarded = block->last->guard != MR_PTX_NONE;
     uint32_t count = block->succ_count - guarded;
     bool diverges = mr_flow_diverges(&g->flow, block);
-    g->lanes = diverges ? g->unit->width : 1;
+    g->now.lanes = diverges ? g->unit->width : 1;
     if (guarded && !diverges) {
         LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
-        LLVMBuildCondBr(g->b, g->guard, yes, no);
+        LLVMBuildCondBr(g->b, g->now.guard, yes, no);
         LLVMPositionBuilderAtEnd(g->b, no);
-        park(g, block->succs[count], g->mask, true);
+        park(g, block->succs[count], g->now.mask, true);
         dispatch(g, (struct mr_flow_exit){&block->succs[count], 1, true});
         LLVMPositionBuilderAtEnd(g->b, yes);
     }
@@ -421,11 +421,11 @@ static void end_table(struct cg *g, const struct mr_flow_block *block)
     LLVMValueRef index = cg_source(g, &block->last->operands[0], unit->i32);
     for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef here = LLVMBuildICmp(g->b, LLVMIntEQ, index, cg_int(g, unit->i32, i), "");
-        LLVMValueRef lanes = LLVMBuildAnd(g->b, g->exec, cg_mask_bits(g, here), "");
+        LLVMValueRef lanes = LLVMBuildAnd(g->b, g->now.exec, cg_mask_bits(g, here), "");
         park(g, block->succs[i], lanes, false);
     }
     if (guarded)
-        park(g, block->succs[count], LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, g->exec, ""), ""), false);
+        park(g, block->succs[count], LLVMBuildAnd(g->b, g->now.mask, LLVMBuildNot(g->b, g->now.exec, ""), ""), false);
     /* An index past the table is undefined: such lanes end here. */
     struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
     way.certain = false;
@@ -438,33 +438,33 @@ static void end_some_exit(struct cg *g, const struct mr_flow_block *block)
     struct mr_flow_exit way = mr_flow_exit_get(&g->flow, block, 0);
     if (mr_flow_diverges(&g->flow, block)) {
         store_return_registers(g);
-        leave(g, g->exec, is_exit);
-        park(g, block->succs[0], LLVMBuildAnd(g->b, g->mask, LLVMBuildNot(g->b, g->exec, ""), ""), true);
+        leave(g, g->now.exec, is_exit);
+        park(g, block->succs[0], LLVMBuildAnd(g->b, g->now.mask, LLVMBuildNot(g->b, g->now.exec, ""), ""), true);
         dispatch(g, way);
         return;
     }
     LLVMBasicBlockRef yes = cg_new_block(g, "true"), no = cg_new_block(g, "false");
-    LLVMBuildCondBr(g->b, g->guard, yes, no);
+    LLVMBuildCondBr(g->b, g->now.guard, yes, no);
     LLVMPositionBuilderAtEnd(g->b, yes);
     store_return_registers(g);
-    leave(g, g->mask, is_exit);
+    leave(g, g->now.mask, is_exit);
     dispatch(g, mr_flow_exit_get(&g->flow, block, 1));
     LLVMPositionBuilderAtEnd(g->b, no);
-    park(g, block->succs[0], g->mask, true);
+    park(g, block->succs[0], g->now.mask, true);
     dispatch(g, way);
 }
 
 void cg_emit_block_end(struct cg *g)
 {
-    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     bool is_exit = block->last && block->last->op == MR_PTX_OP_EXIT;
     count_round(g);
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     switch (block->end_kind) {
     case MR_END_FALL: {
-        LLVMValueRef lanes = g->mask;
+        LLVMValueRef lanes = g->now.mask;
         if (block->may_vanish) {
-            LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 1, "");
+            LLVMValueRef place = LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->warp.state, 1, "");
             LLVMValueRef gone = LLVMBuildLoad2(g->b, g->unit->i32, place, "");
             lanes = LLVMBuildAnd(g->b, lanes, LLVMBuildNot(g->b, gone, ""), "");
         }
@@ -480,7 +480,7 @@ void cg_emit_block_end(struct cg *g)
         break;
     case MR_END_EXIT:
         store_return_registers(g);
-        leave(g, g->mask, is_exit);
+        leave(g, g->now.mask, is_exit);
         dispatch(g, mr_flow_exit_get(&g->flow, block, 0));
         break;
     case MR_END_SOME_EXIT:

@@ -6,6 +6,7 @@
  * a block looks at the nearest few others only, and the rest is left to one dispatcher, which asks the runtime for the next block (src/kernel/scan.c).
  */
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 
 #include "abi/abi.h"
@@ -50,8 +51,8 @@ static LLVMValueRef keep_in_memory(struct cg *g)
     LLVMValueRef all = LLVMBuildAlloca(g->b, LLVMArrayType2(ptr, g->flow.reg_count), "registers");
     for (uint32_t r = 0; r < g->flow.reg_count; r++)
         if (crosses_blocks(g, r))
-            LLVMBuildStore(g->b, g->slots[r], element(g, all, r, sizeof(void *)));
-    g->frame += 8ull * g->flow.reg_count;
+            LLVMBuildStore(g->b, g->regs.slots[r], element(g, all, r, sizeof(void *)));
+    g->memory.bytes += 8ull * g->flow.reg_count;
     return all;
 }
 
@@ -60,7 +61,7 @@ LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name)
     LLVMValueRef slot = cg_slot(g, type, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMTypeRef see = LLVMFunctionType(g->unit->void_type, &g->unit->ptr, 1, false);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMBuildCall2(g->b, see, LLVMGetInlineAsm(see, "", 0, "r", 1, true, false, LLVMInlineAsmDialectATT, false), &slot, 1, "");
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
@@ -74,16 +75,16 @@ _Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OU
 void cg_dispatcher_slots(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
-    g->parked_array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
-    g->current = cg_slot_in_memory(g, g->unit->i32, "current");
-    g->order = cg_slot_in_memory(g, g->unit->i32, "order");
-    g->frame += 8ull * count;
-    g->dispatcher = cg_new_block(g, "dispatcher");
+    g->parking.array = cg_slot(g, LLVMArrayType2(g->unit->mask, count), "parked");
+    g->parking.current = cg_slot_in_memory(g, g->unit->i32, "current");
+    g->parking.order = cg_slot_in_memory(g, g->unit->i32, "order");
+    g->memory.bytes += 8ull * count;
+    g->parking.dispatcher = cg_new_block(g, "dispatcher");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     for (uint32_t b = 0; b < count; b++)
-        g->parked[b] = element(g, g->parked_array, b, cg_bits(g->unit->mask) / 8);
-    g->in_memory = keep_in_memory(g);
+        g->parking.masks[b] = element(g, g->parking.array, b, cg_bits(g->unit->mask) / 8);
+    g->parking.registers = keep_in_memory(g);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
 }
@@ -96,7 +97,7 @@ void cg_dispatcher_clear(struct cg *g)
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
     LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
-    LLVMBuildStore(g->b, cg_mask_zero(g), LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""));
+    LLVMBuildStore(g->b, cg_mask_zero(g), LLVMBuildGEP2(g->b, unit->mask, g->parking.array, &index, 1, ""));
     LLVMValueRef next = LLVMBuildAdd(g->b, index, LLVMConstInt(unit->i32, 1, false), "");
     LLVMAddIncoming(index, (LLVMValueRef[]){first, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), "");
@@ -106,9 +107,9 @@ void cg_dispatcher_clear(struct cg *g)
 
 void cg_dispatcher_ask(struct cg *g, LLVMValueRef order)
 {
-    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->at, false), g->current);
-    LLVMBuildStore(g->b, order, g->order);
-    LLVMBuildBr(g->b, g->dispatcher);
+    LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, g->now.at, false), g->parking.current);
+    LLVMBuildStore(g->b, order, g->parking.order);
+    LLVMBuildBr(g->b, g->parking.dispatcher);
 }
 
 static uint32_t loop_word(uint32_t loop, bool mark)
@@ -130,8 +131,8 @@ static LLVMValueRef constant_words(struct cg_unit *unit, LLVMValueRef *words, ui
 /* The table of the service next_block: see abi.h. */
 static LLVMValueRef scan_table(struct cg *g)
 {
-    if (g->scan_table)
-        return g->scan_table;
+    if (g->parking.scan_table)
+        return g->parking.scan_table;
     struct cg_unit *unit = g->unit;
     const struct mr_flow *flow = &g->flow;
     size_t count = MR_SCAN_HEAD + (size_t)flow->block_count + 3 * (size_t)flow->loop_count, at = 0;
@@ -149,7 +150,7 @@ static LLVMValueRef scan_table(struct cg *g)
         words[at++] = LLVMConstInt(unit->i32, flow->loops[l].end, false);
         words[at++] = LLVMConstInt(unit->i32, loop_word(flow->loops[l].parent, flow->loops[l].waits), false);
     }
-    return g->scan_table = constant_words(unit, words, count, "order");
+    return g->parking.scan_table = constant_words(unit, words, count, "order");
 }
 
 LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
@@ -163,7 +164,7 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
     LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), all = LLVMBuildPhi(g->b, unit->mask, "");
     LLVMValueRef place = LLVMBuildAdd(g->b, index, head, "");
     LLVMValueRef word = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, table, &place, 1, ""), "");
-    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parked_array, &index, 1, ""), "");
+    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parking.array, &index, 1, ""), "");
     LLVMValueRef marked = LLVMBuildICmp(g->b, LLVMIntSLT, word, zero, "");
     LLVMValueRef more = LLVMBuildOr(g->b, all, LLVMBuildSelect(g->b, marked, lanes, none, ""), "");
     LLVMValueRef next = LLVMBuildAdd(g->b, index, one, "");
@@ -177,8 +178,8 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
 /* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each is in it. */
 static LLVMValueRef waiting_table(struct cg *g)
 {
-    if (g->waiting_table)
-        return g->waiting_table;
+    if (g->parking.waiting_table)
+        return g->parking.waiting_table;
     struct cg_unit *unit = g->unit;
     const struct mr_flow *flow = &g->flow;
     LLVMValueRef *words = mr_calloc(2 * (size_t)flow->block_count, sizeof *words);
@@ -191,7 +192,7 @@ static LLVMValueRef waiting_table(struct cg *g)
         words[2 * b] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? 0 : flow->loops[loop].first, false);
         words[2 * b + 1] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
     }
-    return g->waiting_table = constant_words(unit, words, 2 * (uint64_t)flow->block_count, "waiting");
+    return g->parking.waiting_table = constant_words(unit, words, 2 * (uint64_t)flow->block_count, "waiting");
 }
 
 void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
@@ -200,7 +201,7 @@ void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
     LLVMBuilderRef b = g->b;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = cg_new_block(g, "look"), found = cg_new_block(g, "stay"), next = cg_new_block(g, "next");
     LLVMBasicBlockRef on = cg_new_block(g, "together");
-    LLVMValueRef one = LLVMConstInt(unit->i32, 1, false), table = waiting_table(g), here = LLVMConstInt(unit->i32, g->at, false);
+    LLVMValueRef one = LLVMConstInt(unit->i32, 1, false), table = waiting_table(g), here = LLVMConstInt(unit->i32, g->now.at, false);
     LLVMBuildBr(b, loop);
     LLVMPositionBuilderAtEnd(b, loop);
     LLVMValueRef index = LLVMBuildPhi(b, unit->i32, "");
@@ -208,7 +209,7 @@ void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
     first = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &first, 1, ""), "");
     end = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &end, 1, ""), "");
     LLVMValueRef outside = LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntULT, here, first, ""), LLVMBuildICmp(b, LLVMIntUGE, here, end, ""), "");
-    LLVMValueRef parked = LLVMBuildLoad2(b, unit->mask, LLVMBuildGEP2(b, unit->mask, g->parked_array, &index, 1, ""), "");
+    LLVMValueRef parked = LLVMBuildLoad2(b, unit->mask, LLVMBuildGEP2(b, unit->mask, g->parking.array, &index, 1, ""), "");
     LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, parked, lanes, ""), cg_mask_zero(g), "");
     LLVMBuildCondBr(b, LLVMBuildAnd(b, outside, some, ""), found, next);
     LLVMPositionBuilderAtEnd(b, next);
@@ -216,23 +217,23 @@ void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
     LLVMAddIncoming(index, (LLVMValueRef[]){LLVMConstInt(unit->i32, 0, false), following}, (LLVMBasicBlockRef[]){before, next}, 2);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, following, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
     LLVMPositionBuilderAtEnd(b, found);
-    LLVMBuildStore(b, g->mask, g->parked[g->at]);
-    LLVMBuildStore(b, index, g->current);
-    if (!g->direct)
-        g->direct = cg_new_block(g, "direct");
-    LLVMBuildBr(b, g->direct);
+    LLVMBuildStore(b, g->now.mask, g->parking.masks[g->now.at]);
+    LLVMBuildStore(b, index, g->parking.current);
+    if (!g->parking.direct)
+        g->parking.direct = cg_new_block(g, "direct");
+    LLVMBuildBr(b, g->parking.direct);
     LLVMPositionBuilderAtEnd(b, on);
 }
 
 void cg_dispatcher_emit(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
-    if (g->direct) {
-        LLVMPositionBuilderAtEnd(g->b, g->direct);
-        cg_jump(g, LLVMBuildLoad2(g->b, unit->i32, g->current, ""), g->entries, g->flow.block_count, g->finish);
+    if (g->parking.direct) {
+        LLVMPositionBuilderAtEnd(g->b, g->parking.direct);
+        cg_jump(g, LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""), g->parking.entries, g->flow.block_count, g->parking.finish);
     }
-    LLVMPositionBuilderAtEnd(g->b, g->dispatcher);
-    LLVMValueRef args[5] = {g->parked_array, g->in_memory, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->current, ""), LLVMBuildLoad2(g->b, unit->i32, g->order, "")};
+    LLVMPositionBuilderAtEnd(g->b, g->parking.dispatcher);
+    LLVMValueRef args[5] = {g->parking.array, g->parking.registers, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""), LLVMBuildLoad2(g->b, unit->i32, g->parking.order, "")};
     LLVMValueRef next = cg_runtime_call(g, offsetof(struct mr_runtime, next_block), unit->i32, args, 5);
-    cg_jump(g, next, g->entries, g->flow.block_count, g->finish);
+    cg_jump(g, next, g->parking.entries, g->flow.block_count, g->parking.finish);
 }

@@ -3,7 +3,7 @@
 #ifndef MR_COMPILE_CODEGEN_BODY_EARLY_H
 #define MR_COMPILE_CODEGEN_BODY_EARLY_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 void cg_emit_early_arrival(struct cg *g);
 LLVMValueRef cg_early_lanes(struct cg *g);      /* slot: lanes that have come early; NULL: there can be none */

@@ -4,9 +4,9 @@
  * A function's frame: the prologue with its slots and hoisted loads, the loop
  * over warps (kernels), the start of a warp and its end.
  */
-#include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/stack.h"
 #include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/turns.h"
 #include "compile/codegen/operands/narrow.h"
@@ -15,19 +15,19 @@
 void cg_frame_fields(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
-    g->runtime = cg_block_field(g, offsetof(struct mr_block, runtime), unit->ptr, "runtime");
-    g->params = cg_block_field(g, offsetof(struct mr_block, params), unit->ptr, "params");
-    g->symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
-    g->shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    g->params_place = cg_narrow_parameters(g, g->params);
-    g->shared = cg_aligned(g, g->shared, 256);
-    LLVMPositionBuilderAtEnd(g->b, g->prologue);
-    g->threads = cg_block_field(g, offsetof(struct mr_block, threads), unit->i32, "threads");
+    g->launch.runtime = cg_block_field(g, offsetof(struct mr_block, runtime), unit->ptr, "runtime");
+    g->launch.params = cg_block_field(g, offsetof(struct mr_block, params), unit->ptr, "params");
+    g->launch.symbols = cg_block_field(g, offsetof(struct mr_block, symbols), unit->ptr, "symbols");
+    g->launch.shared = cg_block_field(g, offsetof(struct mr_block, shared), unit->i64, "shared");
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
+    g->launch.params_place = cg_narrow_parameters(g, g->launch.params);
+    g->launch.shared = cg_aligned(g, g->launch.shared, 256);
+    LLVMPositionBuilderAtEnd(g->b, g->prologue.start);
+    g->launch.threads = cg_block_field(g, offsetof(struct mr_block, threads), unit->i32, "threads");
     for (unsigned i = 0; i < 3; i++) {
-        g->ntid[i] = cg_block_field(g, offsetof(struct mr_block, ntid) + 4 * i, unit->i32, "ntid");
-        g->ctaid[i] = cg_block_field(g, offsetof(struct mr_block, ctaid) + 4 * i, unit->i32, "ctaid");
-        g->nctaid[i] = cg_block_field(g, offsetof(struct mr_block, nctaid) + 4 * i, unit->i32, "nctaid");
+        g->launch.ntid[i] = cg_block_field(g, offsetof(struct mr_block, ntid) + 4 * i, unit->i32, "ntid");
+        g->launch.ctaid[i] = cg_block_field(g, offsetof(struct mr_block, ctaid) + 4 * i, unit->i32, "ctaid");
+        g->launch.nctaid[i] = cg_block_field(g, offsetof(struct mr_block, nctaid) + 4 * i, unit->i32, "nctaid");
     }
 }
 
@@ -54,11 +54,11 @@ void cg_frame_registers(struct cg *g)
         } else if (c.kind == MR_CLASS_STEPPED) {
             type = cg_stepped_slot_type(g, c);
         }
-        g->slots[r] = cg_slot(g, type, "");
+        g->regs.slots[r] = cg_slot(g, type, "");
         if (c.kind == MR_CLASS_AFFINE && c.wrap)
-            g->breaks[r] = cg_slot(g, per_row(g, g->unit->i32), "");
+            g->regs.breaks[r] = cg_slot(g, per_row(g, g->unit->i32), "");
     }
-    g->frame += spilled < SPILLED_MAX ? spilled : SPILLED_MAX;
+    g->memory.bytes += spilled < SPILLED_MAX ? spilled : SPILLED_MAX;
 }
 
 void cg_frame_variables(struct cg *g)
@@ -75,53 +75,54 @@ void cg_frame_variables(struct cg *g)
                                   : LLVMArrayType2(g->unit->i8, bytes);
         LLVMValueRef slot = cg_slot(g, type, var->name);
         LLVMSetAlignment(slot, var->align > 64 ? var->align : 64);
-        g->var_slots[i] = slot;
-        g->frame += bytes;
+        g->memory.vars[i] = slot;
+        g->memory.bytes += bytes;
     }
     if (g->func->is_entry)
         return;
     for (uint32_t i = 0; i < g->func->param_count + g->func->return_count; i++)
-        g->var_slots[g->func->var_count + i] = LLVMGetParam(g->fn, 3 + i);
+        g->memory.vars[g->func->var_count + i] = LLVMGetParam(g->fn, 3 + i);
 }
 
 void cg_frame_parking(struct cg *g)
 {
     uint32_t count = g->flow.block_count;
-    g->crowded = g->flow.dispatched || (g->flow.crowded && !g->regions);
-    if (g->crowded)
+    g->parking.crowded = g->flow.dispatched || (g->flow.crowded && !g->regions);
+    if (g->parking.crowded)
         cg_dispatcher_slots(g);
     for (uint32_t b = 0; b < count; b++) {
-        g->entries[b] = cg_new_block(g, "block");
-        if (!g->crowded)
-            g->parked[b] = cg_slot(g, g->unit->mask, "parked");
+        g->parking.entries[b] = cg_new_block(g, "block");
+        if (!g->parking.crowded)
+            g->parking.masks[b] = cg_slot(g, g->unit->mask, "parked");
     }
 }
 
 /* Parks the function's lanes in front of its first block. */
 static void start(struct cg *g, LLVMValueRef mask)
 {
-    LLVMBuildStore(g->b, mask, g->parked[0]);
-    LLVMBuildBr(g->b, g->entries[0]);
+    LLVMBuildStore(g->b, mask, g->parking.masks[0]);
+    LLVMBuildBr(g->b, g->parking.entries[0]);
 }
 
-/* A kernel that may wait by plain loads may be interrupted, and its warps behind the one at hand given to others (MR_CODE_PARTS). So each warp is noted first, and then
- * begins only if it has not been given away, or is the call's first: whoever interrupts the code between the two, or before, finds out which warps the call has begun. */
+/* A kernel that may wait by plain loads may be interrupted, and its warps behind the one at hand given to others
+ * (MR_CODE_PARTS). So each warp is noted first, and then begins only if it has not been given away, or is the call's
+ * first: whoever interrupts the code between the two, or before, finds out which warps the call has begun. */
 static void leave_if_given_away(struct cg *g, LLVMValueRef noted)
 {
     struct cg_unit *unit = g->unit;
     bool parts = false;
     for (uint32_t i = 0; i < unit->entry->reachable_count; i++)
         parts |= unit->facts[unit->entry->reachable[i]->index].may_wait;
-    if (!parts || g->blocks)
+    if (!parts || g->launch.several)
         return;
     unit->flags |= MR_CODE_PARTS;
     LLVMSetVolatile(noted, true);
     LLVMValueRef place = LLVMConstInt(unit->i64, offsetof(struct mr_block, warp_limit), false);
-    LLVMValueRef limit = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i8, g->block, &place, 1, ""), "limit");
+    LLVMValueRef limit = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i8, g->launch.block, &place, 1, ""), "limit");
     LLVMSetVolatile(limit, true);
     LLVMBasicBlockRef leave = cg_new_block(g, "given_away"), stay = cg_new_block(g, "stay");
-    LLVMValueRef given = LLVMBuildICmp(g->b, LLVMIntUGE, g->warp, limit, "");
-    LLVMValueRef later = LLVMBuildICmp(g->b, LLVMIntNE, g->warp, LLVMGetParam(g->fn, 1), "");
+    LLVMValueRef given = LLVMBuildICmp(g->b, LLVMIntUGE, g->warp.number, limit, "");
+    LLVMValueRef later = LLVMBuildICmp(g->b, LLVMIntNE, g->warp.number, LLVMGetParam(g->fn, 1), "");
     cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildAnd(g->b, given, later, ""), leave, stay));
     LLVMPositionBuilderAtEnd(g->b, leave);
     LLVMBuildRetVoid(g->b);
@@ -132,9 +133,9 @@ void cg_frame_start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *
 {
     struct cg_unit *unit = g->unit;
     LLVMValueRef first = LLVMGetParam(g->fn, 1);
-    g->state = cg_slot(g, cg_state_type(unit), "state");
+    g->warp.state = cg_slot(g, cg_state_type(unit), "state");
     if (unit->allocas) {
-        g->stack_saved = cg_stack_memory(g);
+        g->warp.stack_saved = cg_stack_memory(g);
         unit->lane_stacks = (uint64_t)MR_LANE_STACK * unit->width;
     }
     if (g->regions) {
@@ -146,18 +147,18 @@ void cg_frame_start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *
     }
     *loop = cg_new_block(g, "warp");
     LLVMPositionBuilderAtEnd(g->b, *loop);
-    if (g->blocks) {
-        cg_blocks_begin(g, g->prologue, *loop);
+    if (g->launch.several) {
+        cg_blocks_begin(g, g->prologue.start, *loop);
     } else {
-        *warp = g->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
-        LLVMAddIncoming(g->warp, &first, &g->prologue, 1);
+        *warp = g->warp.number = LLVMBuildPhi(g->b, unit->i32, "warp");
+        LLVMAddIncoming(g->warp.number, &first, &g->prologue.start, 1);
     }
-    LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    LLVMBuildStore(g->b, g->warp.number, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->warp.state, 0, ""));
     leave_if_given_away(g, cg_note_warp(g));
     LLVMBuildStore(g->b, LLVMConstInt(unit->i32, 0, false),
-                   LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
+                   LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->warp.state, 1, ""));
     if (unit->allocas)
-        cg_stack_start(g, g->stack_saved);
+        cg_stack_start(g, g->warp.stack_saved);
     cg_find_thread(g);
     cg_clear_warp(g);
     start(g, cg_first_mask(g));
@@ -165,13 +166,13 @@ void cg_frame_start_kernel(struct cg *g, LLVMBasicBlockRef *loop, LLVMValueRef *
 
 void cg_frame_start_function(struct cg *g, LLVMBasicBlockRef *loop)
 {
-    g->state = LLVMGetParam(g->fn, 1);
+    g->warp.state = LLVMGetParam(g->fn, 1);
     *loop = cg_new_block(g, "start");
     LLVMPositionBuilderAtEnd(g->b, *loop);
-    g->warp = LLVMBuildLoad2(g->b, g->unit->i32,
-                             LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->state, 0, ""), "warp");
+    g->warp.number = LLVMBuildLoad2(g->b, g->unit->i32,
+                             LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->warp.state, 0, ""), "warp");
     if (mr_flow_moves_stack(g->func))
-        g->stack_saved = cg_stack_load(g);
+        g->warp.stack_saved = cg_stack_load(g);
     cg_find_thread(g);
     cg_clear_warp(g);
     for (uint32_t i = 0; i < g->func->param_count; i++) {
@@ -182,7 +183,7 @@ void cg_frame_start_function(struct cg *g, LLVMBasicBlockRef *loop)
         LLVMValueRef value = LLVMBuildLoad2(g->b, type, *cg_var_slot(g, var), "");
         if (var->type == MR_PTX_TYPE_PRED)
             value = cg_resize(g, value, g->unit->i1, false);
-        LLVMBuildStore(g->b, value, g->slots[var->reg]);
+        LLVMBuildStore(g->b, value, g->regs.slots[var->reg]);
     }
     start(g, LLVMGetParam(g->fn, 2));
 }
@@ -196,12 +197,12 @@ void cg_frame_end_kernel(struct cg *g, LLVMBasicBlockRef loop, LLVMValueRef warp
         return;
     }
     LLVMBasicBlockRef done = cg_new_block(g, "done");
-    LLVMPositionBuilderAtEnd(g->b, g->finish);
-    if (g->blocks) {
+    LLVMPositionBuilderAtEnd(g->b, g->parking.finish);
+    if (g->launch.several) {
         cg_blocks_end(g, done);
     } else {
         LLVMValueRef next = LLVMBuildAdd(g->b, warp, LLVMConstInt(unit->i32, unit->width / 32, false), "");
-        LLVMAddIncoming(warp, &next, &g->finish, 1);
+        LLVMAddIncoming(warp, &next, &g->parking.finish, 1);
         LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMGetParam(g->fn, 2), "");
         LLVMBuildCondBr(g->b, more, loop, done);
     }

@@ -6,16 +6,16 @@
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/stack.h"
 #include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 #include "compile/codegen/body/early.h"
 #include "compile/codegen/body/turns.h"
 #include "compile/codegen/numbers/contract.h"
-#include "compile/codegen/operands/access.h"
 #include "compile/codegen/operands/parameters.h"
 
 #include "base/memory.h"
 
-/* The instructions of a block and what comes after it, for the lanes in g->mask. */
+/* The instructions of a block and what comes after it, for the lanes in g->now.mask. */
 static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 {
     for (uint32_t i = block->first; i < block->end && !g->unit->error[0]; i++)
@@ -29,7 +29,8 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 #define TWICE_BLOCK 96u
 #define TWICE_FUNCTION 256u
 
-/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for loads from afar (by_mask in access.c). */
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for
+ * loads from afar (by_mask in access.c). */
 static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
 {
     if (g->unit->wide)
@@ -56,13 +57,13 @@ static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block
 static void emit_block(struct cg *g, uint32_t index)
 {
     const struct mr_flow_block *block = &g->flow.blocks[index];
-    LLVMPositionBuilderAtEnd(g->b, g->entries[index]);
-    g->at = index;
+    LLVMPositionBuilderAtEnd(g->b, g->parking.entries[index]);
+    g->now.at = index;
     if (block->first < block->end)
         cg_line(g, g->func->insts[block->first].line, g->func->insts[block->first].column);
-    g->mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parked[index], "mask");
-    LLVMBuildStore(g->b, cg_mask_zero(g), g->parked[index]);
-    g->mask_vector = cg_mask_vector(g, g->mask);
+    g->now.mask = LLVMBuildLoad2(g->b, g->unit->mask, g->parking.masks[index], "mask");
+    LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[index]);
+    g->now.mask_vector = cg_mask_vector(g, g->now.mask);
     cg_regions_pause(g);
     if (block->barrier) {
         cg_begin_instruction(g, NULL);
@@ -72,17 +73,17 @@ static void emit_block(struct cg *g, uint32_t index)
         cg_begin_instruction(g, NULL);
         cg_emit_members_wait(g);
     }
-    if (!LLVMIsConstant(g->mask) && is_worth_twice(g, block)) {
-        LLVMValueRef mask = g->mask, all = LLVMConstAllOnes(g->unit->mask);
+    if (!LLVMIsConstant(g->now.mask) && is_worth_twice(g, block)) {
+        LLVMValueRef mask = g->now.mask, all = LLVMConstAllOnes(g->unit->mask);
         LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part");
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, mask, all, ""), whole, part);
         LLVMPositionBuilderAtEnd(g->b, whole);
-        g->mask = all;
-        g->mask_vector = cg_mask_vector(g, all);
+        g->now.mask = all;
+        g->now.mask_vector = cg_mask_vector(g, all);
         emit_instructions(g, block);
         LLVMPositionBuilderAtEnd(g->b, part);
-        g->mask = mask;
-        g->mask_vector = cg_mask_vector(g, mask);
+        g->now.mask = mask;
+        g->now.mask_vector = cg_mask_vector(g, mask);
     }
     emit_instructions(g, block);
 }
@@ -91,12 +92,12 @@ static bool allocate(struct cg *g)
 {
     size_t regs = g->flow.reg_count, blocks = g->flow.block_count;
     size_t vars = (size_t)g->func->var_count + g->func->param_count + g->func->return_count;
-    g->slots = mr_calloc(regs, sizeof *g->slots);
-    g->breaks = mr_calloc(regs, sizeof *g->breaks);
-    g->var_slots = mr_calloc(vars ? vars : 1, sizeof *g->var_slots);
-    g->parked = mr_calloc(blocks, sizeof *g->parked);
-    g->entries = mr_calloc(blocks, sizeof *g->entries);
-    return g->slots && g->breaks && g->var_slots && g->parked && g->entries && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
+    g->regs.slots = mr_calloc(regs, sizeof *g->regs.slots);
+    g->regs.breaks = mr_calloc(regs, sizeof *g->regs.breaks);
+    g->memory.vars = mr_calloc(vars ? vars : 1, sizeof *g->memory.vars);
+    g->parking.masks = mr_calloc(blocks, sizeof *g->parking.masks);
+    g->parking.entries = mr_calloc(blocks, sizeof *g->parking.entries);
+    return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -116,14 +117,14 @@ static void emit_all(struct cg *g)
     LLVMValueRef warp = NULL;
     struct cg_blocks blocks;
     if (g->func->is_entry && (unit->flags & MR_CODE_BLOCKS))
-        g->blocks = &blocks;
+        g->launch.several = &blocks;
     g->b = LLVMCreateBuilderInContext(unit->context);
     cg_lines_function(g);
-    g->prologue = cg_new_block(g, "prologue");
-    g->finish = cg_new_block(g, "finish");
-    LLVMPositionBuilderAtEnd(g->b, g->prologue);
-    g->prologue_end = LLVMBuildUnreachable(g->b);
-    g->block = LLVMGetParam(g->fn, 0);
+    g->prologue.start = cg_new_block(g, "prologue");
+    g->parking.finish = cg_new_block(g, "finish");
+    LLVMPositionBuilderAtEnd(g->b, g->prologue.start);
+    g->prologue.end = LLVMBuildUnreachable(g->b);
+    g->launch.block = LLVMGetParam(g->fn, 0);
     cg_frame_fields(g);
     cg_frame_registers(g);
     bool good = cg_regions_plan(g);
@@ -145,19 +146,19 @@ static void emit_all(struct cg *g)
         emit_block(g, b);
     if (!unit->error[0]) {
         cg_line(g, g->func->line, g->func->column);
-        if (g->crowded)
+        if (g->parking.crowded)
             cg_dispatcher_emit(g);
         if (g->func->is_entry) {
             cg_frame_end_kernel(g, loop, warp);
         } else {
-            LLVMPositionBuilderAtEnd(g->b, g->finish);
-            if (g->stack_saved)
-                cg_stack_store(g, g->stack_saved);
+            LLVMPositionBuilderAtEnd(g->b, g->parking.finish);
+            if (g->warp.stack_saved)
+                cg_stack_store(g, g->warp.stack_saved);
             LLVMBuildRetVoid(g->b);
         }
-        LLVMPositionBuilderBefore(g->b, g->prologue_end);
+        LLVMPositionBuilderBefore(g->b, g->prologue.end);
         LLVMBuildBr(g->b, loop);
-        LLVMInstructionEraseFromParent(g->prologue_end);
+        LLVMInstructionEraseFromParent(g->prologue.end);
     }
     LLVMDisposeBuilder(g->b);
 }
@@ -174,17 +175,17 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
         emit_all(&g);
     else
         cg_fail(unit, NULL, "memory is short");
-    unit->frame_bytes += g.frame;
+    unit->frame_bytes += g.memory.bytes;
     cg_regions_clear(&g);
-    mr_free(g.slots);
-    mr_free(g.breaks);
-    mr_free(g.loose);
-    mr_free(g.contracted);
-    mr_free(g.parameters);
-    mr_free(g.early);
-    mr_free(g.var_slots);
-    mr_free(g.parked);
-    mr_free(g.entries);
+    mr_free(g.regs.slots);
+    mr_free(g.regs.breaks);
+    mr_free(g.regs.loose);
+    mr_free(g.regs.contracted);
+    mr_free(g.regs.parameters);
+    mr_free(g.early.slots);
+    mr_free(g.memory.vars);
+    mr_free(g.parking.masks);
+    mr_free(g.parking.entries);
     mr_flow_clear(&g.flow);
     return good && !unit->error[0];
 }

@@ -4,29 +4,30 @@
  * One instruction: its guard, the form of its result, and the family that knows it.
  */
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/operands/stepped.h"
 
 /* The guard of the instruction at hand, and the lanes that it leaves. */
 void cg_begin_instruction(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    g->inst = inst;
+    g->now.inst = inst;
     if (inst)
         cg_line(g, inst->line, inst->column);
-    g->looks = inst && cg_nan_looks(g, inst);
-    g->scratch_used = 0;
-    g->guard = NULL;
-    g->guard_varies = false;
-    g->exec = g->mask;
-    g->exec_vector = g->mask_vector;
+    g->now.looks = inst && cg_nan_looks(g, inst);
+    g->memory.scratch_used = 0;
+    g->now.guard = NULL;
+    g->now.guard_varies = false;
+    g->now.exec = g->now.mask;
+    g->now.exec_vector = g->now.mask_vector;
     if (!inst || inst->guard == MR_PTX_NONE)
         return;
-    g->guard_varies = mr_flow_register_class(&g->flow, inst->guard).kind == MR_CLASS_VARYING;
-    g->lanes = g->guard_varies ? g->unit->width : 1;
-    g->guard = cg_read(g, inst->guard);
+    g->now.guard_varies = mr_flow_register_class(&g->flow, inst->guard).kind == MR_CLASS_VARYING;
+    g->now.lanes = g->now.guard_varies ? g->unit->width : 1;
+    g->now.guard = cg_read(g, inst->guard);
     if (inst->guard_negated)
-        g->guard = LLVMBuildNot(g->b, g->guard, "");
-    g->exec = LLVMBuildAnd(g->b, g->mask, cg_mask_bits(g, g->guard), "");
-    g->exec_vector = cg_mask_vector(g, g->exec);
+        g->now.guard = LLVMBuildNot(g->b, g->now.guard, "");
+    g->now.exec = LLVMBuildAnd(g->b, g->now.mask, cg_mask_bits(g, g->now.guard), "");
+    g->now.exec_vector = cg_mask_vector(g, g->now.exec);
 }
 
 static bool has_effects(const struct mr_ptx_inst *inst)
@@ -66,13 +67,13 @@ void cg_emit_instruction(struct cg *g, const struct mr_ptx_inst *inst)
     cg_begin_instruction(g, inst);
     struct mr_class c = inst->dst_count || inst->call || (inst->flags & MR_PTX_FLAG_CC)
         ? mr_flow_result_class(&g->flow, inst) : (struct mr_class){MR_CLASS_VARYING, 0, 0};
-    g->lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : g->unit->width;
-    if (!g->guard || !has_effects(inst)) {
+    g->now.lanes = c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_NONE ? 1 : g->unit->width;
+    if (!g->now.guard || !has_effects(inst)) {
         emit_family(g, inst, c);
         return;
     }
     LLVMBasicBlockRef some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
-    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->exec, cg_mask_zero(g), "");
+    LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, g->now.exec, cg_mask_zero(g), "");
     LLVMBuildCondBr(g->b, any, some, on);
     LLVMPositionBuilderAtEnd(g->b, some);
     emit_family(g, inst, c);

@@ -18,6 +18,7 @@
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/record.h"
 #include "compile/codegen/body/blocks.h"
+#include "compile/codegen/body/body.h"
 #include "compile/codegen/body/turns.h"
 
 #include "base/memory.h"
@@ -57,9 +58,9 @@ static void plan_stop(struct cg *g, uint32_t block)
     mr_flow_kept(&g->flow, regions->remake, block, regions->kept);
     for (uint32_t r = 0; r < g->flow.reg_count; r++)
         if (mr_bit_get(regions->kept, r) && !regions->places[r]) {
-            regions->places[r] = cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->slots[r])));
-            if (g->breaks[r])
-                cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->breaks[r])));
+            regions->places[r] = cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])));
+            if (g->regs.breaks[r])
+                cg_record_take(regions, cg_record_bytes(g, LLVMGetAllocatedType(g->regs.breaks[r])));
         }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (mr_bit_get(g->flow.blocks[block].pend, b) && !regions->masks[b])
@@ -79,12 +80,12 @@ static bool is_local(const struct mr_ptx_var *var)
 /* Whether a call goes on running several blocks: all their warps take turns then, which is only worth it in small records. */
 static void keep_blocks(struct cg *g)
 {
-    bool keeps = g->blocks && !g->regions->barriers && g->regions->bytes <= RECORD_BYTES_BLOCKS;
+    bool keeps = g->launch.several && !g->regions->barriers && g->regions->bytes <= RECORD_BYTES_BLOCKS;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         keeps = keeps && !is_local(g->func->vars[i]);
     if (keeps || g->regions->barriers + g->regions->pauses == 0)
         return;
-    g->blocks = NULL;
+    g->launch.several = NULL;
     g->unit->flags &= ~(unsigned)MR_CODE_BLOCKS;
 }
 
@@ -111,7 +112,7 @@ bool cg_regions_plan(struct cg *g)
         if (g->flow.blocks[b].barrier || mr_flow_strides(&g->flow, b))
             plan_stop(g, b);
     keep_blocks(g);
-    regions->step_count = g->blocks ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
+    regions->step_count = g->launch.several ? 0 : STEPS_OF_PAUSE * (regions->pauses + (regions->barriers > 0));
     if (regions->step_count)
         regions->steps = cg_record_take(regions, 8 * regions->step_count);
     uint64_t locals = 0;
@@ -138,17 +139,17 @@ void cg_regions_clear(struct cg *g)
 static void move_kept(struct cg *g, bool to_record)
 {
     struct cg_regions *regions = g->regions;
-    mr_flow_kept(&g->flow, regions->remake, g->at, regions->kept);
+    mr_flow_kept(&g->flow, regions->remake, g->now.at, regions->kept);
     for (uint32_t r = 0; r < g->flow.reg_count; r++) {
         if (!mr_bit_get(regions->kept, r))
             continue;
-        cg_record_move(g, g->slots[r], regions->places[r], to_record);
-        if (g->breaks[r])
-            cg_record_move(g, g->breaks[r], regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->slots[r])), to_record);
+        cg_record_move(g, g->regs.slots[r], regions->places[r], to_record);
+        if (g->regs.breaks[r])
+            cg_record_move(g, g->regs.breaks[r], regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])), to_record);
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
-        if (mr_bit_get(g->flow.blocks[g->at].pend, b))
-            cg_record_move(g, g->parked[b], regions->masks[b], to_record);
+        if (mr_bit_get(g->flow.blocks[g->now.at].pend, b))
+            cg_record_move(g, g->parking.masks[b], regions->masks[b], to_record);
 }
 
 /* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here. */
@@ -161,14 +162,14 @@ static void remake(struct cg *g, uint32_t reg, mr_word *done)
     for (uint32_t o = 1; o < inst->operand_count; o++)
         if (inst->operands[o].kind == MR_PTX_OPERAND_REG)
             remake(g, inst->operands[o].reg, done);
-    g->mask = LLVMConstAllOnes(g->unit->mask);
-    g->mask_vector = cg_mask_vector(g, g->mask);
+    g->now.mask = LLVMConstAllOnes(g->unit->mask);
+    g->now.mask_vector = cg_mask_vector(g, g->now.mask);
     cg_emit_instruction(g, inst);
 }
 
 static void remake_live(struct cg *g)
 {
-    const struct mr_flow_block *block = &g->flow.blocks[g->at];
+    const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     const mr_word *live = g->flow.blocks[block->succs[0]].live_in;
     mr_word *done = mr_calloc(mr_bit_words(g->flow.reg_count), sizeof *done);
     if (!done) {
@@ -183,7 +184,7 @@ static void remake_live(struct cg *g)
 
 static LLVMTypeRef tid_type(const struct cg *g)
 {
-    return LLVMTypeOf(g->tid[0]);
+    return LLVMTypeOf(g->warp.tid[0]);
 }
 
 /* Nobody has stopped at a barrier yet. */
@@ -203,9 +204,9 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
     unit->regions = true;
-    if (g->blocks)
+    if (g->launch.several)
         unit->flags |= MR_CODE_STRIDES;
-    uint64_t before = regions->bytes, warps = g->blocks ? MR_CALL_WARPS : WARPS_MAX;
+    uint64_t before = regions->bytes, warps = g->launch.several ? MR_CALL_WARPS : WARPS_MAX;
     for (uint32_t i = 0; i < g->func->var_count; i++)
         if (is_local(g->func->vars[i]))
             regions->bytes = (regions->bytes + 255) / 256 * 256 + local_bytes(g, g->func->vars[i]);
@@ -213,7 +214,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     regions->bytes = locals ? (regions->bytes + 255) / 256 * 256 : (regions->bytes + 63) / 64 * 64;
     regions->records = cg_slot(g, LLVMArrayType2(unit->i8, regions->bytes * warps), "records");
     LLVMSetAlignment(regions->records, 256);
-    g->frame += regions->bytes * warps;
+    g->memory.bytes += regions->bytes * warps;
     regions->stopped = cg_slot(g, unit->i32, "stopped");
     if (regions->barriers && regions->pauses)
         regions->held = cg_slot(g, unit->i1, "held");
@@ -227,24 +228,24 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     LLVMPositionBuilderAtEnd(g->b, regions->round);
     regions->first_round = LLVMBuildPhi(g->b, unit->i1, "first");
     LLVMValueRef yes = LLVMConstInt(unit->i1, 1, false);
-    LLVMAddIncoming(regions->first_round, &yes, &g->prologue, 1);
+    LLVMAddIncoming(regions->first_round, &yes, &g->prologue.start, 1);
     LLVMBuildBr(g->b, head);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     start_phase(g);
     LLVMPositionBuilderAtEnd(g->b, head);
     cg_line_again(g);
     LLVMValueRef first = LLVMGetParam(g->fn, 1), index;
-    if (g->blocks) {
+    if (g->launch.several) {
         cg_blocks_begin(g, regions->round, head);
         index = cg_blocks_index(g);
     } else {
-        g->warp = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
-        LLVMAddIncoming(g->warp, &first, &regions->round, 1);
-        index = LLVMBuildSub(g->b, g->warp, first, "");
+        g->warp.number = regions->warp = LLVMBuildPhi(g->b, unit->i32, "warp");
+        LLVMAddIncoming(g->warp.number, &first, &regions->round, 1);
+        index = LLVMBuildSub(g->b, g->warp.number, first, "");
     }
-    LLVMBuildStore(g->b, g->warp, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 0, ""));
+    LLVMBuildStore(g->b, g->warp.number, LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->warp.state, 0, ""));
     cg_note_warp(g);
-    LLVMBuildStore(g->b, i32_of(g, 0), LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->state, 1, ""));
+    LLVMBuildStore(g->b, i32_of(g, 0), LLVMBuildStructGEP2(g->b, cg_state_type(unit), g->warp.state, 1, ""));
     index = LLVMBuildZExt(g->b, index, unit->i64, "");
     index = LLVMBuildMul(g->b, index, LLVMConstInt(unit->i64, regions->bytes, false), "");
     regions->record = LLVMBuildGEP2(g->b, unit->i8, regions->records, &index, 1, "record");
@@ -252,7 +253,7 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     for (uint32_t i = g->func->var_count; i-- > 0;)
         if (is_local(g->func->vars[i])) {
             place = (place - local_bytes(g, g->func->vars[i])) / 256 * 256;
-            g->var_slots[i] = cg_record_place(g, place);
+            g->memory.vars[i] = cg_record_place(g, place);
         }
     cg_clear_warp(g);
     LLVMBuildCondBr(g->b, regions->first_round, start, on);
@@ -274,13 +275,13 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
 
 void cg_regions_note_thread(struct cg *g)
 {
-    LLVMTypeRef type = LLVMTypeOf(g->tid[0]);
+    LLVMTypeRef type = LLVMTypeOf(g->warp.tid[0]);
     for (unsigned i = 0; i < 3; i++) {
-        if (LLVMIsConstant(g->tid[i]))
+        if (LLVMIsConstant(g->warp.tid[i]))
             continue; /* the same for all warps, and known to whoever looks at it */
-        g->tid_slots[i] = cg_slot(g, type, "tid");
-        LLVMBuildStore(g->b, g->tid[i], g->tid_slots[i]);
-        cg_record_store(g, g->tid[i], g->regions->tid + i * cg_record_bytes(g, type));
+        g->warp.tid_slots[i] = cg_slot(g, type, "tid");
+        LLVMBuildStore(g->b, g->warp.tid[i], g->warp.tid_slots[i]);
+        cg_record_store(g, g->warp.tid[i], g->regions->tid + i * cg_record_bytes(g, type));
     }
 }
 
@@ -289,9 +290,9 @@ static void add_up(struct cg *g, const struct mr_ptx_inst *inst)
     struct cg_regions *regions = g->regions;
     LLVMTypeRef i32 = g->unit->i32;
     const struct mr_ptx_operand *predicate = &inst->operands[inst->operand_count - 1];
-    g->lanes = g->unit->width;
-    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, predicate)), g->exec, "");
-    LLVMValueRef parts[3] = {cg_intrinsic(g, "llvm.ctpop", &i32, 1, &bits, 1), LLVMBuildICmp(g->b, LLVMIntEQ, bits, g->exec, ""),
+    g->now.lanes = g->unit->width;
+    LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, predicate)), g->now.exec, "");
+    LLVMValueRef parts[3] = {cg_intrinsic(g, "llvm.ctpop", &i32, 1, &bits, 1), LLVMBuildICmp(g->b, LLVMIntEQ, bits, g->now.exec, ""),
                              LLVMBuildICmp(g->b, LLVMIntNE, bits, i32_of(g, 0), "")};
     for (unsigned i = 0; i < 3; i++) {
         LLVMValueRef old = LLVMBuildLoad2(g->b, i32, regions->sums[i], "");
@@ -306,13 +307,13 @@ static void stop(struct cg *g, uint64_t bit)
 {
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
-    bool whole = regions->whole && mr_flow_runs_alone(&g->flow, g->at);
+    bool whole = regions->whole && mr_flow_runs_alone(&g->flow, g->now.at);
     LLVMValueRef stopped = LLVMBuildLoad2(g->b, unit->i32, regions->stopped, "");
     LLVMBuildStore(g->b, LLVMBuildOr(g->b, stopped, i32_of(g, bit), ""), regions->stopped);
     LLVMValueRef number = i32_of(g, (bit & PAUSE) | ++regions->stops);
     cg_record_store(g, number, AT_STOP);
     if (!whole)
-        cg_record_store(g, g->mask, AT_MASK);
+        cg_record_store(g, g->now.mask, AT_MASK);
     move_kept(g, true);
     LLVMBuildBr(g->b, regions->next);
 
@@ -320,14 +321,14 @@ static void stop(struct cg *g, uint64_t bit)
     LLVMAddCase(regions->turn, number, on);
     LLVMPositionBuilderAtEnd(g->b, on);
     for (unsigned i = 0; i < 3; i++)
-        if (g->tid_slots[i]) {
+        if (g->warp.tid_slots[i]) {
             LLVMValueRef tid = cg_record_load(g, tid_type(g), regions->tid + i * cg_record_bytes(g, tid_type(g)));
-            LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->tid_slots[i]);
+            LLVMBuildStore(g->b, cg_bounded_tid(g, i, tid), g->warp.tid_slots[i]);
         }
     move_kept(g, false);
     remake_live(g);
-    g->mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, cg_record_place(g, AT_MASK), "mask");
-    g->mask_vector = cg_mask_vector(g, g->mask);
+    g->now.mask = whole ? cg_first_mask(g) : LLVMBuildLoad2(g->b, unit->mask, cg_record_place(g, AT_MASK), "mask");
+    g->now.mask_vector = cg_mask_vector(g, g->now.mask);
 }
 
 void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
@@ -337,17 +338,17 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
     bool reduces = inst->mode == MR_PTX_MODE_RED;
     if (reduces)
         add_up(g, inst);
-    if (g->arrived)
-        LLVMBuildStore(g->b, cg_mask_zero(g), g->arrived);
+    if (g->early.arrived)
+        LLVMBuildStore(g->b, cg_mask_zero(g), g->early.arrived);
     stop(g, UINT64_C(1) << mr_flow_barrier_number(inst));
-    g->exec = g->mask;
-    g->exec_vector = g->mask_vector;
-    g->inst = inst;
-    g->guard = NULL;
-    g->guard_varies = false;
+    g->now.exec = g->now.mask;
+    g->now.exec_vector = g->now.mask_vector;
+    g->now.inst = inst;
+    g->now.guard = NULL;
+    g->now.guard_varies = false;
     if (!reduces)
         return;
-    g->lanes = 1;
+    g->now.lanes = 1;
     unsigned which = inst->mode2 == MR_PTX_MODE_POPC ? 0 : inst->boolop == MR_PTX_BOOL_AND ? 1 : 2;
     LLVMValueRef r = LLVMBuildLoad2(g->b, unit->i32, regions->results[which], "");
     cg_write(g, &inst->operands[0], which ? LLVMBuildICmp(g->b, LLVMIntNE, r, i32_of(g, 0), "") : r);
@@ -355,7 +356,7 @@ void cg_regions_barrier(struct cg *g, const struct mr_ptx_inst *inst)
 
 void cg_regions_pause(struct cg *g)
 {
-    if (g->regions && mr_flow_strides(&g->flow, g->at))
+    if (g->regions && mr_flow_strides(&g->flow, g->now.at))
         stop(g, PAUSE);
 }
 
@@ -372,7 +373,7 @@ static void end_phase(struct cg *g, LLVMValueRef stopped)
         LLVMValueRef rest = LLVMBuildAnd(g->b, stopped, LLVMBuildSub(g->b, stopped, i32_of(g, 1), ""), "");
         cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, rest, i32_of(g, 0), ""), bad, good));
         LLVMPositionBuilderAtEnd(g->b, bad);
-        g->inst = NULL;
+        g->now.inst = NULL;
         cg_emit_trap(g, MR_TRAP_DEADLOCK);
         LLVMBuildUnreachable(g->b);
         LLVMPositionBuilderAtEnd(g->b, good);
@@ -393,12 +394,12 @@ void cg_regions_end(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     struct cg_regions *regions = g->regions;
-    LLVMPositionBuilderAtEnd(g->b, g->finish);
+    LLVMPositionBuilderAtEnd(g->b, g->parking.finish);
     cg_record_store(g, i32_of(g, 0), AT_STOP);
     LLVMBuildBr(g->b, regions->next);
     LLVMPositionBuilderAtEnd(g->b, regions->next);
     LLVMBasicBlockRef over = cg_new_block(g, "over"), again = cg_new_block(g, "again"), done = cg_new_block(g, "done");
-    if (g->blocks) {
+    if (g->launch.several) {
         cg_blocks_end(g, over);
     } else {
         LLVMValueRef next = LLVMBuildAdd(g->b, regions->warp, i32_of(g, unit->width / CG_LANES), "");

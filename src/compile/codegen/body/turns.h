@@ -4,7 +4,7 @@
 #ifndef MR_COMPILE_CODEGEN_BODY_TURNS_H
 #define MR_COMPILE_CODEGEN_BODY_TURNS_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 /* Decides whether the kernel's warps take turns, and plans what they keep; g->regions tells. False when memory is short. */
 bool cg_regions_plan(struct cg *g);
@@ -12,7 +12,7 @@ bool cg_regions_plan(struct cg *g);
 /* The loops around a warp. Gives the block that the prologue leads to, and leaves the builder where a warp starts. */
 LLVMBasicBlockRef cg_regions_begin(struct cg *g);
 
-/* Keeps g->tid, which is known now. */
+/* Keeps g->warp.tid, which is known now. */
 void cg_regions_note_thread(struct cg *g);
 
 /* Stops the warp at a barrier. The builder is left where it goes on, with the masks that it has there. */

@@ -9,7 +9,7 @@
  * any other, but for lanes that fill up with zeros, which the runtime does, as it
  * does everything on mbarriers and in bulk (src/kernel/mbarrier.c, bulk.c).
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
@@ -63,13 +63,13 @@ static void emit_copy(struct cg *g, const struct mr_ptx_inst *inst)
     }
     LLVMBasicBlockRef whole = cg_new_block(g, "whole"), part = cg_new_block(g, "part"), on = cg_new_block(g, "on");
     LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntNE, reads, cg_int(g, g->unit->i32, bytes), "");
-    less = LLVMBuildAnd(g->b, cg_mask_bits(g, less), g->exec, "");
+    less = LLVMBuildAnd(g->b, cg_mask_bits(g, less), g->now.exec, "");
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, less, cg_mask_zero(g), ""), whole, part);
     LLVMPositionBuilderAtEnd(g->b, whole);
     cg_emit_copy(g, inst, bytes);
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, part);
-    LLVMValueRef args[5] = {g->exec, number(g, bytes), address_of(g, &inst->operands[0], inst->space, bytes),
+    LLVMValueRef args[5] = {g->now.exec, number(g, bytes), address_of(g, &inst->operands[0], inst->space, bytes),
                             address_of(g, &inst->operands[1], inst->space2, bytes), in_memory(g, reads)};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_part), g->unit->void_type, args, 5);
     LLVMBuildBr(g->b, on);
@@ -107,7 +107,7 @@ static LLVMValueRef barrier_call(struct cg *g, const struct mr_ptx_inst *inst, u
     if (last < inst->operand_count)
         value = wide_source(g, &inst->operands[last], token ? 64 : 32);
     LLVMValueRef result = cg_scratch(g, i64);
-    LLVMValueRef args[5] = {number(g, barrier_operation(inst)), g->exec, address_of(g, &inst->operands[at], space, 8),
+    LLVMValueRef args[5] = {number(g, barrier_operation(inst)), g->now.exec, address_of(g, &inst->operands[at], space, 8),
                             in_memory(g, value), result};
     if (inst->mode == MR_PTX_MODE_TRY_WAIT)
         g->unit->flags |= MR_CODE_COOPERATIVE;
@@ -167,7 +167,7 @@ static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef
 {
     if (!barrier)
         barrier = LLVMConstNull(g->unit->ptr);
-    LLVMValueRef args[7] = {number(g, reduction_of(inst)), number(g, number_of(inst)), g->exec, to, from, in_memory(g, size), barrier};
+    LLVMValueRef args[7] = {number(g, reduction_of(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
@@ -177,7 +177,7 @@ static LLVMValueRef size_for_mask(struct cg *g, const struct mr_ptx_operand *ope
     LLVMTypeRef i16 = cg_int_type(g, 16);
     LLVMValueRef mask = cg_source(g, operand, i16);
     LLVMValueRef others = LLVMBuildICmp(g->b, LLVMIntUGT, mask, cg_int(g, i16, 1), "");
-    others = LLVMBuildAnd(g->b, cg_mask_bits(g, others), g->exec, "");
+    others = LLVMBuildAnd(g->b, cg_mask_bits(g, others), g->now.exec, "");
     LLVMBasicBlockRef bad = cg_new_block(g, "no.block"), on = cg_new_block(g, "on");
     cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, others, cg_mask_zero(g), ""), bad, on));
     LLVMPositionBuilderAtEnd(g->b, bad);
@@ -217,7 +217,7 @@ static void emit_remote(struct cg *g, const struct mr_ptx_inst *inst)
         lanes[i] = number(g, i % count * CG_LANES + i / count);
     all = LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, CG_LANES * count), "");
     LLVMValueRef slot = cg_slot(g, LLVMTypeOf(all), "values");
-    g->frame += (uint64_t)CG_LANES * count * bytes;
+    g->memory.bytes += (uint64_t)CG_LANES * count * bytes;
     LLVMBuildStore(g->b, all, slot);
     LLVMValueRef from = cg_splat(g, LLVMBuildPtrToInt(g->b, slot, unit->i64, ""));
     from = LLVMBuildAdd(g->b, from, cg_lane_numbers(g, unit->i64, (int64_t)bytes * count), "");
@@ -239,9 +239,9 @@ static void emit_cp(struct cg *g, const struct mr_ptx_inst *inst)
 bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_CP: g->lanes = CG_LANES; emit_cp(g, inst); return true;
-    case MR_PTX_OP_MBARRIER: g->lanes = CG_LANES; emit_mbarrier(g, inst); return true;
-    case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC: g->lanes = CG_LANES; emit_remote(g, inst); return true;
+    case MR_PTX_OP_CP: g->now.lanes = CG_LANES; emit_cp(g, inst); return true;
+    case MR_PTX_OP_MBARRIER: g->now.lanes = CG_LANES; emit_mbarrier(g, inst); return true;
+    case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC: g->now.lanes = CG_LANES; emit_remote(g, inst); return true;
     default:
         return false;
     }

@@ -6,7 +6,7 @@
  * into one place are folded over the lanes first, and .shared memory, which only
  * this thread of the host touches, needs no locked instructions.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 struct atomic {
     const struct mr_ptx_inst *inst;
@@ -172,10 +172,10 @@ static LLVMValueRef perform(struct cg *g, struct atomic *a, LLVMValueRef pointer
 
 static void one_place(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef values)
 {
-    LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->exec_vector);
-    g->lanes = 1;
+    LLVMValueRef folded = cg_fold_lanes(g, a->inst, values, g->now.exec_vector);
+    g->now.lanes = 1;
     perform(g, a, cg_pointer(g, address->base[0]), folded, NULL);
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
 }
 
 /* Each lane's place and operands as arrays, for lanes to take by number. */
@@ -194,7 +194,7 @@ static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, L
 
 static void one_turn(struct cg *g, struct atomic *a, const struct turns *turns, LLVMValueRef lane, LLVMValueRef where)
 {
-    g->lanes = 1;
+    g->now.lanes = 1;
     if (turns->scale > 1)
         where = LLVMBuildMul(g->b, where, LLVMConstInt(g->unit->i64, turns->scale, false), "");
     if (turns->start)
@@ -205,13 +205,13 @@ static void one_turn(struct cg *g, struct atomic *a, const struct turns *turns, 
     LLVMValueRef old = perform(g, a, cg_pointer(g, where), x, y);
     if (turns->to)
         LLVMBuildStore(g->b, old, lane_of(g, a->type, turns->to, lane));
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
 }
 
 static void turns_of_some(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
+    cg_lane_loop_begin(g, g->now.exec, &loop);
     LLVMValueRef where = LLVMBuildLoad2(g->b, turns->place, lane_of(g, turns->place, turns->from, loop.lane), "");
     one_turn(g, a, turns, loop.lane, cg_resize(g, where, g->unit->i64, turns->place != g->unit->i8));
     cg_lane_loop_end(g, &loop);
@@ -255,9 +255,9 @@ static LLVMValueRef common_start(struct cg *g, const struct mr_flow_byte_places 
     LLVMValueRef start = LLVMConstInt(i32, (uint64_t)bytes->offset, false);
     if (bytes->base) {
         LLVMTypeRef type = bytes->base->kind == MR_PTX_OPERAND_REG ? cg_reg_type(g, g->func->regs[bytes->base->reg].type) : i64;
-        g->lanes = 1;
+        g->now.lanes = 1;
         start = LLVMBuildAdd(g->b, start, cg_resize(g, cg_source(g, bytes->base, type), i32, false), "");
-        g->lanes = CG_LANES;
+        g->now.lanes = CG_LANES;
     }
     return LLVMBuildSExt(g->b, start, i64, "");
 }
@@ -266,20 +266,20 @@ static LLVMValueRef common_start(struct cg *g, const struct mr_flow_byte_places 
 static void take_places(struct cg *g, const struct atomic *a, const struct cg_address *address, struct turns *turns)
 {
     struct mr_flow_byte_places bytes;
-    uint32_t at = (uint32_t)(g->inst - g->func->insts);
+    uint32_t at = (uint32_t)(g->now.inst - g->func->insts);
     LLVMValueRef places;
     *turns = (struct turns){.place = g->unit->i64, .scale = 1};
     if (!a->shared) {
         places = cg_address_vector(g, address);
-    } else if (a->inst->vector == 1 && mr_flow_byte_places_find(&g->flow, g->at, at, a->address, &bytes)) {
+    } else if (a->inst->vector == 1 && mr_flow_byte_places_find(&g->flow, g->now.at, at, a->address, &bytes)) {
         turns->place = g->unit->i8;
         turns->scale = bytes.scale;
-        turns->start = LLVMBuildAdd(g->b, g->shared, common_start(g, &bytes), "");
+        turns->start = LLVMBuildAdd(g->b, g->launch.shared, common_start(g, &bytes), "");
         places = cg_resize(g, cg_read(g, bytes.reg), turns->place, false);
     } else {
         turns->place = g->unit->i32;
-        turns->start = g->shared;
-        places = cg_resize(g, LLVMBuildSub(g->b, cg_address_vector(g, address), cg_splat(g, g->shared), ""), turns->place, false);
+        turns->start = g->launch.shared;
+        places = cg_resize(g, LLVMBuildSub(g->b, cg_address_vector(g, address), cg_splat(g, g->launch.shared), ""), turns->place, false);
     }
     turns->from = cg_scratch(g, turns->place);
     LLVMBuildStore(g->b, places, turns->from);
@@ -300,7 +300,7 @@ static LLVMValueRef lanes_in_turn(struct cg *g, struct atomic *a, const struct c
         turns.to = cg_scratch(g, a->type);
     if (a->shared && !c && mr_ptx_type_class(a->inst->type[0]) != 'F') {
         LLVMBasicBlockRef all = cg_new_block(g, "all"), some = cg_new_block(g, "some"), on = cg_new_block(g, "on");
-        LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, g->exec, LLVMConstAllOnes(g->unit->mask), "");
+        LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntEQ, g->now.exec, LLVMConstAllOnes(g->unit->mask), "");
         LLVMBuildCondBr(g->b, full, all, some);
         LLVMPositionBuilderAtEnd(g->b, all);
         if (turns.place == g->unit->i8)
@@ -330,7 +330,7 @@ static void each_element(struct cg *g, struct atomic *a, const struct cg_address
         place.vector = LLVMBuildAdd(g->b, first, cg_int(g, g->unit->i64, (uint64_t)i * a->bytes), "");
         a->value = &values->elements[i];
         a->result = results ? &results->elements[i] : NULL;
-        g->scratch_used = 0;
+        g->memory.scratch_used = 0;
         old[i] = lanes_in_turn(g, a, &place, given[i], NULL);
     }
     for (unsigned i = 0; i < a->inst->vector; i++)
@@ -352,7 +352,7 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;
     struct cg_address address;
     uint64_t neutral;
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     cg_address(g, a.address, inst->space, &address);
     cg_check_alignment(g, a.address, &address, (uint64_t)a.bytes * inst->vector);
     if (inst->vector > 1) {

@@ -4,7 +4,7 @@
  * Bits: logic, shifts, fields, counts, permutations. Shift counts at or above
  * the width give zero (or the sign), never LLVM's undefined result.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 static LLVMTypeRef bits_type(struct cg *g, unsigned type)
 {

@@ -4,8 +4,7 @@
  * Calls: device functions, functions through pointers, and the services that the
  * runtime provides (vprintf, malloc, free, __assertfail, cudaGraphSetConditional).
  */
-#include "compile/codegen/basics/cg.h"
-#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/emit/emit.h"
 
 #include <string.h>
 
@@ -51,13 +50,13 @@ static LLVMValueRef open_slot(struct cg *g, const struct mr_ptx_var *var)
     uint64_t stride = mr_flow_open_stride(g->func->module);
     LLVMValueRef slot = cg_slot(g, LLVMArrayType2(i8, stride * CG_LANES), "open");
     LLVMSetAlignment(slot, 64);
-    g->frame += stride * CG_LANES;
+    g->memory.bytes += stride * CG_LANES;
     if (!var)
         return slot;
     uint64_t bytes = var->incomplete ? stride : var->size;
     uint64_t step = !var->is_array && var->vector <= 1 ? var->size : mr_flow_lane_stride(var);
     struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
+    cg_lane_loop_begin(g, g->now.exec, &loop);
     LLVMValueRef lane = LLVMBuildZExt(g->b, loop.lane, i64, "");
     LLVMValueRef from = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, step, false), ""), to = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, stride, false), "");
     copy_bytes(g, LLVMBuildGEP2(g->b, i8, slot, &to, 1, ""), LLVMBuildGEP2(g->b, i8, *cg_var_slot(g, var), &from, 1, ""), bytes);
@@ -75,7 +74,7 @@ static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *ope
     LLVMTypeRef type = cg_int_type(g, formal ? (unsigned)formal->size * 8 : 64);
     LLVMValueRef slot = cg_slot(g, cg_vector_type(type, CG_LANES), "argument");
     LLVMSetAlignment(slot, 64);
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     if (operand->kind != MR_PTX_OPERAND_SINK)
         LLVMBuildStore(g->b, cg_resize(g, cg_source(g, operand, type), type, false), slot); /* !p is a bit whatever is asked for */
     return slot;
@@ -130,7 +129,7 @@ static void take_returns(struct cg *g, const struct call *call)
         if (c->returns[i].kind != MR_PTX_OPERAND_REG)
             continue;
         LLVMTypeRef type = cg_passed_type(g, c->returns[i].type);
-        g->lanes = CG_LANES;
+        g->now.lanes = CG_LANES;
         LLVMValueRef value = LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[call->args + i], "");
         cg_write(g, &c->returns[i], c->returns[i].type == MR_PTX_TYPE_PRED ? cg_resize(g, value, g->unit->i1, false) : value);
     }
@@ -144,8 +143,8 @@ static void call_function(struct cg *g, const struct mr_ptx_function *callee, co
         mr_free(args);
         return;
     }
-    args[0] = g->block;
-    args[1] = g->state;
+    args[0] = g->launch.block;
+    args[1] = g->warp.state;
     args[2] = mask;
     for (unsigned i = 0; i < call->count; i++)
         args[3 + i] = call->slots[i];
@@ -173,7 +172,7 @@ static void call_indirectly(struct cg *g, const struct call *call)
     const struct mr_ptx_call *c = call->inst->call;
     const struct mr_ptx_operand target = {.kind = MR_PTX_OPERAND_REG, .reg = c->callee_reg,
                                           .type = g->func->regs[c->callee_reg].type};
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     LLVMValueRef targets = cg_source(g, &target, unit->i64);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "round"), on = cg_new_block(g, "called");
     LLVMBasicBlockRef done = cg_new_block(g, "all.called"), bad = cg_new_block(g, "bad.target");
@@ -202,7 +201,7 @@ static void call_indirectly(struct cg *g, const struct call *call)
     LLVMBuildUnreachable(g->b);
     LLVMPositionBuilderAtEnd(g->b, on);
     LLVMValueRef left = LLVMBuildAnd(g->b, rest, LLVMBuildNot(g->b, same, ""), "");
-    LLVMAddIncoming(rest, (LLVMValueRef[]){g->exec, left}, (LLVMBasicBlockRef[]){before, on}, 2);
+    LLVMAddIncoming(rest, (LLVMValueRef[]){g->now.exec, left}, (LLVMBasicBlockRef[]){before, on}, 2);
     LLVMValueRef more = LLVMBuildICmp(g->b, LLVMIntNE, left, LLVMConstInt(unit->i32, 0, false), "");
     LLVMBuildCondBr(g->b, more, round, done);
     LLVMPositionBuilderAtEnd(g->b, done);
@@ -229,25 +228,25 @@ static void call_service(struct cg *g, const char *name, const struct call *call
     struct cg_unit *unit = g->unit;
     LLVMValueRef *slots = call->slots;
     if (strcmp(name, "vprintf") == 0) {
-        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], service_result(g, call, unit->i32)};
+        LLVMValueRef args[4] = {g->now.exec, slots[0], slots[1], service_result(g, call, unit->i32)};
         cg_runtime_call(g, offsetof(struct mr_runtime, print), unit->void_type, args, 4);
     } else if (strcmp(name, "malloc") == 0) {
-        LLVMValueRef args[4] = {g->exec, slots[0], LLVMConstNull(LLVMTypeOf(slots[0])), service_result(g, call, unit->i64)};
+        LLVMValueRef args[4] = {g->now.exec, slots[0], LLVMConstNull(LLVMTypeOf(slots[0])), service_result(g, call, unit->i64)};
         cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 4);
     } else if (strcmp(name, "__cuda_syscall_aligned_malloc") == 0) {
-        LLVMValueRef args[4] = {g->exec, slots[0], slots[1], service_result(g, call, unit->i64)};
+        LLVMValueRef args[4] = {g->now.exec, slots[0], slots[1], service_result(g, call, unit->i64)};
         cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 4);
     } else if (strcmp(name, "free") == 0) {
-        LLVMValueRef args[2] = {g->exec, slots[0]};
+        LLVMValueRef args[2] = {g->now.exec, slots[0]};
         cg_runtime_call(g, offsetof(struct mr_runtime, release), unit->void_type, args, 2);
     } else if (strcmp(name, "cudaGraphSetConditional") == 0) {
-        LLVMValueRef args[3] = {g->exec, slots[0], slots[1]};
+        LLVMValueRef args[3] = {g->now.exec, slots[0], slots[1]};
         cg_runtime_call(g, offsetof(struct mr_runtime, set_conditional), unit->void_type, args, 3);
     } else if (strcmp(name, "__assertfail") == 0) {
         LLVMTypeRef type = unit->i32;
         LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
-                                         (LLVMValueRef[]){g->exec, LLVMConstInt(unit->i1, 1, false)}, 2);
-        LLVMValueRef first = LLVMBuildShl(g->b, g->warp, LLVMConstInt(unit->i32, 5, false), "");
+                                         (LLVMValueRef[]){g->now.exec, LLVMConstInt(unit->i1, 1, false)}, 2);
+        LLVMValueRef first = LLVMBuildShl(g->b, g->warp.number, LLVMConstInt(unit->i32, 5, false), "");
         LLVMValueRef args[5] = {cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)),
                                 cg_pointer(g, lane_of(g, slots[1], unit->i64, lane)),
                                 lane_of(g, slots[2], unit->i32, lane),
@@ -273,7 +272,7 @@ bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst)
         if (!callee)
             call_indirectly(g, &call);
         else if (callee->has_body)
-            call_function(g, callee, &call, g->exec);
+            call_function(g, callee, &call, g->now.exec);
         else
             call_service(g, callee->name, &call);
         take_returns(g, &call);

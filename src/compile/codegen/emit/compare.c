@@ -6,7 +6,7 @@
  * Numbers that rise by one from lane to lane are mostly compared with a scalar ("i < n"). How many lanes hold is then a matter of a few scalar instructions,
  * where vectors of 32 numbers of 64 bits take forty of 256 bits.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 /* Instructions of a function in which readers of predicates are looked for. */
 #define GUARDS_MAX 4000u
@@ -140,7 +140,7 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
 {
     unsigned bits = mr_ptx_type_bits(type), cmp = inst->cmp;
     const struct mr_ptx_operand *rising = &inst->operands[1], *limit = &inst->operands[2];
-    if (g->lanes != CG_LANES || g->unit->width != CG_LANES || g->flow.rows != 1 || (bits != 32 && bits != 64) || float_class(type))
+    if (g->now.lanes != CG_LANES || g->unit->width != CG_LANES || g->flow.rows != 1 || (bits != 32 && bits != 64) || float_class(type))
         return NULL;
     if (mr_flow_operand_class(&g->flow, rising).kind == MR_CLASS_UNIFORM) {
         cmp = mirrored(cmp);
@@ -154,7 +154,7 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
         return NULL;
     bool sign = mr_ptx_type_class(type) == 'S' && cmp != MR_PTX_CMP_LO && cmp != MR_PTX_CMP_LS && cmp != MR_PTX_CMP_HI && cmp != MR_PTX_CMP_HS;
     LLVMTypeRef narrow = cg_int_type(g, bits), i64 = g->unit->i64;
-    g->lanes = 1;
+    g->now.lanes = 1;
     LLVMValueRef ends[2] = {cg_resize(g, steps.base, narrow, false), cg_source(g, limit, narrow)};
     for (unsigned i = 0; i < 2; i++) {
         ends[i] = cg_resize(g, ends[i], i64, sign);
@@ -173,7 +173,7 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
     LLVMValueRef ways[2] = {LLVMBuildTrunc(g->b, rising_bits(g, cmp, bits, ends[0], ends[1]), g->unit->mask, "")};
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, rare);
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     ways[1] = cg_mask_bits(g, compare_integers(g, inst->cmp, mr_ptx_type_class(type) == 'S', a, b));
     LLVMBuildBr(g->b, on);
     LLVMPositionBuilderAtEnd(g->b, on);

@@ -6,7 +6,7 @@
  * 0x80... where 64 bits are involved on either side. Formats that only memory
  * and matrices have (.tf32, pairs of eight bits) are made and read in integers.
  */
-#include "compile/codegen/operands/access.h"
+#include "compile/codegen/emit/emit.h"
 
 #include <math.h>
 
@@ -248,7 +248,7 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         value = cg_nan_mended(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
-    if (cg_nan_is_arithmetic(inst) && !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->loose[inst->operands[0].reg]))
+    if (cg_nan_is_arithmetic(inst) && !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->regs.loose[inst->operands[0].reg]))
         value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
 }
@@ -258,7 +258,7 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
 static LLVMValueRef saturated(struct cg *g, LLVMValueRef value, unsigned bits, bool sign)
 {
     LLVMTypeRef type = cg_int_type(g, bits), types[2] = {cg_type(g, type), LLVMTypeOf(value)}, real = cg_element(value);
-    if (g->lanes == 1)
+    if (g->now.lanes == 1)
         return cg_intrinsic(g, sign ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &value, 1);
     LLVMTypeRef wide = bits < 32 ? g->unit->i32 : type;
     double past = sign ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1)), least = sign ? -past : 0;

@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the files emit_*.c give; cg.h includes it. */
+/*
+ * Instructions by family. A *family* is a set of opcodes that one file emits; src/ptx/ptx_ops.def says which family
+ * an opcode is in.
+ *
+ * An emitter is called with the guard looked at and the form of the result known (g->now). It reads its operands
+ * (operands/operands.h), builds, and writes the result. Instructions that can be seen from outside, such as stores,
+ * are only reached by code if some lane runs them, and have to look at g->now.exec themselves.
+ *
+ *   integer.c bits.c video.c          integers
+ *   float.c half.c convert.c compare.c  numbers with a point, and both
+ *   move.c load_store.c atomic.c stack.c texture.c async.c  memory
+ *   warp.c fold.c matrix.c matrix_move.c  what lanes do together
+ *   call.c                            functions and the runtime's services
+ *   stepped.c                         results that step by what only the running code knows
+ *
+ * Barriers are in body/barrier.c, since a warp may stop there.
+ */
 #ifndef MR_COMPILE_CODEGEN_EMIT_EMIT_H
 #define MR_COMPILE_CODEGEN_EMIT_EMIT_H
 
-/* Instruction families. False: not one of mine. */
+#include "compile/codegen/numbers/numbers.h"
+#include "compile/codegen/operands/operands.h"
+
+/* Families. False: not one of mine. */
 bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);
@@ -18,15 +37,30 @@ bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst);
-bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_texture(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_matrix(struct cg *g, const struct mr_ptx_inst *inst);
-void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst);
-/* cp.async of whole sources: a load and a store. */
-void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes);
 bool cg_emit_cluster(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst);
+
+/* Results of those classes, whatever the family: AFFINE (false: the family does it), STEPPED. */
 bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c);
+void cg_emit_stepped(struct cg *g, const struct mr_ptx_inst *inst);
+
+/* What one family does for another. */
+
+/* matrix.c: a product of matrices in registers. */
+void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst);
+/* load_store.c: cp.async of whole sources, a load and a store. */
+void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes);
+/* convert.c: what a store takes from a wider register that is a float where the store is not, or the other way round;
+ * NULL otherwise. */
+LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type);
+/* fold.c: all lanes of a mask folded into one by an atomic operation on integers (redux, reductions into one place). */
+LLVMValueRef cg_fold_lanes(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef values, LLVMValueRef mask_vector);
+/* LLVM's name for that, and the value that changes nothing; NULL if there is none. */
+const char *cg_fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral);
+/* warp.c: ends the launch if a lane that runs is not in its own mask of members. */
+void cg_check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks);
 
 #endif

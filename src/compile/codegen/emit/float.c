@@ -7,7 +7,7 @@
  * same sign; results that PTX calls approximate are exact where that costs no
  * more, else come from math.c.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "compile/codegen/numbers/contract.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void result(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef va
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
     const struct mr_ptx_operand *to = &inst->operands[0];
-    if (cg_nan_is_arithmetic(inst) && to->kind == MR_PTX_OPERAND_REG && !g->loose[to->reg])
+    if (cg_nan_is_arithmetic(inst) && to->kind == MR_PTX_OPERAND_REG && !g->regs.loose[to->reg])
         value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
 }

@@ -3,7 +3,7 @@
 /*
  * Lanes folded into one value by an operation on integers: redux, and reductions into one place.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 /* A reduction of all lanes into one, where order can't matter. NULL if there is none. */
 const char *cg_fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral)

@@ -6,7 +6,7 @@
  * because f32 has more than twice the bits. A fused multiply-add has no such
  * luck: it is done in f64 and rounded to odd on the way down.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "compile/codegen/numbers/contract.h"
 
 /* a * b + c of f32 that hold halves, rounded to odd in f32. */

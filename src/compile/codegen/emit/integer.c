@@ -5,7 +5,7 @@
  * gives all ones, as quotient and as remainder, as hardware does; the smallest
  * number by -1 wraps to itself with remainder 0.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 static bool integer_type(unsigned type)
 {
@@ -21,7 +21,7 @@ static bool signed_type(unsigned type)
 /* 32 lanes of a pair of 16-bit numbers as 64 numbers. */
 static LLVMValueRef split_pairs(struct cg *g, LLVMValueRef value)
 {
-    unsigned count = g->lanes == 1 ? 2 : 2 * g->unit->width;
+    unsigned count = g->now.lanes == 1 ? 2 : 2 * g->unit->width;
     return LLVMBuildBitCast(g->b, value, LLVMVectorType(g->unit->i16, count), "");
 }
 
@@ -128,7 +128,7 @@ static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
         negative = LLVMBuildXor(g->b, a_sign, b_sign, "");
     }
     divisor = cg_select(g, by_zero, cg_int(g, work, 1), divisor);
-    LLVMValueRef q = g->lanes != 1 && cg_bits(work) == 32 ? divide_vectors(g, dividend, divisor)
+    LLVMValueRef q = g->now.lanes != 1 && cg_bits(work) == 32 ? divide_vectors(g, dividend, divisor)
                                                           : LLVMBuildUDiv(g->b, dividend, divisor, "");
     if (sign)
         q = cg_select(g, negative, LLVMBuildNeg(g->b, q, ""), q);
@@ -264,10 +264,10 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
             return false;
         LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
         LLVMValueRef x = base_of(g, &a, type), y = base_of(g, &b, type);
-        unsigned lanes = g->lanes;
-        g->lanes = 1;
+        unsigned lanes = g->now.lanes;
+        g->now.lanes = 1;
         *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0}, product(g, x, y, inst->mode, sign), NULL};
-        g->lanes = lanes;
+        g->now.lanes = lanes;
         return true;
     }
     if (!cg_affine_source(g, &inst->operands[1], &a))
@@ -280,12 +280,12 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
         if (!affine_widened(g, &a, sign, &a))
             return false;
     } else if (inst->mode == MR_PTX_MODE_HI) {
-        unsigned lanes = g->lanes;
-        g->lanes = 1;
+        unsigned lanes = g->now.lanes;
+        g->now.lanes = 1;
         LLVMValueRef x = base_of(g, &a, type);
         *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0},
             product(g, x, LLVMConstInt(type, factor, true), inst->mode, sign), NULL};
-        g->lanes = lanes;
+        g->now.lanes = lanes;
         return true;
     }
     *out = a;
@@ -329,8 +329,8 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
         r = a;
         r.base = base_of(g, &a, type);
         if (inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER)
-            r.base = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, r.base, g->shared, "")
-                                                  : LLVMBuildAdd(g->b, r.base, g->shared, "");
+            r.base = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, r.base, g->launch.shared, "")
+                                                  : LLVMBuildAdd(g->b, r.base, g->launch.shared, "");
         break;
     case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
         if (!cg_affine_source(g, &operands[1], &a) || !cg_affine_source(g, &operands[2], &b))
@@ -389,9 +389,9 @@ bool cg_emit_affine(struct cg *g, const struct mr_ptx_inst *inst, struct mr_clas
 {
     struct cg_affine rows[CG_ROWS_MAX];
     bool good = true;
-    for (g->row = 0; g->row < g->flow.rows; g->row++)
-        good = good && affine_result(g, inst, c, &rows[g->row]);
-    g->row = 0;
+    for (g->now.row = 0; g->now.row < g->flow.rows; g->now.row++)
+        good = good && affine_result(g, inst, c, &rows[g->now.row]);
+    g->now.row = 0;
     if (good)
         cg_write_affine(g, inst->operands[0].reg, rows);
     return good;

@@ -7,7 +7,7 @@
  * reordering; acquire and release get the processor's fence too. A uniform
  * access is volatile then, so that each round of a polling loop looks again.
  */
-#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/emit/emit.h"
 #include "compile/codegen/operands/access.h"
 #include "compile/codegen/operands/parameters.h"
 
@@ -43,7 +43,7 @@ static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const s
     unsigned count = inst->vector ? inst->vector : 1;
     LLVMTypeRef type = cg_int_type(g, whole), part = cg_int_type(g, bits);
     LLVMValueRef slot = *cg_var_slot(g, var);
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     LLVMValueRef all = LLVMBuildLoad2(g->b, LLVMVectorType(type, g->unit->width), slot, ""), old = all;
     for (unsigned i = 0; i < count; i++) {
         uint64_t shift = ((uint64_t)address->value + (uint64_t)i * (bits / 8)) * 8;
@@ -67,7 +67,7 @@ static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const s
         all = LLVMBuildOr(g->b, LLVMBuildAnd(g->b, all, cg_int(g, type, hole), ""), value, "");
     }
     if (!is_load)
-        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->exec_vector, all, old, ""), slot);
+        LLVMBuildStore(g->b, LLVMBuildSelect(g->b, g->now.exec_vector, all, old, ""), slot);
 }
 
 static void fence_for(struct cg *g, const struct mr_ptx_inst *inst, bool before)
@@ -89,14 +89,14 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
     if (is_load) {
         cg_access_load(g, &a);
         LLVMValueRef high = cg_resize(g, a.values[1], whole, false);
-        unsigned lanes = g->lanes;
-        g->lanes = LLVMGetTypeKind(LLVMTypeOf(high)) == LLVMVectorTypeKind ? g->unit->width : 1;
+        unsigned lanes = g->now.lanes;
+        g->now.lanes = LLVMGetTypeKind(LLVMTypeOf(high)) == LLVMVectorTypeKind ? g->unit->width : 1;
         high = LLVMBuildShl(g->b, high, cg_int(g, whole, 64), "");
         cg_write(g, &inst->operands[0], LLVMBuildOr(g->b, high, cg_resize(g, a.values[0], whole, false), ""));
-        g->lanes = lanes;
+        g->now.lanes = lanes;
         return;
     }
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     LLVMValueRef value = cg_source(g, &inst->operands[1], whole);
     a.values[0] = cg_resize(g, value, g->unit->i64, false);
     a.values[1] = cg_resize(g, LLVMBuildLShr(g->b, value, cg_int(g, whole, 64), ""), g->unit->i64, false);
@@ -141,11 +141,11 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
     struct cg_access a = plain_access(g, inst, address);
     for (unsigned i = 0; i < a.count; i++) {
         const struct mr_ptx_operand *from = component(&inst->operands[1], i);
-        g->lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;
+        g->now.lanes = mr_flow_operand_class(&g->flow, from).kind == MR_CLASS_UNIFORM ? 1 : g->unit->width;
         LLVMValueRef converted = cg_converted_store(g, from, inst->type[0]);
         a.values[i] = converted ? cg_cast_bits(g, converted, a.element) : cg_source(g, from, a.element);
     }
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     cg_access_store(g, &a);
 }
 

@@ -19,7 +19,7 @@
  * Each form becomes a function of its own in the object, called with pointers to
  * the registers: a kernel may multiply a hundred times.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "ptx/matrix.h"
 
 #include <stdio.h>
@@ -352,7 +352,7 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     inner.b = LLVMCreateBuilderInContext(unit->context);
     inner.fn = fn;
     inner.place = NULL;
-    inner.lanes = CG_LANES;
+    inner.now.lanes = CG_LANES;
     struct product p = {.g = &inner, .op = *op, .saturates = saturates, .ands = inst->boolop == MR_PTX_BOOL_AND,
                         .rounding = inst->rounding, .selector = selector_of(inst, op), .work = work_type(unit, op)};
     p.transposed[MR_PTX_MATRIX_A] = inst->layout[0] == MR_PTX_LAYOUT_COL;
@@ -366,20 +366,20 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
 static LLVMValueRef matrix_room(struct cg *g, unsigned name)
 {
     LLVMTypeRef type = LLVMArrayType2(cg_vector_type(g->unit->i64, CG_LANES), MR_PTX_MATRIX_COUNT * ROOM_REGS);
-    if (!g->matrices) {
-        g->matrices = cg_slot(g, type, "matrices");
-        LLVMSetAlignment(g->matrices, 64);
-        g->frame += (uint64_t)MR_PTX_MATRIX_COUNT * ROOM_REGS * CG_LANES * 8;
+    if (!g->memory.matrices) {
+        g->memory.matrices = cg_slot(g, type, "matrices");
+        LLVMSetAlignment(g->memory.matrices, 64);
+        g->memory.bytes += (uint64_t)MR_PTX_MATRIX_COUNT * ROOM_REGS * CG_LANES * 8;
     }
     LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, name * ROOM_REGS, false)};
-    return LLVMBuildInBoundsGEP2(g->b, type, g->matrices, at, 2, "");
+    return LLVMBuildInBoundsGEP2(g->b, type, g->memory.matrices, at, 2, "");
 }
 
 void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct mr_ptx_matrix_op op = mr_ptx_matrix_of(inst);
     LLVMValueRef fn = product_function(g, inst, &op), rooms[MR_PTX_MATRIX_COUNT];
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     for (unsigned name = 0; name < MR_PTX_MATRIX_COUNT; name++)
         rooms[name] = matrix_room(g, name);
     for (unsigned name = 0; name < MR_PTX_MATRIX_D; name++) {

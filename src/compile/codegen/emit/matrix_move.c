@@ -10,7 +10,7 @@
  * vector, and a shuffle with a constant mask brings elements to their lanes.
  * Where elements lie is said in emit/matrix.c.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "ptx/matrix.h"
 
 #define TILE_ELEMENTS_MAX 128u
@@ -120,14 +120,14 @@ static struct tile row_tile(const struct cg *g, bool transposed)
 static LLVMValueRef row_addresses(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *operand)
 {
     struct cg_address address;
-    LLVMValueRef exec = g->exec, exec_vector = g->exec_vector;
+    LLVMValueRef exec = g->now.exec, exec_vector = g->now.exec_vector;
     uint64_t lanes = inst->vector == 4 ? UINT32_MAX : (UINT64_C(1) << (8 * inst->vector)) - 1;
     cg_address(g, operand, inst->space, &address);
-    g->exec = LLVMBuildAnd(g->b, exec, LLVMConstInt(g->unit->mask, lanes, false), "");
-    g->exec_vector = cg_mask_vector(g, g->exec);
+    g->now.exec = LLVMBuildAnd(g->b, exec, LLVMConstInt(g->unit->mask, lanes, false), "");
+    g->now.exec_vector = cg_mask_vector(g, g->now.exec);
     cg_check_alignment(g, operand, &address, 16);
-    g->exec = exec;
-    g->exec_vector = exec_vector;
+    g->now.exec = exec;
+    g->now.exec_vector = exec_vector;
     return cg_address_vector(g, &address);
 }
 
@@ -191,7 +191,7 @@ static LLVMValueRef scalar_address(struct cg *g, const struct mr_ptx_inst *inst,
     if (address.c.kind == MR_CLASS_UNIFORM)
         return address.base[0];
     LLVMTypeRef type = g->unit->i32;
-    LLVMValueRef first = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){g->exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    LLVMValueRef first = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
     return LLVMBuildExtractElement(g->b, cg_address_vector(g, &address), first, "");
 }
 
@@ -275,7 +275,7 @@ bool cg_emit_matrix(struct cg *g, const struct mr_ptx_inst *inst)
     };
     if (!emitters[inst->op])
         return false;
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     emitters[inst->op](g, inst);
     return true;
 }

@@ -4,7 +4,7 @@
  * mov, cvta, isspacep; and what has no effect here
  * (prefetches, cache hints, profiling events).
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "compile/codegen/operands/narrow.h"
 
 static void emit_mov(struct cg *g, const struct mr_ptx_inst *inst)
@@ -27,7 +27,7 @@ static void emit_cvta(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef a = cg_source(g, &inst->operands[1], type);
     bool number = (inst->flags & MR_PTX_FLAG_TO) && inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL; /* a variable's address is in its space already */
     if (!number && (inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER)) {
-        LLVMValueRef base = g->lanes == 1 ? g->shared : cg_splat(g, g->shared);
+        LLVMValueRef base = g->now.lanes == 1 ? g->launch.shared : cg_splat(g, g->launch.shared);
         a = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, a, base, "") : LLVMBuildAdd(g->b, a, base, "");
     }
     if (inst->space == MR_PTX_SPACE_CONST && (g->unit->narrow & 1u << MR_PTX_SPACE_CONST))

@@ -4,6 +4,7 @@
  * alloca, stacksave, stackrestore: basics/stack.c keeps the memory.
  */
 #include "compile/codegen/basics/stack.h"
+#include "compile/codegen/emit/emit.h"
 
 /* Ends the launch if a lane that runs asks for more than its memory has. */
 static void check_room(struct cg *g, LLVMValueRef top, LLVMValueRef size, LLVMValueRef pointer)
@@ -12,7 +13,7 @@ static void check_room(struct cg *g, LLVMValueRef top, LLVMValueRef size, LLVMVa
     LLVMValueRef room = LLVMBuildSub(g->b, top, low, "");
     LLVMValueRef over = LLVMBuildICmp(g->b, LLVMIntUGT, size, room, "");
     over = LLVMBuildOr(g->b, over, LLVMBuildICmp(g->b, LLVMIntULT, pointer, low, ""), "");
-    over = cg_mask_bits(g, LLVMBuildAnd(g->b, over, g->exec_vector, ""));
+    over = cg_mask_bits(g, LLVMBuildAnd(g->b, over, g->now.exec_vector, ""));
     over = LLVMBuildICmp(g->b, LLVMIntNE, over, cg_mask_zero(g), "");
     LLVMBasicBlockRef bad = cg_new_block(g, "overflow"), good = cg_new_block(g, "room");
     cg_mark_unlikely(g, LLVMBuildCondBr(g->b, over, bad, good));
@@ -27,7 +28,7 @@ bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst)
     if (!mr_flow_is_stack_op(inst->op))
         return false;
     LLVMTypeRef type = g->unit->i64;
-    g->lanes = g->unit->width;
+    g->now.lanes = g->unit->width;
     LLVMValueRef top = cg_stack_load(g);
     /* The stacks of kernels with 32-bit addresses lie where these reach: MR_CODE_LOW_STACK. */
     LLVMTypeRef given = inst->type[0] == MR_PTX_TYPE_U32 ? g->unit->i32 : type;
@@ -45,6 +46,6 @@ bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst)
         check_room(g, top, size, pointer);
         cg_write(g, &inst->operands[0], cg_resize(g, pointer, given, false));
     }
-    cg_stack_store(g, LLVMBuildSelect(g->b, g->exec_vector, pointer, top, ""));
+    cg_stack_store(g, LLVMBuildSelect(g->b, g->now.exec_vector, pointer, top, ""));
     return true;
 }

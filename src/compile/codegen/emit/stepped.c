@@ -3,6 +3,7 @@
 /*
  * Instructions whose result steps from lane to lane by what only the running code knows: see operands/stepped.c.
  */
+#include "compile/codegen/emit/emit.h"
 #include "compile/codegen/operands/stepped.h"
 
 static LLVMValueRef i64_of(const struct cg *g, uint64_t value)
@@ -54,7 +55,8 @@ static struct cg_stepped scaled(struct cg *g, const struct cg_stepped *a, LLVMVa
     return r;
 }
 
-/* The upper or, shifted up, lower half as a number of 64 bits that may wrap: `base` and `step` as they are in 32 bits, sign-extended. */
+/* The upper or, shifted up, lower half as a number of 64 bits that may wrap: `base` and `step` as they are in 32 bits,
+ * sign-extended. */
 static struct cg_stepped wrapping(struct cg *g, LLVMValueRef base, LLVMValueRef step, bool is_signed)
 {
     struct cg_stepped r = {.base = base, .step = step, .factor = i64_of(g, -(UINT64_C(1) << 32)), .place = base, .pace = step};
@@ -154,11 +156,11 @@ static bool result(struct cg *g, const struct mr_ptx_inst *inst, struct cg_stepp
 void cg_emit_stepped(struct cg *g, const struct mr_ptx_inst *inst)
 {
     struct cg_stepped r;
-    unsigned lanes = g->lanes;
-    g->lanes = 1;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = 1;
     if (result(g, inst, &r))
         cg_stepped_write(g, inst->operands[0].reg, &r);
     else
         cg_fail(g->unit, inst, "code generation does not know how it steps");
-    g->lanes = lanes;
+    g->now.lanes = lanes;
 }

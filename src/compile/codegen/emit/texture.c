@@ -5,7 +5,7 @@
  * runtime does the rest for all lanes that run, and results come back from the
  * same record. There is one such record in a function's frame.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 #include <stddef.h>
 
@@ -16,12 +16,12 @@ _Static_assert((int)MR_IMAGE_1D == MR_PTX_GEOM_1D && (int)MR_IMAGE_2D == MR_PTX_
 
 static LLVMValueRef record(struct cg *g)
 {
-    if (!g->image_lanes) {
-        g->image_lanes = cg_slot(g, LLVMArrayType2(g->unit->i8, sizeof(struct mr_image_lanes)), "image");
-        LLVMSetAlignment(g->image_lanes, 64);
-        g->frame += sizeof(struct mr_image_lanes);
+    if (!g->memory.images) {
+        g->memory.images = cg_slot(g, LLVMArrayType2(g->unit->i8, sizeof(struct mr_image_lanes)), "image");
+        LLVMSetAlignment(g->memory.images, 64);
+        g->memory.bytes += sizeof(struct mr_image_lanes);
     }
-    return g->image_lanes;
+    return g->memory.images;
 }
 
 /* A row of the record, by its offset. */
@@ -104,7 +104,7 @@ static uint32_t code_of_query(const struct mr_ptx_inst *inst)
 static void run(struct cg *g, const struct mr_ptx_inst *inst, uint32_t code)
 {
     LLVMTypeRef i32 = g->unit->i32;
-    LLVMValueRef args[4] = {g->exec, LLVMConstInt(i32, code, false), LLVMConstInt(i32, inst->line, false), record(g)};
+    LLVMValueRef args[4] = {g->now.exec, LLVMConstInt(i32, code, false), LLVMConstInt(i32, inst->line, false), record(g)};
     cg_runtime_call(g, offsetof(struct mr_runtime, image), g->unit->void_type, args, 4);
 }
 
@@ -202,7 +202,7 @@ bool cg_emit_texture(struct cg *g, const struct mr_ptx_inst *inst)
     default:
         return false;
     }
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     if (inst->op == MR_PTX_OP_ISTYPEP) {
         emit_istypep(g, inst);
         return true;

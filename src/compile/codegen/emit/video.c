@@ -8,7 +8,7 @@
  * something else, and so does Millrace (docs/ptx.md). SIMD ones do the same for
  * two halves or four bytes, as the manual says.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 #include "ptx/ptx_tables.h"
 
 static LLVMValueRef is_less(struct cg *g, LLVMValueRef a, LLVMValueRef b)

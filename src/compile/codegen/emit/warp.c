@@ -10,7 +10,7 @@
  * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be there with one mask: there nobody looks
  * into it, and all lanes count. It is the same here, by what the flow knows.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/emit/emit.h"
 
 static LLVMValueRef number(struct cg *g, uint64_t value)
 {
@@ -30,21 +30,21 @@ static bool is_uniform(struct cg *g, const struct mr_ptx_operand *operand)
 /* Ends the launch if a lane is not in its own mask. Known masks fold. */
 void cg_check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *masks)
 {
-    bool uniform = is_uniform(g, masks), together = inst->guard == MR_PTX_NONE || !g->guard_varies;
-    if (uniform && together && (g->flow.dispatched || mr_flow_runs_alone(&g->flow, g->at)))
+    bool uniform = is_uniform(g, masks), together = inst->guard == MR_PTX_NONE || !g->now.guard_varies;
+    if (uniform && together && (g->flow.dispatched || mr_flow_runs_alone(&g->flow, g->now.at)))
         return;
     LLVMValueRef has;
     if (uniform) {
         has = cg_scalar_source(g, masks);
     } else {
-        g->lanes = CG_LANES;
+        g->now.lanes = CG_LANES;
         LLVMValueRef mine = LLVMBuildShl(g->b, cg_int(g, g->unit->i32, 1), cg_lane_numbers(g, g->unit->i32, 1), "");
         mine = LLVMBuildAnd(g->b, cg_source(g, masks, g->unit->i32), mine, "");
         has = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntNE, mine, cg_int(g, g->unit->i32, 0), ""));
     }
     if (LLVMIsAConstantInt(has) && LLVMConstIntGetZExtValue(has) == UINT32_MAX)
         return;
-    LLVMValueRef lacks = LLVMBuildAnd(g->b, g->exec, LLVMBuildNot(g->b, has, ""), "");
+    LLVMValueRef lacks = LLVMBuildAnd(g->b, g->now.exec, LLVMBuildNot(g->b, has, ""), "");
     lacks = LLVMBuildICmp(g->b, LLVMIntNE, lacks, number(g, 0), "");
     LLVMBasicBlockRef bad = cg_new_block(g, "no.member"), good = cg_new_block(g, "members");
     cg_mark_unlikely(g, LLVMBuildCondBr(g->b, lacks, bad, good));
@@ -130,7 +130,7 @@ static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LL
     LLVMBuildBr(g->b, body);
     LLVMPositionBuilderAtEnd(g->b, body);
     LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
-    LLVMAddIncoming(rest, &g->exec, &before, 1);
+    LLVMAddIncoming(rest, &g->now.exec, &before, 1);
     LLVMValueRef mine = LLVMBuildExtractElement(g->b, masks, cg_lowest_lane(g, rest), "");
     LLVMValueRef group = LLVMBuildAnd(g->b, rest, cg_mask_bits(g, equal(g, masks, cg_splat(g, mine))), "");
     struct outcome part = act_together(g, inst, group);
@@ -158,11 +158,11 @@ static void emit_together(struct cg *g, const struct mr_ptx_inst *inst, unsigned
     struct outcome r;
     if (masked)
         cg_check_members(g, inst, &inst->operands[index]);
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     if (masked && !is_uniform(g, &inst->operands[index]))
         r = by_groups(g, inst, cg_source(g, &inst->operands[index], g->unit->i32), act_together);
     else
-        r = act_together(g, inst, g->exec);
+        r = act_together(g, inst, g->now.exec);
     cg_write(g, to, r.value);
     if (to->kind == MR_PTX_OPERAND_PAIR && to->reg2 != MR_PTX_NONE)
         cg_write_reg(g, to->reg2, r.flag);
@@ -180,7 +180,7 @@ static LLVMValueRef permute(struct cg *g, LLVMValueRef values, LLVMValueRef inde
         LLVMBuildStore(g->b, values, from);
         LLVMBuildStore(g->b, index, at);
         struct cg_lane_loop loop;
-        cg_lane_loop_begin(g, g->exec, &loop);
+        cg_lane_loop_begin(g, g->now.exec, &loop);
         LLVMValueRef j = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, at, &loop.lane, 1, ""), "");
         LLVMValueRef v = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, from, &j, 1, ""), "");
         LLVMBuildStore(g->b, v, LLVMBuildGEP2(g->b, unit->i32, to, &loop.lane, 1, ""));
@@ -211,7 +211,7 @@ static void emit_shuffle(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMTypeRef i32 = g->unit->i32;
     if (inst->flags & MR_PTX_FLAG_SYNC)
         cg_check_members(g, inst, &inst->operands[4]);
-    g->lanes = CG_LANES;
+    g->now.lanes = CG_LANES;
     LLVMValueRef a = cg_source(g, &inst->operands[1], i32);
     LLVMValueRef b = LLVMBuildAnd(g->b, cg_source(g, &inst->operands[2], i32), cg_int(g, i32, 31), "");
     LLVMValueRef c = cg_source(g, &inst->operands[3], i32), lane = cg_lane_numbers(g, i32, 1), j, good;
@@ -249,7 +249,7 @@ bool cg_emit_warp(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
     case MR_PTX_OP_ACTIVEMASK:
-        cg_write(g, &inst->operands[0], g->exec);
+        cg_write(g, &inst->operands[0], g->now.exec);
         return true;
     case MR_PTX_OP_VOTE:
         emit_together(g, inst, 2, vote);

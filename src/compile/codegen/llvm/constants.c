@@ -9,7 +9,8 @@
  * Only operations that gain nothing from knowing a constant are changed; shifts and divisions by constants, for
  * example, keep them. This comes last, since LLVM's passes would put the constants back.
  */
-#include "compile/codegen/llvm/constants.h"
+#include "compile/codegen/basics/basics.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #include <string.h>
 

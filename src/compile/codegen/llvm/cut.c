@@ -8,7 +8,7 @@
  * them (MachineSink): all of it, in straight code. So between two pieces stands a loop, which ends when a zero that LLVM knows nothing about is zero; a piece leads to
  * it and nowhere else. This comes last, since passes over the whole function do better without.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #define PIECE 500u       /* instructions of LLVM's language */
 #define SPARED 1000u     /* blocks that are not longer stay whole */

@@ -16,7 +16,7 @@
  * LLVM's rules and among masks by another, in turn and for ever (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind
  * an assembly of no instructions, through which no rule looks.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #include <string.h>
 

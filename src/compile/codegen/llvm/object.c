@@ -5,7 +5,7 @@
  * functions of library_calls.def; one that does (LLVM would have liked another) is
  * refused here, since the loader could not place it.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #include <elf.h>
 #include <stdio.h>

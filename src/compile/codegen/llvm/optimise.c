@@ -5,7 +5,7 @@
  * invariants out of loops. Lanes are vectors already, so LLVM's vectorisers stay
  * out; the list is short because compile time is part of a launch.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>

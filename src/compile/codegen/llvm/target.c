@@ -8,7 +8,7 @@
  * multiply-add, a half or a rounding, LLVM calls library_calls.def's functions
  * lane by lane, which is right and slow.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/llvm/llvm.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "compile/codegen/basics/cg.h"
 #include "compile/codegen/numbers/contract.h"
+#include "compile/codegen/numbers/numbers.h"
 
 struct count {
     uint32_t uses, definitions;
@@ -124,10 +124,10 @@ static void scan_block(struct cg *g, const struct mr_flow_block *block, struct c
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_inst *inst = &g->func->insts[i];
         if ((inst->op == MR_PTX_OP_ADD || inst->op == MR_PTX_OP_SUB) && is_plain(inst))
-            for (unsigned k = 1; k <= 2 && !g->contracted[i].product; k++)
-                g->contracted[i] = (struct cg_contracted){product_in(g, counts, inst, k, block->first), k};
+            for (unsigned k = 1; k <= 2 && !g->regs.contracted[i].product; k++)
+                g->regs.contracted[i] = (struct cg_contracted){product_in(g, counts, inst, k, block->first), k};
         if (inst->op == MR_PTX_OP_FMA)
-            g->contracted[i] = (struct cg_contracted){doubled_by(g, counts, inst, block->first), 3};
+            g->regs.contracted[i] = (struct cg_contracted){doubled_by(g, counts, inst, block->first), 3};
         walk.at = i + 1;
         mr_flow_registers(&g->flow, inst, visit, &walk);
         if (inst->op == MR_PTX_OP_MUL && is_plain(inst) && inst->operands[0].kind == MR_PTX_OPERAND_REG)
@@ -139,8 +139,8 @@ bool cg_contract_prepare(struct cg *g)
 {
     const struct mr_ptx_function *func = g->func;
     struct count *counts = mr_calloc(g->flow.reg_count ? g->flow.reg_count : 1, sizeof *counts);
-    g->contracted = mr_calloc(func->inst_count ? func->inst_count : 1, sizeof *g->contracted);
-    if (counts && g->contracted) {
+    g->regs.contracted = mr_calloc(func->inst_count ? func->inst_count : 1, sizeof *g->regs.contracted);
+    if (counts && g->regs.contracted) {
         struct walk walk = {counts, 0};
         for (uint32_t i = 0; i < func->inst_count; i++)
             mr_flow_registers(&g->flow, &func->insts[i], visit, &walk);
@@ -151,11 +151,11 @@ bool cg_contract_prepare(struct cg *g)
             scan_block(g, &g->flow.blocks[b], counts);
     }
     mr_free(counts);
-    return counts && g->contracted;
+    return counts && g->regs.contracted;
 }
 
 struct cg_contracted cg_contracted(const struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_inst *insts = g->func->insts;
-    return inst >= insts && inst < insts + g->func->inst_count ? g->contracted[inst - insts] : (struct cg_contracted){NULL, 0};
+    return inst >= insts && inst < insts + g->func->inst_count ? g->regs.contracted[inst - insts] : (struct cg_contracted){NULL, 0};
 }

@@ -3,7 +3,7 @@
 #ifndef MR_COMPILE_CODEGEN_NUMBERS_CONTRACT_H
 #define MR_COMPILE_CODEGEN_NUMBERS_CONTRACT_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 /* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. Of an fma: the product, its third operand, that it adds to
  * the same product, so that it is twice that. */
@@ -12,7 +12,7 @@ struct cg_contracted {
     unsigned index;
 };
 
-/* Finds all of a function's, into g->contracted; false when memory is short. */
+/* Finds all of a function's, into g->regs.contracted; false when memory is short. */
 bool cg_contract_prepare(struct cg *g);
 
 /* That of one instruction. */

@@ -3,7 +3,7 @@
 /*
  * What instructions on f32 and f64 share: flushing of subnormal numbers, saturation, the smaller and the larger of two.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/numbers/numbers.h"
 
 LLVMValueRef cg_is_nan(struct cg *g, LLVMValueRef value)
 {

@@ -3,7 +3,7 @@
 /*
  * Formats of 16 bits and less: registers hold their bits, arithmetic is done in f32.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/numbers/numbers.h"
 
 LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits)
 {

@@ -6,7 +6,7 @@
  * [-pi, pi]; ex2 2^-22.5 relative; lg2 2^-22 absolute near 1 and relative
  * elsewhere; tanh 2^-11 relative. tests/run/codegen_math.c measures what is reached.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/numbers/numbers.h"
 
 #include <math.h>
 

@@ -10,8 +10,8 @@
  * integer, a shuffle) gets the mended value from cg_source(). Arithmetic and
  * comparison do not look. Any other register gets the mended value at once.
  */
+#include "compile/codegen/numbers/numbers.h"
 #include "base/memory.h"
-#include "compile/codegen/basics/cg.h"
 
 #include <string.h>
 
@@ -92,19 +92,19 @@ static bool narrow(const struct mr_ptx_function *func, bool *loose)
 bool cg_nan_prepare(struct cg *g)
 {
     const struct mr_ptx_function *func = g->func;
-    g->loose = mr_calloc(g->flow.reg_count ? g->flow.reg_count : 1, sizeof *g->loose);
-    if (!g->loose)
+    g->regs.loose = mr_calloc(g->flow.reg_count ? g->flow.reg_count : 1, sizeof *g->regs.loose);
+    if (!g->regs.loose)
         return false;
     for (uint32_t r = 0; r < func->reg_count; r++)
-        g->loose[r] = func->regs[r].type == MR_PTX_TYPE_F32;
+        g->regs.loose[r] = func->regs[r].type == MR_PTX_TYPE_F32;
     /* Registers that carry parameters and results of a function are seen by its callers. */
     for (uint32_t p = 0; p < func->param_count; p++)
         if (func->params[p]->reg != MR_PTX_NONE)
-            g->loose[func->params[p]->reg] = false;
+            g->regs.loose[func->params[p]->reg] = false;
     for (uint32_t p = 0; p < func->return_count; p++)
         if (func->returns[p]->reg != MR_PTX_NONE)
-            g->loose[func->returns[p]->reg] = false;
-    while (narrow(func, g->loose)) {
+            g->regs.loose[func->returns[p]->reg] = false;
+    while (narrow(func, g->regs.loose)) {
     }
     return true;
 }
@@ -116,7 +116,7 @@ bool cg_nan_looks(const struct cg *g, const struct mr_ptx_inst *inst)
         return false;
     if (inst->op == MR_PTX_OP_CVT && strchr("US", mr_ptx_type_class(inst->type[0])))
         return false;
-    return !is_copy(inst) || inst->operands[0].kind != MR_PTX_OPERAND_REG || !g->loose[inst->operands[0].reg];
+    return !is_copy(inst) || inst->operands[0].kind != MR_PTX_OPERAND_REG || !g->regs.loose[inst->operands[0].reg];
 }
 
 LLVMValueRef cg_nan_mended(struct cg *g, LLVMValueRef value)

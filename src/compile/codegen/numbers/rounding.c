@@ -5,7 +5,7 @@
  * of its own that sets the processor's rounding direction, calculates and sets it
  * back: kept out of line, so that no other arithmetic can move into its reach.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/numbers/numbers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -25,6 +25,7 @@
  * value and its status in one (CUB's scans do), and count on nobody seeing half of it.
  */
 #include "compile/codegen/operands/access.h"
+#include "compile/codegen/operands/operands.h"
 
 /* Behind the first way, which is written already: the other one in the block `slow`; both go on in `on`. */
 static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other, bool is_load, cg_access_way *way, LLVMBasicBlockRef slow, LLVMBasicBlockRef on)
@@ -52,7 +53,7 @@ static void by_mask(struct cg *g, struct cg_access *a, bool is_load, cg_access_w
         return;
     }
     LLVMBasicBlockRef fast = cg_new_block(g, "whole"), slow = cg_new_block(g, "part"), on = cg_new_block(g, "on");
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, g->exec, LLVMConstAllOnes(g->unit->mask), ""), fast, slow);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntEQ, g->now.exec, LLVMConstAllOnes(g->unit->mask), ""), fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct cg_access other = *a;
     whole(g, a);
@@ -104,7 +105,7 @@ static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     for (unsigned lane = 0; lane < g->unit->width; lane++)
         steps[lane] = LLVMConstInt(i64, (uint64_t)lane * a->bytes * a->count, false);
     LLVMValueRef expected = LLVMBuildAdd(g->b, cg_splat(g, first), LLVMConstVector(steps, g->unit->width), "");
-    LLVMValueRef strays = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->exec_vector, "");
+    LLVMValueRef strays = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->now.exec_vector, "");
     LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, strays, g->unit->mask, ""), LLVMConstInt(g->unit->mask, 0, false), "");
     LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
     LLVMBuildCondBr(g->b, none, fast, slow);

@@ -37,7 +37,4 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a);
 /* access_lanes.c: lane by lane, the address stepping or being any; all elements of a lane at once. */
 cg_access_way cg_load_stepwise, cg_load_scattered, cg_load_undivided, cg_store_stepwise, cg_store_scattered, cg_store_undivided;
 
-/* emit/convert.c: what a store takes from a wider register that is a float where the store is not, or the other way round; NULL otherwise. */
-LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type);
-
 #endif

@@ -2,6 +2,7 @@
 
 /* Accesses lane by lane: a gather or scatter where the processor has one of that width, else a loop over the lanes that run. */
 #include "compile/codegen/operands/access.h"
+#include "compile/codegen/operands/operands.h"
 
 static LLVMValueRef splat_offset(struct cg *g, LLVMValueRef vector, uint64_t offset)
 {
@@ -118,7 +119,7 @@ static void load_by_lane(struct cg *g, struct cg_access *a, const struct places 
     for (unsigned i = 0; i < a->count; i++)
         to[i] = cg_scratch(g, a->element);
     struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
+    cg_lane_loop_begin(g, g->now.exec, &loop);
     read(g, a, place_of(g, places, loop.lane), elements);
     for (unsigned i = 0; i < a->count; i++)
         LLVMBuildStore(g->b, elements[i], lane_pointer(g, to[i], a->element, loop.lane));
@@ -135,7 +136,7 @@ static void store_by_lane(struct cg *g, struct cg_access *a, const struct places
         LLVMBuildStore(g->b, a->values[i], from[i]);
     }
     struct cg_lane_loop loop;
-    cg_lane_loop_begin(g, g->exec, &loop);
+    cg_lane_loop_begin(g, g->now.exec, &loop);
     LLVMValueRef address = place_of(g, places, loop.lane);
     for (unsigned i = 0; i < a->count; i++)
         elements[i] = LLVMBuildLoad2(g->b, a->element, lane_pointer(g, from[i], a->element, loop.lane), "");
@@ -164,7 +165,7 @@ void cg_load_scattered(struct cg *g, struct cg_access *a)
     LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width), types[2] = {type, LLVMVectorType(g->unit->ptr, g->unit->width)};
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef args[4] = {cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
-                                LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector, LLVMGetPoison(type)};
+                                LLVMConstInt(g->unit->i32, a->bytes, false), g->now.exec_vector, LLVMGetPoison(type)};
         a->values[i] = cg_intrinsic(g, "llvm.masked.gather", types, 2, args, 4);
     }
 }
@@ -180,7 +181,7 @@ void cg_store_scattered(struct cg *g, struct cg_access *a)
     LLVMTypeRef types[2] = {LLVMVectorType(a->element, g->unit->width), LLVMVectorType(g->unit->ptr, g->unit->width)};
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef args[4] = {a->values[i], cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
-                                LLVMConstInt(g->unit->i32, a->bytes, false), g->exec_vector};
+                                LLVMConstInt(g->unit->i32, a->bytes, false), g->now.exec_vector};
         cg_intrinsic(g, "llvm.masked.scatter", types, 2, args, 4);
     }
 }

@@ -4,6 +4,7 @@
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/record.h"
 #include "compile/codegen/operands/access.h"
+#include "compile/codegen/operands/operands.h"
 
 void cg_load_uniform(struct cg *g, struct cg_access *a)
 {
@@ -22,11 +23,11 @@ static LLVMValueRef row_mask(struct cg *g, unsigned count, unsigned row)
 {
     unsigned row_lanes = cg_row_lanes(g);
     if (count == 1 && g->flow.rows == 1)
-        return g->exec_vector;
+        return g->now.exec_vector;
     LLVMValueRef lanes[CG_LANES_MAX * 8];
     for (unsigned i = 0; i < row_lanes * count; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, row * row_lanes + i / count, false);
-    return LLVMBuildShuffleVector(g->b, g->exec_vector, LLVMGetPoison(LLVMTypeOf(g->exec_vector)),
+    return LLVMBuildShuffleVector(g->b, g->now.exec_vector, LLVMGetPoison(LLVMTypeOf(g->now.exec_vector)),
                                   LLVMConstVector(lanes, row_lanes * count), "");
 }
 
@@ -74,7 +75,7 @@ static LLVMValueRef address_before(struct cg *g)
 {
     LLVMValueRef slot = cg_slot(g, g->unit->i64, "before");
     LLVMBasicBlockRef at = LLVMGetInsertBlock(g->b);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMBuildStore(g->b, LLVMConstInt(g->unit->i64, 0, false), slot);
     LLVMPositionBuilderAtEnd(g->b, at);
     cg_line_again(g);
@@ -85,7 +86,7 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
 {
     LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
     bool turns = cg_regions_turns_in_loop(g);
-    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched || g->flow.blocks[g->at].loop == MR_FLOW_NONE || (g->regions && g->blocks))
+    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched || g->flow.blocks[g->now.at].loop == MR_FLOW_NONE || (g->regions && g->launch.several))
         return; /* (where the warps of several blocks take turns, they read what lies side by side) */
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
     if (!slot && turns)
@@ -136,7 +137,7 @@ void cg_store_uniform(struct cg *g, struct cg_access *a)
     /* All lanes write to one place and any may win: the last one does. */
     LLVMTypeRef type = g->unit->mask;
     LLVMValueRef zeros = cg_intrinsic(g, "llvm.ctlz", &type, 1,
-                                      (LLVMValueRef[]){g->exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+                                      (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
     LLVMValueRef last = LLVMBuildSub(g->b, LLVMConstInt(type, g->unit->width - 1, false), zeros, "");
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef value = a->values[i];

@@ -11,9 +11,8 @@
  * and takes others out of loops: what is left is one test for each pointer that
  * a kernel was given.
  */
-#include "compile/codegen/basics/cg.h"
-#include "compile/codegen/basics/lines.h"
 #include "compile/codegen/operands/narrow.h"
+#include "compile/codegen/operands/operands.h"
 
 static bool register_is_narrow(struct cg *g, const struct mr_ptx_operand *operand)
 {
@@ -50,29 +49,29 @@ static void narrow_address(struct cg *g, const struct mr_ptx_operand *operand, s
         }
         return;
     }
-    unsigned lanes = g->lanes;
-    g->lanes = g->unit->width;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = g->unit->width;
     LLVMValueRef vector = cg_cast_bits(g, cg_read(g, operand->reg), unit->i32);
     vector = LLVMBuildAdd(g->b, vector, cg_splat(g, offset), "");
     out->c = (struct mr_class){MR_CLASS_VARYING, 0, 0};
     out->vector = cg_resize(g, vector, unit->i64, false);
-    g->lanes = lanes;
+    g->now.lanes = lanes;
 }
 
 /* An address in .const that may have lost its upper half. */
 static void constant_address(struct cg *g, struct cg_address *address)
 {
-    unsigned lanes = g->lanes;
+    unsigned lanes = g->now.lanes;
     if (address->c.kind == MR_CLASS_UNIFORM) {
-        g->lanes = 1;
+        g->now.lanes = 1;
         for (unsigned row = 0; row < g->flow.rows; row++)
             address->base[row] = cg_narrow_constant(g, address->base[row]);
     } else {
-        g->lanes = g->unit->width;
+        g->now.lanes = g->unit->width;
         address->vector = cg_narrow_constant(g, cg_address_vector(g, address));
         address->c = (struct mr_class){MR_CLASS_VARYING, 0, 0};
     }
-    g->lanes = lanes;
+    g->now.lanes = lanes;
 }
 
 void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned space, struct cg_address *out)
@@ -91,18 +90,18 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
         if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS && operand->value)
             move_address(g, out, LLVMConstInt(unit->i64, (uint64_t)operand->value, true));
     } else {
-        unsigned lanes = g->lanes;
-        g->lanes = g->unit->width;
+        unsigned lanes = g->now.lanes;
+        g->now.lanes = g->unit->width;
         out->c.kind = MR_CLASS_VARYING;
         out->vector = cg_cast_bits(g, cg_read(g, operand->reg), unit->i64);
         if (operand->value)
             move_address(g, out, LLVMConstInt(unit->i64, (uint64_t)operand->value, true));
-        g->lanes = lanes;
+        g->now.lanes = lanes;
     }
     /* A variable's name means its place, though the instruction names no space. */
     bool named = operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && operand->var->space == MR_PTX_SPACE_SHARED;
     if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER || (space == MR_PTX_SPACE_GENERIC && named))
-        move_address(g, out, g->shared);
+        move_address(g, out, g->launch.shared);
     if (space == MR_PTX_SPACE_CONST && operand->kind == MR_PTX_OPERAND_REG_ADDRESS && (g->unit->narrow & 1u << space))
         constant_address(g, out);
 }
@@ -145,12 +144,12 @@ static LLVMValueRef has_low_bits(struct cg *g, const struct cg_address *address,
         }
         return any;
     }
-    unsigned lanes = g->lanes;
-    g->lanes = g->unit->width;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = g->unit->width;
     LLVMValueRef bits = LLVMBuildAnd(g->b, cg_address_vector(g, address), cg_int(g, i64, low), "");
     LLVMValueRef odd = LLVMBuildICmp(g->b, LLVMIntNE, bits, cg_int(g, i64, 0), "");
-    odd = cg_mask_bits(g, LLVMBuildAnd(g->b, odd, g->exec_vector, ""));
-    g->lanes = lanes;
+    odd = cg_mask_bits(g, LLVMBuildAnd(g->b, odd, g->now.exec_vector, ""));
+    g->now.lanes = lanes;
     return LLVMBuildICmp(g->b, LLVMIntNE, odd, cg_mask_zero(g), "");
 }
 
@@ -175,18 +174,18 @@ void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t byt
     struct cg_unit *unit = g->unit;
     if (!unit->request->note_accesses)
         return;
-    unsigned lanes = g->lanes;
-    g->lanes = unit->width;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = unit->width;
     LLVMTypeRef type = cg_vector_type(unit->i64, unit->width);
-    if (!g->noted) {
-        g->noted = cg_slot(g, type, "noted");
-        LLVMSetAlignment(g->noted, 64);
-        g->frame += 8ull * unit->width;
+    if (!g->memory.noted) {
+        g->memory.noted = cg_slot(g, type, "noted");
+        LLVMSetAlignment(g->memory.noted, 64);
+        g->memory.bytes += 8ull * unit->width;
     }
-    LLVMBuildStore(g->b, cg_address_vector(g, address), g->noted);
-    g->lanes = lanes;
-    cg_block_store(g, offsetof(struct mr_block, access), g->noted);
-    cg_block_store(g, offsetof(struct mr_block, access_mask), LLVMBuildZExt(g->b, g->exec, unit->i64, ""));
+    LLVMBuildStore(g->b, cg_address_vector(g, address), g->memory.noted);
+    g->now.lanes = lanes;
+    cg_block_store(g, offsetof(struct mr_block, access), g->memory.noted);
+    cg_block_store(g, offsetof(struct mr_block, access_mask), LLVMBuildZExt(g->b, g->now.exec, unit->i64, ""));
     cg_block_store(g, offsetof(struct mr_block, access_bytes), LLVMConstInt(unit->i32, bytes, false));
     cg_note_warp(g);
     /* Nothing of all that may come later than the access. */

@@ -9,6 +9,7 @@
  * looked for among them by its lower half.
  */
 #include "compile/codegen/operands/narrow.h"
+#include "compile/codegen/operands/operands.h"
 
 #define SPACE(id) (1u << MR_PTX_SPACE_##id)
 
@@ -44,8 +45,8 @@ LLVMValueRef cg_narrow_parameters(struct cg *g, LLVMValueRef params)
         return params;
     LLVMValueRef copy = cg_slot(g, LLVMArrayType2(g->unit->i8, bytes), "narrow");
     LLVMSetAlignment(copy, ALIGN);
-    g->frame += bytes;
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
+    g->memory.bytes += bytes;
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMBuildMemCpy(g->b, copy, ALIGN, params, ALIGN, LLVMConstInt(g->unit->i64, bytes, false));
     return copy;
 }
@@ -60,7 +61,7 @@ LLVMValueRef cg_narrow_constant(struct cg *g, LLVMValueRef address)
         if (!var || var->space != MR_PTX_SPACE_CONST)
             continue;
         LLVMValueRef start = cg_symbol_address(g, var);
-        if (g->lanes != 1)
+        if (g->now.lanes != 1)
             start = cg_splat(g, start);
         LLVMValueRef at = LLVMBuildSub(g->b, low, cg_resize(g, start, i32, false), "");
         LLVMValueRef here = LLVMBuildICmp(g->b, LLVMIntULT, at, cg_int(g, i32, var->size), "");

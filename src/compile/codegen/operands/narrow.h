@@ -4,7 +4,7 @@
 #ifndef MR_COMPILE_CODEGEN_OPERANDS_NARROW_H
 #define MR_COMPILE_CODEGEN_OPERANDS_NARROW_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 /* The spaces in which a function has addresses of 32 bits: bit n stands for the space n. */
 unsigned cg_narrow_spaces(const struct mr_ptx_function *func);

@@ -4,9 +4,8 @@
  * Operands and results: from PTX registers in their classes to LLVM values in
  * the form of the instruction at hand, and back.
  */
-#include "compile/codegen/basics/cg.h"
-#include "compile/codegen/basics/lines.h"
-#include "compile/codegen/operands/stepped.h"
+#include "compile/codegen/numbers/numbers.h"
+#include "compile/codegen/operands/operands.h"
 
 #include <string.h>
 
@@ -64,7 +63,7 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
     case MR_PTX_OPERAND_REG:
         if (operand->negated)
             return cg_predicate(g, operand);
-        if (g->looks && g->loose[operand->reg])
+        if (g->now.looks && g->regs.loose[operand->reg])
             return cg_as_element(g, cg_nan_mended(g, cg_read(g, operand->reg)), element);
         return cg_as_element(g, cg_read(g, operand->reg), element);
     case MR_PTX_OPERAND_IMM_INT: case MR_PTX_OPERAND_IMM_FLOAT:
@@ -74,14 +73,14 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
     case MR_PTX_OPERAND_SPECIAL: {
         LLVMValueRef vector = cg_special(g, operand, &rows[0]);
         if (!vector)
-            vector = cg_affine_rows(g, operand, rows) && g->lanes == 1 ? rows[0].base : cg_affine_vector(g, rows);
-        else if (g->lanes != 1 && !cg_is_vector(vector))
+            vector = cg_affine_rows(g, operand, rows) && g->now.lanes == 1 ? rows[0].base : cg_affine_vector(g, rows);
+        else if (g->now.lanes != 1 && !cg_is_vector(vector))
             vector = cg_splat(g, vector);
         return cg_as_element(g, vector, element);
     }
     default:
         if (cg_affine_rows(g, operand, rows))
-            return cg_as_element(g, g->lanes == 1 ? rows[0].base : cg_affine_vector(g, rows), element);
+            return cg_as_element(g, g->now.lanes == 1 ? rows[0].base : cg_affine_vector(g, rows), element);
         return cg_int(g, element, 0);
     }
 }
@@ -133,9 +132,9 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
 bool cg_affine_rows(struct cg *g, const struct mr_ptx_operand *operand, struct cg_affine *out)
 {
     bool good = true;
-    for (g->row = 0; g->row < g->flow.rows; g->row++)
-        good = good && cg_affine_source(g, operand, &out[g->row]);
-    g->row = 0;
+    for (g->now.row = 0; g->now.row < g->flow.rows; g->now.row++)
+        good = good && cg_affine_source(g, operand, &out[g->now.row]);
+    g->now.row = 0;
     return good;
 }
 
@@ -160,13 +159,13 @@ void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef v
         unsigned bits = cg_bits(cg_element(value)), part = bits / operand->count;
         LLVMTypeRef whole = cg_int_type(g, bits);
         value = cg_cast_bits(g, value, whole);
-        unsigned lanes = g->lanes;
-        g->lanes = cg_is_vector(value) ? g->unit->width : 1;
+        unsigned lanes = g->now.lanes;
+        g->now.lanes = cg_is_vector(value) ? g->unit->width : 1;
         for (unsigned i = 0; i < operand->count; i++) {
             LLVMValueRef piece = LLVMBuildLShr(g->b, value, cg_int(g, whole, (uint64_t)part * i), "");
             cg_write(g, &operand->elements[i], cg_resize(g, piece, cg_int_type(g, part), false));
         }
-        g->lanes = lanes;
+        g->now.lanes = lanes;
         break;
     }
     default:
@@ -176,10 +175,10 @@ void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef v
 
 LLVMValueRef cg_scalar_source(struct cg *g, const struct mr_ptx_operand *operand)
 {
-    unsigned lanes = g->lanes;
+    unsigned lanes = g->now.lanes;
     bool uniform = mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_UNIFORM;
-    g->lanes = uniform ? 1 : CG_LANES;
+    g->now.lanes = uniform ? 1 : CG_LANES;
     LLVMValueRef value = cg_source(g, operand, g->unit->i32);
-    g->lanes = lanes;
-    return uniform ? value : LLVMBuildExtractElement(g->b, value, cg_lowest_lane(g, g->exec), "");
+    g->now.lanes = lanes;
+    return uniform ? value : LLVMBuildExtractElement(g->b, value, cg_lowest_lane(g, g->now.exec), "");
 }

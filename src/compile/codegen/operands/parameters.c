@@ -5,10 +5,11 @@
  * parameters alone leaves the loop over warps with it. Compilers name a parameter itself, or move its address to a register first, as for members of a
  * structure: such a register is known by having one definition, a move or a sum with a constant.
  */
+#include "compile/codegen/basics/lines.h"
+#include "compile/codegen/operands/operands.h"
 #include "compile/codegen/operands/parameters.h"
 
 #include "base/memory.h"
-#include "compile/codegen/basics/lines.h"
 
 static bool is_kernel_parameter(const struct mr_ptx_var *var)
 {
@@ -29,7 +30,7 @@ static struct cg_parameter pointed_to(const struct cg *g, const struct mr_ptx_op
     if ((operand->kind == MR_PTX_OPERAND_SYMBOL || operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS) && is_kernel_parameter(operand->var)) {
         at.var = operand->var;
     } else if (operand->kind == MR_PTX_OPERAND_REG || operand->kind == MR_PTX_OPERAND_REG_ADDRESS) {
-        at = g->parameters[operand->reg];
+        at = g->regs.parameters[operand->reg];
         if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS)
             at.offset += operand->value;
     }
@@ -56,14 +57,14 @@ bool cg_parameters_prepare(struct cg *g)
     const struct mr_ptx_function *func = g->func;
     size_t regs = g->flow.reg_count ? g->flow.reg_count : 1;
     uint8_t *definitions = mr_calloc(regs, sizeof *definitions);
-    g->parameters = mr_calloc(regs, sizeof *g->parameters);
-    bool good = definitions && g->parameters;
+    g->regs.parameters = mr_calloc(regs, sizeof *g->regs.parameters);
+    bool good = definitions && g->regs.parameters;
     for (uint32_t i = 0; good && func->is_entry && i < func->inst_count; i++)
         mr_flow_registers(&g->flow, &func->insts[i], count_definitions, definitions);
     for (uint32_t i = 0; good && func->is_entry && i < func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &func->insts[i];
         if (inst->dst_count == 1 && inst->operands[0].kind == MR_PTX_OPERAND_REG && definitions[inst->operands[0].reg] == 1)
-            g->parameters[inst->operands[0].reg] = moved(g, inst);
+            g->regs.parameters[inst->operands[0].reg] = moved(g, inst);
     }
     mr_free(definitions);
     return good;
@@ -73,8 +74,8 @@ static LLVMValueRef read_once(struct cg *g, LLVMTypeRef type, uint64_t offset, u
 {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMValueRef place = LLVMConstInt(g->unit->i64, offset, false);
-    LLVMPositionBuilderBefore(g->b, g->prologue_end);
-    LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildInBoundsGEP2(g->b, g->unit->i8, g->params, &place, 1, ""), "");
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
+    LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildInBoundsGEP2(g->b, g->unit->i8, g->launch.params, &place, 1, ""), "");
     LLVMSetAlignment(value, bytes);
     cg_mark_invariant(g, value);
     LLVMPositionBuilderAtEnd(g->b, here);

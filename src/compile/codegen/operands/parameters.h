@@ -3,7 +3,7 @@
 #ifndef MR_COMPILE_CODEGEN_OPERANDS_PARAMETERS_H
 #define MR_COMPILE_CODEGEN_OPERANDS_PARAMETERS_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/basics/basics.h"
 
 /* Where in a kernel's parameter a register is known to point to; `var` is NULL if nothing is known. */
 struct cg_parameter {
@@ -11,7 +11,7 @@ struct cg_parameter {
     int64_t offset; /* bytes */
 };
 
-/* Finds a kernel's registers that hold addresses of parameters, into g->parameters; false when memory is short. */
+/* Finds a kernel's registers that hold addresses of parameters, into g->regs.parameters; false when memory is short. */
 bool cg_parameters_prepare(struct cg *g);
 
 /* Emits an `ld` if it reads a kernel's parameter at a place that is known, and aligned; else emits nothing and says false. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Values that step from lane to lane, of which each row of a warp has a base of its own: their parts, and the vector of all lanes.
+ * Values that step from lane to lane, of which each row of a warp has a base of its own: their parts, and the vector
+ * of all lanes.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/operands/operands.h"
 
 LLVMValueRef cg_row_start(const struct cg *g, LLVMValueRef base, int64_t stride)
 {
-    if (g->row == 0)
+    if (g->now.row == 0)
         return base;
-    LLVMValueRef ahead = LLVMConstInt(LLVMTypeOf(base), (uint64_t)stride * g->row * cg_row_lanes(g), true);
+    LLVMValueRef ahead = LLVMConstInt(LLVMTypeOf(base), (uint64_t)stride * g->now.row * cg_row_lanes(g), true);
     return LLVMBuildAdd(g->b, base, ahead, "");
 }
 
@@ -58,7 +59,8 @@ LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *rows)
     return vector;
 }
 
-/* The first lane of a row whose 32-bit sum base + stride * lane leaves the range of its type; the number of lanes if none does. */
+/* The first lane of a row whose 32-bit sum base + stride * lane leaves the range of its type; the number of lanes if
+ * none does. */
 LLVMValueRef cg_break(struct cg *g, LLVMValueRef base, int64_t stride, bool is_signed)
 {
     struct cg_unit *unit = g->unit;
@@ -79,7 +81,7 @@ LLVMValueRef cg_row_place(struct cg *g, LLVMValueRef slot)
 {
     if (LLVMGetTypeKind(LLVMGetAllocatedType(slot)) != LLVMArrayTypeKind)
         return slot;
-    LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, g->row, false)};
+    LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, g->now.row, false)};
     return LLVMBuildInBoundsGEP2(g->b, LLVMGetAllocatedType(slot), slot, at, 2, "");
 }
 
@@ -87,6 +89,6 @@ LLVMValueRef cg_row_runs(struct cg *g, unsigned row)
 {
     unsigned lanes = cg_row_lanes(g);
     uint64_t bits = (lanes == 64 ? ~UINT64_C(0) : (UINT64_C(1) << lanes) - 1) << (row * lanes);
-    LLVMValueRef active = LLVMBuildAnd(g->b, g->exec, LLVMConstInt(g->unit->mask, bits, false), "");
+    LLVMValueRef active = LLVMBuildAnd(g->b, g->now.exec, LLVMConstInt(g->unit->mask, bits, false), "");
     return LLVMBuildICmp(g->b, LLVMIntNE, active, cg_mask_zero(g), "");
 }

@@ -3,13 +3,13 @@
 /*
  * Which space a generic address is in.
  */
-#include "compile/codegen/basics/cg.h"
 #include "compile/codegen/basics/stack.h"
+#include "compile/codegen/operands/operands.h"
 
 /* Within [start, start + size), as one unsigned comparison. */
 static LLVMValueRef within(struct cg *g, LLVMValueRef address, LLVMValueRef start, LLVMValueRef size)
 {
-    if (g->lanes != 1) {
+    if (g->now.lanes != 1) {
         start = cg_splat(g, start);
         size = cg_splat(g, size);
     }
@@ -19,11 +19,12 @@ static LLVMValueRef within(struct cg *g, LLVMValueRef address, LLVMValueRef star
 LLVMValueRef cg_in_shared(struct cg *g, LLVMValueRef address)
 {
     LLVMValueRef size = cg_block_field(g, offsetof(struct mr_block, shared_size), g->unit->i32, "");
-    return within(g, address, g->shared, LLVMBuildZExt(g->b, size, g->unit->i64, ""));
+    return within(g, address, g->launch.shared, LLVMBuildZExt(g->b, size, g->unit->i64, ""));
 }
 
-/* Local memory is whatever lies in the frames of this warp: any of the function's own variables counts, and so does what is
- * close above the frame, where its callers' variables are; and memory of alloca, with what the kernel has close above it. */
+/* Local memory is whatever lies in the frames of this warp: any of the function's own variables counts, and so does
+ * what is close above the frame, where its callers' variables are; and memory of alloca, with what the kernel has
+ * close above it. */
 static LLVMValueRef in_local(struct cg *g, LLVMValueRef address)
 {
     LLVMValueRef mark = cg_slot(g, g->unit->i64, "frame");
@@ -68,7 +69,7 @@ LLVMValueRef cg_in_space(struct cg *g, LLVMValueRef address, unsigned space)
     }
     default: {
         /* .param, .param::entry: the kernel's parameters. */
-        LLVMValueRef start = LLVMBuildPtrToInt(g->b, g->params_place, g->unit->i64, "");
+        LLVMValueRef start = LLVMBuildPtrToInt(g->b, g->launch.params_place, g->unit->i64, "");
         return within(g, address, start, LLVMConstInt(g->unit->i64, g->unit->entry->func->param_size, false));
     }
     }

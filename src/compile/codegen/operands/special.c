@@ -3,7 +3,7 @@
 /*
  * Special registers.
  */
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/operands/operands.h"
 
 static LLVMValueRef zero_or(struct cg *g, uint64_t value)
 {
@@ -15,7 +15,7 @@ static LLVMValueRef read_timer(struct cg *g, size_t offset)
 {
     struct cg_unit *unit = g->unit;
     LLVMValueRef place = LLVMConstInt(unit->i64, offset, false);
-    LLVMValueRef pointer = LLVMBuildGEP2(g->b, unit->i8, g->runtime, &place, 1, "");
+    LLVMValueRef pointer = LLVMBuildGEP2(g->b, unit->i8, g->launch.runtime, &place, 1, "");
     LLVMValueRef callee = LLVMBuildLoad2(g->b, unit->ptr, pointer, "");
     return LLVMBuildCall2(g->b, LLVMFunctionType(unit->i64, NULL, 0, false), callee, NULL, 0, "");
 }
@@ -50,13 +50,13 @@ static LLVMValueRef launch_special(struct cg *g, const struct mr_ptx_operand *op
 {
     unsigned c = operand->component;
     switch (operand->special) {
-    case MR_PTX_SPECIAL_NTID: return c < 3 ? g->ntid[c] : zero_or(g, 1);
-    case MR_PTX_SPECIAL_CTAID: case MR_PTX_SPECIAL_CLUSTERID: return c < 3 ? g->ctaid[c] : zero_or(g, 0);
-    case MR_PTX_SPECIAL_NCTAID: case MR_PTX_SPECIAL_NCLUSTERID: return c < 3 ? g->nctaid[c] : zero_or(g, 1);
+    case MR_PTX_SPECIAL_NTID: return c < 3 ? g->launch.ntid[c] : zero_or(g, 1);
+    case MR_PTX_SPECIAL_CTAID: case MR_PTX_SPECIAL_CLUSTERID: return c < 3 ? g->launch.ctaid[c] : zero_or(g, 0);
+    case MR_PTX_SPECIAL_NCTAID: case MR_PTX_SPECIAL_NCLUSTERID: return c < 3 ? g->launch.nctaid[c] : zero_or(g, 1);
     case MR_PTX_SPECIAL_CLUSTER_NCTAID: case MR_PTX_SPECIAL_CLUSTER_NCTARANK: return zero_or(g, 1);
     case MR_PTX_SPECIAL_IS_EXPLICIT_CLUSTER:
         return LLVMConstInt(g->unit->i1, g->unit->entry->func->explicitcluster || g->unit->entry->func->reqnctapercluster[0] > 0, false);
-    case MR_PTX_SPECIAL_WARPID: return g->warp;
+    case MR_PTX_SPECIAL_WARPID: return g->warp.number;
     case MR_PTX_SPECIAL_NWARPID: return cg_block_field(g, offsetof(struct mr_block, warps), g->unit->i32, "");
     case MR_PTX_SPECIAL_SMID: return cg_block_field(g, offsetof(struct mr_block, worker), g->unit->i32, "");
     case MR_PTX_SPECIAL_NSMID: return zero_or(g, 4096); /* numbers of workers stay below */
@@ -81,12 +81,12 @@ LLVMValueRef cg_special(struct cg *g, const struct mr_ptx_operand *operand, stru
     case MR_PTX_SPECIAL_TID: {
         if (operand->component > 2)
             return zero_or(g, 0);
-        LLVMValueRef slot = g->tid_slots[operand->component];
-        LLVMValueRef tid = slot ? LLVMBuildLoad2(g->b, LLVMGetAllocatedType(slot), slot, "") : g->tid[operand->component];
+        LLVMValueRef slot = g->warp.tid_slots[operand->component];
+        LLVMValueRef tid = slot ? LLVMBuildLoad2(g->b, LLVMGetAllocatedType(slot), slot, "") : g->warp.tid[operand->component];
         if (mr_flow_operand_class(&g->flow, operand).kind == MR_CLASS_AFFINE) {
             *affine = (struct cg_affine){{MR_CLASS_AFFINE, operand->component == 0, 0}, tid, NULL};
-            if (operand->component == 1 && g->row)
-                affine->base = LLVMBuildAdd(g->b, affine->base, LLVMConstInt(g->unit->i32, g->row, false), "");
+            if (operand->component == 1 && g->now.row)
+                affine->base = LLVMBuildAdd(g->b, affine->base, LLVMConstInt(g->unit->i32, g->now.row, false), "");
             return NULL;
         }
         return tid;

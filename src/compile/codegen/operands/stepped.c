@@ -10,6 +10,7 @@
  * term of struct cg_stepped, whatever the step: `place` is b - lowest, `pace` is s, and `factor` is -2^32 and what it has been multiplied with since. It is
  * the same for `shr.s64 x, 32` of what steps by a multiple of 2^32, which is how compilers write the widening of x's upper half.
  */
+#include "compile/codegen/operands/operands.h"
 #include "compile/codegen/operands/stepped.h"
 
 #include <string.h>
@@ -29,13 +30,13 @@ LLVMTypeRef cg_stepped_slot_type(const struct cg *g, struct mr_class c)
 static LLVMValueRef part(struct cg *g, uint32_t reg, unsigned which)
 {
     LLVMValueRef at[2] = {LLVMConstInt(g->unit->i32, 0, false), LLVMConstInt(g->unit->i32, which, false)};
-    return LLVMBuildInBoundsGEP2(g->b, LLVMGetAllocatedType(g->slots[reg]), g->slots[reg], at, 2, "");
+    return LLVMBuildInBoundsGEP2(g->b, LLVMGetAllocatedType(g->regs.slots[reg]), g->regs.slots[reg], at, 2, "");
 }
 
 struct cg_stepped cg_stepped_read(struct cg *g, uint32_t reg)
 {
     LLVMValueRef parts[PARTS] = {NULL};
-    unsigned count = (unsigned)LLVMGetArrayLength2(LLVMGetAllocatedType(g->slots[reg]));
+    unsigned count = (unsigned)LLVMGetArrayLength2(LLVMGetAllocatedType(g->regs.slots[reg]));
     for (unsigned i = 0; i < count; i++)
         parts[i] = LLVMBuildLoad2(g->b, g->unit->i64, part(g, reg, i), "");
     return (struct cg_stepped){parts[PART_BASE], parts[PART_STEP], parts[PART_FACTOR], parts[PART_PLACE], parts[PART_PACE]};
@@ -44,11 +45,11 @@ struct cg_stepped cg_stepped_read(struct cg *g, uint32_t reg)
 void cg_stepped_write(struct cg *g, uint32_t reg, const struct cg_stepped *value)
 {
     LLVMValueRef parts[PARTS] = {value->base, value->step, value->factor, value->place, value->pace};
-    unsigned count = (unsigned)LLVMGetArrayLength2(LLVMGetAllocatedType(g->slots[reg]));
+    unsigned count = (unsigned)LLVMGetArrayLength2(LLVMGetAllocatedType(g->regs.slots[reg]));
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef to = part(g, reg, i), from = parts[i] ? parts[i] : i64_of(g, 0);
-        if (g->guard)
-            from = LLVMBuildSelect(g->b, g->guard, from, LLVMBuildLoad2(g->b, g->unit->i64, to, ""), "");
+        if (g->now.guard)
+            from = LLVMBuildSelect(g->b, g->now.guard, from, LLVMBuildLoad2(g->b, g->unit->i64, to, ""), "");
         LLVMBuildStore(g->b, from, to);
     }
 }
@@ -88,8 +89,8 @@ struct cg_stepped cg_stepped_rarely(struct cg *g, const struct cg_stepped *value
 LLVMValueRef cg_stepped_vector(struct cg *g, const struct cg_stepped *value, LLVMTypeRef element)
 {
     struct cg_unit *unit = g->unit;
-    unsigned lanes = g->lanes;
-    g->lanes = unit->width;
+    unsigned lanes = g->now.lanes;
+    g->now.lanes = unit->width;
     LLVMValueRef base = LLVMBuildTruncOrBitCast(g->b, value->base, element, ""), step = LLVMBuildTruncOrBitCast(g->b, value->step, element, "");
     LLVMValueRef ahead = LLVMBuildMul(g->b, cg_splat(g, step), cg_lane_numbers(g, element, 1), "");
     LLVMValueRef vector = LLVMBuildAdd(g->b, cg_splat(g, base), ahead, ""), even = cg_stepped_evenly(g, value);
@@ -106,7 +107,7 @@ LLVMValueRef cg_stepped_vector(struct cg *g, const struct cg_stepped *value, LLV
         LLVMAddIncoming(phi, (LLVMValueRef[]){vector, wrapped}, (LLVMBasicBlockRef[]){here, wraps}, 2);
         vector = phi;
     }
-    g->lanes = lanes;
+    g->now.lanes = lanes;
     return vector;
 }
 

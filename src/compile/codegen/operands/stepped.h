@@ -4,7 +4,7 @@
 #ifndef MR_COMPILE_CODEGEN_OPERANDS_STEPPED_H
 #define MR_COMPILE_CODEGEN_OPERANDS_STEPPED_H
 
-#include "compile/codegen/basics/cg.h"
+#include "compile/codegen/operands/operands.h"
 
 /* Lane l holds base + step * l + factor * ((place + pace * l) >> 32), the shift being arithmetic. All are i64; of a 32-bit value the lower halves count.
  * `factor` is a multiple of 2^32. The last three are NULL where there is no such term. */

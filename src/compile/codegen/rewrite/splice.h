@@ -7,7 +7,7 @@
 #ifndef MR_COMPILE_CODEGEN_REWRITE_SPLICE_H
 #define MR_COMPILE_CODEGEN_REWRITE_SPLICE_H
 
-#include "compile/codegen/rewrite/inline.h"
+#include "compile/codegen/rewrite/rewrite.h"
 
 /* Lists that grow, in the order of the new function's. */
 struct cg_body {
