@@ -1,58 +1,107 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares every #include "..." in src/ with docs/layers.txt, and sizes of files and functions with the project's limits."""
+"""Checks that the rooms of src/ stand in layers, and that files and functions keep the project's limits of size.
+
+docs/layers.txt lists each room (a folder of src/) with the rooms whose headers it may include. It is an error if
+
+- an #include "..." is not listed there, or names no file;
+- a pair is listed that no #include uses;
+- a room is listed that is gone, or sources lie in no room that is listed;
+- rooms are listed in a circle, or a room stands above one that it may include;
+- a room of the driver may include a library that sits on it (libs/).
+
+Every room may include base, which is listed nowhere. --root names another tree.
+"""
+import argparse
 import pathlib
 import re
 import sys
 
-ALWAYS = {"base", "observe"}
-GENERATED = {"api_impl.h", "error_table.inc"}
+from circles import circles
+
+ALWAYS = "base"
+LIBRARIES = "libs/"
+# Made in the build folder: who may include them.
+GENERATED = {
+    "api_impl.h": "api", "error_table.inc": "api", "compile/codegen_interface.h": "compile",
+    "runtime_impl.h": "cudart", "runtime_errors.inc": "cudart", "runtime_driver.inc": "cudart", "redirect_names.h": "redirect",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LIMITS = {".c": 1000, ".h": 300, ".S": 300}
 FUNCTION_LIMIT = 80
 
 
-def read_table(path: pathlib.Path) -> dict[str, set[str]]:
+def read_table(path: pathlib.Path) -> dict[str, list[str]]:
+    """The rooms in the order of the file, each with the rooms that it may include."""
     table = {}
     for line in path.read_text().splitlines():
-        line = line.split("#")[0].strip()
-        if line:
-            layer, _, known = line.partition(":")
-            table[layer.strip()] = set(known.split())
+        room, _, known = line.split("#")[0].partition(":")
+        if room.strip():
+            table[room.strip()] = known.split()
     return table
+
+
+def room_of(path: str, table: dict[str, list[str]]) -> str | None:
+    """The room with the longest name that holds this path (relative to src/)."""
+    return max((room for room in table if path.startswith(room + "/")), key=len, default=None)
+
+
+def table_problems(table: dict[str, list[str]], src: pathlib.Path) -> list[str]:
+    page, problems, above = "docs/layers.txt", [], list(table)
+    for room, known in table.items():
+        if not any((src / room).rglob("*.[chS]")):
+            problems.append(f"{page}: there is no room {room}")
+        for other in known:
+            if other == ALWAYS:
+                problems.append(f"{page}: {room} need not list {ALWAYS}, which all may include")
+            elif other not in table:
+                problems.append(f"{page}: {room} may include {other}, which is not listed")
+            elif other.startswith(LIBRARIES) and not room.startswith(LIBRARIES):
+                problems.append(f"{page}: {room} is the driver's, and may not include {other}, a library that sits on it")
+            elif above.index(other) > above.index(room):
+                problems.append(f"{page}: {room} stands below {other}, which it may include")
+    graph = {room: {other: set() for other in known} for room, known in table.items()}
+    return problems + [f"{page}: a circle of rooms: {' '.join(members)}" for members in circles(graph)]
+
+
+def include_problems(table: dict[str, list[str]], src: pathlib.Path, files: list[pathlib.Path]) -> list[str]:
+    problems, used = [], set()
+    for file in files:
+        name = file.relative_to(src)
+        room = room_of(str(name), table)
+        if room is None:
+            problems.append(f"src/{name}: no room of docs/layers.txt holds it")
+            continue
+        for included in INCLUDE.findall(file.read_text()):
+            if GENERATED.get(included) == room.split("/")[-1]:
+                continue
+            found = [path for path in (name.parent / included, pathlib.Path(included)) if (src / path).is_file()]
+            if not found:
+                problems.append(f"src/{name}: there is no {included}")
+                continue
+            other = room_of(str(found[0]), table)
+            used.add((room, other))
+            if other not in (room, ALWAYS) and other not in table[room]:
+                problems.append(f"src/{name}: {room} may not include {included}")
+    return problems + [f"docs/layers.txt: {room} may include {other}, and never does"
+                       for room, known in table.items() for other in known if (room, other) not in used]
 
 
 def functions(lines: list[str]) -> list[tuple[str, int]]:
     """Head and length of each function: what stands in column 0 around a brace in column 0."""
-    found, begin = [], 0
+    found, begin = [], None
     for number, line in enumerate(lines):
         if line == "{":
             begin = number
             while begin > 0 and lines[begin - 1][:1] not in ("", "}", "#", "/") and not lines[begin - 1].endswith(("*/", ";")):
                 begin -= 1
-        elif line == "}" and begin:
+        elif line == "}" and begin is not None:
             found.append((lines[begin], number - begin + 1))
-            begin = 0
+            begin = None
     return found
 
 
-def main() -> int:
-    root = pathlib.Path(__file__).resolve().parent.parent
-    table = read_table(root / "docs" / "layers.txt")
+def size_problems(root: pathlib.Path) -> list[str]:
     problems = []
-    files = sorted((root / "src").rglob("*.[chS]"))
-    for file in files:
-        layer = file.relative_to(root / "src").parts[0]
-        name = file.relative_to(root)
-        text = file.read_text()
-        if layer not in table:
-            problems.append(f"{name}: the layer '{layer}' is not in docs/layers.txt")
-            continue
-        for included in INCLUDE.findall(text):
-            other = included.split("/")[0] if "/" in included else layer
-            if included in GENERATED and layer == "api":
-                continue
-            if other != layer and other not in table[layer] | ALWAYS:
-                problems.append(f"{name}: {layer} may not include {included}")
     for folder in ("src", "tools", "examples", "tests", "bench"):
         for file in sorted((root / folder).rglob("*.[chS]")):
             lines = file.read_text().splitlines()
@@ -61,6 +110,17 @@ def main() -> int:
             for head, length in functions(lines):
                 if length > FUNCTION_LIMIT:
                     problems.append(f"{file.relative_to(root)}: {length} lines in {head}, the limit is {FUNCTION_LIMIT}")
+    return problems
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
+    root = parser.parse_args().root.resolve()
+    src = root / "src"
+    table = read_table(root / "docs" / "layers.txt")
+    files = sorted(src.rglob("*.[chS]"))
+    problems = table_problems(table, src) + include_problems(table, src, files) + size_problems(root)
     for problem in problems:
         print(problem)
     print(f"layers: {len(files)} files, {len(problems)} problems")
