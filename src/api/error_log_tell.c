@@ -34,7 +34,7 @@ static struct {
     bool made;
     _Atomic uint32_t posted; /* number of the next message, as far as the teller was rung for it */
     _Atomic uint32_t told;   /* all messages before this number have been told */
-} logs = { .calling = PTHREAD_MUTEX_INITIALIZER };
+} logs = { .calling = PTHREAD_MUTEX_INITIALIZER, .lock = MR_LOCK_INIT(TELLER) };
 
 static _Thread_local bool is_teller;
 
@@ -126,6 +126,7 @@ static void ring(unsigned added)
 /* Under `lock`, with the first entry in place. */
 static bool start_teller(void)
 {
+    MR_HELD(&logs.lock);
     if (logs.made)
         return true;
     atomic_store_explicit(&logs.told, mr_log_kept_next(), memory_order_relaxed);

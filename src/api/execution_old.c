@@ -46,6 +46,7 @@ CUresult mr_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes)
 /* Makes room for `size` bytes of parameters, zeroed; the module's lock is held. */
 static bool reserve(struct mr_function *function, size_t size)
 {
+    MR_HELD(&function->module->lock);
     size_t old = function->old.room;
     if (!mr_array_reserve((void **)&function->old.params, &function->old.room, size, 1))
         return false;

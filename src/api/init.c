@@ -11,7 +11,7 @@
 #include "memory/memory.h"
 #include "object/device.h"
 
-static mr_lock init_lock;
+static mr_lock init_lock = MR_LOCK_INIT(INIT);
 
 CUresult mr_cuInit(unsigned int Flags)
 {

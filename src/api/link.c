@@ -66,6 +66,7 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
     struct mr_link *link = mr_object_new(MR_KIND_LINK, sizeof *link, link_finish);
     if (!link)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_init(&link->lock, MR_LOCK_LINK);
     link->device = context->device;
     if (numOptions > 0) {
         link->answers = optionValues;
@@ -139,6 +140,7 @@ static CUresult link_status(CUresult status)
 /* Does the input go with those before it? A name defined twice is told now, as on hardware. The lock is held. */
 static CUresult try_join(struct mr_link *link)
 {
+    MR_HELD(&link->lock);
     struct mr_image_options options;
     char *text = NULL;
     if (link->count < 2)
@@ -275,6 +277,7 @@ static bool has_limit(const struct mr_link *link)
 /* Joins the inputs into link->image. The lock is held. */
 static CUresult complete(struct mr_link *link)
 {
+    MR_HELD(&link->lock);
     char *text = NULL;
     size_t size = 0;
     CUresult status = CUDA_SUCCESS;

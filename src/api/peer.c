@@ -19,7 +19,7 @@ struct pair { CUcontext from, to; };
 /* Under `lock`. Pairs of contexts that are gone are dropped when the next one is added. */
 static struct pair *pairs;
 static size_t pair_count, pair_room;
-static mr_lock lock;
+static mr_lock lock = MR_LOCK_INIT(PEER);
 
 static bool is_live(CUcontext handle)
 {
@@ -29,6 +29,7 @@ static bool is_live(CUcontext handle)
 /* The pair's index, or `pair_count`. Lock held. */
 static size_t find(CUcontext from, CUcontext to)
 {
+    MR_HELD(&lock);
     size_t i = 0;
     while (i < pair_count && (pairs[i].from != from || pairs[i].to != to))
         i++;

@@ -54,6 +54,7 @@ CUresult mr_cuUserObjectRelease(CUuserObject object, unsigned int count)
 /* The graph lock is held. */
 static struct mr_user_holding *find_holding(struct mr_graph *graph, const struct mr_user_object *object)
 {
+    MR_HELD(&mr_graph_lock);
     for (struct mr_list *at = graph->user_objects.next; at != &graph->user_objects; at = at->next) {
         struct mr_user_holding *holding = MR_CONTAINER(at, struct mr_user_holding, link);
         if (holding->object == object)

@@ -44,6 +44,7 @@ unsigned mr_chaos_draw(unsigned limit)
 
 void mr_chaos_pause(void)
 {
+    MR_MAY_WAIT();
     unsigned what = mr_chaos_draw(100);
     if (what < 60)
         return;

@@ -20,7 +20,7 @@ static struct {
     unsigned char level[MESSAGES];
     void *from[MESSAGES];
     char bytes[MR_LOG_KEPT_BYTES];
-} kept;
+} kept = { .lock = MR_LOCK_INIT(LOG) };
 
 static const struct mr_log_listener *listening; /* atomic */
 

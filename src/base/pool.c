@@ -88,6 +88,7 @@ static struct mr_pool_thread *provide_self(void)
 /* Makes a slab: one batch for the caller, the others for the pool, whose lock is held. Slabs are never freed, so that their start may be lost. */
 static unsigned refill_slab(struct mr_pool *pool, void *records[MR_POOL_BATCH])
 {
+    MR_HELD(&pool->lock);
     size_t stride = (pool->size + LINE - 1) & ~(size_t)(LINE - 1), batch = stride * MR_POOL_BATCH;
     size_t batches = batch * SLAB_BATCHES <= SLAB_MOST ? SLAB_BATCHES : 1;
     char *slab = mr_calloc(1, batch * batches + LINE);

@@ -15,6 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef MR_LOCKS_CHECKED
+_Static_assert(sizeof(mr_lock) == sizeof(uint32_t), "a lock is one word, unless locks are checked");
+#endif
+
 void mr_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
     struct timespec limit = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
@@ -29,7 +33,9 @@ void mr_futex_wake(_Atomic uint32_t *word, int count)
 void mr_lock_slow(mr_lock *lock)
 {
     for (int spin = 0; spin < 100; spin++) {
-        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && mr_lock_try(lock))
+        uint32_t idle = 0;
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong_explicit(&lock->word, &idle, 1, memory_order_acquire, memory_order_relaxed))
             return;
         mr_pause();
     }
@@ -44,6 +50,7 @@ void mr_unlock_slow(mr_lock *lock)
 
 int mr_thread_start(void *(*run)(void *data), void *data)
 {
+    MR_MAY_WAIT();
     static const int of_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
     sigset_t all, before;
     pthread_t thread;

@@ -20,7 +20,7 @@
 _Thread_local struct mr_visitor mr_visit_self __attribute__((tls_model("initial-exec"), aligned(64))) = { .epoch = MR_VISIT_STRANGER };
 _Atomic uint64_t mr_visit_epoch = 1;
 
-static mr_lock list_lock;               /* guards the list; a leaf */
+static mr_lock list_lock = MR_LOCK_INIT(VISITORS);               /* guards the list; a leaf */
 static struct mr_visitor *visitors;
 static _Atomic uint32_t counted;
 static _Atomic bool fences = true;      /* the kernel doesn't help: visits have fences of their own */
@@ -164,6 +164,7 @@ bool mr_visit_is_over(uint64_t then)
 /* Is every visitor outside, or did it enter in this epoch? The list's lock is held. */
 static bool all_are_here(uint64_t epoch)
 {
+    MR_HELD(&list_lock);
     for (struct mr_visitor *visitor = visitors; visitor; visitor = visitor->next) {
         uint64_t inside = atomic_load_explicit(&visitor->epoch, memory_order_acquire);
         if (is_inside(inside) && inside != epoch)

@@ -13,7 +13,7 @@
 #include "stream/stream.h"
 
 _Atomic uint32_t mr_captures;
-mr_lock mr_capture_lock;
+mr_lock mr_capture_lock = MR_LOCK_INIT(CAPTURE);
 struct mr_list mr_capture_list = { &mr_capture_list, &mr_capture_list };
 static uint64_t last_id;
 
@@ -129,6 +129,7 @@ struct mr_seat *mr_seat_of(struct mr_stream *stream)
 
 struct mr_seat *mr_seat_new(struct mr_capture *capture, struct mr_stream *stream)
 {
+    MR_HELD(&mr_capture_lock);
     struct mr_seat *seat = mr_calloc(1, sizeof *seat);
     if (!seat || !mr_object_try_hold(stream)) {
         mr_free(seat);
@@ -144,6 +145,7 @@ struct mr_seat *mr_seat_new(struct mr_capture *capture, struct mr_stream *stream
 /* Takes the stream from its seat, which stays with the capture. Returns the stream, whose reference the caller drops once the lock is dropped. */
 static struct mr_stream *seat_leave(struct mr_seat *seat)
 {
+    MR_HELD(&mr_capture_lock);
     struct mr_stream *stream = seat->stream;
     if (stream)
         atomic_store(mr_stream_seat(stream), NULL);
@@ -154,6 +156,7 @@ static struct mr_stream *seat_leave(struct mr_seat *seat)
 /* Ends the capture: no stream is captured by it any more. The list that is returned has the seats, for seats_free once the lock is dropped. */
 static struct mr_list *capture_close(struct mr_capture *capture)
 {
+    MR_HELD(&mr_capture_lock);
     capture->open = false;
     mr_list_remove(&capture->link);
     atomic_fetch_sub_explicit(&mr_captures, 1, memory_order_relaxed);
@@ -171,6 +174,7 @@ static struct mr_list *capture_close(struct mr_capture *capture)
 /* Frees what capture_close left, and the graph if nobody gets it; no lock held. */
 static void capture_finish(struct mr_capture *capture, bool with_graph)
 {
+    MR_MAY_WAIT();
     struct mr_graph *graph = with_graph ? mr_object_find(capture->graph, MR_KIND_GRAPH) : NULL;
     while (!mr_list_empty(&capture->seats)) {
         struct mr_seat *seat = MR_CONTAINER(capture->seats.next, struct mr_seat, link);
@@ -187,6 +191,7 @@ static void capture_finish(struct mr_capture *capture, bool with_graph)
 
 void mr_capture_invalidate(struct mr_capture *capture, const char *why)
 {
+    MR_HELD(&mr_capture_lock);
     if (capture->invalidated)
         return;
     capture->invalidated = true;
@@ -215,6 +220,7 @@ static struct mr_capture *capture_new(CUstreamCaptureMode mode, CUgraph graph, b
 static CUresult capture_start(struct mr_capture *capture, struct mr_stream *stream, struct mr_graph *graph,
     const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
 {
+    MR_HELD(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     if (seat) {
         mr_call_log(MR_LOG_INFO, "stream %p is being captured already", mr_object_handle(stream));
@@ -280,6 +286,7 @@ static struct mr_node *node_of(CUgraphNode handle, const struct mr_graph *graph)
 /* Marks the nodes of a set and all that come before them; `stack` has room for every node of the graph. Under mr_graph_lock. */
 static void mark_before(const struct mr_points *points, const struct mr_graph *graph, struct mr_node **stack)
 {
+    MR_HELD(&mr_graph_lock);
     size_t depth = 0;
     for (size_t i = 0; i < points->count; i++) {
         struct mr_node *node = node_of(points->nodes[i], graph);
@@ -303,6 +310,7 @@ static void mark_before(const struct mr_points *points, const struct mr_graph *g
 /* Has every seat's work come back to the origin? CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_ERROR_OUT_OF_MEMORY. */
 static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph)
 {
+    MR_HELD(&mr_capture_lock);
     if (capture->seats.next->next == &capture->seats)
         return CUDA_SUCCESS;
     CUresult status = CUDA_SUCCESS;
@@ -334,6 +342,7 @@ static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph)
 /* Whether the capture can end with a graph; the lock is held. */
 static CUresult judge_end(struct mr_capture *capture)
 {
+    MR_HELD(&mr_capture_lock);
     struct mr_graph *graph = mr_object_find(capture->graph, MR_KIND_GRAPH);
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != mr_capture_thread()) {
         mr_call_log(MR_LOG_INFO, "the capture was begun by another thread, and not in relaxed mode");

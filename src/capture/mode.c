@@ -79,6 +79,7 @@ static bool concerns_context(const struct mr_capture *capture, const struct mr_c
 
 bool mr_capture_blocks_legacy(struct mr_context *context)
 {
+    MR_HELD(&mr_capture_lock);
     for (struct mr_list *link = mr_capture_list.next; link != &mr_capture_list; link = link->next)
         if (concerns_context(MR_CONTAINER(link, struct mr_capture, link), context, true))
             return true;
@@ -88,6 +89,7 @@ bool mr_capture_blocks_legacy(struct mr_context *context)
 /* Invalidates the context's captures; true if there is one. */
 static bool spoil(struct mr_context *context, bool blocking, const char *why)
 {
+    MR_HELD(&mr_capture_lock);
     bool any = false;
     for (struct mr_list *link = mr_capture_list.next; link != &mr_capture_list; link = link->next) {
         struct mr_capture *capture = MR_CONTAINER(link, struct mr_capture, link);
@@ -101,6 +103,7 @@ static bool spoil(struct mr_context *context, bool blocking, const char *why)
 
 CUresult mr_capture_check_legacy(struct mr_stream *stream)
 {
+    MR_HELD(&mr_capture_lock);
     if (!mr_stream_is_legacy(stream) ||
         !spoil(mr_stream_context(stream), true, "the legacy stream was used, which would wait for a stream of it"))
         return CUDA_SUCCESS;

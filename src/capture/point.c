@@ -21,6 +21,7 @@ static void point_release(struct mr_event_point *point)
 /* The event's point, held for the caller; NULL if its latest recording was not captured. */
 static struct mr_event_point *point_of(struct mr_event *event)
 {
+    MR_HELD(&mr_capture_lock);
     mr_lock_take(&event->lock);
     struct mr_event_point *point = mr_event_point(event);
     if (point)
@@ -64,6 +65,7 @@ CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event)
 /* Puts the point's nodes before what comes next in the stream, which joins the capture if it is in none. */
 static CUresult join(struct mr_stream *stream, const struct mr_event_point *point)
 {
+    MR_HELD(&mr_capture_lock);
     struct mr_capture *capture = point->capture;
     struct mr_seat *seat = mr_seat_of(stream);
     if (!capture->open || capture->invalidated) {

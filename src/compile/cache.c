@@ -43,7 +43,7 @@ struct file_header {
     uint32_t flags, abi;
 };
 
-static mr_lock folder_lock;
+static mr_lock folder_lock = MR_LOCK_INIT(FOLDER);
 static bool folder_known, folder_good;
 static char folder[PATH_ROOM - 64];
 static uint64_t limit;                    /* on its bytes; known with the folder */

@@ -33,7 +33,7 @@ __attribute__((noinline)) void __jit_debug_register_code(void)
     __asm__ volatile("" ::: "memory");
 }
 
-static mr_lock lock; /* held while the list is changed and shown */
+static mr_lock lock = MR_LOCK_INIT(DEBUGGER); /* held while the list is changed and shown */
 
 struct mr_debugger_object *mr_debugger_show(const void *object, size_t size)
 {

@@ -44,7 +44,7 @@ static FILE *file;        /* NULL: nobody wants to know */
 static bool dumps;        /* it is a jitdump */
 static char folder[4096]; /* of the PTX, with a slash behind it, or empty */
 static uint64_t written;  /* functions */
-static mr_lock lock;      /* held while something is written */
+static mr_lock lock = MR_LOCK_INIT(PERF);      /* held while something is written */
 
 static bool begin_dump(void)
 {

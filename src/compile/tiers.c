@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "compile/program.h"
 
-static mr_lock lock; /* held while a version is put on a list or taken off, and while the second list is looked at */
+static mr_lock lock = MR_LOCK_INIT(TIERS); /* held while a version is put on a list or taken off, and while the second list is looked at */
 static struct mr_list hot = { &hot, &hot }; /* first versions, each with a reference to its program */
 static struct mr_list watched = { &watched, &watched }; /* first versions of which a run has begun, and that may have ended meanwhile; without references */
 static bool made; /* the thread is there, or somebody is making it */
@@ -62,6 +62,7 @@ static void let_go(struct mr_program *program)
 /* Puts a version on the list, so that nobody has to announce its runs any more; the caller has taken a reference to its program. Lock held. */
 static void put_hot(struct mr_variant *first)
 {
+    MR_HELD(&lock);
     atomic_store_explicit(&first->tier.watched, true, memory_order_relaxed);
     atomic_fetch_add_explicit(&pending, 1, memory_order_relaxed);
     first->stage = MR_TIER_HOT;
@@ -71,6 +72,7 @@ static void put_hot(struct mr_variant *first)
 /* Lock held. */
 static void stop_watching(struct mr_variant *first)
 {
+    MR_HELD(&lock);
     if (first->stage != MR_TIER_WATCHED)
         return;
     mr_list_remove(&first->link);
@@ -80,6 +82,7 @@ static void stop_watching(struct mr_variant *first)
 /* Looks at the run of a version that is watched. How many ns from now to look again; 0 if it is taken off the list. Lock held. */
 static uint64_t look_at(struct mr_variant *first, uint64_t now)
 {
+    MR_HELD(&lock);
     struct mr_tier *tier = &first->tier;
     uint64_t since = atomic_load_explicit(&tier->since, memory_order_relaxed), run = since < now ? now - since : 0;
     uint64_t spent = atomic_load_explicit(&tier->spent, memory_order_relaxed), left = spent < tier->enough ? tier->enough - spent : 0;

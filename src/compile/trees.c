@@ -12,7 +12,7 @@
 /* As many as threads may well take turns with. */
 #define KEPT_MOST 8u
 
-static mr_lock lock; /* held while a tree is put on the list or taken off */
+static mr_lock lock = MR_LOCK_INIT(TREES); /* held while a tree is put on the list or taken off */
 static struct mr_list kept = { &kept, &kept }; /* programs, the one used last at the end */
 static unsigned kept_count;
 
@@ -41,6 +41,7 @@ static struct mr_tree *parse_again(const struct mr_source *source)
 /* Under the lock. */
 static struct mr_tree *take_off(struct mr_program *program)
 {
+    MR_HELD(&lock);
     struct mr_tree *tree = program->kept;
     if (!tree)
         return NULL;

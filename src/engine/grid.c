@@ -112,6 +112,7 @@ bool mr_grid_has_more(const struct mr_grid *grid)
 
 struct mr_grid *mr_grid_best(void)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_grid *best = NULL;
     for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
         struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
@@ -123,6 +124,7 @@ struct mr_grid *mr_grid_best(void)
 
 void mr_grid_heat(struct mr_grid *grid)
 {
+    MR_HELD(&mr_engine.lock);
     if (grid->hot)
         return;
     grid->hot = true;
@@ -144,6 +146,7 @@ bool mr_grid_may_wait(const struct mr_grid *grid)
 /* Workers need not look for it any more. Lock held. */
 static void cool(struct mr_grid *grid)
 {
+    MR_HELD(&mr_engine.lock);
     if (!grid->hot)
         return;
     grid->hot = false;
@@ -153,6 +156,7 @@ static void cool(struct mr_grid *grid)
 
 void mr_grid_enter(struct mr_grid *grid)
 {
+    MR_HELD(&mr_engine.lock);
     uint32_t before = atomic_fetch_add_explicit(&grid->inside, 1, memory_order_relaxed);
     if (before + 1 >= mr_engine.base && !mr_grid_may_wait(grid))
         cool(grid);
@@ -194,6 +198,7 @@ struct mr_put_back { struct mr_put_back *next; uint64_t first, end; };
 
 bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_put_back *blocks = mr_alloc(sizeof *blocks);
     if (!blocks)
         return false;
@@ -340,6 +345,7 @@ static bool leave(struct mr_grid *grid)
 /* How many threads beside this one will find work in the grid, those left out that are about to look for some. Nobody knows that of a kernel that has not run. Lock held. */
 static unsigned helpers_for(const struct mr_grid *grid)
 {
+    MR_HELD(&mr_engine.lock);
     uint64_t most = mr_engine.base - 1, coming = (uint64_t)mr_engine.spinning + mr_engine.woken + mr_engine.starting;
     uint64_t cost = grid->launch ? estimate_get(estimate_key(grid->launch)) : 0;
     uint64_t paying = !grid->launch ? grid->total : cost ? grid->total / (SHARE_NS * SCALE / cost + 1) : 0;
@@ -438,6 +444,7 @@ bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, 
 
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self)
 {
+    MR_MAY_WAIT();
     if (run_share(grid, self) && leave(grid))
         grid->resume(grid);
 }

@@ -24,6 +24,7 @@ struct watch { uint64_t progress; unsigned stalled, patience, calm; };
 /* A number that changes whenever a worker takes something up. Lock held. */
 static uint64_t progress_now(void)
 {
+    MR_HELD(&mr_engine.lock);
     uint64_t sum = mr_engine.takes + atomic_load_explicit(&mr_engine.goes_on, memory_order_relaxed);
     for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
         struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
@@ -35,6 +36,7 @@ static uint64_t progress_now(void)
 /* One look. Lock held. */
 static struct mr_call look(struct watch *watch)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_call call = { 0 };
     uint64_t progress = progress_now();
     if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
@@ -92,6 +94,7 @@ static void *monitor_main(void *data)
 
 void mr_monitor_wake(void)
 {
+    MR_MAY_WAIT();
     mr_lock_take(&mr_engine.lock);
     bool make = !mr_engine.monitor_made;
     mr_engine.monitor_made = true;

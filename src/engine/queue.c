@@ -14,7 +14,7 @@
 #include "engine/workers.h"
 
 struct mr_engine mr_engine = { .grids = { &mr_engine.grids, &mr_engine.grids }, .runners = { &mr_engine.runners, &mr_engine.runners },
-    .top_key = MR_ENGINE_KEY_NONE, .stall_pace = { 50000000, 100000000, 1000000000, 4000000 } };
+    .lock = MR_LOCK_INIT(ENGINE), .top_key = MR_ENGINE_KEY_NONE, .stall_pace = { 50000000, 100000000, 1000000000, 4000000 } };
 
 static _Atomic uint64_t next_sequence = 1;
 
@@ -58,6 +58,7 @@ static struct mr_heap *first_heap(void)
 
 void mr_engine_publish(void)
 {
+    MR_HELD(&mr_engine.lock);
     uint32_t count = 0;
     for (unsigned i = 0; i < MR_LEVELS; i++)
         count += mr_engine.levels[i].count;
@@ -99,6 +100,7 @@ static void sift_down(struct mr_heap *heap, struct mr_task *task, uint32_t place
 /* Lock held; the task is queued. */
 static void remove_task(struct mr_task *task)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_heap *heap = heap_of(task->key);
     uint32_t place = task->place;
     struct mr_task *last = heap->at[heap->count--];
@@ -128,6 +130,7 @@ struct mr_call mr_engine_push(struct mr_task *task, uint64_t key)
 
 bool mr_engine_remove(struct mr_task *task)
 {
+    MR_HELD(&mr_engine.lock);
     if (task->place == 0)
         return false;
     remove_task(task);
@@ -174,6 +177,7 @@ static struct mr_heap *pass_over(unsigned level)
 
 bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_grid *best = mr_engine.hot_grids ? mr_grid_best() : NULL;
     struct mr_heap *first = first_heap(), *due = NULL;
     *task = NULL;

@@ -32,7 +32,7 @@
 
 struct bucket { mr_lock lock; _Atomic uint32_t count; struct mr_list watches; /* next is NULL before the first use */ };
 
-static struct bucket buckets[BUCKETS];
+static struct bucket buckets[BUCKETS] = { [0 ... BUCKETS - 1] = { .lock = MR_LOCK_INIT(BUCKET) } };
 _Atomic uint32_t mr_watch_count;
 void (*mr_watch_settle)(void);
 
@@ -43,7 +43,7 @@ static struct {
     _Atomic uint32_t bell;           /* futex */
     _Atomic uint64_t happened;       /* when something was added, rung for or over */
     _Atomic uint64_t rounds;
-} poller;
+} poller = { .lock = MR_LOCK_INIT(POLLER) };
 
 static _Thread_local struct { struct mr_watch *first, *last; bool running; } over __attribute__((tls_model("initial-exec")));
 
@@ -186,6 +186,7 @@ static void *poller_main(void *data)
 
 bool mr_watch_begin(void)
 {
+    MR_MAY_WAIT();
     static _Atomic bool running;
     if (__builtin_expect(atomic_load_explicit(&running, memory_order_acquire), 1))
         return true;

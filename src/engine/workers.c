@@ -35,6 +35,7 @@ static bool key_made;
 /* A runner number that nobody has; the last one is shared if all are taken. Lock held. */
 static unsigned take_number(void)
 {
+    MR_HELD(&mr_engine.lock);
     for (unsigned word = 0; word < sizeof mr_engine.numbers / sizeof *mr_engine.numbers; word++) {
         if (~mr_engine.numbers[word]) {
             unsigned bit = (unsigned)__builtin_ctzll(~mr_engine.numbers[word]);
@@ -86,6 +87,7 @@ bool mr_engine_on_worker(void)
 /* How many workers there should be now: one for each processor, and one more for each that only waits. Lock held. */
 static unsigned wanted_workers(void)
 {
+    MR_HELD(&mr_engine.lock);
     unsigned wanted = mr_engine.base + mr_engine.waiting;
     return wanted < MR_WORKERS_LIMIT ? wanted : MR_WORKERS_LIMIT;
 }
@@ -102,6 +104,7 @@ static void set_base(void)
 
 struct mr_call mr_engine_call_one(unsigned most_workers)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_call call = { 0 };
     if (mr_engine.sleeping > mr_engine.woken) {
         mr_engine.woken++;
@@ -117,6 +120,7 @@ struct mr_call mr_engine_call_one(unsigned most_workers)
 
 struct mr_call mr_engine_call(void)
 {
+    MR_HELD(&mr_engine.lock);
     struct mr_call call = { 0 };
     if (__builtin_expect(mr_engine.base == 0, 0))
         set_base();
@@ -132,6 +136,7 @@ struct mr_call mr_engine_call(void)
 
 struct mr_call mr_engine_call_for(struct mr_grid *grid)
 {
+    MR_HELD(&mr_engine.lock);
     unsigned sleeping = mr_engine.sleeping - mr_engine.woken, count = grid->helpers < sleeping ? grid->helpers : sleeping;
     count = count < FAN ? count : FAN;
     if (count == 0)
@@ -250,6 +255,7 @@ static void *worker_main(void *data)
 
 void mr_worker_start(void)
 {
+    MR_MAY_WAIT();
     int error = mr_thread_start(worker_main, NULL);
     if (error == 0)
         return;

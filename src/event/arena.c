@@ -5,7 +5,6 @@
  * one that was killed can be told: orphans are looked through when many have gathered. */
 #include "event/arena.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +17,7 @@
 #define ORPHANS_MANY 64u
 #define SWEEP_NS 100000000u     /* looking through many orphans takes milliseconds: not more often */
 
-mr_lock mr_arena_lock;
+mr_lock mr_arena_lock = MR_LOCK_INIT(ARENA);
 static struct mr_list own_arenas = { &own_arenas, &own_arenas }, other_arenas = { &other_arenas, &other_arenas };
 
 static struct mr_arena_file *map(int fd)
@@ -47,6 +46,7 @@ static void arena_free(struct mr_arena *arena)
 
 static struct mr_arena *own_new(void)
 {
+    MR_HELD(&mr_arena_lock);
     struct mr_arena *arena = arena_new();
     if (!arena)
         return NULL;
@@ -111,7 +111,7 @@ static bool slot_take(struct mr_arena *arena, uint32_t *index)
 
 CUresult mr_arena_slot_new(uint64_t self, struct mr_arena **out, uint32_t *index)
 {
-    assert(mr_lock_is_held(&mr_arena_lock));
+    MR_HELD(&mr_arena_lock);
     struct mr_arena *arena = NULL;
     uint64_t nonce = 0;
     if (!self || !mr_share_random(&nonce, sizeof nonce))
@@ -134,7 +134,7 @@ CUresult mr_arena_slot_new(uint64_t self, struct mr_arena **out, uint32_t *index
 
 void mr_arena_slot_end(struct mr_arena *arena, uint32_t index)
 {
-    assert(mr_lock_is_held(&mr_arena_lock));
+    MR_HELD(&mr_arena_lock);
     struct mr_slot *slot = &arena->file->slots[index];
     /* Who opens it says so first and then looks at the nonce again: one of the two sees the other. */
     atomic_store(&slot->nonce, 0);
@@ -151,7 +151,7 @@ void mr_arena_slot_end(struct mr_arena *arena, uint32_t index)
 
 CUresult mr_arena_open(const struct mr_share_handle *handle, struct mr_arena **out)
 {
-    assert(mr_lock_is_held(&mr_arena_lock));
+    MR_HELD(&mr_arena_lock);
     for (struct mr_list *link = other_arenas.next; link != &other_arenas; link = link->next) {
         struct mr_arena *arena = MR_CONTAINER(link, struct mr_arena, link);
         if (memcmp(&arena->share.token, &handle->token, sizeof handle->token) == 0) {
@@ -183,7 +183,7 @@ CUresult mr_arena_open(const struct mr_share_handle *handle, struct mr_arena **o
 
 void mr_arena_close(struct mr_arena *arena)
 {
-    assert(mr_lock_is_held(&mr_arena_lock));
+    MR_HELD(&mr_arena_lock);
     if (arena->own || --arena->open > 0)
         return;
     mr_list_remove(&arena->link);

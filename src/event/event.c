@@ -48,6 +48,7 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUeven
     struct mr_event *event = mr_object_new(MR_KIND_EVENT, sizeof *event, event_finish);
     if (!event)
         return NULL;
+    mr_lock_init(&event->lock, MR_LOCK_EVENT);
     *handle = mr_object_handle(event);
     mr_object_hold(context);
     event->flags = (uint8_t)flags;
@@ -170,6 +171,7 @@ void mr_event_set_point(struct mr_event *event, struct mr_event_point *point, vo
 
 struct mr_event_point *mr_event_point(struct mr_event *event)
 {
+    MR_HELD(&event->lock);
     return mr_event_is_captured(event) ? event->point : NULL;
 }
 

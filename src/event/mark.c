@@ -10,7 +10,8 @@
 
 #define CLOSED ((struct mr_waiter *)(uintptr_t)1)
 
-static struct mr_pool marks = { .place = MR_POOL_MARKS, .size = sizeof(struct mr_mark), .link = offsetof(struct mr_mark, link) };
+static struct mr_pool marks = { .place = MR_POOL_MARKS, .size = sizeof(struct mr_mark), .link = offsetof(struct mr_mark, link),
+    .lock = MR_LOCK_INIT(POOL) };
 
 struct mr_mark *mr_mark_new(void)
 {

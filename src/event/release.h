@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/thread.h"
+
 /* Embedded in what waits, which stays in place until `go` has run. `go` is called once, with no lock held; it must not block, nor run the program's
  * code. The record is its owner's again from the call on. */
 struct mr_release {
@@ -35,6 +37,7 @@ void mr_release_all_slow(void);
 /* Works the list off, unless that is going on further down on this thread's stack. No lock held. */
 static inline void mr_release_all(void)
 {
+    MR_MAY_WAIT();
     if (__builtin_expect(mr_releases.first != NULL, 0) && !mr_releases.going)
         mr_release_all_slow();
 }

@@ -54,6 +54,7 @@ static void close_slot(struct mr_slot *slot)
 /* Frees what has ended. mr_arena_lock held. */
 static void sweep(void)
 {
+    MR_HELD(&mr_arena_lock);
     struct mr_shared_event *shared = atomic_exchange_explicit(&ended, NULL, memory_order_acq_rel);
     while (shared) {
         struct mr_shared_event *next = shared->next;
@@ -110,6 +111,7 @@ static struct mr_shared_event *shared_new(struct mr_arena *arena, uint32_t index
     struct mr_shared_event *shared = mr_calloc(1, sizeof *shared);
     if (!shared)
         return NULL;
+    mr_lock_init(&shared->lock, MR_LOCK_SHARED);
     atomic_store_explicit(&shared->references, 1, memory_order_relaxed);
     shared->arena = arena;
     shared->index = index;
@@ -319,7 +321,7 @@ static bool convert(struct mr_event *event, struct mr_shared_event *shared)
 
 static CUresult share(struct mr_event *event)
 {
-    static mr_lock sharing;   /* two threads don't export one event at the same time */
+    static mr_lock sharing = MR_LOCK_INIT(SHARING);   /* two threads don't export one event at the same time */
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&sharing);
     if (!atomic_load_explicit(&event->shared, memory_order_acquire)) {
@@ -345,6 +347,7 @@ static CUresult share(struct mr_event *event)
 
 CUresult mr_event_export(struct mr_event *event, struct mr_share_handle *out)
 {
+    MR_MAY_WAIT();
     if (!(event->flags & CU_EVENT_INTERPROCESS) || event->imported) {
         mr_log(MR_LOG_INFO, "event %p %s", mr_object_handle(event),
             event->imported ? "is another process's" : "was made without CU_EVENT_INTERPROCESS");
@@ -385,6 +388,7 @@ static bool open_slot(struct mr_slot *slot, uint64_t self, uint64_t nonce)
 /* The record of the slot that a handle leads to, with a reference. Lock held. */
 static CUresult open_shared(const struct mr_share_handle *handle, struct mr_shared_event **out)
 {
+    MR_HELD(&mr_arena_lock);
     struct mr_arena *arena;
     uint64_t self = mr_process_self();
     if (!self || handle->value[0] >= MR_ARENA_SLOTS)
@@ -415,6 +419,7 @@ static CUresult open_shared(const struct mr_share_handle *handle, struct mr_shar
 
 CUresult mr_event_import(struct mr_context *context, const struct mr_share_handle *handle, struct mr_event **out)
 {
+    MR_MAY_WAIT();
     struct mr_shared_event *shared = NULL;
     if (mr_share_handle_is_own(handle)) {
         mr_log(MR_LOG_INFO, "the handle is of this very process");

@@ -57,6 +57,7 @@ static void watcher_call(struct mr_watcher *watcher)
 
 void mr_shared_watcher_nudge(struct mr_arena *arena)
 {
+    MR_HELD(&mr_arena_lock);
     if (arena->watcher)
         watcher_call(arena->watcher);
 }
@@ -149,6 +150,7 @@ static struct mr_watcher *watcher_new(struct mr_arena *arena)
     struct mr_watcher *watcher = mr_calloc(1, sizeof *watcher);
     if (!watcher)
         return NULL;
+    mr_lock_init(&watcher->lock, MR_LOCK_WATCHER);
     watcher->arena = arena;
     mr_list_init(&watcher->waits);
     int error = mr_thread_start(watcher_main, watcher);

@@ -43,6 +43,7 @@ static bool all_handles_used(const struct mr_graph *graph)
 /* Lays out the plan; the graph lock is held. */
 static CUresult build_locked(struct mr_exec *exec, struct mr_graph *graph, struct mr_exec_problem *problem)
 {
+    MR_HELD(&mr_graph_lock);
     if (!mr_object_handle(graph))
         return CUDA_ERROR_INVALID_VALUE;
     if (graph->parent && graph->parent->work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
@@ -67,6 +68,7 @@ CUresult mr_exec_new(struct mr_graph *graph, uint64_t flags, struct mr_exec **ou
     struct mr_exec *exec = mr_object_new(MR_KIND_GRAPH_EXEC, sizeof *exec, exec_finish);
     if (!exec)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_init(&exec->lock, MR_LOCK_EXEC);
     mr_list_init(&exec->users);
     exec->flags = flags;
     exec->graph = (uint64_t)(uintptr_t)mr_object_handle(graph);
@@ -344,6 +346,7 @@ void mr_exec_launch_end(struct mr_exec *exec, struct mr_exec_launch *launch, boo
 /* A plan that may be changed: the one there is, or, while runs have it, a copy. *old is for the caller to drop once it holds no lock. Lock held. */
 static struct mr_plan *writable(struct mr_exec *exec, struct mr_plan **old)
 {
+    MR_HELD(&exec->lock);
     *old = NULL;
     if (atomic_load_explicit(&exec->plan->references, memory_order_acquire) == 1)
         return exec->plan;
@@ -442,6 +445,7 @@ CUresult mr_exec_set_work(struct mr_exec *exec, struct mr_node *node, struct mr_
 /* Puts a plan with other works in the place of the one there is. Lock held; *old as above. */
 static CUresult take_works(struct mr_exec *exec, struct mr_work *const *works, struct mr_plan **old)
 {
+    MR_HELD(&exec->lock);
     struct mr_plan *plan = mr_plan_copy_with(exec->plan, works);
     if (!plan)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -462,6 +466,7 @@ static void drop_works(struct mr_work **works, size_t count)
 static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t entry,
     CUgraphExecUpdateResultInfo *info)
 {
+    MR_HELD(&exec->lock);
     struct mr_plan *old = NULL;
     size_t count = exec->plan->step_count;
     struct mr_work **works = mr_calloc(count + 1, sizeof *works);

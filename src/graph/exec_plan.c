@@ -391,6 +391,7 @@ bool mr_plan_set_work(struct mr_plan *plan, uint32_t at, struct mr_work **work)
 
 bool mr_plan_prepare(struct mr_plan *plan)
 {
+    MR_MAY_WAIT();
     plan->tasked = mr_engine_task_begin();
     if (!plan->tasked)
         return false;
@@ -408,6 +409,7 @@ static struct mr_plan *plan_new(const struct sums *sums)
     struct mr_plan *plan = mr_calloc(1, sizeof *plan);
     if (!plan)
         return NULL;
+    mr_lock_init(&plan->lock, MR_LOCK_PLAN);
     atomic_store_explicit(&plan->references, 1, memory_order_relaxed);
     plan->ready.first = plan->host.first = MR_STEP_NONE;
     plan->task.run = mr_run_task;
@@ -456,6 +458,7 @@ void mr_plan_drop(struct mr_plan *plan)
 
 CUresult mr_plan_build(struct mr_graph *graph, struct mr_plan **out, struct mr_exec_problem *problem)
 {
+    MR_HELD(&mr_graph_lock);
     struct sums sums = { .regions = 1 };
     count_graph(graph, &sums);
     if (sums.steps >= MR_STEP_NONE || sums.edges >= UINT32_MAX)

@@ -60,6 +60,7 @@ static bool is_host(const struct mr_plan *plan, uint32_t at)
 /* Queues the task, which then counts as inside. Plan's lock held. */
 static struct mr_call invite(struct mr_plan *plan)
 {
+    MR_HELD(&plan->lock);
     struct mr_call none = { 0 };
     if (plan->invited)
         return none;
@@ -457,6 +458,7 @@ void mr_run_step_ended(struct mr_plan *plan, uint32_t at, CUresult status)
 
 bool mr_run_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status)
 {
+    MR_MAY_WAIT();
     struct mr_run *run = data;
     struct mr_plan *plan = run->plan;
     struct mr_ready mine = { .first = MR_STEP_NONE };

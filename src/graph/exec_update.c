@@ -255,6 +255,7 @@ static void take_works(const struct match *match, struct mr_work **works)
 bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t entry, struct mr_work **works,
     CUgraphExecUpdateResultInfo *info)
 {
+    MR_HELD(&mr_graph_lock);
     struct match match = { .plan = plan, .graph = graph, .first = first, .end = end, .entry = entry, .info = info };
     size_t room = end - first + 1;
     match.pairs = mr_alloc(room * sizeof *match.pairs);

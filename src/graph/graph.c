@@ -14,7 +14,7 @@
 #include "graph/conditional.h"
 #include "graph/user_object.h"
 
-mr_lock mr_graph_lock;
+mr_lock mr_graph_lock = MR_LOCK_INIT(GRAPH);
 
 static size_t next_mark;               /* under the lock; marks of earlier walks are all lower */
 
@@ -47,6 +47,7 @@ struct mr_graph *mr_graph_new(void)
 /* What is left of a graph once it can't be reached any more: freed with no lock held, since works may own graphs and destructors may run. */
 static void free_parts(struct mr_list *nodes, struct mr_list *conditionals, struct mr_list *users)
 {
+    MR_MAY_WAIT();
     while (!mr_list_empty(nodes)) {
         struct mr_node *node = MR_CONTAINER(nodes->next, struct mr_node, link);
         mr_list_remove(&node->link);
@@ -192,6 +193,7 @@ static CUresult check_dependencies(struct mr_graph *graph, struct mr_node *const
 
 void mr_node_adopt(struct mr_node *node)
 {
+    MR_HELD(&mr_graph_lock);
     struct mr_work *work = node->work;
     if (work->type == CU_GRAPH_NODE_TYPE_GRAPH)
         work->child->parent = node;
@@ -202,6 +204,7 @@ void mr_node_adopt(struct mr_node *node)
 
 struct mr_node *mr_graph_append(struct mr_graph *graph, uint64_t id)
 {
+    MR_HELD(&mr_graph_lock);
     struct mr_node *node = mr_object_new(MR_KIND_GRAPH_NODE, sizeof *node, node_finish);
     if (!node)
         return NULL;
@@ -439,6 +442,7 @@ static size_t sort_tangled(struct mr_graph *graph, struct mr_node **order)
 
 size_t mr_graph_sort(struct mr_graph *graph, struct mr_node **order)
 {
+    MR_HELD(&mr_graph_lock);
     size_t made = 0;
     if (graph->tangled)
         return sort_tangled(graph, order);

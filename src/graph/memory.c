@@ -26,7 +26,7 @@ static struct {
     bool ready;
     struct mr_list buckets[BUCKETS];   /* by address */
     struct sums of[MR_DEVICE_LIMIT];
-} table;
+} table = { .lock = MR_LOCK_INIT(GRAPH_MEMORY) };
 
 static struct sums *sums_of(const struct mr_device *device)
 {
@@ -122,6 +122,7 @@ static uint64_t told(uint64_t sum)
 /* The table's lock is held. */
 static void reserve(struct mr_graph_memory *memory)
 {
+    MR_HELD(&table.lock);
     struct sums *sums = sums_of(memory->context->device);
     if (memory->reserved)
         return;

@@ -32,6 +32,7 @@ static void add(struct search *search, struct mr_node *node)
 /* The graph lock is held. Candidates are held. */
 static void look_at(struct search *search, const struct mr_node *node)
 {
+    MR_HELD(&mr_graph_lock);
     const struct mr_work *work = node->work;
     if (work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && search->candidate_count < CANDIDATES_MOST) {
         mr_graph_memory_hold(work->free.memory);

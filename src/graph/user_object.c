@@ -91,6 +91,7 @@ bool mr_graph_user_objects_hold(struct mr_graph *graph, struct mr_list *list)
 
 void mr_graph_user_objects_drop(struct mr_list *list)
 {
+    MR_MAY_WAIT();
     while (!mr_list_empty(list)) {
         struct mr_user_holding *holding = MR_CONTAINER(list->next, struct mr_user_holding, link);
         mr_list_remove(&holding->link);

@@ -42,7 +42,7 @@ struct chain {
 };
 
 static struct chain chains[SIGNAL_COUNT];
-static mr_lock chain_lock;                /* held while a chain grows; never in a handler */
+static mr_lock chain_lock = MR_LOCK_INIT(FAULTS);                /* held while a chain grows; never in a handler */
 static _Atomic bool installed;
 static _Atomic(bool (*)(uintptr_t)) retry;   /* mr_fault_set_retry */
 static _Atomic uint64_t next_look, next_look_at_all;   /* clock, ns */
@@ -238,6 +238,7 @@ static __attribute__((no_sanitize_address)) void on_signal(int number, siginfo_t
 /* Puts ours in front of whatever is in place. Call with chain_lock held. */
 static void install_one(unsigned slot)
 {
+    MR_HELD(&chain_lock);
     struct chain *chain = &chains[slot];
     struct sigaction now;
     if (sigaction(our_signals[slot], NULL, &now) != 0 || is_ours(&now))

@@ -46,7 +46,7 @@ struct mr_heap {
     struct heap_page pages[];
 };
 
-static mr_lock heaps_lock;
+static mr_lock heaps_lock = MR_LOCK_INIT(HEAPS);
 static struct mr_heap *heaps;
 
 static struct mr_heap *heap_new(struct mr_context *context)
@@ -58,6 +58,7 @@ static struct mr_heap *heap_new(struct mr_context *context)
     struct mr_heap *heap = mr_calloc(1, sizeof *heap + pages * sizeof(struct heap_page));
     if (!heap)
         return NULL;
+    mr_lock_init(&heap->lock, MR_LOCK_HEAP);
     heap->map_bytes = (pages + 1) * PAGE_BYTES + 2 * (size_t)HEAP_HOLE;
     heap->map = mmap(NULL, heap->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (heap->map == MAP_FAILED) {

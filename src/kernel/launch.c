@@ -15,9 +15,9 @@
 static const size_t class_size[CLASSES] = { 128, 384, 2048 };
 
 static struct mr_pool launches[CLASSES] = {
-    { .place = MR_POOL_LAUNCHES, .size = 128, .link = 0 },
-    { .place = MR_POOL_LAUNCHES + 1, .size = 384, .link = 0 },
-    { .place = MR_POOL_LAUNCHES + 2, .size = 2048, .link = 0 },
+    { .place = MR_POOL_LAUNCHES, .size = 128, .link = 0, .lock = MR_LOCK_INIT(POOL) },
+    { .place = MR_POOL_LAUNCHES + 1, .size = 384, .link = 0, .lock = MR_LOCK_INIT(POOL) },
+    { .place = MR_POOL_LAUNCHES + 2, .size = 2048, .link = 0, .lock = MR_LOCK_INIT(POOL) },
 };
 
 static _Atomic uint64_t next_id = 1;

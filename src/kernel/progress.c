@@ -14,7 +14,7 @@
 /* Where the system has no such barrier: as long as a store may take to be seen, many times over. */
 #define SETTLE_NS 2000000
 
-static _Thread_local struct mr_progress self __attribute__((tls_model("initial-exec")));
+static _Thread_local struct mr_progress self __attribute__((tls_model("initial-exec"))) = { .lock = MR_LOCK_INIT(PROGRESS) };
 
 _Atomic bool mr_progress_watched;
 void (*mr_progress_watch)(void);
@@ -96,6 +96,7 @@ void mr_progress_let_go(struct mr_progress *progress)
 
 bool mr_progress_spare(const struct mr_progress *progress, uint64_t *first, uint64_t *end)
 {
+    MR_HELD(&progress->lock);
     uint64_t spare = atomic_load_explicit(&progress->spare, memory_order_relaxed);
     if (spare <= progress->cut)
         return false;

@@ -12,7 +12,7 @@
 
 struct stretch { uintptr_t start, end; struct mr_advice advice; };
 
-static mr_lock lock;
+static mr_lock lock = MR_LOCK_INIT(ADVICE);
 static struct stretch *stretches;   /* under lock, as are the next two */
 static size_t room;
 static _Atomic size_t count;        /* written under lock; read without to skip everything when nothing is known */

@@ -13,7 +13,6 @@
 #define _GNU_SOURCE
 #include "memory/export.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -132,7 +131,7 @@ static bool piece_export(struct mr_chunk *chunk, int fd, size_t offset, size_t s
 /* Gives the chunk a file and makes its pages those of the file. Goes on where an earlier attempt ended. Lock held. */
 static bool chunk_export(struct mr_chunk *chunk)
 {
-    assert(mr_lock_is_held(&mr_memory_lock));
+    MR_HELD(&mr_memory_lock);
     struct mr_sharing *sharing = chunk->sharing;
     if (!sharing) {
         sharing = mr_calloc(1, sizeof *sharing);
@@ -154,7 +153,7 @@ static bool chunk_export(struct mr_chunk *chunk)
 
 void mr_sharing_end(struct mr_sharing *sharing)
 {
-    assert(mr_lock_is_held(&mr_memory_lock));
+    MR_HELD(&mr_memory_lock);
     if (sharing->imported)
         mr_list_remove(&sharing->link);
     else
@@ -189,6 +188,7 @@ CUresult mr_memory_export(uintptr_t address, struct mr_share_handle *out)
 /* Lock held. */
 static struct mr_sharing *import_find(const struct mr_share_handle *handle)
 {
+    MR_HELD(&mr_memory_lock);
     for (struct mr_list *link = imports.next; link != &imports; link = link->next) {
         struct mr_sharing *sharing = MR_CONTAINER(link, struct mr_sharing, link);
         if (memcmp(&sharing->share.token, &handle->token, sizeof handle->token) == 0 && sharing->offset == handle->value[0])
@@ -200,6 +200,7 @@ static struct mr_sharing *import_find(const struct mr_share_handle *handle)
 /* Maps the allocation that the handle tells of, from a descriptor of its file. Lock held. */
 static CUresult import_map(struct mr_context *context, const struct mr_share_handle *handle, int fd, uintptr_t *out)
 {
+    MR_HELD(&mr_memory_lock);
     size_t offset = handle->value[0], size = handle->value[1];
     size_t from = offset & ~(mr_page_size - 1), shift = offset - from;
     size_t bytes = (shift + size + mr_page_size - 1) & ~(mr_page_size - 1);
@@ -273,6 +274,7 @@ CUresult mr_memory_import(struct mr_context *context, const struct mr_share_hand
 /* The imported allocation that starts at `base`. Lock held. */
 static struct mr_sharing *import_at(uintptr_t base, struct mr_record **record, struct mr_allocation *found)
 {
+    MR_HELD(&mr_memory_lock);
     struct mr_slab *slab;
     *record = mr_memory_is_reserved(base) ? mr_record_at(base, &slab) : NULL;
     if (!*record || !mr_record_read(*record, found) || found->base != base || !found->imported)

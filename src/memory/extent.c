@@ -18,7 +18,7 @@
 
 _Atomic uintptr_t mr_extents_base, mr_extents_end;
 
-static mr_lock lock;                          /* guards what follows; a leaf */
+static mr_lock lock = MR_LOCK_INIT(EXTENTS);                          /* guards what follows; a leaf */
 static _Atomic(struct mr_extent *) *table;    /* by chunk; written under the lock */
 static uint8_t *taken;                        /* by chunk; 1: in use, or the hole behind a run */
 static size_t chunks, first_free;
@@ -27,6 +27,7 @@ static struct mr_list spare = { &spare, &spare };     /* records without address
 /* Lock held. */
 static bool space_init(void)
 {
+    MR_HELD(&lock);
     if (table)
         return true;
     size_t total = 0, size = (size_t)1 << 36;
@@ -65,6 +66,7 @@ static bool space_init(void)
 /* The first chunk of a run of `run` and a hole; 0 if there is none. Lock held. */
 static size_t chunks_take(size_t run)
 {
+    MR_HELD(&lock);
     size_t length = 0;
     for (size_t i = first_free; i < chunks; i++) {
         length = taken[i] ? 0 : length + 1;
@@ -93,6 +95,7 @@ static void publish(struct mr_extent *extent, struct mr_extent *as)
 /* The addresses of a run, and of the hole behind it, are free again. Lock held. */
 static void chunks_give(size_t first, size_t run)
 {
+    MR_HELD(&lock);
     memset(taken + first, 0, run + 1);
     if (first < first_free)
         first_free = first;

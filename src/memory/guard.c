@@ -31,6 +31,7 @@ bool mr_guard_on(void)
 
 size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t size)
 {
+    MR_HELD(&mr_memory_lock);
     chunk->guard_tail = 0;
     if (!alignment)
         return 0;
@@ -55,6 +56,7 @@ static size_t changed(uintptr_t start, size_t size, size_t *first)
 
 void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
 {
+    MR_HELD(&mr_memory_lock);
     if (!alignment || chunk->sharing)
         return;   /* what others have mapped is theirs to change */
     uintptr_t end = chunk->base + chunk->mapped - chunk->guard_tail;

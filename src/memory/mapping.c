@@ -232,6 +232,7 @@ static CUresult refuse(const char *why, uintptr_t start, size_t size)
 /* Lock held. */
 static CUresult map(uintptr_t start, size_t size, size_t offset, CUmemGenericAllocationHandle handle)
 {
+    MR_HELD(&mr_vmm_lock);
     struct mr_physical *memory = mr_physical_find(handle);
     if (!memory)
         return CUDA_ERROR_INVALID_VALUE;
@@ -273,6 +274,7 @@ CUresult mr_vmm_map(uintptr_t start, size_t size, size_t offset, CUmemGenericAll
 static CUresult each_mapping(uintptr_t start, size_t size, CUresult (*visit)(struct mr_mapping *mapping, void *data),
     void *data, size_t *count)
 {
+    MR_HELD(&mr_vmm_lock);
     CUresult status = CUDA_SUCCESS;
     *count = 0;
     if (!size || start % MR_VMM_UNIT || size % MR_VMM_UNIT || !is_covered(start, size))
@@ -412,6 +414,7 @@ static CUresult check_one(struct mr_mapping *mapping, void *data)
 /* Looks at the whole range before anything is changed. Lock held. */
 static CUresult check_rights(uintptr_t start, size_t size, struct wish *wish)
 {
+    MR_HELD(&mr_vmm_lock);
     size_t count;
     CUresult status = each_mapping(start, size, check_one, wish, &count);
     return status == CUDA_SUCCESS && !count ? refuse("nothing is mapped there", start, size) : status;

@@ -162,6 +162,7 @@ void mr_record_write(struct mr_record *record, const struct mr_allocation *value
 /* Takes `bytes` from the device's or the machine's total. Lock held. */
 static bool charge(struct mr_device *device, enum mr_memory_kind kind, size_t bytes)
 {
+    MR_HELD(&mr_memory_lock);
     if (!is_device_kind(kind)) {
         if (bytes > machine_memory - pinned_used)
             return false;
@@ -209,6 +210,7 @@ static size_t cached(void)
 /* Lock held. */
 static void cache_drop(void)
 {
+    MR_HELD(&mr_memory_lock);
     mr_chunks_trim(false, 0);
     mr_chunks_trim(true, 0);
 }
@@ -217,6 +219,7 @@ static void cache_drop(void)
  * Lock held. */
 static void hold_cache_down(void)
 {
+    MR_HELD(&mr_memory_lock);
     size_t room = device_total > device_used ? device_total - device_used : 0;
     size_t target = room < cache_limit ? room : cache_limit;
     mr_chunks_trim(false, target < cache_limit / 4 ? target : cache_limit / 4);
@@ -227,6 +230,7 @@ static void hold_cache_down(void)
 /* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
 static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind kind, size_t size, uintptr_t *base, size_t *mapped)
 {
+    MR_HELD(&mr_memory_lock);
     struct mr_record *record;
     bool many = mr_memory_chunks >= pack_chunks && size <= PACK_SMALL;
     bool very_many = mr_memory_chunks >= PACK_MIDDLE_CHUNKS && size <= PACK_MIDDLE;
@@ -254,6 +258,7 @@ static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind ki
 /* The record no longer holds an allocation; its space is free. Lock held. */
 static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
 {
+    MR_HELD(&mr_memory_lock);
     struct mr_slab *slab;
     record_at(base, &slab);
     if (!slab) {
@@ -335,6 +340,7 @@ CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind 
 /* Lock held. */
 static void release(struct mr_record *record, const struct mr_allocation *what)
 {
+    MR_HELD(&mr_memory_lock);
     mr_list_remove(&record->link);
     if (what->kind == MR_MEMORY_MANAGED)
         mr_advice_forget(what->base, what->mapped);
@@ -542,6 +548,7 @@ struct mr_zone *mr_zone_main(void)
 
 void mr_record_begin_foreign(struct mr_record *record, struct mr_allocation *value)
 {
+    MR_HELD(&mr_memory_lock);
     value->id = mr_memory_next_id();
     value->imported = true;
     mr_record_write(record, value);
@@ -551,5 +558,6 @@ void mr_record_begin_foreign(struct mr_record *record, struct mr_allocation *val
 
 void mr_record_release(struct mr_record *record, const struct mr_allocation *what)
 {
+    MR_HELD(&mr_memory_lock);
     release(record, what);
 }

@@ -23,7 +23,7 @@
 #define PLACE_NONE (PLACE_NODE + NODES)
 #define PLACES (PLACE_NONE + 1)
 
-mr_lock mr_mempools_lock;
+mr_lock mr_mempools_lock = MR_LOCK_INIT(MEMPOOLS);
 _Atomic uint32_t mr_mempools_slack;
 const struct mr_mark_hooks *mr_mark_hooks;
 
@@ -45,9 +45,11 @@ static void pool_finish(void *object)
 /* mr_mempools_lock is held. */
 static struct mr_mempool *pool_new(const CUmemPoolProps *properties, struct mr_device *device)
 {
+    MR_HELD(&mr_mempools_lock);
     struct mr_mempool *pool = mr_object_new(MR_KIND_POOL, sizeof *pool, pool_finish);
     if (!pool)
         return NULL;
+    mr_lock_init(&pool->lock, MR_LOCK_MEMPOOL);
     pool->properties = *properties;
     pool->name = mr_object_handle(pool);
     pool->device = device;
@@ -108,6 +110,7 @@ struct mr_mempool *mr_mempool_find(CUmemoryPool handle)
 /* A destroyed pool with nothing in it any more. Lock held. True once. */
 static bool is_over(struct mr_mempool *pool)
 {
+    MR_HELD(&pool->lock);
     if (!pool->destroyed || pool->over || pool->live_count)
         return false;
     (void)mr_blocks_reap(pool, SIZE_MAX);
@@ -117,6 +120,7 @@ static bool is_over(struct mr_mempool *pool)
 
 void mr_mempool_leave(struct mr_mempool *pool)
 {
+    MR_HELD(&pool->lock);
     bool over = __builtin_expect(pool->destroyed, 0) && is_over(pool);
     mr_lock_drop(&pool->lock);
     if (!over)
@@ -262,6 +266,7 @@ void mr_mempool_set_access(struct mr_mempool *pool, const struct mr_device *devi
 /* Takes memory that nothing uses away until at most `keep` bytes are reserved. Lock held. */
 static void release_idle(struct mr_mempool *pool, size_t keep)
 {
+    MR_HELD(&pool->lock);
     struct mr_block *block;
     while (pool->reserved > keep && (block = mr_blocks_find_idle(pool)) != NULL) {
         struct mr_extent *extent = block->extent;
@@ -295,6 +300,7 @@ static bool has_room(const struct mr_mempool *pool, size_t size)
 /* More addresses, for at least `bytes`. Lock held. */
 static bool extend(struct mr_mempool *pool, size_t bytes)
 {
+    MR_HELD(&pool->lock);
     size_t least = (bytes + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK * MR_EXTENT_CHUNK;
     struct mr_extent *extent = mr_extent_take(least > SPACE / 2 ? least * 2 : SPACE);
     if (!extent)
@@ -313,6 +319,7 @@ static bool charge(struct mr_mempool *pool, size_t bytes)
 
 CUresult mr_mempool_grow(struct mr_mempool *pool, uint32_t count)
 {
+    MR_HELD(&pool->lock);
     uint32_t chunks;
     struct mr_block *empty = mr_blocks_find_empty(pool, count, &chunks);
     if (!empty && extend(pool, (size_t)count * MR_GRANULE))
@@ -348,6 +355,7 @@ CUresult mr_mempool_grow(struct mr_mempool *pool, uint32_t count)
 
 void mr_mempool_note_slack(struct mr_mempool *pool)
 {
+    MR_HELD(&pool->lock);
     bool slack = pool->waiting_count
                      ? pool->reserved > pool->threshold || pool->destroyed || pool->imported || !pool->reuse_opportunistic
                      : pool->reserved > pool->threshold && !pool->imported && mr_blocks_find_idle(pool);

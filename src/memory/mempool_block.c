@@ -365,6 +365,7 @@ static void take_waiting(struct mr_mempool *pool, struct mr_block *block, uint32
 
 bool mr_blocks_reap(struct mr_mempool *pool, size_t most)
 {
+    MR_HELD(&pool->lock);
     bool any = false;
     struct mr_list *next;
     for (struct mr_list *link = pool->waiting.next; link != &pool->waiting && most > 0; link = next, most--) {
@@ -596,6 +597,7 @@ static bool add(struct mr_mempool *pool, struct mr_extent *extent, struct mr_blo
 
 bool mr_blocks_add(struct mr_mempool *pool, struct mr_extent *extent)
 {
+    MR_HELD(&pool->lock);
     struct mr_block *block;
     if (!add(pool, extent, &block))
         return false;
@@ -605,6 +607,7 @@ bool mr_blocks_add(struct mr_mempool *pool, struct mr_extent *extent)
 
 bool mr_blocks_add_live(struct mr_mempool *pool, struct mr_extent *extent, size_t size)
 {
+    MR_HELD(&pool->lock);
     struct mr_block *block;
     if (!add(pool, extent, &block))
         return false;
@@ -614,6 +617,7 @@ bool mr_blocks_add_live(struct mr_mempool *pool, struct mr_extent *extent, size_
 
 struct mr_block *mr_blocks_find_empty(struct mr_mempool *pool, uint32_t count, uint32_t *chunks)
 {
+    MR_HELD(&pool->lock);
     struct mr_block *found = NULL;
     for (struct mr_list *link = pool->empties.next; link != &pool->empties; link = link->next) {
         struct mr_block *block = MR_CONTAINER(link, struct mr_block, link);
@@ -629,6 +633,7 @@ struct mr_block *mr_blocks_find_empty(struct mr_mempool *pool, uint32_t count, u
 
 bool mr_blocks_fill(struct mr_mempool *pool, struct mr_block *empty, uint32_t chunks)
 {
+    MR_HELD(&pool->lock);
     mr_list_remove(&empty->link);
     struct mr_block *rest = cut(pool, empty, chunks * MR_CHUNK_GRANULES);
     if (rest) {
@@ -643,6 +648,7 @@ bool mr_blocks_fill(struct mr_mempool *pool, struct mr_block *empty, uint32_t ch
 
 struct mr_block *mr_blocks_find_idle(struct mr_mempool *pool)
 {
+    MR_HELD(&pool->lock);
     for (unsigned bin = bin_of(MR_CHUNK_GRANULES); bin < MR_POOL_BINS; bin = (bin / 64 + 1) * 64) {
         for (uint64_t word = pool->filled[bin / 64] & (~(uint64_t)0 << (bin % 64)); word; word &= word - 1) {
             struct mr_list *head = &pool->bins[bin / 64 * 64 + (unsigned)__builtin_ctzll(word)];
@@ -659,6 +665,7 @@ struct mr_block *mr_blocks_find_idle(struct mr_mempool *pool)
 
 uint32_t mr_blocks_drain(struct mr_mempool *pool, struct mr_block *block, uint32_t most, uint32_t *start)
 {
+    MR_HELD(&pool->lock);
     uint32_t first = (block->start + MR_CHUNK_GRANULES - 1) / MR_CHUNK_GRANULES, end = (block->start + block->count) / MR_CHUNK_GRANULES;
     if (end - first > most)
         first = end - most;
@@ -691,6 +698,7 @@ bool mr_blocks_are_one(const struct mr_extent *extent, enum mr_block_state state
 
 void mr_blocks_remove(struct mr_mempool *pool, struct mr_extent *extent)
 {
+    MR_HELD(&pool->lock);
     for (struct mr_block *block = extent->at[0], *after; block; block = after) {
         after = block->after;
         assert(block->state == MR_BLOCK_FREE || block->state == MR_BLOCK_EMPTY);

@@ -114,6 +114,7 @@ static size_t file_place(const struct mr_mempool *pool, size_t size)
 
 bool mr_pool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
 {
+    MR_HELD(&pool->lock);
     struct mr_pool_share *share = pool->share;
     size_t place = file_place(pool, extent->size);
     if (place + extent->size > share->size) {
@@ -128,12 +129,14 @@ bool mr_pool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
 
 void mr_pool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes)
 {
+    MR_HELD(&pool->lock);
     if (fallocate(pool->share->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(extent->offset + start), (off_t)bytes) != 0)
         mr_log(MR_LOG_WARN, "%zu bytes of a shareable memory pool are not given back: %s", bytes, strerror(errno));
 }
 
 void mr_pool_share_tidy(struct mr_mempool *pool)
 {
+    MR_HELD(&pool->lock);
     struct mr_list *next;
     for (struct mr_list *link = pool->extents.next; link != &pool->extents; link = next) {
         struct mr_extent *extent = MR_CONTAINER(link, struct mr_extent, link);
@@ -248,6 +251,7 @@ static bool pointer_is_valid(const struct mr_mempool *pool, const struct pointer
 /* What was imported from a place in the file before, and not freed. Lock held. */
 static struct mr_extent *find_imported(struct mr_mempool *pool, const struct pointer *pointer)
 {
+    MR_HELD(&pool->lock);
     for (struct mr_list *link = pool->extents.next; link != &pool->extents; link = link->next) {
         struct mr_extent *extent = MR_CONTAINER(link, struct mr_extent, link);
         if (extent->offset == pointer->offset && extent->source == pointer->id && mr_blocks_are_one(extent, MR_BLOCK_LIVE))
@@ -259,6 +263,7 @@ static struct mr_extent *find_imported(struct mr_mempool *pool, const struct poi
 /* Maps that part of the file as an allocation. Lock held. */
 static struct mr_extent *import(struct mr_mempool *pool, const struct pointer *pointer)
 {
+    MR_HELD(&pool->lock);
     size_t bytes = (pointer->size + mr_page_size - 1) & ~(mr_page_size - 1);
     struct mr_extent *extent = pool->destroyed ? NULL : mr_extent_take((bytes + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK * MR_EXTENT_CHUNK);
     if (!extent)

@@ -70,6 +70,7 @@ static struct mr_slab *slab_new(struct mr_zone *zone, size_t slot)
 
 bool mr_slab_take(struct mr_zone *zone, size_t size, struct mr_record **record, uintptr_t *address, size_t *slot)
 {
+    MR_HELD(&mr_memory_lock);
     unsigned class;
     *slot = slot_size(size, &class);
     struct mr_list *room = class < CLASSES ? room_for(zone, class) : NULL;
@@ -95,6 +96,7 @@ bool mr_slab_take(struct mr_zone *zone, size_t size, struct mr_record **record, 
 
 void mr_slab_give(struct mr_slab *slab, struct mr_record *record)
 {
+    MR_HELD(&mr_memory_lock);
     unsigned index = (unsigned)(record - slab->records), class;
     bool was_full = slab->used == UINT64_MAX;
     slab->used &= ~(UINT64_C(1) << index);

@@ -42,13 +42,14 @@ struct label {
 
 static const char magic[16] = "millrace memory";
 
-mr_lock mr_vmm_lock;
+mr_lock mr_vmm_lock = MR_LOCK_INIT(VMM);
 static struct mr_list memories = { &memories, &memories };
 static size_t memory_count;
 static size_t descriptors;      /* that are held open for exportable memory */
 
 size_t mr_physical_count(void)
 {
+    MR_HELD(&mr_vmm_lock);
     return memory_count;
 }
 
@@ -142,6 +143,7 @@ static enum mr_memory_kind charged_as(const struct mr_physical *memory)
 /* Frees what mr_vmm_create or mr_vmm_import had built so far. The memory is in no list. Lock held. */
 static void memory_free(struct mr_physical *memory)
 {
+    MR_HELD(&mr_vmm_lock);
     struct mr_physical *origin = memory->origin;
     if (memory->home)
         munmap((void *)memory->home, memory->size);
@@ -158,6 +160,7 @@ static void memory_free(struct mr_physical *memory)
 
 void mr_physical_drop(struct mr_physical *memory)
 {
+    MR_HELD(&mr_vmm_lock);
     if (--memory->uses)
         return;
     mr_list_remove(&memory->link);
@@ -167,6 +170,7 @@ void mr_physical_drop(struct mr_physical *memory)
 
 bool mr_physical_view(struct mr_physical *memory, uintptr_t start)
 {
+    MR_HELD(&mr_vmm_lock);
     /* An old size of 0 asks for a second view of shared pages. */
     void *at = mremap((void *)memory->home, 0, memory->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start);
     if (at == (void *)start)
@@ -177,6 +181,7 @@ bool mr_physical_view(struct mr_physical *memory, uintptr_t start)
 
 struct mr_physical *mr_physical_find(CUmemGenericAllocationHandle handle)
 {
+    MR_HELD(&mr_vmm_lock);
     struct mr_physical_handle *found = mr_object_find((void *)(uintptr_t)handle, MR_KIND_PHYSICAL);
     if (found)
         return found->memory;
@@ -186,6 +191,7 @@ struct mr_physical *mr_physical_find(CUmemGenericAllocationHandle handle)
 
 CUmemGenericAllocationHandle mr_physical_handle_use(struct mr_physical *memory)
 {
+    MR_HELD(&mr_vmm_lock);
     struct mr_physical_handle *handle = memory->handle;
     if (!handle) {
         handle = mr_object_new(MR_KIND_PHYSICAL, sizeof *handle, NULL);
@@ -217,6 +223,7 @@ CUresult mr_vmm_release(CUmemGenericAllocationHandle value)
 /* Lists new memory and gives it its first handle, or frees it. Lock held. */
 static CUresult memory_publish(struct mr_physical *memory, CUmemGenericAllocationHandle *out)
 {
+    MR_HELD(&mr_vmm_lock);
     mr_list_append(&memories, &memory->link);
     memory_count++;
     *out = mr_physical_handle_use(memory);
@@ -305,6 +312,7 @@ static bool label_read(int descriptor, struct label *label, struct stat *status)
 /* The piece that this process exported as this file, if it did. Lock held. */
 static struct mr_physical *find_file(const struct stat *status)
 {
+    MR_HELD(&mr_vmm_lock);
     for (struct mr_list *node = memories.next; node != &memories; node = node->next) {
         struct mr_physical *memory = MR_CONTAINER(node, struct mr_physical, link);
         if (memory->descriptor >= 0 && memory->file == status->st_ino && memory->file_system == status->st_dev)
@@ -316,6 +324,7 @@ static struct mr_physical *find_file(const struct stat *status)
 /* A record of memory that was exported. It can't be exported again from here, as on hardware, so its descriptor is not kept. Lock held. */
 static struct mr_physical *memory_from(int descriptor, const struct label *label, struct mr_device *device)
 {
+    MR_HELD(&mr_vmm_lock);
     struct mr_physical *memory = mr_calloc(1, sizeof *memory);
     if (!memory)
         return NULL;

@@ -26,7 +26,7 @@
 static struct mr_allocation *ranges;
 static size_t room;
 static _Atomic size_t count;
-static mr_lock lock;
+static mr_lock lock = MR_LOCK_INIT(REGISTERED);
 
 bool mr_registered_any(void)
 {
@@ -100,6 +100,7 @@ CUresult mr_memory_register(struct mr_context *context, void *start, size_t size
 /* Lock held. */
 static void remove_at(size_t at)
 {
+    MR_HELD(&lock);
     size_t left = atomic_load_explicit(&count, memory_order_relaxed) - 1;
     memmove(ranges + at, ranges + at + 1, (left - at) * sizeof *ranges);
     atomic_store_explicit(&count, left, memory_order_release);

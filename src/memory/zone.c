@@ -10,7 +10,6 @@
  * most of what an allocation costs; hold_cache_down bounds how much that can be. */
 #include "memory/space.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +22,7 @@
 #define REST_CHUNKS 4096u     /* with MILLRACE_GUARD: freed chunks of a stride that rest before the oldest is taken again */
 #define SAME_SEARCH 8   /* kept chunks to look at for the right number of pages */
 
-mr_lock mr_memory_lock;
+mr_lock mr_memory_lock = MR_LOCK_INIT(MEMORY);
 size_t mr_page_size = 4096;
 struct mr_kept mr_memory_kept[2] = {
     { { &mr_memory_kept[0].age, &mr_memory_kept[0].age }, 0 },
@@ -314,7 +313,7 @@ static void chunk_empty(struct mr_chunk *chunk)
 
 void mr_chunks_trim(bool sealed, size_t target)
 {
-    assert(mr_lock_is_held(&mr_memory_lock));
+    MR_HELD(&mr_memory_lock);
     struct mr_kept *kept = &mr_memory_kept[sealed];
     struct mr_list *last = kept->age.prev;
     while (kept->bytes > target && !mr_list_empty(&kept->age)) {
@@ -355,7 +354,7 @@ static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t
 
 struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 {
-    assert(mr_lock_is_held(&mr_memory_lock));
+    MR_HELD(&mr_memory_lock);
     size_t room = bytes + mr_page_size;
     size_t block = (size_t)1 << zone->shift;
     if (room < bytes || room > zone->end - zone->base)
@@ -396,7 +395,7 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
 
 void mr_chunk_give(struct mr_chunk *chunk, bool keep)
 {
-    assert(mr_lock_is_held(&mr_memory_lock));
+    MR_HELD(&mr_memory_lock);
     if (keep && !chunk->sharing && (chunk->mapped < MR_HUGE || chunk_seal(chunk)))
         chunk_cache(chunk);
     else

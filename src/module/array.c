@@ -131,6 +131,7 @@ CUresult mr_mipmap_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR
     size_t size = 0;
     if (!mipmap)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    mr_lock_init(&mipmap->lock, MR_LOCK_MIPMAP);
     mr_object_hold(context);
     mipmap->context = context;
     mipmap->desc = *desc;

@@ -36,6 +36,7 @@ static void library_finish(void *object)
 
 CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_device *device, uintptr_t *address, bool *made)
 {
+    MR_HELD(&library->lock);
     const struct mr_symbol *symbol = mr_program_symbol(library->program, index);
     size_t size = symbol->size ? symbol->size : 1;
     CUresult status = CUDA_SUCCESS;
@@ -78,6 +79,7 @@ struct mr_library *mr_library_new(struct mr_program *program)
     struct mr_library *library = mr_object_new(MR_KIND_LIBRARY, sizeof *library, library_finish);
     if (!library)
         return NULL;
+    mr_lock_init(&library->lock, MR_LOCK_LIBRARY);
     mr_program_hold(program);
     library->program = program;
     library->kernel_count = mr_program_entry_count(program);
@@ -139,6 +141,7 @@ struct mr_kernel *mr_library_kernel(struct mr_library *library, size_t entry)
 /* mr_library_module with the library's lock held. */
 static CUresult module_in(struct mr_library *library, struct mr_context *context, struct mr_module **out)
 {
+    MR_HELD(&library->lock);
     size_t old = library->module_room;
     if (!mr_array_reserve((void **)&library->modules, &library->module_room, (size_t)context->slot + 1, sizeof *library->modules))
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -117,6 +117,7 @@ static CUresult module_make(struct mr_context *context, struct mr_program *progr
     struct mr_module *module = mr_object_new(MR_KIND_MODULE, sizeof *module, module_finish);
     if (!module)
         return status;
+    mr_lock_init(&module->lock, MR_LOCK_MODULE);
     mr_object_hold(context);
     module->context = context;
     mr_program_hold(program);

@@ -21,6 +21,7 @@ struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *cont
     struct mr_reference *reference = mr_object_new(kind, sizeof *reference, reference_finish);
     if (!reference)
         return NULL;
+    mr_lock_init(&reference->lock, MR_LOCK_REFERENCE);
     mr_object_hold(context);
     reference->context = context;
     reference->place = place;
@@ -55,6 +56,7 @@ bool mr_module_owns(struct mr_module *module, const struct mr_reference *referen
 
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture)
 {
+    MR_HELD(&reference->lock);
     struct mr_texture *old = reference->texture;
     uint64_t handle = texture ? (uint64_t)(uintptr_t)mr_object_handle(texture) : 0;
     reference->texture = texture;

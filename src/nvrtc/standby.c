@@ -28,7 +28,7 @@
 
 enum state { UNUSED, SEEN, STARTING, READY, BROKEN };
 
-static mr_lock lock;
+static mr_lock lock = MR_LOCK_INIT(STANDBY);
 static struct entry {
     struct mr_cache_key key;
     enum state state;

@@ -12,7 +12,7 @@
 
 static struct mr_context_hooks hooks;
 
-static mr_lock slots_lock;
+static mr_lock slots_lock = MR_LOCK_INIT(SLOTS);
 static uint64_t *slots;              /* bit set: taken. Under slots_lock */
 static size_t slot_words;
 
@@ -92,6 +92,8 @@ struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool
         give_slot((unsigned)slot);
         return NULL;
     }
+    mr_lock_init(&context->lock, MR_LOCK_CONTEXT);
+    mr_lock_init(&context->order_lock, MR_LOCK_ORDER);
     context->handle = mr_object_handle(context);
     context->device = device;
     context->flags = flags;

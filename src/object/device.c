@@ -204,6 +204,7 @@ void mr_devices_setup(void)
     size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
     for (int i = 0; i < (int)wanted; i++) {
         struct mr_device *device = &devices[i];
+        mr_lock_init(&device->lock, MR_LOCK_DEVICE);
         device->ordinal = i;
         snprintf(device->name, sizeof device->name, "Millrace (%s)", model);
         make_uuid(device);

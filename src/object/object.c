@@ -71,6 +71,7 @@ static struct mr_object *record_of(struct kind_table *table, uint32_t slot)
 /* New slots for the pool: cuts records off the last chunk, makes the next chunk when that is used up. */
 static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH])
 {
+    MR_HELD(&pool->lock);
     struct kind_table *table = (struct kind_table *)pool;
     unsigned count = 0;
     while (count < MR_POOL_BATCH && table->used < (1u << SLOT_BITS)) {
@@ -103,7 +104,8 @@ static void prepare(enum mr_kind kind, size_t size, void (*finish)(void *object)
         table->stride = (size + step - 1) & ~(step - 1);
         table->finish = finish;
         table->pool = (struct mr_pool){ .place = MR_POOL_OBJECTS + (enum mr_pool_place)kind, .size = table->stride,
-            .link = offsetof(struct mr_object, link), .refill = refill };
+            .link = offsetof(struct mr_object, link), .refill = refill, .lock = MR_LOCK_INIT(POOL) };
+        mr_lock_init(&table->aside.lock, MR_LOCK_ASIDE);
         atomic_store_explicit(&ready[kind], 1, memory_order_release);
         return;
     }
@@ -231,6 +233,7 @@ static void **next_batch(struct mr_object *batch)
 /* Closes the open batch. The lock is held. */
 static void close_batch(struct aside *aside)
 {
+    MR_HELD(&aside->lock);
     struct mr_object *batch = aside->open;
     batch->link[1] = (void *)(uintptr_t)mr_visit_now();
     *next_batch(batch) = NULL;

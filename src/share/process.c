@@ -24,7 +24,7 @@
 #define RANDOM_BITS 22
 
 static _Atomic uint64_t self;
-static mr_lock self_lock;
+static mr_lock self_lock = MR_LOCK_INIT(PROCESS);
 
 static uint32_t bits(uint64_t process, unsigned from, unsigned count)
 {

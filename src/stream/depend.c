@@ -20,6 +20,7 @@ void mr_stream_keep_joins(void)
 /* Forgets joins whose marks are complete. Lock held. */
 static void prune(struct mr_stream *stream)
 {
+    MR_HELD(&stream->lock);
     size_t kept = 0;
     for (size_t i = 0; i < stream->join_count; i++) {
         if (mr_mark_is_done(stream->joins[i].mark))
@@ -32,6 +33,7 @@ static void prune(struct mr_stream *stream)
 
 void mr_stream_join(struct mr_stream *stream, const struct mr_command *wait)
 {
+    MR_HELD(&stream->lock);
     if (stream->join_count == stream->join_room) {
         prune(stream);
         size_t wanted = stream->join_count + 1;

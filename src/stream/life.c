@@ -43,6 +43,7 @@ static struct mr_stream *stream_new(struct mr_context *context, unsigned flags, 
         mr_engine_task_end();
         return NULL;
     }
+    mr_lock_init(&stream->lock, is_legacy ? MR_LOCK_LEGACY : MR_LOCK_STREAM);
     stream->context = context;
     stream->flags = flags;
     atomic_store_explicit(&stream->priority, mr_priority_clamp(priority), memory_order_relaxed);

@@ -22,6 +22,8 @@
 
 void mr_stream_unlist(struct mr_stream *stream)
 {
+    MR_HELD(&stream->context->order_lock);
+    MR_HELD(&stream->lock);
     if (!stream->listed)
         return;
     struct mr_stream *legacy = stream->context->legacy;
@@ -32,6 +34,8 @@ void mr_stream_unlist(struct mr_stream *stream)
 
 static void enlist(struct mr_stream *stream)
 {
+    MR_HELD(&stream->context->order_lock);
+    MR_HELD(&stream->lock);
     if (stream->listed || stream->is_legacy)
         return;
     struct mr_stream *legacy = stream->context->legacy;
@@ -85,6 +89,8 @@ static void conclude(struct mr_stream *stream, struct mr_command *command, struc
 /* Makes `stream` wait for what the legacy stream has; legacy's lock and order_lock held. The wait goes to *wait, NULL if none is needed. */
 static bool wait_for_legacy(struct mr_stream *stream, struct mr_stream *legacy, struct mr_command **wait)
 {
+    MR_HELD(&legacy->context->order_lock);
+    MR_HELD(&legacy->lock);
     *wait = NULL;
     if (atomic_load_explicit(&legacy->gate, memory_order_relaxed) == 0)
         return true;
@@ -152,6 +158,7 @@ static CUresult order_slow(struct mr_stream *stream, struct mr_command *command,
 /* Takes idle streams off the list of blocking streams and collects, for each busy one, a wait for what it has. order_lock held. */
 static CUresult capture_blocking(struct mr_context *context, struct mr_command **waits)
 {
+    MR_HELD(&context->order_lock);
     struct mr_command **end = waits;
     CUresult result = CUDA_SUCCESS;
     *waits = NULL;

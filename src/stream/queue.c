@@ -36,6 +36,7 @@ static bool always(void *data)
 
 static void set_state(struct mr_stream *stream, enum mr_stream_state state)
 {
+    MR_HELD(&stream->lock);
     atomic_store_explicit(&stream->state, (int)state, memory_order_release);
 }
 
@@ -46,6 +47,7 @@ static enum mr_stream_state state_of(struct mr_stream *stream)
 
 static void append(struct mr_stream *stream, struct mr_command *command)
 {
+    MR_HELD(&stream->lock);
     command->next = NULL;
     command->sequence = mr_engine_sequence();
     if (stream->tail)
@@ -82,6 +84,7 @@ static void notify(struct mr_waiter *waiter)
 /* True if the wait is over; else the stream is BLOCKED on it. Lock held; the command is the stream's head. */
 static bool wait_is_over(struct mr_stream *stream, struct mr_command *command)
 {
+    MR_HELD(&stream->lock);
     if (mr_mark_is_done(command->wait.on) || mr_context_error(stream->context) != CUDA_SUCCESS)
         return true;
     command->wait.stream = stream;
@@ -105,6 +108,7 @@ static void finish(struct mr_stream *stream, struct mr_command *command, CUresul
 /* The owner takes all that is queued. False if that is nothing. Lock held. */
 static bool take_queued(struct mr_stream *stream)
 {
+    MR_HELD(&stream->lock);
     stream->mine = stream->head;
     stream->mine_tail = stream->tail;
     stream->head = stream->tail = NULL;
@@ -114,6 +118,7 @@ static bool take_queued(struct mr_stream *stream)
 /* The caller becomes the owner. Lock held. */
 static void own(struct mr_stream *stream)
 {
+    MR_HELD(&stream->lock);
     set_state(stream, MR_STREAM_RUNNING);
     stream->turn = (struct mr_turn){ 0 };
     (void)take_queued(stream);
@@ -122,6 +127,7 @@ static void own(struct mr_stream *stream)
 /* What the owner took and hasn't done goes back to the front. Lock held. */
 static void give_back(struct mr_stream *stream)
 {
+    MR_HELD(&stream->lock);
     if (!stream->mine)
         return;
     stream->mine_tail->next = stream->head;
@@ -139,6 +145,7 @@ static uint64_t key_of(struct mr_stream *stream, const struct mr_command *comman
 /* Puts the stream, whose head is work, in the engine's queue. Lock held. */
 static struct mr_call make_ready(struct mr_stream *stream)
 {
+    MR_HELD(&stream->lock);
     set_state(stream, MR_STREAM_READY);
     return mr_engine_push(&stream->task, key_of(stream, stream->head));
 }
@@ -169,6 +176,7 @@ static bool is_short(const struct mr_command *command)
 
 struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command)
 {
+    MR_HELD(&stream->lock);
     struct mr_put put = { 0 };
     stream->submitted++;
     if (command->weight)
@@ -201,6 +209,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
 
 void mr_stream_leave(struct mr_stream *stream, struct mr_call call, bool nested)
 {
+    MR_HELD(&stream->lock);
     bool over = stream->ended && !stream->is_legacy && state_of(stream) == MR_STREAM_IDLE;
     mr_lock_drop(&stream->lock);
     mr_call_make(call);
@@ -229,6 +238,7 @@ void mr_stream_drain_released(void)
 /* Runs the command, or leaves it if the context has failed. False: its end comes later, from other threads, and the stream is theirs. No lock held. */
 static bool execute(struct mr_stream *stream, struct mr_command *command, CUresult *status)
 {
+    MR_MAY_WAIT();
     mr_chaos_point();
     *status = mr_context_error(stream->context);
     if (*status != CUDA_SUCCESS && command->kind != MR_COMMAND_CALLBACK && command->kind != MR_COMMAND_RELEASE &&
@@ -267,6 +277,7 @@ static bool only_trails(const struct mr_stream *stream)
 /* Completes the trailing records that the owner has, puts them on the list, for the caller to free, and returns it. Lock held. */
 static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_command *list)
 {
+    MR_HELD(&stream->lock);
     while (stream->mine) {
         struct mr_command *command = stream->mine;
         stream->mine = command->next;
@@ -281,6 +292,7 @@ static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_comm
  * is idle, and not the caller's any more. No lock held. */
 static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult status)
 {
+    MR_MAY_WAIT();
     mr_lock_take(&stream->lock);
     if (done)
         finish(stream, done, status);
@@ -341,6 +353,7 @@ static bool is_passed(const struct mr_stream *stream, const struct mr_command *c
  * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) its turn is over. True if a command was run. */
 static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data)
 {
+    MR_MAY_WAIT();
     bool worker = mr_engine_on_worker();
     bool ran = false;
     unsigned quick = enough == always ? QUICK_IN_PASSING : 0;
@@ -405,6 +418,7 @@ void mr_stream_grid_resume(struct mr_grid *grid)
 
 CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *command)
 {
+    MR_MAY_WAIT();
     CUresult status;
     if (!execute(stream, command, &status))
         return CUDA_SUCCESS;
@@ -415,6 +429,7 @@ CUresult mr_stream_run_inline(struct mr_stream *stream, struct mr_command *comma
 
 bool mr_stream_help(struct mr_stream *stream, bool (*enough)(void *data), void *data)
 {
+    MR_MAY_WAIT();
     mr_lock_take(&stream->lock);
     enum mr_stream_state state = state_of(stream);
     bool mine = state == MR_STREAM_READY && !for_worker(stream->head) && !enough(data) && mr_engine_take(&stream->task);

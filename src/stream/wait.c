@@ -343,6 +343,7 @@ static struct mr_stream *find_busy(struct mr_list *list, uint64_t limit, uint64_
     struct mr_stream *found = NULL;
     for (struct mr_list *link = list->next, *next; link != list && !found; link = next) {
         struct mr_stream *stream = MR_CONTAINER(link, struct mr_stream, busy_link);
+        MR_HELD(&stream->context->order_lock);
         next = link->next;
         mr_lock_take(&stream->lock);
         if (mr_stream_idle(stream)) {

@@ -68,6 +68,7 @@ CUresult mr_context_record(struct mr_context *context, struct mr_event *event)
 /* Drops the marks that are complete. order_lock held. */
 static void prune(struct mr_stream *legacy)
 {
+    MR_HELD(&legacy->context->order_lock);
     size_t kept = 0;
     for (size_t i = 0; i < legacy->held_count; i++)
         if (mr_mark_is_done(legacy->held_by[i]))
@@ -108,6 +109,7 @@ bool mr_stream_inherit_waits(struct mr_stream *stream)
 /* References to the streams of a context, in an array that is the caller's to free. False when memory is short; order_lock held. */
 static bool hold_streams(struct mr_context *context, struct mr_stream ***streams, size_t *count)
 {
+    MR_HELD(&context->order_lock);
     size_t room = 0;
     *streams = NULL;
     *count = 0;

@@ -156,7 +156,7 @@ static struct {
     mr_lock lock;
     struct cg_machine *first;
     unsigned count;
-} idle;
+} idle = { .lock = MR_LOCK_INIT(TARGETS) };
 
 static bool same_text(const char *one, const char *other)
 {
