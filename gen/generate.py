@@ -31,7 +31,7 @@ RUNTIME_KINDS = {
     "runtime_impl.h": lambda f, e, inc: runtime.emit_impl_h(f),
     "millrace_error.h": lambda f, e, inc: runtime.emit_device_errors(e),
     "runtime_errors.inc": lambda f, e, inc: runtime.emit_error_table(e),
-    "runtime_driver.inc": lambda f, e, inc: runtime.emit_driver_inc(f, Path(inc).parent / "src" / "cudart"),
+    "runtime_driver.inc": lambda f, e, inc: runtime.emit_driver_inc(f, Path(inc).parent / "src" / "libs" / "cudart"),
     "runtime-coverage.md": lambda f, e, inc: runtime.emit_coverage(f),
 }
 RUNTIME_KINDS["redirect_names.h"] = lambda f, e, inc: runtime.emit_redirect_names(f, Path(inc).parent / "spec" / "runtime" / "absent.txt")

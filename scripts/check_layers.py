@@ -23,7 +23,8 @@ LIBRARIES = "libs/"
 # Made in the build folder: who may include them.
 GENERATED = {
     "api_impl.h": "api", "error_table.inc": "api", "compile/codegen_interface.h": "compile",
-    "runtime_impl.h": "cudart", "runtime_errors.inc": "cudart", "runtime_driver.inc": "cudart", "redirect_names.h": "redirect",
+    "runtime_impl.h": "libs/cudart", "runtime_errors.inc": "libs/cudart", "runtime_driver.inc": "libs/cudart",
+    "redirect_names.h": "libs/redirect",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 LIMITS = {".c": 1000, ".h": 300, ".S": 300}
@@ -72,7 +73,7 @@ def include_problems(table: dict[str, list[str]], src: pathlib.Path, files: list
             problems.append(f"src/{name}: no room of docs/layers.txt holds it")
             continue
         for included in INCLUDE.findall(file.read_text()):
-            if GENERATED.get(included) == room.split("/")[-1]:
+            if GENERATED.get(included) == room:
                 continue
             found = [path for path in (name.parent / included, pathlib.Path(included)) if (src / path).is_file()]
             if not found:
@@ -92,7 +93,8 @@ def functions(lines: list[str]) -> list[tuple[str, int]]:
     for number, line in enumerate(lines):
         if line == "{":
             begin = number
-            while begin > 0 and lines[begin - 1][:1] not in ("", "}", "#", "/") and not lines[begin - 1].endswith(("*/", ";")):
+            while (begin > 0 and lines[begin - 1][:1] not in ("", "}", "#", "/")
+                   and not lines[begin - 1].endswith(("*/", ";"))):
                 begin -= 1
         elif line == "}" and begin is not None:
             found.append((lines[begin], number - begin + 1))

@@ -158,8 +158,8 @@ PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
  * driver or the hand-written mr_<NAME>, and notes a failure for cudaGetLastError. A function that is not implemented
  * answers cudaErrorNotSupported. */
 #define MR_RUNTIME_NO_PROTOTYPES
-#include "cudart/function.h"
-#include "cudart/runtime.h"
+#include "libs/cudart/function.h"
+#include "libs/cudart/runtime.h"
 #include "runtime_impl.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -269,7 +269,7 @@ def emit_impl_h(functions):
              " * One prototype per body. Where the row has per_thread = \"ptds\", and where the stream is inside a struct, the last",
              " * parameter says that the per-thread form was called; elsewhere a stream of 0 is already cudaStreamPerThread. */",
              "#ifndef MR_RUNTIME_IMPL_H", "#define MR_RUNTIME_IMPL_H", "", "#include <stdbool.h>", "",
-             "#include \"cudart/device.h\"", "#include \"cudart/runtime.h\"", "#include \"cudart/version12.h\"", "", "struct cudaLaunchParams;", ""]
+             "#include \"libs/cudart/device.h\"", "#include \"libs/cudart/runtime.h\"", "#include \"libs/cudart/version12.h\"", "", "struct cudaLaunchParams;", ""]
     seen = set()
     for function in functions:
         for symbol in function.symbols:

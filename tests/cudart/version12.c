@@ -5,8 +5,8 @@
 
 #define MR_RUNTIME_NO_PROTOTYPES
 #include <cuda_runtime_api.h>
-#include "cudart/device.h"
-#include "cudart/version12.h"
+#include "libs/cudart/device.h"
+#include "libs/cudart/version12.h"
 
 /* What expect.h and this test call. */
 cudaError_t cudaGetLastError(void);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cudart/wanted.h"
+#include "libs/cudart/wanted.h"
 
 void **__cudaRegisterFatBinary(void *fatCubin);
 void __cudaUnregisterFatBinary(void **fatCubinHandle);

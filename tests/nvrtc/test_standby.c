@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilers that wait (src/nvrtc/standby.h), from outside: what they make is what a compiler of its own makes, to the byte; threads, cancelling, their end,
+/* Compilers that wait (src/libs/nvrtc/standby.h), from outside: what they make is what a compiler of its own makes, to the byte; threads, cancelling, their end,
  * and that a program's children and descriptors stay its own. The library's log says which way a compilation went. */
 #include <dirent.h>
 #include <errno.h>

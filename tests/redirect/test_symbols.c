@@ -15,9 +15,9 @@
 #include <cmocka.h>
 #include <elf.h>
 
-#include "redirect/libraries.h"
-#include "redirect/slots.h"
-#include "redirect/symbols.h"
+#include "libs/redirect/libraries.h"
+#include "libs/redirect/slots.h"
+#include "libs/redirect/symbols.h"
 
 static const char *object;
 

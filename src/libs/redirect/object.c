@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at an object. Most carry no runtime library, and that must cost next to nothing: one that does opens the driver by name, so an object that
+ * doesn't import dlsym is passed over without a look at its file. */
+#include "libs/redirect/object.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "libs/redirect/patch.h"
+#include "libs/redirect/slots.h"
+#include "libs/redirect/symbols.h"
+
+/* An object's dynamic section, as the loader has it. */
+struct dynamic {
+    const char *strings;
+    const ElfW(Sym) *symbols;
+    size_t undefined; /* symbols that may be undefined: these come first; 0: not known */
+    bool needs_runtime;
+};
+
+/* The loader has added the object's address to pointers in the dynamic section, unless that can't be written to. */
+static const void *pointer_of(const struct link_map *map, uintptr_t value)
+{
+    return (const void *)(value < map->l_addr ? map->l_addr + value : value);
+}
+
+/* The number of symbols before the first that the hash table holds. A table that holds none doesn't tell. */
+static size_t count_before(const uint32_t *table)
+{
+    uint32_t buckets = table[0], words = table[2];
+    const uint32_t *bucket = table + 4 + 2 * (size_t)words;
+    for (uint32_t i = 0; i < buckets; i++)
+        if (bucket[i])
+            return table[1];
+    return 0;
+}
+
+static bool read_dynamic(const struct link_map *map, struct dynamic *out)
+{
+    const uint32_t *gnu = NULL, *hash = NULL;
+    *out = (struct dynamic){ 0 };
+    if (!map->l_ld)
+        return false;
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_STRTAB)
+            out->strings = pointer_of(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_SYMTAB)
+            out->symbols = pointer_of(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_GNU_HASH)
+            gnu = pointer_of(map, entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_HASH)
+            hash = pointer_of(map, entry->d_un.d_ptr);
+    }
+    if (!out->strings || !out->symbols || (!gnu && !hash))
+        return false;
+    out->undefined = gnu ? count_before(gnu) : hash[1]; /* hash[1]: the number of all symbols */
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_NEEDED && strncmp(out->strings + entry->d_un.d_val, "libcudart", 9) == 0)
+            out->needs_runtime = true;
+    return true;
+}
+
+static bool may_import(const struct dynamic *dynamic, const char *name)
+{
+    if (dynamic->undefined == 0)
+        return true;
+    for (size_t i = 1; i < dynamic->undefined; i++)
+        if (dynamic->symbols[i].st_shndx == SHN_UNDEF && strcmp(dynamic->strings + dynamic->symbols[i].st_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The version of the runtime library that has these functions. Version 13 dropped the first name; version 11, which the last two names tell, is
+ * answered by 12, which has nearly all of it. */
+static enum mr_redirect_version version_of(const struct mr_redirect_symbols *symbols)
+{
+    static const char *const before_13[] = { "cudaThreadExit", "cudaGetDeviceProperties_v2", "cudaBindTexture" };
+    for (unsigned old = 0; old < sizeof before_13 / sizeof *before_13; old++)
+        for (size_t i = 0; i < symbols->count; i++)
+            if (symbols->functions[i].name == mr_redirect_name(before_13[old]))
+                return MR_REDIRECT_12;
+    return MR_REDIRECT_13;
+}
+
+static struct mr_redirection *redirect(const struct link_map *map, int fd, const char *path, const struct mr_redirect_symbols *symbols)
+{
+    static const char *const versions[] = { "12", "13" };
+    enum mr_redirect_version version = version_of(symbols);
+    struct mr_redirection *redirection;
+    size_t done = 0;
+    mr_redirect_slots_setup();
+    const char *problem = mr_redirect_patch(map->l_addr, fd, symbols, version, &redirection, &done);
+    if (problem)
+        mr_log(MR_LOG_WARN, "%s: the runtime library inside can't be replaced, so its calls will fail: %s", path, problem);
+    else
+        mr_log(MR_LOG_INFO, "%s: %zu functions of the runtime library inside go to libcudart.so.%s", path, done, versions[version]);
+    return redirection;
+}
+
+struct mr_redirection *mr_redirect_object(const struct link_map *map)
+{
+    struct dynamic dynamic;
+    struct mr_redirect_symbols symbols;
+    struct mr_redirection *redirection = NULL;
+    if (!read_dynamic(map, &dynamic) || !may_import(&dynamic, "dlsym"))
+        return NULL;
+    /* The program itself has no name here. */
+    const char *path = *map->l_name ? map->l_name : "/proc/self/exe";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    const char *shown = *map->l_name ? map->l_name : "the program", *problem = mr_redirect_read(fd, &symbols);
+    if (problem)
+        mr_log(MR_LOG_INFO, "%s: %s; if a runtime library is inside, its calls will fail", shown, problem);
+    else if (symbols.count > 0)
+        redirection = redirect(map, fd, shown, &symbols);
+    else if (!symbols.has_table && symbols.has_kernels && !dynamic.needs_runtime)
+        mr_log(MR_LOG_WARN, "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "
+               "-cudart shared, or don't strip it", shown);
+    free(symbols.functions);
+    close(fd);
+    return redirection;
+}
