@@ -77,6 +77,31 @@ static CUresult refuse_option(int option)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+/* Options that steer what this compiler does not have. */
+static bool has_no_effect(int option)
+{
+    switch (option) {
+    case CU_JIT_TARGET_FROM_CUCONTEXT:
+    case CU_JIT_NEW_SM3X_OPT:
+    case CU_JIT_FAST_COMPILE:
+    case CU_JIT_POSITION_INDEPENDENT_CODE:
+    case CU_JIT_SPLIT_COMPILE:
+    case CU_JIT_LTO:
+    case CU_JIT_FTZ: /* these four are for the link-time optimiser's input only; PTX states its own rounding */
+    case CU_JIT_PREC_DIV:
+    case CU_JIT_PREC_SQRT:
+    case CU_JIT_FMA:
+    case CU_JIT_REFERENCED_KERNEL_NAMES:
+    case CU_JIT_REFERENCED_KERNEL_COUNT:
+    case CU_JIT_REFERENCED_VARIABLE_NAMES:
+    case CU_JIT_REFERENCED_VARIABLE_COUNT:
+    case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static CUresult read_option(struct request *request, int option, void *value, int index)
 {
     struct mr_program_options *program = &request->program;
@@ -125,28 +150,13 @@ static CUresult read_option(struct request *request, int option, void *value, in
         break;
     case CU_JIT_MAX_THREADS_PER_BLOCK: program->limits.most_threads = number(value); break;
     case CU_JIT_MIN_CTA_PER_SM: program->limits.blocks = number(value); break;
-    case CU_JIT_TARGET_FROM_CUCONTEXT:
-    case CU_JIT_NEW_SM3X_OPT:
-    case CU_JIT_FAST_COMPILE:
-    case CU_JIT_POSITION_INDEPENDENT_CODE:
-    case CU_JIT_SPLIT_COMPILE:
-    case CU_JIT_LTO:
-    case CU_JIT_FTZ:        /* these four are for the link-time optimiser's input only; PTX states its own rounding */
-    case CU_JIT_PREC_DIV:
-    case CU_JIT_PREC_SQRT:
-    case CU_JIT_FMA:
-    case CU_JIT_REFERENCED_KERNEL_NAMES:
-    case CU_JIT_REFERENCED_KERNEL_COUNT:
-    case CU_JIT_REFERENCED_VARIABLE_NAMES:
-    case CU_JIT_REFERENCED_VARIABLE_COUNT:
-    case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES:
-        break;
     case CU_JIT_GLOBAL_SYMBOL_NAMES:
     case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
     case CU_JIT_GLOBAL_SYMBOL_COUNT:
         return refuse_option(option);
     default:
-        return mr_bad_value("there is no option %d of the just-in-time compiler", option);
+        if (!has_no_effect(option))
+            return mr_bad_value("there is no option %d of the just-in-time compiler", option);
     }
     return CUDA_SUCCESS;
 }

@@ -14,7 +14,8 @@
 
 #define WARP 32u
 #define REGISTER_UNIT 256u      /* registers are given to a warp in multiples of this */
-#define PARTITIONS_CHECKED 4u   /* whether a block's registers exist at all is settled as if every partition gave for as many warps as the fullest one */
+/* A block's registers are checked as if every partition gave registers for as many warps as the fullest one. */
+#define PARTITIONS_CHECKED 4u
 
 static unsigned round_up(unsigned value, unsigned unit)
 {

@@ -24,7 +24,7 @@ enum mr_command_kind {
     MR_COMMAND_RECORD,    /* completes a mark */
     MR_COMMAND_WAIT,      /* holds the stream until a mark completes */
     MR_COMMAND_RELEASE,   /* runs a function of the driver itself in stream order (deferred frees) */
-    MR_COMMAND_ASYNC,     /* work of several steps, whose end may come later on any thread (a graph's run, memory operations) */
+    MR_COMMAND_ASYNC,     /* work of several steps, such as a graph's run: it may end later, on any thread */
 };
 
 /* A box of bytes, up to three dimensions; a linear copy has height = depth = 1. Pitches and slices are in bytes. Ranges never wrap: checked by the caller. */

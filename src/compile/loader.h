@@ -14,7 +14,8 @@ struct mr_loaded {
     void *map;
     size_t bytes;
     void *symbol;    /* address of the symbol that was asked for */
-    unsigned char *object;   /* a copy of the file whose section headers say where its sections are in memory, for debuggers and lines.h */
+    /* A copy of the file, for debuggers and lines.h: its section headers say where the sections are in memory. */
+    unsigned char *object;
     size_t object_size;
     bool no_memory;  /* loading failed for want of memory, not because of the object */
 };

@@ -35,7 +35,8 @@ struct mr_extent {
 
     /* mempool_block.c's, under the pool's lock. */
     struct mr_block **at;                  /* by granule: the block that starts there */
-    uint64_t *starts[MR_EXTENT_LEVELS];    /* bit i of level 0: a block starts at granule i; of level k + 1: word i of level k is not 0 */
+    /* Bit i of level 0: a block starts at granule i. Bit i of level k + 1: word i of level k is not 0. */
+    uint64_t *starts[MR_EXTENT_LEVELS];
     unsigned levels;
 };
 

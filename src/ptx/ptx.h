@@ -97,18 +97,17 @@ struct mr_ptx_operand {
     uint8_t type;      /* REG: enum mr_ptx_type as declared; PARAM-like: var's type */
     uint32_t reg;      /* REG, REG_ADDRESS, PAIR's first (NONE for a sink) */
     uint32_t reg2;     /* PAIR's second (NONE for a sink) */
-    uint32_t label;    /* LABEL: index into function->labels;
-                          TABLE: index into function->tables */
-    int64_t value;     /* IMM_INT; IMM_FLOAT: bits of the double (or of the float,
-                          see is_single); *_ADDRESS, SYMBOL: byte offset */
-    bool is_element;   /* SYMBOL: written as a[2], whose address it is, or the a of a[%r1];
-                          REG, REG_ADDRESS: the address of a[%r1] */
+    /* LABEL: index into function->labels; TABLE: index into function->tables. */
+    uint32_t label;
+    /* IMM_INT: the number. IMM_FLOAT: bits of the double, or of the float (is_single). *_ADDRESS, SYMBOL: byte offset. */
+    int64_t value;
+    /* SYMBOL: written as a[2], whose address it is, or the a of a[%r1]. REG, REG_ADDRESS: the address of a[%r1]. */
+    bool is_element;
     bool is_single;    /* IMM_FLOAT: written as 0f: value holds 32 bits */
     bool is_unsigned;  /* IMM_INT: has U suffix or does not fit in 63 bits */
     const struct mr_ptx_var *var;         /* SYMBOL, SYMBOL_ADDRESS */
     const struct mr_ptx_function *func;   /* FUNCTION */
-    const struct mr_ptx_operand *elements; /* VECTOR: `count` operands of kind
-                                              REG, IMM_INT, IMM_FLOAT or SINK */
+    const struct mr_ptx_operand *elements; /* VECTOR: `count` operands of kind REG, IMM_INT, IMM_FLOAT or SINK */
     uint32_t line, column;
 };
 

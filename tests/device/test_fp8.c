@@ -30,7 +30,8 @@ static double value_of(unsigned code, bool e5m2)
 static unsigned right_code(double x, bool e5m2, bool saturate)
 {
     unsigned sign = signbit(x) ? 0x80 : 0, largest = e5m2 ? 0x7b : 0x7e, best = 0;
-    double size = fabs(x), beyond = e5m2 ? 61440 : 464;   /* half a step above the largest: a tie with the next power, whose last digit is even, or odd */
+    /* Half a step above the largest: a tie with the next power, whose last digit is even, or odd. */
+    double size = fabs(x), beyond = e5m2 ? 61440 : 464;
     if (isnan(x))
         return 0x7f;
     if (e5m2 ? size >= beyond : size > beyond)

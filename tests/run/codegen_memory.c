@@ -40,30 +40,32 @@ static void launch(struct rig *rig, const char *entry, unsigned threads, uint32_
     ".visible .entry " name "(.param .u64 in, .param .u64 out, .param .u32 n)\n{\n.reg .b32 %t, %n; .reg .b64 %in, %out, %o; " registers "\n" \
     "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n]; mov.u32 %t, %tid.x;\n" body "\nret;\n}\n"
 
+static const char elements_text[] = HEAD
+    ENTRY("quads", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
+        "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.v4.u32 {%a1, %a2, %a3, %a4}, [%p+16];\n"
+        "add.u32 %a1, %a1, %t; st.global.v4.u32 [%q], {%a4, %a3, %a2, %a1};")
+    ENTRY("pairs", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .pred %c;",
+        "setp.ge.u32 %c, %t, %n; @%c exit; mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o;\n"
+        "ld.global.v2.u64 {%d1, %d2}, [%p]; add.u64 %d3, %d1, %d2; st.global.v2.u64 [%q], {%d3, %d1};")
+    ENTRY("bytes", ".reg .b32 %a<9>; .reg .b16 %h<9>; .reg .b64 %p, %q;",
+        "cvt.u64.u32 %o, %t; add.u64 %p, %in, %o; ld.global.s8 %a1, [%p]; ld.global.u8 %h1, [%p+1]; cvt.u32.u16 %a2, %h1; add.u32 %a1, %a1, %a2;\n"
+        "mul.wide.u32 %o, %t, 2; add.u64 %q, %out, %o; st.global.u16 [%q], %a1;")
+    ENTRY("strides", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
+        "mul.lo.u32 %a1, %t, 3; sub.u32 %a1, 600, %a1; mul.wide.u32 %o, %a1, 4; add.u64 %p, %in, %o; ld.global.u32 %a2, [%p];\n"
+        "mul.wide.u32 %o, %t, 12; add.u64 %q, %out, %o; st.global.u32 [%q+4], %a2; mad.lo.u32 %a3, %t, 4, 0; neg.s32 %a3, %a3; cvt.s64.s32 %o, %a3;\n"
+        "add.u64 %q, %out, %o; st.global.u32 [%q+8000], %t;")
+    ENTRY("whole", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .b128 %w;",
+        "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.b64 %d1, [%p]; ld.global.b64 %d2, [%p+8]; mov.b64 {%a1, %a2}, %d1;\n"
+        "mov.b64 %d3, {%a2, %a1}; st.global.b64 [%q], %d3; st.global.b64 [%q+8], %d2;")
+    ENTRY("as_floats", ".reg .f32 %f; .reg .f64 %d; .reg .b64 %q, %w;",
+        "mov.b32 %f, %t; add.f32 %f, %f, %f; cvt.u64.u32 %w, %t; shl.b64 %w, %w, 2; mov.b64 %d, %w; add.f64 %d, %d, %d; mul.wide.u32 %o, %t, 16;\n"
+        "add.u64 %q, %out, %o; st.global.f32 [%q], %f; st.global.f64 [%q+8], %d;")
+    ENTRY("one", ".reg .b32 %a<9>;", "add.u32 %a1, %t, 5; st.global.u32 [%out], %a1; mov.u32 %a2, 9; st.global.v2.u32 [%out+8], {%a2, %n};");
+
 static void vectors_of_elements(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(HEAD
-        ENTRY("quads", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
-            "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.v4.u32 {%a1, %a2, %a3, %a4}, [%p+16];\n"
-            "add.u32 %a1, %a1, %t; st.global.v4.u32 [%q], {%a4, %a3, %a2, %a1};")
-        ENTRY("pairs", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .pred %c;",
-            "setp.ge.u32 %c, %t, %n; @%c exit; mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o;\n"
-            "ld.global.v2.u64 {%d1, %d2}, [%p]; add.u64 %d3, %d1, %d2; st.global.v2.u64 [%q], {%d3, %d1};")
-        ENTRY("bytes", ".reg .b32 %a<9>; .reg .b16 %h<9>; .reg .b64 %p, %q;",
-            "cvt.u64.u32 %o, %t; add.u64 %p, %in, %o; ld.global.s8 %a1, [%p]; ld.global.u8 %h1, [%p+1]; cvt.u32.u16 %a2, %h1; add.u32 %a1, %a1, %a2;\n"
-            "mul.wide.u32 %o, %t, 2; add.u64 %q, %out, %o; st.global.u16 [%q], %a1;")
-        ENTRY("strides", ".reg .b32 %a<9>; .reg .b64 %p, %q;",
-            "mul.lo.u32 %a1, %t, 3; sub.u32 %a1, 600, %a1; mul.wide.u32 %o, %a1, 4; add.u64 %p, %in, %o; ld.global.u32 %a2, [%p];\n"
-            "mul.wide.u32 %o, %t, 12; add.u64 %q, %out, %o; st.global.u32 [%q+4], %a2; mad.lo.u32 %a3, %t, 4, 0; neg.s32 %a3, %a3; cvt.s64.s32 %o, %a3;\n"
-            "add.u64 %q, %out, %o; st.global.u32 [%q+8000], %t;")
-        ENTRY("whole", ".reg .b32 %a<9>; .reg .b64 %p, %q, %d<4>; .reg .b128 %w;",
-            "mul.wide.u32 %o, %t, 16; add.u64 %p, %in, %o; add.u64 %q, %out, %o; ld.global.b64 %d1, [%p]; ld.global.b64 %d2, [%p+8]; mov.b64 {%a1, %a2}, %d1;\n"
-            "mov.b64 %d3, {%a2, %a1}; st.global.b64 [%q], %d3; st.global.b64 [%q+8], %d2;")
-        ENTRY("as_floats", ".reg .f32 %f; .reg .f64 %d; .reg .b64 %q, %w;",
-            "mov.b32 %f, %t; add.f32 %f, %f, %f; cvt.u64.u32 %w, %t; shl.b64 %w, %w, 2; mov.b64 %d, %w; add.f64 %d, %d, %d; mul.wide.u32 %o, %t, 16;\n"
-            "add.u64 %q, %out, %o; st.global.f32 [%q], %f; st.global.f64 [%q+8], %d;")
-        ENTRY("one", ".reg .b32 %a<9>;", "add.u32 %a1, %t, 5; st.global.u32 [%out], %a1; mov.u32 %a2, 9; st.global.v2.u32 [%out+8], {%a2, %n};"));
+    struct rig *rig = rig_open(elements_text);
     FOR_VARIANTS {
         start();
         launch(rig, "quads", 70, 0);

@@ -70,7 +70,7 @@ static bool holds_shadow(const struct managed *all, LLVMValueRef value)
     return false;
 }
 
-/* --- Constants made of addresses, as instructions where the builder stands ---------------------------------------------------- */
+/* --- Constants made of addresses, as instructions where the builder stands --- */
 
 static LLVMValueRef build(const struct managed *all, LLVMValueRef value);
 
@@ -126,7 +126,7 @@ static LLVMValueRef build(const struct managed *all, LLVMValueRef value)
     return made;
 }
 
-/* --- Uses ---------------------------------------------------------------------------------------------------------------------- */
+/* --- Uses --- */
 
 static bool calls(LLVMValueRef instruction, const char *name)
 {
@@ -197,7 +197,7 @@ static void mend_functions(const struct managed *all)
                 mend_instruction(all, at);
 }
 
-/* --- Initialisers -------------------------------------------------------------------------------------------------------------- */
+/* --- Initialisers --- */
 
 /* Adds a function to those that run at the start, behind the one that registers the image. */
 static void run_at_start(const struct managed *all, LLVMValueRef function)
@@ -312,7 +312,7 @@ static void mend_initialisers(const struct managed *all)
     run_at_start(all, function);
 }
 
-/* --- The whole ------------------------------------------------------------------------------------------------------------------ */
+/* --- The whole --- */
 
 static void find_shadows(struct managed *all)
 {
