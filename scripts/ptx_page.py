@@ -18,19 +18,19 @@ BEGIN, END = "<!-- instructions: from ptx_ops.def -->\n", "<!-- end of instructi
 
 
 def read_ops(text):
-    """[(family, [works], [refused])] in the table's order, and the names without a row."""
-    families, known = [], []
-    rows = re.compile(r'^/\* ([A-Z][A-Za-z -]+) \*/$|^PTX_OP\((\w+), "([\w.]+)",.*?, ([01])\)$|^PTX_KNOWN\("(\w+)"\)$',
+    """[(group, [names])] in the table's order, and the names without a row."""
+    groups, known = [], []
+    rows = re.compile(r'^/\* ([A-Z][A-Za-z -]+) \*/$|^PTX_OP\((\w+), "([\w.]+)",.*?, \d+, \d+, [A-Z]+\)$|^PTX_KNOWN\("(\w+)"\)$',
                       re.MULTILINE | re.DOTALL)
     for row in rows.finditer(text):
-        title, _, name, works, bare = row.groups()
+        title, _, name, bare = row.groups()
         if title:
-            families.append((title, [], []))
+            groups.append((title, []))
         elif name:
-            families[-1][1 if works == "1" else 2].append(name)
+            groups[-1][1].append(name)
         elif bare:
             known.append(bare)
-    return families, known
+    return groups, known
 
 
 def cell(names):
@@ -38,12 +38,12 @@ def cell(names):
 
 
 def table(text):
-    families, known = read_ops(text)
-    if len(re.findall(r"^PTX_OP\(", text, re.MULTILINE)) != sum(len(a) + len(b) for _, a, b in families):
+    groups, known = read_ops(text)
+    if len(re.findall(r"^PTX_OP\(", text, re.MULTILINE)) != sum(len(names) for _, names in groups):
         sys.exit(f"{OPS}: a row was not understood")
-    lines = ["| family | runs | refused |", "| --- | --- | --- |"]
-    lines += [f"| {title} | {cell(works)} | {cell(refused)} |" for title, works, refused in families]
-    lines.append(f"| All others | none | {cell(known)} |")
+    lines = ["| group | instructions |", "| --- | --- |"]
+    lines += [f"| {title} | {cell(names)} |" for title, names in groups]
+    lines.append(f"| Refused by name | {cell(known)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -35,11 +35,6 @@ static bool is_pair(unsigned type)
     return type == MR_PTX_TYPE_F16X2 || type == MR_PTX_TYPE_BF16X2;
 }
 
-static bool is_fp8_pair(unsigned type)
-{
-    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
-}
-
 static bool is_half(unsigned type)
 {
     return type == MR_PTX_TYPE_F16 || type == MR_PTX_TYPE_BF16;
@@ -79,15 +74,16 @@ static bool rounds_to_integer(const struct mr_ptx_inst *inst)
 static void check_convert(struct check *check)
 {
     const struct mr_ptx_inst *inst = check->inst;
-    unsigned to = inst->type[0], from = inst->type[1];
+    enum mr_ptx_type to = (enum mr_ptx_type)inst->type[0], from = (enum mr_ptx_type)inst->type[1];
     if (inst->rounding == MR_PTX_ROUND_RS || (inst->flags & MR_PTX_FLAG_SCALED)) {
         refuse(check, "this form");
         return;
     }
     if ((inst->flags & MR_PTX_FLAG_PACK) || to == MR_PTX_TYPE_TF32)
         return;
-    if (is_fp8_pair(to) || is_fp8_pair(from)) {
-        if (is_fp8_pair(to) ? from != MR_PTX_TYPE_F32 && from != MR_PTX_TYPE_F16X2 : to != MR_PTX_TYPE_F16X2)
+    if (mr_ptx_type_is_fp8_pair(to) || mr_ptx_type_is_fp8_pair(from)) {
+        bool narrows = mr_ptx_type_is_fp8_pair(to);
+        if (narrows ? from != MR_PTX_TYPE_F32 && from != MR_PTX_TYPE_F16X2 : to != MR_PTX_TYPE_F16X2)
             refuse(check, "this conversion of numbers of 8 bits");
         return;
     }

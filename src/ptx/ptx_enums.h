@@ -71,9 +71,22 @@ enum mr_ptx_linkage {
 /* Opcodes: MR_PTX_OP_ADD and so on, from ptx_ops.def. */
 enum mr_ptx_op {
     MR_PTX_OP_UNSUPPORTED, /* a known name that has no row of its own */
-#define PTX_OP(id, name, mods, types, operands, supported) MR_PTX_OP_##id,
+#define PTX_OP(id, name, mods, types, operands, version, sm, family) MR_PTX_OP_##id,
 #include "ptx/ptx_ops.def"
     MR_PTX_OP_COUNT
+};
+
+/* Families of opcodes: each is what one function of the code generator emits. */
+enum mr_ptx_family {
+    MR_PTX_FAMILY_NONE,
+    MR_PTX_FAMILY_ARITHMETIC, /* integers or numbers with a point, as the type says */
+    MR_PTX_FAMILY_INTEGER, MR_PTX_FAMILY_CARRY, MR_PTX_FAMILY_FLOAT, MR_PTX_FAMILY_BITS, MR_PTX_FAMILY_VIDEO,
+    MR_PTX_FAMILY_COMPARE, MR_PTX_FAMILY_MOVE, MR_PTX_FAMILY_CONVERT,
+    MR_PTX_FAMILY_MEMORY, MR_PTX_FAMILY_ATOMIC, MR_PTX_FAMILY_ASYNC, MR_PTX_FAMILY_TEXTURE, MR_PTX_FAMILY_STACK,
+    MR_PTX_FAMILY_WARP, MR_PTX_FAMILY_MATRIX, MR_PTX_FAMILY_BARRIER, MR_PTX_FAMILY_CLUSTER,
+    MR_PTX_FAMILY_CALL,
+    MR_PTX_FAMILY_END, /* ends a block, and is a part of the code for that */
+    MR_PTX_FAMILY_COUNT
 };
 
 enum mr_ptx_operand_kind {
@@ -289,7 +302,10 @@ const char *mr_ptx_space_name(enum mr_ptx_space space);
 const char *mr_ptx_op_name(enum mr_ptx_op op);
 const char *mr_ptx_special_name(enum mr_ptx_special special);
 
-/* Whether code generation handles the opcode: the last column of ptx_ops.def. */
-bool mr_ptx_op_is_supported(enum mr_ptx_op op);
+/* The family that an opcode's row names. */
+enum mr_ptx_family mr_ptx_op_family(enum mr_ptx_op op);
+
+/* Two numbers of 8 bits with a point: .e4m3x2, .e5m2x2. */
+bool mr_ptx_type_is_fp8_pair(enum mr_ptx_type type);
 
 #endif

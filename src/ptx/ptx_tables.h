@@ -99,7 +99,8 @@ struct mr_ptx_op_info {
     uint64_t modifiers;
     const char *types;
     const char *operands;
-    bool supported;
+    uint8_t version, sm; /* what it needs however it is used, 72 for 7.2; 0 = any */
+    uint8_t family;      /* enum mr_ptx_family */
 };
 
 /* How many numbers a video instruction works on: 1, 2 or 4; 0 for every other opcode. */

@@ -13,9 +13,9 @@
 #include <string.h>
 
 static const struct mr_ptx_op_info op_table[MR_PTX_OP_COUNT] = {
-    [MR_PTX_OP_UNSUPPORTED] = {"?", 0, "", "", false},
-#define PTX_OP(id, name, mods, types, operands, supported) \
-    [MR_PTX_OP_##id] = {name, mods, types, operands, supported},
+    [MR_PTX_OP_UNSUPPORTED] = {"?", 0, "", "", 0, 0, MR_PTX_FAMILY_NONE},
+#define PTX_OP(id, name, mods, types, operands, version, sm, family) \
+    [MR_PTX_OP_##id] = {name, mods, types, operands, version, sm, MR_PTX_FAMILY_##family},
 #include "ptx/ptx_ops.def"
 };
 
@@ -390,9 +390,14 @@ const char *mr_ptx_op_name(enum mr_ptx_op op)
     return op_table[op].name;
 }
 
-bool mr_ptx_op_is_supported(enum mr_ptx_op op)
+enum mr_ptx_family mr_ptx_op_family(enum mr_ptx_op op)
 {
-    return op_table[op].supported;
+    return (enum mr_ptx_family)op_table[op].family;
+}
+
+bool mr_ptx_type_is_fp8_pair(enum mr_ptx_type type)
+{
+    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
 }
 
 unsigned mr_ptx_type_bits(enum mr_ptx_type type)

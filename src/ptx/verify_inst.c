@@ -501,7 +501,7 @@ static bool check_opcode(struct verifier *verifier)
 bool mr_ptx_verify_inst(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
-    if (inst->op == MR_PTX_OP_UNSUPPORTED || !mr_ptx_op_is_supported((enum mr_ptx_op)inst->op)) {
+    if (inst->op == MR_PTX_OP_UNSUPPORTED) {
         if (verifier->diag)
             verifier->diag->unsupported = true;
         return mr_ptx_verify_error(verifier, "unsupported instruction '%s'", inst->name ? inst->name : op_name(inst));

@@ -400,11 +400,6 @@ static bool check_cvt_pack(struct verifier *verifier)
     return true;
 }
 
-static bool is_fp8_pair(enum mr_ptx_type type)
-{
-    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
-}
-
 static bool check_cvt_tf32(struct verifier *verifier, enum mr_ptx_type from)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -429,8 +424,8 @@ static bool check_cvt_format(struct verifier *verifier, enum mr_ptx_type to, enu
     const struct mr_ptx_inst *inst = verifier->inst;
     if (to == MR_PTX_TYPE_TF32)
         return check_cvt_tf32(verifier, from);
-    bool down = is_fp8_pair(to) && (from == MR_PTX_TYPE_F32 || from == MR_PTX_TYPE_F16X2);
-    bool up = is_fp8_pair(from) && to == MR_PTX_TYPE_F16X2;
+    bool down = mr_ptx_type_is_fp8_pair(to) && (from == MR_PTX_TYPE_F32 || from == MR_PTX_TYPE_F16X2);
+    bool up = mr_ptx_type_is_fp8_pair(from) && to == MR_PTX_TYPE_F16X2;
     if (!down && !up)
         return mr_ptx_verify_unsupported(verifier, "a conversion with this format");
     if (inst->operand_count != (from == MR_PTX_TYPE_F32 ? 3 : 2))

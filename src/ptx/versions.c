@@ -7,8 +7,8 @@
  * where the two differ. A version is written as one number, 7.2 as 72.
  *
  * The needs of a modifier that hold wherever it stands are in its row of
- * tables.c. Here are the needs of opcodes, and of modifiers and types together
- * with an opcode. Every row that fits an instruction has to be met.
+ * tables.c, those of an opcode in its row of ptx_ops.def. Here are those of
+ * modifiers and types together with an opcode. Every row that fits an instruction has to be met.
  */
 #include "ptx/verify.h"
 
@@ -120,27 +120,13 @@ static const struct need needs[] = {
     NEED(RCP, 0, 20, ROUNDED),
     NEED(SQRT, 0, 20, ROUNDED),
     NEED(FMA, 20, 20, .first = T(F32)),
-    NEED(TESTP, 20, 20),
-    NEED(COPYSIGN, 20, 20),
-    NEED(POPC, 20, 20),
-    NEED(CLZ, 20, 20),
-    NEED(BFE, 20, 20),
-    NEED(BFI, 20, 20),
-    NEED(BFIND, 20, 20),
-    NEED(BREV, 20, 20),
-    NEED(PRMT, 20, 20),
     NEED(LD, 20, 20, .spaces = SPACE(GENERIC)),
     NEED(ST, 20, 20, .spaces = SPACE(GENERIC)),
     NEED(ATOM, 20, 20, .spaces = SPACE(GENERIC)),
     NEED(RED, 20, 20, .spaces = SPACE(GENERIC)),
-    NEED(LDU, 20, 20),
-    NEED(PREFETCH, 20, 20),
-    NEED(CVTA, 20, 20),
-    NEED(ISSPACEP, 20, 20),
     NEED(BAR, 20, 20, .modes = MODE(ARRIVE) | MODE(RED)),
     NEED(MEMBAR, 20, 20, .scopes = SCOPE(SYS)),
     NEED(VOTE, 20, 20, .modes = MODE(BALLOT)),
-    NEED(VOTE, 12, 12),
 
     NEED(ADD, 42, 53, .first = F16),
     NEED(SUB, 42, 53, .first = F16),
@@ -174,43 +160,10 @@ static const struct need needs[] = {
     NEED(ADDC, 43, 0, .first = WIDE, CARRIES),
     NEED(SUBC, 43, 0, .first = WIDE, CARRIES),
     NEED(MADC, 43, 0, .first = WIDE, CARRIES),
-    NEED(MADC, 30, 0),
-    NEED(DP4A, 50, 61),
-    NEED(DP2A, 50, 61),
     NEED(RSQRT, 40, 0, .first = T(F64), .flags = MR_PTX_FLAG_FTZ),
     NEED(EX2, 70, 75, .first = F16),
-    NEED(TANH, 70, 75),
 
-    NEED(FNS, 60, 30),
-    NEED(BMSK, 76, 70),
-    NEED(SZEXT, 76, 70),
-    NEED(LOP3, 43, 50),
     NEED(LOP3, 82, 70, .combines = true),
-    NEED(SHF, 31, 32),
-
-    NEED(VADD, 20, 20),
-    NEED(VSUB, 20, 20),
-    NEED(VABSDIFF, 20, 20),
-    NEED(VMIN, 20, 20),
-    NEED(VMAX, 20, 20),
-    NEED(VSHL, 20, 20),
-    NEED(VSHR, 20, 20),
-    NEED(VMAD, 20, 20),
-    NEED(VSET, 20, 20),
-    NEED(VADD2, 30, 30),
-    NEED(VSUB2, 30, 30),
-    NEED(VAVRG2, 30, 30),
-    NEED(VABSDIFF2, 30, 30),
-    NEED(VMIN2, 30, 30),
-    NEED(VMAX2, 30, 30),
-    NEED(VSET2, 30, 30),
-    NEED(VADD4, 30, 30),
-    NEED(VSUB4, 30, 30),
-    NEED(VAVRG4, 30, 30),
-    NEED(VABSDIFF4, 30, 30),
-    NEED(VMIN4, 30, 30),
-    NEED(VMAX4, 30, 30),
-    NEED(VSET4, 30, 30),
 
     NEED(CVT, 70, 80, .first = T(F16X2)),
     NEED(CVT, 78, 90, .first = BF16, .second = ~T(F32)),
@@ -227,9 +180,6 @@ static const struct need needs[] = {
     NEED(CVTA, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
     NEED(ISSPACEP, 31, 0, .spaces = SPACE(CONST)),
     NEED(ISSPACEP, 77, 70, .spaces = SPACE(PARAM) | SPACE(PARAM_ENTRY)),
-    NEED(ALLOCA, 73, 52),
-    NEED(STACKSAVE, 73, 52),
-    NEED(STACKRESTORE, 73, 52),
 
     NEED(ATOM, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),
     NEED(RED, 31, 32, .first = T(B64) | WIDE, .atoms = NEW_ATOMS),
@@ -250,30 +200,18 @@ static const struct need needs[] = {
     NEED(ST, 83, 70, .first = T(B128)),
     NEED(MOV, 83, 70, .first = T(B128)),
 
-    NEED(SHFL, 30, 30),
     NEED(SHFL, 60, 30, .flags = MR_PTX_FLAG_SYNC),
     NEED(VOTE, 60, 30, .flags = MR_PTX_FLAG_SYNC),
-    NEED(MATCH, 60, 70),
-    NEED(ACTIVEMASK, 62, 30),
-    NEED(REDUX, 70, 80),
-    NEED(ELECT, 80, 90),
 
     NEED(BAR, 60, 30, .modes = MODE(WARP_SYNC)),
     NEED(BAR, 78, 0, .scopes = SCOPE(CTA)),
-    NEED(BARRIER, 60, 30),
     NEED(BARRIER, 78, 30, .scopes = SCOPE(CTA)),
     NEED(BARRIER, 78, 90, .modes = MODE(CLUSTER_ARRIVE) | MODE(CLUSTER_WAIT)),
-    NEED(NANOSLEEP, 62, 70),
 
     NEED(TEX, 42, 53, .first = F16),
     NEED(TEX, 21, 20, .second = T(S32) | T(F32), .modes = MODE(LEVEL) | MODE(GRAD)),
-    NEED(TLD4, 22, 20),
     NEED(TXQ, 43, 0, .modes = MODE(LEVEL)),
-    NEED(SULD, 30, 20),
-    NEED(SUST, 15, 0),
-    NEED(SURED, 20, 20),
     NEED(SURED, 81, 50, .first = WIDE, .atoms = ATOM(MIN) | ATOM(MAX)),
-    NEED(ISTYPEP, 40, 30),
 };
 
 static bool in_set(uint64_t set, unsigned value)
@@ -355,7 +293,10 @@ static bool check_other_needs(struct verifier *verifier)
 bool mr_ptx_verify_needs(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
+    const struct mr_ptx_op_info *op = mr_ptx_op_info((enum mr_ptx_op)inst->op);
     const struct mr_ptx_form *form = mr_ptx_form_info(inst->form);
+    if (!check_need(verifier, "", op->name, op->version, op->sm))
+        return false;
     if (form && !check_need(verifier, "", mr_ptx_op_name((enum mr_ptx_op)inst->op), form->version, form->sm))
         return false;
     if (!check_other_needs(verifier))

@@ -45,6 +45,22 @@ static bool has_effects(const struct mr_ptx_inst *inst)
     }
 }
 
+typedef bool emitter(struct cg *g, const struct mr_ptx_inst *inst);
+
+/* By family; ptx_ops.def has the family of each opcode. What ends a block is no emitter's: cg_emit_block_end. */
+static emitter *const emitters[MR_PTX_FAMILY_COUNT] = {
+    [MR_PTX_FAMILY_ARITHMETIC] = cg_emit_arithmetic, [MR_PTX_FAMILY_INTEGER] = cg_emit_integer,
+    [MR_PTX_FAMILY_CARRY] = cg_emit_carry, [MR_PTX_FAMILY_FLOAT] = cg_emit_float,
+    [MR_PTX_FAMILY_BITS] = cg_emit_bits, [MR_PTX_FAMILY_VIDEO] = cg_emit_video,
+    [MR_PTX_FAMILY_COMPARE] = cg_emit_compare, [MR_PTX_FAMILY_MOVE] = cg_emit_move,
+    [MR_PTX_FAMILY_CONVERT] = cg_emit_convert, [MR_PTX_FAMILY_MEMORY] = cg_emit_memory,
+    [MR_PTX_FAMILY_ATOMIC] = cg_emit_atomic, [MR_PTX_FAMILY_ASYNC] = cg_emit_async,
+    [MR_PTX_FAMILY_TEXTURE] = cg_emit_texture, [MR_PTX_FAMILY_STACK] = cg_emit_stack,
+    [MR_PTX_FAMILY_WARP] = cg_emit_warp, [MR_PTX_FAMILY_MATRIX] = cg_emit_matrix,
+    [MR_PTX_FAMILY_BARRIER] = cg_emit_barrier, [MR_PTX_FAMILY_CLUSTER] = cg_emit_cluster,
+    [MR_PTX_FAMILY_CALL] = cg_emit_call,
+};
+
 static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_class c)
 {
     if (c.kind == MR_CLASS_AFFINE && inst->dst_count && cg_emit_affine(g, inst, c))
@@ -53,12 +69,8 @@ static void emit_family(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
         cg_emit_stepped(g, inst);
         return;
     }
-    bool done = cg_emit_integer(g, inst) || cg_emit_bits(g, inst) || cg_emit_video(g, inst) || cg_emit_carry(g, inst) || cg_emit_half(g, inst)
-        || cg_emit_float(g, inst) || cg_emit_compare(g, inst) || cg_emit_move(g, inst) || cg_emit_convert(g, inst)
-        || cg_emit_memory(g, inst) || cg_emit_atomic(g, inst) || cg_emit_warp(g, inst) || cg_emit_barrier(g, inst)
-        || cg_emit_texture(g, inst) || cg_emit_stack(g, inst) || cg_emit_matrix(g, inst) || cg_emit_async(g, inst)
-        || cg_emit_cluster(g, inst) || cg_emit_call(g, inst);
-    if (!done)
+    emitter *emit = emitters[mr_ptx_op_family((enum mr_ptx_op)inst->op)];
+    if (!emit || !emit(g, inst))
         cg_fail(g->unit, inst, "code generation does not know it");
 }
 

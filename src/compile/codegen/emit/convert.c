@@ -402,21 +402,16 @@ static void emit_pack(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write_extended(g, &inst->operands[0], r, false);
 }
 
-static bool is_fp8(unsigned type)
-{
-    return type == MR_PTX_TYPE_E4M3X2 || type == MR_PTX_TYPE_E5M2X2;
-}
-
 bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst)
 {
     if (inst->op != MR_PTX_OP_CVT)
         return false;
-    unsigned to = inst->type[0], from = inst->type[1];
+    enum mr_ptx_type to = (enum mr_ptx_type)inst->type[0], from = (enum mr_ptx_type)inst->type[1];
     if (inst->flags & MR_PTX_FLAG_PACK)
         emit_pack(g, inst);
-    else if (is_fp8(to))
+    else if (mr_ptx_type_is_fp8_pair(to))
         emit_to_fp8(g, inst);
-    else if (is_fp8(from))
+    else if (mr_ptx_type_is_fp8_pair(from))
         emit_from_fp8(g, inst);
     else if (to == MR_PTX_TYPE_F16X2 || to == MR_PTX_TYPE_BF16X2)
         emit_pair(g, inst);

@@ -8,6 +8,7 @@
  * (operands/operands.h), builds, and writes the result. Instructions that can be seen from outside, such as stores,
  * are only reached by code if some lane runs them, and have to look at g->now.exec themselves.
  *
+ *   arithmetic.c                      integers or numbers with a point, as the type says
  *   integer.c bits.c video.c          integers
  *   float.c half.c convert.c compare.c  numbers with a point, and both
  *   move.c load_store.c atomic.c stack.c texture.c async.c  memory
@@ -23,7 +24,8 @@
 #include "compile/codegen/numbers/numbers.h"
 #include "compile/codegen/operands/operands.h"
 
-/* Families. False: not one of mine. */
+/* Families; body/instruction.c has them by MR_PTX_FAMILY_*. False: the opcode, or its type, is not of this family. */
+bool cg_emit_arithmetic(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst);
 bool cg_emit_video(struct cg *g, const struct mr_ptx_inst *inst);

@@ -110,7 +110,8 @@ static LLVMValueRef convert_part(struct product *p, unsigned name, unsigned reg,
     case MR_PTX_TYPE_TF32:
         return cg_cast_bits(g, LLVMBuildAnd(g->b, whole, constant(p, 0xffffe000), ""), g->unit->f32);
     case MR_PTX_TYPE_E4M3: case MR_PTX_TYPE_E5M2:
-        return cg_half_to_float(g, cg_fp8_to_half(g, integer_part(p, whole, part, 8, false), type == MR_PTX_TYPE_E4M3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2, false));
+        return cg_half_to_float(g, cg_fp8_to_half(g, integer_part(p, whole, part, 8, false),
+            type == MR_PTX_TYPE_E4M3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2, false));
     case MR_PTX_TYPE_B1: case MR_PTX_TYPE_S32:
         return whole;
     default:
