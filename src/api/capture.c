@@ -2,11 +2,11 @@
 /* Capture: the functions that begin and end it, ask about it, and change what comes next (driver API manual, Stream Management).
  *
  * What captured work becomes is in capture_work.c; the rules of captures are in src/capture. */
-#include "api/check.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "capture/capture.h"
 #include "graph/graph.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 static bool is_mode(CUstreamCaptureMode mode)

@@ -3,12 +3,12 @@
  * Limits and other settings are in limits.c. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "base/call.h"
 #include "capture/capture.h"
 #include "event/event.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 static CUresult create(CUcontext *pctx, unsigned flags, CUdevice dev, unsigned version)

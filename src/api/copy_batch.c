@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "api/array.h"
-#include "api/check.h"
 #include "api/transfer.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "capture/capture.h"
 #include "object/context.h"
+#include "prepare/array_side.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* What both kinds of batch demand of the call as a whole. */

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "base/call.h"
 #include "object/device.h"
+#include "prepare/check.h"
 
 CUresult mr_cuDeviceGet(CUdevice *device, int ordinal)
 {

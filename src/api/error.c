@@ -4,8 +4,8 @@
 #include <cuda.h>
 #include <stddef.h>
 
-#include "api/check.h"
 #include "api_impl.h"
+#include "prepare/check.h"
 
 struct error_row {
     CUresult code;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/check.h"
 #include "base/log_kept.h"
 #include "base/memory.h"
+#include "prepare/check.h"
 
 /* Flags are reserved. Hardware does not look at them, here or below. */
 CUresult mr_cuLogsCurrent(CUlogIterator *iterator_out, unsigned int flags)

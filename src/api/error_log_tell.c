@@ -9,13 +9,13 @@
 
 #include <pthread.h>
 
-#include "api/check.h"
 #include "base/call_program.h"
 #include "base/clock.h"
 #include "base/log_kept.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "base/visit.h"
+#include "prepare/check.h"
 
 #define PATIENCE_NS 20000000u
 

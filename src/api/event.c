@@ -3,8 +3,6 @@
  *
  * An event belongs to the context that was current when it was made, and works whatever is current later. Recording needs a stream of the same
  * context. What an event is made of is in src/event; what recording does to a stream in src/stream. */
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/visit.h"
@@ -13,6 +11,8 @@
 #include "event/shared.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 #define EVENT_FLAGS ((unsigned)(CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS))

@@ -4,10 +4,10 @@
  * CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH says so too. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "api/execution.h"
 #include "base/call.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
                                       unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,

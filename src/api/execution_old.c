@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "api/check.h"
 #include "api/execution.h"
 #include "api/function.h"
 #include "base/memory.h"
 #include "module/reference.h"
+#include "prepare/check.h"
 
 CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
 {

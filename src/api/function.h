@@ -8,26 +8,9 @@
 #include "module/module.h"
 #include "object/context.h"
 
-/* The function behind a CUfunction, or behind a CUkernel cast to one: the kernel's function in `context`, made on first use.
- * CUDA_ERROR_INVALID_HANDLE, or the errors of loading the kernel's library into the context. No reference is taken. */
-CUresult mr_function_find(CUfunction handle, struct mr_context *context, struct mr_function **out)
-    __attribute__((warn_unused_result));
-
-/* A reference to the module of a function that was found without one; NULL if the module went meanwhile, with its context on another thread. */
-struct mr_module *mr_function_hold(struct mr_function *function) __attribute__((warn_unused_result));
-
 /* The function behind a CUfunction, for a call on the current context that does not take kernels (hardware refuses them outside of launches and
  * occupancy). CUDA_ERROR_INVALID_HANDLE, or the errors of mr_context_require. Its module is held: mr_object_drop(function->module). */
 CUresult mr_function_require(CUfunction handle, struct mr_function **out) __attribute__((warn_unused_result));
-
-/* Most bytes of dynamic shared memory that a launch may ask for now. */
-static inline unsigned mr_function_dynamic_limit(const struct mr_entry *info, struct mr_function_settings *settings)
-{
-    int asked = atomic_load_explicit(&settings->dynamic_shared, memory_order_relaxed);
-    if (asked >= 0)
-        return (unsigned)asked;
-    return info->static_shared < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - (unsigned)info->static_shared : 0;
-}
 
 /* CU_FUNC_ATTRIBUTE_* of a function with these settings. CUDA_ERROR_INVALID_VALUE for one that does not exist or cannot be set. */
 CUresult mr_function_attribute_get(const struct mr_entry *info, struct mr_function_settings *settings,

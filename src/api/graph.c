@@ -2,14 +2,14 @@
 /* Graphs: making, destroying, cloning, and adding nodes of every type (driver API manual, Graph Management).
  *
  * Nothing here needs a current context: a graph belongs to the process, and its nodes say themselves where they run. Every function that adds a node
- * checks the common arguments, makes a work of the parameters (graph_params.c), and hands it to the graph. */
+ * checks the common arguments, makes a work of the parameters (prepare/work.h), and hands it to the graph. */
 #include "api/graph.h"
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 CUresult mr_cuGraphCreate(CUgraph *phGraph, unsigned int flags)
 {
@@ -89,25 +89,6 @@ CUresult mr_cuGraphDestroyNode(CUgraphNode hNode)
     }
     mr_graph_remove(node);
     return CUDA_SUCCESS;
-}
-
-const char *mr_node_type_name(CUgraphNodeType type)
-{
-    static const char *const names[] = { "kernel", "memcpy", "memset", "host", "graph", "empty", "event wait", "event record", "semaphores signal",
-        "semaphores wait", "mem alloc", "mem free", "batch mem op", "conditional" };
-    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "unknown";
-}
-
-CUresult mr_nodes_require(const CUgraphNode *handles, size_t count, struct mr_node *few[MR_FEW_NODES], struct mr_node ***out)
-{
-    struct mr_node **nodes = count > MR_FEW_NODES ? mr_calloc(count, sizeof *nodes) : few;
-    CUresult status = nodes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; status == CUDA_SUCCESS && i < count; i++)
-        status = mr_node_require(handles[i], &nodes[i]);
-    if (status != CUDA_SUCCESS && nodes != few)
-        mr_free(nodes);
-    *out = nodes;
-    return status;
 }
 
 CUresult mr_addition_check(const struct mr_addition *addition, const void *params, struct mr_graph **graph)

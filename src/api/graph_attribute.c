@@ -7,51 +7,21 @@
 
 #include <string.h>
 
-#include "api/check.h"
 #include "api/execution.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
-#include "base/memory.h"
 #include "object/context.h"
-
-/* Room for one attribute more than the work has. */
-static bool copy_attributes(struct mr_work *to, const struct mr_work *from)
-{
-    to->kernel.attributes = mr_calloc(from->kernel.attribute_count + 1, sizeof *to->kernel.attributes);
-    if (!to->kernel.attributes)
-        return false;
-    if (from->kernel.attribute_count)
-        memcpy(to->kernel.attributes, from->kernel.attributes, from->kernel.attribute_count * sizeof *to->kernel.attributes);
-    to->kernel.attribute_count = from->kernel.attribute_count;
-    return true;
-}
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 /* The same parameters, with the attributes of another work. NULL when memory is short. */
 static struct mr_work *copy_kernel(const struct mr_work *from, const struct mr_work *attributes)
 {
     struct mr_work *work = mr_work_copy_kernel(from);
-    if (work && !copy_attributes(work, attributes)) {
+    if (work && !mr_work_copy_attributes(work, attributes)) {
         mr_work_drop(work);
         return NULL;
     }
     return work;
-}
-
-/* New parameters leave a node its attributes. The work is the caller's alone still. */
-CUresult mr_node_change_kernel(CUgraphNode handle, struct mr_work *work)
-{
-    struct mr_work *old;
-    CUresult status = mr_node_work_require(handle, CU_GRAPH_NODE_TYPE_KERNEL, &old);
-    if (status == CUDA_SUCCESS) {
-        mr_free(work->kernel.attributes);
-        if (!copy_attributes(work, old))
-            status = CUDA_ERROR_OUT_OF_MEMORY;
-        mr_work_drop(old);
-    }
-    if (status == CUDA_SUCCESS)
-        return mr_node_change(handle, work);
-    mr_work_drop(work);
-    return status;
 }
 
 static bool is_node_attribute(CUkernelNodeAttrID id)

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "graph/dot.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 static CUresult write_file(const char *path, const char *text, size_t size)
 {

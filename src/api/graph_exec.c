@@ -3,14 +3,14 @@
  * setting single nodes' parameters is in graph_exec_params.c. Statuses are those that hardware gave (tests/golden). */
 #include <string.h>
 
-#include "api/check.h"
 #include "api/graph_exec.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "capture/capture.h"
 #include "graph/exec.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 #define KNOWN_FLAGS                                                                                                             \

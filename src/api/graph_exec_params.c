@@ -2,15 +2,15 @@
 /* Parameters of single nodes of an executable graph, and nodes switched off and on.
  *
  * A node is named by the node of the graph that it was made of, which keeps its own parameters. The new parameters are checked as for a node
- * (graph_params.h); what may change in an executable graph is checked by src/graph/exec_update.c. */
+ * (prepare/work.h); what may change in an executable graph is checked by src/graph/exec_update.c. */
 #include <string.h>
 
-#include "api/check.h"
 #include "api/graph.h"
 #include "api/graph_exec.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 /* The executable graph, and the node, which must be one of its nodes and of a type. The executable graph is held for the caller. */
 static CUresult require(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params,

@@ -3,10 +3,10 @@
  * has it. Setting parameters gives the node a new work; graphs that were cloned or instantiated before keep the old one. */
 #include "api/graph.h"
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 CUresult mr_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
@@ -22,33 +22,6 @@ CUresult mr_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     *type = work->type;
     mr_work_drop(work);
     return CUDA_SUCCESS;
-}
-
-CUresult mr_node_work_require(CUgraphNode handle, CUgraphNodeType type, struct mr_work **out)
-{
-    struct mr_node *node;
-    CUresult status = mr_node_require(handle, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    struct mr_work *work = mr_node_work(node);
-    if (work && work->type == type) {
-        *out = work;
-        return CUDA_SUCCESS;
-    }
-    mr_work_drop(work);
-    return mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
-}
-
-CUresult mr_node_change(CUgraphNode handle, struct mr_work *work)
-{
-    struct mr_node *node;
-    CUgraphNodeType type = work->type;
-    CUresult status = mr_node_require(handle, &node);
-    if (status != CUDA_SUCCESS) {
-        mr_work_drop(work);
-        return status;
-    }
-    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
 }
 
 /* The checks before a node gets new parameters: it is there and of the type, and there are parameters. */

@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 /* One answer in the making: up to three arrays, of which any may be NULL. */
 struct answer {

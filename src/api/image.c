@@ -13,13 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/check.h"
 #include "base/call.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "compile/compile.h"
 #include "kernel/fault.h"
 #include "object/device.h"
+#include "prepare/check.h"
 
 /* The parsed options, and where results go. Indices are into the arrays; -1: not asked for. */
 struct request {

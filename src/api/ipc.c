@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "api/check.h"
 #include "api/state.h"
 #include "api_impl.h"
 #include "base/call.h"
@@ -15,6 +14,7 @@
 #include "kernel/fault.h"
 #include "memory/export.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "share/share.h"
 #include "stream/stream.h"
 

@@ -3,9 +3,9 @@
  * come from them. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "api/function.h"
 #include "kernel/fault.h"
+#include "prepare/check.h"
 
 static CUresult find_kernel(CUkernel handle, struct mr_kernel **out)
 {

@@ -2,13 +2,13 @@
 /* Libraries (driver API manual, Library Management): images that are loaded without a context. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "api/image.h"
 #include "base/call.h"
 #include "kernel/fault.h"
 #include "memory/memory.h"
 #include "module/module.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* `from_file`: the promise to preserve the image says nothing about a file and is an error there. */

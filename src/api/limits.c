@@ -5,9 +5,9 @@
  * back: the manual calls them hints, and a CPU has nothing to act on. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "base/call.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 #define PRINTF_LEAST (512u * 1024u)    /* bytes, as on hardware */
 #define STACK_LIMIT 523712u            /* bytes a thread; driver 580 on an H100 takes no more */

@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "api/image.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "compile/compile.h"
 #include "module/module.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 struct mr_link {
     struct mr_object object;

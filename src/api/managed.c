@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "api/managed.h"
 #include "api_impl.h"
 #include "base/mapped.h"
 #include "memory/advice.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 CUresult mr_managed_check(CUdeviceptr address, size_t size, bool *pageable)
 {

@@ -7,15 +7,15 @@
 
 #include <limits.h>
 
-#include "api/check.h"
-#include "api/stub.h"
 #include "api/graph.h"
 #include "api/mempool.h"
+#include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/memory.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 #define PITCH_STEP ((size_t)512)

@@ -4,11 +4,11 @@
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
-#include "api/check.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 #define HOST_ALLOC_FLAGS (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)

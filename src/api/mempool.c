@@ -4,11 +4,11 @@
 #include "api/mempool.h"
 
 #include <stdbool.h>
-#include "api/check.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 #define MOST ((size_t)1 << 46)   /* bytes that no pool can be limited to; more than any address space for pools */
 

@@ -8,9 +8,7 @@
  * Memory of cuMemAlloc can be freed in stream order too: it is unknown to the program from then on, and goes when the stream comes there. */
 #include "api/mempool.h"
 
-#include "api/check.h"
 #include "api/graph.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
@@ -20,6 +18,8 @@
 #include "memory/memory.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 /* ---- allocation ---- */

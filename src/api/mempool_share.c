@@ -2,11 +2,11 @@
 /* Memory pools between processes: the checks. How it works is told in memory/mempool_share.c. */
 #include <stdint.h>
 
-#include "api/check.h"
 #include "api/mempool.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/mempool.h"
+#include "prepare/check.h"
 
 static CUresult check_type(CUmemAllocationHandleType type, unsigned long long flags)
 {

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "api/image.h"
 #include "base/call.h"
 #include "kernel/fault.h"
 #include "module/module.h"
 #include "module/reference.h"
 #include "object/context.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* Makes a module of a loaded program, whose reference it takes over. */

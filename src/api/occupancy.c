@@ -1,81 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Occupancy (driver API manual, Occupancy): how many blocks fit on a multiprocessor, from the same numbers that the device's attributes
- * report: threads, blocks, shared memory and registers of a multiprocessor. How they are shared out is what NVIDIA documents with its occupancy
- * calculator: registers go to whole warps, each in one partition of the multiprocessor; shared memory goes to blocks in units.
+/* Occupancy (driver API manual, Occupancy): how many blocks fit on a multiprocessor (prepare/resident.h).
  *
  * A CPU's processor runs one block at a time; the answers are those of a GPU of this compute capability, because programs turn them into grid and block
  * sizes, and those come out as they would on one. */
 #include "api_impl.h"
 
-#include "api/check.h"
-#include "api/execution.h"
-#include "api/function.h"
 #include "base/call.h"
-
-#define WARP 32u
-#define REGISTER_UNIT 256u      /* registers are given to a warp in multiples of this */
-/* A block's registers are checked as if every partition gave registers for as many warps as the fullest one. */
-#define PARTITIONS_CHECKED 4u
-
-static unsigned round_up(unsigned value, unsigned unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* Most dynamic shared memory that is reckoned with: what the function was given, but not less than it has by default. */
-static unsigned dynamic_limit(struct mr_function *function)
-{
-    unsigned statics = (unsigned)function->info->static_shared, limit = mr_function_dynamic_limit(function->info, &function->settings);
-    unsigned by_default = statics < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - statics : 0;
-    return limit > by_default ? limit : by_default;
-}
-
-/* Blocks of `warps` warps whose registers a multiprocessor has; 0 if not even one. */
-static unsigned blocks_by_registers(const struct mr_capability *sm, unsigned registers, unsigned warps)
-{
-    unsigned each = round_up(registers * WARP, REGISTER_UNIT);
-    if (each == 0)
-        return sm->blocks_per_sm;
-    if (each * round_up(warps, PARTITIONS_CHECKED) > MR_REGISTERS_PER_SM)
-        return 0;
-    return MR_REGISTERS_PER_SM / sm->partitions / each * sm->partitions / warps;
-}
-
-/* Blocks of `threads` threads with `dynamic` bytes that fit on one multiprocessor at a time; 0 if not even one does, or if no launch may have that
- * much shared memory. A launch bound that the function states plays no part (nor does it on hardware). */
-static unsigned blocks_per_sm(struct mr_function *function, unsigned threads, size_t dynamic)
-{
-    const struct mr_entry *info = function->info;
-    const struct mr_capability *sm = function->module->context->device->capability;
-    if (threads > MR_MAX_BLOCK_THREADS || dynamic > dynamic_limit(function))
-        return 0;
-    unsigned warps = (threads + WARP - 1) / WARP;
-    unsigned blocks = least(sm->blocks_per_sm, sm->threads_per_sm / WARP / warps);
-    blocks = least(blocks, blocks_by_registers(sm, info->registers, warps));
-    unsigned shared = round_up((unsigned)(info->static_shared + dynamic) + sm->shared_reserved, sm->shared_unit);
-    return shared ? least(blocks, sm->shared_per_sm / shared) : blocks;
-}
-
-/* A launch with no more dynamic memory than it may have; anything else is refused elsewhere. */
-CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
-{
-    const struct mr_device *device = function->module->context->device;
-    unsigned threads = block[0] * block[1] * block[2];
-    if (dynamic > mr_function_dynamic_limit(function->info, &function->settings))
-        return CUDA_SUCCESS;
-    uint64_t most = (uint64_t)blocks_per_sm(function, threads, dynamic) * (unsigned)device->multiprocessors;
-    /* The product of three dimensions may need more than 64 bits. */
-    if (grid[0] <= most && (uint64_t)grid[0] * grid[1] <= most && (uint64_t)grid[0] * grid[1] * grid[2] <= most)
-        return CUDA_SUCCESS;
-    mr_call_log(MR_LOG_INFO, "kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
-           function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
-    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-}
+#include "prepare/check.h"
+#include "prepare/function.h"
+#include "prepare/resident.h"
 
 /* The function of a call that answers about the current context; its module is held. */
 static CUresult find(CUfunction handle, struct mr_function **out)
@@ -98,7 +31,7 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    *numBlocks = (int)blocks_per_sm(function, (unsigned)blockSize, dynamicSMemSize);
+    *numBlocks = (int)mr_resident_blocks(function, (unsigned)blockSize, dynamicSMemSize);
     mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }
@@ -121,18 +54,18 @@ CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blo
     if (status != CUDA_SUCCESS)
         return status;
     unsigned limit = function->info->max_threads;
-    if (blockSizeLimit > 0)
-        limit = least(limit, (unsigned)blockSizeLimit);
+    if (blockSizeLimit > 0 && (unsigned)blockSizeLimit < limit)
+        limit = (unsigned)blockSizeLimit;
     unsigned best_threads = 0, best_blocks = 0;
     const char *call = mr_call_name;
-    for (unsigned threads = round_up(limit, WARP); threads > 0; threads -= WARP) {
-        unsigned tried = least(threads, limit);
+    for (unsigned threads = (limit + MR_WARP - 1) / MR_WARP * MR_WARP; threads > 0; threads -= MR_WARP) {
+        unsigned tried = threads < limit ? threads : limit;
         size_t dynamic = dynamicSMemSize;
         if (blockSizeToDynamicSMemSize) {
             dynamic = blockSizeToDynamicSMemSize((int)tried);
             mr_call_name = call; /* it may have made calls */
         }
-        unsigned blocks = blocks_per_sm(function, tried, dynamic);
+        unsigned blocks = mr_resident_blocks(function, tried, dynamic);
         if (blocks * tried > best_blocks * best_threads) {
             best_threads = tried;
             best_blocks = blocks;
@@ -162,7 +95,7 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (blocks_per_sm(function, (unsigned)blockSize, 0) < (unsigned)numBlocks) {
+    if (mr_resident_blocks(function, (unsigned)blockSize, 0) < (unsigned)numBlocks) {
         mr_object_drop(function->module);
         return mr_bad_value("%d blocks of %d threads do not fit on a multiprocessor", numBlocks, blockSize);
     }
@@ -170,7 +103,8 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
     unsigned taken = sm->shared_reserved + (unsigned)function->info->static_shared;
     unsigned share = sm->shared_per_sm / (unsigned)numBlocks / sm->shared_unit * sm->shared_unit;
     unsigned free_bytes = share > taken ? share - taken : 0;
-    *dynamicSmemSize = least(free_bytes, dynamic_limit(function));
+    unsigned limit = mr_resident_dynamic_limit(function);
+    *dynamicSmemSize = free_bytes < limit ? free_bytes : limit;
     mr_object_drop(function->module);
     return CUDA_SUCCESS;
 }

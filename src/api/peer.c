@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "api/peer.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 struct pair { CUcontext from, to; };
 

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "api/check.h"
 #include "api/peer.h"
 #include "api_impl.h"
 #include "base/call.h"
@@ -15,6 +14,7 @@
 #include "memory/mempool.h"
 #include "memory/vmm.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 #define PUT(type, value) (*(type *)data = (type)(value), CUDA_SUCCESS)
 

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 
-#include "api/check.h"
 #include "api/managed.h"
 #include "api_impl.h"
 #include "base/memory.h"
@@ -19,6 +18,7 @@
 #include "memory/advice.h"
 #include "memory/memory.h"
 #include "object/device.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 #ifndef MADV_POPULATE_WRITE

@@ -5,9 +5,9 @@
  * held while one ends, because ending waits for work. */
 #include "api_impl.h"
 
-#include "api/check.h"
 #include "base/call.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 CUresult mr_cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: creation, waiting, functions of the host in stream order (driver API manual, Stream Management).
  * Attributes and other things to ask a stream are in stream_attribute.c. */
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/visit.h"
@@ -10,6 +8,8 @@
 #include "event/event.h"
 #include "memory/mempool.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 static CUresult create(CUstream *out, unsigned flags, int priority)

@@ -5,7 +5,6 @@
  * those. */
 #include <string.h>
 
-#include "api/check.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "capture/capture.h"
@@ -13,6 +12,7 @@
 #include "memory/memory.h"
 #include "object/context.h"
 #include "object/device.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* Resolves the stream and checks a result pointer. */

@@ -6,12 +6,12 @@
  * and so it is here (its rows in spec/ say so). Calls are allowed inside host functions, as on hardware. */
 #include <string.h>
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "capture/capture.h"
 #include "engine/batch.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 static CUresult submit(CUstream handle, unsigned count, const CUstreamBatchMemOpParams *ops)

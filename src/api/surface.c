@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Surface objects (driver API manual, Surface Object Management). */
-#include "api/array.h"
-#include "api/check.h"
 #include "api/stub.h"
 #include "api/texture.h"
 #include "api_impl.h"
 #include "object/context.h"
+#include "prepare/array_side.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 CUresult mr_surface_make(struct mr_context *context, const CUDA_RESOURCE_DESC *resource, struct mr_texture **out)

@@ -8,13 +8,13 @@
 #include <limits.h>
 #include <string.h>
 
-#include "api/array.h"
-#include "api/check.h"
 #include "api/texture.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "module/reference.h"
 #include "object/context.h"
+#include "prepare/array_side.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* The live reference behind a handle, with a reference taken and its lock held. */

@@ -4,13 +4,13 @@
  * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) has no checks but those of coordinates. */
 #include "api/texture.h"
 
-#include "api/array.h"
-#include "api/check.h"
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "prepare/array_side.h"
+#include "prepare/check.h"
 #include "stream/stream.h"
 
 /* Bits without a name that hardware takes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checking and submitting copies and fills; see transfer.h.
+/* Submitting copies and fills; see transfer.h. The checks of their operands are in prepare/side.c.
  *
  * What a call waits for follows the manual's page on synchronisation:
  *   - synchronous copies wait, unless both sides are device memory; synchronous fills wait if the memory is pinned or registered;
@@ -8,15 +8,12 @@
  *   - copies between two pieces of host memory wait in any case;
  *   - an allocation with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes every operation on it wait.
  * A copy in the default stream that concerns memory of another context is in order with that context's default stream, too, as on hardware.
- * Pageable memory is touched at both ends first, so that a pointer to nothing is a bad value and not a fault in the context.
  * A thread that waits does the work itself if nothing is before it in the stream. */
 #include "api/transfer.h"
 
 #include <stdbool.h>
 
-#include "api/check.h"
 #include "api/peer.h"
-#include "api/graph_params.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "capture/capture.h"
@@ -25,98 +22,11 @@
 #include "kernel/fault.h"
 #include "memory/memory.h"
 #include "object/context.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 #include "stream/stream.h"
 
 #define STAGE_MOST ((size_t)64 << 10)
-
-/* What the check of an operand found. */
-struct place {
-    bool pageable;
-    bool host;       /* pageable, pinned or registered: the processor's own memory in the manual's sense */
-    bool sync;       /* SYNC_MEMOPS */
-    struct mr_context *owner; /* of device memory; borrowed from the visit. NULL: of none, or host memory */
-};
-
-/* The device that uses an operand, and what it must be allowed to do with it if the memory is mapped (CUmemAccess_flags). */
-struct who { int device; unsigned right; };
-
-/* Bytes from the first to the last of a box; false if that does not fit in a size. */
-static bool box_extent(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t *out)
-{
-    size_t rows, slices;
-    return !__builtin_mul_overflow(height - 1, pitch, &rows) && !__builtin_mul_overflow(depth - 1, slice, &slices) &&
-           !__builtin_add_overflow(rows, slices, out) && !__builtin_add_overflow(*out, width, out);
-}
-
-struct probe { const volatile char *first, *last; };
-
-static void probe_touch(void *data)
-{
-    const struct probe *probe = data;
-    (void)*probe->first;
-    (void)*probe->last;
-}
-
-/* Can the ends of a range of pageable memory be read? Pointers that lead nowhere are found out here, before they can fail the context. */
-static bool is_readable(uintptr_t address, size_t extent)
-{
-    struct probe probe = { (const volatile char *)address, (const volatile char *)address + extent - 1 };
-    return mr_fault_guard(probe_touch, &probe) == CUDA_SUCCESS;
-}
-
-/* An operand in mapped memory may cross from one mapping into the next, and needs the device's right to each. */
-static CUresult mapped_check(const char *role, uintptr_t address, size_t extent, const struct who *who)
-{
-    uintptr_t end;
-    if (__builtin_add_overflow(address, extent, &end))
-        return mr_bad_value("%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
-    for (uintptr_t at = address; at < end;) {
-        struct mr_allocation found;
-        if (!mr_memory_find(at, &found) || !mr_allocation_is_mapped(&found))
-            return mr_bad_value("nothing is mapped at %#zx, within the %zu bytes of %s at %#zx", (size_t)at, extent, role, (size_t)address);
-        if ((mr_allocation_right(&found, who->device) & who->right) != who->right)
-            return mr_bad_value("device %d may not %s the %s at %#zx: cuMemSetAccess says so", who->device,
-                who->right == CU_MEM_ACCESS_FLAGS_PROT_READ ? "read" : "write", role, (size_t)at);
-        at = found.base + found.size;
-    }
-    return CUDA_SUCCESS;
-}
-
-/* Checks that `extent` bytes from `address` on are one operand; fills *out. */
-static CUresult place_check(const char *role, uintptr_t address, size_t extent, enum mr_side_kind kind,
-    const struct who *who, struct place *out)
-{
-    struct mr_allocation found;
-    uintptr_t end;
-    if (__builtin_expect(mr_memory_find(address, &found), 1)) {
-        if (__builtin_expect(mr_allocation_is_mapped(&found), 0)) {
-            *out = (struct place){ .host = found.kind == MR_MEMORY_MAPPED_HOST };
-            return mapped_check(role, address, extent, who);
-        }
-        if (extent > found.size - (address - found.base))
-            return mr_bad_value("%zu bytes of %s at %#zx run past the end of the allocation (%zu bytes at %#zx)", extent, role,
-                (size_t)address, found.size, (size_t)found.base);
-        if (__builtin_expect(found.kind == MR_MEMORY_POOL && mr_allocation_is_closed(&found, who->device), 0))
-            return mr_bad_value("device %d may not use the %s at %#zx, memory of a pool: cuMemPoolSetAccess says so", who->device, role, (size_t)address);
-        out->pageable = false;
-        out->host = found.kind == MR_MEMORY_PINNED || found.kind == MR_MEMORY_REGISTERED || found.kind == MR_MEMORY_HOST_POOL;
-        out->owner = out->host ? NULL : found.context;
-        out->sync = found.sync_memops || (found.context && (found.context->flags & CU_CTX_SYNC_MEMOPS));
-        return CUDA_SUCCESS;
-    }
-    if (!address)
-        return mr_bad_value("the %s is null", role);
-    if (mr_memory_is_reserved(address))
-        return mr_bad_value("the %s at %#zx is in no live allocation", role, (size_t)address);
-    if (kind == MR_SIDE_DEVICE)
-        return mr_bad_value("the %s at %#zx is not device memory", role, (size_t)address);
-    if (__builtin_add_overflow(address, extent, &end))
-        return mr_bad_value("%zu bytes of %s at %#zx wrap around", extent, role, (size_t)address);
-    if (!is_readable(address, extent))
-        return mr_bad_value("%zu bytes of %s at %#zx are not mapped", extent, role, (size_t)address);
-    *out = (struct place){ .pageable = true, .host = true };
-    return CUDA_SUCCESS;
-}
 
 static void copy_touch(void *data)
 {
@@ -152,7 +62,7 @@ static bool is_small(const struct mr_copy *copy)
 }
 
 /* Must the calling thread wait for the copy? */
-static bool copy_waits(const struct place *to, const struct place *from, enum mr_transfer_mode mode)
+static bool copy_waits(const struct mr_place *to, const struct mr_place *from, enum mr_transfer_mode mode)
 {
     if (to->sync || from->sync)
         return true;
@@ -161,44 +71,6 @@ static bool copy_waits(const struct place *to, const struct place *from, enum mr
     if (mode == MR_TRANSFER_STREAM_ORDER)
         return false;
     return to->pageable || (to->host && from->host);
-}
-
-/* Checks both operands and fills in the copy, which has something to do. */
-static CUresult copy_check(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
-    size_t depth, struct place *to_place, struct place *from_place, struct mr_copy *copy)
-{
-    size_t to_extent = width, from_extent = width;
-    if ((height > 1 || depth > 1) && (!box_extent(width, height, depth, to->pitch, to->slice, &to_extent) ||
-                                      !box_extent(width, height, depth, from->pitch, from->slice, &from_extent)))
-        return mr_bad_value("%zu x %zu x %zu bytes do not fit in memory", width, height, depth);
-    const struct who writer = { device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE }, reader = { device, CU_MEM_ACCESS_FLAGS_PROT_READ };
-    CUresult status = place_check("destination", to->address, to_extent, to->kind, &writer, to_place);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = place_check("source", from->address, from_extent, from->kind, &reader, from_place);
-    if (status != CUDA_SUCCESS)
-        return status;
-    copy->destination = (void *)to->address;
-    copy->source = (const void *)from->address;
-    copy->width = width;
-    copy->height = height;
-    copy->depth = depth;
-    copy->destination_pitch = to->pitch;
-    copy->source_pitch = from->pitch;
-    copy->destination_slice = to->slice;
-    copy->source_slice = from->slice;
-    copy->owns_source = false;
-    return CUDA_SUCCESS;
-}
-
-CUresult mr_transfer_copy_check(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
-    size_t depth, struct mr_copy *out)
-{
-    struct place places[2];
-    *out = (struct mr_copy){ 0 };
-    if (!width || !height || !depth)
-        return CUDA_SUCCESS;
-    return copy_check(device, to, from, width, height, depth, &places[0], &places[1], out);
 }
 
 /* A copy in a captured stream: nothing is read or staged now, the node names the addresses. */
@@ -258,7 +130,7 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
     size_t depth, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
-    struct place to_place, from_place;
+    struct mr_place to_place, from_place;
     struct mr_copy checked;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status != CUDA_SUCCESS)
@@ -269,7 +141,7 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
         return captured ? copy_captured(to, from, width, height, depth, stream, mode) : status;
     if (!width || !height || !depth)
         return CUDA_SUCCESS;
-    status = copy_check(mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place, &from_place, &checked);
+    status = mr_copy_prepare(mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place, &from_place, &checked);
     if (status != CUDA_SUCCESS)
         return status;
 
@@ -293,36 +165,6 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
         status = submit(stream, command, wait);
     mr_stream_hold_back(stream);
     return status;
-}
-
-/* Checks the rows and fills in the fill, which has something to do. */
-static CUresult fill_check(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element,
-    size_t width, size_t height, struct place *place, struct mr_fill *out)
-{
-    size_t row, extent;
-    if (address % element || (height > 1 && pitch % element))
-        return mr_bad_value("address %#llx and pitch %zu are not multiples of the element's %u bytes",
-            (unsigned long long)address, pitch, element);
-    if (__builtin_mul_overflow(width, (size_t)element, &row) || !box_extent(row, height, 1, pitch, 0, &extent))
-        return mr_bad_value("%zu x %zu elements do not fit in memory", width, height);
-    if (height > 1 && pitch < row)
-        return mr_bad_value("a pitch of %zu bytes is less than a row of %zu", pitch, row);
-    const struct who writer = { device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
-    CUresult status = place_check("destination", (uintptr_t)address, extent, MR_SIDE_DEVICE, &writer, place);
-    if (status == CUDA_SUCCESS)
-        *out = (struct mr_fill){ .destination = (void *)(uintptr_t)address, .pitch = height > 1 ? pitch : row, .width = width,
-            .height = height, .value = value, .element = (uint8_t)element };
-    return status;
-}
-
-CUresult mr_transfer_fill_check(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
-    size_t height, struct mr_fill *out)
-{
-    struct place place;
-    *out = (struct mr_fill){ .element = (uint8_t)element };
-    if (!width || !height)
-        return CUDA_SUCCESS;
-    return fill_check(device, address, pitch, value, element, width, height, &place, out);
 }
 
 static CUresult fill_captured(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_stream *stream, enum mr_transfer_mode mode)
@@ -350,7 +192,7 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
     size_t height, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
-    struct place place;
+    struct mr_place place;
     struct mr_fill fill;
     CUresult status = mr_stream_resolve(handle, &stream);
     if (status != CUDA_SUCCESS)
@@ -364,7 +206,7 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
     }
     if (!width || !height)
         return CUDA_SUCCESS;
-    status = fill_check(mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height, &place, &fill);
+    status = mr_fill_prepare(mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height, &place, &fill);
     if (status == CUDA_SUCCESS && __builtin_expect(mr_device_count() > 1, 0))
         status = peer_check(stream, address);
     if (status != CUDA_SUCCESS)

@@ -2,12 +2,12 @@
 /* User objects (driver API manual, Graph Management): what they are is in graph/user_object.h. */
 #include <limits.h>
 
-#include "api/check.h"
-#include "api/graph_params.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "graph/user_object.h"
+#include "prepare/check.h"
+#include "prepare/work.h"
 
 /* CUDA_ERROR_INVALID_VALUE for a dead handle or a count that is 0 or above INT_MAX. */
 static CUresult require(CUuserObject handle, unsigned count, struct mr_user_object **out)

@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-#include "api/check.h"
 #include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "memory/memory.h"
 #include "memory/vmm.h"
 #include "object/context.h"
+#include "prepare/check.h"
 
 /* Kinds of handles that CUDA knows and that cannot be made here. */
 #define OTHER_HANDLES (CU_MEM_HANDLE_TYPE_WIN32 | CU_MEM_HANDLE_TYPE_WIN32_KMT)

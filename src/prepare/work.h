@@ -3,8 +3,8 @@
  * and by calls that change executable graphs.
  *
  * Each function gives a work with one reference in *out, which is untouched on failure. */
-#ifndef MR_API_GRAPH_PARAMS_H
-#define MR_API_GRAPH_PARAMS_H
+#ifndef MR_PREPARE_WORK_H
+#define MR_PREPARE_WORK_H
 
 #include <cuda.h>
 
@@ -23,6 +23,9 @@ CUDA_KERNEL_NODE_PARAMS_v3 mr_kernel_params_widen(const CUDA_KERNEL_NODE_PARAMS_
 
 /* A copy of a kernel's work with the same parameters, and no attributes yet; NULL when memory is short. */
 struct mr_work *mr_work_copy_kernel(const struct mr_work *from) __attribute__((warn_unused_result));
+
+/* Gives a kernel's work, which has none, the attributes of another one, with room for one more. False when memory is short. */
+bool mr_work_copy_attributes(struct mr_work *to, const struct mr_work *from) __attribute__((warn_unused_result));
 
 /* The launch that a captured call asked for, in a stream of `context`. Attributes are copied; they have been checked. */
 CUresult mr_work_from_launch(const struct mr_launch_request *request, struct mr_context *context, const CUlaunchAttribute *attributes,

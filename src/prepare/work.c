@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works of kernels, copies, fills, host functions and events; see graph_params.h. Statuses are those that hardware gave (tests/golden).
+/* Works of kernels, copies, fills, host functions and events; see work.h. Statuses are those that hardware gave (tests/golden).
  *
  * A kernel's parameters are copied into a launch record at once, so what the program passed may go; what cuGraphKernelNodeGetParams shows are
  * pointers into that record. */
-#include "api/graph_params.h"
+#include "prepare/work.h"
 
 #include <string.h>
 
-#include "api/check.h"
-#include "api/execution.h"
-#include "api/transfer.h"
 #include "base/call.h"
 #include "base/memory.h"
 #include "event/event.h"
 #include "kernel/launch.h"
 #include "module/module.h"
 #include "object/context.h"
+#include "prepare/box.h"
+#include "prepare/check.h"
+#include "prepare/launch_request.h"
 
 CUresult mr_graph_require(CUgraph handle, struct mr_graph **out)
 {
@@ -96,6 +96,17 @@ struct mr_work *mr_work_copy_kernel(const struct mr_work *from)
         return NULL;
     }
     return work;
+}
+
+bool mr_work_copy_attributes(struct mr_work *to, const struct mr_work *from)
+{
+    to->kernel.attributes = mr_calloc(from->kernel.attribute_count + 1, sizeof *to->kernel.attributes);
+    if (!to->kernel.attributes)
+        return false;
+    if (from->kernel.attribute_count)
+        memcpy(to->kernel.attributes, from->kernel.attributes, from->kernel.attribute_count * sizeof *to->kernel.attributes);
+    to->kernel.attribute_count = from->kernel.attribute_count;
+    return true;
 }
 
 /* Makes the work of a launch that was checked, which it takes over, also on failure. `buffer`: the program gave its parameters in one. */
@@ -216,10 +227,11 @@ CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from
 {
     static const CUmemorytype types[] = { [MR_SIDE_HOST] = CU_MEMORYTYPE_HOST, [MR_SIDE_DEVICE] = CU_MEMORYTYPE_DEVICE,
         [MR_SIDE_UNIFIED] = CU_MEMORYTYPE_UNIFIED };
+    struct mr_place places[2];
     struct mr_copy box;
     if (!width || !height || !depth)
         return mr_bad_value("a copy of nothing");
-    CUresult status = mr_transfer_copy_check(device_of(context), to, from, width, height, depth, &box);
+    CUresult status = mr_copy_prepare(device_of(context), to, from, width, height, depth, &places[0], &places[1], &box);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, context);
@@ -247,14 +259,16 @@ CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from
 CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *context, struct mr_work **out)
 {
     struct mr_side to, from;
+    struct mr_place places[2];
     struct mr_copy box;
     if (!params->WidthInBytes || !params->Height || !params->Depth)
         return mr_bad_value("a copy of %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
     if ((params->srcMemoryType == CU_MEMORYTYPE_ARRAY && !params->srcArray) || (params->dstMemoryType == CU_MEMORYTYPE_ARRAY && !params->dstArray))
         return mr_bad_value("an array is NULL");
-    CUresult status = mr_transfer_box_sides(params, &to, &from);
+    CUresult status = mr_box_sides(params, &to, &from);
     if (status == CUDA_SUCCESS)
-        status = mr_transfer_copy_check(device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth, &box);
+        status = mr_copy_prepare(device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth, &places[0], &places[1],
+            &box);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, context);
@@ -268,14 +282,15 @@ CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *conte
 
 CUresult mr_work_from_fill(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_context *context, struct mr_work **out)
 {
+    struct mr_place place;
     struct mr_fill rows;
     unsigned element = params->elementSize;
     if (element != 1 && element != 2 && element != 4)
         return mr_bad_value("elements of %u bytes; 1, 2 and 4 are possible", element);
     if (!params->width || !params->height)
         return mr_bad_value("a fill of %zu x %zu elements", params->width, params->height);
-    CUresult status = mr_transfer_fill_check(device_of(context), params->dst, params->pitch, params->value, element, params->width,
-        params->height, &rows);
+    CUresult status = mr_fill_prepare(device_of(context), params->dst, params->pitch, params->value, element, params->width,
+        params->height, &place, &rows);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMSET, context);

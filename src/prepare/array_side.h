@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays as operands: handles looked up, parts of arrays as sides of copies. */
-#ifndef MR_API_ARRAY_H
-#define MR_API_ARRAY_H
+#ifndef MR_PREPARE_ARRAY_SIDE_H
+#define MR_PREPARE_ARRAY_SIDE_H
 
 #include <cuda.h>
 #include <stddef.h>
 
-#include "api/transfer.h"
 #include "module/array.h"
+#include "prepare/side.h"
 
 /* The live array or mipmapped array behind a handle, with a reference: drop it. CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED. */
 CUresult mr_array_require(CUarray handle, struct mr_array **out) __attribute__((warn_unused_result));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared checks' slow sides. */
-#include "api/check.h"
+#include "prepare/check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
