@@ -11,6 +11,7 @@
  *
  * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They are moved on once the thread
  * holds no lock (event/release.h): a chain of ten thousand streams unrolls in a loop. */
+#include <assert.h>
 #include <limits.h>
 
 #include "base/chaos.h"
@@ -34,15 +35,32 @@ static bool always(void *data)
     return true;
 }
 
-static void set_state(struct mr_stream *stream, enum mr_stream_state state)
-{
-    MR_HELD(&stream->lock);
-    atomic_store_explicit(&stream->state, (int)state, memory_order_release);
-}
-
 static enum mr_stream_state state_of(struct mr_stream *stream)
 {
     return (enum mr_stream_state)atomic_load_explicit(&stream->state, memory_order_relaxed);
+}
+
+#ifdef MR_LOCKS_CHECKED
+/* The changes of stream_private.h's drawing. RUNNING follows itself where a wait that the owner would let go for turns out to be over. */
+static bool may_follow(enum mr_stream_state from, enum mr_stream_state to)
+{
+    switch (from) {
+    case MR_STREAM_IDLE: return true;
+    case MR_STREAM_READY: return to == MR_STREAM_RUNNING;
+    case MR_STREAM_RUNNING: return true;
+    case MR_STREAM_BLOCKED: return to == MR_STREAM_RUNNING || to == MR_STREAM_IDLE;
+    }
+    return false;
+}
+#endif
+
+static void set_state(struct mr_stream *stream, enum mr_stream_state state)
+{
+    MR_HELD(&stream->lock);
+#ifdef MR_LOCKS_CHECKED
+    assert(may_follow(state_of(stream), state));
+#endif
+    atomic_store_explicit(&stream->state, (int)state, memory_order_release);
 }
 
 static void append(struct mr_stream *stream, struct mr_command *command)

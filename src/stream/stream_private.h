@@ -15,6 +15,28 @@
  *   BLOCKED  the head waits for a mark, whose completion will move the stream on
  * It changes under the stream's lock only; reading it without the lock answers "was it idle at some moment during this call".
  *
+ *     .----------------------- 8 ------------------------.
+ *     v                                                  |
+ *   IDLE ---------------------- 2 -----------------> RUNNING
+ *    | |                                             ^ |  ^ |
+ *    | '-------- 1 -------> READY -------- 3 --------' |  | |
+ *    |                        ^----------- 5 ----------'  | |
+ *    |                                                    | |
+ *    '---------- 4 -------> BLOCKED ------ 7 -------------' |
+ *                             ^----------- 6 ---------------'
+ *
+ *   1  mr_stream_put     work is put into an idle stream: the engine gets its task (make_ready)
+ *   2  mr_stream_put     the same for short work, which the thread that submits runs itself (mr_stream_run_inline)
+ *   3  mr_stream_task_run, mr_stream_help   a worker takes the task, or a thread that waits does (own)
+ *   4  mr_stream_put     a wait is put into an idle stream, and its mark is pending (wait_is_over); if the mark completes at this very moment, back to IDLE
+ *   5  let_go            the owner lets go in front of work that is for somebody else, or its turn is over (make_ready)
+ *   6  let_go            the owner comes to a wait whose mark is pending (wait_is_over); if the mark completes at this very moment, back to RUNNING (own)
+ *   7  mr_stream_released   the mark is complete: the thread that completed it, or that it told, becomes the owner (own)
+ *   8  refill            the owner has completed its last command, and nothing was queued meanwhile
+ *
+ * A record, or a wait whose mark is complete, that is put into an idle stream ends there and then: the stream stays IDLE (mr_stream_put). While a grid owns the stream
+ * it stays RUNNING; the grid's last thread goes on as the owner (mr_stream_grid_resume). A build that checks locks looks at each change (set_state in queue.c).
+ *
  * Lock order: context->order_lock, legacy stream's lock, other streams' locks, engine's lock (docs/locking.md). */
 #ifndef MR_STREAM_PRIVATE_H
 #define MR_STREAM_PRIVATE_H
