@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the project's pages: links between them lead to files and headings that exist, docs/README.md lists every page,
-and what a page shows of a file (`sed -n FROM,TOp FILE`) is what stands there."""
+"""Checks the project's pages: links between them lead to files and headings that exist, files that
+they name exist, docs/README.md lists every page, and what a page shows of a file (`sed -n FROM,TOp FILE`) is what stands there."""
 import pathlib
 import re
 import subprocess
@@ -36,6 +36,12 @@ def wrong_links(page: pathlib.Path) -> list[str]:
     return wrong
 
 
+def wrong_paths(page: pathlib.Path) -> list[str]:
+    """Code spans that name a file or a folder of the sources: src/stream/, src/event/mark.h, src/ptx/verify*.c."""
+    named = re.findall(r"`((?:src|tools|gen|spec|scripts|bench|clients|examples)/[\w./*-]+)`", page.read_text())
+    return [f"no file {name}" for name in named if not any(ROOT.glob(name.rstrip("/")))]
+
+
 def wrong_excerpts(page: pathlib.Path) -> list[str]:
     """`    $ sed -n FROM,TOp FILE` is followed by these lines of the file."""
     wrong, lines = [], page.read_text().splitlines()
@@ -54,7 +60,7 @@ def main() -> int:
     problems = [f"docs/README.md does not list {page.name}" for page in pages()
                 if page.parent == index.parent and page != index and page.name not in listed]
     for page in pages():
-        problems += [f"{page.relative_to(ROOT)}: {what}" for what in wrong_links(page) + wrong_excerpts(page)]
+        problems += [f"{page.relative_to(ROOT)}: {what}" for what in wrong_links(page) + wrong_paths(page) + wrong_excerpts(page)]
     for problem in problems:
         print(problem)
     print(f"pages: {len(pages())} files, {len(problems)} problems")
