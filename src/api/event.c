@@ -309,9 +309,9 @@ static CUresult find_both(CUcontext hCtx, CUevent hEvent, struct mr_context **co
         mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)hCtx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    if (mr_in_host_function)
-        return mr_context_require_slow(context);
-    CUresult status = find_event(hEvent, event);
+    CUresult status = mr_in_host_function ? mr_context_require_slow(context) : CUDA_SUCCESS;
+    if (status == CUDA_SUCCESS)
+        status = find_event(hEvent, event);
     return status == CUDA_SUCCESS ? mr_context_error(*context) : status;
 }
 
