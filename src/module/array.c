@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of arrays and mipmapped arrays; see array.h. What a descriptor may say is the API's to check (api/array.c). */
+/* The life of arrays and mipmapped arrays; see array.h. What a descriptor may say is the API's to check (api/texture/array.c). */
 #include "module/array.h"
 
 #include "memory/memory.h"

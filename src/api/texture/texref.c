@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texture and surface references (driver API manual, Texture Reference Management, Surface Reference Management; both deprecated).
+ *
+ * Each change makes a texture object anew from all that was set, and puts it into the module's variable once the context's work is done, so that a
+ * launch sees what was set when it was made. Settings that don't go together yet (they come one by one) leave the variable empty; a kernel
+ * that reads it then ends with a fault. */
+#define __CUDA_API_VERSION_INTERNAL
+#include <limits.h>
+#include <string.h>
+
+#include "api/texture/texture.h"
+#include "api_impl.h"
+#include "base/call.h"
+#include "module/reference.h"
+#include "object/context.h"
+#include "prepare/array_side.h"
+#include "prepare/check.h"
+#include "stream/stream.h"
+
+/* The live reference behind a handle, with a reference taken and its lock held. */
+static CUresult take(const void *handle, enum mr_kind kind, struct mr_reference **out)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *out = mr_object_acquire(handle, kind);
+    if (!*out)
+        return mr_bad_value("%p is not a live %s reference", handle, kind == MR_KIND_TEXREF ? "texture" : "surface");
+    mr_lock_take(&(*out)->lock);
+    return CUDA_SUCCESS;
+}
+
+static void give(struct mr_reference *reference)
+{
+    mr_lock_drop(&reference->lock);
+    mr_object_drop(reference);
+}
+
+/* Puts what was set into effect. Settings that don't go together are no mistake of this call. */
+static CUresult apply(struct mr_reference *reference)
+{
+    struct mr_texture *texture = NULL;
+    CUresult status = CUDA_SUCCESS;
+    if (reference->bound)
+        status = mr_texture_make(reference->context, &reference->resource, &reference->desc, NULL, &texture);
+    if (status != CUDA_SUCCESS) {
+        mr_call_log(MR_LOG_DEBUG, "the reference's settings don't go together yet");
+        status = CUDA_SUCCESS;
+    }
+    if (status == CUDA_SUCCESS && (reference->texture || texture)) {
+        if (reference->texture)
+            status = mr_context_synchronize(reference->context);
+        if (status == CUDA_SUCCESS)
+            mr_reference_set(reference, texture);
+        else if (texture)
+            (void)mr_texture_end(texture);
+    }
+    return status;
+}
+
+/* Binds to another resource, or stays bound to what was there. */
+static CUresult bind(struct mr_reference *reference, const CUDA_RESOURCE_DESC *resource)
+{
+    CUDA_RESOURCE_DESC old = reference->resource;
+    bool bound = reference->bound;
+    reference->resource = *resource;
+    reference->bound = true;
+    /* Whether the resource itself is good doesn't depend on how it is read: that may still be set. */
+    struct mr_texture *trial = NULL;
+    const CUDA_TEXTURE_DESC plain = { .flags = CU_TRSF_NORMALIZED_COORDINATES };
+    CUresult status = mr_texture_make(reference->context, resource, &plain, NULL, &trial);
+    if (status != CUDA_SUCCESS) {
+        reference->resource = old;
+        reference->bound = bound;
+        return status;
+    }
+    (void)mr_texture_end(trial);
+    return apply(reference);
+}
+
+CUresult mr_cuTexRefCreate(CUtexref *pTexRef)
+{
+    struct mr_context *context;
+    CUresult status = mr_context_require(&context);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pTexRef)
+        return mr_bad_value("the result's place is NULL");
+    struct mr_reference *reference = mr_reference_new(MR_KIND_TEXREF, context, 0);
+    if (!reference)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *pTexRef = mr_object_handle(reference);
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuTexRefDestroy(CUtexref hTexRef)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    bool of_module = reference->place;
+    mr_lock_drop(&reference->lock);
+    if (of_module)
+        status = mr_bad_value("the reference belongs to its module");
+    else if (!mr_reference_end(reference))
+        status = mr_bad_value("%p is not a live texture reference", (void *)hTexRef);
+    mr_object_drop(reference);
+    return status;
+}
+
+/* ---- binding ---- */
+
+CUresult mr_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    struct mr_array *array = mr_object_acquire(hArray, MR_KIND_ARRAY);
+    if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
+        status = mr_bad_value("flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
+    else if (!array)
+        status = mr_bad_value("%p is not a live array", (void *)hArray);
+    if (status == CUDA_SUCCESS) {
+        const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
+        reference->format = array->desc.Format;
+        reference->channels = array->desc.NumChannels;
+        status = bind(reference, &resource);
+    }
+    if (array)
+        mr_object_drop(array);
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = hMipmappedArray };
+    if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
+        status = mr_bad_value("flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
+    else
+        status = bind(reference, &resource);
+    give(reference);
+    return status;
+}
+
+/* Textures begin at multiples of an alignment; what is left over is for the kernel to add. */
+CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes)
+{
+    struct mr_reference *reference;
+    int alignment = 1;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    (void)!mr_device_attribute(reference->context->device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, &alignment);
+    size_t over = (size_t)(dptr % (unsigned)alignment);
+    CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_LINEAR };
+    resource.res.linear.devPtr = dptr - over;
+    resource.res.linear.format = reference->format;
+    resource.res.linear.numChannels = reference->channels;
+    resource.res.linear.sizeInBytes = bytes + over;
+    if (!dptr && !bytes) {
+        reference->bound = false;
+        status = apply(reference);
+    } else if (over && !ByteOffset)
+        status = mr_bad_value("%#llx is no multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
+    else if (bytes > SIZE_MAX - over)
+        status = mr_bad_value("%zu bytes", bytes);
+    else
+        status = bind(reference, &resource);
+    give(reference);
+    if (status == CUDA_SUCCESS && ByteOffset)
+        *ByteOffset = over;
+    return status;
+}
+
+CUresult mr_cuTexRefSetAddress(unsigned int *ByteOffset, CUtexref hTexRef, CUdeviceptr_v1 dptr, unsigned int bytes)
+{
+    size_t over = 0;
+    CUresult status = mr_cuTexRefSetAddress_v2(ByteOffset ? &over : NULL, hTexRef, dptr, bytes);
+    if (status == CUDA_SUCCESS && ByteOffset)
+        *ByteOffset = (unsigned)over;
+    return status;
+}
+
+CUresult mr_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR *desc, CUdeviceptr dptr, size_t Pitch)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!desc) {
+        status = mr_bad_value("the descriptor is NULL");
+    } else {
+        CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_PITCH2D };
+        resource.res.pitch2D.devPtr = dptr;
+        resource.res.pitch2D.format = desc->Format;
+        resource.res.pitch2D.numChannels = desc->NumChannels;
+        resource.res.pitch2D.width = desc->Width;
+        resource.res.pitch2D.height = desc->Height;
+        resource.res.pitch2D.pitchInBytes = Pitch;
+        status = bind(reference, &resource);
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch)
+{
+    if (!desc)
+        return mr_cuTexRefSetAddress2D_v3(hTexRef, NULL, dptr, Pitch);
+    const CUDA_ARRAY_DESCRIPTOR wide = { desc->Width, desc->Height, desc->Format, desc->NumChannels };
+    return mr_cuTexRefSetAddress2D_v3(hTexRef, &wide, dptr, Pitch);
+}
+
+/* ---- settings ---- */
+
+/* Takes over a description that a call has changed. */
+static CUresult change(struct mr_reference *reference, const CUDA_TEXTURE_DESC *desc)
+{
+    reference->desc = *desc;
+    return apply(reference);
+}
+
+CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents)
+{
+    struct mr_reference *reference;
+    struct mr_texel_format format;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!mr_texel_format_of(fmt, (unsigned)NumPackedComponents, &format)) {
+        status = mr_bad_value("format %#x with %d channels", (unsigned)fmt, NumPackedComponents);
+    } else {
+        reference->format = fmt;
+        reference->channels = (unsigned)NumPackedComponents;
+        if (reference->bound && reference->resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+            reference->resource.res.linear.format = fmt;
+            reference->resource.res.linear.numChannels = reference->channels;
+            status = apply(reference);
+        }
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (dim < 0 || dim > 2 || (unsigned)am > CU_TR_ADDRESS_MODE_BORDER) {
+        status = mr_bad_value("mode %d of dimension %d", (int)am, dim);
+    } else {
+        CUDA_TEXTURE_DESC desc = reference->desc;
+        desc.addressMode[dim] = am;
+        status = change(reference, &desc);
+    }
+    give(reference);
+    return status;
+}
+
+static CUresult set_filter(CUtexref hTexRef, CUfilter_mode mode, bool of_levels)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if ((unsigned)mode > CU_TR_FILTER_MODE_LINEAR) {
+        status = mr_bad_value("the filter mode %d", (int)mode);
+    } else {
+        CUDA_TEXTURE_DESC desc = reference->desc;
+        *(of_levels ? &desc.mipmapFilterMode : &desc.filterMode) = mode;
+        status = change(reference, &desc);
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm)
+{
+    return set_filter(hTexRef, fm, false);
+}
+
+CUresult mr_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm)
+{
+    return set_filter(hTexRef, fm, true);
+}
+
+CUresult mr_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    CUDA_TEXTURE_DESC desc = reference->desc;
+    desc.mipmapLevelBias = bias;
+    status = change(reference, &desc);
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp, float maxMipmapLevelClamp)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    CUDA_TEXTURE_DESC desc = reference->desc;
+    desc.minMipmapLevelClamp = minMipmapLevelClamp;
+    desc.maxMipmapLevelClamp = maxMipmapLevelClamp;
+    status = change(reference, &desc);
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    CUDA_TEXTURE_DESC desc = reference->desc;
+    desc.maxAnisotropy = maxAniso;
+    status = change(reference, &desc);
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!pBorderColor) {
+        status = mr_bad_value("the colour is NULL");
+    } else {
+        CUDA_TEXTURE_DESC desc = reference->desc;
+        memcpy(desc.borderColor, pBorderColor, sizeof desc.borderColor);
+        status = change(reference, &desc);
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
+{
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (Flags & ~known) {
+        status = mr_bad_value("flags %#x are not CU_TRSF_*", Flags);
+    } else {
+        CUDA_TEXTURE_DESC desc = reference->desc;
+        desc.flags = Flags;
+        status = change(reference, &desc);
+    }
+    give(reference);
+    return status;
+}
+
+/* ---- questions ---- */
+
+/* For a question with one answer of a type: takes the reference, or returns the status. */
+static CUresult ask(CUtexref handle, const void *out, CUDA_TEXTURE_DESC *desc)
+{
+    struct mr_reference *reference;
+    CUresult status = take(handle, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *desc = reference->desc;
+    give(reference);
+    return out ? CUDA_SUCCESS : mr_bad_value("the result's place is NULL");
+}
+
+/* What a reference is bound to, if it is bound to that. */
+static CUresult ask_resource(CUtexref handle, const void *out, CUDA_RESOURCE_DESC *resource, bool *bound)
+{
+    struct mr_reference *reference;
+    CUresult status = take(handle, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    *resource = reference->resource;
+    *bound = reference->bound;
+    give(reference);
+    return out ? CUDA_SUCCESS : mr_bad_value("the result's place is NULL");
+}
+
+CUresult mr_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
+{
+    CUDA_RESOURCE_DESC resource;
+    bool bound;
+    CUresult status = ask_resource(hTexRef, pdptr, &resource, &bound);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!bound || (resource.resType != CU_RESOURCE_TYPE_LINEAR && resource.resType != CU_RESOURCE_TYPE_PITCH2D))
+        return mr_bad_value("the reference is bound to no memory");
+    *pdptr = resource.resType == CU_RESOURCE_TYPE_LINEAR ? resource.res.linear.devPtr : resource.res.pitch2D.devPtr;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuTexRefGetAddress(CUdeviceptr_v1 *pdptr, CUtexref hTexRef)
+{
+    CUdeviceptr wide = 0;
+    CUresult status = mr_cuTexRefGetAddress_v2(pdptr ? &wide : NULL, hTexRef);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (wide > UINT_MAX) {
+        mr_call_log(MR_LOG_INFO, "the memory lies above 4 GiB; use cuTexRefGetAddress_v2");
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    *pdptr = (CUdeviceptr_v1)wide;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
+{
+    CUDA_RESOURCE_DESC resource;
+    bool bound;
+    CUresult status = ask_resource(hTexRef, phArray, &resource, &bound);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!bound || resource.resType != CU_RESOURCE_TYPE_ARRAY)
+        return mr_bad_value("the reference is bound to no array");
+    *phArray = resource.res.array.hArray;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexref hTexRef)
+{
+    CUDA_RESOURCE_DESC resource;
+    bool bound;
+    CUresult status = ask_resource(hTexRef, phMipmappedArray, &resource, &bound);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!bound || resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+        return mr_bad_value("the reference is bound to no mipmapped array");
+    *phMipmappedArray = resource.res.mipmap.hMipmappedArray;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pam, &desc);
+    if (status == CUDA_SUCCESS && (dim < 0 || dim > 2))
+        status = mr_bad_value("the dimension %d", dim);
+    if (status == CUDA_SUCCESS)
+        *pam = desc.addressMode[dim];
+    return status;
+}
+
+CUresult mr_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pfm, &desc);
+    if (status == CUDA_SUCCESS)
+        *pfm = desc.filterMode;
+    return status;
+}
+
+CUresult mr_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (pFormat)
+        *pFormat = reference->format;
+    if (pNumChannels)
+        *pNumChannels = (int)reference->channels;
+    give(reference);
+    return pFormat || pNumChannels ? CUDA_SUCCESS : mr_bad_value("the results' places are NULL");
+}
+
+CUresult mr_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pfm, &desc);
+    if (status == CUDA_SUCCESS)
+        *pfm = desc.mipmapFilterMode;
+    return status;
+}
+
+CUresult mr_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pbias, &desc);
+    if (status == CUDA_SUCCESS)
+        *pbias = desc.mipmapLevelBias;
+    return status;
+}
+
+CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pminMipmapLevelClamp ? pminMipmapLevelClamp : pmaxMipmapLevelClamp, &desc);
+    if (status == CUDA_SUCCESS && pminMipmapLevelClamp)
+        *pminMipmapLevelClamp = desc.minMipmapLevelClamp;
+    if (status == CUDA_SUCCESS && pmaxMipmapLevelClamp)
+        *pmaxMipmapLevelClamp = desc.maxMipmapLevelClamp;
+    return status;
+}
+
+CUresult mr_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pmaxAniso, &desc);
+    if (status == CUDA_SUCCESS)
+        *pmaxAniso = (int)desc.maxAnisotropy;
+    return status;
+}
+
+CUresult mr_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pBorderColor, &desc);
+    if (status == CUDA_SUCCESS)
+        memcpy(pBorderColor, desc.borderColor, sizeof desc.borderColor);
+    return status;
+}
+
+CUresult mr_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
+{
+    CUDA_TEXTURE_DESC desc;
+    CUresult status = ask(hTexRef, pFlags, &desc);
+    if (status == CUDA_SUCCESS)
+        *pFlags = desc.flags;
+    return status;
+}
+
+/* ---- surface references ---- */
+
+CUresult mr_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags)
+{
+    struct mr_reference *reference;
+    struct mr_texture *surface;
+    CUresult status = take(hSurfRef, MR_KIND_SURFREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
+    if (Flags)
+        status = mr_bad_value("flags %#x; they have to be 0", Flags);
+    else
+        status = mr_surface_make(reference->context, &resource, &surface);
+    if (status == CUDA_SUCCESS) {
+        status = mr_context_synchronize(reference->context);
+        if (status == CUDA_SUCCESS) {
+            reference->resource = resource;
+            reference->bound = true;
+            mr_reference_set(reference, surface);
+        } else {
+            (void)mr_texture_end(surface);
+        }
+    }
+    give(reference);
+    return status;
+}
+
+CUresult mr_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef)
+{
+    struct mr_reference *reference;
+    CUresult status = take(hSurfRef, MR_KIND_SURFREF, &reference);
+    if (status != CUDA_SUCCESS)
+        return status;
+    if (!phArray || !reference->bound)
+        status = mr_bad_value("the result's place is NULL, or the reference is bound to no array");
+    else
+        *phArray = reference->resource.res.array.hArray;
+    give(reference);
+    return status;
+}
