@@ -57,7 +57,7 @@ def table_problems(table: dict[str, list[str]], src: pathlib.Path) -> list[str]:
             elif other not in table:
                 problems.append(f"{page}: {room} may include {other}, which is not listed")
             elif other.startswith(LIBRARIES) and not room.startswith(LIBRARIES):
-                problems.append(f"{page}: {room} is the driver's, and may not include {other}, a library that sits on it")
+                problems.append(f"{page}: {room} is the driver's, and may not include {other}, which sits on it")
             elif above.index(other) > above.index(room):
                 problems.append(f"{page}: {room} stands below {other}, which it may include")
     graph = {room: {other: set() for other in known} for room, known in table.items()}
@@ -111,7 +111,8 @@ def size_problems(root: pathlib.Path) -> list[str]:
                 problems.append(f"{file.relative_to(root)}: {len(lines)} lines, the limit is {LIMITS[file.suffix]}")
             for head, length in functions(lines):
                 if length > FUNCTION_LIMIT:
-                    problems.append(f"{file.relative_to(root)}: {length} lines in {head}, the limit is {FUNCTION_LIMIT}")
+                    name = file.relative_to(root)
+                    problems.append(f"{name}: {length} lines in {head}, the limit is {FUNCTION_LIMIT}")
     return problems
 
 

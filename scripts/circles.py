@@ -4,7 +4,8 @@
 
     scripts/circles.py BUILD                 a table of each room's largest circles, by calls and by includes
     scripts/circles.py BUILD --room ROOM     that room's circles, file by file (--ties: with the names that tie them)
-    scripts/circles.py BUILD --check         fails when a circle is larger than docs/circles.txt allows
+    scripts/circles.py BUILD --check         fails when a circle is larger than docs/circles.txt allows, or when a room
+                                             calls one that docs/layers.txt does not let it include
 
 BUILD is a folder that Meson configured and ninja built. A file here is a .c file together with the header of the same
 name. There are three kinds of circles:
@@ -19,7 +20,6 @@ A room is a folder that docs/layers.txt lists, with the folders in it, or any fo
 Circles of whole rooms are told last.
 """
 import argparse
-import collections
 import json
 import pathlib
 import re
@@ -27,6 +27,7 @@ import subprocess
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+LIBRARIES = "libs/"
 KINDS = ("calls", "includes", "folders")
 Graph = dict[str, dict[str, set[str]]]  # file -> file it needs -> what it needs there: symbols or headers
 
@@ -112,7 +113,8 @@ def include_graph(src: pathlib.Path) -> Graph:
 
 def symbols(objects: list[pathlib.Path]) -> dict[pathlib.Path, tuple[set[str], set[str]]]:
     """For each object file, the global symbols that it defines and those that it leaves undefined."""
-    text = subprocess.run(["nm", "-A", "-g", "-P", *map(str, objects)], check=True, capture_output=True, text=True).stdout
+    command = ["nm", "-A", "-g", "-P", *map(str, objects)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {path: (set(), set()) for path in objects}
     for line in text.splitlines():
         path, _, rest = line.partition(": ")
@@ -122,7 +124,6 @@ def symbols(objects: list[pathlib.Path]) -> dict[pathlib.Path, tuple[set[str], s
 
 
 def call_graph(build: pathlib.Path, src: pathlib.Path, rooms: dict[str, list[str]]) -> Graph:
-    needed = {other for known in rooms.values() for other in known} | {"base"}
     objects: dict[pathlib.Path, str] = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
@@ -140,11 +141,12 @@ def call_graph(build: pathlib.Path, src: pathlib.Path, rooms: dict[str, list[str
     for path, (_, undefined) in found.items():
         mine = objects[path]
         for symbol in undefined:
-            # Another library may define a name of the driver or of the C library, too: the own room's comes first,
-            # and a room that no room may include gives nothing to others.
+            # A library beside the driver may define a name of the driver or of the C library, too: it gives nothing to
+            # others, and the own room's name comes first.
             room = room_of(mine, rooms)
-            others = {other for other in home.get(symbol, set()) if room_of(other, rooms) in needed | {room}}
+            others = home.get(symbol, set())
             near = {other for other in others if room_of(other, rooms) == room}
+            others = {other for other in others if not other.startswith(LIBRARIES)}
             for other in near or others:
                 if other != mine:
                     graph[mine].setdefault(other, set()).add(symbol)
@@ -228,6 +230,14 @@ def limits(root: pathlib.Path) -> dict[str, dict[str, int]]:
     return table
 
 
+def unlisted(calls: Graph, rooms: dict[str, list[str]]) -> list[str]:
+    """Calls between rooms that the table of includes does not know: by a header that a header brings, or by a
+    declaration of the caller's own."""
+    return [f"{room} calls {other}, which docs/layers.txt does not let it include: {' '.join(sorted(names))}"
+            for room, needs in merged(calls, lambda file: room_of(file, rooms)).items()
+            for other, names in needs.items() if other not in (*rooms.get(room, []), "base")]
+
+
 def problems_of(graphs: dict[str, Graph], rooms: dict[str, list[str]], allowed: dict[str, dict[str, int]]) -> list[str]:
     problems = [f"docs/circles.txt: no folder src/{room}" for room in allowed
                 if room != "rooms" and not any(within(graph, room) for graph in graphs.values())]
@@ -241,7 +251,7 @@ def problems_of(graphs: dict[str, Graph], rooms: dict[str, list[str]], allowed: 
                                 + " ".join(member.removeprefix(room + "/") for member in members[0]))
             elif largest < limit:
                 print(f"{room}: the largest circle by {kind} is {largest}; docs/circles.txt may say so, not {limit}")
-    return problems
+    return problems + unlisted(graphs.get("calls", {}), rooms)
 
 
 def main() -> int:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/call.h"
+#include "compile/compile.h"
 #include "kernel/launch.h"
 #include "module/module.h"
 #include "object/context.h"

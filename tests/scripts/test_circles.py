@@ -83,6 +83,18 @@ class Circles(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn("rooms: a circle of 2 by calls, the limit is 0: high low", text)
 
+    def test_a_call_that_the_table_of_includes_does_not_know_fails(self) -> None:
+        with Tree({"docs/layers.txt": "low:\nhigh:\n"}) as tree:
+            code, text = tree.run("--check")
+            self.assertEqual(code, 1)
+            self.assertIn("high calls low, which docs/layers.txt does not let it include: a\n", text)
+
+    def test_a_library_beside_gives_the_driver_nothing(self) -> None:
+        with Tree({"docs/layers.txt": "low:\nhigh: low\nlibs/own: low\n",
+                   "src/libs/own/e.c": '#include "low/a.h"\nint open(void);\nint open(void) { return a(1); }\n',
+                   "src/low/c.c": "int open(void);\nint c(void);\nint c(void) { return open(); }\n"}) as tree:
+            self.assertEqual(tree.run("--check"), (0, "circles: 0 problems\n"))
+
     def test_a_smaller_circle_is_told_and_a_folder_that_is_gone_fails(self) -> None:
         with Tree({"docs/circles.txt": "low: calls 5\nhigh: includes 2 folders 2\nold: calls 2\n"}) as tree:
             code, text = tree.run("--check")

@@ -45,7 +45,8 @@ class Layers(unittest.TestCase):
         self.assert_found({"src/low/a.c": '#include "high/b.h"\n'}, "src/low/a.c: low may not include high/b.h")
 
     def test_a_circle_of_two_rooms(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow: high\nhigh: low\nlibs/own: low\n", "src/low/a.c": '#include "high/b.h"\n'},
+        self.assert_found({"docs/layers.txt": "base:\nlow: high\nhigh: low\nlibs/own: low\n",
+                           "src/low/a.c": '#include "high/b.h"\n'},
                           "docs/layers.txt: low stands below high, which it may include",
                           "docs/layers.txt: a circle of rooms: high low")
 
@@ -63,7 +64,8 @@ class Layers(unittest.TestCase):
         self.assert_found({"src/high/deep/c.c": ""}, "docs/layers.txt: high may include low, and never does")
 
     def test_a_room_that_is_gone(self) -> None:
-        self.assert_found({"docs/layers.txt": TREE["docs/layers.txt"] + "old:\n"}, "docs/layers.txt: there is no room old")
+        self.assert_found({"docs/layers.txt": TREE["docs/layers.txt"] + "old:\n"},
+                          "docs/layers.txt: there is no room old")
 
     def test_a_room_that_is_not_listed(self) -> None:
         self.assert_found({"src/new/e.c": "", "src/f.c": ""}, "src/f.c: no room of docs/layers.txt holds it",
@@ -79,8 +81,9 @@ class Layers(unittest.TestCase):
                           "src/low/a.c: there is no low/gone.h", "src/low/a.c: there is no api_impl.h")
 
     def test_the_driver_needs_no_library_that_sits_on_it(self) -> None:
-        self.assert_found({"docs/layers.txt": "base:\nlow:\nlibs/own: low\nhigh: low libs/own\n", "src/high/b.h": '#include "libs/own/d.h"\n'},
-                          "docs/layers.txt: high is the driver's, and may not include libs/own, a library that sits on it")
+        self.assert_found({"docs/layers.txt": "base:\nlow:\nlibs/own: low\nhigh: low libs/own\n",
+                           "src/high/b.h": '#include "libs/own/d.h"\n'},
+                          "docs/layers.txt: high is the driver's, and may not include libs/own, which sits on it")
 
     def test_base_is_listed_nowhere(self) -> None:
         self.assert_found({"docs/layers.txt": "base:\nlow: base\nhigh: low\nlibs/own: low\n"},
@@ -88,7 +91,8 @@ class Layers(unittest.TestCase):
 
     def test_sizes(self) -> None:
         long = "int f(void)\n{\n" + "    f();\n" * 79 + "}\n"
-        self.assert_found({"src/low/g.c": "\n" * 1001, "src/low/h.c": long}, "src/low/g.c: 1001 lines, the limit is 1000",
+        self.assert_found({"src/low/g.c": "\n" * 1001, "src/low/h.c": long},
+                          "src/low/g.c: 1001 lines, the limit is 1000",
                           "src/low/h.c: 82 lines in int f(void), the limit is 80")
 
 
