@@ -160,7 +160,7 @@ CUresult mr_vmm_reserve(size_t size, size_t alignment, uintptr_t hint, uintptr_t
     }
     mr_lock_drop(&mr_vmm_lock);
     if (status != CUDA_SUCCESS)
-        mr_call_log(MR_LOG_INFO, "%zu bytes of addresses are not to be had", size);
+        mr_call_log(MR_LOG_INFO, "there are no %zu bytes of addresses left", size);
     return status;
 }
 

@@ -187,7 +187,7 @@ CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
     }
     struct mr_device *device = header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
     if (header.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device) {
-        mr_call_log(MR_LOG_INFO, "the pool is of device %d, which this process does not have", header.location.id);
+        mr_call_log(MR_LOG_INFO, "the pool belongs to device %d, which this process does not have", header.location.id);
         return CUDA_ERROR_INVALID_VALUE;
     }
     CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = header.location, .maxSize = header.most,

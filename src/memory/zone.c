@@ -386,7 +386,7 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
         }
     }
     if (chunk && !chunk_resize(chunk, bytes)) {
-        mr_log(MR_LOG_INFO, "the system gives no %zu bytes of memory at %#zx: %s", bytes, (size_t)chunk->base, strerror(errno));
+        mr_log(MR_LOG_INFO, "the system has no %zu bytes of memory at %#zx: %s", bytes, (size_t)chunk->base, strerror(errno));
         chunk_empty(chunk);
         return NULL;
     }

@@ -134,7 +134,7 @@ static CUresult read_option(struct request *request, int option, void *value, in
         break;
     case CU_JIT_MAX_REGISTERS:
         if (number(value) == 0)
-            return mr_bad_value("no registers at all for a thread");
+            return mr_bad_value("the limit on registers is 0");
         program->limits.registers = number(value) <= 255 ? number(value) : 0;
         break;
     case CU_JIT_THREADS_PER_BLOCK:
