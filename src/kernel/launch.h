@@ -48,9 +48,9 @@ CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t
 
 /* Where the threads that run a cooperative launch get its blocks from. */
 struct mr_block_source {
-    bool (*take)(void *data, uint64_t *index);   /* the number of a block that nobody has yet; false when none is left. Called by all these threads */
+    bool (*take)(void *data, uint64_t *index);   /* the number of a block that no thread has yet; false when none is left. Called by all these threads */
     void *data;
-    struct mr_grid_workspace *workspace;         /* of the launch; all zero but for its size before the first block runs */
+    struct mr_grid_workspace *workspace;         /* of the launch; all zero except for its size before the first block runs */
 };
 
 /* Runs blocks of a cooperative launch by turns on the calling thread, taking another whenever all that it has can only wait, until the source is empty and

@@ -27,7 +27,7 @@ struct mr_mapping {
 
 struct range { uintptr_t start, end; };
 
-/* Under mr_vmm_lock, but for the reads of `zone_ready`, the borders and the table. */
+/* Under mr_vmm_lock, except for the reads of `zone_ready`, the borders and the table. */
 static _Atomic bool zone_ready;
 static uintptr_t zone_base, zone_end;
 static _Atomic(struct mr_mapping *) *table;

@@ -6,7 +6,7 @@
  * no holder of a descriptor can take pages away from the others; and it goes when the last process that holds it has gone, however that ended.
  *
  * An exported pointer is a place in the file, with the file's token. Importing it maps those pages. Blocks of shareable pools are whole pages, so
- * nothing else is mapped with them. Importers and the exporter don't hear of each other: who frees first is for the programs to order, as the
+ * nothing else is mapped with them. Importers and the exporter don't hear of each other: the programs order which frees first, as the
  * manual says; memory that the exporter freed too early stays mapped, and may be part of something new. */
 #include <errno.h>
 #include <fcntl.h>

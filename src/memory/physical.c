@@ -3,7 +3,7 @@
  *
  * Memory that stays in the process is an anonymous shared mapping, which costs no descriptor: programs make thousands of pieces. Memory
  * that may be exported is a sealed file without a name. Its last page, behind the memory itself, is a label that says whose and
- * how large it is; whoever imports a descriptor believes neither the label nor the file before it has looked at both. */
+ * how large it is; an importer of a descriptor believes neither the label nor the file before it has looked at both. */
 #include "memory/physical.h"
 
 #include <errno.h>

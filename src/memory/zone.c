@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zones and chunks: who owns which pages of the reserved address space (space.h draws the map).
+/* Zones and chunks: what owns which pages of the reserved address space (space.h draws the map).
  *
  * A chunk is taken from, in this order: kept chunks of its stride with the same number of pages (nothing to do), kept chunks of its
  * stride with another number (one system call for the difference), chunks without pages, never used chunks, a new superblock.

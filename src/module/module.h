@@ -81,7 +81,7 @@ struct mr_kernel {
     unsigned entry;
     const struct mr_entry *info;
     _Atomic(struct mr_function *) near[MR_KERNEL_NEAR]; /* by context slot: part of the record, so that a visit may read it without a reference */
-    _Atomic(struct mr_kernel_table *) table;            /* of all slots; who reads it holds the kernel or its library */
+    _Atomic(struct mr_kernel_table *) table;            /* of all slots; a reader holds the kernel or its library */
     struct mr_function_settings settings[MR_DEVICE_LIMIT];
 };
 

@@ -191,7 +191,7 @@ static struct mr_graph *graph_of(CUgraphNode handle)
     return graph;
 }
 
-/* What a node is made of can be changed, but for memory and conditions. */
+/* What a node is made of can be changed, except for memory and conditions. */
 CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
     struct mr_work *work;

@@ -125,7 +125,7 @@ static CUresult box_element(const CUDA_MEMCPY3D_BATCH_OP *op, size_t *element)
     return CUDA_SUCCESS;
 }
 
-/* `extent` is in elements, but for its width, which is in bytes. A row length or layer height of 0 means: as long as the copied box. */
+/* `extent` is in elements, except for its width, which is in bytes. A row length or layer height of 0 means: as long as the copied box. */
 static CUresult box_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent, size_t element, struct mr_side *out)
 {
     size_t row;

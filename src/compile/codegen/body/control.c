@@ -52,7 +52,7 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     LLVMBuildBr(g->b, g->parking.finish);
 }
 
-/* Whether it is the turn of those outside a waiting loop: every now and then, for they may be whom it waits for. At a barrier they always are. */
+/* Whether lanes outside a waiting loop have their turn: every now and then, because the loop may wait for them. At a barrier they always are. */
 static LLVMValueRef is_turn(struct cg *g)
 {
     if (mr_flow_tests_barrier(&g->flow, mr_flow_waiting_loop(&g->flow, g->now.at)))
@@ -119,7 +119,7 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  * example. Nothing else can run then. All but the last group are only noted as
  * arrived and parked behind their barrier; the last group waits in the name of
  * all of them. If the barrier has a predicate, theirs are kept for that group, and when it has
- * the result it gives it to all who were at such a barrier. (All lanes are taken to be at one barrier: under different
+ * the result it gives it to all lanes that were at such a barrier. (All lanes are taken to be at one barrier: under different
  * numbers such code waits for itself, which the runtime finds out.)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
