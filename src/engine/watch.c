@@ -4,7 +4,7 @@
  * Watches hang in buckets by the eight bytes that they look at, oldest first, so that a store whose address is known concerns one bucket, and so that
  * a look at thousands of them never holds one lock for long.
  *
- * Nothing is missed between looking and adding: a thread that adds a watch counts it first and looks afterwards; a thread that stores rings first and then looks at
+ * Nothing is missed between looking and adding: a thread that adds a watch counts it first and looks afterwards; a thread that stores and rings stores first and then looks at
  * the count; one of them sees the other (sequentially consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The
  * same holds for the poller's going to sleep and its bell.
  *
