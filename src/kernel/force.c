@@ -5,8 +5,8 @@
  * own stack, switches to another fiber as a service of the runtime would. Generated code holds no lock and calls services only; so when it is interrupted in its own
  * instructions, and only then, everything may be done that a service may. The warp goes on when the handler returns, much later.
  *
- * The signal is SIGURG, which nobody needs and whose default is to be ignored. It is sent only while our handler is in place: a program that has one keeps it, and its warps are
- * not interrupted. */
+ * The signal is SIGURG, which hardly anybody needs and whose default is to be ignored. It is sent only while our handler is in place: a program that has one keeps it, and
+ * SIGWINCH is used; if it has one for that, too, its warps are not interrupted. */
 #define _GNU_SOURCE
 #include "kernel/executor.h"
 
@@ -59,17 +59,23 @@ static bool is_free(const struct sigaction *now)
     return now->sa_flags & SA_SIGINFO ? now->sa_sigaction == on_force : now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
 }
 
-/* True if our handler is in place, now if not before. */
-static bool have_handler(void)
+/* The first that nobody else handles is used. By default both are ignored, so that one which comes after the program has put a handler back does no harm. */
+static const int signals[] = { SIGURG, SIGWINCH };
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+/* The signal that our handler is in place for, now if not before; 0: none. */
+static int handled(void)
 {
     struct sigaction now;
-    if (!CAN_FORCE || sigaction(SIGURG, NULL, &now) != 0 || !is_free(&now))
-        return false;
-    if (now.sa_flags & SA_SIGINFO)
-        return true;
-    struct sigaction ours = { .sa_sigaction = on_force, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
-    sigemptyset(&ours.sa_mask);
-    return sigaction(SIGURG, &ours, NULL) == 0;
+    for (unsigned i = 0; CAN_FORCE && i < SIGNALS; i++) {
+        if (sigaction(signals[i], NULL, &now) != 0 || !is_free(&now))
+            continue;
+        struct sigaction ours = { .sa_sigaction = on_force, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
+        sigemptyset(&ours.sa_mask);
+        if ((now.sa_flags & SA_SIGINFO) || sigaction(signals[i], &ours, NULL) == 0)
+            return signals[i];
+    }
+    return 0;
 }
 
 void mr_progress_thread_begin(void)
@@ -77,13 +83,16 @@ void mr_progress_thread_begin(void)
     sigset_t set;
     struct sigaction now;
     sigemptyset(&set);
-    sigaddset(&set, SIGURG);
-    if (CAN_FORCE && sigaction(SIGURG, NULL, &now) == 0 && is_free(&now))
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && is_free(&now))
+            sigaddset(&set, signals[i]);
+    if (CAN_FORCE)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 void mr_progress_force(struct mr_progress *progress)
 {
-    if (progress->thread && have_handler())
-        (void)syscall(SYS_tgkill, getpid(), progress->thread, SIGURG);
+    int number = progress->thread ? handled() : 0;
+    if (number)
+        (void)syscall(SYS_tgkill, getpid(), progress->thread, number);
 }

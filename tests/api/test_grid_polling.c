@@ -3,10 +3,12 @@
  * here, on two workers, the later ones begin when nothing moves any more. */
 #include "api_support.h"
 
+#include <signal.h>
+
 enum { BLOCKS = 12 };
 
 /* Each of the blocks adds one to the first word, and waits until it is the number of blocks. The loop also stores something, for all that anybody knows to the
- * same place, so that the load stays in it. */
+ * same place, so that the load stays in it, and each time something else, so that nobody knows that it waits. */
 #define KERNEL(poll)                                                                                                                                  \
     ".visible .entry meet(.param .u64 word, .param .u64 other)\n{\n .reg .b64 %d<3>; .reg .b32 %r<9>; .reg .pred %p<3>;\n ld.param.u64 %d0, [word];\n"  \
     " ld.param.u64 %d1, [other];\n mov.u32 %r3, %nctaid.x;\n atom.global.add.u32 %r0, [%d0], 1;\nagain:\n" poll                                         \
@@ -33,7 +35,7 @@ static void meet(const char *ptx)
 static void test_loads_in_the_loop(void **state)
 {
     (void)state;
-    meet(PTX_HEAD KERNEL(" st.global.u32 [%d1], %r3;\n ld.global.u32 %r1, [%d0];\n"));
+    meet(PTX_HEAD KERNEL(" add.u32 %r4, %r4, 1;\n st.global.u32 [%d1], %r4;\n ld.global.u32 %r1, [%d0];\n"));
 }
 
 /* When all blocks find enough in the word already, they take no time, so that a thread takes many of them at once the next time. */
@@ -44,7 +46,7 @@ static void test_after_blocks_that_did_not_wait(void **state)
     CUdeviceptr words, other;
     unsigned here = 0;
     (void)state;
-    OK(cuModuleLoadData(&module, PTX_HEAD KERNEL(" st.global.u32 [%d1], %r3;\n ld.global.u32 %r1, [%d0];\n")));
+    OK(cuModuleLoadData(&module, PTX_HEAD KERNEL(" add.u32 %r4, %r4, 1;\n st.global.u32 [%d1], %r4;\n ld.global.u32 %r1, [%d0];\n")));
     OK(cuModuleGetFunction(&function, module, "meet"));
     OK(cuMemAlloc(&words, 64));
     other = words + 16;
@@ -113,13 +115,15 @@ static void skip_without_interrupts(void)
 #endif
 }
 
-/* The same by plain loads, in loops that look like others; the store keeps the load in the loop. A warp that goes round is interrupted for the others. */
+/* The same by plain loads, in loops that look like others: each round stores something new. A warp that goes round is interrupted for the others. */
+#define ROUNDS_THAT_STORE "again:\n add.u32 %r5, %r5, 1;\n st.global.u32 [%d2], %r5;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n"         \
+        " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n"
+#define CHAIN_THAT_STORES CHAIN("", " ld.param.u64 %d2, [other];\n mov.u32 %r5, 0;\n", ROUNDS_THAT_STORE)
 static void test_warps_by_plain_loads(void **state)
 {
     (void)state;
     skip_without_interrupts();
-    const char *ptx = PTX_HEAD CHAIN("", " ld.param.u64 %d2, [other];\n", "again:\n st.global.u32 [%d2], %r0;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n"
-        " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n");
+    const char *ptx = PTX_HEAD CHAIN_THAT_STORES;
     chain(ptx, 4, 1, 1);
     chain(ptx, 1, 4, 2);
 }
@@ -129,10 +133,26 @@ static void test_warps_with_stacks_by_plain_loads(void **state)
 {
     (void)state;
     skip_without_interrupts();
-    const char *ptx = PTX_HEAD CHAIN("", " ld.param.u64 %d2, [other];\n bar.arrive 1, 512;\n", "again:\n st.global.u32 [%d2], %r0;\n ld.global.u32 %r3, [%d0+4];\n setp.lt.s32 %p0, %r3, 0;\n"
-        " @%p0 bra again;\n add.u32 %r4, %r3, 1;\n st.global.u32 [%d0], %r4;\n");
+    const char *ptx = PTX_HEAD CHAIN("", " ld.param.u64 %d2, [other];\n mov.u32 %r5, 0;\n bar.arrive 1, 512;\n", ROUNDS_THAT_STORE);
     chain(ptx, 4, 1, 1);
     chain(ptx, 1, 4, 2);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* A program that handles the signal which interrupts warps: another one does. */
+static void test_in_a_program_that_handles_the_signal(void **state)
+{
+    (void)state;
+    skip_without_interrupts();
+    struct sigaction theirs = { .sa_handler = on_signal }, before, now;
+    assert_int_equal(sigaction(SIGURG, &theirs, &before), 0);
+    chain(PTX_HEAD CHAIN_THAT_STORES, 1, 4, 1);
+    assert_int_equal(sigaction(SIGURG, &before, &now), 0);
+    assert_true(now.sa_handler == on_signal);
 }
 
 static void test_left_by_a_count(void **state)
@@ -260,6 +280,7 @@ int main(void)
         TEST_IN_CONTEXT(test_a_call_in_the_loop),
         TEST_IN_CONTEXT(test_warps_by_plain_loads),
         TEST_IN_CONTEXT(test_warps_with_stacks_by_plain_loads),
+        TEST_IN_CONTEXT(test_in_a_program_that_handles_the_signal),
         TEST_IN_CONTEXT(test_left_by_a_count),
         TEST_IN_CONTEXT(test_left_by_a_count_in_memory),
         TEST_IN_CONTEXT(test_left_by_rounds_of_an_inner_loop),
