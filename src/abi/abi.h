@@ -183,6 +183,7 @@ struct mr_block {
     uint32_t access_bytes;              /* the rest only in code that notes its accesses: of the latest, bytes of a lane, 0: there is none; */
     uint64_t access_mask;               /* the lanes that took part, */
     const uint64_t *access;             /* and the address of each lane of `warp` */
+    uint32_t left_wait;                 /* code sets it to 1 when lanes have left a loop that waits, and no such loop is around it */
 };
 
 /* Flags of compiled code. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches that make no progress: other threads get the blocks that have not begun, and the log says which block waits.
+/* Launches that make no progress: other threads get at the blocks that nobody has begun, and the log says who waits.
  *
  * A thread runs several blocks one after the other. If one of them runs long, it may wait for a later one, of which nobody else knows. So runs of blocks are looked
  * at now and then (kernel/progress.h). When no block of a launch has begun for a while, its threads' blocks that they have not begun are taken back and
@@ -11,7 +11,7 @@
  * In such a launch, a warp that has gone on for long on one thread, where others of its block could go on, or another block of a cooperative launch, is interrupted, again and
  * again, so that each has its turn.
  *
- * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. */
+ * A launch whose blocks do nothing but wait for as long as a setting says is reported once, by one of its threads. Who leaves a loop that waits, for a lock, say, has done something. */
 #include <limits.h>
 
 #include "base/clock.h"
@@ -41,15 +41,16 @@ static bool note(struct mr_runner *runner, uint64_t now)
     }
     struct mr_stall_look is = { .id = atomic_load_explicit(&progress->id, memory_order_relaxed),
         .begun = atomic_load_explicit(&progress->begun, memory_order_relaxed), .spare = atomic_load_explicit(&progress->spare, memory_order_relaxed),
-        .waited = atomic_load_explicit(&progress->waited, memory_order_relaxed) };
+        .waited = atomic_load_explicit(&progress->waited, memory_order_relaxed), .moved = atomic_load_explicit(&progress->moved, memory_order_relaxed) };
     if (is.id != look->id || is.begun != look->begun || is.spare != look->spare) {
         is.since = is.waits_since = is.waited_at = now;
         is.told = look->told;
         *look = is;
     } else if (is.waited != look->waited) {
-        if (now - look->waited_at > GAP_NS)
+        if (now - look->waited_at > GAP_NS || is.moved != look->moved)
             look->waits_since = now;
         look->waited = is.waited;
+        look->moved = is.moved;
         look->waited_at = now;
     }
     look->seen = false;

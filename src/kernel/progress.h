@@ -31,19 +31,20 @@ struct mr_progress {
     _Atomic uint64_t begun;           /* grows when a run begins; where blocks run together, when one begins or ends */
     _Atomic uint64_t spare;           /* blocks of the run behind those that have begun: falls with each call of generated code */
     _Atomic uint64_t waited;          /* grows while all that the thread's block does is wait, or all its blocks, where they run together */
+    _Atomic uint64_t moved;           /* grows when, between such waits, lanes have left a loop that waits */
     _Atomic uint32_t blocks;          /* under way on this thread */
-    uint64_t end;                     /* of the run: one behind its last block; changed only by the thread that holds the run */
+    uint64_t end;                     /* of the run: one behind its last block; changed only by who holds it */
     uint64_t cut;                     /* under `lock`: blocks taken back that the thread has not heard of */
     struct { uint64_t blocks, ns; } tell;   /* under `lock`, for the log: blocks of the launch under way, and for how long nothing has moved */
     int thread;                       /* its number, for signals; 0 before its first run */
-    mr_lock lock;                     /* held by the thread that holds the run */
+    mr_lock lock;                     /* held by who holds the run */
 };
 
 /* The calling thread's. */
 struct mr_progress *mr_progress_self(void);
 
 /* Who watches runs: `watched` is set while somebody looks now and then; else `watch` is called when a run begins, on its thread, outside of generated code, no lock
- * held. Set once before any launch; NULL: none does. */
+ * held. Set once before any launch; NULL: nobody does. */
 extern _Atomic bool mr_progress_watched;
 extern void (*mr_progress_watch)(void);
 
@@ -77,7 +78,7 @@ bool mr_progress_spare(const struct mr_progress *progress, uint64_t *first, uint
 void mr_progress_cut(struct mr_progress *progress, uint64_t first);
 
 /* Interrupts a run that is held in the middle of generated code, so that another warp of its block, or another of its blocks, has its turn. Nothing happens if the
- * thread is elsewhere just then, or if the program has a use of its own for the signal, SIGURG. */
+ * thread is elsewhere just then, or if the program has uses of its own for both signals, SIGURG and SIGWINCH. */
 void mr_progress_force(struct mr_progress *progress);
 
 /* A thread of the driver's, which has all signals blocked, may be interrupted from now on. Those of the program's threads that block the signal are not. */

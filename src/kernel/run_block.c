@@ -246,6 +246,10 @@ bool mr_executor_yield(struct mr_executor *executor)
     if (++executor->idle_yields >= (uint32_t)__builtin_popcount(executor->runnable)) {
         executor->idle_yields = 0;
         mr_progress_add(&executor->progress->waited);
+        if (executor->block.left_wait) {
+            executor->block.left_wait = 0;
+            mr_progress_add(&executor->progress->moved);
+        }
         if (__builtin_expect(atomic_load_explicit(&executor->progress->attention, memory_order_relaxed) & MR_ATTENTION_TELL, 0))
             mr_executor_tell(executor);
         if (executor->together) {
@@ -286,7 +290,7 @@ static int faulty_lane(const struct mr_block *block, const struct mr_fault *faul
     return -1;
 }
 
-/* As much as is known of what caused it: the thread, or the warp, and its threads. */
+/* As much as is known of who did it: the thread, or the warp, and its threads. */
 static void name_threads(const struct mr_executor *executor, char *text, size_t room)
 {
     const struct mr_block *block = &executor->block;
@@ -368,6 +372,7 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->grid_workspace = NULL;
     block->warp = 0;
     block->access_bytes = 0;
+    block->left_wait = 0;
 }
 
 CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count, unsigned worker)

@@ -4,7 +4,13 @@
 #include "api_support.h"
 
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
+
+/* A launch that waits so long is told. */
+#define STALL_MS 500
+#define NUMBER_OF(x) #x
+#define NUMBER(x) NUMBER_OF(x)
 
 static char path[64];
 
@@ -18,6 +24,18 @@ static char path[64];
     PTX_HEAD ".visible .entry wait_at_a_barrier(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\n"    \
     " mov.u32 %r1, %tid.x;\n setp.ge.u32 %p1, %r1, 32;\n @%p1 bra meet;\nagain:\n ld.relaxed.sys.global.u32 %r0, [%d];\n setp.eq.u32 %p0, %r0, 0;\n"      \
     " @%p0 bra again;\nmeet:\n bar.sync 0;\n ret;\n}\n"
+
+/* By a plain load, which nothing says that anybody waits for. */
+#define WAIT_PLAINLY                                                                                                                                \
+    PTX_HEAD ".visible .entry wait_plainly(.param .u64 flag)\n{\n .reg .b64 %d; .reg .b32 %r<3>; .reg .pred %p<3>;\n ld.param.u64 %d, [flag];\nagain:\n"      \
+    " ld.global.u32 %r0, [%d];\n setp.eq.u32 %p0, %r0, 0;\n @%p0 bra again;\n ret;\n}\n"
+
+/* Takes a lock %r4 times. */
+#define TAKE_LOCKS                                                                                                                                  \
+    PTX_HEAD ".visible .entry take_locks(.param .u64 lock, .param .u32 times)\n{\n .reg .b64 %d; .reg .b32 %r<5>; .reg .pred %p<3>;\n"                  \
+    " ld.param.u64 %d, [lock];\n ld.param.u32 %r4, [times];\nnext:\ntake:\n atom.global.acquire.gpu.cas.b32 %r0, [%d], 0, 1;\n setp.ne.u32 %p0, %r0, 0;\n" \
+    " @%p0 bra take;\n ld.relaxed.gpu.global.u32 %r1, [%d+4];\n add.u32 %r1, %r1, 1;\n st.relaxed.gpu.global.u32 [%d+4], %r1;\n"                       \
+    " st.release.gpu.global.u32 [%d], 0;\n sub.u32 %r4, %r4, 1;\n setp.ne.u32 %p1, %r4, 0;\n @%p1 bra next;\n ret;\n}\n"
 
 /* All that is in the log so far. */
 static const char *log_text(void)
@@ -95,17 +113,64 @@ static void test_blocks_together(void **state)
     wait_and_tell(WAIT_AT_A_BARRIER, "wait_at_a_barrier", 4, 64, true, (const char *[]){ "0 more warps in loops, 1 at barriers\n", NULL });
 }
 
+static void test_a_plain_load(void **state)
+{
+    (void)state;
+    wait_and_tell(WAIT_PLAINLY, "wait_plainly", 2, 64, false, (const char *[]){ "all that the 2 under way", "in a loop at line 11 of the PTX", NULL });
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* Threads of some blocks take a lock in turn, for three times as long as a launch may wait. They wait most of the time, and yet each gets it again and again. One such
+ * launch that is not told is enough: on a machine that is busy the one with the lock may have no processor for so long. */
+static void test_locks_are_no_stall(void **state)
+{
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr lock;
+    unsigned count[2], times = 500;
+    bool quiet = false;
+    (void)state;
+    OK(cuModuleLoadData(&module, TAKE_LOCKS));
+    OK(cuModuleGetFunction(&function, module, "take_locks"));
+    OK(cuMemAlloc(&lock, 8));
+    for (int long_ones = 0; !quiet && long_ones < 8;) {
+        unsigned before = lines_with("take_locks");
+        double begin = seconds();
+        OK(cuMemsetD32(lock, 0, 2));
+        OK(cuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, NULL, (void *[]){ &lock, &times }, NULL));
+        OK(cuMemcpyDtoH(count, lock, sizeof count));
+        assert_int_equal(count[1], 3 * 64 * times);
+        if (seconds() - begin < 3 * STALL_MS / 1000.0) {
+            times *= 2;
+            continue;
+        }
+        long_ones++;
+        quiet = lines_with("take_locks") == before;
+    }
+    assert_true(quiet);
+    OK(cuMemFree(lock));
+    OK(cuModuleUnload(module));
+}
+
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/millrace-stall-%d.log", (int)getpid());
     setenv("MILLRACE_LOG_FILE", path, 1);
     setenv("MILLRACE_LOG", "warn", 1);
-    setenv("MILLRACE_STALL", "100", 1);
+    setenv("MILLRACE_STALL", NUMBER(STALL_MS), 1);
     setenv("MILLRACE_WORKERS", "2", 1);
     const struct CMUnitTest tests[] = {
         TEST_IN_CONTEXT(test_one_block),
         TEST_IN_CONTEXT(test_warps_at_barriers),
         TEST_IN_CONTEXT(test_blocks_together),
+        TEST_IN_CONTEXT(test_a_plain_load),
+        TEST_IN_CONTEXT(test_locks_are_no_stall),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);

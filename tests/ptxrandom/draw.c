@@ -13,14 +13,6 @@ const struct access accesses[ACCESSES] = {
 #define DEPTH_MAX 4
 #define FUNCTIONS_FIXED 3u
 
-u64 draw_bits(u64 *state)
-{
-    u64 x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 unsigned draw_below(struct drawer *d, unsigned n)
 {
     return (unsigned)((draw_bits(&d->state) >> 11) % n);

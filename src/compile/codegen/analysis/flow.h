@@ -24,6 +24,7 @@
  *   pending.c     pend(B): the blocks that may hold parked lanes while B runs
  *   pair.c        kernels that run two warps as one
  *   waits.c       loops that may wait for another thread
+ *   idle.c        of those that end by plain loads, which surely do
  *   regions.c     kernels whose warps take turns at barriers without stacks
  *
  * A definition in B must keep the old value of lanes that are not running only
@@ -113,6 +114,7 @@ struct mr_flow_block {
     bool may_vanish;        /* the block ends with a call in which lanes may exit the kernel */
     bool barrier;           /* the block is a barrier of the block of threads: it runs only when no lane can do anything else */
     bool meets;             /* has a warp operation whose lanes have to be there when the block begins: see mr_flow_waits_for */
+    bool follows_wait;      /* stands in no loop that waits, and lanes may come to it straight from one */
     uint32_t loop;          /* innermost loop, MR_FLOW_NONE if in none */
     mr_word *live_in;       /* registers */
     mr_word *pend;          /* blocks */
@@ -124,6 +126,7 @@ struct mr_flow_loop {
     uint32_t first, end;
     uint32_t parent; /* MR_FLOW_NONE if outermost */
     bool waits;      /* may wait for other threads */
+    bool may_wait;   /* ends by what it loads, plainly or not */
 };
 
 /* What the passes must know about a callee. */
@@ -133,6 +136,7 @@ struct mr_flow_facts {
     bool waits;     /* has a loop that may wait */
     bool may_wait;  /* the same if plain loads count, too: then `waits` need not be set */
     bool barriers;  /* waits for other warps */
+    bool acts;      /* stores something, or does something else that others may see */
 };
 
 struct mr_flow {
@@ -201,6 +205,9 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
 /* Whether the block may begin a new round of a loop around it that waits, be that the innermost or not. */
 bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block);
 
+/* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory is short. */
+int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop) __attribute__((warn_unused_result));
+
 /* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
 bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);
 
@@ -226,7 +233,7 @@ uint64_t mr_flow_open_stride(const struct mr_ptx_module *module);
 /* Bytes between two lanes' copies of a .local or .param variable. */
 uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var);
 
-/* Whether each lane has its own copy: .local, and .param except for a kernel's own parameters. */
+/* Whether each lane has its own copy: .local, and .param but for a kernel's own parameters. */
 bool mr_flow_is_per_lane(const struct mr_ptx_var *var);
 
 /* All passes over one function. False when memory is short (the flow is then empty). */

@@ -14,8 +14,8 @@
  * then; to call one waiting by mistake costs a little time, to miss one may hang.
  *
  * Programs may also poll with plain loads, though nothing promises that they ever
- * see a change. Most loops that end by what they load don't wait, so these are
- * only noted, for the engine.
+ * see a change. Most loops that end by what they load don't wait: those that surely do
+ * are found in idle.c, and the rest is only noted, for the engine.
  */
 #include "compile/codegen/analysis/flow.h"
 
@@ -236,7 +236,7 @@ static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *lo
     return !leaves;
 }
 
-/* Finds out which loops may wait, where plain loads count or don't. False when memory is short. */
+/* Finds out which loops end by what they load, where plain loads count or don't. False when memory is short. */
 static bool find_waits(struct mr_flow *flow, bool plain)
 {
     size_t words = mr_bit_words(flow->reg_count);
@@ -250,16 +250,16 @@ static bool find_waits(struct mr_flow *flow, bool plain)
     if (good)
         taint_registers(&taint, 0, flow->block_count);
     for (uint32_t l = 0; good && l < flow->loop_count; l++)
-        flow->loops[l].waits = loop_waits(flow, &flow->loops[l], taint.regs);
+        flow->loops[l].may_wait = loop_waits(flow, &flow->loops[l], taint.regs);
     /* Most of them don't: what they depend on was known before they began. */
     uint64_t visits = 0;
     for (uint32_t l = 0; good && l < flow->loop_count; l++) {
         struct mr_flow_loop *loop = &flow->loops[l];
         visits += flow->func->inst_count + words;
-        if (!loop->waits || visits > LOOP_VISITS_MAX)
+        if (!loop->may_wait || visits > LOOP_VISITS_MAX)
             continue;
         taint_registers(&taint, loop->first, loop->end);
-        loop->waits = loop_waits(flow, loop, taint.regs);
+        loop->may_wait = loop_waits(flow, loop, taint.regs);
     }
     mr_free(taint.uneven);
     mr_free(taint.joins);
@@ -267,17 +267,66 @@ static bool find_waits(struct mr_flow *flow, bool plain)
     return good;
 }
 
-bool mr_flow_waits(struct mr_flow *flow)
+/* Of the loops that end by plain loads only, those that can go round without getting any further. */
+static bool find_idle(struct mr_flow *flow)
 {
-    return find_waits(flow, false);
+    uint64_t visits = 0;
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        struct mr_flow_loop *loop = &flow->loops[l];
+        visits += flow->func->inst_count + mr_bit_words(flow->reg_count);
+        if (loop->waits || !loop->may_wait || visits > LOOP_VISITS_MAX)
+            continue;
+        int idles = mr_flow_idles(flow, loop);
+        if (idles < 0)
+            return false;
+        loop->waits = idles;
+    }
+    return true;
 }
 
-static bool has_waiting_loop(const struct mr_flow *flow)
+static bool is_in_wait(const struct mr_flow *flow, uint32_t block)
 {
-    for (uint32_t l = 0; l < flow->loop_count; l++)
-        if (flow->loops[l].waits)
-            return true;
-    return false;
+    uint32_t loop = flow->blocks[block].loop;
+    while (loop != MR_FLOW_NONE && !flow->loops[loop].waits)
+        loop = flow->loops[loop].parent;
+    return loop != MR_FLOW_NONE;
+}
+
+static void note_ways_out(struct mr_flow *flow)
+{
+    for (uint32_t b = 0; b < flow->block_count; b++)
+        for (uint32_t s = 0; is_in_wait(flow, b) && s < flow->blocks[b].succ_count; s++)
+            flow->blocks[flow->blocks[b].succs[s]].follows_wait |= !is_in_wait(flow, flow->blocks[b].succs[s]);
+}
+
+bool mr_flow_waits(struct mr_flow *flow)
+{
+    bool some = false;
+    if (!find_waits(flow, false))
+        return false;
+    for (uint32_t l = 0; l < flow->loop_count; l++) {
+        flow->loops[l].waits = flow->loops[l].may_wait;
+        some |= !flow->loops[l].waits;
+    }
+    if (some && !(find_waits(flow, true) && find_idle(flow)))
+        return false;
+    note_ways_out(flow);
+    return true;
+}
+
+/* Whether somebody outside of the function may see what it does. Barriers and loads are asked for elsewhere. */
+static bool leaves_traces(const struct mr_ptx_inst *inst)
+{
+    switch (inst->op) {
+    case MR_PTX_OP_BRA: case MR_PTX_OP_BRX: case MR_PTX_OP_RET: case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU:
+        return false;
+    case MR_PTX_OP_ST:
+        return inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
+    case MR_PTX_OP_CALL:
+        return false;
+    default:
+        return inst->dst_count == 0 || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER || inst->op == MR_PTX_OP_MBARRIER;
+    }
 }
 
 /* A fact holds for a function if it holds for it alone or for anything that it calls. */
@@ -287,6 +336,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
     for (uint32_t i = 0; i < func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &func->insts[i];
         facts.may_exit |= inst->op == MR_PTX_OP_EXIT;
+        facts.acts |= leaves_traces(inst);
         facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst) || is_fence(inst);
         facts.barriers |= (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC)
             || inst->op == MR_PTX_OP_BARRIER;
@@ -295,10 +345,12 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
         const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee);
         if (callee) {
             facts.may_exit |= all[callee->index].may_exit;
+            facts.acts |= all[callee->index].acts;
             facts.polls |= all[callee->index].polls;
             facts.barriers |= all[callee->index].barriers;
             continue;
         }
+        facts.acts = true;
         facts.polls |= pointers_poll(all, func->module);
         for (uint32_t f = 0; f < func->module->function_count; f++)
             if (func->module->functions[f]->address_taken) {
@@ -308,7 +360,7 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
             }
     }
     struct mr_flow_facts *old = &all[func->index];
-    if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers) {
+    if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers || facts.acts != old->acts) {
         *old = facts;
         *changed = true;
     }
@@ -329,11 +381,10 @@ bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts
         flow.func = module->functions[f];
         flow.facts = facts;
         flow.reg_count = flow.func->reg_count + 1;
-        bool good = mr_flow_order(&flow) && find_waits(&flow, false);
-        facts[f].waits = facts[f].may_wait = good && has_waiting_loop(&flow);
-        if (good && !facts[f].waits) {
-            good = find_waits(&flow, true);
-            facts[f].may_wait = good && has_waiting_loop(&flow);
+        bool good = mr_flow_order(&flow) && mr_flow_liveness(&flow) && mr_flow_waits(&flow);
+        for (uint32_t l = 0; good && l < flow.loop_count; l++) {
+            facts[f].waits |= flow.loops[l].waits;
+            facts[f].may_wait |= flow.loops[l].waits || flow.loops[l].may_wait;
         }
         mr_flow_clear(&flow);
         if (!good)

@@ -39,6 +39,8 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst);
 /* control.c: where a block ends; in front of a warp operation, waits for lanes in waiting loops that it names. */
 void cg_emit_block_end(struct cg *g);
 void cg_emit_members_wait(struct cg *g);
+/* Before any block: where loops that wait are nested, every block of them may give way. */
+void cg_begin_turns(struct cg *g);
 
 /* threads.c: fills g->warp.tid; a number of the warp's first thread with the bits cut off that it can't have, so that
  * LLVM knows how large it is (sums of it then can't overflow); lanes of the warp that exist; all registers and masks

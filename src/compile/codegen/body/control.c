@@ -52,22 +52,82 @@ static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struc
     LLVMBuildBr(g->b, g->parking.finish);
 }
 
-/* Whether lanes outside a waiting loop have their turn: every now and then, because the loop may wait for them. At a barrier they always are. */
+/* A slot that begins as 0. */
+static LLVMValueRef counter_slot(struct cg *g, const char *name)
+{
+    LLVMValueRef slot = cg_slot(g, g->unit->i32, name);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+    LLVMPositionBuilderBefore(g->b, g->prologue.end);
+    LLVMBuildStore(g->b, zero32(g), slot);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    cg_line_again(g);
+    return slot;
+}
+
+/* Turns of those outside a waiting loop: every now and then, for they may be whom it waits for. All loops count their rounds together, every 64th is a turn, and
+ * whichever loop counts that one gives way. A loop around it may never come to count such a round, for the loops inside may count as many in each of its own;
+ * so when one inside gives way the next one outside owes a turn, and gives way when it comes to a block of its own. */
+static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
+{
+    for (uint32_t l = 0; l < flow->loop_count; l++)
+        for (uint32_t around = flow->loops[l].waits ? flow->loops[l].parent : MR_FLOW_NONE; around != MR_FLOW_NONE; around = flow->loops[around].parent)
+            if (around == loop)
+                return true;
+    return false;
+}
+
+static uint32_t waiting_loop_around(const struct mr_flow *flow, uint32_t loop)
+{
+    for (loop = flow->loops[loop].parent; loop != MR_FLOW_NONE && !flow->loops[loop].waits; loop = flow->loops[loop].parent)
+        ;
+    return loop;
+}
+
+void cg_begin_turns(struct cg *g)
+{
+    for (uint32_t l = 0; l < g->flow.loop_count && !g->parking.owed; l++)
+        if (g->flow.loops[l].waits && waiting_loop_around(&g->flow, l) != MR_FLOW_NONE) {
+            g->parking.rounds = counter_slot(g, "rounds");
+            g->parking.owed = counter_slot(g, "owed");
+        }
+}
+
+/* Whether it is the turn of those outside the waiting loop around the block at hand. At a barrier it always is. */
 static LLVMValueRef is_turn(struct cg *g)
 {
-    if (mr_flow_tests_barrier(&g->flow, mr_flow_waiting_loop(&g->flow, g->now.at)))
+    uint32_t loop = mr_flow_waiting_loop(&g->flow, g->now.at);
+    if (mr_flow_tests_barrier(&g->flow, loop))
         return LLVMConstInt(g->unit->i1, 1, false);
-    LLVMValueRef rounds = LLVMBuildLoad2(g->b, g->unit->i32, g->parking.rounds, "");
-    LLVMValueRef low = LLVMBuildAnd(g->b, rounds, LLVMConstInt(g->unit->i32, 63, false), "");
-    return LLVMBuildICmp(g->b, LLVMIntEQ, low, LLVMConstInt(g->unit->i32, 63, false), "");
+    LLVMTypeRef i32 = g->unit->i32;
+    LLVMValueRef last = LLVMConstInt(i32, 63, false), low = LLVMBuildAnd(g->b, LLVMBuildLoad2(g->b, i32, g->parking.rounds, ""), last, "");
+    LLVMValueRef turn = LLVMBuildICmp(g->b, LLVMIntEQ, low, last, "");
+    if (!g->parking.owed || !has_waiting_loop_inside(&g->flow, loop))
+        return turn;
+    LLVMValueRef owed = LLVMBuildLoad2(g->b, i32, g->parking.owed, "");
+    return LLVMBuildOr(g->b, turn, LLVMBuildICmp(g->b, LLVMIntEQ, owed, LLVMConstInt(i32, loop + 1, false), ""), "");
+}
+
+/* The turn is taken, if `taken`: the loop around owes the next. */
+static void take_turn(struct cg *g, LLVMValueRef taken)
+{
+    uint32_t loop = mr_flow_waiting_loop(&g->flow, g->now.at);
+    uint32_t around = g->parking.owed && !mr_flow_tests_barrier(&g->flow, loop) ? waiting_loop_around(&g->flow, loop) : MR_FLOW_NONE;
+    if (!g->parking.owed || (around == MR_FLOW_NONE && !has_waiting_loop_inside(&g->flow, loop)))
+        return;
+    LLVMValueRef owes = LLVMConstInt(g->unit->i32, around == MR_FLOW_NONE ? 0 : around + 1, false);
+    LLVMValueRef before = LLVMBuildLoad2(g->b, g->unit->i32, g->parking.owed, "");
+    LLVMBuildStore(g->b, LLVMBuildSelect(g->b, taken, owes, before, ""), g->parking.owed);
 }
 
 /* The same from the dispatcher, where nothing is known of what is pending. */
 static void dispatch_any(struct cg *g, enum mr_flow_order order)
 {
     LLVMValueRef which = LLVMConstInt(g->unit->i32, order, false);
-    if (order == MR_SCAN_USUAL && g->parking.rounds && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE)
-        which = LLVMBuildSelect(g->b, is_turn(g), LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false), which, "");
+    if (order == MR_SCAN_USUAL && g->parking.rounds && mr_flow_waiting_loop(&g->flow, g->now.at) != MR_FLOW_NONE) {
+        LLVMValueRef turn = is_turn(g);
+        take_turn(g, turn);
+        which = LLVMBuildSelect(g->b, turn, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false), which, "");
+    }
     cg_dispatcher_ask(g, which);
 }
 
@@ -97,6 +157,7 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
             LLVMBasicBlockRef turn = cg_new_block(g, "turn"), usual = cg_new_block(g, "usual");
             LLVMBuildCondBr(g->b, is_turn(g), turn, usual);
             LLVMPositionBuilderAtEnd(g->b, turn);
+            take_turn(g, LLVMConstInt(g->unit->i1, 1, false));
             if (g->parking.crowded)
                 cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
             else
@@ -119,7 +180,7 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  * example. Nothing else can run then. All but the last group are only noted as
  * arrived and parked behind their barrier; the last group waits in the name of
  * all of them. If the barrier has a predicate, theirs are kept for that group, and when it has
- * the result it gives it to all lanes that were at such a barrier. (All lanes are taken to be at one barrier: under different
+ * the result it gives it to all who were at such a barrier. (All lanes are taken to be at one barrier: under different
  * numbers such code waits for itself, which the runtime finds out.)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
@@ -295,14 +356,8 @@ static void count_round(struct cg *g)
     if (!mr_flow_ends_round(&g->flow, g->now.at))
         return;
     unit->flags |= MR_CODE_COOPERATIVE | MR_CODE_WAITS;
-    if (!g->parking.rounds) {
-        g->parking.rounds = cg_slot(g, unit->i32, "rounds");
-        LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-        LLVMPositionBuilderBefore(g->b, g->prologue.end);
-        LLVMBuildStore(g->b, zero32(g), g->parking.rounds);
-        LLVMPositionBuilderAtEnd(g->b, here);
-        cg_line_again(g);
-    }
+    if (!g->parking.rounds)
+        g->parking.rounds = counter_slot(g, "rounds");
     LLVMValueRef rounds = LLVMBuildLoad2(g->b, unit->i32, g->parking.rounds, "");
     rounds = LLVMBuildAdd(g->b, rounds, LLVMConstInt(unit->i32, 1, false), "");
     LLVMBuildStore(g->b, rounds, g->parking.rounds);

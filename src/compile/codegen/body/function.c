@@ -29,7 +29,7 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 #define TWICE_BLOCK 96u
 #define TWICE_FUNCTION 256u
 
-/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free except for
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for
  * loads from afar (by_mask in access.c). */
 static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
 {
@@ -65,6 +65,8 @@ static void emit_block(struct cg *g, uint32_t index)
     LLVMBuildStore(g->b, cg_mask_zero(g), g->parking.masks[index]);
     g->now.mask_vector = cg_mask_vector(g, g->now.mask);
     cg_regions_pause(g);
+    if (block->follows_wait)
+        cg_block_store(g, offsetof(struct mr_block, left_wait), LLVMConstInt(g->unit->i32, 1, false));
     if (block->barrier) {
         cg_begin_instruction(g, NULL);
         cg_emit_early_arrival(g);
@@ -142,6 +144,7 @@ static void emit_all(struct cg *g)
         cg_frame_start_kernel(g, &loop, &warp);
     else
         cg_frame_start_function(g, &loop);
+    cg_begin_turns(g);
     for (uint32_t b = 0; b < g->flow.block_count && !unit->error[0]; b++)
         emit_block(g, b);
     if (!unit->error[0]) {
