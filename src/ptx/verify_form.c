@@ -153,6 +153,19 @@ static bool check_hint(struct verifier *verifier)
     return true;
 }
 
+/* Targets with features of their own have it, and what NVIDIA calls a family of them. */
+static bool check_register_count(struct verifier *verifier)
+{
+    const struct mr_ptx_operand *count = &verifier->inst->operands[0];
+    if (!verifier->module->target_suffix)
+        return mr_ptx_verify_error(verifier, "'setmaxnreg' needs a target like sm_90a");
+    if (count->kind != MR_PTX_OPERAND_IMM_INT)
+        return true; /* the operand's letter is for constants */
+    if (count->value < 24 || count->value > 256)
+        return mr_ptx_verify_operand_error(verifier, count, "'setmaxnreg' takes 24 to 256 registers");
+    return count->value % 8 == 0 || mr_ptx_verify_operand_error(verifier, count, "'setmaxnreg' takes a multiple of 8");
+}
+
 /* Operands without the optional policy at the end. */
 static unsigned most_operands(const struct mr_ptx_inst *inst)
 {
@@ -189,6 +202,9 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return check_wmma(verifier);
     case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_FENCE: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_CREATEPOLICY:
         return check_hint(verifier);
+    case MR_PTX_OP_SETMAXNREG:
+        /* With an older PTX or target, what it needs is told instead. */
+        return !mr_ptx_verify_is_version(verifier, 8, 0) || !mr_ptx_verify_is_sm(verifier, 90) || check_register_count(verifier);
     default:
         return true;
     }

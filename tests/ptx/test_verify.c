@@ -135,6 +135,52 @@ static void test_versions(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* setmaxnreg is for targets with features of their own. What NVIDIA's assembler says of each. */
+static void test_register_counts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version, *target, *statement, *error; /* NULL: accepted */
+    } rows[] = {
+        {"8.0", "sm_90a", "setmaxnreg.inc.sync.aligned.u32 64;", NULL},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 24;", NULL},
+        {"8.0", "sm_90a", "setmaxnreg.dec.aligned.sync.u32 256;", NULL},
+        {"8.0", "sm_90a", "@p1 setmaxnreg.dec.sync.aligned.s32 40;", NULL},
+        {"8.6", "sm_100a", "setmaxnreg.dec.sync.aligned.u32 24;", NULL},
+        {"8.8", "sm_100f", "setmaxnreg.dec.sync.aligned.u32 24;", NULL},
+        {"8.8", "sm_120a", "setmaxnreg.inc.sync.aligned.u32 24;", NULL},
+        {"8.0", "sm_90", "setmaxnreg.inc.sync.aligned.u32 64;", "needs a target like sm_90a"},
+        {"8.8", "sm_120", "setmaxnreg.inc.sync.aligned.u32 64;", "needs a target like sm_90a"},
+        {"8.0", "sm_80", "setmaxnreg.inc.sync.aligned.u32 64;", "needs target sm_90"},
+        {"7.8", "sm_90", "setmaxnreg.inc.sync.aligned.u32 64;", "needs PTX 8.0"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 16;", "24 to 256"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 264;", "24 to 256"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 -8;", "24 to 256"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 25;", "multiple of 8"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 r1;", "constant"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 24, 24;", "operand"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.u32 24;", "setmaxnreg"},
+        {"8.0", "sm_90a", "setmaxnreg.dec.sync.aligned 24;", "setmaxnreg"},
+        {"8.0", "sm_90a", "setmaxnreg.sync.aligned.u32 24;", "setmaxnreg"},
+        {"8.0", "sm_90a", "setmaxnreg.sync.dec.aligned.u32 24;", "setmaxnreg"},
+    };
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[1024];
+        struct mr_ptx_diag diag;
+        snprintf(text, sizeof text, ".version %s\n.target %s\n.address_size 64\n"
+            ".visible .entry k() { .reg .pred p<4>; .reg .b32 r<8>;\n%s\n}\n", rows[i].version, rows[i].target, rows[i].statement);
+        mr_ptx_diag_init(&diag);
+        bool good = check(text, &diag);
+        if (good != !rows[i].error || (rows[i].error && !strstr(mr_ptx_diag_text(&diag), rows[i].error))) {
+            print_error("%s, %s, %s: %s\n", rows[i].version, rows[i].target, rows[i].statement, good ? "accepted" : mr_ptx_diag_text(&diag));
+            wrong++;
+        }
+        mr_ptx_diag_clear(&diag);
+    }
+    assert_int_equal(wrong, 0);
+}
+
 /* mad.f32 without a rounding: on targets before sm_20 in any version, on others in versions before 3.1. */
 static void test_old_mad(void **state)
 {
@@ -268,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_statements),
         cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_register_counts),
         cmocka_unit_test(test_old_mad), cmocka_unit_test(test_old_targets),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_module_versions),

@@ -503,6 +503,25 @@ static void narrow_addresses(void **unused)
     rig_close(rig);
 }
 
+/* setmaxnreg changes nothing that a kernel can see: not what its registers hold, nor which lanes run. */
+static void register_counts(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(".version 8.8\n.target sm_90a\n.address_size 64\n" KERNEL("k")
+        "mad.lo.u32 %a1, %t, 7, %n; and.b32 %a2, %t, 32; setp.ne.u32 %p1, %a2, 0; @%p1 bra less;\n"
+        "setmaxnreg.inc.sync.aligned.u32 240; add.u32 %a1, %a1, 1000; bra on;\n"
+        "less: setmaxnreg.dec.sync.aligned.u32 24; add.u32 %a1, %a1, 2000;\n"
+        "on: @%p1 setmaxnreg.inc.sync.aligned.u32 64;\n"
+        "mul.wide.u32 %o, %t, 4; add.u64 %o, %o, %out; st.global.u32 [%o], %a1;\n" END);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
+        fill();
+        run(rig, "k", 128, 5);
+        for (uint32_t i = 0; i < 128; i++)
+            assert_int_equal(out[i], 7 * i + 5 + (i & 32 ? 2000 : 1000));
+    }
+    rig_close(rig);
+}
+
 /* What a cluster of one cannot be. */
 static void refusals(void **unused)
 {
@@ -510,7 +529,7 @@ static void refusals(void **unused)
     rig_refuses(HEAD ".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }\n", "cluster of more than one block");
     rig_refuses(HEAD KERNEL("k") "multimem.ld_reduce.relaxed.sys.global.add.u32 %a1, [%in];\n" END, "unsupported instruction 'multimem.ld_reduce");
     rig_refuses(HEAD KERNEL("k") "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%in, {%t}], [%s];\n" END, "unsupported instruction 'cp.async.bulk.tensor");
-    rig_refuses(HEAD KERNEL("k") "setmaxnreg.inc.sync.aligned.u32 64;\n" END, "setmaxnreg");
+    rig_refuses(HEAD KERNEL("k") "setmaxnreg.inc.sync.aligned.u32 64;\n" END, "needs a target like sm_90a");
 }
 
 int main(int argc, char **argv)
@@ -520,7 +539,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies), cmocka_unit_test(phases), cmocka_unit_test(one_thread), cmocka_unit_test(waits_give_way), cmocka_unit_test(wrong_counts),
         cmocka_unit_test(bulk_copies), cmocka_unit_test(many_at_once), cmocka_unit_test(tensor_map_fences), cmocka_unit_test(narrow_addresses), cmocka_unit_test(bulk_reductions), cmocka_unit_test(remote_stores), cmocka_unit_test(clusters),
-        cmocka_unit_test(wide_words), cmocka_unit_test(vectors), cmocka_unit_test(refusals),
+        cmocka_unit_test(wide_words), cmocka_unit_test(vectors), cmocka_unit_test(register_counts), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

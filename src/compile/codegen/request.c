@@ -16,7 +16,7 @@
  *   body      body.h      what is around them: prologue, warps, blocks, barriers
  *   llvm      llvm.h      LLVM's passes, the processor, the object file
  *
- * emit needs body for nothing, operands needs emit for nothing, and so on: each folder needs those above it here.
+ * Each folder needs only those above it here.
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/body/blocks.h"

@@ -57,7 +57,7 @@ bool cg_emit_move(struct cg *g, const struct mr_ptx_inst *inst)
         cg_write(g, &inst->operands[0], cg_int(g, g->unit->i64, 0));
         return true;
     case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_DISCARD:
-    case MR_PTX_OP_PMEVENT:
+    case MR_PTX_OP_PMEVENT: case MR_PTX_OP_SETMAXNREG:
         return true; /* hints: to do nothing is one of the things that they allow */
     default:
         return false;
