@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What CI checks beside `make test`: the order of the layers, sizes, warnings as errors under both compilers, sanitizers.
+# What CI checks beside `make test`: the order of the layers, sizes, form, links between pages, warnings as errors under both compilers,
+# an analyzer, sanitizers.
 # Each build has a folder of its own (build-check-*), so that a second run is quick. Every step says what it is and how long it took.
 set -eu
 cd "$(dirname "$0")/.."
@@ -34,12 +35,19 @@ python3 scripts/check_layers.py
 python3 scripts/check_shown.py
 python3 scripts/check_links.py
 
+step "lines of at most 120 columns, and the form of C files"
+python3 scripts/check_lines.py
+scripts/format.sh --check
+
 step "gcc, warnings as errors"
 configure build-check-gcc gcc -Dwerror=true
 ninja -C build-check-gcc --quiet
 
 step "circles between files"
 python3 scripts/circles.py build-check-gcc --check
+
+step "clang-tidy's checks for faults"
+scripts/tidy.sh build-check-gcc
 
 # One build for both: clang's warnings come from its front end and are the same with sanitizers.
 step "clang 19, warnings as errors, with AddressSanitizer and UndefinedBehaviorSanitizer"
