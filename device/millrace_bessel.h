@@ -6,7 +6,7 @@
  * of the wave's size for every x. Y0 and Y1 have a logarithm at 0: with it, times J0 or J1, taken out around the first zero, the rest is a series in x^2.
  * Higher orders: recurrence, upwards where that is stable, else downwards and compared with J0 or J1 at the end (Miller's method).
  * Modified functions of the first kind: a series in x^2 up to 8, then exp(x) / sqrt(x) times a series in 1 / x.
- * The series are those of scripts/fit_bessel.py. */
+ * The series are those of gen/fit_bessel.py. */
 #ifndef MILLRACE_BESSEL_H
 #define MILLRACE_BESSEL_H
 

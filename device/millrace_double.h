@@ -74,7 +74,7 @@ MR_DEVICE mr_pair mr_root(mr_pair x)
 MR_DEVICE mr_pair mr_halve(mr_pair x) { return {x.high * 0.5, x.low * 0.5}; }
 MR_DEVICE double mr_value(mr_pair x) { return x.high + x.low; }
 
-/* x 2^k for any k; one rounding, but for results that are not normal. */
+/* x 2^k for any k; one rounding, except for results that are not normal. */
 MR_DEVICE double mr_scale(double x, int k)
 {
     k = k < -2200 ? -2200 : k > 2200 ? 2200 : k;

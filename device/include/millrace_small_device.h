@@ -19,7 +19,7 @@ MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
     return mr_pair(__hfma(__hneg(x.y), y.y, real), __hfma(x.y, y.x, imaginary));
 }
 
-/* Mathematics: the float's function, rounded, which is the nearest number but for the arguments that stand here. NVIDIA's are the nearest, too. */
+/* Mathematics: the float's function, rounded, which is the nearest number except for the arguments that stand here. NVIDIA's are the nearest, too. */
 #define MR_BUT(argument, result, else_result) x.__x == argument ? MR_BITS(result) : else_result
 #if MR_DIGITS == 10
 #define MR_NEAREST_exp(result) MR_BUT(0x1f79, 0x3c07, MR_BUT(0x25cf, 0x3c17, result))

@@ -5,7 +5,7 @@
  * one that asks at 3020, so a look-up answers with the newest version that is not newer than the
  * caller's. The table is generated (proc_table.c). What the manual leaves open follows hardware:
  * names with a suffix are not found, and where a function has forms for per-thread streams, a
- * caller who asks for those gets nothing from before they existed. All of this works before
+ * caller that asks for those gets nothing from before they existed. All of this works before
  * cuInit. */
 #include <cuda.h>
 #include <stdbool.h>

@@ -43,7 +43,7 @@ CUresult mr_cuGetErrorString(CUresult error, const char **pStr)
         return mr_bad_value("no place for the result");
     const struct error_row *row = error_row_find(error);
     *pStr = row != NULL ? row->text : NULL;
-    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is no status", (int)error);
+    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is not a status", (int)error);
 }
 
 CUresult mr_cuGetErrorName(CUresult error, const char **pStr)
@@ -52,5 +52,5 @@ CUresult mr_cuGetErrorName(CUresult error, const char **pStr)
         return mr_bad_value("no place for the result");
     const struct error_row *row = error_row_find(error);
     *pStr = row != NULL ? row->name : NULL;
-    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is no status", (int)error);
+    return row != NULL ? CUDA_SUCCESS : mr_bad_value("%d is not a status", (int)error);
 }

@@ -29,7 +29,7 @@ CUresult mr_cuLogsDumpToMemory(CUlogIterator *iterator, char *buffer, size_t *si
         return mr_bad_value("buffer or size is NULL, or size is 0");
     if (mr_log_kept_copy(iterator, buffer, *size, size))
         return CUDA_SUCCESS;
-    return mr_bad_value("no message fits in the buffer, or the iterator is none");
+    return mr_bad_value("no message fits in the buffer, or the iterator is not a valid one");
 }
 
 static bool write_all(int file, const char *text, size_t length)

@@ -185,5 +185,5 @@ CUresult mr_cuLogsUnregisterCallback(CUlogsCallbackHandle callback)
     mr_lock_drop(&logs.lock);
     if (!is_teller)
         pthread_mutex_unlock(&logs.calling);
-    return found ? CUDA_SUCCESS : mr_bad_value("%p is no registered callback", (void *)callback);
+    return found ? CUDA_SUCCESS : mr_bad_value("%p is not a registered callback", (void *)callback);
 }

@@ -14,6 +14,7 @@
 #include "memory/mempool.h"
 #include "module/array.h"
 #include "module/module.h"
+#include "module/texture.h"
 #include "object/context.h"
 #include "stream/stream.h"
 
@@ -29,6 +30,7 @@ static void end_context(struct mr_context *context)
 static void free_context(struct mr_context *context)
 {
     mr_modules_unload_all(context);
+    mr_textures_end_all(context);
     mr_arrays_end_all(context);
     mr_memory_release_context(context);
 }

@@ -3,7 +3,7 @@
  *
  * The generated wrapper of each function (gen/, exports.c) leaves the name in `mr_call_name`, one store to a word of the thread's own; nothing is undone when the
  * call returns, so the word holds the latest call's name. Whatever fails below a wrapper says what was wrong and the name is put before it. A program's function
- * that the driver calls may make calls itself: whoever calls it puts the name back afterwards (mr_call_program does so). */
+ * that the driver calls may make calls itself: its caller puts the name back afterwards (mr_call_program does so). */
 #ifndef MR_BASE_CALL_H
 #define MR_BASE_CALL_H
 

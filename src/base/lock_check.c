@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a build that checks locks looks at: who holds a lock, and whether locks are taken in the order of docs/locking.md.
+/* What a build that checks locks looks at: which thread holds a lock, and whether locks are taken in the order of docs/locking.md.
  *
  * Each thread lists the locks that it holds. A lock may be taken when lock_ranks.def allows its rank under each lock on the list. So a wrong order is found the first
  * time that a thread goes that way, whether another thread is in the way at that moment or not.

@@ -56,7 +56,7 @@ static void forget_oldest(void)
 
 void mr_log_kept_add(enum mr_log_level level, const char *line, size_t length)
 {
-    /* A process that was forked while another thread held the lock has nobody who drops it: then the message is lost here. */
+    /* A process that was forked while another thread held the lock has no thread that drops it: then the message is lost here. */
     const struct mr_log_listener *listener = __atomic_load_n(&listening, __ATOMIC_ACQUIRE);
     void *from = listener ? listener->from() : NULL;
     int tries = 0;

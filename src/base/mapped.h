@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program's address space holds, by asking the system. For addresses that nobody has checked, and seldom: each question is a system call or more. */
+/* What the program's address space holds, by asking the system. For addresses that have not been checked. Ask seldom: each question is a system call or more. */
 #ifndef MR_BASE_MAPPED_H
 #define MR_BASE_MAPPED_H
 

@@ -45,7 +45,7 @@ extern _Thread_local struct mr_pool_thread *mr_pool_self __attribute__((tls_mode
 void *mr_pool_get_slow(struct mr_pool *pool) __attribute__((warn_unused_result));
 void mr_pool_put_slow(struct mr_pool *pool, void *record);
 
-/* A record, with whatever it last held (zeros if it is new, but for the link); NULL when memory is short. */
+/* A record, with whatever it last held (zeros if it is new, except for the link); NULL when memory is short. */
 __attribute__((warn_unused_result)) static inline void *mr_pool_get(struct mr_pool *pool)
 {
     struct mr_pool_thread *self = mr_pool_self;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A build that checks locks (the option lock_checks) keeps beside each lock what it is and who has it. Every other build keeps the word alone. */
+/* A build that checks locks (the option lock_checks) keeps beside each lock what it is and which thread has it. Every other build keeps the word alone. */
 typedef struct mr_lock {
     _Atomic uint32_t word;             /* 0 free, 1 held, 2 held with sleepers */
 #ifdef MR_LOCKS_CHECKED
@@ -38,7 +38,7 @@ static inline void mr_lock_init(mr_lock *lock, enum mr_lock_rank rank) { (void)l
 
 /* What a build that checks locks looks at (lock_check.c); each ends the process with a message and a stack when it doesn't hold. Nothing in every other build.
  *   MR_HELD(&lock)     stands at the head of a function that is called with that lock held: the calling thread has it.
- *   MR_MAY_WAIT()      stands where a thread may sleep, run kernels or the program's code, or make a thread: it holds no lock, but for such as may be held long. */
+ *   MR_MAY_WAIT()      stands where a thread may sleep, run kernels or the program's code, or make a thread: it holds no lock, except for such as may be held long. */
 #ifdef MR_LOCKS_CHECKED
 #define MR_HELD(lock) mr_lock_check_held((lock), #lock)
 #define MR_MAY_WAIT() mr_lock_check_wait(__func__)
@@ -100,7 +100,7 @@ static inline void mr_pause(void)
 #endif
 }
 
-/* Starts a thread that nobody waits for. The program's signals are for the program's own threads: all are blocked in this one but those that a fault raises, which go
+/* Starts a thread that is not joined. The program's signals are for the program's own threads: all are blocked in this one but those that a fault raises, which go
  * to the thread that caused them. 0, or an errno. */
 int mr_thread_start(void *(*run)(void *data), void *data) __attribute__((warn_unused_result));
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Visits: what lets records be looked at without a lock and without a reference.
  *
- * A thread that looks at records that others may end does so inside a visit: every call of the driver is one. A record that has ended is put aside and used again only
- * when no visit is left that began before its end (mr_visit_now, mr_visit_is_over). So whatever a visit finds stays what it was, or what is left of that, for as
- * long as the visit lasts, and never becomes something else. (Epochs: Fraser, Practical lock-freedom, 2004.)
+ * A thread looks at records that other threads may end inside a visit: every call of the driver is one. A record that has ended is put aside. It is used again only
+ * when every visit is over that began before its end (mr_visit_now, mr_visit_is_over). So what a visit finds never becomes something else while the visit lasts. (Epochs: Fraser, Practical lock-freedom, 2004.)
  *
- * A visit costs a few instructions and no fence: those who put records aside make up for that by asking the kernel to have every thread of the process pass one (membarrier).
+ * A visit costs a few instructions and no fence. The thread that puts records aside asks the kernel to have every thread of the process pass a fence (membarrier).
  *
- * A thread that waits for long leaves its visit meanwhile (mr_visit_pause): what it found then is its own only as far as it holds references. A visit can
- * keep some references until its end (mr_visit_keep), which saves a call that isn't hurried the trouble of giving back what it looks at. */
+ * A thread that waits for long leaves its visit meanwhile (mr_visit_pause): of what it found, it may then use only what it holds a reference to. A visit can
+ * keep some references until its end (mr_visit_keep), so that a call that isn't hurried need not give back what it looks at. */
 #ifndef MR_BASE_VISIT_H
 #define MR_BASE_VISIT_H
 

@@ -555,7 +555,7 @@ CUresult mr_capture_update(struct mr_stream *stream, const CUgraphNode *nodes, c
     struct mr_graph *graph = status == CUDA_SUCCESS ? mr_object_find(seat->capture->graph, MR_KIND_GRAPH) : NULL;
     for (size_t i = 0; i < count && status == CUDA_SUCCESS; i++) {
         if (!graph || !node_of(nodes[i], graph)) {
-            mr_call_log(MR_LOG_INFO, "%p is no node of the captured graph", (void *)nodes[i]);
+            mr_call_log(MR_LOG_INFO, "%p is not a node of the captured graph", (void *)nodes[i]);
             status = CUDA_ERROR_INVALID_VALUE;
         }
     }

@@ -24,7 +24,7 @@ struct mr_capture {
     _Atomic uint32_t references;       /* one while it is open, one for each point */
     struct mr_list link;               /* in mr_capture_list while open */
     uint64_t id;
-    uint64_t thread;                   /* who began it */
+    uint64_t thread;                   /* that began it */
     CUstreamCaptureMode mode;
     CUgraph graph;
     bool owns_graph;                   /* made by the capture: goes with it if it fails */

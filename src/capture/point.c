@@ -34,7 +34,7 @@ static struct mr_event_point *point_of(struct mr_event *event)
 CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event)
 {
     if (event->flags & CU_EVENT_INTERPROCESS) {
-        mr_call_log(MR_LOG_INFO, "event %p is one between processes, which can't be captured", mr_object_handle(event));
+        mr_call_log(MR_LOG_INFO, "event %p is shared between processes, and can't be captured", mr_object_handle(event));
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     struct mr_event_point *point = mr_calloc(1, sizeof *point);

@@ -46,7 +46,7 @@ struct mr_fill {
 };
 
 /* Work whose end may come later. `begin` is called once, by the thread that owns the stream, with no lock held. True: it is complete, *status says how. False: it goes
- * on, and whoever ends it stores resume->status and then calls resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
+ * on, and the thread that ends it stores resume->status and then calls resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
 struct mr_async {
     bool (*begin)(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
     void (*free)(void *data);     /* gives up `data`, whether it was begun or not */
@@ -64,7 +64,7 @@ struct mr_command {
     int8_t priority;
     uint8_t weight;               /* what it counts towards the most that a stream holds (stream/stream.h); 0: nothing */
     uint64_t sequence;            /* order of submission over all streams; set by the stream */
-    struct mr_mark *mark;         /* completed when the command is; NULL if nobody asked; counted */
+    struct mr_mark *mark;         /* completed when the command is; NULL if none was asked for; counted */
     union {
         struct mr_copy copy;
         struct mr_fill fill;

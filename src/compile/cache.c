@@ -224,7 +224,7 @@ static bool check_entry(const unsigned char *file, size_t size, struct mr_cache_
     return true;
 }
 
-/* The whole file, or NULL. Also tells its age. O_NONBLOCK: what stands there may be no file, and a FIFO would wait for somebody who writes. */
+/* The whole file, or NULL. Also tells its age. O_NONBLOCK: what stands there may be no file, and a FIFO would wait until something is written to it. */
 static unsigned char *read_file(const char *path, size_t *size, time_t *modified)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -5,7 +5,7 @@
  * the relocations ask for, then read-only data on pages of its own. The mapping is writable while it is filled in; then its code part is
  * made executable and all of it read-only. Sections that would have to stay writable are refused: a kernel has no state of its own.
  *
- * Undefined symbols are refused too, but for the functions in library_calls.def. */
+ * Undefined symbols are refused too, except for the functions in library_calls.def. */
 #include "compile/loader.h"
 
 #include <elf.h>

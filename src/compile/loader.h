@@ -2,7 +2,7 @@
 /* A loader for the relocatable objects that the code generator makes and the disk cache keeps.
  *
  * It knows just what position-independent code needs, with no symbols undefined but those of library_calls.def, and checks every number in the file before it uses it: the cache
- * folder belongs to the user, and whoever writes there must be able to break no more than the kernel that is loaded. */
+ * folder belongs to the user, and what is written there must not break more than the kernel that is loaded. */
 #ifndef MR_COMPILE_LOADER_H
 #define MR_COMPILE_LOADER_H
 

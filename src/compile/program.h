@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load but for its machine code, which is added under
+/* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load except for its machine code, which is added under
  * `lock` and read without one, and its tree, which comes and goes (trees.c). */
 #ifndef MR_COMPILE_PROGRAM_H
 #define MR_COMPILE_PROGRAM_H
@@ -86,7 +86,7 @@ struct mr_program {
     struct mr_tree *kept;
 };
 
-/* build.c: from text to a program that is ready but for machine code, and to the tree in *out; the reasons of a refusal go to `diag`. options->capability 0
+/* build.c: from text to a program that is ready except for machine code, and to the tree in *out; the reasons of a refusal go to `diag`. options->capability 0
  * becomes the one that the text states. Whether it fails or not, what the program got is freed by mr_program_forget. */
 CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
     struct mr_tree **out) __attribute__((warn_unused_result));
@@ -118,7 +118,7 @@ void mr_variant_free(struct mr_variant *variant);   /* with the one whose place 
 
 /* tiers.c: makes a version in a hurry one that gets replaced by `better` when it has run for `enough` ns. */
 void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough);
-/* Before a version is freed: nobody looks at it any more. */
+/* Before a version is freed: no thread looks at it any more. */
 void mr_tier_end(struct mr_variant *variant);
 /* Tests only: waits until nothing is being replaced and nothing is hot that will be. */
 void mr_tiers_settle(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches of memory operations: writes of a value, waits for a value, barriers, in order (driver API manual, Stream Memory Operations).
  *
- * A batch runs up to the first wait whose condition doesn't hold, puts a watch on that word and lets its thread go; whoever sees the condition hold
+ * A batch runs up to the first wait whose condition doesn't hold, puts a watch on that word and lets its thread go; the thread that sees the condition hold
  * goes on with it. So a stream that waits for a value takes no worker. Running one is the same for a stream and for a node of a graph:
  * mr_batch_begin with a grid whose `resume` says what comes then. */
 #ifndef MR_ENGINE_BATCH_H

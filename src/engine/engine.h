@@ -99,7 +99,7 @@ struct mr_grid {
     struct mr_grid_workspace workspace;   /* of a cooperative launch */
     uint64_t key, total, grain;           /* grain: blocks per claim, a starting value; see grid.c */
     struct mr_shares *shares;             /* of the blocks, or NULL: claimed in order */
-    _Atomic uint64_t next;                /* first block that nobody has claimed; with shares, 0 until none is left, then total */
+    _Atomic uint64_t next;                /* first block that is not claimed; with shares, 0 until none is left, then total */
     _Atomic(struct mr_put_back *) put_back;   /* changed under the engine's lock: blocks that were claimed and came back */
     _Atomic uint32_t inside;              /* threads that claim or run blocks */
     _Atomic int status;                   /* CUresult; the first fault */
@@ -110,7 +110,7 @@ struct mr_grid {
     struct mr_list link;                  /* under the engine's lock */
 };
 
-/* Runs the launch on the calling thread and on whoever joins. True when it is complete: *status holds the outcome. False when other
+/* Runs the launch on the calling thread and on threads that join. True when it is complete: *status holds the outcome. False when other
  * threads are still inside: the last of them calls grid->resume, and the outcome is in grid->status. */
 bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, CUresult *status) __attribute__((warn_unused_result));
 

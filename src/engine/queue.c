@@ -163,7 +163,7 @@ bool mr_engine_turn_is_over(uint64_t key, struct mr_turn *turn)
     return false;
 }
 
-/* Something of this level is about to be taken: notes who is passed over, and gives the heap that has been so too often, or NULL. */
+/* Something of this level is about to be taken: notes which heaps are passed over, and gives the one that was passed over too often, or NULL. */
 static struct mr_heap *pass_over(unsigned level)
 {
     struct mr_heap *due = NULL;

@@ -2,7 +2,7 @@
 /* A grid's blocks, divided among the threads that run them. Private to src/engine.
  *
  * Each thread has a share of neighbouring blocks, the same ones in launch after launch as far as it is there: what they read and write is then likely to be in its
- * core's cache. Who has finished its own goes on with what is left of the others'. So nobody is idle while a block is left, as with one counter for all, and
+ * core's cache. A thread that has finished its own goes on with what is left of the others'. So none is idle while a block is left, as with one counter for all, and
  * threads that work on their own shares do not write to each other's cache lines. */
 #ifndef MR_ENGINE_SHARES_H
 #define MR_ENGINE_SHARES_H
@@ -15,7 +15,7 @@ struct mr_shares;
 /* Divides blocks 0 to `total` - 1 into `count` shares. NULL if all tables are in use: the caller then does without. Thread-safe, as all of these. */
 struct mr_shares *mr_shares_take(uint64_t total, unsigned count);
 
-/* When nobody looks at them any more. NULL is allowed. */
+/* When no thread looks at them any more. NULL is allowed. */
 void mr_shares_give_back(struct mr_shares *shares);
 
 /* The share of a thread that comes in: the one that goes with the runner's number, unless another thread has it and one is free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches that make no progress: other threads get at the blocks that nobody has begun, and the log says who waits.
+/* Launches that make no progress: other threads get the blocks that have not begun, and the log says which block waits.
  *
  * A thread runs several blocks one after the other. If one of them runs long, it may wait for a later one, of which nobody else knows. So runs of blocks are looked
  * at now and then (kernel/progress.h). When no block of a launch has begun for a while, its threads' blocks that they have not begun are taken back and

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches: where they are kept, who looks at them, and the poller.
+/* Watches: where they are kept, which threads look at them, and the poller.
  *
  * Watches hang in buckets by the eight bytes that they look at, oldest first, so that a store whose address is known concerns one bucket, and so that
  * a look at thousands of them never holds one lock for long.
  *
- * Nothing is missed between looking and adding: who adds counts the watch first and looks afterwards, who stores and rings does so first and then looks at
+ * Nothing is missed between looking and adding: a thread that adds a watch counts it first and looks afterwards; a thread that stores and rings stores first and then looks at
  * the count; one of them sees the other (sequentially consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The
  * same holds for the poller's going to sleep and its bell.
  *
@@ -22,7 +22,7 @@
 #include "kernel/fault.h"
 
 #define BUCKETS 256u                 /* a power of two */
-#define FEW 16u                      /* so many are looked at by whoever rings */
+#define FEW 16u                      /* a thread that rings looks at so many */
 #define NAP_LEAST_NS 20000u
 #define NAP_MOST_NS 4000000u
 #define NAP_SHARE 16u                /* a nap is this share of the time since something happened */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches: conditions in memory that nobody signals.
+/* Watches: conditions in memory whose change is not signalled.
  *
  * A stream that waits for a value in memory, or for another process, waits for something that a store brings about: by the host, by a kernel, from
  * outside. A watch is such a condition; the service looks at it until it holds, and then calls `done` once. Ten thousand watches cost one
  * thread, the poller, which starts with the first use and sleeps for good while there are none.
  *
- * Who looks: whoever adds the watch; what this process itself changes in stream order (mr_watch_ring, mr_watch_ring_at); threads that wait and have
+ * These look: the thread that adds the watch; what this process itself changes in stream order (mr_watch_ring, mr_watch_ring_at); threads that wait and have
  * nothing better to do (mr_watch_ring); and the poller. It naps for 20 µs after something happened, and longer and longer while nothing does: a
  * sixteenth of the time that has passed, up to four milliseconds. So what a watch adds to a wait is small against the wait, and one that waits for long
  * costs under a hundredth of a processor.
@@ -26,7 +26,7 @@ struct mr_watch {
     /* Does the condition hold? Called often, on any thread, with a lock of the service held: takes no lock, allocates nothing, reads memory by atomic loads. It
      * may touch memory that the program has taken away: then the watch is over, with status CUDA_ERROR_ILLEGAL_ADDRESS. */
     bool (*ready)(struct mr_watch *watch);
-    /* The condition held (or `status` says why not). Called once, with no lock held, on the thread that saw it; the watch is the owner's again, who may
+    /* The condition held (or `status` says why not). Called once, with no lock held, on the thread that saw it; the watch is the owner's again, which may
      * free or add it anew here. It may complete marks: what waits for them is moved on afterwards. It must not block, nor run kernels. */
     void (*done)(struct mr_watch *watch);
     const void *word;          /* what it looks at, for mr_watch_ring_at; NULL if that isn't one place */

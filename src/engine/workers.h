@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine's files share: its state, its threads' records, and who looks for work. Private to src/engine. */
+/* What the engine's files share: its state, its threads' records, and which thread looks for work. Private to src/engine. */
 #ifndef MR_ENGINE_WORKERS_H
 #define MR_ENGINE_WORKERS_H
 
@@ -75,7 +75,7 @@ extern struct mr_engine mr_engine;
 
 /* With the lock held: calls one more worker, asleep or new, if there may be one. */
 struct mr_call mr_engine_call_one(unsigned most_workers);
-/* With the lock held: decides who shall look at ready work, if nobody does already. */
+/* With the lock held: decides which thread looks at ready work, if none does already. */
 struct mr_call mr_engine_call(void);
 /* The same for a grid that has been opened or that the caller has been counted into: as many at once as it still wants. Lock held. */
 struct mr_call mr_engine_call_for(struct mr_grid *grid);
@@ -114,9 +114,9 @@ void mr_monitor_wake(void);
 uint64_t mr_stall_look(void);
 void mr_stall_watch(void);
 
-/* Blocks first to end - 1 of a grid come back from a thread that is inside, for whoever comes in. False when memory is short: then they don't. Lock held. */
+/* Blocks first to end - 1 of a grid come back from a thread that is inside, for the next that comes in. False when memory is short: then they don't. Lock held. */
 bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end) __attribute__((warn_unused_result));
-/* Whether there are blocks that nobody has claimed; whether blocks may wait for each other, as far as is known. */
+/* Whether there are blocks that are not claimed; whether blocks may wait for each other, as far as is known. */
 bool mr_grid_has_more(const struct mr_grid *grid);
 bool mr_grid_may_wait(const struct mr_grid *grid);
 

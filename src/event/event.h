@@ -8,7 +8,7 @@
  * Waiters are pushed on the mark without a lock; completion takes the whole list and notifies each, on the completing thread.
  *
  * Most recordings are complete when they are made (the stream is idle). Those need no mark: an event's `stamp` alone says that it is
- * complete and when, in one word that is read and written without a lock. A pending recording's mark is folded into the stamp by whoever
+ * complete and when, in one word that is read and written without a lock. A pending recording's mark is folded into the stamp by the thread that
  * first looks at the event after the mark completed. */
 #ifndef MR_EVENT_EVENT_H
 #define MR_EVENT_EVENT_H

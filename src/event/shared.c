@@ -198,7 +198,7 @@ void mr_shared_record_complete(struct mr_shared_event *shared)
     mr_slot_ring(shared->slot, &shared->arena->file->head);
 }
 
-/* For those who have no way to fail: short of memory, the recording is waited for here. */
+/* For callers that can't fail: if memory is short, the recording is waited for here. */
 void mr_shared_set_mark(struct mr_shared_event *shared, struct mr_mark *mark)
 {
     struct mr_ticket ticket;
@@ -221,7 +221,7 @@ enum mr_shared_state mr_shared_look(struct mr_shared_event *shared, struct mr_ti
     if (ticket->number == 0)
         return MR_SHARED_NONE;
     if (!mr_slot_is_complete(slot, *ticket)) {
-        /* A thread that has seen its own mark complete sees the event complete, and so does whoever it tells, even before the mark's waiters are called. */
+        /* A thread that has seen its own mark complete sees the event complete, and so does a thread that it tells, even before the mark's waiters are called. */
         mr_lock_take(&shared->lock);
         bool done = shared->mark && shared->mark_ticket.number == ticket->number && mr_mark_is_done(shared->mark);
         mr_lock_drop(&shared->lock);

@@ -5,7 +5,7 @@
  * completes something there and sees sleepers; every SLEEP_NS it looks whether the processes that owe a recording live. With nothing outstanding it sleeps on a word of
  * its own, and ends when nothing of the arena is open here any more.
  *
- * Locks: a watcher's lock guards its list, and is a leaf but for the slots' locks. */
+ * Locks: a watcher's lock guards its list, and is a leaf except for the slots' locks. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

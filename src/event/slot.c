@@ -160,7 +160,7 @@ void mr_slot_complete(struct mr_slot *slot, struct mr_ticket ticket)
     raise_to(&slot->lanes[ticket.lane].completed, ticket.number);
 }
 
-/* A sleeper counts itself, and then looks for the last time; who completes does so, and then looks for sleepers. */
+/* A sleeper counts itself, and then looks for the last time; a thread that completes does that first, and then looks for sleepers. */
 static void ring(_Atomic uint32_t *bell, _Atomic uint32_t *sleepers)
 {
     if (atomic_load(sleepers) == 0)

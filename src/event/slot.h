@@ -6,8 +6,8 @@
  * process at a time records into a lane, and the lane is free for others once it has nothing pending. So a later recording that completes early, in another
  * stream or process, never lets a wait for an earlier one go.
  *
- * Assigning numbers and lanes takes the slot's lock, a word that holds who has it: whoever finds that its holder has died takes it over. Every
- * state in which a holder can die is a good one. Completing takes no lock. What a dead process left pending is completed by whoever notices
+ * Assigning numbers and lanes takes the slot's lock, a word that names its holder: a process that finds its holder dead takes it over. Every
+ * state in which a holder can die is a good one. Completing takes no lock. What a dead process left pending is completed by the process that notices
  * (mr_slot_bury), and `lost` tells that of the latest recording.
  *
  * Nothing here is trusted further than to be a number: another process may write anything at any time. */
@@ -69,7 +69,7 @@ void mr_slot_record_complete(struct mr_slot *slot, uint64_t self);
 /* Completes a recording. Takes no lock, doesn't block; the caller rings afterwards. */
 void mr_slot_complete(struct mr_slot *slot, struct mr_ticket ticket);
 
-/* Wakes who waits for the event, in any process. */
+/* Wakes the threads that wait for the event, in any process. */
 void mr_slot_ring(struct mr_slot *slot, struct mr_arena_head *head);
 
 /* If the process that has to complete the recording has died, completes what it left. True if it did. A system call. */

@@ -124,7 +124,7 @@ static void undo_memory(const struct mr_plan *plan, size_t count)
         if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
             (void)!mr_graph_memory_end(work->alloc.memory);
         else if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !mr_graph_memory_begin(work->free.memory, 0))
-            mr_log(MR_LOG_WARN, "memory of a graph at %#llx was allocated by somebody else meanwhile", (unsigned long long)work->free.address);
+            mr_log(MR_LOG_WARN, "memory of a graph at %#llx was allocated by another thread meanwhile", (unsigned long long)work->free.address);
     }
 }
 

@@ -83,7 +83,7 @@ void mr_exec_launch_end(struct mr_exec *exec, struct mr_exec_launch *launch, boo
 CUresult mr_exec_enable(struct mr_exec *exec, struct mr_node *node, bool enabled) __attribute__((warn_unused_result));
 CUresult mr_exec_is_enabled(struct mr_exec *exec, struct mr_node *node, bool *enabled) __attribute__((warn_unused_result));
 
-/* Gives the step of a node another work, which nobody else has yet; takes over the reference, also on failure. CUDA_ERROR_INVALID_VALUE for a node that isn't
+/* Gives the step of a node another work, which no other node has yet; takes over the reference, also on failure. CUDA_ERROR_INVALID_VALUE for a node that isn't
  * there, another type, and a change that can't be made in an executable graph. */
 CUresult mr_exec_set_work(struct mr_exec *exec, struct mr_node *node, struct mr_work *work) __attribute__((warn_unused_result));
 

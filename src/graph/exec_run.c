@@ -6,8 +6,8 @@
  * While there are ready steps that this thread won't get to at once, the plan's task is queued: an invitation. Whoever takes it (a worker, or a
  * thread that waits for the stream) joins in and passes the invitation on if there is more.
  *
- * `inside` counts whoever has part in the run: threads, steps whose end will come from elsewhere, the queued invitation. Nothing can be ready without
- * one of them, so the run is over when the count gets to zero, and whoever takes it there ends the run.
+ * `inside` counts what has part in the run: threads, steps whose end will come from elsewhere, the queued invitation. Nothing can be ready without
+ * one of them, so the run is over when the count gets to zero, and the thread that takes it there ends the run.
  *
  * Inviting costs more than a few short steps do. If the steps of the latest run were so short that what is ready will be over in SHARE_NS, nobody is
  * invited; unless this thread is about to do something that might wait for another step: a kernel that polls memory, a host function. That
@@ -401,7 +401,7 @@ static bool worth_sharing(const struct mr_plan *plan, const struct mr_ready *min
     return step_ns == 0 || (uint64_t)mine->count * step_ns > SHARE_NS;
 }
 
-/* The step that this thread does next, with others left to those who may do them; MR_STEP_NONE if it shall leave. `turn`: what it has done. */
+/* The step that this thread does next, with others left to other threads; MR_STEP_NONE if it shall leave. `turn`: what it has done. */
 static uint32_t next_step(struct mr_plan *plan, struct mr_ready *mine, bool worker, struct mr_turn *turn)
 {
     bool over = worker && turn->ran > 0 && mr_engine_turn_is_over(plan->run->key, turn);

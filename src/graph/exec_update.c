@@ -43,7 +43,7 @@ static bool is_linear(const CUDA_MEMCPY3D *copy)
     return copy->Height <= 1 && copy->Depth <= 1;
 }
 
-/* Kinds of memory stay; so does the shape, but for the length of a linear copy. */
+/* Kinds of memory stay; so does the shape, except for the length of a linear copy. */
 static bool copy_may_change(const CUDA_MEMCPY3D *old, const CUDA_MEMCPY3D *new)
 {
     if (old->srcMemoryType != new->srcMemoryType || old->dstMemoryType != new->dstMemoryType)

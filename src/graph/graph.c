@@ -349,7 +349,7 @@ void mr_graph_remove(struct mr_node *node)
             edges_drop(&node->before.at[i].node->after, node);
         for (size_t i = 0; i < node->after.count; i++)
             unlink_before(node->after.at[i].node, node);
-        node->before.count = node->after.count = 0;   /* whoever has looked the node up finds no edges, rather than freed ones */
+        node->before.count = node->after.count = 0;   /* a thread that has looked the node up finds no edges, rather than freed ones */
         mr_list_remove(&node->link);
         mr_list_remove(&node->root);
         node->graph->count--;

@@ -69,7 +69,7 @@ struct mr_work {
     };
 };
 
-/* A work with one reference, zeroed but for `type` and `context` (held by it; may be NULL). NULL when memory is short. */
+/* A work with one reference, zeroed except for `type` and `context` (held by it; may be NULL). NULL when memory is short. */
 struct mr_work *mr_work_new(CUgraphNodeType type, struct mr_context *context) __attribute__((warn_unused_result));
 void mr_work_hold(struct mr_work *work);
 void mr_work_drop(struct mr_work *work);

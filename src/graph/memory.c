@@ -12,7 +12,7 @@
 #include "object/context.h"
 
 #define BLOCK ((size_t)2 << 20)
-#define GRAIN ((size_t)512)            /* sizes differ by as much, when it comes to who fits where */
+#define GRAIN ((size_t)512)            /* granularity of sizes, where one allocation takes over another's memory */
 #define CHUNK ((uint64_t)32 << 20)     /* sums are told in multiples of this, as on hardware */
 
 /* Hardware's "used" and "reserved" are the same in all answers that it gave: memory that runs have touched, whether it is live or not, until a trim. */

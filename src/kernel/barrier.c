@@ -92,7 +92,7 @@ static struct mr_barrier *barrier_open(struct mr_executor *executor, uint32_t id
     if (id >= MR_BARRIERS)
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "a barrier's number is above 15");
     if (__builtin_expect(threads % MR_WARP_LANES != 0, 0))
-        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, 0, "a barrier's count is no multiple of 32");
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, 0, "a barrier's count is not a multiple of 32");
     struct mr_barrier *barrier = &executor->barriers[id];
     executor->barriers_used |= 1u << id;
     if (barrier->arrived == 0) {

@@ -89,7 +89,7 @@ struct mr_launch *mr_progress_hold(struct mr_progress *progress)
 
 void mr_progress_let_go(struct mr_progress *progress)
 {
-    /* The thread that sees this ends its run, and whoever gets the launch's record next writes to it, after what was read of it here. */
+    /* The thread that sees this ends its run, and the next owner of the launch's record writes to it, after what was read of it here. */
     atomic_fetch_and_explicit(&progress->attention, ~(uint32_t)MR_ATTENTION_HELD, memory_order_release);
     mr_lock_drop(&progress->lock);
 }

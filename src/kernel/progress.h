@@ -33,18 +33,18 @@ struct mr_progress {
     _Atomic uint64_t waited;          /* grows while all that the thread's block does is wait, or all its blocks, where they run together */
     _Atomic uint64_t moved;           /* grows when, between such waits, lanes have left a loop that waits */
     _Atomic uint32_t blocks;          /* under way on this thread */
-    uint64_t end;                     /* of the run: one behind its last block; changed only by who holds it */
+    uint64_t end;                     /* of the run: one behind its last block; changed only by the thread that holds the run */
     uint64_t cut;                     /* under `lock`: blocks taken back that the thread has not heard of */
     struct { uint64_t blocks, ns; } tell;   /* under `lock`, for the log: blocks of the launch under way, and for how long nothing has moved */
     int thread;                       /* its number, for signals; 0 before its first run */
-    mr_lock lock;                     /* held by who holds the run */
+    mr_lock lock;                     /* held by the thread that holds the run */
 };
 
 /* The calling thread's. */
 struct mr_progress *mr_progress_self(void);
 
 /* Who watches runs: `watched` is set while somebody looks now and then; else `watch` is called when a run begins, on its thread, outside of generated code, no lock
- * held. Set once before any launch; NULL: nobody does. */
+ * held. Set once before any launch; NULL: none does. */
 extern _Atomic bool mr_progress_watched;
 extern void (*mr_progress_watch)(void);
 

@@ -290,7 +290,7 @@ static int faulty_lane(const struct mr_block *block, const struct mr_fault *faul
     return -1;
 }
 
-/* As much as is known of who did it: the thread, or the warp, and its threads. */
+/* As much as is known of what caused it: the thread, or the warp, and its threads. */
 static void name_threads(const struct mr_executor *executor, char *text, size_t room)
 {
     const struct mr_block *block = &executor->block;

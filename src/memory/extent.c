@@ -143,7 +143,7 @@ bool mr_extent_commit(struct mr_extent *extent, size_t start, size_t bytes)
 {
     void *at = (void *)(extent->base + start);
     if (mprotect(at, bytes, PROT_READ | PROT_WRITE) != 0) {
-        mr_log(MR_LOG_INFO, "the system gives no %zu bytes for a memory pool: %s", bytes, strerror(errno));
+        mr_log(MR_LOG_INFO, "the system has no %zu bytes for a memory pool: %s", bytes, strerror(errno));
         return false;
     }
     if (!extent->is_file)

@@ -78,7 +78,7 @@ bool mr_memory_init(void);
 CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
     __attribute__((warn_unused_result));
 
-/* As mr_memory_allocate, for memory that no context owns: whoever allocates it releases it. */
+/* As mr_memory_allocate, for memory that no context owns: its allocator releases it. */
 CUresult mr_memory_allocate_unowned(struct mr_device *device, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
     __attribute__((warn_unused_result));
 
@@ -135,7 +135,7 @@ void mr_memory_release_context(struct mr_context *context);
 /* Is the address inside the driver's reserved range (so that a fault there is a kernel's or a program's wild access to device memory)? Lock-free, async-signal-safe. */
 bool mr_memory_is_reserved(uintptr_t address);
 
-/* Makes an allocation zero that was just made and that nobody else knows, without touching its whole pages if it is large. Not for pages that are shared with another
+/* Makes an allocation zero that was just made and that no other thread knows, without touching its whole pages if it is large. Not for pages that are shared with another
  * process or mapped from a file. */
 void mr_memory_clear(uintptr_t base, size_t size);
 

@@ -6,7 +6,7 @@
  * no holder of a descriptor can take pages away from the others; and it goes when the last process that holds it has gone, however that ended.
  *
  * An exported pointer is a place in the file, with the file's token. Importing it maps those pages. Blocks of shareable pools are whole pages, so
- * nothing else is mapped with them. Importers and the exporter don't hear of each other: who frees first is for the programs to order, as the
+ * nothing else is mapped with them. Importers and the exporter don't hear of each other: the programs order which frees first, as the
  * manual says; memory that the exporter freed too early stays mapped, and may be part of something new. */
 #include <errno.h>
 #include <fcntl.h>
@@ -187,7 +187,7 @@ CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
     }
     struct mr_device *device = header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
     if (header.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device) {
-        mr_call_log(MR_LOG_INFO, "the pool is of device %d, which this process does not have", header.location.id);
+        mr_call_log(MR_LOG_INFO, "the pool belongs to device %d, which this process does not have", header.location.id);
         return CUDA_ERROR_INVALID_VALUE;
     }
     CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = header.location, .maxSize = header.most,

@@ -3,7 +3,7 @@
  *
  * Memory that stays in the process is an anonymous shared mapping, which costs no descriptor: programs make thousands of pieces. Memory
  * that may be exported is a sealed file without a name. Its last page, behind the memory itself, is a label that says whose and
- * how large it is; whoever imports a descriptor believes neither the label nor the file before it has looked at both. */
+ * how large it is; an importer of a descriptor believes neither the label nor the file before it has looked at both. */
 #include "memory/physical.h"
 
 #include <errno.h>
@@ -175,7 +175,7 @@ bool mr_physical_view(struct mr_physical *memory, uintptr_t start)
     void *at = mremap((void *)memory->home, 0, memory->size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start);
     if (at == (void *)start)
         return true;
-    mr_log(MR_LOG_INFO, "the system gives no mapping of %zu bytes at %#zx: %s", memory->size, (size_t)start, strerror(errno));
+    mr_log(MR_LOG_INFO, "the system can't map %zu bytes at %#zx: %s", memory->size, (size_t)start, strerror(errno));
     return false;
 }
 
@@ -247,7 +247,7 @@ CUresult mr_vmm_create(struct mr_device *device, const CUmemAllocationProp *prop
     memory->descriptor = -1;
     memory->properties = *properties;
     if (!mr_memory_charge(device, charged_as(memory), size)) {
-        mr_call_log(MR_LOG_INFO, "%zu bytes are more than is free", size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes are more than the free memory", size);
         mr_free(memory);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -255,7 +255,7 @@ CUresult mr_vmm_create(struct mr_device *device, const CUmemAllocationProp *prop
     if ((!(properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || file_make(memory)) && home_make(memory)) {
         status = memory_publish(memory, &handle);
     } else {
-        mr_call_log(MR_LOG_INFO, "the system gives no %zu bytes of shared memory: %s", size, strerror(errno));
+        mr_call_log(MR_LOG_INFO, "the system has no %zu bytes of shared memory: %s", size, strerror(errno));
         memory_free(memory);
     }
     mr_lock_drop(&mr_vmm_lock);

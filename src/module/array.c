@@ -3,7 +3,6 @@
 #include "module/array.h"
 
 #include "memory/memory.h"
-#include "module/texture.h"
 #include "object/context.h"
 
 struct format_row { CUarray_format format; uint8_t kind, channel, channels; };
@@ -215,17 +214,8 @@ static void end_mipmap(void *object, void *data)
     }
 }
 
-static void end_texture(void *object, void *data)
-{
-    struct mr_texture *texture = object;
-    if (texture->context == data)
-        (void)mr_texture_end(texture);
-}
-
 void mr_arrays_end_all(struct mr_context *context)
 {
-    mr_object_each(MR_KIND_TEXTURE, end_texture, context);
-    mr_object_each(MR_KIND_SURFACE, end_texture, context);
     mr_object_each(MR_KIND_MIPMAP, end_mipmap, context);
     mr_object_each(MR_KIND_ARRAY, end_array, context);
 }

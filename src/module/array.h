@@ -80,7 +80,7 @@ struct mr_array *mr_mipmap_level(struct mr_mipmap *mipmap, unsigned level) __att
 bool mr_array_end(struct mr_array *array);
 bool mr_mipmap_end(struct mr_mipmap *mipmap);
 
-/* Ends all arrays, mipmapped arrays, textures and surfaces of a context that ends. */
+/* Ends all arrays and mipmapped arrays of a context that ends; its textures and surfaces have ended. */
 void mr_arrays_end_all(struct mr_context *context);
 
 #endif

@@ -251,3 +251,25 @@ struct mr_function *mr_module_function(struct mr_module *module, size_t entry)
     mr_lock_drop(&module->lock);
     return function;
 }
+
+struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind)
+{
+    struct mr_reference *reference = NULL;
+    mr_lock_take(&module->lock);
+    if (!module->references)
+        module->references = mr_calloc(module->symbol_count, sizeof(struct mr_reference *));
+    if (module->references && !(reference = module->references[symbol]))
+        reference = module->references[symbol] = mr_reference_new(kind, module->context, module->symbols[symbol]);
+    mr_lock_drop(&module->lock);
+    return reference;
+}
+
+bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference)
+{
+    bool owns = false;
+    mr_lock_take(&module->lock);
+    for (size_t i = 0; i < module->symbol_count && module->references && !owns; i++)
+        owns = module->references[i] == reference;
+    mr_lock_drop(&module->lock);
+    return owns;
+}

@@ -81,7 +81,7 @@ struct mr_kernel {
     unsigned entry;
     const struct mr_entry *info;
     _Atomic(struct mr_function *) near[MR_KERNEL_NEAR]; /* by context slot: part of the record, so that a visit may read it without a reference */
-    _Atomic(struct mr_kernel_table *) table;            /* of all slots; who reads it holds the kernel or its library */
+    _Atomic(struct mr_kernel_table *) table;            /* of all slots; a reader holds the kernel or its library */
     struct mr_function_settings settings[MR_DEVICE_LIMIT];
 };
 
@@ -124,6 +124,12 @@ void mr_modules_unload_all(struct mr_context *context);
 
 /* The function of an entry, made on first request; NULL when memory is short. */
 struct mr_function *mr_module_function(struct mr_module *module, size_t entry) __attribute__((warn_unused_result));
+
+/* The reference of a module's variable, made on the first request; ends with the module. NULL when memory is short. */
+struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind) __attribute__((warn_unused_result));
+
+/* Whether a reference is one of the module's. */
+bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference);
 
 /* A library of `program`; takes a reference of its own. NULL when memory is short. */
 struct mr_library *mr_library_new(struct mr_program *program) __attribute__((warn_unused_result));

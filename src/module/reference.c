@@ -4,8 +4,6 @@
 
 #include <stdatomic.h>
 
-#include "base/memory.h"
-#include "module/module.h"
 #include "object/context.h"
 
 static void reference_finish(void *object)
@@ -30,28 +28,6 @@ struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *cont
     for (unsigned i = 0; i < 3; i++)
         reference->desc.addressMode[i] = CU_TR_ADDRESS_MODE_CLAMP;
     return reference;
-}
-
-struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind)
-{
-    struct mr_reference *reference = NULL;
-    mr_lock_take(&module->lock);
-    if (!module->references)
-        module->references = mr_calloc(module->symbol_count, sizeof(struct mr_reference *));
-    if (module->references && !(reference = module->references[symbol]))
-        reference = module->references[symbol] = mr_reference_new(kind, module->context, module->symbols[symbol]);
-    mr_lock_drop(&module->lock);
-    return reference;
-}
-
-bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference)
-{
-    bool owns = false;
-    mr_lock_take(&module->lock);
-    for (size_t i = 0; i < module->symbol_count && module->references && !owns; i++)
-        owns = module->references[i] == reference;
-    mr_lock_drop(&module->lock);
-    return owns;
 }
 
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture)

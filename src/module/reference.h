@@ -14,7 +14,6 @@
 #include "object/object.h"
 
 struct mr_context;
-struct mr_module;
 
 struct mr_reference {
     struct mr_object object;            /* MR_KIND_TEXREF or MR_KIND_SURFREF */
@@ -31,12 +30,6 @@ struct mr_reference {
 
 /* A reference with the settings that it has at first. NULL when memory is short. */
 struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *context, uintptr_t place) __attribute__((warn_unused_result));
-
-/* The reference of a module's variable, made on the first request; ends with the module. NULL when memory is short. */
-struct mr_reference *mr_module_reference(struct mr_module *module, size_t symbol, enum mr_kind kind) __attribute__((warn_unused_result));
-
-/* Whether it is one of the module's. */
-bool mr_module_owns(struct mr_module *module, const struct mr_reference *reference);
 
 /* Puts a texture, or nothing, into the variable; takes over the reference. The lock is held; no kernel runs that may read it. */
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture);

@@ -33,3 +33,16 @@ bool mr_texture_end(struct mr_texture *texture)
     mr_object_drop(texture);
     return true;
 }
+
+static void end_texture(void *object, void *data)
+{
+    struct mr_texture *texture = object;
+    if (texture->context == data)
+        (void)mr_texture_end(texture);
+}
+
+void mr_textures_end_all(struct mr_context *context)
+{
+    mr_object_each(MR_KIND_TEXTURE, end_texture, context);
+    mr_object_each(MR_KIND_SURFACE, end_texture, context);
+}

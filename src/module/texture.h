@@ -45,4 +45,7 @@ struct mr_texture *mr_texture_new(enum mr_kind kind, struct mr_context *context,
 /* Ends the handle; false if it has ended already. */
 bool mr_texture_end(struct mr_texture *texture);
 
+/* Ends all textures and surfaces of a context that ends. */
+void mr_textures_end_all(struct mr_context *context);
+
 #endif

@@ -131,7 +131,7 @@ void mr_context_leave(struct mr_context *context)
         mr_futex_wake(&context->makers, INT_MAX);
 }
 
-/* `destroyed` is set, so nobody enters any more; who did is on the way out. */
+/* `destroyed` is set, so no thread enters any more; those inside are on the way out. */
 static void wait_for_makers(struct mr_context *context)
 {
     uint32_t inside;

@@ -81,7 +81,7 @@ bool mr_context_destroy(struct mr_context *context);
  * core dumps. */
 CUresult mr_context_flags_check(unsigned flags) __attribute__((warn_unused_result));
 
-/* For who fills memory that the context owns, on the host and without a command: until mr_context_leave, destruction waits before it frees
+/* For code that fills memory that the context owns, on the host and without a command: until mr_context_leave, destruction waits before it frees
  * memory. False if the context is destroyed. */
 bool mr_context_enter(struct mr_context *context) __attribute__((warn_unused_result));
 void mr_context_leave(struct mr_context *context);

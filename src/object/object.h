@@ -5,7 +5,7 @@
  * slot, compares the generation, and takes no lock and no reference. The object may end at any moment after that, on another thread. Its record stays
  * what it is for as long as the call lasts, since records are used again only when all calls are over that may have found them (base/visit.h): so a record that was found
  * may be read, locked and counted until the call returns or waits, and is never another object meanwhile. But once the last reference has
- * gone, it owns nothing any more: whoever needs what an object owns looks for that under the object's lock, or takes a reference first, which
+ * gone, it owns nothing any more: a thread that needs what an object owns looks for that under the object's lock, or takes a reference first, which
  * only mr_object_try_hold and mr_object_acquire may do. A slot's memory is used for objects of the same kind only and never given back.
  *
  * Reference counts: creation gives one reference to the handle. mr_object_retire ends the handle (lookups fail from then

@@ -176,7 +176,7 @@ CUresult mr_launch_read_extra(struct mr_launch_request *request, void **extra)
         else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE && extra[1])
             request->buffer_size = *(const size_t *)extra[1];
         else
-            return mr_bad_value("%p is no key of the extra array", extra[0]);
+            return mr_bad_value("the array extra has the unknown key %p", extra[0]);
     }
     return CUDA_SUCCESS;
 }

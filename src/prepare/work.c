@@ -262,7 +262,7 @@ CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *conte
     struct mr_place places[2];
     struct mr_copy box;
     if (!params->WidthInBytes || !params->Height || !params->Depth)
-        return mr_bad_value("a copy of %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
+        return mr_bad_value("a copy can't have %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
     if ((params->srcMemoryType == CU_MEMORYTYPE_ARRAY && !params->srcArray) || (params->dstMemoryType == CU_MEMORYTYPE_ARRAY && !params->dstArray))
         return mr_bad_value("an array is NULL");
     CUresult status = mr_box_sides(params, &to, &from);
@@ -288,7 +288,7 @@ CUresult mr_work_from_fill(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_cont
     if (element != 1 && element != 2 && element != 4)
         return mr_bad_value("elements of %u bytes; 1, 2 and 4 are possible", element);
     if (!params->width || !params->height)
-        return mr_bad_value("a fill of %zu x %zu elements", params->width, params->height);
+        return mr_bad_value("a fill can't have %zu x %zu elements", params->width, params->height);
     CUresult status = mr_fill_prepare(device_of(context), params->dst, params->pitch, params->value, element, params->width,
         params->height, &place, &rows);
     if (status != CUDA_SUCCESS)

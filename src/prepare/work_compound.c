@@ -61,7 +61,7 @@ static CUresult check_conditional(const CUDA_CONDITIONAL_NODE_PARAMS *params, st
     struct mr_conditional *conditional = mr_object_borrow((void *)(uintptr_t)params->handle, MR_KIND_CONDITIONAL);
     *out = conditional;
     if (!conditional || !belongs(conditional, graph))
-        return mr_bad_value("%#llx is no conditional handle of this graph", (unsigned long long)params->handle);
+        return mr_bad_value("%#llx is not a conditional handle of this graph", (unsigned long long)params->handle);
     unsigned most = params->type == CU_GRAPH_COND_TYPE_IF ? 2 : params->type == CU_GRAPH_COND_TYPE_WHILE ? 1 : 0x10000;
     if ((unsigned)params->type > CU_GRAPH_COND_TYPE_SWITCH || params->size == 0 || params->size > most)
         return mr_bad_value("a conditional node of type %d with %u bodies", (int)params->type, params->size);

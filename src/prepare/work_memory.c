@@ -13,7 +13,7 @@ static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_
 {
     const CUmemPoolProps *props = &params->poolProps;
     if (params->bytesize == 0)
-        return mr_bad_value("an allocation of 0 bytes");
+        return mr_bad_value("the allocation has 0 bytes");
     if (props->handleTypes != CU_MEM_HANDLE_TYPE_NONE || props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED) {
         mr_call_log(MR_LOG_INFO, "memory of graphs is not shared between processes, and not managed");
         return CUDA_ERROR_NOT_SUPPORTED;
@@ -86,7 +86,7 @@ CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph 
     struct mr_context *context;
     CUresult status = check_alloc(params, &device);
     if (status == CUDA_SUCCESS && mr_graph_is_child(graph)) {
-        mr_call_log(MR_LOG_INFO, "a child graph gets no further memory nodes");
+        mr_call_log(MR_LOG_INFO, "memory nodes can't be added to a child graph");
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
     if (status == CUDA_SUCCESS)
@@ -120,12 +120,12 @@ CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph 
 CUresult mr_work_from_free(CUdeviceptr address, struct mr_graph *graph, struct mr_work **out)
 {
     if (mr_graph_is_child(graph)) {
-        mr_call_log(MR_LOG_INFO, "a child graph gets no further memory nodes");
+        mr_call_log(MR_LOG_INFO, "memory nodes can't be added to a child graph");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     struct mr_graph_memory *memory = mr_graph_memory_find(address);
     if (!memory)
-        return mr_bad_value("%#llx is no address that an allocation node gave out", (unsigned long long)address);
+        return mr_bad_value("%#llx is not an address of an allocation node", (unsigned long long)address);
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEM_FREE, memory->context);
     if (!work) {
         mr_graph_memory_drop(memory);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of an image whose size nobody knows: text then ends at its NUL, and
+/* The size of an image whose size is not known: text then ends at its NUL, and
  * a fat binary where its own header says. */
 #define MR_PTX_SIZE_UNKNOWN SIZE_MAX
 
@@ -49,7 +49,7 @@ enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
  * goes to the log at level info. Any thread.
  *
  * Nothing is read beyond `size` bytes of the image, nor beyond the size in a fat
- * binary's header; where nobody knows the size, nor beyond the memory that the
+ * binary's header; where the size is not known, nor beyond the memory that the
  * program may read there. A wrapper's pointer to its fat binary may be wild.
  */
 enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size,

@@ -22,7 +22,7 @@ struct mr_ptx_join_input {
 /*
  * The joined text, NUL-terminated; the caller frees it with mr_free(). NULL after
  * an error in `diag`: a name defined twice, or a directive that can't be joined;
- * or with diag->out_of_memory. Names that nobody defines stay declared: loading
+ * or with diag->out_of_memory. Names without a definition stay declared: loading
  * the text reports those that are used. Line information is left out. `registers`: a
  * limit that kernels without directives of their own get as .maxnreg; 0: none. Any thread.
  */

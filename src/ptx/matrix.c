@@ -16,7 +16,7 @@ static uint32_t elements_of(const struct mr_ptx_matrix_op *op, enum mr_ptx_matri
                                                                                       : (uint32_t)op->m * op->n;
 }
 
-/* Registers: all elements over 32 lanes, but for two old instructions whose lanes share elements. */
+/* Registers: all elements over 32 lanes, except for two old instructions whose lanes share elements. */
 static void describe(struct mr_ptx_matrix_op *op, const struct mr_ptx_inst *inst, enum mr_ptx_matrix_name name,
                      enum mr_ptx_type type)
 {

@@ -18,7 +18,7 @@ struct mr_ptx_pack_entry {
 
 /*
  * A fat binary with these entries, in this order. Each text gets a first line
- * that says what it is, for whoever expected machine code. *size bytes, a
+ * that says what it is, for readers that expect machine code. *size bytes, a
  * multiple of 8, which the caller frees with mr_free(); NULL when memory is
  * short. Any thread.
  */

@@ -27,7 +27,7 @@ bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool r
         return false;
     if (reg_class == 'B' || cls == 'B')
         return true;
-    /* A pair of halves is as good as an untyped register, but for other floats. */
+    /* A pair of halves is as good as an untyped register, except for other floats. */
     bool reg_integer = reg_class == 'U' || reg_class == 'S' || reg == MR_PTX_TYPE_F16X2, integer = cls == 'U' || cls == 'S';
     return reg_integer && integer;
 }

@@ -71,7 +71,7 @@ void mr_share_destroy(struct mr_share *share)
     share->fd = -1;
 }
 
-/* FNV-1a over all but the check itself: finds handles that were cut, mixed up or made up, not those of an enemy, who has the token to guess. */
+/* FNV-1a over all but the check itself: finds handles that were cut, mixed up or made up, not those of an attacker, for whom the token is the obstacle. */
 static uint64_t check_of(const struct mr_share_handle *handle)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes share: files that have no name in the file system, handles that lead to them, and who still lives.
+/* What processes share: files that have no name in the file system, handles that lead to them, and which processes still live.
  *
  * A shared file is a memfd. Its name, which shows only in /proc, holds a random token of 128 bits. A handle carries the process, the number of the
- * descriptor and the token; whoever opens it looks at /proc/PROCESS/fd/NUMBER, compares the name there, and opens that. The system lets only processes
+ * descriptor and the token; a process that opens it looks at /proc/PROCESS/fd/NUMBER, compares the name there, and opens that. The system lets only processes
  * of the same user (or root) do so. So there is no daemon, no thread that answers, nothing that could be left behind, and a forked child has no part in
  * what its parent does. docs/ipc.md tells more.
  *

@@ -306,7 +306,7 @@ static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_comm
     return list;
 }
 
-/* Ends the section that completes the last command the owner had, but for records that trail it: takes what was queued meanwhile, or goes idle. False if it
+/* Ends the section that completes the last command the owner had, except for records that trail it: takes what was queued meanwhile, or goes idle. False if it
  * is idle, and not the caller's any more. No lock held. */
 static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult status)
 {
@@ -343,7 +343,7 @@ static void finish_inner(struct mr_stream *stream, struct mr_command *done, CUre
     mr_release_all();
 }
 
-/* The owner lets go in front of a command that is work (for whom it may concern) or a wait that isn't over. False if that wait is over after all, and
+/* The owner lets go in front of a command that is work (for another thread) or a wait that isn't over. False if that wait is over after all, and
  * the stream still the caller's. */
 static bool let_go(struct mr_stream *stream, const struct mr_command *command)
 {

@@ -111,14 +111,14 @@ CUresult mr_context_synchronize(struct mr_context *context) __attribute__((warn_
 /* Waits for a mark; the thread helps with the stream that will complete it, then spins, yields or sleeps as `event_flags` and the context's scheduling flags ask. */
 CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned event_flags) __attribute__((warn_unused_result));
 
-/* Moves on the streams whose marks were completed on this thread; whoever completes marks outside of a stream's work calls it, with no lock held. */
+/* Moves on the streams whose marks were completed on this thread; a thread that completes marks outside of a stream's work calls it, with no lock held. */
 void mr_stream_drain_released(void);
 
 /* Makes a context's legacy stream. False when memory is short. */
 bool mr_context_streams_init(struct mr_context *context) __attribute__((warn_unused_result));
 /* Ends all streams of a destroyed context: they accept nothing more, every handle is retired, and the work that they have is waited for. */
 void mr_context_streams_end(struct mr_context *context);
-/* Gives up the legacy stream, when nobody holds the context any more. */
+/* Gives up the legacy stream, when the context's last reference has gone. */
 void mr_context_streams_release(struct mr_context *context);
 
 #endif

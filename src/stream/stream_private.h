@@ -8,8 +8,8 @@
  * whole.c    events that stand for, or hold up, all of a context
  * depend.c   what a stream's work comes after, for memory pools
  *
- * A stream's state says who may touch the head of its queue:
- *   IDLE     nothing queued, nobody runs
+ * A stream's state says which thread may touch the head of its queue:
+ *   IDLE     nothing queued, no thread runs
  *   READY    the head is work; the task is in the engine's queue, or a thread has just taken it from there
  *   RUNNING  one thread owns the head (or a grid does, until its last thread leaves)
  *   BLOCKED  the head waits for a mark, whose completion will move the stream on
@@ -60,7 +60,7 @@ struct mr_stream {
     _Atomic(struct mr_seat *) seat;    /* while it is captured */
     struct mr_list link;               /* in context->streams, under order_lock */
 
-    mr_lock lock;                      /* guards what follows, but for atomics that are read without it */
+    mr_lock lock;                      /* guards what follows, except for atomics that are read without it */
     _Atomic int state;                 /* enum mr_stream_state */
     struct mr_command *head, *tail;    /* queued commands, oldest first */
     uint64_t submitted;                /* commands that were put in, ever */

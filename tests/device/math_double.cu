@@ -19,7 +19,7 @@
     }
 #include "math_double_functions.def"
 
-/* Differences that are 0, but for roundings: for x from 0.1 to 0.9. */
+/* Differences that are 0, except for roundings: for x from 0.1 to 0.9. */
 extern "C" __global__ void others(double *out, double x)
 {
     double s, c, whole;

@@ -49,7 +49,7 @@ struct gold_set {
     CUfunction empty;
 };
 
-/* Makes the set with a captured stream; the same objects, but for the stream, in every case of a process. */
+/* Makes the set with a captured stream; the same objects, except for the stream, in every case of a process. */
 struct gold_set *gold_set_begin(CUstreamCaptureMode mode);
 /* The same, with nothing captured yet. */
 struct gold_set *gold_set_idle(void);

@@ -12,6 +12,7 @@
 #include "memory/memory.h"
 #include "module/array.h"
 #include "module/module.h"
+#include "module/texture.h"
 #include "object/context.h"
 
 static struct mr_context *context;
@@ -20,6 +21,7 @@ static struct mr_context *context;
 static void free_context(struct mr_context *ending)
 {
     mr_modules_unload_all(ending);
+    mr_textures_end_all(ending);
     mr_arrays_end_all(ending);
     mr_memory_release_context(ending);
 }

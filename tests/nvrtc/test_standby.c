@@ -380,7 +380,7 @@ static void cancelled(void **state)
     free(text);
 }
 
-/* Processes with this test's cache in their environment, but for this one and its children that are being looked for elsewhere. */
+/* Processes with this test's cache in their environment, except for this one and its children that are being looked for elsewhere. */
 static unsigned processes(void)
 {
     DIR *folder = opendir("/proc");

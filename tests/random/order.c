@@ -103,7 +103,7 @@ static bool is_slight(int kind)
     return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC || kind == OP_RECORD;
 }
 
-/* What the stream's operations that `host` knows of have done, or will have done before an operation submitted now. `chain` links them. `solid`: but for the
+/* What the stream's operations that `host` knows of have done, or will have done before an operation submitted now. `chain` links them. `solid`: except for the
  * slight ones at its end. */
 static void join_known(const struct order *order, struct clock *start, int last, const int *chain, const struct clock *host, bool solid)
 {
@@ -145,7 +145,7 @@ static void join_legacy(const struct order *order, struct clock *start, const st
     }
 }
 
-/* What is known when the operation begins in its stream, but for the default-stream rules. */
+/* What is known when the operation begins in its stream, except for the default-stream rules. */
 static void start_alone(const struct order *order, const struct op *op, struct clock *start)
 {
     const struct clock *host = &order->host[op->thread];

@@ -545,7 +545,7 @@ static void old_mads(void **unused)
     }
 }
 
-/* f32 arithmetic on targets before sm_20 has no subnormal numbers, but for conversions from and to f64 before PTX 1.5. Of two inputs each; an H100 gave these. */
+/* f32 arithmetic on targets before sm_20 has no subnormal numbers, except for conversions from and to f64 before PTX 1.5. Of two inputs each; an H100 gave these. */
 static void old_floats(void **unused)
 {
     (void)unused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One worker (MILLRACE_WORKERS=1): who runs what, and in which order, is then settled, but for the extra workers that the monitor starts. Where those would blur
+/* One worker (MILLRACE_WORKERS=1): who runs what, and in which order, is then settled, except for the extra workers that the monitor starts. Where those would blur
  * the answer the monitor is kept asleep. */
 #include "support.h"
 

@@ -413,7 +413,7 @@ __global__ void f(int *p) { *p = first[*p] + (int)second[*p] + third[*p] + fourt
 
     @staticmethod
     def commands(done: subprocess.CompletedProcess) -> list[str]:
-        """The commands of a dry run, but for the names of temporary folders."""
+        """The commands of a dry run, except for the names of temporary folders."""
         return [re.sub(r"millrace-nvcc-\w+", "", line) for line in done.stderr.splitlines()]
 
     def test_warnings_of_what_is_not_used(self):

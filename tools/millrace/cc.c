@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* millrace cc: the nvcc shim by another name, for whom has an nvcc of NVIDIA's in PATH. It takes the command's place. */
+/* millrace cc: the nvcc shim by another name, for users with NVIDIA's nvcc in PATH. It takes the command's place. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -99,7 +99,7 @@ static void device_words(const struct request *request, const struct places *pla
     mr_ptx_arch_clang_words(target, words);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
-    if (phase_is_device(request->phase)) /* who loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
+    if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
         mr_words_add(words, "-fkeep-persistent-storage-variables", "");
     if (phase_is_device(request->phase) && target == request->targets[0])
         add_unused_warnings(words);

@@ -445,7 +445,7 @@ static void note_given(struct request *request, const struct option *option, con
 
 static bool read_file_of_options(struct request *request, const char *path);
 
-/* An option that nvcc doesn't know, to whom it is meant for. */
+/* An option that nvcc doesn't know, for the program that it is meant for. */
 static bool forward(struct request *request, const char *word)
 {
     if (request->forward_unknown && (!request->forward_to_linker || !guard_is_for_link(word)))

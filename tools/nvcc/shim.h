@@ -190,7 +190,7 @@ int managed_mark(const struct request *request, const struct places *places, con
     const char *output);
 /* Whether managed_mark found the word `__managed__` in the source or what it includes. */
 bool managed_known(const char *source);
-/* The host half of such a source: clang's words up to `-c`, but for output and source. */
+/* The host half of such a source: clang's words up to `-c`, except for output and source. */
 int managed_object(const struct request *request, const struct mr_words *to_ir, const char *source, const char *output);
 
 /* cccl.c: NVIDIA's C++ headers (Thrust, CUB, cuda::std), which are no part of Millrace. */

@@ -50,7 +50,7 @@ CUresult mr_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 static CUresult check_affinity(const CUexecAffinityParam *params, int count)
 {
     if (count < 0 || (count > 0 && !params))
-        return mr_bad_value("%d affinity parameters at %p", count, (const void *)params);
+        return mr_bad_value("there are %d affinity parameters, and the pointer to them is %p", count, (const void *)params);
     if (count == 0)
         return CUDA_SUCCESS;
     mr_call_log(MR_LOG_INFO, "execution affinity is not supported");

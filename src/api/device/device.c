@@ -33,7 +33,7 @@ CUresult mr_cuDeviceGetName(char *name, int len, CUdevice dev)
 {
     struct mr_device *device;
     if (!name || len <= 0)
-        return mr_bad_value("no room for a name");
+        return mr_bad_value("the buffer has no room for a name");
     CUresult status = mr_device_require(dev, &device);
     if (status == CUDA_SUCCESS)
         snprintf(name, (size_t)len, "%s", device->name);
@@ -113,7 +113,7 @@ CUresult mr_cuDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, CUarr
     if (!maxWidthInElements)
         return mr_bad_value("maxWidthInElements is NULL");
     if (!bytes || (numChannels != 1 && numChannels != 2 && numChannels != 4))
-        return mr_bad_value("no such element: format %d, %u channels", (int)format, numChannels);
+        return mr_bad_value("there is no element of format %d with %u channels", (int)format, numChannels);
     CUresult status = mr_device_require(dev, &device);
     int widest = 0;
     if (status == CUDA_SUCCESS)
@@ -190,7 +190,7 @@ CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     struct mr_device *device;
     if (!pciBusId || len <= 0)
-        return mr_bad_value("no room for an identifier");
+        return mr_bad_value("the buffer has no room for an identifier");
     CUresult status = mr_device_require(dev, &device);
     if (status != CUDA_SUCCESS)
         return status;

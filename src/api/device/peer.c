@@ -147,7 +147,7 @@ CUresult mr_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CU
 
 /* ---- atomic operations between devices, and between a device and the host ---- */
 
-/* All devices are one processor, so an atomic operation is one whoever's memory it is on: what PTX has, both as an operation and as a reduction. */
+/* All devices are one processor, so an operation is atomic on any device's memory: what PTX has, both as an operation and as a reduction. */
 static unsigned atomic_capability(CUatomicOperation operation)
 {
     const unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED, reduction = CU_ATOMIC_CAPABILITY_REDUCTION;

@@ -57,7 +57,7 @@ CUresult mr_cuDevicePrimaryCtxRelease_v2(CUdevice dev)
     }
     mr_lock_drop(&device->lock);
     if (status != CUDA_SUCCESS)
-        mr_call_log(MR_LOG_INFO, "nobody has retained the primary context of device %d", dev);
+        mr_call_log(MR_LOG_INFO, "the primary context of device %d is not retained", dev);
     end_primary(ended);
     return status;
 }

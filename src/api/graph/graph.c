@@ -84,7 +84,7 @@ CUresult mr_cuGraphDestroyNode(CUgraphNode hNode)
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_node_stays(node, &status)) {
-        mr_call_log(MR_LOG_INFO, "node %p is gone, or nodes stay in its graph, which is being captured to or has memory nodes", (void *)hNode);
+        mr_call_log(MR_LOG_INFO, "node %p is gone, or its graph can't lose nodes: it is being captured to or has memory nodes", (void *)hNode);
         return status;
     }
     mr_graph_remove(node);

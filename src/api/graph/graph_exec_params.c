@@ -247,7 +247,7 @@ CUresult mr_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, uns
     if (status == CUDA_SUCCESS) {
         status = mr_exec_enable(exec, node, isEnabled != 0);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            status = mr_bad_value("%p is no kernel, copy or fill of this executable graph", (void *)hNode);
+            status = mr_bad_value("%p is not a kernel, copy or fill of this executable graph", (void *)hNode);
     }
     mr_object_drop(exec);
     return status;
@@ -267,7 +267,7 @@ CUresult mr_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, uns
     if (status == CUDA_SUCCESS) {
         status = mr_exec_is_enabled(exec, node, &enabled);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            status = mr_bad_value("%p is no kernel, copy or fill of this executable graph", (void *)hNode);
+            status = mr_bad_value("%p is not a kernel, copy or fill of this executable graph", (void *)hNode);
         else if (status == CUDA_SUCCESS)
             *isEnabled = enabled;
     }

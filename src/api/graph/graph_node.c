@@ -191,7 +191,7 @@ static struct mr_graph *graph_of(CUgraphNode handle)
     return graph;
 }
 
-/* What a node is made of can be changed, but for memory and conditions. */
+/* What a node is made of can be changed, except for memory and conditions. */
 CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParams)
 {
     struct mr_work *work;
@@ -204,7 +204,7 @@ CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParam
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        mr_call_log(MR_LOG_INFO, "a %s node stays what it is", mr_node_type_name(nodeParams->type));
+        mr_call_log(MR_LOG_INFO, "the node is a %s node, and its type can't change", mr_node_type_name(nodeParams->type));
         return CUDA_ERROR_NOT_SUPPORTED;
     default:
         break;

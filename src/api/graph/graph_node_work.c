@@ -36,7 +36,7 @@ CUresult mr_node_work_require(CUgraphNode handle, CUgraphNodeType type, struct m
         return CUDA_SUCCESS;
     }
     mr_work_drop(work);
-    return mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
+    return mr_bad_value("node %p is not a %s node", (void *)handle, mr_node_type_name(type));
 }
 
 CUresult mr_node_change(CUgraphNode handle, struct mr_work *work)
@@ -48,7 +48,7 @@ CUresult mr_node_change(CUgraphNode handle, struct mr_work *work)
         mr_work_drop(work);
         return status;
     }
-    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value("node %p is no %s node", (void *)handle, mr_node_type_name(type));
+    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value("node %p is not a %s node", (void *)handle, mr_node_type_name(type));
 }
 
 /* New parameters leave a node its attributes. The work is the caller's alone still. */

@@ -64,7 +64,7 @@ static CUresult begin(const void *array, const size_t *count, struct answer *ans
     if (!count)
         return mr_bad_value("the count is NULL");
     if (array && *count == 0)
-        return mr_bad_value("an array with room for nothing");
+        return mr_bad_value("the array has room for 0 entries");
     answer->room = array ? *count : 0;
     return CUDA_SUCCESS;
 }
@@ -111,7 +111,7 @@ static CUresult get_edges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CU
     struct answer answer = { .from = from, .to = to, .data = data };
     CUresult status = mr_graph_require(hGraph, &graph);
     if (status == CUDA_SUCCESS && (!from != !to || (data && !from)))
-        status = mr_bad_value("from and to must both be given or both be NULL, and for edge data both be given");
+        status = mr_bad_value("from and to must both be set or both be NULL; edge data need both");
     if (status == CUDA_SUCCESS)
         status = begin(from, count, &answer);
     if (status != CUDA_SUCCESS)
@@ -194,9 +194,9 @@ static CUresult change(CUgraph hGraph, const CUgraphNode *from, const CUgraphNod
     if (status == CUDA_SUCCESS) {
         status = mr_graph_change_edges(graph, ends[0], ends[1], data, count, add);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            (void)mr_bad_value("an end is no node of this graph, or an edge is %s", add ? "there already, or can't be" : "not there");
+            (void)mr_bad_value("an end is not a node of this graph, or an edge is %s", add ? "there already, or can't be" : "not there");
         else if (status != CUDA_SUCCESS)
-            mr_call_log(MR_LOG_INFO, "edges stay in a graph that has memory nodes");
+            mr_call_log(MR_LOG_INFO, "edges can't be removed from a graph that has memory nodes");
         if (ends[1] != few[1])
             mr_free(ends[1]);
     }

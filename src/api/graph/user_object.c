@@ -63,7 +63,7 @@ static struct mr_user_holding *find_holding(struct mr_graph *graph, const struct
     return NULL;
 }
 
-/* With CU_GRAPH_USER_OBJECT_MOVE the references are the caller's, who has them no more; else they are new. */
+/* With CU_GRAPH_USER_OBJECT_MOVE the references are taken from the caller; else they are new. */
 CUresult mr_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count, unsigned int flags)
 {
     struct mr_graph *found_graph;

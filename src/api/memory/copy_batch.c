@@ -53,7 +53,7 @@ static enum mr_transfer_mode mode_of(CUmemcpySrcAccessOrder order)
 static CUresult check_attributes(const CUmemcpyAttributes *attrs, const size_t *indices, size_t attr_count, size_t count)
 {
     if (!attrs || !indices || !attr_count || attr_count > count)
-        return mr_bad_value("%zu attributes do not suit %zu copies", attr_count, count);
+        return mr_bad_value("%zu attributes do not fit %zu copies", attr_count, count);
     for (size_t i = 0; i < attr_count; i++) {
         if (i == 0 ? indices[0] != 0 : indices[i] <= indices[i - 1] || indices[i] >= count)
             return mr_bad_value("the index %zu of attribute %zu is out of order", indices[i], i);
@@ -117,7 +117,7 @@ static CUresult box_element(const CUDA_MEMCPY3D_BATCH_OP *op, size_t *element)
         size_t bytes = array->format.bytes;
         mr_object_drop(array);
         if (*element && *element != bytes)
-            return mr_bad_value("arrays with elements of %zu and %zu bytes", *element, bytes);
+            return mr_bad_value("the arrays have elements of different sizes, %zu and %zu bytes", *element, bytes);
         *element = bytes;
     }
     if (!*element)
@@ -125,20 +125,20 @@ static CUresult box_element(const CUDA_MEMCPY3D_BATCH_OP *op, size_t *element)
     return CUDA_SUCCESS;
 }
 
-/* `extent` is in elements, but for its width, which is in bytes. A row length or layer height of 0 means: as long as the copied box. */
+/* `extent` is in elements, except for its width, which is in bytes. A row length or layer height of 0 means: as long as the copied box. */
 static CUresult box_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent, size_t element, struct mr_side *out)
 {
     size_t row;
     if (operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
         const CUoffset3D *offset = &operand->op.array.offset;
         if (__builtin_mul_overflow(offset->x, element, &row))
-            return mr_bad_value("an offset of %zu elements", offset->x);
+            return mr_bad_value("an offset of %zu elements is out of range", offset->x);
         return mr_array_side("operand", operand->op.array.array, row, offset->y, offset->z, extent->width, extent->height, extent->depth, out);
     }
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return mr_bad_value("an operand has the unknown type %d", (int)operand->type);
     if (__builtin_mul_overflow(operand->op.ptr.rowLength, element, &row))
-        return mr_bad_value("rows of %zu elements", operand->op.ptr.rowLength);
+        return mr_bad_value("rows can't have %zu elements", operand->op.ptr.rowLength);
     size_t height = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
     *out = (struct mr_side){ .address = (uintptr_t)operand->op.ptr.ptr, .kind = MR_SIDE_UNIFIED, .pitch = row ? row : extent->width };
     if (out->pitch < extent->width || height < extent->height || __builtin_mul_overflow(out->pitch, height, &out->slice))
@@ -164,7 +164,7 @@ static CUresult box_batch(size_t count, const CUDA_MEMCPY3D_BATCH_OP *ops, unsig
         size_t element;
         status = box_element(&ops[i], &element);
         if (status == CUDA_SUCCESS && __builtin_mul_overflow(extent.width, element, &extent.width))
-            status = mr_bad_value("rows of %zu elements", ops[i].extent.width);
+            status = mr_bad_value("rows can't have %zu elements", ops[i].extent.width);
         if (status == CUDA_SUCCESS)
             status = box_side(&ops[i].dst, &extent, element, &to);
         if (status == CUDA_SUCCESS)

@@ -56,7 +56,7 @@ CUresult mr_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, uns
     if (!(Flags & CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS))
         return mr_bad_value("the flags are %#x, without CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS", Flags);
     if (!mr_share_handle_read(&handle, MR_SHARE_MEMORY, &parts))
-        return mr_bad_value("the handle is none of memory");
+        return mr_bad_value("the handle is not that of memory");
     status = mr_memory_import(context, &parts, &address);
     if (status == CUDA_SUCCESS)
         *pdptr = address;
@@ -115,7 +115,7 @@ CUresult mr_cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
     if (!phEvent)
         return mr_bad_value("phEvent is NULL");
     if (!mr_share_handle_read(&handle, MR_SHARE_EVENT, &parts)) {
-        mr_call_log(MR_LOG_INFO, "the handle is none of an event");
+        mr_call_log(MR_LOG_INFO, "the handle is not that of an event");
         return CUDA_ERROR_MAP_FAILED;
     }
     status = mr_event_import(context, &parts, &event);

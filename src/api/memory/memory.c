@@ -38,7 +38,7 @@ static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, 
     if (status == CUDA_ERROR_OUT_OF_MEMORY && mr_mempools_trim_all())
         status = how(context, kind, size, flags, out);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
-        mr_call_log(MR_LOG_INFO, "%zu bytes are not to be had (%zu of %zu in use)", size,
+        mr_call_log(MR_LOG_INFO, "there are no %zu bytes left (%zu of %zu are in use)", size,
             atomic_load_explicit(&context->device->used_memory, memory_order_relaxed), context->device->total_memory);
     return status;
 }
@@ -74,7 +74,7 @@ static CUresult allocate_pitch(size_t width, size_t height, unsigned element, al
     if (element != 4 && element != 8 && element != 16)
         return mr_bad_value("the element size is %u bytes; it may be 4, 8 or 16", element);
     if (!width || !height)
-        return mr_bad_value("%zu x %zu bytes are none", width, height);
+        return mr_bad_value("a size of %zu x %zu bytes is empty", width, height);
     if (width > INT_MAX - PITCH_STEP)
         return mr_bad_value("rows of %zu bytes are above the device's limit", width);
     row = (width + PITCH_STEP - 1) & ~(PITCH_STEP - 1);

@@ -35,7 +35,7 @@ static CUresult allocate(void **pp, size_t size, unsigned flags)
     if (status == CUDA_SUCCESS)
         *pp = (void *)address;
     else
-        mr_call_log(MR_LOG_INFO, "%zu bytes of host memory are not to be had", size);
+        mr_call_log(MR_LOG_INFO, "the system has no %zu bytes of host memory left", size);
     return status;
 }
 

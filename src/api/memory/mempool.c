@@ -144,7 +144,7 @@ CUresult mr_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, v
         return mr_bad_value("attribute %d cannot be set", (int)attr);
     uint64_t wanted = is_flag(attr) ? (uint64_t)(*(int *)value != 0) : *(cuuint64_t *)value;
     if ((attr == CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH || attr == CU_MEMPOOL_ATTR_USED_MEM_HIGH) && wanted)
-        return mr_bad_value("a high mark can be set to 0 only");
+        return mr_bad_value("a high mark can only be set to 0");
     mr_mempool_set(found, attr, wanted);
     return CUDA_SUCCESS;
 }
@@ -304,7 +304,7 @@ CUresult mr_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, C
         return status;
     const CUmemPoolProps *properties = mr_mempool_properties(found);
     if (properties->allocType != type || !is_same_place(&properties->location, location))
-        return mr_bad_value("the pool is of another place, or of another kind of memory");
+        return mr_bad_value("the pool is at another location, or has another kind of memory");
     if (mr_mempool_is_imported(found))
         return mr_bad_value("nothing can be allocated from an imported pool");
     mr_mempool_set_current(found);

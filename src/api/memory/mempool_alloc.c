@@ -37,7 +37,7 @@ CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size
             status = mr_mempool_allocate(pool, size, id, MR_MEMPOOL_FULL, &view, &grant);
     }
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
-        mr_call_log(MR_LOG_INFO, "%zu bytes are not to be had", size);
+        mr_call_log(MR_LOG_INFO, "there are no %zu bytes left", size);
     if (status == CUDA_SUCCESS && grant.wait) {
         mr_mark_hold(grant.wait);
         status = mr_stream_wait_mark(stream, grant.wait);

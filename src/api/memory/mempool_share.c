@@ -13,7 +13,7 @@ static CUresult check_type(CUmemAllocationHandleType type, unsigned long long fl
     if (flags)
         return mr_bad_value("flags are %#llx; they must be 0", flags);
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-        return mr_bad_value("handles of type %#x are no file descriptors", (unsigned)type);
+        return mr_bad_value("handles of type %#x are not file descriptors", (unsigned)type);
     return CUDA_SUCCESS;
 }
 

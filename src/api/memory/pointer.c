@@ -144,7 +144,7 @@ CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUd
     if (!attribute_is_known(attribute))
         return mr_bad_value("there is no attribute %d", (int)attribute);
     if (!mr_memory_find_usable((uintptr_t)ptr, &found))
-        return mr_bad_value("%#llx is in no live allocation and not registered", (unsigned long long)ptr);
+        return mr_bad_value("%#llx is neither in a live allocation nor registered", (unsigned long long)ptr);
     return put_attribute(attribute, ptr, &found, data);
 }
 

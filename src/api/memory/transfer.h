@@ -15,7 +15,7 @@
 
 /* How the call stands to the calling thread. */
 enum mr_transfer_mode {
-    MR_TRANSFER_SYNC,         /* complete on return, but for copies within device memory */
+    MR_TRANSFER_SYNC,         /* complete on return, except for copies within device memory */
     MR_TRANSFER_ASYNC,        /* on return, pageable sources have been read and pageable destinations written */
     MR_TRANSFER_STREAM_ORDER, /* pageable memory too is used in stream order: the program promised to leave it alone */
 };

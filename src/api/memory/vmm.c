@@ -33,7 +33,7 @@ CUresult mr_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment,
     if (flags)
         return mr_bad_value("flags are %#llx; they must be 0", flags);
     if (!is_unit(size) || addr % MR_VMM_UNIT)
-        return mr_bad_value("%zu bytes at %#llx are not units of 2 MiB", size, (unsigned long long)addr);
+        return mr_bad_value("the %zu bytes at %#llx are not whole units of 2 MiB", size, (unsigned long long)addr);
     if (alignment & (alignment - 1))
         return mr_bad_value("an alignment of %zu is not a power of two", alignment);
     CUresult status = mr_vmm_reserve(size, alignment, (uintptr_t)addr, &start);
@@ -92,7 +92,7 @@ CUresult mr_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const
     if (flags)
         return mr_bad_value("flags are %#llx; they must be 0", flags);
     if (!is_unit(size))
-        return mr_bad_value("%zu bytes are not units of 2 MiB", size);
+        return mr_bad_value("%zu bytes are not a multiple of 2 MiB", size);
     CUresult status = check_properties(prop, &device);
     if (status != CUDA_SUCCESS)
         return status;

@@ -89,7 +89,7 @@ CUresult mr_function_param(const struct mr_entry *info, size_t index, size_t *of
     if (!offset)
         return mr_bad_value("paramOffset is NULL");
     if (index >= info->param_count)
-        return mr_bad_value("parameter %zu of %zu", index, info->param_count);
+        return mr_bad_value("there is no parameter %zu among %zu", index, info->param_count);
     *offset = info->params[index].offset;
     if (size)
         *size = info->params[index].size;

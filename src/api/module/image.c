@@ -134,7 +134,7 @@ static CUresult read_option(struct request *request, int option, void *value, in
         break;
     case CU_JIT_MAX_REGISTERS:
         if (number(value) == 0)
-            return mr_bad_value("no registers at all for a thread");
+            return mr_bad_value("the limit on registers is 0");
         program->limits.registers = number(value) <= 255 ? number(value) : 0;
         break;
     case CU_JIT_THREADS_PER_BLOCK:
@@ -298,7 +298,7 @@ static char *read_file(const char *path, size_t *size, CUresult *status)
     size_t used = 0, room = 0;
     struct stat about;
     *status = CUDA_ERROR_FILE_NOT_FOUND;
-    /* A pipe is refused, as by hardware, but without waiting for somebody who writes into it. */
+    /* A pipe is refused, as by hardware, but without waiting until something is written to it. */
     if (stat(path, &about) == 0 && (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode))) {
         errno = ESPIPE;
         return NULL;

@@ -2,7 +2,7 @@
 /* Linking (driver API manual, Module Management: cuLink*).
  *
  * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it, also inside host objects and archives. Each input is checked by itself when
- * it is added, but for what it leaves to others; cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it
+ * it is added, except for what it leaves to others; cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it
  * is. Options follow the rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the program's until the
  * link is destroyed. */
 #include "api_impl.h"

@@ -27,7 +27,7 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
 {
     struct mr_function *function;
     if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return mr_bad_value("numBlocks %p, a block of %d threads, flags %#x", (void *)numBlocks, blockSize, flags);
+        return mr_bad_value("numBlocks is NULL (%p), or blocks can't have %d threads, or flags %#x are unknown", (void *)numBlocks, blockSize, flags);
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
@@ -49,7 +49,7 @@ CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blo
 {
     struct mr_function *function;
     if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
-        return mr_bad_value("an output is NULL, flags %#x or the limit %d are wrong", flags, blockSizeLimit);
+        return mr_bad_value("an output is NULL, or flags %#x or the limit %d are wrong", flags, blockSizeLimit);
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
@@ -91,7 +91,7 @@ CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUf
 {
     struct mr_function *function;
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)
-        return mr_bad_value("the output is NULL, or %d blocks of %d threads", numBlocks, blockSize);
+        return mr_bad_value("the output is NULL, or there can't be %d blocks of %d threads", numBlocks, blockSize);
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;

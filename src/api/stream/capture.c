@@ -21,7 +21,7 @@ static CUresult begin_check(CUstream handle, CUstreamCaptureMode mode, struct mr
     if (status != CUDA_SUCCESS)
         return status;
     if (!is_mode(mode))
-        return mr_bad_value("%d is no CU_STREAM_CAPTURE_MODE_*", (int)mode);
+        return mr_bad_value("%d is not one of CU_STREAM_CAPTURE_MODE_*", (int)mode);
     if (mr_stream_is_legacy(*out)) {
         status = mr_capture_refuse(*out);
         if (status != CUDA_SUCCESS)
@@ -62,7 +62,7 @@ CUresult mr_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const 
     for (size_t i = 0; i < numDependencies; i++) {
         struct mr_node *node = mr_object_find(dependencies[i], MR_KIND_GRAPH_NODE);
         if (!node || node->graph != graph)
-            return mr_bad_value("dependency %zu, %p, is no node of the graph", i, (void *)dependencies[i]);
+            return mr_bad_value("dependency %zu, %p, is not a node of the graph", i, (void *)dependencies[i]);
     }
     return mr_capture_begin(stream, mode, graph, dependencies, dependencyData, numDependencies);
 }
@@ -80,7 +80,7 @@ CUresult mr_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
     if (!mode)
         return mr_bad_value("mode is NULL");
     if (!is_mode(*mode)) /* hardware takes it, and gives it back the next time */
-        mr_call_log(MR_LOG_INFO, "%d is no CU_STREAM_CAPTURE_MODE_*, and counts as global mode", (int)*mode);
+        mr_call_log(MR_LOG_INFO, "%d is not one of CU_STREAM_CAPTURE_MODE_*, and counts as global mode", (int)*mode);
     *mode = mr_capture_exchange_mode(*mode);
     return CUDA_SUCCESS;
 }

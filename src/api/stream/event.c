@@ -27,7 +27,7 @@ __attribute__((cold)) static CUresult no_event(CUevent handle)
 }
 
 /* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
- * For those who ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
+ * For calls that ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
  * completes the event after that; in the other order a fault in between would read as success. */
 static inline CUresult find_any_event(CUevent handle, struct mr_event **out)
 {

@@ -19,7 +19,7 @@ CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
         return status;
     if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z) {
         mr_object_drop(function->module);
-        return mr_bad_value("no block is %dx%dx%d", x, y, z);
+        return mr_bad_value("a block can't have %dx%dx%d threads", x, y, z);
     }
     mr_lock_take(&function->module->lock);
     function->old.block[0] = (unsigned)x;
@@ -82,7 +82,7 @@ static CUresult set(CUfunction hfunc, int offset, const void *from, size_t size)
         return status;
     if (offset < 0 || !from || size > MR_PARAM_BYTES_LIMIT || (size_t)offset + size > MR_PARAM_BYTES_LIMIT) {
         mr_object_drop(function->module);
-        return mr_bad_value("%zu bytes at offset %d from %p", size, offset, from);
+        return mr_bad_value("the parameters have no room for %zu bytes at offset %d (from %p)", size, offset, from);
     }
     mr_lock_take(&function->module->lock);
     if (reserve(function, (size_t)offset + size))
@@ -137,7 +137,7 @@ static CUresult launch(CUfunction hfunc, int width, int height, CUstream stream)
         return status;
     if (width < 1 || height < 1) {
         mr_object_drop(function->module);
-        return mr_bad_value("no grid is %dx%d", width, height);
+        return mr_bad_value("a grid can't have %dx%d blocks", width, height);
     }
     struct mr_launch_request request = {
         .function = hfunc,

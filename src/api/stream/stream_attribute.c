@@ -119,7 +119,7 @@ CUresult mr_cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstream
         value->memSyncDomain = CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT;
         return CUDA_SUCCESS;
     default:
-        return mr_bad_value("attribute %d is none of a stream", (int)attr);
+        return mr_bad_value("streams have no attribute %d", (int)attr);
     }
 }
 
@@ -154,7 +154,7 @@ CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CU
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         return set_default_only(param->memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT, "a second memory domain");
     default:
-        return mr_bad_value("attribute %d is none of a stream", (int)attr);
+        return mr_bad_value("streams have no attribute %d", (int)attr);
     }
 }
 

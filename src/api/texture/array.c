@@ -75,11 +75,11 @@ static CUresult check_shape(const struct mr_device *device, const CUDA_ARRAY3D_D
         most = &cubes[surface][layers];
     } else if (layers) {
         if (!desc->Depth)
-            return mr_bad_value("a layered array without layers");
+            return mr_bad_value("a layered array needs layers");
         most = &layered[surface][desc->Height ? 2 : 1];
     } else {
         if (desc->Depth && !desc->Height)
-            return mr_bad_value("an array with a depth of %zu and no height", desc->Depth);
+            return mr_bad_value("an array with a depth of %zu needs a height", desc->Depth);
         most = &plain[surface][desc->Depth ? 3 : desc->Height ? 2 : 1];
     }
     if (!within(device, most, desc))
@@ -93,7 +93,7 @@ static CUresult check_descriptor(const struct mr_device *device, const CUDA_ARRA
 {
     struct mr_texel_format format;
     if (!mr_texel_format_exists(desc->Format))
-        return mr_bad_value("%#x is no format", (unsigned)desc->Format);
+        return mr_bad_value("there is no format %#x", (unsigned)desc->Format);
     if (desc->Flags & ~(unsigned)FLAGS_KNOWN)
         return mr_bad_value("flags %#x are not CUDA_ARRAY3D_*", desc->Flags);
     if (desc->Flags & FLAGS_GRAPHICS)
@@ -103,7 +103,7 @@ static CUresult check_descriptor(const struct mr_device *device, const CUDA_ARRA
         bool plain_format = mr_texel_format_of(desc->Format, 1, &other) || mr_texel_format_of(desc->Format, 2, &other) ||
                             mr_texel_format_of(desc->Format, 4, &other);
         if (plain_format)
-            return mr_bad_value("format %#x with %u channels", (unsigned)desc->Format, desc->NumChannels);
+            return mr_bad_value("there is no format %#x with %u channels", (unsigned)desc->Format, desc->NumChannels);
         mr_call_log(MR_LOG_INFO, "format %#x (block compression, video) is not supported", (unsigned)desc->Format);
         return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -169,7 +169,7 @@ CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdevice
         reference->bound = false;
         status = apply(reference);
     } else if (over && !ByteOffset)
-        status = mr_bad_value("%#llx is no multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
+        status = mr_bad_value("%#llx is not a multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
     else if (bytes > SIZE_MAX - over)
         status = mr_bad_value("%zu bytes", bytes);
     else
@@ -236,7 +236,7 @@ CUresult mr_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPacke
     if (status != CUDA_SUCCESS)
         return status;
     if (!mr_texel_format_of(fmt, (unsigned)NumPackedComponents, &format)) {
-        status = mr_bad_value("format %#x with %d channels", (unsigned)fmt, NumPackedComponents);
+        status = mr_bad_value("there is no format %#x with %d channels", (unsigned)fmt, NumPackedComponents);
     } else {
         reference->format = fmt;
         reference->channels = (unsigned)NumPackedComponents;
@@ -257,7 +257,7 @@ CUresult mr_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am)
     if (status != CUDA_SUCCESS)
         return status;
     if (dim < 0 || dim > 2 || (unsigned)am > CU_TR_ADDRESS_MODE_BORDER) {
-        status = mr_bad_value("mode %d of dimension %d", (int)am, dim);
+        status = mr_bad_value("there is no address mode %d for dimension %d", (int)am, dim);
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         desc.addressMode[dim] = am;
@@ -274,7 +274,7 @@ static CUresult set_filter(CUtexref hTexRef, CUfilter_mode mode, bool of_levels)
     if (status != CUDA_SUCCESS)
         return status;
     if ((unsigned)mode > CU_TR_FILTER_MODE_LINEAR) {
-        status = mr_bad_value("the filter mode %d", (int)mode);
+        status = mr_bad_value("there is no filter mode %d", (int)mode);
     } else {
         CUDA_TEXTURE_DESC desc = reference->desc;
         *(of_levels ? &desc.mipmapFilterMode : &desc.filterMode) = mode;
@@ -404,7 +404,7 @@ CUresult mr_cuTexRefGetAddress_v2(CUdeviceptr *pdptr, CUtexref hTexRef)
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || (resource.resType != CU_RESOURCE_TYPE_LINEAR && resource.resType != CU_RESOURCE_TYPE_PITCH2D))
-        return mr_bad_value("the reference is bound to no memory");
+        return mr_bad_value("the reference is not bound to memory");
     *pdptr = resource.resType == CU_RESOURCE_TYPE_LINEAR ? resource.res.linear.devPtr : resource.res.pitch2D.devPtr;
     return CUDA_SUCCESS;
 }
@@ -431,7 +431,7 @@ CUresult mr_cuTexRefGetArray(CUarray *phArray, CUtexref hTexRef)
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || resource.resType != CU_RESOURCE_TYPE_ARRAY)
-        return mr_bad_value("the reference is bound to no array");
+        return mr_bad_value("the reference is not bound to an array");
     *phArray = resource.res.array.hArray;
     return CUDA_SUCCESS;
 }
@@ -444,7 +444,7 @@ CUresult mr_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexr
     if (status != CUDA_SUCCESS)
         return status;
     if (!bound || resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
-        return mr_bad_value("the reference is bound to no mipmapped array");
+        return mr_bad_value("the reference is not bound to a mipmapped array");
     *phMipmappedArray = resource.res.mipmap.hMipmappedArray;
     return CUDA_SUCCESS;
 }
@@ -574,7 +574,7 @@ CUresult mr_cuSurfRefGetArray(CUarray *phArray, CUsurfref hSurfRef)
     if (status != CUDA_SUCCESS)
         return status;
     if (!phArray || !reference->bound)
-        status = mr_bad_value("the result's place is NULL, or the reference is bound to no array");
+        status = mr_bad_value("the result's place is NULL, or the reference is not bound to an array");
     else
         *phArray = reference->resource.res.array.hArray;
     give(reference);

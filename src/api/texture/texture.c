@@ -47,7 +47,7 @@ static CUresult check_memory(const struct mr_context *context, CUdeviceptr addre
     struct mr_allocation found;
     size_t alignment = limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
     if (!address || address % alignment)
-        return mr_bad_value("%#llx is no multiple of %zu bytes", (unsigned long long)address, alignment);
+        return mr_bad_value("%#llx is not a multiple of %zu bytes", (unsigned long long)address, alignment);
     if (!mr_memory_find((uintptr_t)address, &found))
         return mr_bad_value("%#llx is in no live allocation", (unsigned long long)address);
     return CUDA_SUCCESS;
@@ -57,7 +57,7 @@ static CUresult take_linear(struct mr_texture *texture, const CUDA_RESOURCE_DESC
 {
     size_t bytes = resource->res.linear.sizeInBytes;
     if (!mr_texel_format_of(resource->res.linear.format, resource->res.linear.numChannels, &texture->format))
-        return mr_bad_value("format %#x with %u channels", (unsigned)resource->res.linear.format, resource->res.linear.numChannels);
+        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.linear.format, resource->res.linear.numChannels);
     size_t count = bytes / texture->format.bytes;
     if (count > INT32_MAX)
         return mr_bad_value("%zu bytes of linear memory", bytes);
@@ -73,12 +73,12 @@ static CUresult take_pitch(struct mr_texture *texture, const CUDA_RESOURCE_DESC 
     size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height, pitch = resource->res.pitch2D.pitchInBytes;
     const struct mr_context *context = texture->context;
     if (!mr_texel_format_of(resource->res.pitch2D.format, resource->res.pitch2D.numChannels, &texture->format))
-        return mr_bad_value("format %#x with %u channels", (unsigned)resource->res.pitch2D.format, resource->res.pitch2D.numChannels);
+        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.pitch2D.format, resource->res.pitch2D.numChannels);
     if (width > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
         height > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT))
         return mr_bad_value("%zu x %zu elements of memory with a pitch", width, height);
     if (pitch % limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) || pitch > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
-        return mr_bad_value("a pitch of %zu bytes", pitch);
+        return mr_bad_value("a pitch of %zu bytes is too large or not aligned", pitch);
     texture->shape = MR_TEXTURE_2D;
     texture->layers = texture->level_count = 1;
     texture->levels[0] = (struct mr_texels){ (uintptr_t)resource->res.pitch2D.devPtr, pitch, pitch * height, (uint32_t)width, (uint32_t)height, 1 };
@@ -96,7 +96,7 @@ static CUresult find_holder(const CUDA_RESOURCE_DESC *resource, void **out)
     else if (resource->resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
         *out = mr_object_acquire(resource->res.mipmap.hMipmappedArray, MR_KIND_MIPMAP);
     else
-        return mr_bad_value("the unknown type of resource %d", (int)resource->resType);
+        return mr_bad_value("there is no type of resource %d", (int)resource->resType);
     return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live array of the resource's type", (void *)resource->res.array.hArray);
 }
 
@@ -137,17 +137,17 @@ static CUresult take_view(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIP
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (!view_format(view->format, &format))
-        return mr_bad_value("the view's format %#x", (unsigned)view->format);
+        return mr_bad_value("there is no view format %#x", (unsigned)view->format);
     if (format.bytes != texture->format.bytes)
-        return mr_bad_value("a view with elements of %u bytes of an array with elements of %u", format.bytes, texture->format.bytes);
+        return mr_bad_value("a view's elements have %u bytes and its array's %u", format.bytes, texture->format.bytes);
     if (view->width != desc->Width || view->height != desc->Height || view->depth != desc->Depth)
         return mr_bad_value("a view of %zu x %zu x %zu elements of an array of %zu x %zu x %zu", view->width, view->height, view->depth,
             desc->Width, desc->Height, desc->Depth);
     if (view->lastMipmapLevel >= texture->level_count || view->firstMipmapLevel > view->lastMipmapLevel)
-        return mr_bad_value("a view of levels %u to %u of %u", view->firstMipmapLevel, view->lastMipmapLevel, texture->level_count);
+        return mr_bad_value("a view can't have levels %u to %u of %u", view->firstMipmapLevel, view->lastMipmapLevel, texture->level_count);
     unsigned slices = texture->layered ? (unsigned)desc->Depth : 1, faces = texture->shape == MR_TEXTURE_CUBE ? 6 : 1;
     if (view->lastLayer >= slices || view->firstLayer > view->lastLayer || (texture->layered && view->firstLayer % faces))
-        return mr_bad_value("a view of layers %u to %u of %u", view->firstLayer, view->lastLayer, slices);
+        return mr_bad_value("a view can't have layers %u to %u of %u", view->firstLayer, view->lastLayer, slices);
     texture->format = format;
     texture->level_count = (uint8_t)(view->lastMipmapLevel - view->firstMipmapLevel + 1);
     for (unsigned i = 0; i < texture->level_count; i++)
@@ -167,16 +167,16 @@ static CUresult take_desc(struct mr_texture *texture, const CUDA_TEXTURE_DESC *d
         return mr_bad_value("flags %#x are not CU_TRSF_*", desc->flags);
     for (unsigned i = 0; i < 3; i++)
         if ((unsigned)desc->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
-            return mr_bad_value("the address mode %d", (int)desc->addressMode[i]);
+            return mr_bad_value("there is no address mode %d", (int)desc->addressMode[i]);
     if ((unsigned)desc->filterMode > CU_TR_FILTER_MODE_LINEAR || (unsigned)desc->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
-        return mr_bad_value("the filter mode %d or %d", (int)desc->filterMode, (int)desc->mipmapFilterMode);
+        return mr_bad_value("there is no filter mode %d or %d", (int)desc->filterMode, (int)desc->mipmapFilterMode);
     texture->normalized = desc->flags & CU_TRSF_NORMALIZED_COORDINATES;
     texture->as_integer = integers && ((desc->flags & CU_TRSF_READ_AS_INTEGER) || texture->format.channel == 4);
     if (integers && !texture->as_integer)
         texture->format.kind = texture->format.kind == MR_TEXEL_UINT ? MR_TEXEL_UNORM : MR_TEXEL_SNORM;
     texture->srgb = (desc->flags & CU_TRSF_SRGB) && texture->format.kind == MR_TEXEL_UNORM && texture->format.channel == 1;
     if ((desc->flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->shape != MR_TEXTURE_CUBE)
-        return mr_bad_value("CU_TRSF_SEAMLESS_CUBEMAP of what is no cubemap");
+        return mr_bad_value("CU_TRSF_SEAMLESS_CUBEMAP needs a cubemap");
     texture->desc = *desc;
     return CUDA_SUCCESS;
 }

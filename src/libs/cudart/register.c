@@ -2,7 +2,7 @@
 /* Registration, as nvcc's and clang's host code calls it before main, when a library is opened, and at the end.
  *
  * An image is one fat binary of the program. It is loaded as a library of the driver when something of it is used for the first time, so a
- * program that registers hundreds starts at once, and one that can't be loaded harms only those who use it. Entries are
+ * program that registers hundreds starts at once, and one that can't be loaded harms only what uses it. Entries are
  * the kernels and variables of an image, found by the address of their stub or shadow on the host in a table that readers walk without
  * a lock: slots are written once, a removed entry leaves a mark, and a table that grew is kept.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the heads of the program's fat binaries: of each entry the kind and the target. The memory is whoever's, so that it is copied by the system, which
+/* Reading the heads of the program's fat binaries: of each entry the kind and the target. The memory may be anything, so the system copies it, which
  * says where there is none. */
 #include "libs/cudart/wanted.h"
 

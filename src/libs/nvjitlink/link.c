@@ -2,7 +2,7 @@
 /* Inputs and their joining.
  *
  * Every input comes down to PTX texts: the text itself, the one in a fat binary that fits the architecture best, or those in the objects of an
- * archive. Each is parsed and verified when it is added, but for what it leaves to others; mr_link_complete joins them (ptx/join.h) and checks the
+ * archive. Each is parsed and verified when it is added, except for what it leaves to others; mr_link_complete joins them (ptx/join.h) and checks the
  * whole as the driver would when it loads it. */
 #include "libs/nvjitlink/link.h"
 

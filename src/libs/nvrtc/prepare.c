@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is done once for many compilations; see prepare.h. Both ways read the device headers before they know the program's macros, which the device headers
- * therefore don't look at, but for NDEBUG.
+ * therefore don't look at, except for NDEBUG.
  *
  * Many programs begin with the same includes: CuPy's kernels with four, which take clang longer than all the rest. A compiler that waits reads them too,
  * behind the program's macros, and waits after the last. What it is then given is the source with these lines empty. It has read files that may change: what

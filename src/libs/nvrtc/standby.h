@@ -25,7 +25,7 @@ struct mr_standby {
 };
 
 /* A standby for the compiler's `words`, which read `program` (MR_STANDBY_PROGRAM, or more lines before that) from standard input; `key` covers words and program,
- * and all that the compiler has looked at before it waits, but for files that the program includes. False if there is none that is ready. Any thread; never waits for another. */
+ * and all that the compiler has looked at before it waits, except for files that the program includes. False if there is none that is ready. Any thread; never waits for another. */
 bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words, const char *program);
 void mr_standby_release(struct mr_standby *standby);
 

@@ -233,7 +233,7 @@ uint64_t mr_flow_open_stride(const struct mr_ptx_module *module);
 /* Bytes between two lanes' copies of a .local or .param variable. */
 uint64_t mr_flow_lane_stride(const struct mr_ptx_var *var);
 
-/* Whether each lane has its own copy: .local, and .param but for a kernel's own parameters. */
+/* Whether each lane has its own copy: .local, and .param except for a kernel's own parameters. */
 bool mr_flow_is_per_lane(const struct mr_ptx_var *var);
 
 /* All passes over one function. False when memory is short (the flow is then empty). */

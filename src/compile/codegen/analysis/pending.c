@@ -212,7 +212,7 @@ struct spread {
     bool changed;
 };
 
-/* Blocks from `from` on in the list may hold lanes when list[from - 1] runs. */
+/* The blocks of the list behind the one at `index` may hold lanes while that one runs. */
 static void spread_to(struct spread *spread, uint32_t count, uint32_t index)
 {
     uint32_t target = spread->list[index];

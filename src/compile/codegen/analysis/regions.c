@@ -8,7 +8,7 @@
  * comes to a barrier or leaves, one after the other; then all have arrived, and each goes on behind the
  * barrier where it stopped. Nothing has to be proved about the conditions around barriers, for
  * each warp remembers its own place. What a warp keeps is what is live
- * behind the barrier, but for registers that are made anew more cheaply.
+ * behind the barrier, except for registers that are made anew more cheaply.
  *
  * The same way warps take turns at the head of loops that stride over memory by the width of the block or the grid: round by round, the
  * block's warps then read what lies side by side. If one warp ran through such a loop alone, it would

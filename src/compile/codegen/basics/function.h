@@ -70,16 +70,16 @@ struct cg_parking {
     /* Where blocks run from a dispatcher, unless the next one is among the nearest (body/dispatcher.c). */
     bool crowded;
     LLVMValueRef array, current, order, registers; /* all masks; the block that ran last; the order of what follows; registers' addresses */
-    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop around each; NULL if nobody has asked yet */
-    LLVMBasicBlockRef dispatcher, direct; /* direct: goes on with the block whose number is in `current`, NULL if nobody does */
+    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop around each; NULL until one is needed */
+    LLVMBasicBlockRef dispatcher, direct; /* direct: goes on with the block whose number is in `current`, NULL if none does */
 };
 
 /* Lanes that have come to a barrier before others of their warp, which are at another (body/control.c). */
 struct cg_early {
     int meet;               /* mr_flow_barriers_meet: 1 yes, -1 no, 0 not asked yet */
-    LLVMValueRef arrived;   /* slot: who waits behind a barrier for the last of their warp */
+    LLVMValueRef arrived;   /* slot: lanes that wait behind a barrier for the last of their warp */
     LLVMValueRef predicate; /* slot: those of them whose predicate holds */
-    LLVMValueRef *slots;    /* by block: who waits behind the barrier.red at its head */
+    LLVMValueRef *slots;    /* by block: lanes that wait behind the barrier.red at its head */
 };
 
 /* The instruction at hand, or the end of a block. */

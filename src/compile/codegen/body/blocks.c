@@ -67,7 +67,7 @@ void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef hea
     warp = LLVMBuildMul(g->b, warp, i32_of(g, unit->width / CG_LANES), "");
     g->warp.number = LLVMBuildAdd(g->b, LLVMGetParam(g->fn, 1), warp, "warp");
     g->launch.ctaid[0] = LLVMBuildAdd(g->b, blocks->first, block, "ctaid");
-    /* For device functions, and for whoever tells where a fault was. */
+    /* For device functions, and for the report of a fault. */
     LLVMValueRef offset = LLVMConstInt(unit->i64, offsetof(struct mr_block, ctaid), false);
     LLVMBuildStore(g->b, g->launch.ctaid[0], LLVMBuildGEP2(g->b, unit->i8, g->launch.block, &offset, 1, ""));
 }

@@ -64,7 +64,7 @@ static LLVMValueRef counter_slot(struct cg *g, const char *name)
     return slot;
 }
 
-/* Turns of those outside a waiting loop: every now and then, for they may be whom it waits for. All loops count their rounds together, every 64th is a turn, and
+/* Turns of those outside a waiting loop: every now and then, because the loop may wait for them. All loops count their rounds together, every 64th is a turn, and
  * whichever loop counts that one gives way. A loop around it may never come to count such a round, for the loops inside may count as many in each of its own;
  * so when one inside gives way the next one outside owes a turn, and gives way when it comes to a block of its own. */
 static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
@@ -180,7 +180,7 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  * example. Nothing else can run then. All but the last group are only noted as
  * arrived and parked behind their barrier; the last group waits in the name of
  * all of them. If the barrier has a predicate, theirs are kept for that group, and when it has
- * the result it gives it to all who were at such a barrier. (All lanes are taken to be at one barrier: under different
+ * the result it gives it to all lanes that were at such a barrier. (All lanes are taken to be at one barrier: under different
  * numbers such code waits for itself, which the runtime finds out.)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)

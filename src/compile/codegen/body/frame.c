@@ -106,7 +106,7 @@ static void start(struct cg *g, LLVMValueRef mask)
 
 /* A kernel that may wait by plain loads may be interrupted, and its warps behind the one at hand given to others
  * (MR_CODE_PARTS). So each warp is noted first, and then begins only if it has not been given away, or is the call's
- * first: whoever interrupts the code between the two, or before, finds out which warps the call has begun. */
+ * first: an interrupt between the two, or before, finds out which warps the call has begun. */
 static void leave_if_given_away(struct cg *g, LLVMValueRef noted)
 {
     struct cg_unit *unit = g->unit;

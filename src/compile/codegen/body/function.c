@@ -29,7 +29,7 @@ static void emit_instructions(struct cg *g, const struct mr_flow_block *block)
 #define TWICE_BLOCK 96u
 #define TWICE_FUNCTION 256u
 
-/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free but for
+/* Whether an instruction takes less time where it is known that all lanes run. With AVX-512, masks are free except for
  * loads from afar (by_mask in access.c). */
 static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *inst)
 {

@@ -278,7 +278,7 @@ void cg_regions_note_thread(struct cg *g)
     LLVMTypeRef type = LLVMTypeOf(g->warp.tid[0]);
     for (unsigned i = 0; i < 3; i++) {
         if (LLVMIsConstant(g->warp.tid[i]))
-            continue; /* the same for all warps, and known to whoever looks at it */
+            continue; /* the same for all warps, and known where it is needed */
         g->warp.tid_slots[i] = cg_slot(g, type, "tid");
         LLVMBuildStore(g->b, g->warp.tid[i], g->warp.tid_slots[i]);
         cg_record_store(g, g->warp.tid[i], g->regions->tid + i * cg_record_bytes(g, type));

@@ -6,7 +6,7 @@
  *
  * A copy is done at once, so what waits for copies has nothing to do; that is one
  * of the orders that the manual allows. cp.async becomes a load and a store like
- * any other, but for lanes that fill up with zeros, which the runtime does, as it
+ * any other, except for lanes that fill up with zeros, which the runtime does, as it
  * does everything on mbarriers and in bulk (src/kernel/mbarrier.c, bulk.c).
  */
 #include "compile/codegen/emit/emit.h"

@@ -4,7 +4,7 @@
  * What lanes of a warp do together: votes, shuffles, matches, reductions.
  *
  * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in groups. Lanes reconverge as
- * early as they can (flow.h), so that is everyone whom the mask names in code that is right to name them; a lane that is elsewhere at the time is
+ * early as they can (flow.h), so in correct code that is every lane that the mask names; a lane that is elsewhere at the time is
  * left out rather than waited for.
  *
  * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be there with one mask: there nobody looks

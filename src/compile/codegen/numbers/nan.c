@@ -6,7 +6,7 @@
  * mend that after every operation would double the work of a loop, and nothing
  * can tell before the bits are looked at. So registers that only ever hold
  * results of arithmetic (or copies of such registers, or constants) are "loose":
- * they may hold any NaN, and whoever looks at their bits (a store, a move to an
+ * they may hold any NaN, and an instruction that looks at their bits (a store, a move to an
  * integer, a shuffle) gets the mended value from cg_source(). Arithmetic and
  * comparison do not look. Any other register gets the mended value at once.
  */

@@ -52,7 +52,7 @@ void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMV
 LLVMValueRef cg_read(struct cg *g, uint32_t reg);
 struct cg_affine cg_read_affine(struct cg *g, uint32_t reg); /* of the row at hand */
 void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value);
-/* For these lanes alone, whoever runs; a scalar value. A register that holds a scalar changes if there are any. */
+/* For these lanes alone, whichever lanes run; a scalar value. A register that holds a scalar changes if there are any. */
 void cg_write_lanes(struct cg *g, uint32_t reg, LLVMValueRef value, LLVMValueRef lanes);
 void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); /* g->flow.rows entries */
 
