@@ -20,7 +20,7 @@
 
 #define MR_WARP_LANES 32u
 #define MR_LANE_STACK 8192u /* least bytes for alloca of each lane: a code's estimate of its stack has that many, and the context's limit comes on top */
-#define MR_ABI_VERSION 17   /* part of the disk cache's key; raise it with every change here */
+#define MR_ABI_VERSION 18   /* part of the disk cache's key; raise it with every change here */
 
 /* Most warps of one call, where the code runs several blocks (MR_CODE_BLOCKS): enough for long streams, few enough to notice soon that a context has failed. */
 #define MR_CALL_WARPS 512u
@@ -41,7 +41,8 @@ enum mr_image_result { MR_IMAGE_WORD, MR_IMAGE_HALF, MR_IMAGE_HALVES };       /*
 enum mr_image_detail { MR_IMAGE_BASE, MR_IMAGE_LEVEL, MR_IMAGE_GRADIENT };
 enum mr_image_outside { MR_IMAGE_TRAP, MR_IMAGE_CLAMP, MR_IMAGE_ZERO };
 enum mr_image_reduce { MR_IMAGE_ADD, MR_IMAGE_MIN, MR_IMAGE_MAX, MR_IMAGE_AND, MR_IMAGE_OR };
-enum mr_image_question { MR_IMAGE_WIDTH, MR_IMAGE_HEIGHT, MR_IMAGE_DEPTH, MR_IMAGE_NORMALIZED, MR_IMAGE_LAYERS, MR_IMAGE_LEVELS };
+enum mr_image_question { MR_IMAGE_WIDTH, MR_IMAGE_HEIGHT, MR_IMAGE_DEPTH, MR_IMAGE_NORMALIZED, MR_IMAGE_LAYERS, MR_IMAGE_LEVELS, MR_IMAGE_TYPE, MR_IMAGE_ORDER,
+    MR_IMAGE_FILTER, MR_IMAGE_ADDRESS_X, MR_IMAGE_ADDRESS_Y, MR_IMAGE_ADDRESS_Z, MR_IMAGE_ONE, MR_IMAGE_NOTHING, MR_IMAGE_LINEAR };
 
 /* X(name, first bit, bits) */
 #define MR_IMAGE_FIELDS(X)                                                                                                       \
@@ -59,7 +60,7 @@ enum mr_image_question { MR_IMAGE_WIDTH, MR_IMAGE_HEIGHT, MR_IMAGE_DEPTH, MR_IMA
     X(REDUCE, 21, 3)       /* enum mr_image_reduce */                                                                           \
     X(SIGNED, 24, 1)       /* of a reduction */                                                                                 \
     X(SURFACE, 25, 1)      /* a question is for a surface */                                                                    \
-    X(QUESTION, 26, 3)     /* enum mr_image_question; for MR_IMAGE_IS: 0 texture, 1 sampler, 2 surface */
+    X(QUESTION, 26, 4)     /* enum mr_image_question; for MR_IMAGE_IS: 0 texture, 1 sampler, 2 surface */
 
 enum {
 #define X(name, first, bits) MR_IMAGE_##name##_AT = (first), MR_IMAGE_##name##_BITS = (bits),
@@ -78,6 +79,35 @@ struct mr_image_lanes {
     uint32_t along_y[4][MR_WARP_LANES];
     uint32_t offset[4][MR_WARP_LANES];   /* s32 */
     uint64_t data[4][MR_WARP_LANES];     /* results, or what is stored: the low bits */
+};
+
+/* What a copy of a part of a tensor does, in one number: see MR_TENSOR_FIELDS. */
+enum mr_tensor_op { MR_TENSOR_LOAD, MR_TENSOR_STORE /* or reduces */ };
+enum mr_tensor_mode { MR_TENSOR_TILE, MR_TENSOR_COLUMNS, MR_TENSOR_ROWS };
+
+/* X(name, first bit, bits) */
+#define MR_TENSOR_FIELDS(X)                                                                                                     \
+    X(OP, 0, 1)            /* enum mr_tensor_op */                                                                              \
+    X(MODE, 1, 2)          /* enum mr_tensor_mode */                                                                            \
+    X(RANK, 3, 3)          /* of the tensor */                                                                                  \
+    X(REDUCE, 6, 4)        /* enum mr_reduce */
+
+enum {
+#define X(name, first, bits) MR_TENSOR_##name##_AT = (first), MR_TENSOR_##name##_BITS = (bits),
+    MR_TENSOR_FIELDS(X)
+#undef X
+};
+
+#define MR_TENSOR_PUT(name, value) ((uint32_t)(value) << MR_TENSOR_##name##_AT)
+#define MR_TENSOR_GET(code, name) ((code) >> MR_TENSOR_##name##_AT & ((1u << MR_TENSOR_##name##_BITS) - 1))
+
+/* Operands of such a copy, by lane. Only what the instruction has is filled in. */
+struct mr_tensor_lanes {
+    uint64_t map[MR_WARP_LANES];         /* address of the tensor map */
+    uint64_t shared[MR_WARP_LANES];      /* in shared memory */
+    uint64_t barrier[MR_WARP_LANES];     /* of a load: the mbarrier */
+    int32_t at[5][MR_WARP_LANES];        /* coordinates; of four rows a column, then the rows */
+    uint32_t offset[3][MR_WARP_LANES];   /* of pixels in columns, 16 bits without a sign */
 };
 
 /* Runtime services, called with the C calling convention. `mask` has a bit per active lane. Vectors of lanes are passed by pointer to 32 elements. */
@@ -125,6 +155,8 @@ struct mr_runtime {
      * hears of the bytes; barrier is NULL where the destination is global memory. */
     void (*copy_bulk)(struct mr_block *block, uint32_t reduce, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from,
         const uint32_t *size, const uint64_t *barrier);
+    /* cp.async.bulk.tensor and its reductions for each active lane; `line` is the PTX line. */
+    void (*copy_tensor)(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, const struct mr_tensor_lanes *lanes);
     /* barrier.cluster in a cluster of one block. */
     void (*cluster_arrive)(struct mr_block *block, uint32_t mask);
     void (*cluster_wait)(struct mr_block *block, uint32_t mask);
@@ -196,6 +228,7 @@ enum {
     MR_CODE_MAY_WAIT = 1u << 5,         /* has loops that end by what they load, so that they may wait for others by plain loads */
     MR_CODE_PARTS = 1u << 6,            /* of those: its warps run one after the other, and the call can be told to end behind the one at hand: mr_block.warp_limit */
     MR_CODE_PAIRS = 1u << 7,            /* runs two warps as one */
+    MR_CODE_ALIGNED = 1u << 8,          /* parameters or shared variables ask for more than 16 and 256 bytes: they begin at multiples of 128 and 1024 then */
 };
 
 typedef void mr_kernel_function(struct mr_block *block, uint32_t first_warp, uint32_t end_warp);

@@ -174,6 +174,11 @@ static void reduce(const struct reduction *reduction, void *to, const void *from
     }
 }
 
+void mr_copy_reduce(uint32_t operation, uint32_t number, void *to, const void *from, uint32_t bytes)
+{
+    reduce(&(struct reduction){ .reduce = operation, .number = number }, to, from, bytes);
+}
+
 void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from, const uint32_t *size,
     const uint64_t *barrier)
 {

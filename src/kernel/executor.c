@@ -97,6 +97,7 @@ static void free_executor(void *data)
         free_stacks(executor);
         if (executor->shared_map)
             munmap(executor->shared_map, executor->shared_map_bytes);
+        mr_free(executor->params);
         mr_free(executor);
         executor = next;
     }

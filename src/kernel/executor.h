@@ -104,6 +104,7 @@ struct mr_executor {
     size_t shared_map_bytes;
     unsigned char *shared_end;  /* end of the window: the launch's shared memory is placed right before it */
     size_t shared_room;
+    unsigned char *params;      /* a copy of the launch's parameters, where code wants them aligned: MR_CODE_ALIGNED; NULL before the first of that kind */
 
     void *signal_stack;         /* NULL if the thread had one of its own */
     uint64_t signal_stack_checked;   /* clock of the latest check that one is in place */
@@ -181,6 +182,11 @@ void mr_mbarrier_complete(struct mr_executor *executor, uint64_t address, uint32
 void mr_copy_part(struct mr_block *block, uint32_t mask, uint32_t bytes, const uint64_t *to, const uint64_t *from, const uint32_t *reads);
 void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from, const uint32_t *size,
     const uint64_t *barrier);
+/* A reduction (enum mr_reduce, enum mr_number) of `bytes` into memory that other blocks may reduce into, an atomic operation for each element. */
+void mr_copy_reduce(uint32_t operation, uint32_t number, void *to, const void *from, uint32_t bytes);
+
+/* tensor.c: the service for parts of tensors. */
+void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, const struct mr_tensor_lanes *lanes);
 
 /* print.c: the print service. */
 void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result);

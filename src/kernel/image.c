@@ -87,6 +87,34 @@ static void give_result(const struct mr_texture *texture, uint32_t code, const u
         lanes->data[i][lane] = halves[i];
 }
 
+/* CUarray_format of a channel. */
+static uint32_t format_of(const struct mr_texel_format *format)
+{
+    switch (format->kind) {
+    case MR_TEXEL_UINT: return format->channel == 1 ? CU_AD_FORMAT_UNSIGNED_INT8 : format->channel == 2 ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT32;
+    case MR_TEXEL_SINT: return format->channel == 1 ? CU_AD_FORMAT_SIGNED_INT8 : format->channel == 2 ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_SIGNED_INT32;
+    case MR_TEXEL_FLOAT: return format->channel == 2 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
+    default: break;
+    }
+    bool sign = format->kind == MR_TEXEL_SNORM;
+    switch (format->channels * 2 + (format->channel == 2)) {
+    case 2: return sign ? CU_AD_FORMAT_SNORM_INT8X1 : CU_AD_FORMAT_UNORM_INT8X1;
+    case 3: return sign ? CU_AD_FORMAT_SNORM_INT16X1 : CU_AD_FORMAT_UNORM_INT16X1;
+    case 4: return sign ? CU_AD_FORMAT_SNORM_INT8X2 : CU_AD_FORMAT_UNORM_INT8X2;
+    case 5: return sign ? CU_AD_FORMAT_SNORM_INT16X2 : CU_AD_FORMAT_UNORM_INT16X2;
+    case 8: return sign ? CU_AD_FORMAT_SNORM_INT8X4 : CU_AD_FORMAT_UNORM_INT8X4;
+    default: return sign ? CU_AD_FORMAT_SNORM_INT16X4 : CU_AD_FORMAT_UNORM_INT16X4;
+    }
+}
+
+/* As PTX numbers them: wrap, mirror, (clamp_ogl,) clamp_to_edge, clamp_to_border. */
+static uint32_t address_mode(CUaddress_mode mode)
+{
+    static const uint8_t modes[] = { [CU_TR_ADDRESS_MODE_WRAP] = 0, [CU_TR_ADDRESS_MODE_CLAMP] = 3, [CU_TR_ADDRESS_MODE_MIRROR] = 1, [CU_TR_ADDRESS_MODE_BORDER] = 4 };
+    return modes[mode];
+}
+
+
 static uint32_t answer(const struct mr_texture *texture, uint32_t code, uint32_t level)
 {
     const struct mr_texels *texels = &texture->levels[level < texture->level_count ? level : texture->level_count - 1u];
@@ -97,6 +125,14 @@ static uint32_t answer(const struct mr_texture *texture, uint32_t code, uint32_t
     case MR_IMAGE_DEPTH: return texture->shape == MR_TEXTURE_3D ? texels->depth : 0;
     case MR_IMAGE_NORMALIZED: return texture->normalized;
     case MR_IMAGE_LAYERS: return texture->layered ? texture->layers : 0;
+    case MR_IMAGE_TYPE: return format_of(&texture->format);
+    case MR_IMAGE_ORDER: return texture->format.channels;
+    case MR_IMAGE_FILTER: return texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
+    case MR_IMAGE_ADDRESS_X: case MR_IMAGE_ADDRESS_Y: case MR_IMAGE_ADDRESS_Z:
+        return address_mode(texture->desc.addressMode[MR_IMAGE_GET(code, QUESTION) - MR_IMAGE_ADDRESS_X]);
+    case MR_IMAGE_ONE: return 1;
+    case MR_IMAGE_NOTHING: return 0;
+    case MR_IMAGE_LINEAR: return texture->linear;
     default: return texture->level_count;
     }
 }

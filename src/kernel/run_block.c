@@ -15,6 +15,7 @@
 #include "abi/tier.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/visit.h"
 #include "kernel/fault.h"
 #include "memory/memory.h"
@@ -23,6 +24,9 @@
 /* Room for the runtime's own calls below generated code: printf, the allocator, a signal frame with AVX-512 state. */
 #define STACK_MARGIN (96u << 10)
 #define STACK_LIMIT_MAX (1u << 20)
+
+/* Where shared memory begins for code with MR_CODE_ALIGNED: tensor copies exchange pieces within 1 KiB. */
+#define SHARED_ALIGNED 1024u
 
 /* How many blocks of several rows of threads one call runs, where the code can: so many threads of a row of all, which have their turn before the next row's. */
 #define ROW_THREADS 128u
@@ -347,10 +351,12 @@ static size_t stack_limit(const struct mr_launch *launch)
 static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker, size_t limit)
 {
     struct mr_block *block = &executor->block;
-    block->params = launch->params;
+    bool aligned = executor->code->flags & MR_CODE_ALIGNED;
+    uint32_t round = aligned ? SHARED_ALIGNED : 256u;
+    block->params = aligned ? memcpy(executor->params, launch->params, launch->param_bytes) : launch->params;
     block->symbols = launch->symbols;
     block->shared_size = launch->shared_size;
-    block->shared = executor->shared_end - ((launch->shared_size + 255u) & ~255u);
+    block->shared = executor->shared_end - ((launch->shared_size + round - 1) & ~(round - 1));
     block->dynamic_shared_size = launch->dynamic_shared;
     block->dynamic_shared_offset = launch->dynamic_offset;
     for (int i = 0; i < 3; i++) {
@@ -387,7 +393,9 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     executor->step = code->flags & MR_CODE_PAIRS && !executor->track ? 2 : 1;
     bool splits = executor->direct && warps > executor->step && (code->flags & MR_CODE_PARTS);
     size_t limit = stack_limit(launch), stack_bytes = code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
-    if (!mr_executor_provide(executor, executor->direct && !splits ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + 256u))
+    if (!mr_executor_provide(executor, executor->direct && !splits ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + SHARED_ALIGNED))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (code->flags & MR_CODE_ALIGNED && !executor->params && !(executor->params = mr_calloc_aligned(128, UINT16_MAX)))
         return CUDA_ERROR_OUT_OF_MEMORY;
     executor->launch = launch;
     executor->code = code;

@@ -164,6 +164,7 @@ const struct mr_runtime mr_runtime_table = {
     .mbarrier = mr_mbarrier,
     .copy_part = mr_copy_part,
     .copy_bulk = mr_copy_bulk,
+    .copy_tensor = mr_copy_tensor,
     .cluster_arrive = mr_cluster_arrive,
     .cluster_wait = mr_cluster_wait,
     .next_block = mr_scan_next,

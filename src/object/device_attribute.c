@@ -95,7 +95,6 @@ static const struct fixed_attribute { bool known; int value; } fixed[CU_DEVICE_A
     HERE(DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED, 0),
     HERE(DMA_BUF_SUPPORTED, 0),
     HERE(IPC_EVENT_SUPPORTED, 1),
-    HERE(TENSOR_MAP_ACCESS_SUPPORTED, 0),
     HERE(HANDLE_TYPE_FABRIC_SUPPORTED, 0),
     HERE(UNIFIED_FUNCTION_POINTERS, 0),
     HERE(MULTICAST_SUPPORTED, 0),
@@ -181,6 +180,7 @@ CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute 
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = cache_bytes(); break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = device->capability_major; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = device->capability_minor; break;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = device->capability_major >= 9; break;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = (int)capability->threads_per_sm; break;
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = (int)capability->blocks_per_sm; break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = (int)capability->shared_per_sm; break;

@@ -29,4 +29,10 @@ struct mr_ptx_step {
 /* Adds an instruction to the function; gives its result, in a register without a name in the text. `place` is where messages say it stands. */
 struct mr_ptx_operand mr_ptx_take_step(struct parser *parser, const struct mr_ptx_operand *place, const struct mr_ptx_step *step);
 
+/* parse_floats.c: arithmetic of floats that stands for several instructions; all but the last are added. False after an error. */
+bool mr_ptx_settle_floats(struct parser *parser, struct mr_ptx_inst *inst);
+
+/* What stands in brackets for a place in a tensor, as two operands: the map's address, then the coordinates. */
+bool mr_ptx_parse_tensor(struct parser *parser, struct mr_ptx_operand *operand, bool coordinates);
+
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ptx/parse.h"
+#include "ptx/parse_element.h"
 
 /* "@p" or "@!p" */
 static bool parse_guard(struct parser *parser, struct mr_ptx_inst *inst)
@@ -165,6 +165,8 @@ static bool parse_one(struct parser *parser, struct mr_ptx_inst *inst, char lett
 {
     if (letter == 'L' || letter == 'T')
         return mr_ptx_parse_target(parser, operand, letter == 'T');
+    if (letter == 'B' || letter == 'C')
+        return mr_ptx_parse_tensor(parser, operand, letter == 'C');
     parser->element_bits = element_bits(inst, letter);
     bool element = parser->element_bits != 0, good = mr_ptx_parse_operand(parser, operand);
     parser->element_bits = 0;

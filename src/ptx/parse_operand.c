@@ -110,8 +110,8 @@ static bool parse_symbol(struct parser *parser, const struct binding *binding, s
                                       : mr_ptx_parse_addend(parser, &operand->value);
 }
 
-/* The inside of "[...]" whose '[' was taken. */
-static bool parse_address(struct parser *parser, struct mr_ptx_operand *operand)
+/* The inside of "[...]" whose '[' was taken, up to what ends it. */
+static bool parse_inside(struct parser *parser, struct mr_ptx_operand *operand)
 {
     parser->element_bits = 0;
     if (mr_ptx_is(parser, MR_PTX_TOKEN_NAME)) {
@@ -143,7 +143,12 @@ static bool parse_address(struct parser *parser, struct mr_ptx_operand *operand)
         operand->kind = MR_PTX_OPERAND_IMM_ADDRESS;
         operand->value = (int64_t)value;
     }
-    return mr_ptx_expect(parser, ']', "']'");
+    return true;
+}
+
+static bool parse_address(struct parser *parser, struct mr_ptx_operand *operand)
+{
+    return parse_inside(parser, operand) && mr_ptx_expect(parser, ']', "']'");
 }
 
 static bool parse_immediate(struct parser *parser, struct mr_ptx_operand *operand)
@@ -287,4 +292,15 @@ bool mr_ptx_parse_target(struct parser *parser, struct mr_ptx_operand *operand, 
     operand->kind = is_table ? MR_PTX_OPERAND_TABLE : MR_PTX_OPERAND_LABEL;
     mr_ptx_advance(parser);
     return true;
+}
+
+/* "[map" and then "{coordinates}]" */
+bool mr_ptx_parse_tensor(struct parser *parser, struct mr_ptx_operand *operand, bool coordinates)
+{
+    operand->line = parser->token.line;
+    operand->column = parser->token.column;
+    operand->reg = operand->reg2 = MR_PTX_NONE;
+    if (!coordinates)
+        return mr_ptx_expect(parser, '[', "'['") && parse_inside(parser, operand);
+    return mr_ptx_expect(parser, '{', "'{'") && parse_vector(parser, operand) && mr_ptx_expect(parser, ']', "']'");
 }

@@ -8,6 +8,8 @@
  *
  * Addresses in fewer bits than they have, as values or to find memory by: they are cut, or widened, by instructions of their own.
  */
+#include <string.h>
+
 #include "ptx/parse_element.h"
 
 static bool is_f32(const struct mr_ptx_inst *inst, unsigned index)
@@ -131,6 +133,19 @@ static void settle_number(struct parser *parser, struct mr_ptx_inst *inst)
     inst->space = MR_PTX_SPACE_GENERIC;
 }
 
+/* An address in a register of 32 bits, widened with zeros. */
+static void widen(struct parser *parser, struct mr_ptx_operand *operand)
+{
+    struct mr_ptx_operand reg = *operand;
+    reg.kind = MR_PTX_OPERAND_REG;
+    int64_t offset = reg.value;
+    reg.value = 0;
+    reg = mr_ptx_take_step(parser, operand, &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {reg}, 1});
+    reg.kind = MR_PTX_OPERAND_REG_ADDRESS;
+    reg.value = offset;
+    *operand = reg;
+}
+
 /* A register of 32 bits where an instruction without a space has its address: in shared memory for those that have no other, else widened with zeros. */
 static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 {
@@ -138,6 +153,14 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
     bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX || inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC;
     bool moves = inst->op == MR_PTX_OP_WMMA && inst->mode != MR_PTX_MODE_MATRIX_MULTIPLY;
     bool hints = inst->op == MR_PTX_OP_PREFETCH && inst->form && mr_ptx_form_info(inst->form)->version == 80, fences = inst->op == MR_PTX_OP_FENCE;
+    bool tensor = inst->op == MR_PTX_OP_CP && inst->mode >= MR_PTX_MODE_TENSOR_TILE && inst->mode <= MR_PTX_MODE_TENSOR_PREFETCH;
+    if (tensor || (inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY)) {
+        ptrdiff_t place = strchr(mr_ptx_inst_operands(inst), tensor ? 'B' : 'G') - mr_ptx_inst_operands(inst); /* 0 or 1 */
+        struct mr_ptx_operand *from = (struct mr_ptx_operand *)&inst->operands[place];
+        if (from->kind == MR_PTX_OPERAND_REG_ADDRESS && mr_ptx_type_bits((enum mr_ptx_type)from->type) == 32)
+            widen(parser, from);
+        return;
+    }
     if (!shared && !moves && !hints && !fences)
         return;
     for (uint8_t i = 0; i < inst->operand_count; i++) {
@@ -148,20 +171,13 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
             inst->space = MR_PTX_SPACE_SHARED;
             continue;
         }
-        struct mr_ptx_operand reg = *operand;
-        reg.kind = MR_PTX_OPERAND_REG;
-        int64_t offset = reg.value;
-        reg.value = 0;
-        reg = mr_ptx_take_step(parser, operand, &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {reg}, 1});
-        reg.kind = MR_PTX_OPERAND_REG_ADDRESS;
-        reg.value = offset;
-        *operand = reg;
+        widen(parser, operand);
     }
 }
 
 bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst)
 {
-    if (!settle_mad(parser, inst) || !settle_fma(parser, inst))
+    if (!settle_mad(parser, inst) || !settle_fma(parser, inst) || !mr_ptx_settle_floats(parser, inst))
         return false;
     if (parser->module->target_sm < 20 && flushes(parser, inst))
         inst->flags |= MR_PTX_FLAG_FTZ;

@@ -91,6 +91,35 @@ void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst)
                                 .line = inst->line, .column = inst->column, .loc_file = inst->loc_file, .loc_line = inst->loc_line};
 }
 
+/* Whether NVIDIA's assembler takes one coordinate without braces where a geometry has more. */
+static bool may_lack_coordinates(const struct mr_ptx_inst *inst)
+{
+    bool surface = inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4;
+    switch (inst->geom) {
+    case MR_PTX_GEOM_2D: return true;
+    case MR_PTX_GEOM_3D: return inst->op != MR_PTX_OP_TLD4;
+    case MR_PTX_GEOM_CUBE: return !surface;
+    case MR_PTX_GEOM_A1D: case MR_PTX_GEOM_A2D: return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_SUST;
+    default: return false;
+    }
+}
+
+/* The others are 0. On hardware they are what registers happen to hold. */
+static void add_coordinates(struct parser *parser, const struct mr_ptx_inst *inst, struct mr_ptx_operand *at)
+{
+    bool flat = inst->geom == MR_PTX_GEOM_2D || inst->geom == MR_PTX_GEOM_A1D, surface = inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4;
+    uint8_t count = flat ? 2 : 4;
+    struct mr_ptx_operand *all = mr_ptx_new(parser, count, sizeof *all);
+    all[0] = *at;
+    for (uint8_t i = 1; i < count; i++) {
+        bool number = surface || inst->type[1] != MR_PTX_TYPE_F32;
+        all[i] = (struct mr_ptx_operand){.kind = number ? MR_PTX_OPERAND_IMM_INT : MR_PTX_OPERAND_IMM_FLOAT, .is_single = !number, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
+                                         .line = at->line, .column = at->column};
+    }
+    *at = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR, .count = count, .elements = all, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = at->line,
+                                  .column = at->column};
+}
+
 bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst)
 {
     struct mr_ptx_operand *operands = mr_ptx_new(parser, MR_PTX_TEXTURE_OPERANDS, sizeof *operands);
@@ -110,6 +139,8 @@ bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst)
     }
     if (!parse_bracket(parser, operands, query))
         return false;
+    if (operands[MR_PTX_TEXTURE_AT].kind == MR_PTX_OPERAND_REG && may_lack_coordinates(inst))
+        add_coordinates(parser, inst, &operands[MR_PTX_TEXTURE_AT]);
     if (stores)
         return parse_next(parser, &operands[MR_PTX_TEXTURE_DATA]);
     bool level = inst->mode == MR_PTX_MODE_LEVEL && (inst->op == MR_PTX_OP_TEX || inst->op == MR_PTX_OP_TXQ);

@@ -209,6 +209,8 @@ enum mr_ptx_mode {
     /* cp: by thread, in bulk, its reduction, and what waits for them */
     MR_PTX_MODE_COPY, MR_PTX_MODE_COPY_ARRIVE, MR_PTX_MODE_COPY_WAIT, MR_PTX_MODE_BULK,
     MR_PTX_MODE_BULK_REDUCE, MR_PTX_MODE_BULK_PREFETCH,
+    /* the same of tensors: boxes, pixels in columns, four rows */
+    MR_PTX_MODE_TENSOR_TILE, MR_PTX_MODE_TENSOR_COLUMNS, MR_PTX_MODE_TENSOR_ROWS, MR_PTX_MODE_TENSOR_PREFETCH,
     /* mbarrier */
     MR_PTX_MODE_INIT, MR_PTX_MODE_INVAL, MR_PTX_MODE_EXPECT_TX, MR_PTX_MODE_COMPLETE_TX,
     MR_PTX_MODE_ARRIVE_EXPECT_TX, MR_PTX_MODE_ARRIVE_NO_COMPLETE, MR_PTX_MODE_ARRIVE_DROP,
@@ -219,10 +221,10 @@ enum mr_ptx_mode {
     MR_PTX_MODE_JOIN, MR_PTX_MODE_TEST
 };
 
-/* The coordinates that tex, tld4, suld, sust and sured take. */
+/* The coordinates that tex, tld4, suld, sust, sured and copies of tensors take. */
 enum mr_ptx_geom {
     MR_PTX_GEOM_NONE, MR_PTX_GEOM_1D, MR_PTX_GEOM_2D, MR_PTX_GEOM_3D, MR_PTX_GEOM_A1D, MR_PTX_GEOM_A2D, MR_PTX_GEOM_CUBE, MR_PTX_GEOM_ACUBE,
-    MR_PTX_GEOM_2DMS, MR_PTX_GEOM_A2DMS
+    MR_PTX_GEOM_2DMS, MR_PTX_GEOM_A2DMS, MR_PTX_GEOM_4D, MR_PTX_GEOM_5D
 };
 
 /* What txq and suq ask for. */

@@ -63,6 +63,7 @@
 #define M_MATRIX    (UINT64_C(1) << 52) /* shapes, layouts, matrices by name */
 #define M_COUNT     (UINT64_C(1) << 53) /* .x1 .x2 .x4 */
 #define M_ASYNC     (UINT64_C(1) << 54) /* .parity .noinc */
+#define M_TENSOR    (UINT64_C(1) << 55) /* .4d .5d */
 #define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */

@@ -122,6 +122,8 @@ static const struct mr_ptx_modifier modifiers[] = {
     GEOM("2d", 2D),
     GEOM("2dms", 2DMS, PTX(32), SM(30)),
     GEOM("3d", 3D),
+    ROW("4d", M_TENSOR, GEOM, MR_PTX_GEOM_4D),
+    ROW("5d", M_TENSOR, GEOM, MR_PTX_GEOM_5D),
     FLAG("L1::evict_first", M_EVICT, EVICT_L1, PTX(74), SM(70)),
     FLAG("L1::evict_last", M_EVICT, EVICT_L1, PTX(74), SM(70)),
     FLAG("L1::evict_normal", M_EVICT, EVICT_L1, PTX(74), SM(70)),

@@ -117,7 +117,7 @@ static bool check_float_modifiers(struct verifier *verifier)
     /* fma of pairs of bfloats may name another rounding, and rounds to nearest. */
     if (inst->rounding > MR_PTX_ROUND_RN && is_half(type) && !(inst->op == MR_PTX_OP_FMA && type == MR_PTX_TYPE_BF16X2))
         return no_modifier(verifier, "rz, .rm, .rp");
-    if (ftz && !single && !is_f16(type) && type != MR_PTX_TYPE_F32X2)
+    if (ftz && !single && !is_f16(type))
         return no_modifier(verifier, "ftz");
     if (sat && is_float(type) && !single && !is_f16(type))
         return no_modifier(verifier, "sat");
@@ -125,8 +125,6 @@ static bool check_float_modifiers(struct verifier *verifier)
         return no_modifier(verifier, "relu");
     if ((inst->flags & MR_PTX_FLAG_OOB) && (!is_half(type) || ftz))
         return no_modifier(verifier, "oob");
-    if (type == MR_PTX_TYPE_F32X2)
-        return mr_ptx_verify_unsupported(verifier, "type '.f32x2'");
     return true;
 }
 
@@ -251,12 +249,13 @@ static bool check_min(struct verifier *verifier)
                              : no_modifier(verifier, "relu");
     if ((inst->flags & (MR_PTX_FLAG_NAN | MR_PTX_FLAG_XORSIGN)) && !single && !is_half(type))
         return no_modifier(verifier, inst->flags & MR_PTX_FLAG_NAN ? "NaN" : "xorsign");
-    if (!(inst->flags & MR_PTX_FLAG_XORSIGN) != !(inst->flags & MR_PTX_FLAG_ABS))
+    bool three = inst->operand_count > 3;
+    if (three && (!single || (inst->flags & MR_PTX_FLAG_XORSIGN)))
+        return mr_ptx_verify_error(verifier, "'%s' of three numbers has type '.f32' and no '.xorsign'", op_name(inst));
+    if (!three && !(inst->flags & MR_PTX_FLAG_XORSIGN) != !(inst->flags & MR_PTX_FLAG_ABS))
         return mr_ptx_verify_error(verifier, "'.xorsign' and '.abs' go together");
     if ((inst->flags & MR_PTX_FLAG_FTZ) && !single && !is_f16(type))
         return no_modifier(verifier, "ftz");
-    if (inst->operand_count > 3)
-        return mr_ptx_verify_unsupported(verifier, "a third input of min and max");
     return true;
 }
 

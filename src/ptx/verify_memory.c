@@ -60,6 +60,12 @@ static bool check_ordering(struct verifier *verifier)
     return true;
 }
 
+/* 256 bits: .v8.b32 and .v4.b64. */
+static bool is_wide(const struct mr_ptx_inst *inst)
+{
+    return mr_ptx_type_bits(type_of(inst, 0)) * inst->vector > 128;
+}
+
 /* A cache operator of loads only, or of stores only. */
 static bool check_cache(struct verifier *verifier)
 {
@@ -75,9 +81,11 @@ static bool check_cache(struct verifier *verifier)
                                    mr_ptx_space_name((enum mr_ptx_space)inst->space));
     if ((inst->flags & MR_PTX_FLAG_EVICT_L1) && inst->semantics == MR_PTX_SEM_VOLATILE)
         return mr_ptx_verify_error(verifier, "'.volatile' and this cache hint exclude each other");
+    if ((inst->flags & MR_PTX_FLAG_EVICT_L1) && inst->cache != MR_PTX_CACHE_NONE && inst->cache != MR_PTX_CACHE_NC)
+        return mr_ptx_verify_error(verifier, "a cache operator and this cache hint exclude each other");
     if ((inst->flags & MR_PTX_FLAG_FETCH_L2) && inst->op == MR_PTX_OP_ST)
         return mr_ptx_verify_error(verifier, "this cache hint is not allowed for 'st'");
-    if (inst->flags & MR_PTX_FLAG_EVICT_L2)
+    if ((inst->flags & MR_PTX_FLAG_EVICT_L2) && !is_wide(inst))
         return mr_ptx_verify_error(verifier, "this cache hint is for '.v8.b32' and '.v4.b64'");
     if (inst->cache == MR_PTX_CACHE_NC && inst->space != MR_PTX_SPACE_GLOBAL)
         return mr_ptx_verify_error(verifier, "'.nc' needs space '.global'");
@@ -100,10 +108,12 @@ static bool check_access(struct verifier *verifier)
     enum mr_ptx_type type = type_of(inst, 0);
     if (type == MR_PTX_TYPE_B128 && inst->vector > 1)
         return mr_ptx_verify_error(verifier, "a vector of '.b128' is too large");
-    if (inst->vector == 8 && mr_ptx_type_bits(type) != 32)
-        return mr_ptx_verify_error(verifier, "'.v8' needs a type of 32 bits");
-    if (mr_ptx_type_bits(type) * inst->vector > 128)
-        return mr_ptx_verify_unsupported(verifier, "a memory access of more than 128 bits");
+    if (inst->vector == 8 && mr_ptx_type_bits(type) != 32 && !(store && mr_ptx_type_bits(type) < 32))
+        return mr_ptx_verify_error(verifier, "'.v8' needs a type of 32 bits, in 'st' at most that");
+    if (is_wide(inst) && inst->op == MR_PTX_OP_LDU)
+        return mr_ptx_verify_error(verifier, "'ldu' reads up to 128 bits");
+    if (is_wide(inst) && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)
+        return mr_ptx_verify_error(verifier, "an access of 256 bits is for space '.global'");
     if (store && inst->space == MR_PTX_SPACE_CONST)
         return wrong_space(verifier);
     if (inst->op == MR_PTX_OP_LDU && inst->space != MR_PTX_SPACE_GLOBAL && inst->space != MR_PTX_SPACE_GENERIC)

@@ -147,9 +147,10 @@ static bool check_memory_value(struct verifier *verifier, const struct mr_ptx_op
         const struct mr_ptx_operand *element = &operand->elements[i];
         if (is_dest && element->kind == MR_PTX_OPERAND_SINK)
             continue;
+        bool relaxed = !atomic && mr_ptx_type_bits(type) * inst->vector <= 128;
         enum mr_ptx_type own = atomic ? type : element_type(verifier, element, type);
-        if (!(is_dest ? mr_ptx_verify_dest(verifier, element, own, !atomic)
-                      : mr_ptx_verify_source(verifier, element, own, !atomic)))
+        if (!(is_dest ? mr_ptx_verify_dest(verifier, element, own, relaxed)
+                      : mr_ptx_verify_source(verifier, element, own, relaxed)))
             return false;
     }
     return true;
@@ -224,6 +225,20 @@ static enum mr_ptx_type widened(const struct mr_ptx_inst *inst)
     }
 }
 
+/* Coordinates in a tensor, as many as it has dimensions (of four rows: a column and the rows), or the offsets of pixels, one less than two. */
+static bool check_places(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
+{
+    const struct mr_ptx_inst *inst = verifier->inst;
+    unsigned rank = inst->geom >= MR_PTX_GEOM_4D ? inst->geom - MR_PTX_GEOM_4D + 4u : inst->geom - MR_PTX_GEOM_1D + 1u;
+    unsigned count = letter == 'I' ? rank - 2 : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? 5 : rank;
+    if (operand->kind != MR_PTX_OPERAND_VECTOR || operand->count != count)
+        return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", count);
+    for (uint8_t i = 0; i < operand->count; i++)
+        if (!mr_ptx_verify_source(verifier, &operand->elements[i], letter == 'I' ? MR_PTX_TYPE_U16 : MR_PTX_TYPE_B32, false))
+            return false;
+    return true;
+}
+
 /* Letters that only ptx_forms.def has. */
 static bool check_form_letter(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
 {
@@ -232,6 +247,10 @@ static bool check_form_letter(struct verifier *verifier, char letter, const stru
     switch (letter) {
     case 'F': case '1': case '2': case '3': return mr_ptx_verify_matrix(verifier, letter, operand);
     case 'G': return check_address(verifier, operand, MR_PTX_SPACE_GLOBAL);
+    case 'B':
+        return operand->value == 0 ? check_address(verifier, operand, MR_PTX_SPACE_GENERIC)
+                                   : mr_ptx_verify_operand_error(verifier, operand, "the address of a tensor map has no offset");
+    case 'C': case 'I': return check_places(verifier, letter, operand);
     case 'H': return check_address(verifier, operand, copies ? MR_PTX_SPACE_SHARED : (enum mr_ptx_space)inst->space);
     case 'J': return operand->kind == MR_PTX_OPERAND_SINK || mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U64, false);
     case 'q': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B32, false);

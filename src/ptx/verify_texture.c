@@ -255,10 +255,9 @@ static bool check_query(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     bool texture = inst->op == MR_PTX_OP_TXQ, size = inst->query >= MR_PTX_QUERY_WIDTH && inst->query <= MR_PTX_QUERY_DEPTH;
-    bool known = size || inst->query == MR_PTX_QUERY_ARRAY_SIZE ||
-                 (texture && (inst->query == MR_PTX_QUERY_NORMALIZED_COORDS || inst->query == MR_PTX_QUERY_NUM_MIPMAP_LEVELS));
-    if (inst->query != MR_PTX_QUERY_NONE && !known)
-        return mr_ptx_verify_unsupported(verifier, "this question");
+    bool any = size || inst->query == MR_PTX_QUERY_ARRAY_SIZE || inst->query == MR_PTX_QUERY_CHANNEL_DATA_TYPE || inst->query == MR_PTX_QUERY_CHANNEL_ORDER ||
+               inst->query == MR_PTX_QUERY_MEMORY_LAYOUT;
+    bool known = any || (texture && inst->query != MR_PTX_QUERY_NONE);
     if (!known || (inst->mode != MR_PTX_MODE_NONE && !(inst->mode == MR_PTX_MODE_LEVEL && size)))
         return mr_ptx_verify_error(verifier, "'%s' does not know this question", mr_ptx_op_name((enum mr_ptx_op)inst->op));
     return check_handle(verifier, texture ? MR_PTX_TYPE_TEXREF : MR_PTX_TYPE_SURFREF) && check_result(verifier, 1, MR_PTX_TYPE_B32, false) &&

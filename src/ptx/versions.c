@@ -266,6 +266,10 @@ static bool check_other_needs(struct verifier *verifier)
     const char *name = mr_ptx_op_name((enum mr_ptx_op)inst->op);
     bool ordered = inst->semantics != MR_PTX_SEM_NONE;
     switch (inst->op) {
+    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX:
+        return inst->operand_count <= 3 || check_need(verifier, "", name, 88, 100);
+    case MR_PTX_OP_LD: case MR_PTX_OP_ST:
+        return mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) * inst->vector <= 128 || check_need(verifier, "", name, 88, 100);
     case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
         return inst->vector == 1 || check_need(verifier, "", name, 81, 90);
     case MR_PTX_OP_BARRIER:

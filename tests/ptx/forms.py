@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which forms of instructions NVIDIA's assembler takes for sm_90, and which Millrace does.
+"""Which forms of instructions NVIDIA's assembler takes for sm_90, and for newer targets what came with them, and which Millrace does.
 
     forms.py LIBCUDA [--ptxas PTXAS] [--family NAME] [--filter TEXT] [--jobs N]
 
@@ -18,11 +18,12 @@ import sys
 import tempfile
 
 import forms_memory
+import forms_newer
 import forms_places
 import forms_video
 
 HEAD = """.version 9.0
-.target sm_90{}
+.target {}
 .address_size 64
 .global .align 16 .b8 gv[256]; .shared .align 16 .b8 sv[256]; .const .align 16 .b8 cv[64];
 .global .align 16 .b32 gw[16]; .shared .align 16 .b32 sw[16]; .const .align 16 .b32 cw[16];
@@ -451,31 +452,31 @@ def hints():
 
 
 def others():
-    """(statement, what follows the target)."""
+    """(statement, target)."""
     for text in expand(f"fma.<rn|rz|rm|rp>.<ftz.|sat.|relu.|oob.|sat.oob.|ftz.oob.|oob.relu.|>{KINDS} 1,2,3,4;".replace("<ftz.|", "<|ftz.|").replace("|>", ">")):
         register = REGISTER[text.split()[0].rpartition(".")[2]]
-        yield re.sub(r"\b([1-4])\b(?=[,;])", register + r"\1", text), ""
+        yield re.sub(r"\b([1-4])\b(?=[,;])", register + r"\1", text), "sm_90"
     for text in expand("mov.v4.<u32|s32|b32> {r1,r2,r3,r4},<%tid|%ntid|%ctaid|%nctaid|%clusterid|%nclusterid|%cluster_ctaid|%cluster_nctaid|{r4,r3,r2,r1}|{1,2,3,r1}>;"):
-        yield text, ""
+        yield text, "sm_90"
     for text in sparse():
-        yield text, ""
+        yield text, "sm_90"
     for text in textures():
-        yield text, ""
+        yield text, "sm_90"
     for geom, at in PLACES.items():
-        yield f"tex.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", ", texmode_independent"
-        yield f"tex.{geom}.v4.f32.f32 {F4},[rd1,{at}];", ", texmode_independent"
-        yield f"tld4.r.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", ", texmode_independent"
+        yield f"tex.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", "sm_90, texmode_independent"
+        yield f"tex.{geom}.v4.f32.f32 {F4},[rd1,{at}];", "sm_90, texmode_independent"
+        yield f"tld4.r.{geom}.v4.f32.f32 {F4},[rd1,rd2,{at}];", "sm_90, texmode_independent"
 
 
 FAMILIES = {"arithmetic": arithmetic, "comparisons": comparisons, "conversions": conversions, "accesses": accesses, "orders": forms_memory.orders,
             "widths": forms_memory.widths, "hinted": forms_memory.hinted, "others": others, "video": video, "selectors": forms_video.selectors,
             "warps": warps, "barriers": barriers, "matrices": matrices, "copies": copies, "control": control, "hints": hints,
-            "named": forms_places.named, "elements": forms_places.elements, "typed": forms_places.typed, "permuted": forms_places.permuted}
+            "named": forms_places.named, "elements": forms_places.elements, "typed": forms_places.typed, "permuted": forms_places.permuted, "newer": forms_newer.newer, "tensors": forms_newer.tensors}
 
 
 def forms(family):
     chosen = [FAMILIES[family]] if family else FAMILIES.values()
-    return list(dict.fromkeys(form if isinstance(form, tuple) else (form, "") for one in chosen for form in one()))
+    return list(dict.fromkeys(form if isinstance(form, tuple) else (form, "sm_90") for one in chosen for form in one()))
 
 
 def assembler_says(ptxas, target, statements):
@@ -488,7 +489,7 @@ def assembler_says(ptxas, target, statements):
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write("\n".join(lines) + "\n")
         file.flush()
-        run = subprocess.run([ptxas, "-arch=sm_90", file.name, "-o", "/dev/null"], capture_output=True, text=True, check=False)
+        run = subprocess.run([ptxas, "-arch=" + target.partition(",")[0], file.name, "-o", "/dev/null"], capture_output=True, text=True, check=False)
     named = [int(line) - 1 for line in re.findall(r"line (\d+); (?:error|fatal)", run.stdout + run.stderr)]
     return run.returncode == 0, {owners[line] for line in named if line < len(owners)} - {None}
 
@@ -515,7 +516,7 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
     options = parser.parse_args()
-    os.environ.setdefault("MILLRACE_COMPUTE_CAPABILITY", "9.0")
+    os.environ.setdefault("MILLRACE_COMPUTE_CAPABILITY", "12.1")
     cuda, context, module = ctypes.CDLL(options.libcuda), ctypes.c_void_p(), ctypes.c_void_p()
     if cuda.cuInit(0) or cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) or cuda.cuCtxSetCurrent(context):
         sys.exit("no device")

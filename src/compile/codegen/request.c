@@ -114,6 +114,25 @@ static char *print_module(const struct cg_unit *unit)
     return copy;
 }
 
+static bool has_wide_alignment(struct mr_ptx_var *const *vars, uint32_t count, enum mr_ptx_space space, uint32_t usual)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (vars[i]->space == space && vars[i]->align > usual)
+            return true;
+    return false;
+}
+
+/* Whether parameters or shared memory have to begin at rounder addresses than they always do. */
+static bool is_aligned(const struct cg_unit *unit)
+{
+    const struct mr_ptx_function *entry = unit->entry->func;
+    bool wide = has_wide_alignment(entry->params, entry->param_count, MR_PTX_SPACE_PARAM, 16) ||
+                has_wide_alignment(unit->request->module->vars, unit->request->module->var_count, MR_PTX_SPACE_SHARED, 256);
+    for (uint32_t i = 0; !wide && i < unit->entry->reachable_count; i++)
+        wide = has_wide_alignment(unit->entry->reachable[i]->vars, unit->entry->reachable[i]->var_count, MR_PTX_SPACE_SHARED, 256);
+    return wide;
+}
+
 static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
 {
     if (!declare(unit)) {
@@ -127,6 +146,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
         unit->narrow |= cg_narrow_spaces(written->reachable[i]);
     if (cg_narrow_needs_stack(unit->narrow))
         unit->flags |= MR_CODE_LOW_STACK;
+    if (is_aligned(unit))
+        unit->flags |= MR_CODE_ALIGNED;
     cg_lines_begin(unit);
     if (cg_blocks_fit(unit))
         unit->flags |= MR_CODE_BLOCKS;

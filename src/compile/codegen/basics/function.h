@@ -56,6 +56,7 @@ struct cg_memory {
     unsigned scratch_used;
     LLVMValueRef noted;    /* slot: addresses of the latest access (cg_note_access) */
     LLVMValueRef images;   /* slot: struct mr_image_lanes, once an instruction needs it */
+    LLVMValueRef tensors;  /* slot: struct mr_tensor_lanes, likewise */
     LLVMValueRef matrices; /* slot: operands of a product of matrices (emit/matrix.c) */
     uint64_t bytes;        /* of slots that stay in memory */
 };

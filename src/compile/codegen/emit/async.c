@@ -132,7 +132,7 @@ static void emit_mbarrier(struct cg *g, const struct mr_ptx_inst *inst)
 
 /* --- Bulk ---------------------------------------------------------------------------- */
 
-static unsigned reduction_of(const struct mr_ptx_inst *inst)
+unsigned cg_reduction(const struct mr_ptx_inst *inst)
 {
     switch (inst->atom) {
     case MR_PTX_ATOM_ADD: return MR_REDUCE_ADD;
@@ -167,12 +167,12 @@ static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef
 {
     if (!barrier)
         barrier = LLVMConstNull(g->unit->ptr);
-    LLVMValueRef args[7] = {number(g, reduction_of(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
+    LLVMValueRef args[7] = {number(g, cg_reduction(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
-/* .multicast::cluster: of the mask of blocks that get a copy only the first one is there. Lanes whose mask lacks it copy nothing. */
-static LLVMValueRef size_for_mask(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef size)
+/* .multicast::cluster: of the mask of blocks that get a copy only the first one is there. */
+LLVMValueRef cg_multicast(struct cg *g, const struct mr_ptx_operand *operand)
 {
     LLVMTypeRef i16 = cg_int_type(g, 16);
     LLVMValueRef mask = cg_source(g, operand, i16);
@@ -185,7 +185,7 @@ static LLVMValueRef size_for_mask(struct cg *g, const struct mr_ptx_operand *ope
     cg_emit_trap(g, cluster ? MR_TRAP_TRAP : MR_TRAP_NO_BLOCK); /* two statuses, as on hardware */
     LLVMBuildUnreachable(g->b);
     LLVMPositionBuilderAtEnd(g->b, on);
-    return cg_select(g, LLVMBuildICmp(g->b, LLVMIntNE, mask, cg_int(g, i16, 0), ""), size, cg_int(g, g->unit->i32, 0));
+    return LLVMBuildICmp(g->b, LLVMIntNE, mask, cg_int(g, i16, 0), "");
 }
 
 static void emit_bulk(struct cg *g, const struct mr_ptx_inst *inst)
@@ -196,7 +196,7 @@ static void emit_bulk(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef from = address_of(g, &inst->operands[1], inst->space2, 16);
     LLVMValueRef size = cg_source(g, &inst->operands[2], g->unit->i32);
     if (many)
-        size = size_for_mask(g, &inst->operands[4], size);
+        size = cg_select(g, cg_multicast(g, &inst->operands[4]), size, cg_int(g, g->unit->i32, 0));
     LLVMValueRef barrier = to_global ? NULL : address_of(g, &inst->operands[3], MR_PTX_SPACE_SHARED, 8);
     bulk_call(g, inst, to, from, size, barrier);
 }
@@ -232,6 +232,7 @@ static void emit_cp(struct cg *g, const struct mr_ptx_inst *inst)
     case MR_PTX_MODE_COPY: emit_copy(g, inst); break;
     case MR_PTX_MODE_COPY_ARRIVE: barrier_call(g, inst, inst->space); break;
     case MR_PTX_MODE_BULK: case MR_PTX_MODE_BULK_REDUCE: emit_bulk(g, inst); break;
+    case MR_PTX_MODE_TENSOR_TILE: case MR_PTX_MODE_TENSOR_COLUMNS: case MR_PTX_MODE_TENSOR_ROWS: cg_emit_tensor(g, inst); break;
     default: break; /* groups are complete, and to prefetch is a hint */
     }
 }

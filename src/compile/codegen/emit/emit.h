@@ -55,6 +55,13 @@ void cg_emit_stepped(struct cg *g, const struct mr_ptx_inst *inst);
 void cg_emit_product(struct cg *g, const struct mr_ptx_inst *inst);
 /* load_store.c: cp.async of whole sources, a load and a store. */
 void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes);
+/* tensor.c: cp.async.bulk.tensor and its kin, which are some of cp's modes. */
+void cg_emit_tensor(struct cg *g, const struct mr_ptx_inst *inst);
+/* async.c: the mask of .multicast::cluster: which lanes' copies reach the block, which is alone in its cluster; others
+ * end the launch. Lanes as predicates. */
+LLVMValueRef cg_multicast(struct cg *g, const struct mr_ptx_operand *operand);
+/* async.c: enum mr_reduce of an instruction. */
+unsigned cg_reduction(const struct mr_ptx_inst *inst);
 /* convert.c: what a store takes from a wider register that is a float where the store is not, or the other way round;
  * NULL otherwise. */
 LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type);

@@ -95,6 +95,14 @@ static uint32_t code_of_query(const struct mr_ptx_inst *inst)
     case MR_PTX_QUERY_DEPTH: question = MR_IMAGE_DEPTH; break;
     case MR_PTX_QUERY_NORMALIZED_COORDS: question = MR_IMAGE_NORMALIZED; break;
     case MR_PTX_QUERY_ARRAY_SIZE: question = MR_IMAGE_LAYERS; break;
+    case MR_PTX_QUERY_CHANNEL_DATA_TYPE: question = MR_IMAGE_TYPE; break;
+    case MR_PTX_QUERY_CHANNEL_ORDER: question = MR_IMAGE_ORDER; break;
+    case MR_PTX_QUERY_FILTER_MODE: question = MR_IMAGE_FILTER; break;
+    case MR_PTX_QUERY_ADDR_MODE_0: case MR_PTX_QUERY_ADDR_MODE_1: case MR_PTX_QUERY_ADDR_MODE_2:
+        question = MR_IMAGE_ADDRESS_X + inst->query - MR_PTX_QUERY_ADDR_MODE_0; break;
+    case MR_PTX_QUERY_NUM_SAMPLES: question = MR_IMAGE_ONE; break;
+    case MR_PTX_QUERY_MEMORY_LAYOUT: question = MR_IMAGE_LINEAR; break;
+    case MR_PTX_QUERY_FORCE_UNNORMALIZED_COORDS: question = MR_IMAGE_NOTHING; break; /* no sampler overrides what a texture says of its coordinates */
     default: question = MR_IMAGE_LEVELS; break;
     }
     return MR_IMAGE_PUT(OP, MR_IMAGE_ASK) | MR_IMAGE_PUT(QUESTION, question) | MR_IMAGE_PUT(SURFACE, inst->op == MR_PTX_OP_SUQ)
