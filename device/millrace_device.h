@@ -45,6 +45,13 @@
 #define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 #endif
 
+/* What a `__shared__` variable of a class with a constructor or destructor becomes: as with nvcc, nobody runs them (src/ptx/unmade.h). */
+template <class T> union mr_unmade {
+    T value;
+    __attribute__((host, device)) mr_unmade() {}
+    __attribute__((host, device)) ~mr_unmade() {}
+};
+
 /* What the functions of this file are: the device's, or those of both sides. */
 #define MR_DEVICE static __attribute__((device, always_inline, unused)) inline
 #define MR_BOTH static __attribute__((host, device, always_inline, unused)) inline

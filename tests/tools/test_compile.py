@@ -546,6 +546,41 @@ int main()
         wrong = self.do(MILLRACE, "cc", "-arch=sm_80", "-I", "deep", "-DWRONG", "-c", "my src/t.cu", expect=1)
         self.assertIn("my src/t.cu:16:24: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
+    def test_shared_variables_of_classes(self):
+        """Nobody runs their constructors, as with nvcc; where they are told of by clang one after the other, in a template, by a macro, and beside a launch that macros put together."""
+        (self.path / "classes.cu").write_text("""#include <cstdio>
+struct made { float x = 1, y = 2; __device__ made() : x(3) {} __device__ ~made() { x = 0; } };
+#define LESS <
+#define ROOM(name) __shared__ made name
+template <class T> __device__ float sum(float a)
+{
+    __shared__ T v;
+    static __shared__ T w[3][2],
+        u; int n = 5;
+    ROOM(r);
+    v.x = a; w[1][1].x = a + 1; u.y = r.x = 0;
+    auto both = [=] { return v.x + w[1][1].x; };
+    return both() + sizeof v + sizeof(w) + __LINE__ * 1000 + n;
+}
+__global__ void k(float *p) { *p = sum<made>(*p); }
+int main()
+{
+    float *p;
+    cudaMallocManaged(&p, 4);
+    *p = 4;
+    k <<LESS 1, 1>>>(p);
+    cudaDeviceSynchronize();
+    printf("%g %s:%d\\n", *p, __FILE__, __LINE__);
+#ifdef WRONG
+    k<<<1, 1>>>(nothing);
+#endif
+}
+""")
+        self.cc("classes.cu", "-o", "classes")
+        self.assertEqual(self.do(MILLRACE, "run", "--", "./classes").stdout, "13070 classes.cu:23\n")
+        wrong = self.cc("-DWRONG", "-c", "classes.cu", expect=1)
+        self.assertIn("classes.cu:25:17: error: use of undeclared identifier 'nothing'", wrong.stderr)
+
     def test_launches_from_kernels(self):
         """Each place gets one message, whatever clang finds wrong with it; other errors are as they were."""
         (self.path / "x.cu").write_text("""__global__ void child(int *p) { *p = 1; }

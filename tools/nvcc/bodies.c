@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "bodies.h"
+#include "ptx/spelling.h"
 #include "shim.h"
 
 /* What is known of the declaration at hand. */
@@ -254,8 +255,9 @@ static int preprocess(const struct request *request, const struct mr_words *word
 bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output, struct mr_words *out)
 {
     struct mr_text text = { .data = NULL }, less = { .data = NULL };
-    bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && bodies_drop(mr_text_chars(&text), &less) && !less.failed &&
-        file_write(request, output, mr_text_chars(&less), less.length);
+    bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && text.data;
+    size_t changes = good ? mr_spelling_mend(text.data, text.length) : 0; /* those that macros make */
+    good = good && bodies_drop(text.data, &less) + changes && !less.failed && file_write(request, output, mr_text_chars(&less), less.length);
     mr_text_clear(&text);
     mr_text_clear(&less);
     if (good)

@@ -210,53 +210,100 @@ static int move_tables(const struct request *request, const struct mr_words *com
     return status;
 }
 
-/* Runs the compiler; what it says of launches from kernels is told in our words. */
-static int run_and_tell(const struct request *request, const struct mr_words *words, const char *source)
+/* Runs the compiler; what it says goes to `said`. */
+static int run_and_listen(const struct request *request, const struct mr_words *words, const char *source, struct mr_text *said)
 {
-    struct mr_text said = { .data = NULL }, told = { .data = NULL };
     char *path = step_file(request, source, ".device.log");
     unlink(path);
     step_messages(path);
     int status = step_run(request, words, NULL);
     step_messages(NULL);
-    if (access(path, R_OK) == 0 && file_read(path, &said))
-        mr_launches_tell(mr_text_chars(&said), &told);
-    fputs(told.failed ? mr_text_chars(&said) : mr_text_chars(&told), stderr);
+    mr_text_clear(said);
+    if (access(path, R_OK) == 0)
+        file_read(path, said);
     unlink(path);
-    mr_text_clear(&told);
-    mr_text_clear(&said);
     mr_free(path);
     return status;
 }
 
+/* What clang says of launches from kernels is told in our words. */
+static void tell(const struct mr_text *said)
+{
+    struct mr_text told = { .data = NULL };
+    mr_launches_tell(mr_text_chars(said), &told);
+    fputs(told.failed ? mr_text_chars(said) : mr_text_chars(&told), stderr);
+    mr_text_clear(&told);
+}
+
+static void add_last(struct mr_words *words, const char *depends, const char *output, const char *source)
+{
+    const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", output, "--", source };
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        mr_words_add(words, last[i], "");
+}
+
+/* Compiles by the words in `common`, and where clang refuses that, as a text in another spelling; then `common` is for that text, and *text its file. Of two refusals
+ * the first is told. */
+static int compile(const struct request *request, struct mr_words *common, const char *source, const char *depends, const char *output, char **text)
+{
+    struct mr_words words = { .items = NULL }, again = { .items = NULL }, places = { .items = NULL };
+    struct mr_text said = { .data = NULL }, said_again = { .data = NULL };
+    words_add_all(&words, common);
+    add_last(&words, depends, output, source);
+    int status = run_and_listen(request, &words, source, &said), second = status;
+    if (status != 0 && !request->dry_run)
+        *text = step_file(request, source, ".again.cu");
+    for (const struct mr_text *last = &said; second != 0 && !request->dry_run && again_text(request, common, source, mr_text_chars(last), &places, depends, *text, &again);
+        last = &said_again) {
+        mr_words_clear(&words);
+        words_add_all(&words, &again);
+        const char *const end[] = { "-S", "-o", output, "--", *text };
+        for (size_t i = 0; i < sizeof end / sizeof *end; i++)
+            mr_words_add(&words, end[i], "");
+        second = run_and_listen(request, &words, source, &said_again);
+    }
+    tell(second == 0 && status != 0 ? &said_again : &said);
+    if (second == 0 && status != 0) {
+        mr_words_clear(common);
+        words_add_all(common, &again);
+    } else if (*text) {
+        mr_free(*text);
+        *text = NULL;
+    }
+    mr_text_clear(&said_again);
+    mr_text_clear(&said);
+    mr_words_clear(&places);
+    mr_words_clear(&again);
+    mr_words_clear(&words);
+    return second;
+}
+
 int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
 {
-    struct mr_words common = { .items = NULL }, words = { .items = NULL };
+    struct mr_words common = { .items = NULL };
+    char *text = NULL;
     if (nvidia_chosen())
         return nvidia_compile(request, "-ptx", &target, 1, source, output);
     if (request->verbose || request->dry_run) /* build systems look for these words, which NVIDIA's steps have */
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &common);
-    words_add_all(&words, &common);
     char *depends = step_file(request, source, ".device.d"), *between = is_one_way(output) ? step_file(request, source, ".device.ptx") : NULL;
     const char *to = between ? between : output;
-    const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", to, "--", source };
-    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-        mr_words_add(&words, last[i], "");
-    int status = run_and_tell(request, &words, source);
+    int status = compile(request, &common, source, depends, to, &text);
+    const char *compiled = text ? text : source;
     if (status != 0)
         cccl_explain(request, &common, source);
     if (status == 0)
-        status = move_tables(request, &common, source, target, to);
+        status = move_tables(request, &common, compiled, target, to);
     if (status == 0)
-        status = managed_mark(request, places, &common, source, depends, to);
+        status = managed_mark(request, places, &common, source, compiled, depends, to);
     if (status == 0)
         status = mend_ptx(request, target, to);
     unlink(depends); /* not one of those that --keep is for */
     if (status == 0 && between)
         status = show(request, between, output);
     mr_words_clear(&common);
-    mr_words_clear(&words);
+    mr_free(text);
     mr_free(between);
     mr_free(depends);
     return status;

@@ -37,8 +37,8 @@ static bool look(const struct places *places, const char *source, const char *de
     return found;
 }
 
-int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *depends,
-    const char *output)
+int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *compiled,
+    const char *depends, const char *output)
 {
     struct mr_words words = { .items = NULL }, names = { .items = NULL };
     struct mr_text ir = { .data = NULL }, ptx = { .data = NULL }, marked = { .data = NULL };
@@ -46,7 +46,7 @@ int managed_mark(const struct request *request, const struct places *places, con
         return 0;
     char *file = step_file(request, source, ".device.ll");
     words_add_all(&words, device);
-    const char *const last[] = { "-w", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file, "--", source };
+    const char *const last[] = { "-w", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file, "--", compiled };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
     int status = step_run(request, &words, NULL);

@@ -8,6 +8,7 @@
  *   device.c    the device half of a source: PTX for each architecture, packed into a fat binary
  *   host.c      the host half, sources without device code, the link
  *   bodies.c    a host half that clang refuses: again, without what runs on the device
+ *   again.c     a device half that clang refuses: again, in a spelling that it takes
  *   managed.c   managed variables, which take a step more in both halves
  *   spelling.c  spellings that clang does not take, in sources and headers
  *   cccl.c      where NVIDIA's C++ headers are
@@ -185,9 +186,9 @@ int host_archive(const struct request *request, char *const *objects);
 const char *host_program(const struct request *request);
 
 /* managed.c */
-/* After a source became PTX in `output` by the words `device`, which wrote the list `depends`: marks its managed variables. */
-int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *depends,
-    const char *output);
+/* After a source, as the text in `compiled`, became PTX in `output` by the words `device`; `depends` lists what it includes: marks its managed variables. */
+int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *compiled,
+    const char *depends, const char *output);
 /* Whether managed_mark found the word `__managed__` in the source or what it includes. */
 bool managed_known(const char *source);
 /* The host half of such a source: clang's words up to `-c`, except for output and source. */
@@ -201,6 +202,12 @@ void cccl_explain(const struct request *request, const struct mr_words *common, 
 
 /* spelling.c: adds what makes clang read the source and its headers in a spelling that it takes, if that is another. */
 void spelling_words(const struct request *request, const char *source, struct mr_words *words);
+
+/* again.c: after clang refused the device half in `source` by the words `common` and said `said`: writes it to `text`, preprocessed and in a spelling that clang takes, and fills
+ * `words` for that text and `depends` with what it includes. `places` keeps what earlier calls for the source learnt, and begins empty. False if nothing is to be changed, or
+ * no more than the last time. */
+bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said, struct mr_words *places, const char *depends,
+    const char *text, struct mr_words *words);
 
 /* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);

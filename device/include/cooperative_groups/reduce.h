@@ -69,8 +69,8 @@ MR_DEVICE void reduce_update_async(const Group &group, Atomic &to, Value value, 
     Value sum = reduce(group, value, operation);
     if (group.thread_rank() != 0)
         return;
-    typename Atomic::value_type old = to.load();
-    while (!to.compare_exchange_weak(old, (typename Atomic::value_type)operation(old, sum)))
+    auto old = to.load();
+    while (!to.compare_exchange_weak(old, (decltype(old))operation(old, sum)))
         ;
 }
 

@@ -48,13 +48,13 @@ template <class Group, class T, class Operation> MR_DEVICE T exclusive_scan(cons
 template <class Group, class T> MR_DEVICE T exclusive_scan(const Group &group, T value) { return exclusive_scan(group, value, plus<T>()); }
 
 /* The same behind what `to` (a cuda::atomic or cuda::atomic_ref) held before, to which the group's whole result is added in one step. */
-template <class Group, class Atomic, class T, class Operation> MR_DEVICE typename Atomic::value_type mr_update(const Group &group, Atomic &to, T value, Operation operation)
+template <class Group, class Atomic, class T, class Operation> MR_DEVICE auto mr_update(const Group &group, Atomic &to, T value, Operation operation) -> decltype(to.load())
 {
     T whole = reduce(group, value, operation);
-    typename Atomic::value_type old{};
+    decltype(to.load()) old{};
     if (group.thread_rank() == 0) {
         old = to.load();
-        while (!to.compare_exchange_weak(old, (typename Atomic::value_type)operation(old, whole)))
+        while (!to.compare_exchange_weak(old, (decltype(old))operation(old, whole)))
             ;
     }
     return group.shfl(old, 0);

@@ -21,7 +21,7 @@
 
 void mr_prepare_last_words(struct mr_words *words)
 {
-    static const char *const last[] = { "-S", "-MD", "-MF/dev/fd/3", "-o-", "-" };
+    static const char *const last[MR_LAST_WORDS] = { "-S", "-MD", "-MF/dev/fd/3", "-o-", "-" };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(words, last[i], "");
 }

@@ -12,6 +12,7 @@
 #define MR_HEADERS_AT 1
 
 /* The compiler's last words in a compilation: the source from standard input, what comes out to the descriptors of mr_run. */
+#define MR_LAST_WORDS 5
 void mr_prepare_last_words(struct mr_words *words);
 
 /* `words` (without the last) changed to use precompiled headers, which are made if they are not there. True with the words and the path of the headers. */
@@ -28,6 +29,10 @@ enum mr_run_status mr_managed_mark(const struct _nvrtcProgram *program, struct m
 
 /* tables.c: after the same: moves const tables to global memory where they take more constant memory than there is. */
 enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *words, unsigned capability);
+
+/* again.c: after a compilation by `words` (with the last) was refused: compiles the preprocessed text in another spelling, where that is one. DONE: then all of `run`, `words` and
+ * `source` is of that text. FAILED: nothing has changed. */
+enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source);
 
 /* Compiles run->input in a process that waits for it. FAILED also if there is none. Then, and after all failures but a missing header, nothing is
  * in run's texts. */

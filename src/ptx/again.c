@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words for a text that has been through the preprocessor; see again.h. */
+#include "ptx/again.h"
+
+#include <string.h>
+
+/* Macros of the preprocessor, and files before the source: as one word, or with the value in the next. */
+static bool is_spent(const char *word, bool *with_next)
+{
+    static const char *const begins[] = { "-D", "-U", "-include", "-imacros" };
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t length = strlen(begins[i]);
+        if (strncmp(word, begins[i], length) == 0) {
+            *with_next = word[length] == '\0';
+            return true;
+        }
+    }
+    return false;
+}
+
+void mr_again_words(const struct mr_words *words, struct mr_words *out)
+{
+    bool with_next = false;
+    for (size_t i = 0; i < words->count; i++) {
+        bool value = i && strcmp(words->items[i - 1], "-Xclang") == 0;
+        if (!value && is_spent(words->items[i], &with_next))
+            i += with_next;
+        else
+            mr_words_add(out, words->items[i], "");
+    }
+    /* Its macros have been spent, and what it says of the text it has said of the source. */
+    mr_words_add(out, "-Wno-unused", "");
+    out->failed = out->failed || words->failed;
+}
