@@ -316,11 +316,17 @@ __attribute__((device, unused)) inline void operator delete(void *pointer, size_
 __attribute__((device, unused)) inline void operator delete[](void *pointer, size_t, std::align_val_t) noexcept { free(pointer); }
 #endif
 #ifdef __CUDACC_RTC__
-/* What NVRTC has without an include: this class, whose members are constexpr, and so the device's too, and the runtime's statuses. The name is the guard of
- * NVIDIA's header of the same, which a client may bring. */
+/* What NVRTC has without an include: this class, whose members are constexpr, and so the device's too, and the runtime's types. The guards are those of
+ * NVIDIA's headers, which a client may bring. */
 #include <initializer_list>
-#include "include/millrace_error.h"
-#define __DRIVER_TYPES_H__
+#define __NV_BUILTIN_INITIALIZER_LIST 1
+#define CUDARTAPI
+#define CUDART_CB
+#include "include/device_types.h"
+#include "include/millrace_driver_types.h"
+#include "include/millrace_library_types.h"
+#define __LIBRARY_TYPES_H__
+#define __DEVICE_TYPES_H__
 #endif
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
     const char *function, size_t character_size);

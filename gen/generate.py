@@ -29,7 +29,6 @@ KINDS = {
 # The runtime library's, from spec/runtime/.
 RUNTIME_KINDS = {
     "runtime_impl.h": lambda f, e, inc: runtime.emit_impl_h(f),
-    "millrace_error.h": lambda f, e, inc: runtime.emit_device_errors(e),
     "runtime_errors.inc": lambda f, e, inc: runtime.emit_error_table(e),
     "runtime_driver.inc": lambda f, e, inc: runtime.emit_driver_inc(f, Path(inc).parent / "src" / "libs" / "cudart"),
     "runtime-coverage.md": lambda f, e, inc: runtime.emit_coverage(f),

@@ -50,7 +50,34 @@ MR_MATH(exp, expf, MR_NEAREST_exp) MR_MATH(exp2, exp2f, MR_NEAREST_exp2) MR_MATH
 MR_MATH(log, logf, MR_NEAREST_log) MR_MATH(log2, log2f, MR_AS_IT_IS) MR_MATH(log10, log10f, MR_NEAREST_log10)
 MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos) MR_MATH(tanh, tanhf, MR_AS_IT_IS)
 MR_MATH(floor, floorf, MR_AS_IT_IS) MR_MATH(ceil, ceilf, MR_AS_IT_IS) MR_MATH(trunc, truncf, MR_AS_IT_IS) MR_MATH(rint, rintf, MR_AS_IT_IS)
-MR_MATH(tanh_approx, tanhf, MR_AS_IT_IS)
+/* Hardware's own approximation, bit by bit: small arguments as they are, 1 from 8 on, between them the number next to the tangent towards 0, but for those
+ * that stand here and have the next one or the one before. */
+#if MR_DIGITS == 10
+#define MR_TANH_SMALL 0x1c07u
+#define MR_TANH_MORE(x) \
+    ((x) == 0x29c6 || (x) == 0x2c95 || (x) == 0x2c96 || (x) == 0x2e39 || (x) == 0x2e9d || (x) == 0x3064 || (x) == 0x323f || (x) == 0x32ff || (x) == 0x355b || \
+     (x) == 0x372d || (x) == 0x3824 || (x) == 0x399a || (x) == 0x3cc9 || (x) == 0x3de3 || (x) == 0x3ed6 || (x) == 0x4080)
+#define MR_TANH_LESS(x) \
+    ((x) == 0x2d3f || (x) == 0x39f8 || (x) == 0x3c8e || (x) == 0x3c9d || (x) == 0x3db8 || (x) == 0x3e23 || (x) == 0x3eab || (x) == 0x4429)
+#else
+#define MR_TANH_SMALL 0x3b80u
+#define MR_TANH_MORE(x) false
+#define MR_TANH_LESS(x) ((x) == 0x3f3f)
+#endif
+MR_DEVICE MR_SMALL htanh_approx(MR_SMALL x)
+{
+    unsigned int size = x.__x & 0x7fffu, sign = x.__x & 0x8000u, one = (unsigned int)MR_FROM(1.0f).__x, eight = (unsigned int)MR_FROM(8.0f).__x;
+    if (mr_wide(x) != mr_wide(x))
+        return MR_BITS(0x7fff);
+    float tangent = tanhf(mr_wide(MR_BITS(size)));
+    MR_SMALL nearest = MR_FROM(tangent);
+    unsigned int bits = (unsigned int)nearest.__x - (mr_wide(nearest) > tangent ? 1u : 0u) + (MR_TANH_MORE(size) ? 1u : 0u) - (MR_TANH_LESS(size) ? 1u : 0u);
+    return MR_BITS(sign | (size <= MR_TANH_SMALL ? size : size >= eight ? one : bits));
+}
+MR_PAIR1(h2tanh_approx, htanh_approx)
+#undef MR_TANH_SMALL
+#undef MR_TANH_MORE
+#undef MR_TANH_LESS
 #undef MR_MATH
 #undef MR_RECIPROCAL
 #undef MR_RECIPROCAL_ROOT

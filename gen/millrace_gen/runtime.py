@@ -333,12 +333,6 @@ def _error_enum(errors):
                      [f"    {errors[-1][0]} = {errors[-1][1]}", "};", "typedef enum cudaError cudaError_t;"])
 
 
-def emit_device_errors(errors):
-    """millrace_error.h: of driver_types.h, what NVRTC gives to sources without an include."""
-    return "\n".join(["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {GENERATED} */", "#ifndef MILLRACE_ERROR_H", "#define MILLRACE_ERROR_H", "",
-                      _error_enum(errors), "", "#endif"]) + "\n"
-
-
 def emit_header(name, functions, errors, include_dir):
     """One of the runtime's public headers, from include/runtime/<name>.in."""
     folder = Path(include_dir) / "runtime"

@@ -103,3 +103,14 @@ extern "C" __global__ void directed(unsigned short *out, unsigned int *masks, co
     for (int k = 0; k < 12; k++)
         masks[i * 12 + k] = all[k];
 }
+
+/* Hardware's tangent of all numbers: of halves, then of bfloat16s; singly, then in pairs. */
+extern "C" __global__ void tangents(unsigned short *out)
+{
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned short bits = (unsigned short)i;
+    out[i] = __half_as_ushort(htanh_approx(__ushort_as_half(bits)));
+    out[65536 + i] = __bfloat16_as_ushort(htanh_approx(__ushort_as_bfloat16(bits)));
+    out[2 * 65536 + i] = __half_as_ushort(__high2half(h2tanh_approx(__halves2half2(__ushort_as_half(1), __ushort_as_half(bits)))));
+    out[3 * 65536 + i] = __bfloat16_as_ushort(__low2bfloat16(h2tanh_approx(__halves2bfloat162(__ushort_as_bfloat16(bits), __ushort_as_bfloat16(1)))));
+}

@@ -306,6 +306,33 @@ static void test_casts(void **state)
             fail_msg("conversion %d: %u are wrong", i, wrong[i]);
 }
 
+static uint32_t checksum(const uint16_t *numbers, size_t count)
+{
+    uint32_t sum = 0xffffffff;
+    for (size_t i = 0; i < 2 * count; i++) {
+        sum ^= (numbers[i / 2] >> (i % 2 * 8)) & 0xff;
+        for (int k = 0; k < 8; k++)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+/* htanh_approx and h2tanh_approx of each number, against an H100's: the CRC-32 of its results. */
+static void test_tangents(void **state)
+{
+    static uint16_t got[4][65536];
+    CUfunction function;
+    CUdeviceptr memory;
+    (void)state;
+    OK(cuModuleGetFunction(&function, module, "tangents"));
+    OK(cuMemAlloc(&memory, sizeof got));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &memory }, NULL));
+    OK(cuMemcpyDtoH(got, memory, sizeof got));
+    OK(cuMemFree(memory));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(checksum(got[i], 65536), i % 2 ? 0xa1373044 : 0x4fdbebf7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +344,7 @@ int main(void)
         cmocka_unit_test(test_to_whole),
         cmocka_unit_test(test_casts),
         cmocka_unit_test(test_directed),
+        cmocka_unit_test(test_tangents),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -17,7 +17,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent / "halves"
 # Pairs are more than NVIDIA's, which have copying members of their own: these can be copied like any other memory, as sources that union or memcpy them expect.
 MORE = {"__half2": " trivially_copyable moved_without_throw", "__nv_bfloat162": " trivially_copyable moved_without_throw"}
-# Hardware's own approximation: test_half.c knows its bounds.
+# Not among the recorded sums: test_half.c compares each number with hardware's.
 APPROXIMATE = re.compile(r"tanh_approx\(")
 OFF = {
     "__CUDA_NO_HALF_CONVERSIONS__": "__half h = 1.0f; (void)h;", "__CUDA_NO_BFLOAT16_CONVERSIONS__": "__nv_bfloat16 h = 1.0f; (void)h;",

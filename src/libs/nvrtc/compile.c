@@ -126,7 +126,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",
         /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8 bits. */
         "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
-        "-DCCCL_DISABLE_NVFP8_SUPPORT=1", "-Xclang", "-fcuda-allow-variadic-functions",
+        "-DCCCL_DISABLE_NVFP8_SUPPORT=1", "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
         /* Loops whose count is not known are unrolled by nobody: the driver compiles for another machine than the PTX's, and this
          * would double the time that compiling takes. */
         "-mllvm", "-unroll-runtime=false" };
