@@ -398,10 +398,16 @@ static void our_headers_first(void **state)
 {
     (void)state;
     char folder[4096], word[4200];
-    const char *const names[] = { "cuda_fp16.h", "own.h" }, *const texts[] = { "#error not this one\n", "#define VALUE 4711\n" };
+    /* The second is as CCCL has it for NVRTC, in a folder of its own. */
+    static const char *const names[] = { "cuda_fp16.h", "cuda/__barrier/barrier_block_scope.h", "own.h" };
+    static const char *const texts[] = { "#error not this one\n", "struct at { int x; };\nstatic_assert(!(&(((at *) 0)->x)), \"not the first\");\n", "#define VALUE 4711\n" };
     snprintf(folder, sizeof folder, "%s/brought%d", getenv("MR_TEST_FOLDER") ? getenv("MR_TEST_FOLDER") : ".", (int)getpid());
-    assert_int_equal(mkdir(folder, 0700), 0);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
+        static const char *const below[] = { "", "/cuda", "/cuda/__barrier" };
+        snprintf(word, sizeof word, "%s%s", folder, below[i]);
+        assert_int_equal(mkdir(word, 0700), 0);
+    }
+    for (int i = 0; i < 3; i++) {
         snprintf(word, sizeof word, "%s/%s", folder, names[i]);
         FILE *file = fopen(word, "w");
         fputs(texts[i], file);
@@ -409,13 +415,16 @@ static void our_headers_first(void **state)
     }
     snprintf(word, sizeof word, "-I%s", folder);
     const char *words[] = { word };
-    nvrtcProgram program = program_of("#include <cuda_fp16.h>\n#include <own.h>\n__global__ void k(int *p, __half h) { *p = VALUE + (int)(float)h; }\n", NULL);
+    nvrtcProgram program = program_of("#include <cuda_fp16.h>\n#include <cuda/__barrier/barrier_block_scope.h>\n#include <own.h>\n__global__ void k(int *p, __half h) { *p = VALUE + (int)(float)h; }\n", NULL);
     if (nvrtcCompileProgram(program, 1, words) != NVRTC_SUCCESS)
         fail_msg("%s", log_of(program));
     nvrtcDestroyProgram(&program);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
+        static const char *const below[] = { "/cuda/__barrier", "/cuda", "" };
         snprintf(word, sizeof word, "%s/%s", folder, names[i]);
         unlink(word);
+        snprintf(word, sizeof word, "%s%s", folder, below[i]);
+        rmdir(word);
     }
     rmdir(folder);
 }
@@ -430,6 +439,10 @@ static void what_sources_expect(void **state)
         "#include <cassert>\n#include <driver_types.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
         "using int64_t = signed long long;\nusing uint64_t = unsigned long long;\nusing intptr_t = int64_t;\n"
         "cudaError_t status() { return cudaSuccess; }\n"
+        "#ifndef __NV_BUILTIN_INITIALIZER_LIST\n#error no lists\n#endif\n"
+        "template <cudaSharedMemConfig = cudaSharedMemBankSizeFourByte, class T> cudaStream_t stream_of(T) { return cudaStreamLegacy; }\n"
+        "typedef cudaDataType types[sizeof(cudaDeviceProp)];\n"
+        "namespace thrust { namespace cub { using namespace ::cub; } template <class T> cudaError_t wait(T p) { return cub::SyncStream(p); } }\n" /* as Thrust has it */
         "extern \"C\" __device__ void *__cuda_syscall_aligned_malloc(size_t, size_t);\n" /* as CCCL declares it */
         "struct view { int sum = 0; view(const std::initializer_list<int> list) { for (int i : list) sum += i; } };\n"
         "float wide(const volatile __half &h) { return __half(__half_raw(h)); }\n"
