@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without gaps, and a height of 0 slices
- * without gaps. */
+/* Levels of detail and reserved fields are not looked at, as on hardware; a pitch of 0 means rows without gaps, and a
+ * height of 0 slices without gaps. */
 #include "prepare/box.h"
 
 #include <limits.h>
@@ -64,23 +64,23 @@ static CUresult side_of(const struct operand *from, size_t width, size_t height,
         return mr_bad_value("the %s's rows of %zu bytes from %zu on wrap", from->role, width, from->x);
     size_t pitch = from->pitch ? from->pitch : row;
     if (row > pitch)
-        return mr_bad_value("the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role, width, from->x,
-            pitch);
+        return mr_bad_value("the %s's rows of %zu bytes from %zu on are longer than its pitch of %zu", from->role,
+                            width, from->x, pitch);
     if ((height > 1 || depth > 1) && pitch > INT_MAX)
         return mr_bad_value("the %s's pitch of %zu bytes is above the device's limit", from->role, pitch);
     if (__builtin_add_overflow(from->y, height, &rows))
         return mr_bad_value("the %s's %zu rows from %zu on wrap", from->role, height, from->y);
     size_t slice_rows = from->height ? from->height : rows;
     if (depth > 1 && rows > slice_rows)
-        return mr_bad_value("the %s's %zu rows from %zu on are more than its height of %zu", from->role, height, from->y,
-            from->height);
+        return mr_bad_value("the %s's %zu rows from %zu on are more than its height of %zu", from->role, height,
+                            from->y, from->height);
     side->pitch = pitch;
     if ((depth > 1 || from->z) && __builtin_mul_overflow(pitch, slice_rows, &slice))
         return mr_bad_value("the %s's slices of %zu rows of %zu bytes wrap", from->role, from->height, pitch);
     side->slice = slice;
-    if (!first_byte(base, from, pitch, slice, &side->address) ||
-        !same_allocation(base, side->address))
-        return mr_bad_value("the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y, from->z);
+    if (!first_byte(base, from, pitch, slice, &side->address) || !same_allocation(base, side->address))
+        return mr_bad_value("the %s's offset (%zu, %zu, %zu) leaves its allocation", from->role, from->x, from->y,
+                            from->z);
     if (!base)
         side->address = 0;
     return CUDA_SUCCESS;
@@ -88,10 +88,11 @@ static CUresult side_of(const struct operand *from, size_t width, size_t height,
 
 CUresult mr_box_sides(const CUDA_MEMCPY3D *box, struct mr_side *to, struct mr_side *from)
 {
-    const struct operand source = { "source", box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray, box->srcXInBytes, box->srcY, box->srcZ,
-        box->srcPitch, box->srcHeight };
-    const struct operand destination = { "destination", box->dstMemoryType, box->dstHost, box->dstDevice, box->dstArray, box->dstXInBytes,
-        box->dstY, box->dstZ, box->dstPitch, box->dstHeight };
+    const struct operand source = {"source",         box->srcMemoryType, box->srcHost, box->srcDevice, box->srcArray,
+                                   box->srcXInBytes, box->srcY,          box->srcZ,    box->srcPitch,  box->srcHeight};
+    const struct operand destination = {"destination", box->dstMemoryType, box->dstHost, box->dstDevice,
+                                        box->dstArray, box->dstXInBytes,   box->dstY,    box->dstZ,
+                                        box->dstPitch, box->dstHeight};
     CUresult status = side_of(&source, box->WidthInBytes, box->Height, box->Depth, from);
     return status == CUDA_SUCCESS ? side_of(&destination, box->WidthInBytes, box->Height, box->Depth, to) : status;
 }

@@ -10,7 +10,7 @@
 #include "object/device.h"
 #include "object/object.h"
 
-CUresult (mr_bad_value)(const char *format, ...)
+CUresult(mr_bad_value)(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -19,9 +19,9 @@ CUresult (mr_bad_value)(const char *format, ...)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult (mr_bad_handle)(const char *what, const void *handle)
+CUresult(mr_bad_handle)(const char *what, const void *handle)
 {
-    static const enum mr_kind kinds[] = { MR_KIND_STREAM, MR_KIND_ARRAY, MR_KIND_MIPMAP };
+    static const enum mr_kind kinds[] = {MR_KIND_STREAM, MR_KIND_ARRAY, MR_KIND_MIPMAP};
     mr_call_log(MR_LOG_INFO, "%p is not a live %s", handle, what);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (mr_object_is_orphan(handle, kinds[i]))

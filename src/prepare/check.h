@@ -11,8 +11,8 @@ struct mr_device;
 /* Logs "<name of the call>: <message>" (base/call.h) and returns CUDA_ERROR_INVALID_VALUE. */
 CUresult mr_bad_value(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
-/* Logs "<name of the call>: <handle> is not a live <what>" and returns CUDA_ERROR_INVALID_HANDLE; CUDA_ERROR_CONTEXT_IS_DESTROYED if it is a stream's or an array's that ended
- * with its context. */
+/* Logs "<name of the call>: <handle> is not a live <what>" and returns CUDA_ERROR_INVALID_HANDLE;
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED if it is a stream's or an array's that ended with its context. */
 CUresult mr_bad_handle(const char *what, const void *handle) __attribute__((cold));
 
 #ifdef __clang_analyzer__

@@ -11,7 +11,8 @@ CUresult mr_function_find(CUfunction handle, struct mr_context *context, struct 
         *out = function;
         return CUDA_SUCCESS;
     }
-    /* Like the function's, the kernel's record is good for this visit; its function may have ended, which the call that takes its module finds out. */
+    /* Like the function's, the kernel's record is good for this visit; its function may have ended, which the call that
+     * takes its module finds out. */
     struct mr_kernel *kernel = mr_object_find(handle, MR_KIND_KERNEL);
     function = kernel ? mr_kernel_function_near(kernel, context->slot) : NULL;
     if (__builtin_expect(function != NULL, 1)) {

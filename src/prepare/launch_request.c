@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be wrong with a launch, in the order in which hardware reports it, and the record of one that is right. Nothing here takes a lock: handles are
- * looked up without one, machine code comes from a table of the program, and the launch record, which holds a copy of the parameters, from a per-thread cache. */
+/* What can be wrong with a launch, in the order in which hardware reports it, and the record of one that is right.
+ * Nothing here takes a lock: handles are looked up without one, machine code comes from a table of the program, and the
+ * launch record, which holds a copy of the parameters, from a per-thread cache. */
 #include "prepare/launch_request.h"
 
 #include <string.h>
@@ -21,11 +22,12 @@ __attribute__((cold)) static CUresult refuse_shape(const struct mr_launch_reques
     if (info->launch_threads == 0)
         return mr_bad_value("kernel '%s': %zu bytes of local memory for each thread are more than a thread can have",
                             info->name, info->local_bytes);
-    return mr_bad_value("kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
-                        "a grid 1 to %ux%ux%u blocks",
-                        info->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X,
-                        MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "",
-                        MR_MAX_GRID_X, MR_MAX_GRID_Y, MR_MAX_GRID_Z);
+    return mr_bad_value(
+        "kernel '%s': a grid of %ux%ux%u blocks of %ux%ux%u threads; a block has 1 to %u threads (x to %u, y to %u, z to %u)%s, "
+        "a grid 1 to %ux%ux%u blocks",
+        info->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], info->max_threads, MR_MAX_BLOCK_X,
+        MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z, info->required[0] ? ", the shape that its .reqntid states" : "", MR_MAX_GRID_X,
+        MR_MAX_GRID_Y, MR_MAX_GRID_Z);
 }
 
 static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3], const struct mr_entry *info)
@@ -41,8 +43,8 @@ static inline bool shape_is_valid(const unsigned grid[3], const unsigned block[3
            (block[0] == info->required[0] && block[1] == info->required[1] && block[2] == info->required[2]);
 }
 
-/* Parameters in one buffer. A C struct may be padded at its end. Hardware takes a buffer that is too short, if not empty, and one
- * that is too long exhausts its resources. What is missing is zero here. */
+/* Parameters in one buffer. A C struct may be padded at its end. Hardware takes a buffer that is too short, if not
+ * empty, and one that is too long exhausts its resources. What is missing is zero here. */
 static CUresult copy_buffer(const struct mr_launch_request *request, const struct mr_entry *info, unsigned char *to)
 {
     size_t size = request->buffer_size;
@@ -51,7 +53,7 @@ static CUresult copy_buffer(const struct mr_launch_request *request, const struc
                             info->param_bytes);
     if (size != info->param_bytes)
         mr_call_log(MR_LOG_INFO, "kernel '%s' takes %zu bytes of parameters, and %zu were passed", info->name,
-               info->param_bytes, size);
+                    info->param_bytes, size);
     if (size > ((info->param_bytes + 7) & ~(size_t)7))
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     memcpy(to, request->buffer, size < info->param_bytes ? size : info->param_bytes);
@@ -117,7 +119,8 @@ static CUresult prepare(const struct mr_launch_request *request, struct mr_funct
     return CUDA_SUCCESS;
 }
 
-/* The context in which a function is launched that no stream places: its own, or the current one for a kernel of a library. */
+/* The context in which a function is launched that no stream places: its own, or the current one for a kernel of a
+ * library. */
 static CUresult own_context(const struct mr_launch_request *request, struct mr_context **out)
 {
     struct mr_function *function = mr_object_find(request->function, MR_KIND_FUNCTION);
@@ -207,8 +210,9 @@ __attribute__((cold)) static CUresult refuse_attribute(int id, const char *what)
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-/* Attributes that permit something (overlap with the kernel before, a cache window, a domain for fences) or state a preference are met by doing the
- * ordinary thing. Those that demand something are refused unless they demand the ordinary thing. */
+/* Attributes that permit something (overlap with the kernel before, a cache window, a domain for fences) or state a
+ * preference are met by doing the ordinary thing. Those that demand something are refused unless they demand the
+ * ordinary thing. */
 CUresult mr_launch_attribute_check(const CUlaunchAttribute *attribute)
 {
     const CUlaunchAttributeValue *value = &attribute->value;

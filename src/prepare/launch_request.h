@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One launch, however it was asked for, and the launch record (kernel/launch.h) that it becomes. The entry points fill a request in; nothing of it is used after
- * the call. */
+/* One launch, however it was asked for, and the launch record (kernel/launch.h) that it becomes. The entry points fill
+ * a request in; nothing of it is used after the call. */
 #ifndef MR_PREPARE_LAUNCH_REQUEST_H
 #define MR_PREPARE_LAUNCH_REQUEST_H
 
@@ -28,10 +28,11 @@ struct mr_entry;
 struct mr_function;
 struct mr_launch;
 
-/* Checks everything but the stream and makes the launch, for `context`; NULL: the function's own, or the current one for a kernel of a library. The caller
- * owns the launch. *info is the entry's description, which lives as long as the launch. */
-CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out, const struct mr_entry **info)
-    __attribute__((warn_unused_result));
+/* Checks everything but the stream and makes the launch, for `context`; NULL: the function's own, or the current one
+ * for a kernel of a library. The caller owns the launch. *info is the entry's description, which lives as long as the
+ * launch. */
+CUresult mr_launch_prepare(const struct mr_launch_request *request, struct mr_context *context, struct mr_launch **out,
+                           const struct mr_entry **info) __attribute__((warn_unused_result));
 
 /* Can the function be launched in that shape, with that much dynamic shared memory? */
 bool mr_launch_fits(const struct mr_launch_request *request, struct mr_function *function);
@@ -39,8 +40,8 @@ bool mr_launch_fits(const struct mr_launch_request *request, struct mr_function 
 /* Whether attribute COOPERATIVE is among them, and set. */
 bool mr_attributes_cooperative(const CUlaunchAttribute *attributes, size_t count);
 
-/* Can a launch or a kernel node have this attribute? CUDA_ERROR_NOT_SUPPORTED for what demands something that there isn't, CUDA_ERROR_INVALID_VALUE for
- * unknown ones. */
+/* Can a launch or a kernel node have this attribute? CUDA_ERROR_NOT_SUPPORTED for what demands something that there
+ * isn't, CUDA_ERROR_INVALID_VALUE for unknown ones. */
 CUresult mr_launch_attribute_check(const CUlaunchAttribute *attribute) __attribute__((warn_unused_result));
 
 /* Reads the `extra` array, pairs of key and value up to CU_LAUNCH_PARAM_END, into the request; it may be NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a multiprocessor has room for, from the same numbers that the device's attributes report: threads, blocks, shared memory and registers. How they
- * are shared out is what NVIDIA documents with its occupancy calculator: registers go to whole warps, each in one partition of the
- * multiprocessor; shared memory goes to blocks in units. */
+/* What a multiprocessor has room for, from the same numbers that the device's attributes report: threads, blocks,
+ * shared memory and registers. How they are shared out is what NVIDIA documents with its occupancy calculator:
+ * registers go to whole warps, each in one partition of the multiprocessor; shared memory goes to blocks in units. */
 #include "prepare/resident.h"
 
 #include "base/call.h"
@@ -23,7 +23,8 @@ static unsigned least(unsigned a, unsigned b)
 
 unsigned mr_resident_dynamic_limit(struct mr_function *function)
 {
-    unsigned statics = (unsigned)function->info->static_shared, limit = mr_function_dynamic_limit(function->info, &function->settings);
+    unsigned statics = (unsigned)function->info->static_shared,
+             limit = mr_function_dynamic_limit(function->info, &function->settings);
     unsigned by_default = statics < MR_SHARED_DEFAULT ? MR_SHARED_DEFAULT - statics : 0;
     return limit > by_default ? limit : by_default;
 }
@@ -53,7 +54,8 @@ unsigned mr_resident_blocks(struct mr_function *function, unsigned threads, size
 }
 
 /* A launch with no more dynamic memory than it may have; anything else is refused elsewhere. */
-CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[3], const unsigned block[3], size_t dynamic)
+CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[3], const unsigned block[3],
+                              size_t dynamic)
 {
     const struct mr_device *device = function->module->context->device;
     unsigned threads = block[0] * block[1] * block[2];
@@ -63,7 +65,9 @@ CUresult mr_cooperative_check(struct mr_function *function, const unsigned grid[
     /* The product of three dimensions may need more than 64 bits. */
     if (grid[0] <= most && (uint64_t)grid[0] * grid[1] <= most && (uint64_t)grid[0] * grid[1] * grid[2] <= most)
         return CUDA_SUCCESS;
-    mr_call_log(MR_LOG_INFO, "kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
-           function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
+    mr_call_log(
+        MR_LOG_INFO,
+        "kernel '%s': %ux%ux%u blocks of %u threads; at most %llu can be under way together on %d multiprocessors",
+        function->info->name, grid[0], grid[1], grid[2], threads, (unsigned long long)most, device->multiprocessors);
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }

@@ -12,7 +12,8 @@ struct mr_context;
 struct mr_copy;
 struct mr_fill;
 
-/* What the program says an address is. The addresses are unified, so this only tells whether pageable memory is allowed. */
+/* What the program says an address is. The addresses are unified, so this only tells whether pageable memory is
+ * allowed. */
 enum mr_side_kind { MR_SIDE_HOST, MR_SIDE_DEVICE, MR_SIDE_UNIFIED };
 
 /* One operand: the address of its first byte, and the distances in bytes between rows and between slices. */
@@ -30,14 +31,16 @@ struct mr_place {
     struct mr_context *owner; /* of device memory; borrowed from the visit. NULL: of none, or host memory */
 };
 
-/* Checks a copy of `depth` slices of `height` rows of `width` bytes, none of them 0, that `device` makes, and fills in what a run executes, and where both sides are.
- * CUDA_ERROR_INVALID_VALUE for a null operand, a range that wraps or leaves its allocation, and pageable memory where device memory
- * belongs; the log says which. */
-CUresult mr_copy_prepare(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
-    struct mr_place *to_place, struct mr_place *from_place, struct mr_copy *out) __attribute__((warn_unused_result));
+/* Checks a copy of `depth` slices of `height` rows of `width` bytes, none of them 0, that `device` makes, and fills in
+ * what a run executes, and where both sides are. CUDA_ERROR_INVALID_VALUE for a null operand, a range that wraps or
+ * leaves its allocation, and pageable memory where device memory belongs; the log says which. */
+CUresult mr_copy_prepare(int device, const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+                         size_t depth, struct mr_place *to_place, struct mr_place *from_place, struct mr_copy *out)
+    __attribute__((warn_unused_result));
 
 /* The same of a fill of `height` rows of `width` elements of `element` bytes. */
-CUresult mr_fill_prepare(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width, size_t height,
-    struct mr_place *place, struct mr_fill *out) __attribute__((warn_unused_result));
+CUresult mr_fill_prepare(int device, CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
+                         size_t height, struct mr_place *place, struct mr_fill *out)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Works of kernels, copies, fills, host functions and events; see work.h. Statuses are those that hardware gave (tests/golden).
+/* Works of kernels, copies, fills, host functions and events; see work.h. Statuses are those that hardware gave
+ * (tests/golden).
  *
- * A kernel's parameters are copied into a launch record at once, so what the program passed may go; what cuGraphKernelNodeGetParams shows are
- * pointers into that record. */
+ * A kernel's parameters are copied into a launch record at once, so what the program passed may go; what
+ * cuGraphKernelNodeGetParams shows are pointers into that record. */
 #include "prepare/work.h"
 
 #include <string.h>
@@ -89,7 +90,8 @@ struct mr_work *mr_work_copy_kernel(const struct mr_work *from)
         return NULL;
     }
     for (size_t i = 0; i < count; i++)
-        work->kernel.pointers[i] = work->kernel.launch->params + ((unsigned char *)from->kernel.pointers[i] - from->kernel.launch->params);
+        work->kernel.pointers[i] =
+            work->kernel.launch->params + ((unsigned char *)from->kernel.pointers[i] - from->kernel.launch->params);
     work->kernel.params.kernelParams = count ? work->kernel.pointers : NULL;
     if (from->kernel.extra && !point_at_buffer(work)) {
         mr_work_drop(work);
@@ -104,14 +106,16 @@ bool mr_work_copy_attributes(struct mr_work *to, const struct mr_work *from)
     if (!to->kernel.attributes)
         return false;
     if (from->kernel.attribute_count)
-        memcpy(to->kernel.attributes, from->kernel.attributes, from->kernel.attribute_count * sizeof *to->kernel.attributes);
+        memcpy(to->kernel.attributes, from->kernel.attributes,
+               from->kernel.attribute_count * sizeof *to->kernel.attributes);
     to->kernel.attribute_count = from->kernel.attribute_count;
     return true;
 }
 
-/* Makes the work of a launch that was checked, which it takes over, also on failure. `buffer`: the program gave its parameters in one. */
-static CUresult work_of_launch(struct mr_launch *launch, const struct mr_entry *info, CUfunction function, CUkernel kernel, bool buffer,
-    struct mr_work **out)
+/* Makes the work of a launch that was checked, which it takes over, also on failure. `buffer`: the program gave its
+ * parameters in one. */
+static CUresult work_of_launch(struct mr_launch *launch, const struct mr_entry *info, CUfunction function,
+                               CUkernel kernel, bool buffer, struct mr_work **out)
 {
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_KERNEL, launch->context);
     if (!work) {
@@ -121,8 +125,12 @@ static CUresult work_of_launch(struct mr_launch *launch, const struct mr_entry *
     work->kernel.launch = launch;
     work->kernel.params = (CUDA_KERNEL_NODE_PARAMS_v3){
         .func = function,
-        .gridDimX = launch->grid[0], .gridDimY = launch->grid[1], .gridDimZ = launch->grid[2],
-        .blockDimX = launch->block[0], .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
+        .gridDimX = launch->grid[0],
+        .gridDimY = launch->grid[1],
+        .gridDimZ = launch->grid[2],
+        .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1],
+        .blockDimZ = launch->block[2],
         .sharedMemBytes = launch->dynamic_shared,
         .kern = kernel,
         .ctx = launch->context->handle,
@@ -135,7 +143,8 @@ static CUresult work_of_launch(struct mr_launch *launch, const struct mr_entry *
     return CUDA_SUCCESS;
 }
 
-/* The function of a kernel in a context, and the other way round, so that a node shows both whichever it was made of. */
+/* The function of a kernel in a context, and the other way round, so that a node shows both whichever it was made of.
+ */
 static CUresult resolve_kernel(CUfunction given, struct mr_context *context, CUfunction *function, CUkernel *kernel)
 {
     struct mr_kernel *found = mr_object_borrow(given, MR_KIND_KERNEL);
@@ -169,8 +178,8 @@ static CUresult prepare_work(const struct mr_launch_request *request, struct mr_
     return work_of_launch(launch, info, function, kernel, request->buffer != NULL, out);
 }
 
-CUresult mr_work_from_launch(const struct mr_launch_request *request, struct mr_context *context, const CUlaunchAttribute *attributes,
-    size_t attribute_count, struct mr_work **out)
+CUresult mr_work_from_launch(const struct mr_launch_request *request, struct mr_context *context,
+                             const CUlaunchAttribute *attributes, size_t attribute_count, struct mr_work **out)
 {
     struct mr_work *work;
     CUresult status = prepare_work(request, context, &work);
@@ -190,7 +199,7 @@ CUresult mr_work_from_launch(const struct mr_launch_request *request, struct mr_
 
 CUDA_KERNEL_NODE_PARAMS_v3 mr_kernel_params_widen(const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
-    CUDA_KERNEL_NODE_PARAMS_v3 wide = { 0 };
+    CUDA_KERNEL_NODE_PARAMS_v3 wide = {0};
     memcpy(&wide, params, sizeof *params);
     return wide;
 }
@@ -200,8 +209,8 @@ CUresult mr_work_from_kernel(const CUDA_KERNEL_NODE_PARAMS_v3 *params, struct mr
     struct mr_context *context = NULL;
     struct mr_launch_request request = {
         .function = params->func ? params->func : (CUfunction)params->kern,
-        .grid = { params->gridDimX, params->gridDimY, params->gridDimZ },
-        .block = { params->blockDimX, params->blockDimY, params->blockDimZ },
+        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
         .shared = params->sharedMemBytes,
         .params = params->kernelParams,
     };
@@ -222,11 +231,12 @@ static int device_of(const struct mr_context *context)
     return known ? known->device->ordinal : 0;
 }
 
-CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
-    struct mr_context *context, struct mr_work **out)
+CUresult mr_work_from_sides(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+                            size_t depth, struct mr_context *context, struct mr_work **out)
 {
-    static const CUmemorytype types[] = { [MR_SIDE_HOST] = CU_MEMORYTYPE_HOST, [MR_SIDE_DEVICE] = CU_MEMORYTYPE_DEVICE,
-        [MR_SIDE_UNIFIED] = CU_MEMORYTYPE_UNIFIED };
+    static const CUmemorytype types[] = {[MR_SIDE_HOST] = CU_MEMORYTYPE_HOST,
+                                         [MR_SIDE_DEVICE] = CU_MEMORYTYPE_DEVICE,
+                                         [MR_SIDE_UNIFIED] = CU_MEMORYTYPE_UNIFIED};
     struct mr_place places[2];
     struct mr_copy box;
     if (!width || !height || !depth)
@@ -262,13 +272,15 @@ CUresult mr_work_from_copy(const CUDA_MEMCPY3D *params, struct mr_context *conte
     struct mr_place places[2];
     struct mr_copy box;
     if (!params->WidthInBytes || !params->Height || !params->Depth)
-        return mr_bad_value("a copy can't have %zu x %zu x %zu bytes", params->WidthInBytes, params->Height, params->Depth);
-    if ((params->srcMemoryType == CU_MEMORYTYPE_ARRAY && !params->srcArray) || (params->dstMemoryType == CU_MEMORYTYPE_ARRAY && !params->dstArray))
+        return mr_bad_value("a copy can't have %zu x %zu x %zu bytes", params->WidthInBytes, params->Height,
+                            params->Depth);
+    if ((params->srcMemoryType == CU_MEMORYTYPE_ARRAY && !params->srcArray) ||
+        (params->dstMemoryType == CU_MEMORYTYPE_ARRAY && !params->dstArray))
         return mr_bad_value("an array is NULL");
     CUresult status = mr_box_sides(params, &to, &from);
     if (status == CUDA_SUCCESS)
-        status = mr_copy_prepare(device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth, &places[0], &places[1],
-            &box);
+        status = mr_copy_prepare(device_of(context), &to, &from, params->WidthInBytes, params->Height, params->Depth,
+                                 &places[0], &places[1], &box);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMCPY, context);
@@ -289,8 +301,8 @@ CUresult mr_work_from_fill(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_cont
         return mr_bad_value("elements of %u bytes; 1, 2 and 4 are possible", element);
     if (!params->width || !params->height)
         return mr_bad_value("a fill can't have %zu x %zu elements", params->width, params->height);
-    CUresult status = mr_fill_prepare(device_of(context), params->dst, params->pitch, params->value, element, params->width,
-        params->height, &place, &rows);
+    CUresult status = mr_fill_prepare(device_of(context), params->dst, params->pitch, params->value, element,
+                                      params->width, params->height, &place, &rows);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_work *work = mr_work_new(CU_GRAPH_NODE_TYPE_MEMSET, context);

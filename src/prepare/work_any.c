@@ -22,14 +22,15 @@ static CUresult from_copy_params(const CUDA_MEMCPY_NODE_PARAMS *params, struct m
 static CUresult from_fill_params(const CUDA_MEMSET_NODE_PARAMS_v2 *params, struct mr_work **out)
 {
     struct mr_context *context;
-    const CUDA_MEMSET_NODE_PARAMS fill = { params->dst, params->pitch, params->value, params->elementSize, params->width, params->height };
+    const CUDA_MEMSET_NODE_PARAMS fill = {params->dst,         params->pitch, params->value,
+                                          params->elementSize, params->width, params->height};
     CUresult status = mr_node_context(params->ctx, &context);
     return status == CUDA_SUCCESS ? mr_work_from_fill(&fill, context, out) : status;
 }
 
 static CUresult from_batch_params(const CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 *params, struct mr_work **out)
 {
-    const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { params->ctx, params->count, params->paramArray, params->flags };
+    const CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {params->ctx, params->count, params->paramArray, params->flags};
     return mr_work_from_batch(&batch, out);
 }
 
@@ -66,10 +67,12 @@ static bool unused_is_zero(const CUgraphNodeParams *params)
     return !params->reserved0[0] && !params->reserved0[1] && !params->reserved0[2] && !params->reserved2;
 }
 
-CUresult mr_work_from_params(CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count, struct mr_work **out)
+CUresult mr_work_from_params(CUgraphNodeParams *params, struct mr_graph *graph, const CUgraphNode *before, size_t count,
+                             struct mr_work **out)
 {
     if (!unused_is_zero(params))
-        return mr_bad_value("reserved fields, or bytes that a node of type %d does not use, are not 0", (int)params->type);
+        return mr_bad_value("reserved fields, or bytes that a node of type %d does not use, are not 0",
+                            (int)params->type);
     switch ((int)params->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         return mr_work_from_kernel(&params->kernel, out);

@@ -15,7 +15,7 @@ static CUresult refuse_child(const char *why)
 }
 
 CUresult mr_work_from_child(struct mr_graph *parent, CUgraph handle, CUgraphChildGraphNodeOwnership ownership,
-    struct mr_work **out)
+                            struct mr_work **out)
 {
     struct mr_graph *graph;
     CUresult status = mr_graph_require(handle, &graph);
@@ -56,7 +56,7 @@ static bool belongs(const struct mr_conditional *conditional, struct mr_graph *g
 }
 
 static CUresult check_conditional(const CUDA_CONDITIONAL_NODE_PARAMS *params, struct mr_graph *graph,
-    struct mr_conditional **out)
+                                  struct mr_conditional **out)
 {
     struct mr_conditional *conditional = mr_object_borrow((void *)(uintptr_t)params->handle, MR_KIND_CONDITIONAL);
     *out = conditional;

@@ -19,8 +19,8 @@ static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED || props->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return mr_bad_value("the pool's properties ask for allocation type %d, handle types %d, location type %d", (int)props->allocType,
-            (int)props->handleTypes, (int)props->location.type);
+        return mr_bad_value("the pool's properties ask for allocation type %d, handle types %d, location type %d",
+                            (int)props->allocType, (int)props->handleTypes, (int)props->location.type);
     *device = mr_device_get(props->location.id);
     if (!*device)
         return mr_bad_value("there is no device %d", props->location.id);
@@ -42,19 +42,24 @@ static CUresult check_alloc(const CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_
     return CUDA_SUCCESS;
 }
 
-struct search { struct mr_device *device; struct mr_context *found; };
+struct search {
+    struct mr_device *device;
+    struct mr_context *found;
+};
 
 static void visit_context(void *object, void *data)
 {
     struct mr_context *context = object;
     struct search *search = data;
-    if (search->found || context->device != search->device || atomic_load_explicit(&context->destroyed, memory_order_acquire))
+    if (search->found || context->device != search->device ||
+        atomic_load_explicit(&context->destroyed, memory_order_acquire))
         return;
     mr_object_hold(context);
     search->found = context;
 }
 
-/* The context whose memory it is: the current one if it is on that device, else the device's primary context, else any on it. */
+/* The context whose memory it is: the current one if it is on that device, else the device's primary context, else any
+ * on it. */
 static CUresult context_on(struct mr_device *device, struct mr_context **out)
 {
     struct mr_context *current = mr_context_current();
@@ -68,7 +73,7 @@ static CUresult context_on(struct mr_device *device, struct mr_context **out)
     if (*out)
         mr_object_hold(*out);
     mr_lock_drop(&device->lock);
-    struct search search = { device, *out };
+    struct search search = {device, *out};
     if (!search.found)
         mr_object_each(MR_KIND_CONTEXT, visit_context, &search);
     *out = search.found;
@@ -79,7 +84,7 @@ static CUresult context_on(struct mr_device *device, struct mr_context **out)
 }
 
 CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph *graph, const CUgraphNode *before,
-    size_t count, struct mr_work **out)
+                            size_t count, struct mr_work **out)
 {
     static const CUmemAccessDesc nothing;
     struct mr_device *device = NULL;
@@ -98,7 +103,8 @@ CUresult mr_work_from_alloc(CUDA_MEM_ALLOC_NODE_PARAMS *params, struct mr_graph 
     if (!work)
         return CUDA_ERROR_OUT_OF_MEMORY;
     work->alloc.params = *params;
-    work->alloc.params.accessDescs = mr_memdup(params->accessDescs ? params->accessDescs : &nothing, params->accessDescCount * sizeof nothing);
+    work->alloc.params.accessDescs =
+        mr_memdup(params->accessDescs ? params->accessDescs : &nothing, params->accessDescCount * sizeof nothing);
     status = work->alloc.params.accessDescs ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && params->bytesize)
         work->alloc.memory = mr_graph_memory_reuse(graph, before, count, work->context, params->bytesize);

@@ -2,8 +2,7 @@
 /* Profiler control. Start and stop bracket what an attached profiler collects; with none attached there is nothing to do, which is what
  * the manual says and hardware does. */
 #include "api_impl.h"
-
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 
 /* The configuration-file profiler is gone since CUDA 11; current drivers refuse it as well. */
@@ -12,7 +11,7 @@ CUresult mr_cuProfilerInitialize(const char *configFile, const char *outputFile,
     (void)configFile;
     (void)outputFile;
     (void)outputMode;
-    mr_log(MR_LOG_INFO, "cuProfilerInitialize is not supported");
+    mr_log(MR_LOG_INFO, "%s is not supported", mr_call_name);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
