@@ -4,17 +4,21 @@
  * NVIDIA's libraries:
  *
  *   - a library that Millrace has is taken from Millrace's folder (libraries.h);
- *   - calls of a runtime library that an object carries go to Millrace's libcudart (object.h).
+ *   - calls of a runtime library that an object carries go to Millrace's libcudart (object.h);
+ *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
  * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known to that library: what it keeps for each
- * thread has its first value there, so neither <ctype.h> nor scanf may be used, whose tables are pointers that are set when a thread starts. It watches no calls,
- * so none costs more than without it. */
+ * thread has its first value there, so neither <ctype.h> nor scanf may be used, whose tables are pointers that are set when a thread starts. It hears of each
+ * symbol of the C library once, when it is bound; no other call costs more than without it. */
 #include <link.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "libs/redirect/calls.h"
 #include "libs/redirect/libraries.h"
 #include "libs/redirect/object.h"
+#include "libs/redirect/paths.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -22,10 +26,20 @@
  * their redirections, or NULL. */
 static char ours;
 
+/* The C library's cookie: its symbols' bindings are watched. */
+static char c_library;
+
+static bool is_c_library(const char *path)
+{
+    const char *file = strrchr(path, '/');
+    return file && strcmp(file, "/libc.so.6") == 0;
+}
+
 EXPORT unsigned la_version(unsigned version)
 {
     mr_log_setup();
     mr_libraries_setup();
+    mr_paths_setup();
     /* The hooks below are the same in all versions of the interface. */
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
@@ -46,16 +60,28 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
     *cookie = 0;
     if (namespace != LM_ID_BASE)
         return 0;
-    if (mr_library_is_ours(map->l_name))
+    if (mr_library_is_ours(map->l_name)) {
         *cookie = (uintptr_t)&ours;
-    else
-        *cookie = (uintptr_t)mr_redirect_object(map);
-    return 0; /* no symbol's binding is watched */
+        return 0;
+    }
+    if (is_c_library(map->l_name)) {
+        *cookie = (uintptr_t)&c_library;
+        return LA_FLG_BINDTO;
+    }
+    *cookie = (uintptr_t)mr_redirect_object(map);
+    return LA_FLG_BINDFROM;
+}
+
+/* Only for symbols of the C library that other objects than Millrace's name. */
+EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags, const char *name)
+{
+    (void)index, (void)from, (void)to, (void)flags;
+    return mr_call_for(name, symbol->st_value);
 }
 
 EXPORT unsigned la_objclose(uintptr_t *cookie)
 {
-    if (*cookie && *cookie != (uintptr_t)&ours)
+    if (*cookie && *cookie != (uintptr_t)&ours && *cookie != (uintptr_t)&c_library)
         mr_redirection_end((struct mr_redirection *)*cookie);
     *cookie = 0;
     return 0;

@@ -46,14 +46,18 @@ static bool lists(const char *list, const char *stem)
     return false;
 }
 
+bool mr_redirect_keeps(const char *name)
+{
+    return lists(mr_setting_text(MR_SETTING_KEEP), name);
+}
+
 void mr_libraries_setup(void)
 {
     Dl_info self;
     if (dladdr(&mr_libraries_setup, &self) && self.dli_fname && realpath(self.dli_fname, folder))
         *strrchr(folder, '/') = '\0';
-    const char *keep = mr_setting_text(MR_SETTING_KEEP);
     for (unsigned i = 0; i < LIBRARIES; i++)
-        libraries[i].is_kept = lists(keep, libraries[i].stem);
+        libraries[i].is_kept = mr_redirect_keeps(libraries[i].stem);
 }
 
 bool mr_library_is_ours(const char *path)

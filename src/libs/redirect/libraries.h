@@ -8,6 +8,9 @@
 /* The folder of this library, where Millrace's others are. "" if it is not known. Set by mr_libraries_setup. */
 const char *mr_redirect_folder(void);
 
+/* Whether MILLRACE_KEEP lists `name`: a library, or another thing of the machine's that the program is to see as it is. */
+bool mr_redirect_keeps(const char *name);
+
 /* Finds the folder and reads MILLRACE_KEEP. Called once, by the loader. */
 void mr_libraries_setup(void);
 
