@@ -31,7 +31,8 @@ CUresult mr_cuInit(unsigned int Flags)
     mr_log_setup_keeping();
     mr_chaos_setup();
     mr_wiring_setup();
-    mr_devices_setup();
+    if ((status = mr_devices_setup()) != CUDA_SUCCESS)
+        goto done;
     if (!mr_memory_init()) {
         mr_call_log(MR_LOG_ERROR, "no address space for device memory");
         status = CUDA_ERROR_OUT_OF_MEMORY;

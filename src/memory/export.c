@@ -176,7 +176,7 @@ CUresult mr_memory_export(uintptr_t address, struct mr_share_handle *out)
         struct mr_chunk *chunk = slab ? slab->chunk : MR_CONTAINER(record, struct mr_chunk, record);
         status = CUDA_ERROR_OUT_OF_MEMORY;
         if (chunk_export(chunk)) {
-            uint64_t value[3] = { found.base - chunk->base, found.size, (uint64_t)found.device->ordinal };
+            uint64_t value[3] = { found.base - chunk->base, found.size, (uint64_t)found.device->number };
             mr_share_handle_make(&chunk->sharing->share, MR_SHARE_MEMORY, value, out);
             status = CUDA_SUCCESS;
         }
@@ -221,9 +221,9 @@ static CUresult import_map(struct mr_context *context, const struct mr_share_han
     chunk->sharing = sharing;
     mr_list_init(&sharing->link);
     mr_list_append(&imports, &sharing->link);
-    struct mr_device *device = handle->value[2] < (uint64_t)mr_device_count() ? mr_device_get((int)handle->value[2]) : context->device;
+    struct mr_device *theirs = handle->value[2] < MR_DEVICE_LIMIT ? mr_device_numbered((int)handle->value[2]) : NULL;
     struct mr_allocation value = { .kind = MR_MEMORY_DEVICE, .base = chunk->base + shift, .size = size, .mapped = bytes - shift,
-        .context = context, .device = device };
+        .context = context, .device = theirs ? theirs : context->device };
     mr_record_begin_foreign(&chunk->record, &value);
     *out = value.base;
     return CUDA_SUCCESS;

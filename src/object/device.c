@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/settings.h"
+#include "object/visible.h"
 
 #define KIB 1024u
 #define MIB (1024u * KIB)
@@ -52,6 +53,14 @@ int mr_device_count(void)
 struct mr_device *mr_device_get(int ordinal)
 {
     return ordinal >= 0 && ordinal < device_count ? &devices[ordinal] : NULL;
+}
+
+struct mr_device *mr_device_numbered(int number)
+{
+    for (int i = 0; i < device_count; i++)
+        if (devices[i].number == number)
+            return &devices[i];
+    return NULL;
 }
 
 static const struct mr_capability *find_capability(unsigned major, unsigned minor)
@@ -168,32 +177,59 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Stable over processes and reboots: made from the machine's own identity and the ordinal. Marked as a version 8 UUID, the kind that is
+/* Stable over processes and reboots: made from the machine's own identity and the number. Marked as a version 8 UUID, the kind that is
  * free for any scheme (RFC 9562). */
-static void make_uuid(struct mr_device *device)
+static void make_uuid(uint8_t uuid[16], int number)
 {
     char text[128];
     if (!read_line("/etc/machine-id", text, sizeof text) && gethostname(text, sizeof text) != 0)
         strcpy(text, "millrace");
     text[sizeof text - 1] = 0;
-    uint64_t low = mix((uint64_t)device->ordinal), high = mix(low);
+    uint64_t low = mix((uint64_t)number), high = mix(low);
     for (const char *c = text; *c; c++) {
         low = mix(low ^ (uint8_t)*c);
         high = mix(high + (uint8_t)*c);
     }
-    memcpy(device->uuid, &low, 8);
-    memcpy(device->uuid + 8, &high, 8);
-    device->uuid[6] = (uint8_t)((device->uuid[6] & 0x0f) | 0x80);
-    device->uuid[8] = (uint8_t)((device->uuid[8] & 0x3f) | 0x80);
+    memcpy(uuid, &low, 8);
+    memcpy(uuid + 8, &high, 8);
+    uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x80);
+    uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
 }
 
-void mr_devices_setup(void)
+/* Which of the machine's `count` devices the program sees. */
+static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVICE_LIMIT], int *chosen_count)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    if (list) {
+        CUresult status = mr_visible_devices(list, count, uuids, chosen, chosen_count);
+        if (status == CUDA_ERROR_INVALID_DEVICE)
+            mr_log(MR_LOG_WARN, "CUDA_VISIBLE_DEVICES='%s' names a device twice", list);
+        else if (status != CUDA_SUCCESS)
+            mr_log(*list && *list != '-' ? MR_LOG_WARN : MR_LOG_INFO, "CUDA_VISIBLE_DEVICES='%s' leaves none of the %d devices (MILLRACE_DEVICES)", list, count);
+        else if (*chosen_count < count)
+            mr_log(MR_LOG_INFO, "CUDA_VISIBLE_DEVICES='%s' leaves %d of %d devices", list, *chosen_count, count);
+        return status;
+    }
+    *chosen_count = count;
+    for (int i = 0; i < count; i++)
+        chosen[i] = i;
+    return CUDA_SUCCESS;
+}
+
+CUresult mr_devices_setup(void)
 {
     uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
     if (wanted < 1 || wanted > MR_DEVICE_LIMIT) {
         mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)wanted, MR_DEVICE_LIMIT);
         wanted = 1;
     }
+    uint8_t uuids[MR_DEVICE_LIMIT][16];
+    int chosen[MR_DEVICE_LIMIT], count;
+    for (int i = 0; i < (int)wanted; i++)
+        make_uuid(uuids[i], i);
+    CUresult status = choose((int)wanted, uuids, chosen, &count);
+    if (status != CUDA_SUCCESS)
+        return status;
     char model[96] = "CPU";
     if (!read_cpuinfo("model name", model, sizeof model))
         read_cpuinfo("Model", model, sizeof model);
@@ -202,12 +238,13 @@ void mr_devices_setup(void)
     /* Together the devices offer no more than one would, so that a program that fills them all runs out as it would on hardware. */
     size_t share = (mr_machine_memory() / 4 * 3 / wanted) & ~(size_t)(MIB - 1);
     size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
-    for (int i = 0; i < (int)wanted; i++) {
+    for (int i = 0; i < count; i++) {
         struct mr_device *device = &devices[i];
         mr_lock_init(&device->lock, MR_LOCK_DEVICE);
         device->ordinal = i;
+        device->number = chosen[i];
         snprintf(device->name, sizeof device->name, "Millrace (%s)", model);
-        make_uuid(device);
+        memcpy(device->uuid, uuids[chosen[i]], sizeof device->uuid);
         device->capability = capability;
         device->capability_major = capability->major;
         device->capability_minor = capability->minor;
@@ -215,5 +252,6 @@ void mr_devices_setup(void)
         device->clock_khz = clock_khz;
         device->total_memory = memory;
     }
-    device_count = (int)wanted;
+    device_count = count;
+    return CUDA_SUCCESS;
 }

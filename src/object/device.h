@@ -43,7 +43,8 @@ struct mr_capability {
 };
 
 struct mr_device {
-    int ordinal;
+    int ordinal;                       /* among the devices that the program sees */
+    int number;                        /* among those of the machine: CUDA_VISIBLE_DEVICES may choose and order */
     char name[128];
     uint8_t uuid[16];
     int capability_major, capability_minor;
@@ -65,12 +66,16 @@ size_t mr_machine_memory(void);
  * where MILLRACE_COMPUTE_CAPABILITY is auto, and until the devices are made. Any thread. */
 __attribute__((visibility("default"))) void millrace_prefer_capability(unsigned capability);
 
-/* Makes the device records from the settings and the machine. Called once, by cuInit, under its lock. */
-void mr_devices_setup(void);
+/* Makes the device records from the settings and the machine. Called by cuInit, under its lock, until it succeeds.
+ * CUDA_ERROR_NO_DEVICE, CUDA_ERROR_INVALID_DEVICE: CUDA_VISIBLE_DEVICES leaves none, or names one twice. */
+CUresult mr_devices_setup(void) __attribute__((warn_unused_result));
 
 /* Number of devices, and the device with an ordinal; NULL if the ordinal is out of range. Any thread, no lock. */
 int mr_device_count(void);
 struct mr_device *mr_device_get(int ordinal);
+
+/* The device with a number of the machine's (struct mr_device); NULL if the program doesn't see it. Any thread, no lock. */
+struct mr_device *mr_device_numbered(int number);
 
 /* The value of a device attribute. CUDA_ERROR_INVALID_VALUE for an attribute that does not exist; *value is then untouched. */
 CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute attribute, int *value)

@@ -186,8 +186,8 @@ CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute 
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = (int)capability->shared_per_sm; break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = (int)capability->shared_optin; break;
     case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = (int)capability->shared_reserved; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = device->ordinal + 1; break; /* so that devices differ */
-    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *value = device->ordinal; break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = device->number + 1; break; /* so that devices differ */
+    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *value = device->number; break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

@@ -36,6 +36,11 @@ struct mr_device *mr_device_get(int ordinal)
     return ordinal == 0 ? &the_device : NULL;
 }
 
+struct mr_device *mr_device_numbered(int number)
+{
+    return mr_device_get(number);
+}
+
 static size_t used(void)
 {
     return atomic_load(&the_device.used_memory);

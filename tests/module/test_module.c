@@ -31,7 +31,7 @@ static int set_up(void **state)
     static const struct mr_context_hooks hooks = { .free = free_context };
     (void)state;
     mr_context_set_hooks(&hooks);
-    mr_devices_setup();
+    assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);
     if (!mr_memory_init())
         return -1;
     context = mr_context_new(mr_device_get(0), 0, false);

@@ -16,7 +16,7 @@ static int set_up(void **state)
 {
     (void)state;
     setenv("MILLRACE_DEVICES", "3", 1);
-    mr_devices_setup();
+    assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);
     return mr_memory_init() ? 0 : -1;
 }
 
@@ -42,7 +42,7 @@ static void devices_differ_where_they_should(void **state)
     assert_true(a->clock_khz > 0);
     uint8_t before[16];
     memcpy(before, a->uuid, 16);
-    mr_devices_setup();
+    assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);
     assert_memory_equal(before, a->uuid, 16);
 }
 
@@ -72,14 +72,14 @@ static void capability_comes_from_the_setting(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         setenv("MILLRACE_COMPUTE_CAPABILITY", rows[i].text, 1);
-        mr_devices_setup();
+        assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);
         const struct mr_device *device = mr_device_get(0);
         assert_int_equal(device->capability_major, rows[i].major);
         assert_int_equal(device->capability_minor, rows[i].minor);
         assert_int_equal(device->capability->shared_optin, rows[i].optin);
     }
     unsetenv("MILLRACE_COMPUTE_CAPABILITY");
-    mr_devices_setup();
+    assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);
 }
 
 static void the_stack_pops_in_order(void **state)

@@ -185,7 +185,7 @@ CUresult mr_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return status;
 }
 
-/* Devices sit at 0000:NN:00.0, NN being the ordinal plus one in hexadecimal: the same numbers as the PCI attributes. */
+/* Devices sit at 0000:NN:00.0, NN being the machine's number of the device plus one in hexadecimal: the same numbers as the PCI attributes. */
 CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     struct mr_device *device;
@@ -195,7 +195,7 @@ CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
     if (status != CUDA_SUCCESS)
         return status;
     char text[16];
-    int length = snprintf(text, sizeof text, "0000:%02X:00.0", (unsigned)device->ordinal + 1);
+    int length = snprintf(text, sizeof text, "0000:%02X:00.0", (unsigned)device->number + 1);
     if (len <= length)
         return mr_bad_value("%d bytes are too few for '%s'", len, text);
     memcpy(pciBusId, text, (size_t)length + 1);
@@ -219,7 +219,7 @@ CUresult mr_cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
     }
     if (!parsed)
         return mr_bad_value("'%s' is not a PCI bus identifier", pciBusId);
-    struct mr_device *device = bus ? mr_device_get((int)bus - 1) : NULL;
+    struct mr_device *device = bus ? mr_device_numbered((int)bus - 1) : NULL;
     if (!device || domain || slot || function) {
         mr_call_log(MR_LOG_INFO, "no device at '%s'", pciBusId);
         return CUDA_ERROR_INVALID_DEVICE;
