@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
 
-Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP [TEST]
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START [TEST]
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP = sys.argv[1:7]
+MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP, LOOKS, LOOKS_NOW = sys.argv[1:9]
 LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
 TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 NVCC = shutil.which("nvcc", path=TOOLKIT + "/bin")
@@ -194,6 +194,66 @@ class Libraries(unittest.TestCase):
         self.assertEqual(run(str(program)), (0, f"0 12090 {LIBRARIES / 'libcudart.so.12'}\n"))
 
 
+class Files(unittest.TestCase):
+    """Files that a GPU's kernel module has, and assemblers of packages."""
+
+    def found(self, path, program=LOOKS, **environment):
+        """By call, whether the file is there."""
+        status, said = run(program, "at", path, **environment)
+        self.assertEqual(status, 0, said)
+        return {line.split()[0]: line.split()[1] == "1" for line in said.splitlines() if not line.startswith("millrace:")}
+
+    def test_devices(self):
+        for program in LOOKS, LOOKS_NOW:
+            for path in "/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm", "/proc/driver/nvidia/version", "/proc/driver/nvidia":
+                found = self.found(path, program)
+                self.assertEqual(len(found), 16)
+                self.assertTrue(all(found.values()), (path, found))
+
+    def test_as_many_as_there_are(self):
+        for path, devices in ("/dev/nvidia2", "3"), ("/dev/nvidia15", "16"):
+            self.assertTrue(all(self.found(path, MILLRACE_DEVICES=devices).values()))
+        if not os.path.exists("/dev/nvidiactl"):
+            for path in "/dev/nvidia1", "/dev/nvidia00", "/dev/nvidia0x", "/dev/nvidia", "/dev/nvidia-uvm-tools", "/proc/driver/nvidia/gpus":
+                self.assertFalse(any(self.found(path).values()), path)
+
+    @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "a GPU's files are here")
+    def test_switched_off(self):
+        for setting in {"MILLRACE_KEEP": "libnvrtc,devices"}, {"MILLRACE_REDIRECT": "off"}:
+            for path in "/dev/nvidiactl", "/proc/driver/nvidia/version":
+                self.assertFalse(any(self.found(path, **setting).values()))
+
+    def test_other_files(self):
+        self.assertEqual(run(LOOKS, "errno", "/nothing/there"), (0, ""))
+        self.assertTrue(all(self.found("/dev/null").values()))
+        self.assertEqual(run("cat", "/dev/null"), (0, ""))
+
+    def test_what_was_answered_is_told_once(self):
+        said = run(LOOKS, "at", "/dev/nvidia0", MILLRACE_LOG="info")[1]
+        self.assertEqual(said.count("millrace: info: /dev/nvidia0: the program gets /dev/null in its place"), 1, said)
+
+    def test_the_version(self):
+        status, said = run(sys.executable, "-c", "print(open('/proc/driver/nvidia/version').read())")
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, r"^NVRM version: Millrace x86_64 Kernel Module  \d+\.\d+\.\d+ ")
+
+    def test_assemblers_of_packages(self):
+        with tempfile.TemporaryDirectory() as path:
+            for folder, ours in ("site-packages/nvidia/cu13/bin", True), ("triton/backends/nvidia/bin", True), ("toolkit/bin", False):
+                for name in "ptxas", "ptxas-blackwell", "nvlink":
+                    file = pathlib.Path(path, folder, name)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text("#!/bin/sh\necho theirs\n")
+                    file.chmod(0o755)
+                    status, said = run(LOOKS, "start", str(file))
+                    replaced = ours and name != "nvlink"
+                    # Ours takes "one" and "two" for two inputs.
+                    self.assertEqual((status == 0 and said == "theirs\n" * 7), not replaced, said)
+                    if replaced:
+                        self.assertIn("ptxas", said)
+                        self.assertEqual(run(LOOKS, "start", str(file), MILLRACE_KEEP="ptxas"), (0, "theirs\n" * 7))
+
+
 @unittest.skipUnless(NVCC, "no CUDA toolkit: its nvcc is needed")
 class Nvidias(unittest.TestCase):
     """Programs that NVIDIA's nvcc builds by its defaults: the runtime library is inside."""
@@ -244,4 +304,4 @@ int main()
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[7:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[9:], verbosity=2)
