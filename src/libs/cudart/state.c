@@ -71,6 +71,8 @@ cudaError_t mr_rt_driver_slow(void)
         status = (cudaError_t)mr_driver.cuInit(0);
         if (status == cudaSuccess)
             __atomic_store_n(&mr_rt_is_ready, true, __ATOMIC_RELEASE);
+        else if (status == cudaErrorNoDevice || status == cudaErrorInvalidDevice)
+            result = status; /* what CUDA_VISIBLE_DEVICES said at the first call counts, though cuInit would read it again */
     }
     pthread_mutex_unlock(&lock);
     return status;
