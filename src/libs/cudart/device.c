@@ -178,5 +178,6 @@ cudaError_t mr_cudaDriverGetVersion(int *driverVersion)
         *driverVersion = 0;
         return cudaSuccess;
     }
-    return status == cudaSuccess ? (cudaError_t)mr_driver.cuDriverGetVersion(driverVersion) : status;
+    /* The driver is open, though it may have no device. */
+    return (cudaError_t)mr_driver.cuDriverGetVersion(driverVersion);
 }
