@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* clang-format off: lists of words */
+// clang-format off: lists of words
 #if defined(__x86_64__)
 static const char *const processors[] = {
     "alderlake", "amdfam10", "arrowlake", "arrowlake-s", "arrowlake_s", "athlon-fx", "athlon64", "athlon64-sse3",
@@ -105,7 +105,7 @@ static const char *const features[] = {
 static const char *const always[] = { "fp-armv8", "neon" };
 static const char *const never[] = { "strict-align" };
 #endif
-/* clang-format on */
+// clang-format on
 
 static bool among(const char *name, size_t length, const char *const *names, size_t count)
 {

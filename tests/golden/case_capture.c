@@ -30,7 +30,7 @@ static CUmemLocation here(void)
 
 /* ---- calls that name the captured stream ---- */
 
-/* clang-format off: a call is a row */
+// clang-format off: a call is a row
 CALL(kernel) { return gold_empty(set->captured); }
 CALL(kernel_ex)
 {
@@ -292,7 +292,7 @@ CALL(graph_launch_null) { return cuGraphLaunch(NULL, set->captured); }
 CALL(end_on_other) { CUgraph graph; return cuStreamEndCapture(set->other, &graph); }
 CALL(ctx_synchronize) { return cuCtxSynchronize(); }
 CALL(none) { return CUDA_SUCCESS; }
-/* clang-format on */
+// clang-format on
 
 struct row {
     const char *name;

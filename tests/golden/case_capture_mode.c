@@ -51,7 +51,7 @@ static const CUmemAllocationProp allocation_props = {.type = CU_MEM_ALLOCATION_T
 
 /* ---- memory ---- */
 
-/* clang-format off: a call is a row */
+// clang-format off: a call is a row
 CALL(mem_alloc) { CUdeviceptr p; return cuMemAlloc(&p, 4096); }
 CALL(mem_alloc_zero) { CUdeviceptr p; return cuMemAlloc(&p, 0); }
 CALL(mem_alloc_null) { return cuMemAlloc(NULL, 4096); }
@@ -352,7 +352,7 @@ CALL(legacy_copy_wild) { return cuMemcpyDtoDAsync(0x1234, set->b, 64, NULL); }
 CALL(legacy_update) { return cuStreamUpdateCaptureDependencies(NULL, NULL, NULL, 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES); }
 CALL(legacy_begin) { return cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_RELAXED); }
 CALL(legacy_free_async) { return cuMemFreeAsync(set->a, NULL); }
-/* clang-format on */
+// clang-format on
 
 #define R(name) {#name, name, NULL, NULL}
 #define RB(name) {#name, name, name##_before, NULL}
