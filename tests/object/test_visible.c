@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA_VISIBLE_DEVICES: what NVIDIA's driver 580 answers on a machine of one device, and the same rules with four. */
+/* CUDA_VISIBLE_DEVICES: what NVIDIA's driver 580 answers on machines of one device and of two, and the same rules with four. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,6 +54,18 @@ static void test_one_device(void **state)
         check(&forms[i], 1);
 }
 
+static void test_two_devices(void **state)
+{
+    (void)state;
+    static const struct form forms[] = {
+        { "1", "1" }, { "2", "N" }, { "0,1", "01" }, { "1,0", "10" }, { "1,1", "T" }, { "0,1,0", "T" }, { "0, 1", "01" }, { "0 ,1", "01" }, { "0 1", "0" },
+        { "0,,1", "0" }, { "01", "1" }, { "0x1", "0" }, { "0;1", "0" }, { "1.0", "1" }, { "1,2", "1" }, { "0,1,2", "01" }, { "2,0", "N" },
+        { "1," FULL, "1" }, { FULL ",1", "0" }, { "0,-1", "0" },
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        check(&forms[i], 2);
+}
+
 static void test_four_devices(void **state)
 {
     (void)state;
@@ -67,6 +79,6 @@ static void test_four_devices(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_one_device), cmocka_unit_test(test_four_devices) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_one_device), cmocka_unit_test(test_two_devices), cmocka_unit_test(test_four_devices) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
