@@ -4,6 +4,7 @@
  * The parser's own state and the calls between its files. For src/ptx only.
  *
  *   parse_module.c    directives at module scope, and the way in
+ *   parse_basics.c    memory, lists, errors, the token at hand
  *   parse_var.c       variables, parameters, initialisers
  *   parse_function.c  signatures, bodies, scopes, labels
  *   parse_inst.c      one instruction: mnemonic, modifiers
@@ -153,7 +154,7 @@ struct value {
     uint64_t bits; /* integer; or of the double; SINGLE: of the float */
 };
 
-/* --- parse_module.c ------------------------------------------------------ */
+/* --- parse_basics.c ------------------------------------------------------ */
 
 _Noreturn void mr_ptx_give_up(struct parser *parser, bool out_of_memory);
 
@@ -191,6 +192,9 @@ bool mr_ptx_accept_dot(struct parser *parser, const char *word);
 /* The same, or an error. */
 bool mr_ptx_expect(struct parser *parser, int kind, const char *what);
 
+/* The error that the token at hand is not `what`; returns false. */
+bool mr_ptx_unexpected(struct parser *parser, const char *what);
+
 /* A name's atom, or an error and NULL. */
 struct atom *mr_ptx_expect_name(struct parser *parser, const char *what);
 
@@ -221,11 +225,6 @@ enum mr_ptx_space mr_ptx_directive_space(const struct parser *parser);
 
 /* A function or kernel after its linkage; .func or .entry is the token. */
 bool mr_ptx_parse_function(struct parser *parser, enum mr_ptx_linkage linkage);
-
-/* Notes a mention of a label or table for the end of the body. */
-struct mention *mr_ptx_mention(struct parser *parser, const struct atom *atom);
-
-uint32_t mr_ptx_scope_id(const struct parser *parser);
 
 /* --- parse_inst.c, parse_operand.c, parse_call.c -------------------------- */
 
@@ -280,6 +279,11 @@ bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t leas
 double mr_ptx_value_double(const struct value *value);
 
 /* --- symbols.c ------------------------------------------------------------ */
+
+/* Notes a mention of a label or table for the end of the body. */
+struct mention *mr_ptx_mention(struct parser *parser, const struct atom *atom);
+
+uint32_t mr_ptx_scope_id(const struct parser *parser);
 
 void mr_ptx_symbols_init(struct parser *parser);
 struct atom *mr_ptx_intern(struct parser *parser, const char *name, size_t length);

@@ -13,21 +13,6 @@
 
 #include "ptx/parse.h"
 
-uint32_t mr_ptx_scope_id(const struct parser *parser)
-{
-    return parser->scopes[parser->depth].id;
-}
-
-struct mention *mr_ptx_mention(struct parser *parser, const struct atom *atom)
-{
-    struct mention *mention = mr_ptx_list_add(parser, &parser->mentions, sizeof *mention);
-    mention->atom = atom;
-    mention->scope = mr_ptx_scope_id(parser);
-    mention->line = parser->token.line;
-    mention->column = parser->token.column;
-    return mention;
-}
-
 static struct target *add_target(struct parser *parser, const struct atom *atom, enum target_kind kind, uint32_t index)
 {
     struct target *target = mr_ptx_list_add(parser, &parser->targets, sizeof *target);

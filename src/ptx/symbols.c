@@ -210,3 +210,18 @@ struct binding *mr_ptx_lookup(struct parser *parser, struct atom *atom)
     binding->reg = new_regs(parser, atom, range->type, range->vector);
     return binding;
 }
+
+uint32_t mr_ptx_scope_id(const struct parser *parser)
+{
+    return parser->scopes[parser->depth].id;
+}
+
+struct mention *mr_ptx_mention(struct parser *parser, const struct atom *atom)
+{
+    struct mention *mention = mr_ptx_list_add(parser, &parser->mentions, sizeof *mention);
+    mention->atom = atom;
+    mention->scope = mr_ptx_scope_id(parser);
+    mention->line = parser->token.line;
+    mention->column = parser->token.column;
+    return mention;
+}

@@ -9,8 +9,6 @@
  */
 #include "ptx/verify.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CONST_BYTES_MAX UINT64_C(65536)
@@ -19,63 +17,6 @@
 
 /* Functions that have no body in any module: the device runtime has them. */
 static const char *const runtime_functions[] = {"vprintf", "malloc", "__cuda_syscall_aligned_malloc", "free", "__assertfail", "cudaGraphSetConditional"};
-
-static void report(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, va_list arguments)
-{
-    char message[400];
-    vsnprintf(message, sizeof message, format, arguments);
-    verifier->errors++;
-    mr_ptx_diag_error(verifier->diag, line, column, "%s", message);
-}
-
-bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    report(verifier, verifier->inst->line, verifier->inst->column, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-bool mr_ptx_verify_operand_error(struct verifier *verifier, const struct mr_ptx_operand *operand, const char *format,
-                                 ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    report(verifier, operand->line, operand->column, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-static bool error_at(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static bool error_at(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    report(verifier, line, column, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-bool mr_ptx_verify_unsupported(struct verifier *verifier, const char *what)
-{
-    if (verifier->diag)
-        verifier->diag->unsupported = true;
-    return mr_ptx_verify_error(verifier, "unsupported instruction '%s': %s is not supported",
-                               mr_ptx_op_name((enum mr_ptx_op)verifier->inst->op), what);
-}
-
-bool mr_ptx_verify_is_sm(const struct verifier *verifier, uint32_t sm)
-{
-    return verifier->module->target_sm >= sm;
-}
-
-bool mr_ptx_verify_is_version(const struct verifier *verifier, uint32_t major, uint32_t minor)
-{
-    return mr_ptx_module_has_version(verifier->module, major * 10 + minor);
-}
 
 /* --- Calls ------------------------------------------------------------------- */
 
@@ -218,22 +159,25 @@ static void check_function(struct verifier *verifier, const struct mr_ptx_functi
     for (uint32_t i = 0; i < function->param_count; i++) {
         const struct mr_ptx_var *param = function->params[i];
         if (function->is_entry && param->space != MR_PTX_SPACE_PARAM)
-            error_at(verifier, param->line, param->column, "parameters of kernels must be in space '.param'");
+            mr_ptx_verify_error_at(verifier, param->line, param->column,
+                                   "parameters of kernels must be in space '.param'");
         if (function->is_entry && mr_ptx_type_class(param->type) == 'O')
-            error_at(verifier, param->line, param->column, "parameters of type '.%s' are not supported",
-                     mr_ptx_type_name(param->type));
+            mr_ptx_verify_error_at(verifier, param->line, param->column, "parameters of type '.%s' are not supported",
+                                   mr_ptx_type_name(param->type));
         if (param->incomplete && (function->is_entry || i + 1 < function->param_count))
-            error_at(verifier, param->line, param->column, "parameter '%s' has no size", param->name);
+            mr_ptx_verify_error_at(verifier, param->line, param->column, "parameter '%s' has no size", param->name);
     }
     bool large = mr_ptx_verify_is_sm(verifier, 70) && mr_ptx_verify_is_version(verifier, 8, 1);
     uint64_t most = large ? PARAM_BYTES_MAX : PARAM_BYTES_OLD;
     if (function->is_entry && function->param_size > most)
-        error_at(verifier, function->line, function->column, "parameters of '%s' take %llu bytes, more than %llu",
-                 function->name, (unsigned long long)function->param_size, (unsigned long long)most);
+        mr_ptx_verify_error_at(verifier, function->line, function->column,
+                               "parameters of '%s' take %llu bytes, more than %llu",
+                               function->name, (unsigned long long)function->param_size, (unsigned long long)most);
     if (function->is_entry && !function->has_body)
-        error_at(verifier, function->line, function->column, "kernel '%s' has no body", function->name);
+        mr_ptx_verify_error_at(verifier, function->line, function->column, "kernel '%s' has no body", function->name);
     if (function->maxntid[0] && function->reqntid[0])
-        error_at(verifier, function->line, function->column, "'.maxntid' and '.reqntid' exclude each other");
+        mr_ptx_verify_error_at(verifier, function->line, function->column,
+                               "'.maxntid' and '.reqntid' exclude each other");
     check_body(verifier, function);
 }
 
@@ -242,8 +186,8 @@ static void check_relocs(struct verifier *verifier, const struct mr_ptx_var *var
     for (uint32_t i = 0; i < var->reloc_count; i++) {
         const struct mr_ptx_function *function = var->relocs[i].func;
         if (function && is_missing(verifier, function))
-            error_at(verifier, var->line, var->column, "function '%s' is declared but defined nowhere",
-                     function->name);
+            mr_ptx_verify_error_at(verifier, var->line, var->column, "function '%s' is declared but defined nowhere",
+                                   function->name);
     }
 }
 
@@ -254,20 +198,25 @@ static void check_vars(struct verifier *verifier)
         const struct mr_ptx_var *var = verifier->module->vars[i];
         bool is_reference = mr_ptx_type_class(var->type) == 'O';
         if (var->space == MR_PTX_SPACE_TEX)
-            error_at(verifier, var->line, var->column, "variables in space '.tex' are not supported; declare it '.global .texref'");
+            mr_ptx_verify_error_at(verifier, var->line, var->column,
+                                   "variables in space '.tex' are not supported; declare it '.global .texref'");
         else if (var->type == MR_PTX_TYPE_SAMPLERREF)
-            error_at(verifier, var->line, var->column, "'.samplerref' needs '.texmode_independent', which is not supported");
+            mr_ptx_verify_error_at(verifier, var->line, var->column,
+                                   "'.samplerref' needs '.texmode_independent', which is not supported");
         else if (is_reference && (var->space != MR_PTX_SPACE_GLOBAL || var->is_array))
-            error_at(verifier, var->line, var->column, "a '.%s' has to be a single variable in space '.global'", mr_ptx_type_name(var->type));
+            mr_ptx_verify_error_at(verifier, var->line, var->column,
+                                   "a '.%s' has to be a single variable in space '.global'",
+                                   mr_ptx_type_name(var->type));
         if (var->space == MR_PTX_SPACE_LOCAL)
-            error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
+            mr_ptx_verify_error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
         if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED && !verifier->module->is_partial)
-            error_at(verifier, var->line, var->column, "variable '%s' is declared but defined nowhere", var->name);
+            mr_ptx_verify_error_at(verifier, var->line, var->column,
+                                   "variable '%s' is declared but defined nowhere", var->name);
         if (var->space == MR_PTX_SPACE_CONST) {
             constants = ((constants + var->align - 1) & ~(uint64_t)(var->align - 1)) + var->size;
             if (constants > CONST_BYTES_MAX) {
-                error_at(verifier, var->line, var->column, "constant variables take more than %llu bytes",
-                         (unsigned long long)CONST_BYTES_MAX);
+                mr_ptx_verify_error_at(verifier, var->line, var->column, "constant variables take more than %llu bytes",
+                                       (unsigned long long)CONST_BYTES_MAX);
                 constants = 0;
             }
         }
@@ -284,7 +233,7 @@ bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag)
         diag->source_length = module->text_length;
     }
     if (module->address_size != 64)
-        error_at(&verifier, 0, 0, "32-bit addresses are not supported: .address_size must be 64");
+        mr_ptx_verify_error_at(&verifier, 0, 0, "32-bit addresses are not supported: .address_size must be 64");
     check_vars(&verifier);
     for (uint32_t i = 0; i < module->function_count; i++)
         if (verifier.errors <= MR_PTX_DIAG_ERRORS_MAX)

@@ -4,6 +4,7 @@
  * The verifier's own state and the calls between its files. For src/ptx only.
  *
  *   verify.c          modules, functions, calls
+ *   verify_basics.c   errors, the module's target and version
  *   verify_inst.c     what each opcode asks of its types and modifiers
  *   verify_memory.c   the same for loads, stores, atomics and conversions
  *   verify_form.c     the same for instructions that are written as sentences
@@ -35,11 +36,15 @@ struct verifier {
 /* versions.c: fills in `unmet`. */
 void mr_ptx_verify_find_unmet(struct verifier *verifier);
 
-/* Reports an error at the instruction, or at an operand of it; returns false. */
+/* --- verify_basics.c ------------------------------------------------------- */
+
+/* Reports an error at the instruction, at an operand of it, or at a place; returns false. */
 bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool mr_ptx_verify_operand_error(struct verifier *verifier, const struct mr_ptx_operand *operand,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool mr_ptx_verify_error_at(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* As an error, and marks the log: this is a gap of Millrace, not of the text. */
 bool mr_ptx_verify_unsupported(struct verifier *verifier, const char *what);
