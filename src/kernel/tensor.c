@@ -17,7 +17,7 @@ struct part {
     struct mr_executor *executor;
     unsigned char *window;             /* where the block's shared memory begins */
     uint64_t shared;                   /* of the part, counted from there */
-    unsigned bytes;                    /* of an element */
+    unsigned bytes;                    /* of an element, or of a slice of an interleaved tensor */
     unsigned count, pitch;             /* elements of a row, and bytes from one to the next in shared memory: a swizzle's span, or they are dense */
     uint32_t operation, number, code, line;
 };
@@ -83,8 +83,11 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
     unsigned char row[ROW_MAX];
     const struct mr_tensor_map *map = part->map;
     unsigned bytes = part->count * part->bytes;
+    bool loads = MR_TENSOR_GET(part->code, OP) == MR_TENSOR_LOAD;
     int64_t size = (int64_t)map->last[0] + 1, first = at[0] < 0 ? -at[0] : 0, end = size - at[0];
     uint64_t address = map->address;
+    if (!loads && part->operation == MR_REDUCE_NONE) /* stores end with a whole piece, as on hardware */
+        end += (PIECE - size * part->bytes % PIECE) % PIECE / part->bytes;
     if (end > part->count)
         end = part->count;
     if (!inside || first >= end)
@@ -93,7 +96,7 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
         address += (uint64_t)at[i] * map->stride[i];
     address += (uint64_t)(at[0] + first) * part->bytes;
     unsigned skipped = (unsigned)first * part->bytes, present = (unsigned)(end - first) * part->bytes;
-    if (MR_TENSOR_GET(part->code, OP) == MR_TENSOR_LOAD) {
+    if (loads) {
         fill_outside(part, row, bytes);
         memcpy(row + skipped, (const void *)(uintptr_t)address, present);
         convert_row(part, row + skipped, present);
@@ -105,6 +108,19 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
         memcpy((void *)(uintptr_t)address, row + skipped, present);
     else
         mr_copy_reduce(part->operation, part->number, (void *)(uintptr_t)address, row + skipped, present);
+}
+
+/* The same where elements are slices of an interleaved tensor, of which every one, or every few, is taken. */
+static void move_slices(const struct part *part, const int64_t *from, bool inside, uint64_t place)
+{
+    struct part slice = *part;
+    int64_t at[MR_TENSOR_RANK];
+    memcpy(at, from, sizeof at);
+    slice.count = 1;
+    for (unsigned i = 0; i < part->count; i++) {
+        move_row(&slice, at, inside, place + (uint64_t)i * part->bytes);
+        at[0] += part->map->step[0];
+    }
 }
 
 static bool is_inside(const struct mr_tensor_map *map, unsigned dimension, int64_t at)
@@ -120,7 +136,7 @@ static uint32_t move_box(const struct part *part, const int64_t *from)
     unsigned counts[MR_TENSOR_RANK] = { 1, 1, 1, 1, 1 }, index[MR_TENSOR_RANK] = { 0 }, dimension;
     uint32_t rows = 1;
     for (unsigned i = 1; i < map->rank; i++) {
-        counts[i] = (map->box[i] + map->step[i] - 1u) / map->step[i];
+        counts[i] = map->interleave && i == map->rank - 2u ? 1 : (map->box[i] + map->step[i] - 1u) / map->step[i]; /* one slice */
         rows *= counts[i];
     }
     for (uint32_t row = 0; row < rows; row++) {
@@ -130,7 +146,7 @@ static uint32_t move_box(const struct part *part, const int64_t *from)
             at[i] = from[i] + (int64_t)index[i] * map->step[i];
             inside = inside && is_inside(map, i, at[i]);
         }
-        move_row(part, at, inside, (uint64_t)row * part->pitch);
+        (map->interleave ? move_slices : move_row)(part, at, inside, (uint64_t)row * part->pitch);
         for (dimension = 1; dimension < map->rank && ++index[dimension] == counts[dimension]; dimension++)
             index[dimension] = 0;
     }
@@ -206,11 +222,29 @@ static void check_map(struct mr_executor *executor, const struct mr_tensor_map *
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a tensor map of other dimensions, or for another mode, than the copy's");
 }
 
-/* Where the first coordinate is in the middle of a piece, or pixels begin outside of the box for them, hardware stops. */
+/* Which numbers an operation is for. */
+static bool is_reduction(uint32_t operation, unsigned type)
+{
+    bool whole = type >= CU_TENSOR_MAP_DATA_TYPE_UINT32 && type <= CU_TENSOR_MAP_DATA_TYPE_INT64;
+    bool halves = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    switch (operation) {
+    case MR_REDUCE_NONE: return true;
+    case MR_REDUCE_ADD: return type >= CU_TENSOR_MAP_DATA_TYPE_UINT32 && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case MR_REDUCE_MIN: case MR_REDUCE_MAX: return whole || halves;
+    case MR_REDUCE_INC: case MR_REDUCE_DEC: return type == CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    default: return whole && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
+    }
+}
+
+/* Where the first coordinate is in the middle of a piece, pixels begin outside of the box for them, or what is stored would lie in front of the tensor,
+ * hardware stops. */
 static void check_place(const struct part *part, const int64_t *at)
 {
     const struct mr_tensor_map *map = part->map;
-    bool good = at[0] * (int64_t)part->bytes % PIECE == 0;
+    bool stores = MR_TENSOR_GET(part->code, OP) == MR_TENSOR_STORE;
+    bool good = at[0] * (int64_t)part->bytes % PIECE == 0 && is_reduction(part->operation, map->type);
+    for (unsigned i = 0; stores && i < map->rank; i++)
+        good = good && at[i] >= 0 && (!map->columns || i >= 3 || map->lower[i] >= 0);
     for (unsigned i = 1; map->columns && i + 1 < map->rank; i++)
         good = good && at[i] >= map->lower[i - 1] && at[i] <= (int64_t)map->last[i] + map->upper[i - 1];
     if (!good)
@@ -236,7 +270,11 @@ void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32
             .bytes = mr_tensor_element_bytes(map.type), .count = map.box[0], .operation = MR_TENSOR_GET(code, REDUCE), .number = number_of(map.type),
             .code = code, .line = line,
         };
-        part.pitch = map.swizzle ? 16u << map.swizzle : part.count * part.bytes;
+        if (map.interleave) {
+            part.bytes = map.interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;
+            part.count = (map.box[0] + map.step[0] - 1u) / map.step[0];
+        }
+        part.pitch = map.swizzle && !map.interleave ? 16u << map.swizzle : part.count * part.bytes;
         check_place(&part, at);
         uint32_t mode = MR_TENSOR_GET(code, MODE), rows = 0;
         if (mode == MR_TENSOR_TILE)

@@ -175,14 +175,42 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
     }
 }
 
+/* 128 bits of an element's address, of which it fills the lower half. */
+static void settle_long_address(struct parser *parser, struct mr_ptx_inst *inst)
+{
+    struct mr_ptx_operand *source = source_of(inst);
+    if (inst->type[0] != MR_PTX_TYPE_B128 || inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_REG || !source->is_element)
+        return;
+    struct mr_ptx_operand *halves = mr_ptx_new(parser, 2, sizeof *halves);
+    halves[0] = *source;
+    halves[0].is_element = false;
+    halves[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = source->line, .column = source->column};
+    *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR, .count = 2, .elements = halves, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = source->line,
+                                      .column = source->column};
+}
+
+/* Of eight numbers of less than 32 bits NVIDIA's assembler stores the first. */
+static void settle_store(struct mr_ptx_inst *inst)
+{
+    struct mr_ptx_operand *value = source_of(inst);
+    if (inst->op != MR_PTX_OP_ST || inst->vector != 8 || mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) >= 32 || value->kind != MR_PTX_OPERAND_VECTOR ||
+        value->count != 8 || (inst->flags & MR_PTX_FLAG_MMIO))
+        return;
+    inst->vector = 1;
+    *value = value->elements[0];
+}
+
 bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst)
 {
     if (!settle_mad(parser, inst) || !settle_fma(parser, inst) || !mr_ptx_settle_floats(parser, inst))
         return false;
     if (parser->module->target_sm < 20 && flushes(parser, inst))
         inst->flags |= MR_PTX_FLAG_FTZ;
-    if (inst->op == MR_PTX_OP_MOV && inst->vector == 1)
+    settle_store(inst);
+    if (inst->op == MR_PTX_OP_MOV && inst->vector == 1) {
         settle_mov(parser, inst);
+        settle_long_address(parser, inst);
+    }
     else if (inst->op == MR_PTX_OP_ISSPACEP || inst->op == MR_PTX_OP_CVTA)
         settle_number(parser, inst);
     else

@@ -528,7 +528,8 @@ static void refusals(void **unused)
     (void)unused;
     rig_refuses(HEAD ".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }\n", "cluster of more than one block");
     rig_refuses(HEAD KERNEL("k") "multimem.ld_reduce.relaxed.sys.global.add.u32 %a1, [%in];\n" END, "unsupported instruction 'multimem.ld_reduce");
-    rig_refuses(HEAD KERNEL("k") "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%in, {%t}], [%s];\n" END, "unsupported instruction 'cp.async.bulk.tensor");
+    rig_refuses(HEAD KERNEL("k") "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes.cta_group::1 [%s], [%in, {%t}], [%s];\n" END,
+        "unsupported instruction 'cp.async.bulk.tensor");
     rig_refuses(HEAD KERNEL("k") "setmaxnreg.inc.sync.aligned.u32 64;\n" END, "needs a target like sm_90a");
 }
 

@@ -10,7 +10,7 @@
 
 _Static_assert(sizeof(CUtensorMap) == 128, "tensor maps");
 
-enum { BOX_MAX = 256, STEP_MAX = 8, PIXELS_MAX = 1024, ADDRESS_BITS = 57 };
+enum { BOX_MAX = 256, STEP_MAX = 8, PIXELS_MAX = 1024, ADDRESS_BITS = 57, SHARED_MAX = 228 << 10 };
 
 struct description {
     CUtensorMapDataType type;
@@ -73,6 +73,18 @@ static CUresult check_row(const struct description *d, unsigned elements)
     return CUDA_SUCCESS;
 }
 
+/* What a box takes in shared memory, of which a multiprocessor has 228 KiB. */
+static CUresult check_total(const struct description *d, const cuuint32_t *box)
+{
+    uint64_t bytes = !d->interleave ? mr_tensor_element_bytes(d->type) : d->interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;
+    for (unsigned i = 0; i < d->rank; i++) {
+        unsigned step = i == 0 && !d->interleave ? 1 : d->step[i];
+        if (!d->interleave || i != d->rank - 2)
+            bytes *= (box[i] + step - 1) / step;
+    }
+    return bytes <= SHARED_MAX ? CUDA_SUCCESS : mr_bad_value("a box of %llu bytes is larger than shared memory", (unsigned long long)bytes);
+}
+
 static CUresult check(const struct description *d, const CUtensorMap *map)
 {
     struct mr_context *context;
@@ -123,8 +135,9 @@ CUresult mr_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType t
     status = check_row(&d, boxDim[0]);
     if (status != CUDA_SUCCESS)
         return status;
-    if (d.interleave)
-        return mr_stub_refuse("cuTensorMapEncodeTiled with interleaved layouts");
+    status = check_total(&d, boxDim);
+    if (status != CUDA_SUCCESS)
+        return status;
     struct mr_tensor_map map = begun(&d);
     for (unsigned i = 0; i < d.rank; i++)
         map.box[i] = (uint16_t)boxDim[i];
@@ -160,6 +173,8 @@ CUresult mr_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType 
     status = check_row(&d, channelsPerPixel);
     if (status != CUDA_SUCCESS)
         return status;
+    if (channelsPerPixel * pixelsPerColumn * mr_tensor_element_bytes(map.type) > SHARED_MAX)
+        return mr_bad_value("%u pixels of %u channels are more than shared memory holds", pixelsPerColumn, channelsPerPixel);
     if (d.interleave)
         return mr_stub_refuse("cuTensorMapEncodeIm2col with interleaved layouts");
     map.columns = true;
@@ -180,8 +195,8 @@ CUresult mr_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddres
         return mr_bad_value("the map's place is NULL");
     memcpy(&map, tensorMap, sizeof map);
     unsigned align = map.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
-    if (map.mark != MR_TENSOR_MAP_MARK || !globalAddress || (uintptr_t)globalAddress % align)
-        return mr_bad_value("this is no tensor map, or the address %p is 0 or no multiple of %u", globalAddress, align);
+    if (map.mark != MR_TENSOR_MAP_MARK || !globalAddress || (uintptr_t)globalAddress % align || (uintptr_t)globalAddress >> ADDRESS_BITS)
+        return mr_bad_value("this is no tensor map, or the address %p is 0, no multiple of %u or too large", globalAddress, align);
     map.address = (uint64_t)(uintptr_t)globalAddress;
     memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;

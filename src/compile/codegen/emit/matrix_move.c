@@ -263,6 +263,7 @@ static void emit_wmma(struct cg *g, const struct mr_ptx_inst *inst)
     switch (inst->mode) {
     case MR_PTX_MODE_MATRIX_LOAD: emit_matrix_load(g, inst); break;
     case MR_PTX_MODE_MATRIX_STORE: emit_matrix_store(g, inst); break;
+    case MR_PTX_MODE_NONE: break; /* a shape of f64 of which no code is made */
     default: cg_emit_product(g, inst); break;
     }
 }
