@@ -26,6 +26,8 @@
  *   waits.c       loops that may wait for another thread
  *   idle.c        of those that end by plain loads, which surely do
  *   regions.c     kernels whose warps take turns at barriers without stacks
+ *   byte_places.c addresses that a byte picks
+ *   stack.c       functions that move the stack pointer
  *
  * A definition in B must keep the old value of lanes that are not running only
  * if a parked lane may still read it: if the register is live into a block of
