@@ -86,7 +86,7 @@ static void move_row(const struct part *part, const int64_t *at, bool inside, ui
     bool loads = MR_TENSOR_GET(part->code, OP) == MR_TENSOR_LOAD;
     int64_t size = (int64_t)map->last[0] + 1, first = at[0] < 0 ? -at[0] : 0, end = size - at[0];
     uint64_t address = map->address;
-    if (!loads && part->operation == MR_REDUCE_NONE) /* stores end with a whole piece, as on hardware */
+    if (!loads) /* stores end with a whole piece, as on hardware */
         end += (PIECE - size * part->bytes % PIECE) % PIECE / part->bytes;
     if (end > part->count)
         end = part->count;
@@ -213,10 +213,22 @@ unsigned mr_tensor_element_bytes(unsigned type)
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
+/* The program may have written anything into a map: what this file relies on is looked at. */
+static bool is_map(const struct mr_tensor_map *map)
+{
+    if (map->mark != MR_TENSOR_MAP_MARK || map->rank < 1 || map->rank > MR_TENSOR_RANK || mr_tensor_element_bytes(map->type) == 0)
+        return false;
+    for (unsigned i = 0; i < map->rank; i++)
+        if (map->step[i] == 0)
+            return false;
+    return map->box[0] * mr_tensor_element_bytes(map->type) <= ROW_MAX && map->swizzle <= CU_TENSOR_MAP_SWIZZLE_128B &&
+           map->interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && (!map->interleave || (map->rank >= 3 && !map->columns)) && (!map->columns || map->rank >= 3);
+}
+
 static void check_map(struct mr_executor *executor, const struct mr_tensor_map *map, uint32_t code, uint32_t line)
 {
     bool columns = MR_TENSOR_GET(code, MODE) == MR_TENSOR_COLUMNS;
-    if (map->mark != MR_TENSOR_MAP_MARK || map->rank < 1 || map->rank > MR_TENSOR_RANK || mr_tensor_element_bytes(map->type) == 0)
+    if (!is_map(map))
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a copy by what is no tensor map");
     if (map->rank != MR_TENSOR_GET(code, RANK) || map->columns != columns)
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a tensor map of other dimensions, or for another mode, than the copy's");
