@@ -178,25 +178,60 @@ static void set_own_name(struct variable *variable)
     }
 }
 
-/* Whether a program could miss it where nothing refers to it. */
+static bool begins_with(const char *text, const char *what)
+{
+    return strncmp(text, what, strlen(what)) == 0;
+}
+
+/* Of the C++ library, of CUDA's headers, or of this project's: by the outermost namespace or class, or by its own name. */
+static bool is_of_headers(const struct variable *variable)
+{
+    static const char *const outermost[] = { "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN4cuda", "_ZN6nvcuda",
+        "_ZN18cooperative_groups" };
+    const char *name = variable->name;
+    const char *part = begins_with(name, "_ZN") ? name + 3 + strspn(name + 3, "0123456789") : "";
+    bool found = begins_with(part, "mr_");
+    for (unsigned i = 0; i < sizeof outermost / sizeof *outermost; i++)
+        found |= begins_with(name, outermost[i]);
+    if (variable->own)
+        found |= begins_with(variable->own, "mr_")
+            || (variable->own_length == 8 && begins_with(variable->own, "warpSize"));
+    return found;
+}
+
+/* So many bytes of constants that nothing refers to are kept: the host's may be larger than constant memory is. */
+#define CONSTANTS_KEPT 16384u
+
+/* The bytes of a constant with a first value, or more, as clang writes it: `.const .align 4 .b8 name[12] = {…};`.
+ * 0: it has no such value. */
+static size_t constant_bytes(const char *line, const struct variable *variable)
+{
+    size_t whole = strcspn(line, "\n");
+    const char *behind = variable->name + variable->length, *value = memchr(behind, '=', whole - (size_t)(behind - line));
+    if (!begins_with(line, ".const ") || !value)
+        return 0;
+    size_t count = *behind == '[' ? strtoul(behind + 1, NULL, 10) : 1;
+    size_t element = strncmp(variable->name - 4, ".b8 ", 4) == 0 ? 1 : 8;
+    return count > SIZE_MAX / 8 ? SIZE_MAX : count * element;
+}
+
+/* Whether it is left out where nothing refers to it. NVIDIA's compilers keep every variable for the device. What clang
+ * puts into .global is one. What it puts into .const may as well be a constant of the host's that kernels could read,
+ * and those of headers, templates and functions are left out. */
 static bool may_drop(const char *line, const struct variable *variable)
 {
-    if (strncmp(line, ".visible ", 9) == 0 || is_extern(line))
+    if (begins_with(line, ".visible ") || is_extern(line))
         return false;
-    if (strncmp(line, ".weak ", 6) == 0)
-        return strncmp(line, ".weak .const ", 13) == 0;
-    if (strncmp(line, ".shared ", 8) == 0)
+    if (begins_with(line, ".shared "))
         return true;
-    /* `const` variables without a word about memory lie in .const too, and may be larger than that is. */
-    if (variable->own)
-        return strncmp(variable->own, "mr_", 3) == 0
-            || (strncmp(line, ".const ", 7) == 0 && memchr(variable->name, '=', strcspn(variable->name, "\n")));
-    return strncmp(variable->name, "_ZN", 3) == 0 || strncmp(variable->name, "_ZZ", 3) == 0;
+    if (begins_with(line, ".weak .const ") || (begins_with(line, ".const ") && begins_with(variable->name, "_ZZ")))
+        return true;
+    return begins_with(line, ".const ") ? is_of_headers(variable) : variable->own && begins_with(variable->own, "mr_");
 }
 
 static bool list_variables(const char *ptx, struct variables *variables)
 {
-    size_t room = 0;
+    size_t room = 0, kept = 0;
     for (const char *at = ptx; *at;) {
         size_t whole = strcspn(at, "\n"), length;
         const char *name = declared(at, &length);
@@ -210,7 +245,9 @@ static bool list_variables(const char *ptx, struct variables *variables)
             struct variable *variable = &variables->items[variables->count++];
             *variable = (struct variable){ .name = name, .length = length };
             set_own_name(variable);
-            variable->drop = may_drop(at, variable);
+            size_t bytes = constant_bytes(at, variable);
+            variable->drop = may_drop(at, variable) || bytes > CONSTANTS_KEPT - kept;
+            kept += variable->drop ? 0 : bytes;
         }
         at += whole + (at[whole] == '\n');
     }

@@ -18,8 +18,8 @@ void mr_ptx_join_statics(const char *ptx, struct mr_text *out);
 /*
  * Adds the PTX to `out`, as a program that looks for variables by name expects it. The PTX was made with -fkeep-persistent-storage-variables, so that
  * no variable that the host may write is left out or replaced by its first value. Two things change. A variable of no namespace gets its own
- * name, as nvcc and NVRTC call it, where nothing else has that (`c` for `_ZL1c`). And variables that nothing refers to and no host could name are left out:
- * constants of templates and those with a first value, what stands in namespaces or functions, and what this project's headers declare.
+ * name, as nvcc and NVRTC call it, where nothing else has that (`c` for `_ZL1c`). And constants that nothing refers to are left out if they may be the host's: those of
+ * templates, functions and headers, and those beyond 16 KiB in all; and what this project's headers declare.
  */
 void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out);
 

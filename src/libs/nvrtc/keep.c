@@ -70,7 +70,7 @@ bool mr_keep_key(const struct _nvrtcProgram *program, const struct mr_text *sour
     char folder[4096];
     if (!mr_cache_folder() || !find_program(words->items[0], &facts) || !getcwd(folder, sizeof folder) || !mr_cache_hash_begin(&hash))
         return false;
-    mr_cache_hash_text(&hash, "nvrtc 1 " MR_VERSION);
+    mr_cache_hash_text(&hash, "nvrtc 2 " MR_VERSION);
     mr_cache_hash_text(&hash, folder);
     add_file(&hash, &facts);
     for (size_t i = 0; i < words->count; i++)
