@@ -293,7 +293,7 @@ MR_DEVICE long long clock64() { return (long long)__nvvm_read_ptx_sreg_clock64()
 typedef long clock_t;
 MR_DEVICE clock_t clock() { return (clock_t)__nvvm_read_ptx_sreg_clock(); }
 MR_DEVICE void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
-MR_DEVICE void __trap() { __asm__ volatile("trap;"); }
+static __attribute__((device, always_inline, unused, noreturn)) inline void __trap() { __asm__ volatile("trap;"); __builtin_unreachable(); }
 extern "C" __attribute__((device)) int vprintf(const char *format, const char *arguments);
 
 /* Gives the handle of a conditional node a value, from a kernel of a graph that runs. */

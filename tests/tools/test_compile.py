@@ -607,6 +607,16 @@ int main()
         wrong = self.cc("-DWRONG", "-c", "classes.cu", expect=1)
         self.assertIn("classes.cu:25:17: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
+    def test_traps_do_not_return(self):
+        """Functions that end in __trap() may say that they don't return, and may have no result there."""
+        (self.path / "trap.cu").write_text("""[[noreturn]] __device__ void stop() { __trap(); }
+__device__ int small(int x) { if (x < 3) return x; stop(); }
+__device__ int large(int x) { if (x > 3) return x; __trap(); }
+extern "C" __global__ void k(int *p, int x) { *p = x < 3 ? small(x) : large(x); }
+""")
+        for_both = self.cc("-Werror", "all-warnings", "-c", "trap.cu", "-o", "trap.o")
+        self.assertEqual(for_both.stderr, "")
+
     def test_launches_from_kernels(self):
         """Each place gets one message, whatever clang finds wrong with it; other errors are as they were."""
         (self.path / "x.cu").write_text("""__global__ void child(int *p) { *p = 1; }
