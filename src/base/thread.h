@@ -48,7 +48,7 @@ void mr_lock_check_drop(mr_lock *lock);
 void mr_lock_check_held(const mr_lock *lock, const char *name);
 void mr_lock_check_wait(const char *where);
 #else
-#define MR_HELD(lock) ((void)sizeof(lock))
+#define MR_HELD(lock) ((void)(lock))
 #define MR_MAY_WAIT() ((void)0)
 static inline void mr_lock_check_take(mr_lock *lock) { (void)lock; }
 static inline void mr_lock_check_taken(mr_lock *lock) { (void)lock; }

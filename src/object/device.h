@@ -26,7 +26,7 @@ struct mr_context;
 #define MR_MAX_GRID_X 2147483647u
 #define MR_MAX_GRID_Y 65535u
 #define MR_MAX_GRID_Z 65535u
-#define MR_SHARED_DEFAULT (48u * 1024u)     /* bytes of shared memory that a block may use without asking */
+#define MR_SHARED_DEFAULT 49152u            /* bytes of shared memory that a block may use without asking */
 #define MR_REGISTERS_PER_SM 65536u
 #define MR_CONSTANT_BYTES 65536u
 #define MR_PARAM_BYTES_LIMIT 32764u

@@ -9,7 +9,7 @@
 #include "object/context.h"
 #include "prepare/check.h"
 
-#define PRINTF_LEAST (512u * 1024u)    /* bytes, as on hardware */
+#define PRINTF_LEAST ((size_t)512 * 1024) /* bytes, as on hardware */
 #define STACK_LIMIT 523712u            /* bytes a thread; driver 580 on an H100 takes no more */
 
 static bool limit_supported(CUlimit limit)
@@ -71,6 +71,8 @@ CUresult mr_cuCtxSetLimit(CUlimit limit, size_t value)
         break;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
         value = 0; /* no part of the cache can be set aside: the value is clamped to the device's maximum */
+        break;
+    default:
         break;
     }
     atomic_store_explicit(&context->limits[limit], value, memory_order_relaxed);

@@ -121,7 +121,7 @@ CUresult mr_cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemory
 static CUresult free_pool_memory(CUdeviceptr address, struct mr_stream *stream)
 {
     struct mr_fence fence;
-    void *birth;
+    void *birth = NULL;
     CUresult status = mr_stream_fence(stream, &fence);
     if (status == CUDA_SUCCESS)
         status = mr_mempool_free((uintptr_t)address, fence, &birth);

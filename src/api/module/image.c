@@ -311,9 +311,9 @@ static char *read_file(const char *path, size_t *size, CUresult *status)
             *status = CUDA_ERROR_OUT_OF_MEMORY;
             goto failed;
         }
-        size_t got = fread(data + used, 1, room - used - 1, file);
+        size_t rest = room - used - 1, got = fread(data + used, 1, rest, file);
         used += got;
-        if (got == 0)
+        if (got < rest) /* the end of the file, or an error: no reading after either */
             break;
     }
     if (ferror(file)) {
