@@ -42,6 +42,7 @@ static bool parse_number(const char *text, uint64_t *out)
     case 'M': shift = 20; end++; break;
     case 'G': shift = 30; end++; break;
     case 'T': shift = 40; end++; break;
+    default: break;
     }
     if (errno || *end || (shift && value > (UINT64_MAX >> shift)))
         return false;

@@ -2,6 +2,8 @@
 /* Texture objects (driver API manual, Texture Object Management).
  *
  * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) has no checks but those of coordinates. */
+#include <assert.h>
+
 #include "api/texture/texture.h"
 
 #include "api/stub.h"
@@ -77,7 +79,9 @@ static CUresult take_pitch(struct mr_texture *texture, const CUDA_RESOURCE_DESC 
     if (width > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
         height > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT))
         return mr_bad_value("%zu x %zu elements of memory with a pitch", width, height);
-    if (pitch % limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) || pitch > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
+    size_t unit = limit_of(context, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT);
+    assert(unit > 0);
+    if (pitch % unit || pitch > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_PITCH))
         return mr_bad_value("a pitch of %zu bytes is too large or not aligned", pitch);
     texture->shape = MR_TEXTURE_2D;
     texture->layers = texture->level_count = 1;
