@@ -190,6 +190,8 @@ void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, u
         const void *source = (const void *)(uintptr_t)from[lane];
         if (operation == MR_REDUCE_NONE)
             memmove(place, source, size[lane]);
+        else if (operation == MR_REDUCE_ZERO)
+            memset(place, 0, size[lane]);
         else
             reduce(&reduction, place, source, size[lane]);
         if (barrier)

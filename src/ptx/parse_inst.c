@@ -251,11 +251,13 @@ static void skip_form(struct parser *parser, struct mr_ptx_inst *inst, const str
     skip_named(parser, inst, name, end);
 }
 
-/* st.async and red.async are instructions of their own. */
+/* st.async, red.async and st.bulk are instructions of their own. */
 static void settle_async(struct parser *parser, struct mr_ptx_inst *inst)
 {
     if ((inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_RED) && mr_ptx_accept_dot(parser, "async"))
         inst->op = inst->op == MR_PTX_OP_ST ? MR_PTX_OP_ST_ASYNC : MR_PTX_OP_RED_ASYNC;
+    else if (inst->op == MR_PTX_OP_ST && mr_ptx_accept_dot(parser, "bulk"))
+        inst->op = MR_PTX_OP_ST_BULK;
 }
 
 /* Operands as the opcode has them. */

@@ -150,7 +150,8 @@ static void widen(struct parser *parser, struct mr_ptx_operand *operand)
 static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 {
     bool arrives = inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY_ARRIVE;
-    bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX || inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC;
+    bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX || inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC ||
+                  inst->op == MR_PTX_OP_ST_BULK;
     bool moves = inst->op == MR_PTX_OP_WMMA && inst->mode != MR_PTX_MODE_MATRIX_MULTIPLY;
     bool hints = inst->op == MR_PTX_OP_PREFETCH && inst->form && mr_ptx_form_info(inst->form)->version == 80, fences = inst->op == MR_PTX_OP_FENCE;
     bool tensor = inst->op == MR_PTX_OP_CP && inst->mode >= MR_PTX_MODE_TENSOR_TILE && inst->mode <= MR_PTX_MODE_TENSOR_PREFETCH;

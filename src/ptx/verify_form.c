@@ -87,6 +87,15 @@ static bool check_bulk(struct verifier *verifier)
     return true;
 }
 
+/* st.bulk writes zeros, so many that units of 8 bytes are whole. */
+static bool check_zeros(struct verifier *verifier)
+{
+    const struct mr_ptx_operand *size = &verifier->inst->operands[1], *value = &verifier->inst->operands[2];
+    if (size->kind == MR_PTX_OPERAND_IMM_INT && (size->value < 0 || size->value > 16777216 || size->value % 8 != 0))
+        return mr_ptx_verify_operand_error(verifier, size, "the size has to be a multiple of 8, at most 16777216");
+    return value->kind != MR_PTX_OPERAND_IMM_INT || value->value == 0 || mr_ptx_verify_operand_error(verifier, value, "the value is 0");
+}
+
 static bool check_mbarrier(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -194,6 +203,8 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         if (inst->mode == MR_PTX_MODE_COPY)
             return check_copy(verifier);
         return inst->mode < MR_PTX_MODE_BULK || inst->mode > MR_PTX_MODE_BULK_PREFETCH || check_bulk(verifier);
+    case MR_PTX_OP_ST_BULK:
+        return check_zeros(verifier);
     case MR_PTX_OP_MBARRIER:
         return check_mbarrier(verifier);
     case MR_PTX_OP_MMA:

@@ -163,12 +163,29 @@ static void wide_accesses(void **unused)
     rig_close(rig);
 }
 
-#define BODY(statement) HEAD KERNEL("k") statement "\n" END
+/* Zeros in shared and in global memory, each thread its own. */
+static void zeros(void **unused)
+{
+    (void)unused;
+    struct rig *rig = rig_open(HEAD ".shared .align 16 .b8 room[4096];\n" KERNEL("k") "mov.u32 %a1, %tid.x; mov.u32 %s, room; mad.lo.u32 %s, %a1, 32, %s; mul.wide.u32 %o, %t, 32; add.u64 %o, %o, %out;\n"
+        "mov.u64 %d5, -1; st.shared.v2.b64 [%s], {%d5, %d5}; st.shared.v2.b64 [%s+16], {%d5, %d5}; cvt.u64.u32 %d6, %n; st.bulk.weak.shared::cta [%s], %d6, 0;\n"
+        "ld.shared.v2.b64 {%d1, %d2}, [%s]; ld.shared.v2.b64 {%d3, %d4}, [%s+16]; st.global.v4.b64 [%o], {%d1, %d2, %d3, %d4}; and.b32 %a2, %t, 3; setp.eq.u32 %p1, %a2, 1;\n"
+        "@%p1 st.bulk [%o], 32, 0;\n" END);
+    for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
+        for (uint32_t n = 0; n <= 32; n += 8) {
+            fill();
+            run(rig, "k", n);
+            for (uint32_t i = 0; i < THREADS * 8; i++)
+                assert_int_equal(out[i], i / 8 % 4 == 1 || i % 8 * 4 < n ? 0 : UINT32_MAX);
+        }
+    rig_close(rig);
+}
 
 static void what_is_refused(void **unused)
 {
     (void)unused;
     static const struct { const char *statement, *expected; } wrong[] = {
+        {"st.bulk.weak [%in], 60, 0;", "multiple of 8"}, {"st.bulk [%in], %d1, 1;", "the value is 0"},
         {"add.sat.f32x2 %d1, %d2, %d3;", "'add.f32x2' takes a rounding"}, {"fma.f32x2 %d1, %d2, %d3, %d4;", "needs a rounding"},
         {"add.f32x2 %d1, %d2, 1;", "registers of type '.b64'"}, {"add.f32x2 %g1, %d2, %d3;", "registers of type '.b64'"}, {"neg.f32x2 %d1, %d2;", "type '.f32x2' is not allowed"},
         {"add.f32.f16 %f1, %a1, %f2;", "register of 16 bits"}, {"add.ftz.f32.f16 %f1, %h1, %f2;", "takes a rounding"}, {"mul.f32.f16 %f1, %h1, %h2;", "too many types"},
@@ -189,6 +206,6 @@ static void what_is_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(pairs_of_floats), cmocka_unit_test(halves_beside_floats), cmocka_unit_test(least_of_three),
-                                       cmocka_unit_test(wide_accesses), cmocka_unit_test(what_is_refused)};
+                                       cmocka_unit_test(wide_accesses), cmocka_unit_test(zeros), cmocka_unit_test(what_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static bool has_effects(const struct mr_ptx_inst *inst)
     case MR_PTX_OP_BRKPT: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
     case MR_PTX_OP_TXQ: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
     case MR_PTX_OP_LDMATRIX: case MR_PTX_OP_STMATRIX: case MR_PTX_OP_WMMA: case MR_PTX_OP_CP:
-    case MR_PTX_OP_MBARRIER: case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC:
+    case MR_PTX_OP_MBARRIER: case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC: case MR_PTX_OP_ST_BULK:
         return true;
     default:
         return false;

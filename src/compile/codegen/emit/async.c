@@ -226,6 +226,15 @@ static void emit_remote(struct cg *g, const struct mr_ptx_inst *inst)
     bulk_call(g, inst, to, in_memory(g, from), cg_int(g, unit->i32, (uint64_t)bytes * count), barrier);
 }
 
+/* st.bulk: a copy in bulk of zeros. Sizes are below 2^24. */
+static void emit_zeros(struct cg *g, const struct mr_ptx_inst *inst)
+{
+    LLVMValueRef to = address_of(g, &inst->operands[0], inst->space, 8);
+    LLVMValueRef size = cg_resize(g, cg_source(g, &inst->operands[1], g->unit->i64), g->unit->i32, false);
+    LLVMValueRef args[7] = {number(g, MR_REDUCE_ZERO), number(g, MR_NUMBER_U32), g->now.exec, to, to, in_memory(g, size), LLVMConstNull(g->unit->ptr)};
+    cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
+}
+
 static void emit_cp(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->mode) {
@@ -242,6 +251,7 @@ bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst)
     switch (inst->op) {
     case MR_PTX_OP_CP: g->now.lanes = CG_LANES; emit_cp(g, inst); return true;
     case MR_PTX_OP_MBARRIER: g->now.lanes = CG_LANES; emit_mbarrier(g, inst); return true;
+    case MR_PTX_OP_ST_BULK: g->now.lanes = CG_LANES; emit_zeros(g, inst); return true;
     case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC: g->now.lanes = CG_LANES; emit_remote(g, inst); return true;
     default:
         return false;
