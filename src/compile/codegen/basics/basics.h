@@ -17,6 +17,7 @@
  *   types.c     LLVM's types     values.c    constants, conversions, intrinsics, pointers
  *   masks.c     sets of lanes    slots.c     memory of the frame, and the block's record
  *   ways.c      blocks of code and ways between them
+ *   nothing.h   assembly of no instructions, which LLVM doesn't look into
  *   runtime.c   calls of the runtime, traps, notes for reports of faults
  *   lines.c     which line of the PTX code comes from
  *   stack.c     lanes' memory for alloca

@@ -6,6 +6,7 @@
  * a block looks at the nearest few others only, and the rest is left to one dispatcher, which asks the runtime for the next block (src/kernel/scan.c).
  */
 #include "compile/codegen/basics/lines.h"
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/body/body.h"
 #include "compile/codegen/body/dispatcher.h"
 
@@ -60,9 +61,8 @@ LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name)
 {
     LLVMValueRef slot = cg_slot(g, type, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-    LLVMTypeRef see = LLVMFunctionType(g->unit->void_type, &g->unit->ptr, 1, false);
     LLVMPositionBuilderBefore(g->b, g->prologue.end);
-    LLVMBuildCall2(g->b, see, LLVMGetInlineAsm(see, "", 0, "r", 1, true, false, LLVMInlineAsmDialectATT, false), &slot, 1, "");
+    cg_seen(g->b, slot);
     LLVMPositionBuilderAtEnd(g->b, here);
     cg_line_again(g);
     return slot;

@@ -8,6 +8,7 @@
  * them (MachineSink): all of it, in straight code. So between two pieces stands a loop, which ends when a zero that LLVM knows nothing about is zero; a piece leads to
  * it and nowhere else. This comes last, since passes over the whole function do better without.
  */
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/llvm/llvm.h"
 
 #define PIECE 500u       /* instructions of LLVM's language */
@@ -30,10 +31,8 @@ static uint32_t count_instructions(LLVMBasicBlockRef block, uint32_t *bound)
 static LLVMBasicBlockRef insert_loop(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBlockRef next)
 {
     LLVMBasicBlockRef loop = LLVMInsertBasicBlockInContext(unit->context, next, "cut");
-    LLVMTypeRef type = LLVMFunctionType(unit->i32, &unit->i32, 1, false);
-    LLVMValueRef nothing = LLVMGetInlineAsm(type, "", 0, "=r,0", 4, true, false, LLVMInlineAsmDialectATT, false);
     LLVMPositionBuilderAtEnd(builder, loop);
-    LLVMValueRef zero = LLVMConstInt(unit->i32, 0, false), same = LLVMBuildCall2(builder, type, nothing, &zero, 1, "");
+    LLVMValueRef zero = LLVMConstInt(unit->i32, 0, false), same = cg_hidden(builder, zero, true);
     LLVMBuildCondBr(builder, LLVMBuildICmp(builder, LLVMIntEQ, same, zero, ""), next, loop);
     return loop;
 }

@@ -16,6 +16,7 @@
  * LLVM's rules and among masks by another, in turn and for ever (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind
  * an assembly of no instructions, through which no rule looks.
  */
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/llvm/llvm.h"
 
 #include <string.h>
@@ -98,13 +99,6 @@ static bool is_used_as_mask(LLVMValueRef integer)
     return false;
 }
 
-static LLVMValueRef opaque(LLVMBuilderRef builder, LLVMValueRef integer)
-{
-    LLVMTypeRef type = LLVMTypeOf(integer), function = LLVMFunctionType(type, &type, 1, false);
-    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(builder, function, nothing, &integer, 1, "");
-}
-
 /* `i` is logic of two masks, or makes a mask of the logic of two integers. */
 static void mend_masks(LLVMBuilderRef builder, LLVMValueRef i)
 {
@@ -115,9 +109,9 @@ static void mend_masks(LLVMBuilderRef builder, LLVMValueRef i)
     LLVMPositionBuilderBefore(builder, i);
     if (opcode != LLVMRet && integer_of(left) && integer_of(right)) {
         LLVMValueRef made = LLVMBuildBinOp(builder, opcode, integer_of(left), integer_of(right), "");
-        LLVMReplaceAllUsesWith(i, LLVMBuildBitCast(builder, opaque(builder, made), LLVMTypeOf(i), ""));
+        LLVMReplaceAllUsesWith(i, LLVMBuildBitCast(builder, cg_hidden(builder, made, false), LLVMTypeOf(i), ""));
     } else if (from && is_logic(from) && is_used_as_mask(LLVMGetOperand(from, 0)) && is_used_as_mask(LLVMGetOperand(from, 1))) {
-        LLVMSetOperand(i, 0, opaque(builder, from));
+        LLVMSetOperand(i, 0, cg_hidden(builder, from, false));
     }
 }
 

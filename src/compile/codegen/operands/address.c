@@ -11,6 +11,7 @@
  * and takes others out of loops: what is left is one test for each pointer that
  * a kernel was given.
  */
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/operands/narrow.h"
 #include "compile/codegen/operands/operands.h"
 
@@ -189,9 +190,7 @@ void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t byt
     cg_block_store(g, offsetof(struct mr_block, access_bytes), LLVMConstInt(unit->i32, bytes, false));
     cg_note_warp(g);
     /* Nothing of all that may come later than the access. */
-    LLVMTypeRef barrier = LLVMFunctionType(unit->void_type, NULL, 0, false);
-    LLVMValueRef text = LLVMGetInlineAsm(barrier, "", 0, "~{memory}", 9, true, false, LLVMInlineAsmDialectATT, false);
-    LLVMBuildCall2(g->b, barrier, text, NULL, 0, "");
+    cg_compiler_barrier(g->b, unit->context);
 }
 
 bool cg_is_far(const struct mr_ptx_inst *inst)

@@ -10,6 +10,7 @@
  * term of struct cg_stepped, whatever the step: `place` is b - lowest, `pace` is s, and `factor` is -2^32 and what it has been multiplied with since. It is
  * the same for `shr.s64 x, 32` of what steps by a multiple of 2^32, which is how compilers write the widening of x's upper half.
  */
+#include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/operands/operands.h"
 #include "compile/codegen/operands/stepped.h"
 
@@ -69,9 +70,7 @@ LLVMValueRef cg_stepped_evenly(struct cg *g, const struct cg_stepped *value)
 static LLVMValueRef stays(struct cg *g, LLVMValueRef value)
 {
     static const char *const kinds[] = {"memory", "nounwind", "willreturn"};
-    LLVMTypeRef type = g->unit->i64, function = LLVMFunctionType(type, &type, 1, false);
-    LLVMValueRef nothing = LLVMGetInlineAsm(function, "", 0, "=r,0", 4, false, false, LLVMInlineAsmDialectATT, false);
-    value = LLVMBuildCall2(g->b, function, nothing, &value, 1, "");
+    value = cg_hidden(g->b, value, false);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         unsigned kind = LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i]));
         LLVMAddCallSiteAttribute(value, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->unit->context, kind, 0));
