@@ -4,14 +4,14 @@
  *
  * Work on the legacy stream waits for everything earlier on the context's blocking streams. So that it needn't look at them all, a blocking stream
  * is on a list (`listed`) from its first command on, until somebody finds it idle there and takes it off: each command pays for at most one visit.
- * A busy stream gets a record behind what it has, and the legacy stream a wait for that (`captured` saves the pair if nothing came since).
+ * A busy stream gets a record behind what it has, and the legacy stream a wait for that (`legacy_waits` saves the pair if nothing came since).
  *
  * Work on a blocking stream waits for everything earlier on the legacy stream. `gate` is 1 from the first legacy command on until a blocking stream
  * finds the legacy stream idle: while it is 0, a listed stream takes work under its own lock alone. Otherwise it puts a record in the legacy
  * stream and a wait for it in itself; `legacy_seen` and `order_mark` keep several of those from piling up.
  *
- * Everything is captured before anything is published, with order_lock held, so two streams never wait for each other. Calls that no thread has
- * put in order come in either order, but never overlap: a listed stream looks at the gate under its own lock, under which it is captured, and
+ * All waits are collected before anything is published, with order_lock held, so two streams never wait for each other. Calls that no thread has
+ * put in order come in either order, but never overlap: a listed stream looks at the gate under its own lock, under which a wait for it is collected, and
  * is listed under the legacy stream's lock, under which that looks at the list.
  *
  * Non-blocking streams are listed too, on a list of their own, for cuCtxSynchronize only. */
@@ -156,7 +156,7 @@ static CUresult order_slow(struct mr_stream *stream, struct mr_command *command,
 }
 
 /* Takes idle streams off the list of blocking streams and collects, for each busy one, a wait for what it has. order_lock held. */
-static CUresult capture_blocking(struct mr_context *context, struct mr_command **waits)
+static CUresult collect_waits(struct mr_context *context, struct mr_command **waits)
 {
     MR_HELD(&context->order_lock);
     struct mr_command **end = waits;
@@ -168,7 +168,7 @@ static CUresult capture_blocking(struct mr_context *context, struct mr_command *
         mr_lock_take(&stream->lock);
         if (mr_stream_idle(stream)) {
             mr_stream_unlist(stream);
-        } else if (!stream->captured) {
+        } else if (!stream->legacy_waits) {
             struct mr_command *record;
             if (!mr_stream_make_pair(stream, NULL, &record, end)) {
                 *end = NULL;
@@ -176,7 +176,7 @@ static CUresult capture_blocking(struct mr_context *context, struct mr_command *
             } else {
                 struct mr_put put = mr_stream_put(stream, record);
                 mr_call_make(put.call);
-                stream->captured = true;
+                stream->legacy_waits = true;
                 end = &(*end)->next;
                 *end = NULL;
             }
@@ -209,7 +209,7 @@ static CUresult order_legacy(struct mr_stream *legacy, struct mr_command *comman
     struct mr_command *waits;
     mr_lock_take(&context->order_lock);
     atomic_store_explicit(&legacy->gate, 1, memory_order_release);
-    CUresult result = capture_blocking(context, &waits);
+    CUresult result = collect_waits(context, &waits);
     mr_lock_take(&legacy->lock);
     /* The context may have ended while no lock was held: its streams are drained then, and its memory is somebody else's. */
     if (legacy->ended)

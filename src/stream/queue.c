@@ -199,7 +199,7 @@ struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command
     stream->submitted++;
     if (command->weight)
         atomic_store_explicit(&stream->load, atomic_load_explicit(&stream->load, memory_order_relaxed) + command->weight, memory_order_relaxed);
-    stream->captured = false;
+    stream->legacy_waits = false;
     append(stream, command);
     if (command->kind == MR_COMMAND_RECORD && command->mark)
         atomic_store_explicit(&command->mark->sequence, (uint32_t)command->sequence, memory_order_relaxed);

@@ -67,7 +67,7 @@ struct mr_stream {
     _Atomic uint64_t load;             /* their weights; changed under `lock` */
     _Atomic uint64_t load_seen;        /* what load_done was when a submitter looked last: it looks only where that isn't enough */
     bool ended;                        /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
-    bool captured;                     /* the legacy stream already waits for all that is queued here */
+    bool legacy_waits;                 /* the legacy stream already waits for all that is queued here */
     bool listed;                       /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
 
     /* The owner's, while the stream is RUNNING; others may read the atomics. A cache line away from what submitters write. */

@@ -2,7 +2,7 @@
 /* Events and whole contexts: an event that stands for all work of a context, and an event that all work to come waits for.
  *
  * To record, every busy stream gets a record behind what it has, and a stream made for the purpose waits for all of them and then records the event. The
- * records are put in without the default-stream rules: what was captured is what the streams have, and nothing later waits for anything.
+ * records are put in without the default-stream rules: what they stand behind is what the streams have, and nothing later waits for anything.
  *
  * To hold a context up, every stream it has gets a wait, and so does every stream that is made while the event is pending: its legacy stream's record
  * keeps the marks. (Driver API manual, cuCtxRecordEvent, cuCtxWaitEvent.) */
