@@ -3,6 +3,7 @@
  *
  * A node is named by the node of the graph that it was made of, which keeps its own parameters. The new parameters are checked as for a node
  * (prepare/work.h); what may change in an executable graph is checked by src/graph/exec_update.c. */
+#include <stddef.h>
 #include <string.h>
 
 #include "api/graph/graph_calls.h"
@@ -36,9 +37,88 @@ static CUresult require(CUgraphExec exec_handle, CUgraphNode node_handle, CUgrap
     return status;
 }
 
-/* Gives the node a work that was just made, if it was, and drops the executable graph. */
-static CUresult finish(struct mr_exec *exec, struct mr_node *node, CUresult status, struct mr_work *work)
+/* ---- a work of a node's parameters, by its type ---- */
+
+/* `params` are those of the type's own call: a structure, or the event itself. `context` is the one that the call names, for types whose call has one. */
+typedef CUresult make_work(const void *params, CUcontext context, struct mr_work **work);
+
+static CUresult make_kernel(const void *params, CUcontext context, struct mr_work **work)
 {
+    CUDA_KERNEL_NODE_PARAMS_v3 kernel;
+    _Static_assert(sizeof kernel == sizeof(CUDA_KERNEL_NODE_PARAMS), "the second version is the third by another name");
+    (void)context;
+    memcpy(&kernel, params, sizeof kernel);
+    return mr_work_from_kernel(&kernel, work);
+}
+
+static CUresult make_copy(const void *params, CUcontext handle, struct mr_work **work)
+{
+    struct mr_context *context;
+    CUresult status = mr_node_context(handle, &context);
+    return status == CUDA_SUCCESS ? mr_work_from_copy(params, context, work) : status;
+}
+
+static CUresult make_fill(const void *params, CUcontext handle, struct mr_work **work)
+{
+    CUDA_MEMSET_NODE_PARAMS fill;
+    struct mr_context *context;
+    CUresult status = mr_node_context(handle, &context);
+    memcpy(&fill, params, sizeof fill);
+    return status == CUDA_SUCCESS ? mr_work_from_fill(&fill, context, work) : status;
+}
+
+static CUresult make_host(const void *params, CUcontext context, struct mr_work **work)
+{
+    CUDA_HOST_NODE_PARAMS host;
+    (void)context;
+    memcpy(&host, params, sizeof host);
+    return mr_work_from_host(host.fn, host.userData, work);
+}
+
+static CUresult make_record(const void *event, CUcontext context, struct mr_work **work)
+{
+    (void)context;
+    return mr_work_from_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, (CUevent)event, work);
+}
+
+static CUresult make_wait(const void *event, CUcontext context, struct mr_work **work)
+{
+    (void)context;
+    return mr_work_from_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, (CUevent)event, work);
+}
+
+static CUresult make_batch(const void *params, CUcontext context, struct mr_work **work)
+{
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
+    (void)context;
+    memcpy(&batch, params, sizeof batch);
+    return mr_work_from_batch(&batch, work);
+}
+
+/* The types whose parameters can be changed by a work. The generic form has them at `at`: the structure, which begins as that of the type's own call does, or
+ * a handle; and the context's handle, for types that have one, at `context`. */
+static const struct kind { make_work *make; size_t at, context; bool is_handle; } kinds[] = {
+#define AT(member) offsetof(CUgraphNodeParams, member)
+    [CU_GRAPH_NODE_TYPE_KERNEL] = { make_kernel, AT(kernel), 0, false },
+    [CU_GRAPH_NODE_TYPE_MEMCPY] = { make_copy, AT(memcpy.copyParams), AT(memcpy.copyCtx), false },
+    [CU_GRAPH_NODE_TYPE_MEMSET] = { make_fill, AT(memset), AT(memset.ctx), false },
+    [CU_GRAPH_NODE_TYPE_HOST] = { make_host, AT(host), 0, false },
+    [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = { make_record, AT(eventRecord.event), 0, true },
+    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = { make_wait, AT(eventWait.event), 0, true },
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = { make_batch, AT(memOp), 0, false },
+#undef AT
+};
+
+/* Gives a node of the type a work that is made of the parameters. */
+static CUresult set(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params, CUcontext context)
+{
+    struct mr_exec *exec;
+    struct mr_node *node;
+    struct mr_work *work = NULL;
+    CUresult status = require(exec_handle, node_handle, type, params, &exec, &node);
+    if (status != CUDA_SUCCESS)
+        return status;
+    status = kinds[type].make(params, context, &work);
     if (status == CUDA_SUCCESS) {
         status = mr_exec_set_work(exec, node, work);
         if (status == CUDA_ERROR_INVALID_VALUE)
@@ -50,103 +130,45 @@ static CUresult finish(struct mr_exec *exec, struct mr_node *node, CUresult stat
 
 CUresult mr_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_work *work = NULL;
-    CUDA_KERNEL_NODE_PARAMS_v3 params;
-    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    _Static_assert(sizeof params == sizeof *nodeParams, "the second version is the third by another name");
-    memcpy(&params, nodeParams, sizeof params);
-    status = mr_work_from_kernel(&params, &work);
-    return finish(exec, node, status, work);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, NULL);
 }
 
 CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
-    CUDA_KERNEL_NODE_PARAMS wide;
-    if (nodeParams) {
-        CUDA_KERNEL_NODE_PARAMS_v3 params = mr_kernel_params_widen(nodeParams);
-        memcpy(&wide, &params, sizeof wide);
-    }
-    return mr_cuGraphExecKernelNodeSetParams_v2(hGraphExec, hNode, nodeParams ? &wide : NULL);
+    CUDA_KERNEL_NODE_PARAMS_v3 wide;
+    if (nodeParams)
+        wide = mr_kernel_params_widen(nodeParams);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams ? &wide : NULL, NULL);
 }
 
 CUresult mr_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_context *context;
-    struct mr_work *work = NULL;
-    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = mr_node_context(ctx, &context);
-    if (status == CUDA_SUCCESS)
-        status = mr_work_from_copy(copyParams, context, &work);
-    return finish(exec, node, status, work);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, ctx);
 }
 
 CUresult mr_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_context *context;
-    struct mr_work *work = NULL;
-    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = mr_node_context(ctx, &context);
-    if (status == CUDA_SUCCESS)
-        status = mr_work_from_fill(memsetParams, context, &work);
-    return finish(exec, node, status, work);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, ctx);
 }
 
 CUresult mr_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_work *work = NULL;
-    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = mr_work_from_host(nodeParams->fn, nodeParams->userData, &work);
-    return finish(exec, node, status, work);
-}
-
-static CUresult set_event(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, CUevent event)
-{
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_work *work = NULL;
-    CUresult status = require(exec_handle, node_handle, type, event, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = mr_work_from_event(type, event, &work);
-    return finish(exec, node, status, work);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, NULL);
 }
 
 CUresult mr_cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
-    return set_event(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, NULL);
 }
 
 CUresult mr_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event)
 {
-    return set_event(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, NULL);
 }
 
 CUresult mr_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
-    struct mr_exec *exec;
-    struct mr_node *node;
-    struct mr_work *work = NULL;
-    CUresult status = require(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, &exec, &node);
-    if (status != CUDA_SUCCESS)
-        return status;
-    status = mr_work_from_batch(nodeParams, &work);
-    return finish(exec, node, status, work);
+    return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, NULL);
 }
 
 CUresult mr_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph)
@@ -178,33 +200,18 @@ static bool is_clean(const CUgraphNodeParams *params, size_t used)
     return params->reserved0[0] == 0 && params->reserved0[1] == 0 && params->reserved0[2] == 0 && params->reserved2 == 0;
 }
 
-static CUresult set_params(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params)
+static CUresult set_generic(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params)
 {
-    CUDA_KERNEL_NODE_PARAMS kernel;
-    CUDA_MEMSET_NODE_PARAMS fill;
-    CUDA_HOST_NODE_PARAMS host;
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch;
+    size_t type = (size_t)params->type;
+    if (type < sizeof kinds / sizeof *kinds && kinds[type].make) {
+        const struct kind *kind = &kinds[type];
+        const char *at = (const char *)params + kind->at;
+        CUcontext context = kind->context ? *(const CUcontext *)((const char *)params + kind->context) : NULL;
+        return set(exec, node, params->type, kind->is_handle ? *(const void *const *)at : at, context);
+    }
     switch ((int)params->type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        memcpy(&kernel, &params->kernel, sizeof kernel);
-        return mr_cuGraphExecKernelNodeSetParams_v2(exec, node, &kernel);
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return mr_cuGraphExecMemcpyNodeSetParams(exec, node, &params->memcpy.copyParams, params->memcpy.copyCtx);
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        memcpy(&fill, &params->memset, sizeof fill);
-        return mr_cuGraphExecMemsetNodeSetParams(exec, node, &fill, params->memset.ctx);
-    case CU_GRAPH_NODE_TYPE_HOST:
-        memcpy(&host, &params->host, sizeof host);
-        return mr_cuGraphExecHostNodeSetParams(exec, node, &host);
     case CU_GRAPH_NODE_TYPE_GRAPH:
         return mr_cuGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return mr_cuGraphExecEventRecordNodeSetEvent(exec, node, params->eventRecord.event);
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return mr_cuGraphExecEventWaitNodeSetEvent(exec, node, params->eventWait.event);
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        memcpy(&batch, &params->memOp, sizeof batch);
-        return mr_cuGraphExecBatchMemOpNodeSetParams(exec, node, &batch);
     case CU_GRAPH_NODE_TYPE_EMPTY:
         return CUDA_SUCCESS;           /* it has none */
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
@@ -231,7 +238,7 @@ CUresult mr_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, 
     mr_object_drop(exec);
     if (!is_clean(nodeParams, sizeof nodeParams->memcpy > sizeof nodeParams->kernel ? sizeof nodeParams->memcpy : sizeof nodeParams->kernel))
         return mr_bad_value("bytes that are not used must be zero");
-    return set_params(hGraphExec, hNode, nodeParams);
+    return set_generic(hGraphExec, hNode, nodeParams);
 }
 
 /* ---- switching nodes off and on ---- */

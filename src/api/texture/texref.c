@@ -6,6 +6,7 @@
  * that reads it then ends with a fault. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "api/texture/texture.h"
@@ -371,14 +372,18 @@ CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 
 /* ---- questions ---- */
 
-/* For a question with one answer of a type: takes the reference, or returns the status. */
-static CUresult ask(CUtexref handle, const void *out, CUDA_TEXTURE_DESC *desc)
+/* A field of the reference's description: where it is, and its size. */
+#define FIELD(name) offsetof(CUDA_TEXTURE_DESC, name), sizeof ((CUDA_TEXTURE_DESC *)0)->name
+
+/* Copies a field to the call's result. */
+static CUresult ask(CUtexref handle, void *out, size_t at, size_t size)
 {
     struct mr_reference *reference;
     CUresult status = take(handle, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
-    *desc = reference->desc;
+    if (out)
+        memcpy(out, (const char *)&reference->desc + at, size);
     give(reference);
     return out ? CUDA_SUCCESS : mr_bad_value("the result's place is NULL");
 }
@@ -449,26 +454,6 @@ CUresult mr_cuTexRefGetMipmappedArray(CUmipmappedArray *phMipmappedArray, CUtexr
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pam, &desc);
-    if (status == CUDA_SUCCESS && (dim < 0 || dim > 2))
-        status = mr_bad_value("the dimension %d", dim);
-    if (status == CUDA_SUCCESS)
-        *pam = desc.addressMode[dim];
-    return status;
-}
-
-CUresult mr_cuTexRefGetFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pfm, &desc);
-    if (status == CUDA_SUCCESS)
-        *pfm = desc.filterMode;
-    return status;
-}
-
 CUresult mr_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexref hTexRef)
 {
     struct mr_reference *reference;
@@ -483,61 +468,39 @@ CUresult mr_cuTexRefGetFormat(CUarray_format *pFormat, int *pNumChannels, CUtexr
     return pFormat || pNumChannels ? CUDA_SUCCESS : mr_bad_value("the results' places are NULL");
 }
 
-CUresult mr_cuTexRefGetMipmapFilterMode(CUfilter_mode *pfm, CUtexref hTexRef)
+CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int dim)
 {
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pfm, &desc);
+    CUaddress_mode modes[3];
+    CUresult status = ask(hTexRef, pam ? modes : NULL, FIELD(addressMode));
+    if (status == CUDA_SUCCESS && (dim < 0 || dim > 2))
+        status = mr_bad_value("the dimension %d", dim);
     if (status == CUDA_SUCCESS)
-        *pfm = desc.mipmapFilterMode;
-    return status;
-}
-
-CUresult mr_cuTexRefGetMipmapLevelBias(float *pbias, CUtexref hTexRef)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pbias, &desc);
-    if (status == CUDA_SUCCESS)
-        *pbias = desc.mipmapLevelBias;
+        *pam = modes[dim];
     return status;
 }
 
 CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pminMipmapLevelClamp ? pminMipmapLevelClamp : pmaxMipmapLevelClamp, &desc);
+    float clamp[2];
+    _Static_assert(offsetof(CUDA_TEXTURE_DESC, maxMipmapLevelClamp) == offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp) + sizeof(float), "both are asked for at once");
+    bool any = pminMipmapLevelClamp || pmaxMipmapLevelClamp;
+    CUresult status = ask(hTexRef, any ? clamp : NULL, offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp), sizeof clamp);
     if (status == CUDA_SUCCESS && pminMipmapLevelClamp)
-        *pminMipmapLevelClamp = desc.minMipmapLevelClamp;
+        *pminMipmapLevelClamp = clamp[0];
     if (status == CUDA_SUCCESS && pmaxMipmapLevelClamp)
-        *pmaxMipmapLevelClamp = desc.maxMipmapLevelClamp;
+        *pmaxMipmapLevelClamp = clamp[1];
     return status;
 }
 
-CUresult mr_cuTexRefGetMaxAnisotropy(int *pmaxAniso, CUtexref hTexRef)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pmaxAniso, &desc);
-    if (status == CUDA_SUCCESS)
-        *pmaxAniso = (int)desc.maxAnisotropy;
-    return status;
-}
-
-CUresult mr_cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pBorderColor, &desc);
-    if (status == CUDA_SUCCESS)
-        memcpy(pBorderColor, desc.borderColor, sizeof desc.borderColor);
-    return status;
-}
-
-CUresult mr_cuTexRefGetFlags(unsigned int *pFlags, CUtexref hTexRef)
-{
-    CUDA_TEXTURE_DESC desc;
-    CUresult status = ask(hTexRef, pFlags, &desc);
-    if (status == CUDA_SUCCESS)
-        *pFlags = desc.flags;
-    return status;
-}
+/* The calls that ask for one field of the description. */
+#define ANSWER(call, type, field) CUresult mr_##call(type *out, CUtexref hTexRef) { return ask(hTexRef, out, FIELD(field)); }
+ANSWER(cuTexRefGetFilterMode, CUfilter_mode, filterMode)
+ANSWER(cuTexRefGetMipmapFilterMode, CUfilter_mode, mipmapFilterMode)
+ANSWER(cuTexRefGetMipmapLevelBias, float, mipmapLevelBias)
+ANSWER(cuTexRefGetMaxAnisotropy, int, maxAnisotropy)
+ANSWER(cuTexRefGetBorderColor, float, borderColor)
+ANSWER(cuTexRefGetFlags, unsigned, flags)
+#undef ANSWER
 
 /* ---- surface references ---- */
 
