@@ -46,7 +46,7 @@ static void pool_finish(void *object)
 static struct mr_mempool *pool_new(const CUmemPoolProps *properties, struct mr_device *device)
 {
     MR_HELD(&mr_mempools_lock);
-    struct mr_mempool *pool = mr_object_new(MR_KIND_POOL, sizeof *pool, pool_finish);
+    struct mr_mempool *pool = mr_object_new(MR_KIND_MEMPOOL, sizeof *pool, pool_finish);
     if (!pool)
         return NULL;
     mr_lock_init(&pool->lock, MR_LOCK_MEMPOOL);
@@ -61,9 +61,9 @@ static struct mr_mempool *pool_new(const CUmemPoolProps *properties, struct mr_d
     mr_list_init(&pool->waiting);
     mr_list_init(&pool->spare_lanes);
     mr_list_init(&pool->spare_blocks);
-    for (unsigned i = 0; i < MR_POOL_BINS; i++)
+    for (unsigned i = 0; i < MR_MEMPOOL_BINS; i++)
         mr_list_init(&pool->bins[i]);
-    for (unsigned i = 0; i < MR_POOL_LANES; i++)
+    for (unsigned i = 0; i < MR_MEMPOOL_LANES; i++)
         mr_list_init(&pool->lanes[i]);
     mr_list_append(&all, &pool->all);
     return pool;
@@ -85,7 +85,7 @@ static void pool_end(struct mr_mempool *pool)
     if (pool->slack)
         atomic_fetch_sub_explicit(&mr_mempools_slack, 1, memory_order_relaxed);
     pool->slack = false;
-    mr_pool_share_end(pool);
+    mr_mempool_share_end(pool);
     mr_lock_drop(&pool->lock);
     mr_object_drop(pool);
 }
@@ -95,7 +95,7 @@ struct mr_mempool *mr_mempool_new(const CUmemPoolProps *properties, struct mr_de
     mr_lock_take(&mr_mempools_lock);
     struct mr_mempool *pool = pool_new(properties, device);
     mr_lock_drop(&mr_mempools_lock);
-    if (pool && properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE && !mr_pool_share_begin(pool)) {
+    if (pool && properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE && !mr_mempool_share_begin(pool)) {
         (void)mr_mempool_destroy(pool);
         pool = NULL;
     }
@@ -104,7 +104,7 @@ struct mr_mempool *mr_mempool_new(const CUmemPoolProps *properties, struct mr_de
 
 struct mr_mempool *mr_mempool_find(CUmemoryPool handle)
 {
-    return mr_object_find(handle, MR_KIND_POOL);
+    return mr_object_find(handle, MR_KIND_MEMPOOL);
 }
 
 /* A destroyed pool with nothing in it any more. Lock held. True once. */
@@ -277,7 +277,7 @@ static void release_idle(struct mr_mempool *pool, size_t keep)
             return;
         mr_extent_decommit(extent, start * MR_EXTENT_CHUNK, bytes);
         if (pool->share)
-            mr_pool_share_drop(pool, extent, start * MR_EXTENT_CHUNK, bytes);
+            mr_mempool_share_drop(pool, extent, start * MR_EXTENT_CHUNK, bytes);
         mr_memory_refund(pool->device, mr_mempool_kind(pool), bytes);
         pool->reserved -= bytes;
         if (mr_blocks_are_one(extent, MR_BLOCK_EMPTY) && pool->extents.next->next != &pool->extents) {
@@ -305,7 +305,7 @@ static bool extend(struct mr_mempool *pool, size_t bytes)
     struct mr_extent *extent = mr_extent_take(least > SPACE / 2 ? least * 2 : SPACE);
     if (!extent)
         extent = mr_extent_take(least);
-    if (extent && (!pool->share || mr_pool_share_back(pool, extent)) && mr_blocks_add(pool, extent))
+    if (extent && (!pool->share || mr_mempool_share_back(pool, extent)) && mr_blocks_add(pool, extent))
         return true;
     if (extent)
         mr_extent_give(extent);
@@ -392,7 +392,7 @@ static bool settle(bool everything)
             size_t before = pool->reserved;
             (void)mr_blocks_reap(pool, SIZE_MAX);
             if (pool->imported)
-                mr_pool_share_tidy(pool);
+                mr_mempool_share_tidy(pool);
             else
                 release_idle(pool, everything ? 0 : pool->threshold);
             any |= pool->reserved < before;

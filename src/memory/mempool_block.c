@@ -137,7 +137,7 @@ static void block_spare(struct mr_mempool *pool, struct mr_block *block)
 
 static struct mr_list *lane_head(struct mr_mempool *pool, uint64_t stream)
 {
-    return &pool->lanes[stream % MR_POOL_LANES];
+    return &pool->lanes[stream % MR_MEMPOOL_LANES];
 }
 
 static struct mr_lane *lane_find(struct mr_mempool *pool, uint64_t stream)
@@ -250,7 +250,7 @@ static struct mr_block *take_free(struct mr_mempool *pool, uint32_t count)
         if (block->count == count)
             break;
     }
-    for (unsigned next = bin + 1; !found && next < MR_POOL_BINS; next = (next / 64 + 1) * 64) {
+    for (unsigned next = bin + 1; !found && next < MR_MEMPOOL_BINS; next = (next / 64 + 1) * 64) {
         uint64_t word = pool->filled[next / 64] & (~(uint64_t)0 << (next % 64));
         if (word) {
             next = next / 64 * 64 + (unsigned)__builtin_ctzll(word);
@@ -545,7 +545,7 @@ CUresult mr_mempool_free(uintptr_t address, struct mr_fence fence, void **birth)
         make_waiting(pool, block);
     }
     if (pool->imported)
-        mr_pool_share_tidy(pool);
+        mr_mempool_share_tidy(pool);
     mr_mempool_note_slack(pool);
     mr_mempool_leave(pool);
     return CUDA_SUCCESS;
@@ -649,7 +649,7 @@ bool mr_blocks_fill(struct mr_mempool *pool, struct mr_block *empty, uint32_t ch
 struct mr_block *mr_blocks_find_idle(struct mr_mempool *pool)
 {
     MR_HELD(&pool->lock);
-    for (unsigned bin = bin_of(MR_CHUNK_GRANULES); bin < MR_POOL_BINS; bin = (bin / 64 + 1) * 64) {
+    for (unsigned bin = bin_of(MR_CHUNK_GRANULES); bin < MR_MEMPOOL_BINS; bin = (bin / 64 + 1) * 64) {
         for (uint64_t word = pool->filled[bin / 64] & (~(uint64_t)0 << (bin % 64)); word; word &= word - 1) {
             struct mr_list *head = &pool->bins[bin / 64 * 64 + (unsigned)__builtin_ctzll(word)];
             for (struct mr_list *link = head->prev; link != head; link = link->prev) {

@@ -13,8 +13,8 @@
 #include "object/device.h"
 #include "object/object.h"
 
-#define MR_POOL_BINS 128u            /* free blocks by size: four bins for each power of two of granules */
-#define MR_POOL_LANES 64u            /* hash of streams that have waiting blocks */
+#define MR_MEMPOOL_BINS 128u            /* free blocks by size: four bins for each power of two of granules */
+#define MR_MEMPOOL_LANES 64u            /* hash of streams that have waiting blocks */
 
 #define MR_CHUNK_GRANULES ((uint32_t)(MR_EXTENT_CHUNK / MR_GRANULE))
 
@@ -43,7 +43,7 @@ struct mr_lane {
 };
 
 struct mr_mempool {
-    struct mr_object object;         /* MR_KIND_POOL */
+    struct mr_object object;         /* MR_KIND_MEMPOOL */
     CUmemPoolProps properties;
     CUmemoryPool name;               /* the handle, also once it is retired */
     struct mr_device *device;        /* NULL: host memory */
@@ -59,9 +59,9 @@ struct mr_mempool {
     uint64_t threshold;
     size_t reserved, reserved_high, used, used_high;   /* bytes */
     struct mr_list extents, empties;
-    struct mr_list bins[MR_POOL_BINS];
-    uint64_t filled[MR_POOL_BINS / 64];                /* bit i: bin i has blocks */
-    struct mr_list lanes[MR_POOL_LANES], spare_lanes, spare_blocks;
+    struct mr_list bins[MR_MEMPOOL_BINS];
+    uint64_t filled[MR_MEMPOOL_BINS / 64];                /* bit i: bin i has blocks */
+    struct mr_list lanes[MR_MEMPOOL_LANES], spare_lanes, spare_blocks;
     struct mr_list waiting;          /* oldest free first */
     size_t live_count, waiting_count;
 
@@ -131,15 +131,15 @@ void mr_mempool_leave(struct mr_mempool *pool);
 /* mempool_share.c */
 
 /* Gives a shareable pool its file. False when there are no more descriptors, or memory is short. */
-bool mr_pool_share_begin(struct mr_mempool *pool) __attribute__((warn_unused_result));
-void mr_pool_share_end(struct mr_mempool *pool);
+bool mr_mempool_share_begin(struct mr_mempool *pool) __attribute__((warn_unused_result));
+void mr_mempool_share_end(struct mr_mempool *pool);
 
 /* Puts the file's pages under a new extent, inaccessible yet; gives back what a range of it holds. Lock of the pool held. */
-bool mr_pool_share_back(struct mr_mempool *pool, struct mr_extent *extent) __attribute__((warn_unused_result));
-void mr_pool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes);
+bool mr_mempool_share_back(struct mr_mempool *pool, struct mr_extent *extent) __attribute__((warn_unused_result));
+void mr_mempool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes);
 
 /* Takes imported extents whose allocation was freed out of the pool. Lock of the pool held. */
-void mr_pool_share_tidy(struct mr_mempool *pool);
+void mr_mempool_share_tidy(struct mr_mempool *pool);
 
 /* The kind of a pool's memory. */
 static inline enum mr_memory_kind mr_mempool_kind(const struct mr_mempool *pool)

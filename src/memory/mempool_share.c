@@ -64,7 +64,7 @@ static uint64_t check_of(const struct pointer *pointer)
 
 /* ---- the file ---- */
 
-bool mr_pool_share_begin(struct mr_mempool *pool)
+bool mr_mempool_share_begin(struct mr_mempool *pool)
 {
     struct mr_pool_share *share = mr_calloc(1, sizeof *share);
     struct header header = { .magic = MAGIC, .version = VERSION, .handle_types = (uint32_t)pool->properties.handleTypes,
@@ -86,7 +86,7 @@ bool mr_pool_share_begin(struct mr_mempool *pool)
     return true;
 }
 
-void mr_pool_share_end(struct mr_mempool *pool)
+void mr_mempool_share_end(struct mr_mempool *pool)
 {
     struct mr_pool_share *share = pool->share;
     if (!share)
@@ -112,7 +112,7 @@ static size_t file_place(const struct mr_mempool *pool, size_t size)
     return place;
 }
 
-bool mr_pool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
+bool mr_mempool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
 {
     MR_HELD(&pool->lock);
     struct mr_pool_share *share = pool->share;
@@ -127,14 +127,14 @@ bool mr_pool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
     return mr_extent_map(extent, share->fd, place, extent->size, false);
 }
 
-void mr_pool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes)
+void mr_mempool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes)
 {
     MR_HELD(&pool->lock);
     if (fallocate(pool->share->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(extent->offset + start), (off_t)bytes) != 0)
         mr_log(MR_LOG_WARN, "%zu bytes of a shareable memory pool are not given back: %s", bytes, strerror(errno));
 }
 
-void mr_pool_share_tidy(struct mr_mempool *pool)
+void mr_mempool_share_tidy(struct mr_mempool *pool)
 {
     MR_HELD(&pool->lock);
     struct mr_list *next;

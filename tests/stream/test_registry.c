@@ -20,7 +20,7 @@ static void thing_finish(void *object)
 
 static struct thing *thing_new(void)
 {
-    return mr_object_new(MR_KIND_POOL, sizeof(struct thing), thing_finish);
+    return mr_object_new(MR_KIND_MEMPOOL, sizeof(struct thing), thing_finish);
 }
 
 static void test_find(void **state)
@@ -28,19 +28,19 @@ static void test_find(void **state)
     (void)state;
     struct thing *thing = thing_new();
     void *handle = mr_object_handle(thing);
-    assert_ptr_equal(mr_object_find(handle, MR_KIND_POOL), thing);
+    assert_ptr_equal(mr_object_find(handle, MR_KIND_MEMPOOL), thing);
     assert_null(mr_object_find(handle, MR_KIND_ARRAY));
-    assert_null(mr_object_find(NULL, MR_KIND_POOL));
-    assert_null(mr_object_find(thing, MR_KIND_POOL));
-    assert_null(mr_object_find((void *)(uintptr_t)0xdead0000beefu, MR_KIND_POOL));
-    assert_null(mr_object_find((void *)UINTPTR_MAX, MR_KIND_POOL));
-    assert_int_equal(mr_object_kind(handle), MR_KIND_POOL);
+    assert_null(mr_object_find(NULL, MR_KIND_MEMPOOL));
+    assert_null(mr_object_find(thing, MR_KIND_MEMPOOL));
+    assert_null(mr_object_find((void *)(uintptr_t)0xdead0000beefu, MR_KIND_MEMPOOL));
+    assert_null(mr_object_find((void *)UINTPTR_MAX, MR_KIND_MEMPOOL));
+    assert_int_equal(mr_object_kind(handle), MR_KIND_MEMPOOL);
     assert_int_equal(mr_object_kind(thing), 0);
     assert_true((uintptr_t)handle > 2 && (uintptr_t)handle < (UINT64_C(1) << 47));
     int before = atomic_load(&finished);
     assert_true(mr_object_retire(thing));
     assert_false(mr_object_retire(thing));
-    assert_null(mr_object_find(handle, MR_KIND_POOL));
+    assert_null(mr_object_find(handle, MR_KIND_MEMPOOL));
     assert_int_equal(atomic_load(&finished), before);
     mr_object_drop(thing);
     assert_int_equal(atomic_load(&finished), before + 1);
@@ -106,12 +106,12 @@ static void test_visits_keep_references(void **state)
     for (int i = 0; i < 8; i++)
         things[i] = thing_new();
     uint64_t visit = mr_visit_begin();
-    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[0]), MR_KIND_POOL), things[0]);
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[0]), MR_KIND_MEMPOOL), things[0]);
     end(things[0]);
     /* A thread that waits keeps them too; visits meanwhile have their own. */
     struct mr_visit_paused paused = mr_visit_pause();
     uint64_t other = mr_visit_begin();
-    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[1]), MR_KIND_POOL), things[1]);
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(things[1]), MR_KIND_MEMPOOL), things[1]);
     end(things[1]);
     assert_int_equal(atomic_load(&finished), before);
     mr_visit_end(other);
@@ -123,13 +123,13 @@ static void test_visits_keep_references(void **state)
     /* More than there is room for, and outside of a visit: nothing is kept too long. */
     visit = mr_visit_begin();
     for (int i = 2; i < 8; i++) {
-        assert_ptr_equal(mr_object_borrow(mr_object_handle(things[i]), MR_KIND_POOL), things[i]);
+        assert_ptr_equal(mr_object_borrow(mr_object_handle(things[i]), MR_KIND_MEMPOOL), things[i]);
         end(things[i]);
     }
     mr_visit_end(visit);
     assert_int_equal(atomic_load(&finished), before + 8);
     struct thing *last = thing_new();
-    assert_ptr_equal(mr_object_borrow(mr_object_handle(last), MR_KIND_POOL), last);
+    assert_ptr_equal(mr_object_borrow(mr_object_handle(last), MR_KIND_MEMPOOL), last);
     end(last);
     assert_int_equal(atomic_load(&finished), before + 9);
 }
@@ -140,10 +140,10 @@ static void test_lives_until_last_reference(void **state)
     struct thing *thing = thing_new();
     void *handle = mr_object_handle(thing);
     int before = atomic_load(&finished);
-    assert_ptr_equal(mr_object_acquire(handle, MR_KIND_POOL), thing);
+    assert_ptr_equal(mr_object_acquire(handle, MR_KIND_MEMPOOL), thing);
     assert_true(mr_object_retire(thing));
     mr_object_drop(thing);
-    assert_null(mr_object_acquire(handle, MR_KIND_POOL));
+    assert_null(mr_object_acquire(handle, MR_KIND_MEMPOOL));
     assert_int_equal(atomic_load(&finished), before);
     mr_object_drop(thing);
     assert_int_equal(atomic_load(&finished), before + 1);
@@ -163,7 +163,7 @@ static void test_many_handles_differ(void **state)
         old[i] = mr_object_handle(things[i]);
     }
     for (int i = 0; i < MANY; i++)
-        assert_int_equal(((struct thing *)mr_object_find(old[i], MR_KIND_POOL))->value, i);
+        assert_int_equal(((struct thing *)mr_object_find(old[i], MR_KIND_MEMPOOL))->value, i);
     for (int i = 0; i < MANY; i++) {
         assert_true(mr_object_retire(things[i]));
         mr_object_drop(things[i]);
@@ -171,7 +171,7 @@ static void test_many_handles_differ(void **state)
     for (int i = 0; i < MANY; i++)
         assert_non_null(things[i] = thing_new());
     for (int i = 0; i < MANY; i++) {
-        assert_null(mr_object_find(old[i], MR_KIND_POOL));
+        assert_null(mr_object_find(old[i], MR_KIND_MEMPOOL));
         assert_true(mr_object_retire(things[i]));
         mr_object_drop(things[i]);
     }
@@ -187,9 +187,9 @@ static void test_each(void **state)
 {
     (void)state;
     int before = 0, after = 0;
-    mr_object_each(MR_KIND_POOL, count_visit, &before);
+    mr_object_each(MR_KIND_MEMPOOL, count_visit, &before);
     struct thing *one = thing_new(), *two = thing_new();
-    mr_object_each(MR_KIND_POOL, count_visit, &after);
+    mr_object_each(MR_KIND_MEMPOOL, count_visit, &after);
     assert_int_equal(after, before + 2);
     assert_true(mr_object_retire(one) && mr_object_retire(two));
     mr_object_drop(one);
@@ -205,7 +205,7 @@ static void *looker(void *data)
     uintptr_t found = 0;
     (void)data;
     while (!atomic_load(&stop)) {
-        struct thing *thing = mr_object_acquire(atomic_load(&shown), MR_KIND_POOL);
+        struct thing *thing = mr_object_acquire(atomic_load(&shown), MR_KIND_MEMPOOL);
         if (thing) {
             found++;
             mr_object_drop(thing);
