@@ -463,7 +463,7 @@ static void drop_works(struct mr_work **works, size_t count)
 }
 
 /* Takes over the works of a graph for the steps [first, end). Lock held; gives it up. */
-static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t entry,
+static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter,
     CUgraphExecUpdateResultInfo *info)
 {
     MR_HELD(&exec->lock);
@@ -473,7 +473,7 @@ static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, 
     CUresult status = works ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (works) {
         mr_lock_take(&mr_graph_lock);
-        bool same = mr_plan_matches(exec->plan, graph, first, end, entry, works, info);
+        bool same = mr_plan_matches(exec->plan, graph, first, end, enter, works, info);
         mr_lock_drop(&mr_graph_lock);
         /* UPDATE_ERROR stands for memory that was short, nothing else. */
         status = same ? take_works(exec, works, &old) :

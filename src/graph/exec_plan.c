@@ -87,24 +87,24 @@ static uint32_t add_step(struct builder *builder, struct mr_work *work, uint64_t
     return at;
 }
 
-static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t entry, uint32_t *ends, size_t *end_count);
+static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends, size_t *end_count);
 
 /* The nodes of a child graph between two steps: one that all its roots come after, one that comes after all its ends. */
-static bool lay_out_child(struct builder *builder, uint32_t entry, struct mr_graph *child, uint32_t region)
+static bool lay_out_child(struct builder *builder, uint32_t enter, struct mr_graph *child, uint32_t region)
 {
     size_t end_count = 0;
     uint32_t *ends = mr_calloc(child->count + 1, sizeof *ends);
-    bool done = ends && lay_out(builder, child, region, entry, ends, &end_count);
+    bool done = ends && lay_out(builder, child, region, enter, ends, &end_count);
     if (!ends)
         builder->status = CUDA_ERROR_OUT_OF_MEMORY;
     if (done) {
         uint32_t exit = add_step(builder, NULL, 0, region);
-        builder->plan->steps[entry].span = builder->plan->steps[entry].inner = exit - entry;
-        builder->plan->steps[exit].extra = entry;
+        builder->plan->steps[enter].span = builder->plan->steps[enter].inner = exit - enter;
+        builder->plan->steps[exit].extra = enter;
         for (size_t i = 0; i < end_count; i++)
             add_edge(builder, ends[i], exit);
         if (end_count == 0)
-            add_edge(builder, entry, exit);
+            add_edge(builder, enter, exit);
     }
     mr_free(ends);
     return done;
@@ -142,8 +142,8 @@ static bool is_cooperative(const struct mr_work *work)
     return false;
 }
 
-/* The nodes of one graph. Roots come after `entry`, unless that is none. `ends`, if not NULL, gets the steps that nothing comes after. */
-static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t entry, uint32_t *ends, size_t *end_count)
+/* The nodes of one graph. Roots come after `enter`, unless that is none. `ends`, if not NULL, gets the steps that nothing comes after. */
+static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends, size_t *end_count)
 {
     struct mr_node **order = builder->order + builder->ordered;
     if (mr_graph_sort(graph, order) != graph->count) {
@@ -168,8 +168,8 @@ static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t re
             uint32_t from = (uint32_t)node->before.at[k].node->mark;
             add_edge(builder, from + plan->steps[from].span, at);
         }
-        if (node->before.count == 0 && entry != MR_STEP_NONE)
-            add_edge(builder, entry, at);
+        if (node->before.count == 0 && enter != MR_STEP_NONE)
+            add_edge(builder, enter, at);
         if (node->work->type == CU_GRAPH_NODE_TYPE_GRAPH)
             done = lay_out_child(builder, at, node->work->child, region);
         else if (node->work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)

@@ -143,10 +143,10 @@ struct mr_plan *mr_plan_copy_with(const struct mr_plan *plan, struct mr_work *co
 /* exec_update.c. What stands against giving a step another work: CU_GRAPH_EXEC_UPDATE_SUCCESS if nothing. */
 CUgraphExecUpdateResult mr_work_change(const struct mr_plan *plan, const struct mr_work *old, const struct mr_work *new);
 
-/* Whether a graph has the shape of the steps [first, end), which are those of a whole graph, or come after the step `entry` of a child (else MR_STEP_NONE).
+/* Whether a graph has the shape of the steps [first, end), which are those of a whole graph, or come after the step `enter` of a child (else MR_STEP_NONE).
  * Then works[i] becomes what step i is to do, with a reference (also on failure, for some). Else *info tells why. The graph lock is held. False also when
  * memory is short: info->result is then CU_GRAPH_EXEC_UPDATE_ERROR. */
-bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t entry, struct mr_work **works,
+bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter, struct mr_work **works,
     CUgraphExecUpdateResultInfo *info) __attribute__((warn_unused_result));
 
 #endif

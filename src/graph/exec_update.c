@@ -99,7 +99,7 @@ struct pair { uint32_t step; struct mr_node *node; };
 struct match {
     const struct mr_plan *plan;
     struct mr_graph *graph;
-    uint32_t first, end, entry;        /* as of mr_plan_matches */
+    uint32_t first, end, enter;        /* as of mr_plan_matches */
     struct pair *pairs;                /* in the order in which they were made */
     size_t paired;
     struct mr_node **partner;          /* of step first + i */
@@ -129,7 +129,7 @@ static bool is_end(const struct match *match, uint32_t at)
 {
     const struct mr_plan *plan = match->plan;
     const struct mr_step *last = &plan->steps[at + plan->steps[at].span];
-    return last->after_count == 0 || (match->entry != MR_STEP_NONE && plan->after[last->first_after] == match->end);
+    return last->after_count == 0 || (match->enter != MR_STEP_NONE && plan->after[last->first_after] == match->end);
 }
 
 /* A dependency as the step that stands for the node: a child's first one. */
@@ -178,7 +178,7 @@ static bool pair_ends(struct match *match)
 static bool pair_dependencies(struct match *match, struct pair pair)
 {
     const struct mr_step *step = &match->plan->steps[pair.step];
-    bool root = step->before_count == 0 || match->plan->before[step->first_before] == match->entry;
+    bool root = step->before_count == 0 || match->plan->before[step->first_before] == match->enter;
     uint32_t count = root ? 0 : step->before_count;
     if (count != pair.node->before.count)
         return changed_shape(match, pair.node);
@@ -252,11 +252,11 @@ static void take_works(const struct match *match, struct mr_work **works)
     }
 }
 
-bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t entry, struct mr_work **works,
+bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter, struct mr_work **works,
     CUgraphExecUpdateResultInfo *info)
 {
     MR_HELD(&mr_graph_lock);
-    struct match match = { .plan = plan, .graph = graph, .first = first, .end = end, .entry = entry, .info = info };
+    struct match match = { .plan = plan, .graph = graph, .first = first, .end = end, .enter = enter, .info = info };
     size_t room = end - first + 1;
     match.pairs = mr_alloc(room * sizeof *match.pairs);
     match.partner = mr_calloc(room, sizeof *match.partner);

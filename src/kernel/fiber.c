@@ -89,14 +89,14 @@ void mr_fiber_start(struct mr_fiber *fiber) __attribute__((noreturn, visibility(
 UNTRACKED void mr_fiber_start(struct mr_fiber *fiber)
 {
     announce_arrive(fiber);
-    fiber->entry(fiber->data);
+    fiber->run(fiber->data);
     abort();
 }
 
-static void fiber_describe(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*entry)(void *data), void *data)
+static void fiber_describe(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*run)(void *data), void *data)
 {
     mr_fiber_release(fiber);
-    fiber->entry = entry;
+    fiber->run = run;
     fiber->data = data;
     fiber->stack_low = stack_low;
     fiber->stack_size = stack_size;
@@ -172,9 +172,9 @@ __asm__(
     "    .cfi_endproc\n"
     ".size mr_fiber_begin, .-mr_fiber_begin\n");
 
-void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*entry)(void *data), void *data)
+void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*run)(void *data), void *data)
 {
-    fiber_describe(fiber, stack_low, stack_size, entry, data);
+    fiber_describe(fiber, stack_low, stack_size, run, data);
     uintptr_t top = ((uintptr_t)stack_low + stack_size) & ~(uintptr_t)63;
     uintptr_t *frame = (uintptr_t *)top - 9;
     frame[0] = frame[1] = frame[2] = frame[3] = 0;   /* r15, r14, r13, r12 */
@@ -218,9 +218,9 @@ static void fiber_enter(unsigned high, unsigned low)
     mr_fiber_start((struct mr_fiber *)(uintptr_t)((uint64_t)high << 32 | low));
 }
 
-void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*entry)(void *data), void *data)
+void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*run)(void *data), void *data)
 {
-    fiber_describe(fiber, stack_low, stack_size, entry, data);
+    fiber_describe(fiber, stack_low, stack_size, run, data);
     getcontext(&fiber->context);
     fiber->context.uc_stack.ss_sp = stack_low;
     fiber->context.uc_stack.ss_size = stack_size;

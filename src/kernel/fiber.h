@@ -27,7 +27,7 @@ struct mr_fiber {
 #else
     void *stack_pointer;            /* valid while the fiber is not running */
 #endif
-    void (*entry)(void *data);
+    void (*run)(void *data);
     void *data;
     void *stack_low;                /* lowest usable byte; NULL for a thread's own stack until its first switch away */
     size_t stack_size;
@@ -38,9 +38,9 @@ struct mr_fiber {
 /* Makes `fiber` stand for the calling thread's own stack. Call it on the thread, before the first switch away from it. */
 void mr_fiber_adopt_thread(struct mr_fiber *fiber);
 
-/* Makes `fiber` ready to call entry(data) on the given stack at the first switch to it. `entry` must never return. May be called again on a fiber that
+/* Makes `fiber` ready to call run(data) on the given stack at the first switch to it. `run` must never return. May be called again on a fiber that
  * was abandoned. The stack stays the caller's. */
-void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*entry)(void *data), void *data);
+void mr_fiber_prepare(struct mr_fiber *fiber, void *stack_low, size_t stack_size, void (*run)(void *data), void *data);
 
 /* Ends what sanitizers and Valgrind know of a prepared fiber. The fiber must not be running. */
 void mr_fiber_release(struct mr_fiber *fiber);

@@ -54,7 +54,7 @@ __attribute__((cold)) static CUresult launch_captured(const struct mr_launch_req
     return status;
 }
 
-CUresult mr_execute(const struct mr_launch_request *request)
+CUresult mr_launch_queue(const struct mr_launch_request *request)
 {
     struct mr_stream *stream;
     struct mr_launch *launch;
@@ -95,10 +95,10 @@ __attribute__((cold)) static CUresult not_read(const struct mr_launch_request *r
     return request->function ? status : mr_bad_handle("function", request->function);
 }
 
-static CUresult execute_with(struct mr_launch_request *request, void **extra)
+static CUresult queue_with(struct mr_launch_request *request, void **extra)
 {
     CUresult status = mr_launch_read_extra(request, extra);
-    return status == CUDA_SUCCESS ? mr_execute(request) : not_read(request, status);
+    return status == CUDA_SUCCESS ? mr_launch_queue(request) : not_read(request, status);
 }
 
 CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -114,7 +114,7 @@ CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gri
         .params = kernelParams,
     };
     uint64_t outer = mr_visit_begin();
-    CUresult status = execute_with(&request, extra);
+    CUresult status = queue_with(&request, extra);
     mr_visit_end(outer);
     return status;
 }
@@ -145,5 +145,5 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
             request.priority = mr_priority_clamp(config->attrs[i].value.priority);
         }
     }
-    return execute_with(&request, extra);
+    return queue_with(&request, extra);
 }

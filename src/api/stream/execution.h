@@ -6,6 +6,6 @@
 #include "prepare/launch_request.h"
 
 /* Checks everything and queues the launch. Nothing of the request is used after the return. */
-CUresult mr_execute(const struct mr_launch_request *request) __attribute__((warn_unused_result));
+CUresult mr_launch_queue(const struct mr_launch_request *request) __attribute__((warn_unused_result));
 
 #endif

@@ -25,7 +25,7 @@ CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsig
         .attribute_count = 1,
         .cooperative = true,
     };
-    return mr_execute(&request);
+    return mr_launch_queue(&request);
 }
 
 CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags)

@@ -154,7 +154,7 @@ static CUresult launch(CUfunction hfunc, int width, int height, CUstream stream)
     if (!copy)
         return CUDA_ERROR_OUT_OF_MEMORY;
     request.buffer = copy;
-    status = mr_execute(&request);
+    status = mr_launch_queue(&request);
     mr_free(copy);
     return status;
 }

@@ -48,14 +48,14 @@ const char *mr_cudaGetErrorString(cudaError_t error)
     return row ? row->text : "unrecognized error code";
 }
 
-cudaError_t mr_rt_fail(cudaError_t status, const char *entry)
+cudaError_t mr_rt_fail(cudaError_t status, const char *call)
 {
     const struct error_row *row = find_row(status);
     if (!row) {
-        mr_log(MR_LOG_INFO, "%s: the driver answered %d, which the runtime API has no name for", entry, (int)status);
+        mr_log(MR_LOG_INFO, "%s: the driver answered %d, which the runtime API has no name for", call, (int)status);
         status = cudaErrorUnknown;
     } else if (status != cudaErrorNotReady && mr_log_enabled(MR_LOG_DEBUG)) {
-        mr_log(MR_LOG_DEBUG, "%s: %s (%s)", entry, row->name, row->text);
+        mr_log(MR_LOG_DEBUG, "%s: %s (%s)", call, row->name, row->text);
     }
     if (status != cudaErrorNotReady) /* an answer, and no failure */
         mr_rt_thread.last = status;

@@ -81,10 +81,10 @@ cudaError_t mr_rt_use_device(int device);
 int mr_rt_device(void);
 
 /* Notes a failure for cudaGetLastError and hands it back; a status that the runtime does not know becomes cudaErrorUnknown. */
-cudaError_t mr_rt_fail(cudaError_t status, const char *entry) __attribute__((cold, noinline));
+cudaError_t mr_rt_fail(cudaError_t status, const char *call) __attribute__((cold, noinline));
 
 /* The answer of a function that is not there: cudaErrorNotSupported, and a log line. */
-cudaError_t mr_rt_refuse(const char *entry) __attribute__((cold, noinline));
+cudaError_t mr_rt_refuse(const char *call) __attribute__((cold, noinline));
 
 /* Says why a call is refused, at log level info, and hands the status back. */
 cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...) __attribute__((cold, noinline, format(printf, 2, 3)));
