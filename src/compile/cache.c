@@ -210,17 +210,17 @@ static bool same_key(struct mr_cache_key a, struct mr_cache_key b)
     return a.low == b.low && a.high == b.high;
 }
 
-static bool check_entry(const unsigned char *file, size_t size, struct mr_cache_key key, struct mr_cache_entry *entry)
+static bool check_item(const unsigned char *file, size_t size, struct mr_cache_key key, struct mr_cache_item *item)
 {
     struct file_header header;
     memcpy(&header, file, sizeof header);
     if (header.magic != CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION || !same_key(header.key, key) ||
         header.object_bytes != size - sizeof header || !same_key(header.checksum, checksum_of(file, size)))
         return false;
-    entry->flags = header.flags;
-    entry->stack_bytes = header.stack_bytes;
-    entry->object = file + sizeof header;
-    entry->object_size = header.object_bytes;
+    item->flags = header.flags;
+    item->stack_bytes = header.stack_bytes;
+    item->object = file + sizeof header;
+    item->object_size = header.object_bytes;
     return true;
 }
 
@@ -250,18 +250,18 @@ done:
     return file;
 }
 
-bool mr_cache_find(struct mr_cache_key key, struct mr_cache_entry *entry)
+bool mr_cache_find(struct mr_cache_key key, struct mr_cache_item *item)
 {
     char path[PATH_ROOM];
     size_t size = 0;
     time_t modified = 0;
-    *entry = (struct mr_cache_entry){ .file = NULL };
+    *item = (struct mr_cache_item){ .file = NULL };
     if (!entry_path(path, key))
         return false;
     unsigned char *file = read_file(path, &size, &modified);
     if (!file)
         return false;
-    if (!check_entry(file, size, key, entry)) {
+    if (!check_item(file, size, key, item)) {
         mr_log(MR_LOG_INFO, "removing a damaged entry of the kernel cache: %s", path);
         unlink(path);
         mr_free(file);
@@ -269,14 +269,14 @@ bool mr_cache_find(struct mr_cache_key key, struct mr_cache_entry *entry)
     }
     if (time(NULL) - modified > 3600)
         utimensat(AT_FDCWD, path, NULL, 0);
-    entry->file = file;
+    item->file = file;
     return true;
 }
 
-void mr_cache_release(struct mr_cache_entry *entry)
+void mr_cache_release(struct mr_cache_item *item)
 {
-    mr_free(entry->file);
-    *entry = (struct mr_cache_entry){ .file = NULL };
+    mr_free(item->file);
+    *item = (struct mr_cache_item){ .file = NULL };
 }
 
 /* Removing what is old. */
@@ -375,10 +375,10 @@ static bool write_all(int fd, const void *data, size_t size)
     return true;
 }
 
-void mr_cache_store(struct mr_cache_key key, const struct mr_cache_entry *entry)
+void mr_cache_store(struct mr_cache_key key, const struct mr_cache_item *item)
 {
     char path[PATH_ROOM], temporary[PATH_ROOM];
-    size_t size = sizeof(struct file_header) + entry->object_size;
+    size_t size = sizeof(struct file_header) + item->object_size;
     if (!entry_path(path, key) || size > ENTRY_MAX)
         return;
     const char *in = mr_cache_folder();
@@ -393,12 +393,12 @@ void mr_cache_store(struct mr_cache_key key, const struct mr_cache_entry *entry)
     header.magic = CACHE_MAGIC;
     header.header_bytes = sizeof header;
     header.key = key;
-    header.object_bytes = entry->object_size;
-    header.stack_bytes = entry->stack_bytes;
-    header.flags = entry->flags;
+    header.object_bytes = item->object_size;
+    header.stack_bytes = item->stack_bytes;
+    header.flags = item->flags;
     header.abi = MR_ABI_VERSION;
     memcpy(file, &header, sizeof header);
-    memcpy(file + sizeof header, entry->object, entry->object_size);
+    memcpy(file + sizeof header, item->object, item->object_size);
     header.checksum = checksum_of(file, size);
     memcpy(file, &header, sizeof header);
 

@@ -28,20 +28,20 @@ struct mr_cache_key mr_cache_hash_of(const void *data, size_t size);
 void mr_cache_hash_processor(struct mr_cache_hash *hash);
 
 /* What is kept of a compiled kernel. */
-struct mr_cache_entry {
+struct mr_cache_item {
     unsigned flags;              /* MR_CODE_* */
     size_t stack_bytes;
     const unsigned char *object; /* the relocatable object */
     size_t object_size;
-    void *file;                  /* what a found entry's object points into; freed by mr_cache_release */
+    void *file;                  /* what a found item's object points into; freed by mr_cache_release */
 };
 
-/* True with the entry if the cache is on and has it. */
-bool mr_cache_find(struct mr_cache_key key, struct mr_cache_entry *entry) __attribute__((warn_unused_result));
-void mr_cache_release(struct mr_cache_entry *entry);
+/* True with the item if the cache is on and has it. */
+bool mr_cache_find(struct mr_cache_key key, struct mr_cache_item *item) __attribute__((warn_unused_result));
+void mr_cache_release(struct mr_cache_item *item);
 
-/* Keeps an entry; removes the oldest ones when the cache has grown past its limit. Failure is logged only. */
-void mr_cache_store(struct mr_cache_key key, const struct mr_cache_entry *entry);
+/* Keeps an item; removes the oldest ones when the cache has grown past its limit. Failure is logged only. */
+void mr_cache_store(struct mr_cache_key key, const struct mr_cache_item *item);
 
 /* The folder in use, or NULL if the cache is off or can't be used. Valid until the process ends. */
 const char *mr_cache_folder(void);

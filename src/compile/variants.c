@@ -82,7 +82,7 @@ static uint32_t line_of(const struct mr_code *code, uintptr_t address)
     return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
 }
 
-static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_entry *from, struct mr_variant *variant)
+static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_item *from, struct mr_variant *variant)
 {
     const char *name = wanted->program->entries[wanted->entry].name;
     char why[200] = "";
@@ -136,7 +136,7 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
     uint64_t start = mr_clock_ns(), worked = mr_clock_thread_ns();
     CUresult status;
     if (compiler->emit(&request, &result)) {
-        struct mr_cache_entry made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
+        struct mr_cache_item made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
         status = load_variant(wanted, &made, variant);
         if (status == CUDA_SUCCESS && key)
             mr_cache_store(*key, &made);
@@ -162,7 +162,7 @@ static bool find_key(const struct mr_wanted *wanted, struct mr_cache_key *key)
 
 static bool load_cached(const struct mr_wanted *wanted, const struct mr_cache_key *key, struct mr_variant *variant)
 {
-    struct mr_cache_entry found;
+    struct mr_cache_item found;
     if (wanted->stages || !mr_cache_find(*key, &found))
         return false;
     CUresult status = load_variant(wanted, &found, variant);

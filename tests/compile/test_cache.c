@@ -80,22 +80,22 @@ static void store(uint64_t n, size_t size)
     unsigned char *bytes = malloc(size + 1);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(i * 7 + n);
-    mr_cache_store(key_of(n), &(struct mr_cache_entry){ .flags = (unsigned)n, .stack_bytes = 1000 + n, .object = bytes, .object_size = size });
+    mr_cache_store(key_of(n), &(struct mr_cache_item){ .flags = (unsigned)n, .stack_bytes = 1000 + n, .object = bytes, .object_size = size });
     free(bytes);
 }
 
-/* True if the entry is there; then it must be whole. */
+/* True if the item is there; then it must be whole. */
 static bool find(uint64_t n, size_t size)
 {
-    struct mr_cache_entry entry;
-    if (!mr_cache_find(key_of(n), &entry))
+    struct mr_cache_item item;
+    if (!mr_cache_find(key_of(n), &item))
         return false;
-    assert_int_equal(entry.flags, (unsigned)n);
-    assert_int_equal(entry.stack_bytes, 1000 + n);
-    assert_int_equal(entry.object_size, size);
+    assert_int_equal(item.flags, (unsigned)n);
+    assert_int_equal(item.stack_bytes, 1000 + n);
+    assert_int_equal(item.object_size, size);
     for (size_t i = 0; i < size; i++)
-        assert_int_equal(entry.object[i], (unsigned char)(i * 7 + n));
-    mr_cache_release(&entry);
+        assert_int_equal(item.object[i], (unsigned char)(i * 7 + n));
+    mr_cache_release(&item);
     return true;
 }
 
@@ -234,7 +234,7 @@ static void memory_shortage_is_a_miss(void **unused)
     assert_true(find(1, 10));
 }
 
-/* Several processes write and read the same few entries; each read gives a whole entry or none. */
+/* Several processes write and read the same few items; each read gives a whole item or none. */
 static void processes_share_the_cache(void **unused)
 {
     (void)unused;
@@ -247,12 +247,12 @@ static void processes_share_the_cache(void **unused)
             mr_cache_reset();
             for (uint64_t i = 0; i < 200; i++) {
                 store(i % 7, 3000 + i % 7);
-                struct mr_cache_entry entry;
+                struct mr_cache_item item;
                 uint64_t n = (i + (uint64_t)c) % 7;
-                if (mr_cache_find(key_of(n), &entry)) {
-                    if (entry.object_size != 3000 + n || entry.object[100] != (unsigned char)(700 + n))
+                if (mr_cache_find(key_of(n), &item)) {
+                    if (item.object_size != 3000 + n || item.object[100] != (unsigned char)(700 + n))
                         _exit(1);
-                    mr_cache_release(&entry);
+                    mr_cache_release(&item);
                 }
             }
             _exit(0);

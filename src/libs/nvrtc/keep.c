@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilations kept on disk; see keep.h. An entry is three texts, each behind its length: the files (size, time and path, NUL-ended each), the
+/* Compilations kept on disk; see keep.h. An item is three texts, each behind its length: the files (size, time and path, NUL-ended each), the
  * output, the messages. The cache checks that it is whole; a length that doesn't fit is still looked for. */
 #include "libs/nvrtc/keep.h"
 
@@ -38,9 +38,9 @@ static void add_file(struct mr_cache_hash *hash, const struct stat *facts)
     mr_cache_hash_add(hash, numbers, sizeof numbers);
 }
 
-static int is_header(const struct dirent *entry)
+static int is_header(const struct dirent *one)
 {
-    return entry->d_name[0] != '.';
+    return one->d_name[0] != '.';
 }
 
 /* Each file of a folder, by size and time. */
@@ -88,7 +88,7 @@ bool mr_keep_key(const struct _nvrtcProgram *program, const struct mr_text *sour
     return true;
 }
 
-/* One of an entry's texts; false if it doesn't fit. */
+/* One of an item's texts; false if it doesn't fit. */
 static bool take(const unsigned char **at, size_t *room, const char **data, size_t *length)
 {
     uint64_t size;
@@ -130,11 +130,11 @@ static bool unchanged(const char *list, size_t length)
 
 bool mr_keep_find(struct mr_cache_key key, struct mr_text *output, struct mr_text *messages)
 {
-    struct mr_cache_entry entry;
-    if (!mr_cache_find(key, &entry))
+    struct mr_cache_item item;
+    if (!mr_cache_find(key, &item))
         return false;
-    const unsigned char *at = entry.object;
-    size_t room = entry.object_size, length[3];
+    const unsigned char *at = item.object;
+    size_t room = item.object_size, length[3];
     const char *data[3];
     bool good = take(&at, &room, &data[0], &length[0]) && take(&at, &room, &data[1], &length[1]) && take(&at, &room, &data[2], &length[2]) &&
         (!length[0] || data[0][length[0] - 1] == '\0') && unchanged(data[0], length[0]);
@@ -142,7 +142,7 @@ bool mr_keep_find(struct mr_cache_key key, struct mr_text *output, struct mr_tex
         mr_text_add(output, data[1], length[1]);
         mr_text_add(messages, data[2], length[2]);
     }
-    mr_cache_release(&entry);
+    mr_cache_release(&item);
     return good;
 }
 
@@ -191,7 +191,7 @@ void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const 
             mr_text_add(&all, mr_text_chars(parts[i]), parts[i]->length);
         }
         if (!all.failed)
-            mr_cache_store(key, &(struct mr_cache_entry){ .object = (const unsigned char *)all.data, .object_size = all.length });
+            mr_cache_store(key, &(struct mr_cache_item){ .object = (const unsigned char *)all.data, .object_size = all.length });
     }
     mr_text_clear(&all);
     mr_text_clear(&list);

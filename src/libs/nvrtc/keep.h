@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilations kept on disk, in the folder and under the rules of the cache of kernels (compile/cache.h; MILLRACE_CACHE=off turns both off).
  *
- * An entry's key covers the source, the in-memory headers, the names, the compiler's words and its file. An entry lists the files that were included
+ * An item's key covers the source, the in-memory headers, the names, the compiler's words and its file. An item lists the files that were included
  * with their sizes and times; it holds as long as these are unchanged. A new header that would now be found earlier in the search is
  * not noticed. */
 #ifndef MR_NVRTC_KEEP_H
