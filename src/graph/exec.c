@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "graph/conditional.h"
 #include "graph/exec_private.h"
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 #include "graph/user_object.h"
 #include "object/context.h"
 

@@ -7,7 +7,7 @@
  * graph.c      graphs and their nodes: making, adding, removing, destroying, sorting
  * clone.c      clones, and finding a node's twin in one
  * work.c       works: making, holding, freeing
- * memory.c     memory of allocation nodes: addresses that stay, and what is accounted of them
+ * graph_memory.c  memory of allocation nodes: addresses that stay, and what is accounted of them
  * dot.c        graphs as DOT text
  * user_object.c  things of the program's that graphs keep alive
  * conditional.c  the values that conditional nodes look at

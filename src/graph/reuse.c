@@ -6,7 +6,7 @@
  * some thousand nodes: what it misses costs memory, nothing else. */
 #include "base/memory.h"
 #include "graph/graph.h"
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 
 #define NODES_MOST 4096u
 #define CANDIDATES_MOST 256u

@@ -5,7 +5,7 @@
 #include "event/event.h"
 #include "graph/conditional.h"
 #include "graph/graph.h"
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 #include "kernel/launch.h"
 #include "object/context.h"
 

@@ -30,7 +30,7 @@ enum mr_memory_kind {
     MR_MEMORY_MAPPED_HOST,  /* the host's, likewise */
     MR_MEMORY_POOL,         /* of a memory pool (mempool.h); it has no context */
     MR_MEMORY_HOST_POOL,    /* of a pool of host memory, likewise */
-    MR_MEMORY_GRAPH,        /* of a graph's allocation node, while that has given it out: as MR_MEMORY_DEVICE, but freed by src/graph/memory.c */
+    MR_MEMORY_GRAPH,        /* of a graph's allocation node, while that has given it out: as MR_MEMORY_DEVICE, but freed by src/graph/graph_memory.c */
     MR_MEMORY_GRAPH_RESERVED, /* of a graph's allocation node: an address that nodes may name, but that the program can't use now */
     MR_MEMORY_PARTING       /* this layer's own: freed, but a stream has yet to come there */
 };

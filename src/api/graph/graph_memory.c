@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes that allocate and free memory tell, and what a device tells about such memory. Addresses and sums are src/graph/memory.c's. */
+/* What nodes that allocate and free memory tell, and what a device tells about such memory. Addresses and sums are src/graph/graph_memory.c's. */
 #include "api/graph/graph_calls.h"
 #include "api_impl.h"
 #include "command/command.h"
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 #include "object/context.h"
 #include "object/device.h"
 #include "prepare/check.h"

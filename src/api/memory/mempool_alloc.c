@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "capture/capture.h"
 #include "command/command.h"
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 #include "memory/memory.h"
 #include "memory/mempool.h"
 #include "object/context.h"

@@ -13,8 +13,8 @@
  *
  * Sums per device answer cuDeviceGetGraphMemAttribute: they count what has been live since the last trim.
  * Every function may be called from any thread. */
-#ifndef MR_GRAPH_MEMORY_H
-#define MR_GRAPH_MEMORY_H
+#ifndef MR_GRAPH_GRAPH_MEMORY_H
+#define MR_GRAPH_GRAPH_MEMORY_H
 
 #include <cuda.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of allocation nodes; see memory.h.
+/* Memory of allocation nodes; see graph_memory.h.
  *
  * All records stand in a table by address under one lock, with the sums per device. The lock is a leaf: the memory layer is called without it. */
-#include "graph/memory.h"
+#include "graph/graph_memory.h"
 
 #include <sys/mman.h>
 
