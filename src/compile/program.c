@@ -14,7 +14,7 @@
 #include "compile/dump.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
-#include "ptx/object.h"
+#include "ptx/host_object.h"
 
 /* Puts a text into a log of the caller's, cut to its room. */
 static void give_log(char *log, size_t room, size_t *used, const char *text)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "ptx/object.h"
+#include "ptx/host_object.h"
 #include "ptx/pack.h"
 #include "shim.h"
 

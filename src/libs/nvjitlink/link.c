@@ -20,7 +20,7 @@
 #include "ptx/arch.h"
 #include "ptx/container.h"
 #include "ptx/join.h"
-#include "ptx/object.h"
+#include "ptx/host_object.h"
 #include "ptx/pack.h"
 
 nvJitLinkResult mr_link_refuse(struct nvJitLink *link, nvJitLinkResult status, const char *what, const char *name)

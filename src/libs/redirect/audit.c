@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "libs/redirect/calls.h"
 #include "libs/redirect/libraries.h"
-#include "libs/redirect/object.h"
+#include "libs/redirect/loaded.h"
 #include "libs/redirect/paths.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -3,7 +3,7 @@
 #ifndef MR_REDIRECT_PATCH_H
 #define MR_REDIRECT_PATCH_H
 
-#include "libs/redirect/object.h"
+#include "libs/redirect/loaded.h"
 #include "libs/redirect/slots.h"
 #include "libs/redirect/symbols.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at an object. Most carry no runtime library, and that must cost next to nothing: one that does opens the driver by name, so an object that
  * doesn't import dlsym is passed over without a look at its file. */
-#include "libs/redirect/object.h"
+#include "libs/redirect/loaded.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * Object files and archives of them: finds the fat binaries that a compiler put
  * beside host code, which is how device code travels to a device linker.
  */
-#ifndef MR_PTX_OBJECT_H
-#define MR_PTX_OBJECT_H
+#ifndef MR_PTX_HOST_OBJECT_H
+#define MR_PTX_HOST_OBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>

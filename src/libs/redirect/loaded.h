@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An object that the loader has mapped: if NVIDIA's runtime library is linked into it, its calls go to Millrace's. */
-#ifndef MR_REDIRECT_OBJECT_H
-#define MR_REDIRECT_OBJECT_H
+#ifndef MR_REDIRECT_LOADED_H
+#define MR_REDIRECT_LOADED_H
 
 #include <link.h>
 

@@ -5,7 +5,7 @@
  * section .nv_fatbin; those that were compiled to be linked with others are in
  * __nv_relfatbin. A section may hold several, each at a multiple of 8.
  */
-#include "ptx/object.h"
+#include "ptx/host_object.h"
 
 #include <elf.h>
 #include <stdint.h>
