@@ -45,10 +45,32 @@ MR_DEVICE MR_SMALL2 __hcmadd(MR_SMALL2 x, MR_SMALL2 y, MR_SMALL2 z)
     MR_PAIR1(h2##name, h##name)
 #define MR_RECIPROCAL(x) (1.0f / (x))
 #define MR_RECIPROCAL_ROOT(x) (float)rsqrt((double)(x))
-MR_MATH(sqrt, sqrtf, MR_AS_IT_IS) MR_MATH(rsqrt, MR_RECIPROCAL_ROOT, MR_AS_IT_IS) MR_MATH(rcp, MR_RECIPROCAL, MR_AS_IT_IS)
+MR_MATH(sqrt, sqrtf, MR_AS_IT_IS) MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos)
+#if MR_DIGITS == 7 && defined(MILLRACE_FLUSHES)
+/* Where floats that are subnormal count as 0 (-ftz=true, -use_fast_math), bfloat16s that are keep their values, as on hardware: these go by doubles. */
+#define MR_MATH_KEPT(name, function)                                                                                           \
+    MR_DEVICE MR_SMALL h##name(MR_SMALL x)                                                                                     \
+    {                                                                                                                          \
+        return MR_BITS(mr_bfloat16_of_double_bits(__builtin_bit_cast(unsigned long long, function(mr_double_of_bfloat16(x))),  \
+            cudaRoundNearest));                                                                                                \
+    }                                                                                                                          \
+    MR_PAIR1(h2##name, h##name)
+#define MR_DOUBLE_RECIPROCAL(x) (1.0 / (x))
+MR_DEVICE double mr_double_of_bfloat16(MR_SMALL x)
+{
+    unsigned int size = x.__x & 0x7fffu;
+    double value = size < 0x80 ? (double)size * 0x1p-133 : (double)mr_wide(MR_BITS(size));
+    return x.__x >> 15 ? -value : value;
+}
+MR_MATH_KEPT(rsqrt, rsqrt) MR_MATH_KEPT(rcp, MR_DOUBLE_RECIPROCAL) MR_MATH_KEPT(exp, exp) MR_MATH_KEPT(exp2, exp2)
+MR_MATH_KEPT(exp10, exp10) MR_MATH_KEPT(log, log) MR_MATH_KEPT(log2, log2) MR_MATH_KEPT(log10, log10) MR_MATH_KEPT(tanh, tanh)
+#undef MR_MATH_KEPT
+#undef MR_DOUBLE_RECIPROCAL
+#else
+MR_MATH(rsqrt, MR_RECIPROCAL_ROOT, MR_AS_IT_IS) MR_MATH(rcp, MR_RECIPROCAL, MR_AS_IT_IS) MR_MATH(tanh, tanhf, MR_AS_IT_IS)
 MR_MATH(exp, expf, MR_NEAREST_exp) MR_MATH(exp2, exp2f, MR_NEAREST_exp2) MR_MATH(exp10, exp10f, MR_NEAREST_exp10)
 MR_MATH(log, logf, MR_NEAREST_log) MR_MATH(log2, log2f, MR_AS_IT_IS) MR_MATH(log10, log10f, MR_NEAREST_log10)
-MR_MATH(sin, sinf, MR_NEAREST_sin) MR_MATH(cos, cosf, MR_NEAREST_cos) MR_MATH(tanh, tanhf, MR_AS_IT_IS)
+#endif
 MR_MATH(floor, floorf, MR_AS_IT_IS) MR_MATH(ceil, ceilf, MR_AS_IT_IS) MR_MATH(trunc, truncf, MR_AS_IT_IS) MR_MATH(rint, rintf, MR_AS_IT_IS)
 /* Hardware's own approximation, bit by bit: small arguments as they are, 1 from 8 on, between them the number next to the tangent towards 0, but for those
  * that stand here and have the next one or the one before. */

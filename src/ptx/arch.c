@@ -118,3 +118,15 @@ bool mr_ptx_assembler_option_is_verbose(const char *option)
 {
     return strcmp(option, "-v") == 0 || strcmp(option, "--verbose") == 0 || strcmp(option, "-verbose") == 0;
 }
+
+void mr_ptx_arch_flush_words(struct mr_words *words)
+{
+    bool flushes = false;
+    for (size_t i = 0; i < words->count; i++)
+        if (strcmp(words->items[i], "-fgpu-flush-denormals-to-zero") == 0)
+            flushes = true;
+        else if (strcmp(words->items[i], "-fno-gpu-flush-denormals-to-zero") == 0)
+            flushes = false;
+    if (flushes)
+        mr_words_add(words, "-DMILLRACE_FLUSHES=1", "");
+}

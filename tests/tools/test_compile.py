@@ -607,6 +607,23 @@ int main()
         wrong = self.cc("-DWRONG", "-c", "classes.cu", expect=1)
         self.assertIn("classes.cu:25:17: error: use of undeclared identifier 'nothing'", wrong.stderr)
 
+    def test_bfloat16_keeps_small_numbers(self):
+        """Mathematics of bfloat16 gives the same with -use_fast_math, for each number, as on an H100."""
+        names = "exp exp2 exp10 log log2 log10 rcp sqrt rsqrt tanh tanh_approx".split()
+        (self.path / "small.cu").write_text("#include <cuda_bf16.h>\n#include <cstdio>\n" + "".join(
+            f"__global__ void k_{name}(unsigned short *out) {{ unsigned int i = blockIdx.x * 256 + threadIdx.x;"
+            f" out[i] = __bfloat16_as_ushort(h{name}(__ushort_as_bfloat16((unsigned short)i))); }}\n" for name in names) +
+            "int main() { unsigned short *out; cudaMallocManaged(&out, 131072); unsigned int sum;\n" + "".join(
+            f"k_{name}<<<256, 256>>>(out); if (cudaDeviceSynchronize()) return 1; sum = 0;\n"
+            f"for (int i = 0; i < 65536; i++) sum = sum * 31 + out[i];\nprintf(\"{name} %08x %x\\n\", sum, out[0x42]);\n" for name in names) + "}\n")
+        said = []
+        for options in ([], ["-use_fast_math"], ["-ftz=true"]):
+            self.cc(*options, "-arch=sm_80", "small.cu", "-o", "program")
+            said.append(self.run_it())
+        self.assertIn("log ", said[0])
+        self.assertEqual(said[0], said[1])
+        self.assertEqual(said[0], said[2])
+
     def test_traps_do_not_return(self):
         """Functions that end in __trap() may say that they don't return, and may have no result there."""
         (self.path / "trap.cu").write_text("""[[noreturn]] __device__ void stop() { __trap(); }

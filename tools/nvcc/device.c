@@ -105,6 +105,7 @@ static void device_words(const struct request *request, const struct places *pla
         add_unused_warnings(words);
     words_add_all(words, &request->both);
     words_add_all(words, &request->device);
+    mr_ptx_arch_flush_words(words);
     if (request->debug_device) /* optimised with -dopt on, as far as lines alone can be told then */
         mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
 }

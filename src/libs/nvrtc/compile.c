@@ -149,6 +149,7 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     mr_text_clear(&path);
     for (size_t i = 0; i < options->words.count; i++)
         mr_words_add(words, options->words.items[i], "");
+    mr_ptx_arch_flush_words(words);
     if (source_folder(program, options, &path)) {
         mr_words_add(words, "-I", mr_text_chars(&path));
         words->failed = words->failed || path.failed;
