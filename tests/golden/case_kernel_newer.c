@@ -13,7 +13,7 @@ static const struct gold_kernel newer[] = {
     {"kernel.st_v8_u8", IN_INT, 'r', OWN_SCRATCH "st.global.v8.u8 [%rd14+8], {%h1, %h2, %h3, %h1, %h2, %h3, %h1, %h2}; mov.u32 %r10, 1;", .scratch_words = 4096,
      .target = 90, .version = 83},
     {"kernel.st_v8_shared", IN_INT, 'x',
-     "mov.u32 %r4, room; mov.u32 %r5, %tid.x; mad.lo.u32 %r4, %r5, 16, %r4; st.shared.v8.b16 [%r4], {%h1, %h2, %h3, %h1, %h2, %h3, %h1, 7}; "
+     "mov.u32 %r4, room; mov.u32 %r5, %tid.x; mad.lo.u32 %r4, %r5, 16, %r4; mov.u64 %rd16, 0; st.shared.v2.b64 [%r4], {%rd16, %rd16}; st.shared.v8.b16 [%r4], {%h1, %h2, %h3, %h1, %h2, %h3, %h1, 7}; "
      "ld.shared.v2.b64 {%rd14, %rd15}, [%r4]; mad.lo.u64 %rd10, %rd14, 3, %rd15;", ".shared .align 16 .b8 room[8192];\n", .target = 90, .version = 83},
     {"kernel.mov_b128_element", IN_INDEX, 'x',
      ".reg .b128 %q1; and.b32 %r4, %r0, 7; mov.b128 %q1, words[%r4]; mov.b128 {%rd14, %rd15}, %q1; mov.u64 %rd16, words; sub.u64 %rd14, %rd14, %rd16; "
