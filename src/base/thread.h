@@ -36,9 +36,12 @@ static inline void mr_lock_init(mr_lock *lock, enum mr_lock_rank rank) { lock->r
 static inline void mr_lock_init(mr_lock *lock, enum mr_lock_rank rank) { (void)lock, (void)rank; }
 #endif
 
-/* What a build that checks locks looks at (lock_check.c); each ends the process with a message and a stack when it doesn't hold. Nothing in every other build.
- *   MR_HELD(&lock)     stands at the head of a function that is called with that lock held: the calling thread has it.
- *   MR_MAY_WAIT()      stands where a thread may sleep, run kernels or the program's code, or make a thread: it holds no lock, except for such as may be held long. */
+/* What a build that checks locks looks at (lock_check.c). Each ends the process with a message and a stack when it
+ * doesn't hold. Nothing in every other build.
+ *
+ *   MR_HELD(&lock)   at the head of a function that is called with the lock held: the calling thread has it
+ *   MR_MAY_WAIT()    where a thread may sleep, run kernels or the program's code, or make a thread: it holds no
+ *                    lock, except for such as may be held long */
 #ifdef MR_LOCKS_CHECKED
 #define MR_HELD(lock) mr_lock_check_held((lock), #lock)
 #define MR_MAY_WAIT() mr_lock_check_wait(__func__)

@@ -25,15 +25,16 @@
  *    '---------- 4 -------> BLOCKED ------ 7 -------------' |
  *                             ^----------- 6 ---------------'
  *
- *   1  mr_stream_put     work is put into an idle stream: the engine gets its task (make_ready)
- *   2  mr_stream_put     the same for short work, which the thread that submits runs itself (mr_stream_run_inline)
- *   3  mr_stream_task_run, mr_stream_help   a worker takes the task, or a thread that waits does (own)
- *   4  mr_stream_put     a wait is put into an idle stream, and its mark is pending (wait_is_over); if the mark completes at this very moment, back to IDLE
- *   5  let_go            the owner lets go in front of work that is for somebody else, or its turn is over (make_ready)
- *   6  let_go            the owner comes to a wait whose mark is pending (wait_is_over); if the mark completes at this very moment, back to RUNNING (own)
- *   7  mr_stream_released   the mark is complete: the thread that completed it, or that it told, becomes the owner (own)
- *   8  refill            the owner has completed its last command, and nothing was queued meanwhile
+ *   1  mr_stream_put        work is put into an idle stream: the engine gets its task (make_ready)
+ *   2  mr_stream_put        short work, which the thread that submits runs itself (mr_stream_run_inline)
+ *   3  mr_stream_task_run   a worker takes the task, or in mr_stream_help a thread that waits (own)
+ *   4  mr_stream_put        a wait whose mark is pending is put into an idle stream (wait_is_over)
+ *   5  let_go               the owner lets go in front of work for somebody else, or its turn is over (make_ready)
+ *   6  let_go               the owner comes to a wait whose mark is pending (wait_is_over)
+ *   7  mr_stream_released   the mark is complete: the thread that completed it becomes the owner (own)
+ *   8  refill               the owner has completed its last command, and nothing was queued meanwhile
  *
+ * Where the mark of 4 or 6 completes at that very moment, the stream goes back to IDLE or RUNNING in the same section.
  * A record, or a wait whose mark is complete, that is put into an idle stream ends there and then: the stream stays IDLE (mr_stream_put). While a grid owns the stream
  * it stays RUNNING; the grid's last thread goes on as the owner (mr_stream_grid_resume). A build that checks locks looks at each change (set_state in queue.c).
  *
