@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that carry a runtime library, or name NVIDIA's libraries by path, under millrace run.
 
-Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START [TEST]
+Usage: test_redirect.py MILLRACE PROGRAM PROGRAM_WITHOUT_PIE OBJECT_12 OBJECT_13 SWAP LOOKS LOOKS_BOUND_AT_START ELEVEN [TEST]
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP, LOOKS, LOOKS_NOW = sys.argv[1:9]
+MILLRACE, PROGRAM, FIXED, TWELVE, THIRTEEN, SWAP, LOOKS, LOOKS_NOW, ELEVEN = sys.argv[1:10]
 LIBRARIES = pathlib.Path(MILLRACE).resolve().parent.parent / "lib"
 TOOLKIT = os.environ.get("CUDA_HOME", "/usr/local/cuda")
 NVCC = shutil.which("nvcc", path=TOOLKIT + "/bin")
@@ -44,6 +44,11 @@ class Carried(unittest.TestCase):
             status, said = run(program, "own", MILLRACE_LOG="info")
             self.assertEqual((status, said.splitlines()[-1]), (0, "13000"), said)
             self.assertRegex(said, r"millrace: info: the program: \d+ functions of the runtime library inside go to libcudart.so.13")
+
+    def test_version_11(self):
+        status, said = run(ELEVEN, MILLRACE_LOG="info")
+        self.assertEqual((status, said.splitlines()[-1:]), (0, ["passed"]), said)
+        self.assertIn("go to libcudart.so.12, as version 11's", said)
 
     def test_objects_of_both_versions(self):
         said = self.passes(PROGRAM, "load", TWELVE, THIRTEEN, MILLRACE_LOG="info")
@@ -304,4 +309,4 @@ int main()
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[9:], verbosity=2)
+    unittest.main(argv=sys.argv[:1] + sys.argv[10:], verbosity=2)

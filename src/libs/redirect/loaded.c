@@ -73,21 +73,28 @@ static bool may_import(const struct dynamic *dynamic, const char *name)
     return false;
 }
 
-/* The version of the runtime library that has these functions. Version 13 dropped the first name; version 11, which the last two names tell, is
- * answered by 12, which has nearly all of it. */
+static bool has(const struct mr_redirect_symbols *symbols, const char *name)
+{
+    int number = mr_redirect_name(name);
+    for (size_t i = 0; i < symbols->count; i++)
+        if (symbols->functions[i].name == number)
+            return true;
+    return false;
+}
+
+/* The version of the runtime library that has these functions. The first name is version 12's alone; 12 dropped the second, and 13 the third. */
 static enum mr_redirect_version version_of(const struct mr_redirect_symbols *symbols)
 {
-    static const char *const before_13[] = { "cudaThreadExit", "cudaGetDeviceProperties_v2", "cudaBindTexture" };
-    for (unsigned old = 0; old < sizeof before_13 / sizeof *before_13; old++)
-        for (size_t i = 0; i < symbols->count; i++)
-            if (symbols->functions[i].name == mr_redirect_name(before_13[old]))
-                return MR_REDIRECT_12;
-    return MR_REDIRECT_13;
+    if (has(symbols, "cudaGetDeviceProperties_v2"))
+        return MR_REDIRECT_12;
+    if (has(symbols, "cudaBindTexture"))
+        return MR_REDIRECT_11;
+    return has(symbols, "cudaThreadExit") ? MR_REDIRECT_12 : MR_REDIRECT_13;
 }
 
 static struct mr_redirection *redirect(const struct link_map *map, int fd, const char *path, const struct mr_redirect_symbols *symbols)
 {
-    static const char *const versions[] = { "12", "13" };
+    static const char *const versions[] = { "12", "13", "12, as version 11's" };
     enum mr_redirect_version version = version_of(symbols);
     struct mr_redirection *redirection;
     size_t done = 0;

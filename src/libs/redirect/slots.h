@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The versions of libcudart that calls can go to. */
-enum mr_redirect_version { MR_REDIRECT_12, MR_REDIRECT_13, MR_REDIRECT_VERSIONS };
+/* The versions of libcudart that calls can go to; and version 11, whose calls go to 12, some by way of eleven.h. */
+enum mr_redirect_version { MR_REDIRECT_12, MR_REDIRECT_13, MR_REDIRECT_VERSIONS, MR_REDIRECT_11 = MR_REDIRECT_VERSIONS };
 
 /* The number of a function's name in the table, or -1. */
 int mr_redirect_name(const char *name);
@@ -21,7 +21,7 @@ int mr_redirect_name(const char *name);
 /* Makes the stubs ready. The loader's lock is held. */
 void mr_redirect_slots_setup(void);
 
-/* The stub of a name's number. Valid for the life of the process. */
+/* The stub of a name's number, or for version 11 the function to call in its place. Valid for the life of the process. */
 uintptr_t mr_redirect_stub(int name, enum mr_redirect_version version);
 
 /* For the assembly: what the stub of slot `index` is to jump to. Opens the library if it is not open. A function that the library lacks is told

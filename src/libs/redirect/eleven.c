@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each function here has the parameters that CUDA 11.8's headers declare, and calls that of version 12. Handles and enums are as
+ * wide there; none is looked at. */
+#include "libs/redirect/eleven.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "libs/redirect/slots.h"
+
+enum { ATTRIBUTES_11 = 56, ATTRIBUTES_12 = 144 }; /* bytes of cudaFuncAttributes; the newer begins with the older */
+
+struct instantiate_params {
+    unsigned long long flags;
+    void *upload_stream, *error_node;
+    int result;
+};
+
+struct update_result {
+    int result;
+    void *error_node, *error_from_node;
+};
+
+/* Version 12's function, by way of its stub. */
+static uintptr_t twelve(const char *name)
+{
+    return mr_redirect_stub(mr_redirect_name(name), MR_REDIRECT_12);
+}
+
+static int func_get_attributes(void *attributes, const void *function)
+{
+    int (*call)(void *, const void *) = (int (*)(void *, const void *))twelve("cudaFuncGetAttributes");
+    char all[ATTRIBUTES_12];
+    int status = call(attributes ? all : NULL, function);
+    if (status == 0)
+        memcpy(attributes, all, ATTRIBUTES_11);
+    return status;
+}
+
+static int graph_instantiate(void **exec, void *graph, void **error_node, char *log, size_t size)
+{
+    int (*call)(void **, void *, struct instantiate_params *) = (int (*)(void **, void *, struct instantiate_params *))twelve("cudaGraphInstantiateWithParams");
+    struct instantiate_params params = { 0 };
+    int status = call(exec, graph, &params);
+    if (error_node)
+        *error_node = params.error_node;
+    if (log && size > 0)
+        *log = '\0';
+    return status;
+}
+
+static int graph_exec_update(void *exec, void *graph, void **error_node, int *result)
+{
+    int (*call)(void *, void *, struct update_result *) = (int (*)(void *, void *, struct update_result *))twelve("cudaGraphExecUpdate");
+    struct update_result info = { 0 };
+    int status = call(exec, graph, &info);
+    if (error_node)
+        *error_node = info.error_node;
+    if (result)
+        *result = info.result;
+    return status;
+}
+
+typedef int entry_point_12(const char *symbol, void **function, unsigned long long flags, int *found);
+
+static int get_driver_entry_point(const char *symbol, void **function, unsigned long long flags)
+{
+    return ((entry_point_12 *)twelve("cudaGetDriverEntryPoint"))(symbol, function, flags, NULL);
+}
+
+static int get_driver_entry_point_ptsz(const char *symbol, void **function, unsigned long long flags)
+{
+    return ((entry_point_12 *)twelve("cudaGetDriverEntryPoint_ptsz"))(symbol, function, flags, NULL);
+}
+
+uintptr_t mr_redirect_eleven(const char *name)
+{
+    static const struct {
+        const char *name;
+        uintptr_t function;
+    } functions[] = {
+        { "cudaFuncGetAttributes", (uintptr_t)func_get_attributes },
+        { "cudaGetDriverEntryPoint", (uintptr_t)get_driver_entry_point },
+        { "cudaGetDriverEntryPoint_ptsz", (uintptr_t)get_driver_entry_point_ptsz },
+        { "cudaGraphExecUpdate", (uintptr_t)graph_exec_update },
+        { "cudaGraphInstantiate", (uintptr_t)graph_instantiate },
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strcmp(functions[i].name, name) == 0)
+            return functions[i].function;
+    return 0;
+}
