@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define CHECK(call)                                                                   \
-    do {                                                                              \
-        CUresult bench_status = (call);                                               \
-        if (bench_status != CUDA_SUCCESS) {                                           \
+#define CHECK(call) \
+    do { \
+        CUresult bench_status = (call); \
+        if (bench_status != CUDA_SUCCESS) { \
             fprintf(stderr, "%s:%d: %s gave %d\n", __FILE__, __LINE__, #call, (int)bench_status); \
-            exit(1);                                                                  \
-        }                                                                             \
+            exit(1); \
+        } \
     } while (0)
 
 static inline double bench_seconds(void)
@@ -46,7 +46,8 @@ static inline double bench_stretch_ns(void (*body)(void *), void *data, int roun
     return (bench_seconds() - begin) * 1e9 / rounds;
 }
 
-/* The median of `samples` such stretches, after one that is not counted. `after` runs between the stretches, outside of the clock (may be NULL). */
+/* The median of `samples` such stretches, after one that is not counted. `after` runs between the stretches, outside of
+ * the clock (may be NULL). */
 static inline double bench_median_ns(void (*body)(void *), void (*after)(void *), void *data, int rounds, int samples)
 {
     double taken[64];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cost of a call, in nanoseconds: the rows of the table in docs/benchmarks.md. Builds against any driver's cuda.h. */
+/* The cost of a call, in nanoseconds: the rows of the table in docs/benchmarks.md. Builds against any driver's cuda.h.
+ */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -161,22 +162,22 @@ int main(void)
         void (*after)(void *);
         int rounds;
     } rows[] = {
-        { "event_create_destroy", event_create_destroy, NULL, 20000 },
-        { "record_timed", record_timed, drain, 20000 },
-        { "record_untimed", record_untimed, drain, 20000 },
-        { "query", query, NULL, 50000 },
-        { "event_synchronize", synchronize_event, NULL, 50000 },
-        { "elapsed_time", elapsed, NULL, 50000 },
-        { "stream_wait_event", wait_event, drain, 20000 },
-        { "stream_create_destroy", stream_create_destroy, NULL, 2000 },
-        { "record_synchronize", record_synchronize, NULL, 5000 },
-        { "launch", launch, drain, 500 },
-        { "launch_synchronize", launch_synchronize, NULL, 2000 },
-        { "launch_record_wait_launch_synchronize", chain, drain, 1000 },
-        { "copy_4_bytes_synchronize", copy_synchronize, NULL, 2000 },
-        { "alloc_free_1_mib", alloc_free, NULL, 2000 },
-        { "pool_alloc_free", pool_alloc_free, NULL, 2000 },
-        { "pool_alloc_free_busy", pool_alloc_free_busy, pool_drain, 2000 },
+        {"event_create_destroy", event_create_destroy, NULL, 20000},
+        {"record_timed", record_timed, drain, 20000},
+        {"record_untimed", record_untimed, drain, 20000},
+        {"query", query, NULL, 50000},
+        {"event_synchronize", synchronize_event, NULL, 50000},
+        {"elapsed_time", elapsed, NULL, 50000},
+        {"stream_wait_event", wait_event, drain, 20000},
+        {"stream_create_destroy", stream_create_destroy, NULL, 2000},
+        {"record_synchronize", record_synchronize, NULL, 5000},
+        {"launch", launch, drain, 500},
+        {"launch_synchronize", launch_synchronize, NULL, 2000},
+        {"launch_record_wait_launch_synchronize", chain, drain, 1000},
+        {"copy_4_bytes_synchronize", copy_synchronize, NULL, 2000},
+        {"alloc_free_1_mib", alloc_free, NULL, 2000},
+        {"pool_alloc_free", pool_alloc_free, NULL, 2000},
+        {"pool_alloc_free_busy", pool_alloc_free_busy, pool_drain, 2000},
     };
     struct state s;
     CUdevice device;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The seed's demonstration through the driver API: serial, and with a stream each; best of several runs, and the mean time of a kernel. */
+/* The seed's demonstration through the driver API: serial, and with a stream each; best of several runs, and the mean
+ * time of a kernel. */
 #include <math.h>
 #include <string.h>
 
@@ -36,14 +37,14 @@ int main(int argc, char **argv)
             in[k][i] = (float)(i * 7 + k) / 1024.0f;
         memset(out[k], 0, bytes);
     }
-    double best[2] = { 1e9, 1e9 };
+    double best[2] = {1e9, 1e9};
     for (int repeat = 0; repeat < 10; repeat++) {
         int streamed = repeat % 2;
         double begin = bench_seconds();
         for (int k = 0; k < arrays; k++)
             CHECK(cuMemcpyHtoDAsync(memory[k], in[k], bytes, streamed ? streams[k] : NULL));
         for (int k = 0; k < arrays; k++) {
-            void *arguments[] = { &memory[k], &length };
+            void *arguments[] = {&memory[k], &length};
             CHECK(cuEventRecord(start[k], streamed ? streams[k] : NULL));
             CHECK(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, streamed ? streams[k] : NULL, arguments, NULL));
             CHECK(cuEventRecord(end[k], streamed ? streams[k] : NULL));
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
         CHECK(cuEventElapsedTime(&ms, start[k], end[k]));
         sum += ms;
     }
-    printf("demo_serial_seconds %.4f\ndemo_streams_seconds %.4f\ndemo_kernel_ms %.3f\n", best[0], best[1], sum / arrays);
+    printf("demo_serial_seconds %.4f\ndemo_streams_seconds %.4f\ndemo_kernel_ms %.3f\n", best[0], best[1],
+           sum / arrays);
     CHECK(cuDevicePrimaryCtxRelease(device));
     return 0;
 }

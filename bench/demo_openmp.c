@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The seed's demonstration by hand: 200 arrays copied in, doubled and halved fifty times, copied out, in C with OpenMP and vectors.
+/* The seed's demonstration by hand: 200 arrays copied in, doubled and halved fifty times, copied out, in C with OpenMP
+ * and vectors.
  *
- * A parallel loop over the arrays does the copies and the arithmetic of each, as somebody would who has no device: vectors of 16
- * floats, four at a time so that their latencies overlap. Without -ffast-math the compiler keeps the hundred multiplications, as it does in the
- * kernel. */
+ * A parallel loop over the arrays does the copies and the arithmetic of each, as somebody would who has no device:
+ * vectors of 16 floats, four at a time so that their latencies overlap. Without -ffast-math the compiler keeps the
+ * hundred multiplications, as it does in the kernel. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,10 +18,19 @@ static void double_and_halve(float *array, int length)
     for (; i + 64 <= length; i += 64) {
         vector *at = (vector *)(array + i), a = at[0], b = at[1], c = at[2], d = at[3];
         for (int round = 0; round < 50; round++) {
-            a *= 2.0f; b *= 2.0f; c *= 2.0f; d *= 2.0f;
-            a *= 0.5f; b *= 0.5f; c *= 0.5f; d *= 0.5f;
+            a *= 2.0f;
+            b *= 2.0f;
+            c *= 2.0f;
+            d *= 2.0f;
+            a *= 0.5f;
+            b *= 0.5f;
+            c *= 0.5f;
+            d *= 0.5f;
         }
-        at[0] = a; at[1] = b; at[2] = c; at[3] = d;
+        at[0] = a;
+        at[1] = b;
+        at[2] = c;
+        at[3] = d;
     }
     for (; i < length; i++)
         for (int round = 0; round < 50; round++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs against single launches: chains, fans and diamonds of 1 to 10,000 kernels that do nothing.
  *
- * For each shape and number of nodes: instantiating, and a launch with the wait for its end, per node. Beside them capturing such a chain, and
- * the same kernels as single launches into one stream. The numbers are nanoseconds per node, the median of some rounds.
+ * For each shape and number of nodes: instantiating, and a launch with the wait for its end, per node. Beside them
+ * capturing such a chain, and the same kernels as single launches into one stream. The numbers are nanoseconds per
+ * node, the median of some rounds.
  *
  *   chain     each node after the one before
  *   fan       one node, and all others after it
@@ -12,15 +13,16 @@
 #define MOST 10000
 
 enum shape { CHAIN, FAN, DIAMOND };
-static const char *const shape_names[] = { "chain", "fan", "diamond" };
-static const int counts[] = { 1, 10, 100, 1000, 10000 };
+static const char *const shape_names[] = {"chain", "fan", "diamond"};
+static const int counts[] = {1, 10, 100, 1000, 10000};
 
 static CUfunction empty;
 static CUstream stream;
 
 static CUgraphNode add_node(CUgraph graph, const CUgraphNode *after, size_t count)
 {
-    CUDA_KERNEL_NODE_PARAMS params = { .func = empty, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1 };
+    CUDA_KERNEL_NODE_PARAMS params = {
+        .func = empty, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
     CUgraphNode node;
     CHECK(cuGraphAddKernelNode(&node, graph, after, count, &params));
     return node;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growth: what a module costs when its text gets four and sixteen times as long, for many ways of being long. Processor time of loading it, and for those with a long kernel
- * of the first launch, which compiles (in a hurry, or, in the ways called optimised, in full); a number for n, and how many times that 4n and 16n take. 4 and 16 is growth by length.
+/* Growth: what a module costs when its text gets four and sixteen times as long, for many ways of being long. Processor
+ * time of loading it, and for those with a long kernel of the first launch, which compiles (in a hurry, or, in the ways
+ * called optimised, in full); a number for n, and how many times that 4n and 16n take. 4 and 16 is growth by length.
  *
  *     bench_growth [divisor of the sizes, by default 1 [way [count]]]
  *
@@ -23,8 +24,10 @@ static double processor_ms(void)
 
 static void put_begin(FILE *file)
 {
-    fputs(".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<4>;\n.reg .f32 %f<3>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p];\n"
-        "mov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, %f1;\nmov.u32 %r2, %r1;\n", file);
+    fputs(
+        ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<4>;\n.reg .f32 %f<3>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p];\n"
+        "mov.u32 %r1, %tid.x;\ncvt.rn.f32.u32 %f1, %r1;\nmov.f32 %f2, %f1;\nmov.u32 %r2, %r1;\n",
+        file);
 }
 
 static void put_end(FILE *file)
@@ -47,7 +50,8 @@ static void put_variables(FILE *file, unsigned count)
 static void put_functions(FILE *file, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        fprintf(file, ".visible .func f%u() { ret; }\n.visible .entry k%u() { .shared .b32 s; call f%u, (); ret; }\n", i, i, i);
+        fprintf(file, ".visible .func f%u() { ret; }\n.visible .entry k%u() { .shared .b32 s; call f%u, (); ret; }\n",
+                i, i, i);
 }
 
 static void put_files(FILE *file, unsigned count)
@@ -120,11 +124,20 @@ static const struct {
     unsigned count;
     enum { LOADED, LAUNCHED, OPTIMISED } what;
 } ways[] = {
-    { "entries", put_entries, 3125, LOADED }, { "variables", put_variables, 3125, LOADED }, { "functions", put_functions, 3125, LOADED },
-    { "files", put_files, 3125, LOADED }, { "integer_pairs", put_integers, 1250, LAUNCHED }, { "float_pairs", put_floats, 1250, LAUNCHED },
-    { "targets", put_targets, 625, LAUNCHED }, { "branches", put_branches, 250, LAUNCHED }, { "calls", put_calls, 500, LAUNCHED },
-    { "barriers", put_barriers, 125, LAUNCHED }, { "optimised_pairs", put_floats, 625, OPTIMISED }, { "optimised_branches", put_branches, 125, OPTIMISED },
-    { "optimised_targets", put_targets, 125, OPTIMISED }, { "optimised_barriers", put_barriers, 62, OPTIMISED },
+    {"entries", put_entries, 3125, LOADED},
+    {"variables", put_variables, 3125, LOADED},
+    {"functions", put_functions, 3125, LOADED},
+    {"files", put_files, 3125, LOADED},
+    {"integer_pairs", put_integers, 1250, LAUNCHED},
+    {"float_pairs", put_floats, 1250, LAUNCHED},
+    {"targets", put_targets, 625, LAUNCHED},
+    {"branches", put_branches, 250, LAUNCHED},
+    {"calls", put_calls, 500, LAUNCHED},
+    {"barriers", put_barriers, 125, LAUNCHED},
+    {"optimised_pairs", put_floats, 625, OPTIMISED},
+    {"optimised_branches", put_branches, 125, OPTIMISED},
+    {"optimised_targets", put_targets, 125, OPTIMISED},
+    {"optimised_barriers", put_barriers, 62, OPTIMISED},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
@@ -145,7 +158,7 @@ static double measure(size_t way, unsigned count)
     double begin = processor_ms();
     CHECK(cuModuleLoadDataEx(&module, text, ways[way].what == OPTIMISED, &level, &most));
     if (ways[way].what != LOADED) {
-        void *params[] = { &memory };
+        void *params[] = {&memory};
         CHECK(cuModuleGetFunction(&function, module, "k"));
         CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
         CHECK(cuCtxSynchronize());
@@ -160,8 +173,8 @@ static void print_way(size_t way, unsigned divisor)
 {
     unsigned count = ways[way].count / divisor;
     double once = measure(way, count), four = measure(way, count * 4), sixteen = measure(way, count * 16);
-    printf("growth_%s_n %u\ngrowth_%s_ms %.2f\ngrowth_%s_4n %.2f\ngrowth_%s_16n %.2f\n", ways[way].name, count, ways[way].name, once, ways[way].name, four / once,
-        ways[way].name, sixteen / once);
+    printf("growth_%s_n %u\ngrowth_%s_ms %.2f\ngrowth_%s_4n %.2f\ngrowth_%s_16n %.2f\n", ways[way].name, count,
+           ways[way].name, once, ways[way].name, four / once, ways[way].name, sixteen / once);
     fflush(stdout);
 }
 
@@ -170,15 +183,15 @@ int main(int argc, char **argv)
     CUdevice device;
     CUcontext context;
     unsigned divisor = argc > 1 && atoi(argv[1]) > 0 ? (unsigned)atoi(argv[1]) : 1;
-    setenv("MILLRACE_CACHE", "off", 1);    /* what is measured is making code */
+    setenv("MILLRACE_CACHE", "off", 1); /* what is measured is making code */
     setenv("MILLRACE_OPTIMISE_AFTER", "1000000000", 0); /* and the thread that makes better code stays out of it */
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuMemAlloc(&memory, 4096));
-    measure(4, 10);                        /* opens the compiler */
-    measure(1, 50000);                     /* makes the records of the address space */
+    measure(4, 10); /* opens the compiler */
+    measure(1, 50000); /* makes the records of the address space */
     for (size_t way = 0; way < WAYS; way++) {
         if (argc > 2 && strcmp(argv[2], ways[way].name) != 0)
             continue;

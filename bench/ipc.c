@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events and memory between two processes: how long after the work is done does the other process know, and what opening costs.
+/* Events and memory between two processes: how long after the work is done does the other process know, and what
+ * opening costs.
  *
- * One process keeps a stream busy with a kernel that spins on a flag, records its event behind it, and sets the flag once the other is sure to wait. From the setting of the
- * flag to the other's return is the latency of a row. `ipc_futex` is the same for a bare futex, the least that a sleeping process can do. Builds
- * against any driver's cuda.h. */
+ * One process keeps a stream busy with a kernel that spins on a flag, records its event behind it, and sets the flag
+ * once the other is sure to wait. From the setting of the flag to the other's return is the latency of a row.
+ * `ipc_futex` is the same for a bare futex, the least that a sleeping process can do. Builds against any driver's
+ * cuda.h. */
 #define _GNU_SOURCE
 #include "bench.h"
 
@@ -19,17 +21,17 @@
 enum { SAMPLES = 201, OPENINGS = 200, IDLE_US = 300 };
 enum row { ROW_EVENT, ROW_EVENT_BLOCKING, ROW_STREAM, ROW_FUTEX, ROW_COUNT };
 
-static const char *const row_names[ROW_COUNT] = { "ipc_event_synchronize", "ipc_event_synchronize_blocking", "ipc_stream_wait", "ipc_futex" };
+static const char *const row_names[ROW_COUNT] = {"ipc_event_synchronize", "ipc_event_synchronize_blocking",
+                                                 "ipc_stream_wait", "ipc_futex"};
 
-static const char spin_ptx[] =
-    ".version 7.0\n.target sm_75\n.address_size 64\n"
-    ".visible .entry spin(.param .u64 flag)\n{\n"
-    ".reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<3>;\n"
-    "ld.param.u64 %rd0, [flag]; cvta.to.global.u64 %rd1, %rd0;\n"
-    "again:\n"
-    "ld.volatile.global.u32 %r0, [%rd1]; setp.eq.u32 %p0, %r0, 0;\n"
-    "@%p0 bra again;\n"
-    "ret;\n}\n";
+static const char spin_ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry spin(.param .u64 flag)\n{\n"
+                               ".reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<3>;\n"
+                               "ld.param.u64 %rd0, [flag]; cvta.to.global.u64 %rd1, %rd0;\n"
+                               "again:\n"
+                               "ld.volatile.global.u32 %r0, [%rd1]; setp.eq.u32 %p0, %r0, 0;\n"
+                               "@%p0 bra again;\n"
+                               "ret;\n}\n";
 
 /* What both processes see without the driver's help. */
 struct board {
@@ -72,7 +74,8 @@ static void openings(struct board *board)
         CHECK(cuIpcCloseMemHandle(address));
     }
     double end = bench_seconds();
-    printf("ipc_open_close_event %.1f\nipc_open_close_memory %.1f\n", (middle - start) * 1e9 / OPENINGS, (end - middle) * 1e9 / OPENINGS);
+    printf("ipc_open_close_event %.1f\nipc_open_close_memory %.1f\n", (middle - start) * 1e9 / OPENINGS,
+           (end - middle) * 1e9 / OPENINGS);
     fflush(stdout);
 }
 
@@ -112,12 +115,13 @@ static void waiter(struct board *board)
     }
 }
 
-static double sample_ns(struct board *board, enum row row, uint32_t *step, CUevent event, CUstream stream, CUfunction spin, volatile uint32_t *flag)
+static double sample_ns(struct board *board, enum row row, uint32_t *step, CUevent event, CUstream stream,
+                        CUfunction spin, volatile uint32_t *flag)
 {
     CUdeviceptr address;
     *flag = 0;
     CHECK(cuMemHostGetDevicePointer(&address, (void *)(uintptr_t)flag, 0));
-    void *params[] = { &address };
+    void *params[] = {&address};
     if (row != ROW_FUTEX) {
         CHECK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
         CHECK(cuEventRecord(event, stream));
@@ -163,7 +167,8 @@ static void recorder(struct board *board)
         for (int sample = 0; sample < SAMPLES; sample++)
             taken[sample] = sample_ns(board, (enum row)row, &step, event, stream, spin, flag);
         qsort(taken, SAMPLES, sizeof *taken, bench_ascending);
-        printf("%s %.1f\n%s_worst_tenth %.1f\n", row_names[row], taken[SAMPLES / 2], row_names[row], taken[SAMPLES * 9 / 10]);
+        printf("%s %.1f\n%s_worst_tenth %.1f\n", row_names[row], taken[SAMPLES / 2], row_names[row],
+               taken[SAMPLES * 9 / 10]);
         fflush(stdout);
     }
 }

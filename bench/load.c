@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Load: many host threads, streams, live events and queued operations at once. Says what each weighs, what an operation costs at the start and at the
- * end of it all, and whether anything was lost: every launch adds one to a counter of its stream.
+/* Load: many host threads, streams, live events and queued operations at once. Says what each weighs, what an operation
+ * costs at the start and at the end of it all, and whether anything was lost: every launch adds one to a counter of its
+ * stream.
  *
  *     bench_load [threads, by default 64] [streams, 10000] [events, 1000000] [operations, 10000000]
  *
- * All streams are held by a host function until everything is queued. Of ten operations six launch, two record an event and two wait for one that
- * another stream of the same thread recorded.
+ * All streams are held by a host function until everything is queued. Of ten operations six launch, two record an event
+ * and two wait for one that another stream of the same thread recorded.
  *
- * What the first tenth costs and what the last one costs has to be asked of the same work. So each thread launches once and records each of its events once before the
- * clock starts: else nearly all waits of the first tenth would be for events that were never recorded, which are no work, and those of the last would be real.
- * A tenth is five slices of time, and counts as their median; between slices all threads meet. Processor time is told as well: on a machine with other
- * work the clock says little. */
+ * What the first tenth costs and what the last one costs has to be asked of the same work. So each thread launches once
+ * and records each of its events once before the clock starts: else nearly all waits of the first tenth would be for
+ * events that were never recorded, which are no work, and those of the last would be real. A tenth is five slices of
+ * time, and counts as their median; between slices all threads meet. Processor time is told as well: on a machine with
+ * other work the clock says little. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -65,7 +67,7 @@ static void operate(int thread, long number, uint64_t *state)
     long own = events / threads, which_event = thread * own + (long)((*state >> 20) % (uint64_t)own);
     if (number % 10 < 6) {
         CUdeviceptr at = counters + (CUdeviceptr)which * 4;
-        void *params[] = { &at };
+        void *params[] = {&at};
         CHECK(cuLaunchKernel(add, 1, 1, 1, 1, 1, 1, 0, stream[which], params, NULL));
         launched[which]++;
     } else if (number % 10 < 8) {
@@ -104,7 +106,8 @@ static void begin_work(int thread)
     long own = events / threads;
     operate(thread, 0, &state);
     for (long i = 0; i < own; i++)
-        CHECK(cuEventRecord(event[thread * own + i], stream[thread * (streams / threads) + (int)(i % (streams / threads))]));
+        CHECK(cuEventRecord(event[thread * own + i],
+                            stream[thread * (streams / threads) + (int)(i % (streams / threads))]));
 }
 
 static void *work(void *data)
@@ -138,7 +141,8 @@ static void make_objects(void)
             first = bench_seconds() - begin;
     }
     printf("bytes_event %.0f\n", (resident() - before) / (double)events);
-    printf("event_create_first_tenth %.1f\nevent_create_all %.1f\n", first * 1e10 / (double)events, (bench_seconds() - begin) * 1e9 / (double)events);
+    printf("event_create_first_tenth %.1f\nevent_create_all %.1f\n", first * 1e10 / (double)events,
+           (bench_seconds() - begin) * 1e9 / (double)events);
 }
 
 /* Holds every stream, by way of one that a host function holds. */
@@ -192,9 +196,11 @@ static void run(void)
         cost[slice] = (bench_seconds() - begin) * 1e9 / (double)each;
         processor[slice] = (processor_seconds() - begin_processor) * 1e9 / (double)each;
     }
-    printf("queued_operations %ld\nbytes_queued_operation %.0f\n", each * SLICES, (resident() - before) / (double)(each * SLICES));
+    printf("queued_operations %ld\nbytes_queued_operation %.0f\n", each * SLICES,
+           (resident() - before) / (double)(each * SLICES));
     printf("operation_first_tenth %.1f\noperation_last_tenth %.1f\n", tenth_of(cost), tenth_of(cost + SLICES - TENTH));
-    printf("operation_first_tenth_processor %.1f\noperation_last_tenth_processor %.1f\n", tenth_of(processor), tenth_of(processor + SLICES - TENTH));
+    printf("operation_first_tenth_processor %.1f\noperation_last_tenth_processor %.1f\n", tenth_of(processor),
+           tenth_of(processor + SLICES - TENTH));
     if (getenv("BENCH_SLICES"))
         for (int slice = 0; slice < SLICES; slice++)
             printf("slice_%d %.1f %.1f\n", slice, cost[slice], processor[slice]);
@@ -224,7 +230,7 @@ int main(int argc, char **argv)
     if (!stream || !event || !launched)
         return 1;
     for (long i = 0; i < events; i += 512)
-        event[i] = (CUevent)&gate;      /* touched, so that it doesn't count as the driver's */
+        event[i] = (CUevent)&gate; /* touched, so that it doesn't count as the driver's */
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuDevicePrimaryCtxRetain(&context, device));

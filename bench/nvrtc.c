@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiling at run time costs: five sources, small to large, to PTX. bench_nvrtc LIBRARY opens that libnvrtc, so NVIDIA's can be measured in the
- * same run. First is the process's first compilation, cold a source never seen before (the median of nine later ones), warm the same source again in a new
- * program. Milliseconds. */
+/* What compiling at run time costs: five sources, small to large, to PTX. bench_nvrtc LIBRARY opens that libnvrtc, so
+ * NVIDIA's can be measured in the same run. First is the process's first compilation, cold a source never seen before
+ * (the median of nine later ones), warm the same source again in a new program. Milliseconds. */
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
@@ -40,19 +40,23 @@ static void write_source(char *source, int which, long seed)
     }
     int count = which == 3 ? 15 : 60;
     for (int i = 0; i < count; i++)
-        at += (size_t)snprintf(source + at, SOURCE_ROOM - at, "extern \"C\" __global__ void k%d(float *p, int n) {\n"
+        at += (size_t)snprintf(
+            source + at, SOURCE_ROOM - at,
+            "extern \"C\" __global__ void k%d(float *p, int n) {\n"
             "  int i = blockIdx.x * blockDim.x + threadIdx.x; float v = p[i], w = v;\n"
             "  for (int j = 0; j < n; j++) { v = v * %d.5f + w; if (v > %d.0f) w = v - p[j]; else w += sqrtf(v < 0 ? -v : v); }\n"
-            "  p[i] = v + w; }\n", i, i + 1, i + 2);
+            "  p[i] = v + w; }\n",
+            i, i + 1, i + 2);
 }
 
 static double once(const char *source)
 {
-    static const char *const options[] = { "--gpu-architecture=compute_80" };
+    static const char *const options[] = {"--gpu-architecture=compute_80"};
     struct timespec begin, end;
     nvrtcProgram program;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (create(&program, source, "bench.cu", 0, NULL, NULL) != NVRTC_SUCCESS || compile(program, 1, options) != NVRTC_SUCCESS) {
+    if (create(&program, source, "bench.cu", 0, NULL, NULL) != NVRTC_SUCCESS ||
+        compile(program, 1, options) != NVRTC_SUCCESS) {
         fprintf(stderr, "bench_nvrtc: a source did not compile\n");
         exit(1);
     }

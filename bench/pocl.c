@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same work on PoCL, the OpenCL implementation for CPUs: cost of the calls that have an OpenCL counterpart, and the seed's demonstration
- * with a queue per array. Prints nothing and exits with 77 where there is no OpenCL CPU device. */
+/* The same work on PoCL, the OpenCL implementation for CPUs: cost of the calls that have an OpenCL counterpart, and the
+ * seed's demonstration with a queue per array. Prints nothing and exits with 77 where there is no OpenCL CPU device. */
 #include <string.h>
 
 #include "bench_opencl.h"
 #include "bench_plain.h"
 
-static const char source[] =
-    "__kernel void empty() {}\n"
-    "__kernel void double_and_halve(__global float *array, int length)\n"
-    "{\n"
-    "    for (int i = get_local_id(0); i < length; i += get_local_size(0))\n"
-    "        for (int round = 0; round < 50; round++) {\n"
-    "            array[i] *= 2.0f;\n"
-    "            array[i] /= 2.0f;\n"
-    "        }\n"
-    "}\n";
+static const char source[] = "__kernel void empty() {}\n"
+                             "__kernel void double_and_halve(__global float *array, int length)\n"
+                             "{\n"
+                             "    for (int i = get_local_id(0); i < length; i += get_local_size(0))\n"
+                             "        for (int round = 0; round < 50; round++) {\n"
+                             "            array[i] *= 2.0f;\n"
+                             "            array[i] /= 2.0f;\n"
+                             "        }\n"
+                             "}\n";
 
 static cl_context context;
 static cl_device_id device;
 static cl_kernel empty, work;
 
-static void launch(cl_command_queue queue, cl_kernel kernel, size_t threads, cl_uint waits, const cl_event *wait, cl_event *event)
+static void launch(cl_command_queue queue, cl_kernel kernel, size_t threads, cl_uint waits, const cl_event *wait,
+                   cl_event *event)
 {
-    opencl_require(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &threads, waits, wait, event), "clEnqueueNDRangeKernel");
+    opencl_require(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &threads, &threads, waits, wait, event),
+                   "clEnqueueNDRangeKernel");
 }
 
 static void calls(void)
@@ -81,14 +82,16 @@ static void demo(int arrays, int length)
     for (int repeat = 0; repeat < 2; repeat++) {
         double begin = plain_seconds();
         for (int k = 0; k < arrays; k++)
-            opencl_require(clEnqueueWriteBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, in[k], 0, NULL, NULL), "clEnqueueWriteBuffer");
+            opencl_require(clEnqueueWriteBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, in[k], 0, NULL, NULL),
+                           "clEnqueueWriteBuffer");
         for (int k = 0; k < arrays; k++) {
             opencl_require(clSetKernelArg(work, 0, sizeof memory[k], &memory[k]), "clSetKernelArg");
             opencl_require(clSetKernelArg(work, 1, sizeof length, &length), "clSetKernelArg");
             launch(queues[k], work, 64, 0, NULL, NULL);
         }
         for (int k = 0; k < arrays; k++)
-            opencl_require(clEnqueueReadBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, out[k], 0, NULL, NULL), "clEnqueueReadBuffer");
+            opencl_require(clEnqueueReadBuffer(queues[k], memory[k], CL_FALSE, 0, bytes, out[k], 0, NULL, NULL),
+                           "clEnqueueReadBuffer");
         for (int k = 0; k < arrays; k++)
             clFinish(queues[k]);
         double seconds = plain_seconds() - begin;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The seed's four PyCUDA programs in C, as bench_pycuda.py has them in Python: arrays in one stream, a stream each, a stream each with events around
- * the kernels, and a context in a thread each. Memory is ordinary, not pinned, and allocated while the clock runs, as PyCUDA does it. Best of some
- * rounds, in seconds by the clock, or with BENCH_PROCESSOR_TIME of all processors that worked for this process. */
+/* The seed's four PyCUDA programs in C, as bench_pycuda.py has them in Python: arrays in one stream, a stream each, a
+ * stream each with events around the kernels, and a context in a thread each. Memory is ordinary, not pinned, and
+ * allocated while the clock runs, as PyCUDA does it. Best of some rounds, in seconds by the clock, or with
+ * BENCH_PROCESSOR_TIME of all processors that worked for this process. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -57,7 +58,7 @@ static void finish(struct one *one)
 
 static void launch(struct one *one, CUfunction kernel, CUstream stream)
 {
-    void *arguments[] = { &one->memory, &length };
+    void *arguments[] = {&one->memory, &length};
     CHECK(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, stream, arguments, NULL));
 }
 
@@ -129,7 +130,7 @@ static double run_threads(struct one *arrays)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = { "serial", "streams", "events" };
+    static const char *const names[] = {"serial", "streams", "events"};
     int count = argc > 1 ? atoi(argv[1]) : 200;
     CUdevice device;
     CUcontext context;
@@ -153,7 +154,7 @@ int main(int argc, char **argv)
         CHECK(cuEventCreate(&arrays[k].start, 0));
         CHECK(cuEventCreate(&arrays[k].end, 0));
     }
-    double best[] = { 1e9, 1e9, 1e9, 1e9 }, sum = 0;
+    double best[] = {1e9, 1e9, 1e9, 1e9}, sum = 0;
     for (int round = 0; round < ROUNDS; round++) {
         for (enum form form = SERIAL; form <= EVENTS; form++) {
             double took = run_arrays(form, arrays, count, kernel);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the runtime API costs on top of the driver: each call beside the driver's same call, on the same stream, event and kernel, in nanoseconds.
- * Stretches of the two take turns, so that what else the machine does hits both. Lines: driver_NAME and runtime_NAME, the medians, and
- * extra_NAME, the median of the differences within a turn.
+/* What the runtime API costs on top of the driver: each call beside the driver's same call, on the same stream, event
+ * and kernel, in nanoseconds. Stretches of the two take turns, so that what else the machine does hits both. Lines:
+ * driver_NAME and runtime_NAME, the medians, and extra_NAME, the median of the differences within a turn.
  *
  *     bench_runtime [LIBRARY]
  *
- * LIBRARY is runtime_kernel.cu as a shared library, whose kernel is launched as <<<…>>> does it; without it that row is left out. Builds against
- * any runtime's headers: cc -O2 runtime.c -lcudart -lcuda -ldl, nvcc -shared -Xcompiler -fPIC -cudart shared runtime_kernel.cu. */
+ * LIBRARY is runtime_kernel.cu as a shared library, whose kernel is launched as <<<…>>> does it; without it that row is
+ * left out. Builds against any runtime's headers: cc -O2 runtime.c -lcudart -lcuda -ldl, nvcc -shared -Xcompiler -fPIC
+ * -cudart shared runtime_kernel.cu. */
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -15,13 +16,13 @@
 
 #define TURNS 31
 
-#define CHECK_RUNTIME(call)                                                            \
-    do {                                                                               \
-        cudaError_t bench_status = (call);                                             \
-        if (bench_status != cudaSuccess) {                                             \
+#define CHECK_RUNTIME(call) \
+    do { \
+        cudaError_t bench_status = (call); \
+        if (bench_status != cudaSuccess) { \
             fprintf(stderr, "%s:%d: %s gave %d\n", __FILE__, __LINE__, #call, (int)bench_status); \
-            exit(1);                                                                   \
-        }                                                                              \
+            exit(1); \
+        } \
     } while (0)
 
 struct state {
@@ -88,7 +89,7 @@ static void driver_launch(void *data)
 static void runtime_launch(void *data)
 {
     struct state *s = data;
-    const dim3 grid = { 1, 1, 1 }, block = { 32, 1, 1 };
+    const dim3 grid = {1, 1, 1}, block = {32, 1, 1};
     CHECK_RUNTIME(cudaLaunchKernel(s->kernel, grid, block, NULL, 0, s->stream));
 }
 
@@ -119,7 +120,7 @@ static atomic_int gate;
 
 static void CUDART_CB hold(void *data)
 {
-    const struct timespec pause = { 0, 50000 };
+    const struct timespec pause = {0, 50000};
     (void)data;
     while (atomic_load(&gate))
         nanosleep(&pause, NULL);
@@ -203,14 +204,15 @@ static void use_registered(struct state *s, const char *path)
 int main(int argc, char **argv)
 {
     static const struct row rows[] = {
-        { "record_timed", driver_record_timed, runtime_record_timed, NULL, drain, 20000 },
-        { "record_untimed", driver_record_untimed, runtime_record_untimed, NULL, drain, 20000 },
-        { "query", driver_query, runtime_query, NULL, NULL, 50000 },
-        { "stream_wait_event", driver_wait, runtime_wait, NULL, drain, 20000 },
-        { "alloc_free_1_mib", driver_alloc_free, runtime_alloc_free, NULL, NULL, 2000 },
+        {"record_timed", driver_record_timed, runtime_record_timed, NULL, drain, 20000},
+        {"record_untimed", driver_record_untimed, runtime_record_untimed, NULL, drain, 20000},
+        {"query", driver_query, runtime_query, NULL, NULL, 50000},
+        {"stream_wait_event", driver_wait, runtime_wait, NULL, drain, 20000},
+        {"alloc_free_1_mib", driver_alloc_free, runtime_alloc_free, NULL, NULL, 2000},
     };
-    static const struct row handle = { "launch_handle", driver_launch, runtime_launch, close_gate, open_gate, 500 };
-    static const struct row registered = { "launch_registered", driver_launch, runtime_launch, close_gate, open_gate, 500 };
+    static const struct row handle = {"launch_handle", driver_launch, runtime_launch, close_gate, open_gate, 500};
+    static const struct row registered = {"launch_registered", driver_launch, runtime_launch,
+                                          close_gate,          open_gate,     500};
     struct state s;
     CHECK_RUNTIME(cudaSetDevice(0));
     CHECK_RUNTIME(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What things weigh and how costs grow: bytes of the process per event, stream, queued command, context and module; nanoseconds of a record, a wait
- * and a launch while 1 to 10,000 streams exist; allocations from one pool by 1 to 64 threads. */
+/* What things weigh and how costs grow: bytes of the process per event, stream, queued command, context and module;
+ * nanoseconds of a record, a wait and a launch while 1 to 10,000 streams exist; allocations from one pool by 1 to 64
+ * threads. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -83,15 +84,18 @@ static void weigh_modules(void)
     enum { COUNT = 500 };
     static CUmodule modules[COUNT];
     CUdeviceptr counter;
-    void *parameters[] = { &counter };
+    void *parameters[] = {&counter};
     CHECK(cuMemAlloc(&counter, 128));
     double before = resident();
     for (int i = 0; i < COUNT; i++) {
         char text[800];
-        snprintf(text, sizeof text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        snprintf(
+            text, sizeof text,
+            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
             ".reg .u32 %%r<3>; .reg .u64 %%rd<3>;\nld.param.u64 %%rd0, [p];\ncvta.to.global.u64 %%rd0, %%rd0;\nmov.u32 %%r0, %%tid.x;\n"
             "mul.wide.u32 %%rd1, %%r0, 4;\nadd.u64 %%rd0, %%rd0, %%rd1;\nld.global.u32 %%r1, [%%rd0];\nadd.u32 %%r1, %%r1, %d;\n"
-            "st.global.u32 [%%rd0], %%r1;\nret;\n}\n", 1000 + i);
+            "st.global.u32 [%%rd0], %%r1;\nret;\n}\n",
+            1000 + i);
         CHECK(cuModuleLoadData(&modules[i], text));
     }
     printf("bytes_module %.0f\n", (resident() - before) / COUNT);
@@ -107,7 +111,8 @@ static void weigh_modules(void)
     CHECK(cuMemFree(counter));
 }
 
-/* One record, one wait and one launch on each of `count` streams in turn, `rounds` times over; the mean cost of each. */
+/* One record, one wait and one launch on each of `count` streams in turn, `rounds` times over; the mean cost of each.
+ */
 static void grow(int count)
 {
     int rounds = 20000 / count + 1;
@@ -133,7 +138,8 @@ static void grow(int count)
         CHECK(cuCtxSynchronize());
     }
     double calls = (double)rounds * count / 1e9;
-    printf("record_%d %.1f\nwait_%d %.1f\nlaunch_%d %.1f\n", count, record / calls, count, wait / calls, count, launch / calls);
+    printf("record_%d %.1f\nwait_%d %.1f\nlaunch_%d %.1f\n", count, record / calls, count, wait / calls, count,
+           launch / calls);
     for (int i = 0; i < count; i++) {
         CHECK(cuStreamDestroy(streams[i]));
         CHECK(cuEventDestroy(events[i]));

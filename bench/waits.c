@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: how soon a thread is back after what it waits for, under each policy, and what that costs it; waits for values in memory; and what a stream's
- * priority does for work that has to compete. Medians. Builds against any driver's cuda.h.
+/* Waiting: how soon a thread is back after what it waits for, under each policy, and what that costs it; waits for
+ * values in memory; and what a stream's priority does for work that has to compete. Medians. Builds against any
+ * driver's cuda.h.
  *
- * `return_*`: from the end of a host function to the return of the wait behind it. `cpu_*`: processor time of the waiting thread in a wait of 5 ms, in percent.
- * `priority_*`: from the call to the end of a kernel while streams full of kernels of 20 µs stand before it. */
+ * `return_*`: from the end of a host function to the return of the wait behind it. `cpu_*`: processor time of the
+ * waiting thread in a wait of 5 ms, in percent. `priority_*`: from the call to the end of a kernel while streams full
+ * of kernels of 20 µs stand before it. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -103,7 +105,8 @@ static void between_streams(void *data)
     CHECK(cuStreamSynchronize(other));
 }
 
-/* The host stores, a stream that waits for that writes back, and the host sees it: nobody calls the driver meanwhile. */
+/* The host stores, a stream that waits for that writes back, and the host sees it: nobody calls the driver meanwhile.
+ */
 static void print_round_trip(const char *name, unsigned idle_us)
 {
     double taken[SAMPLES];
@@ -140,21 +143,20 @@ static void print_memory(void)
 
 /* ---- priorities ---- */
 
-static const char busy_ptx[] =
-    ".version 7.0\n.target sm_75\n.address_size 64\n"
-    ".visible .entry busy(.param .u64 ns)\n{\n"
-    ".reg .pred %p<2>; .reg .b64 %rd<5>;\n"
-    "ld.param.u64 %rd0, [ns]; mov.u64 %rd1, %globaltimer;\n"
-    "again:\n"
-    "mov.u64 %rd2, %globaltimer; sub.u64 %rd3, %rd2, %rd1; setp.lt.u64 %p0, %rd3, %rd0;\n"
-    "@%p0 bra again;\n"
-    "ret;\n}\n";
+static const char busy_ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                               ".visible .entry busy(.param .u64 ns)\n{\n"
+                               ".reg .pred %p<2>; .reg .b64 %rd<5>;\n"
+                               "ld.param.u64 %rd0, [ns]; mov.u64 %rd1, %globaltimer;\n"
+                               "again:\n"
+                               "mov.u64 %rd2, %globaltimer; sub.u64 %rd3, %rd2, %rd1; setp.lt.u64 %p0, %rd3, %rd0;\n"
+                               "@%p0 bra again;\n"
+                               "ret;\n}\n";
 
 static CUfunction busy;
 
 static void launch_busy(CUstream to, uint64_t ns)
 {
-    void *params[] = { &ns };
+    void *params[] = {&ns};
     CHECK(cuLaunchKernel(busy, 1, 1, 1, 1, 1, 1, 0, to, params, NULL));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The demonstration: 200 arrays copied in, put through a kernel and copied out; one after the other, then each on a stream of
- * its own, then with an event on either side of each kernel and the mean and standard deviation of what they measured.
+/* The demonstration: 200 arrays copied in, put through a kernel and copied out; one after the other, then each on a
+ * stream of its own, then with an event on either side of each kernel and the mean and standard deviation of what they
+ * measured.
  *
  * `--arrays N` and `--length N` change the size. */
 #include <math.h>
@@ -60,14 +61,14 @@ static void demo_end(struct demo *demo)
         CHECK(cuEventDestroy(demo->start[k]));
         CHECK(cuEventDestroy(demo->end[k]));
     }
-    void *owned[] = { demo->in, demo->out, demo->device, demo->streams, demo->start, demo->end };
+    void *owned[] = {demo->in, demo->out, demo->device, demo->streams, demo->start, demo->end};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
 }
 
 static void launch(struct demo *demo, int k, CUstream stream)
 {
-    void *arguments[] = { &demo->device[k], &demo->length };
+    void *arguments[] = {&demo->device[k], &demo->length};
     CHECK(cuLaunchKernel(demo->kernel, 1, 1, 1, 64, 1, 1, 0, stream, arguments, NULL));
 }
 
@@ -133,8 +134,8 @@ static void print_kernel_times(struct demo *demo)
 
 int main(int argc, char **argv)
 {
-    struct demo demo = { .arrays = example_option(argc, argv, "--arrays", 200),
-                         .length = example_option(argc, argv, "--length", 1 << 20) };
+    struct demo demo = {.arrays = example_option(argc, argv, "--arrays", 200),
+                        .length = example_option(argc, argv, "--length", 1 << 20)};
     CUdevice device;
     CUcontext context;
     CUmodule module;
@@ -153,8 +154,8 @@ int main(int argc, char **argv)
     check_and_clear(&demo);
     double events = run_streams(&demo, 1);
     check_and_clear(&demo);
-    printf("%d arrays of %d floats: serial %.3f s, a stream each %.3f s, with events %.3f s\n", demo.arrays, demo.length,
-        serial, streams, events);
+    printf("%d arrays of %d floats: serial %.3f s, a stream each %.3f s, with events %.3f s\n", demo.arrays,
+           demo.length, serial, streams, events);
     print_kernel_times(&demo);
 
     demo_end(&demo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: time an element-wise operation, order one stream after another, wait on the host.
  *
- * An event marks a point in a stream. Two of them around a piece of work tell how long the device took for it; a stream that is
- * told to wait for one starts its next command only when everything before the mark is done. */
+ * An event marks a point in a stream. Two of them around a piece of work tell how long the device took for it; a stream
+ * that is told to wait for one starts its next command only when everything before the mark is done. */
 #include <stdio.h>
 
 #include "example.h"
@@ -42,7 +42,7 @@ int main(void)
     /* The operation, between two events. */
     long addend = 8;
     int length = LENGTH;
-    void *arguments[] = { &device_a, &device_b, &addend, &device_out, &length };
+    void *arguments[] = {&device_a, &device_b, &addend, &device_out, &length};
     CHECK(cuEventRecord(before_work, work));
     CHECK(cuLaunchKernel(multiply_add, 1, 1, 1, 32, 1, 1, 0, work, arguments, NULL));
     CHECK(cuEventRecord(after_work, work));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the examples share: a check around each driver call, the kernels' text, a clock, and a comparison.
  *
- * An example stops at the first failed call with the call's text, the status's name, and what the driver says about it. */
+ * An example stops at the first failed call with the call's text, the status's name, and what the driver says about it.
+ */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
 

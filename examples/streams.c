@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams: copy and sum on a stream of one's own, keep track of the current stream, go back to the default stream.
  *
- * The driver API takes the stream as an argument of each call. Libraries that have a "current stream" keep it per thread
- * themselves; `use_stream` and `current_stream` below show how little that takes. */
+ * The driver API takes the stream as an argument of each call. Libraries that have a "current stream" keep it per
+ * thread themselves; `use_stream` and `current_stream` below show how little that takes. */
 #include <stdio.h>
 
 #include "example.h"
@@ -54,7 +54,7 @@ int main(void)
     example_require(current_stream() == stream, "the stream in use is the one just chosen");
 
     int length = LENGTH;
-    void *arguments[] = { &device_values, &length, &device_total };
+    void *arguments[] = {&device_values, &length, &device_total};
     CHECK(cuMemcpyHtoDAsync(device_values, values, LENGTH * sizeof *values, current_stream()));
     CHECK(cuMemsetD8Async(device_total, 0, sizeof *total, current_stream()));
     CHECK(cuLaunchKernel(sum, 2, 1, 1, 256, 1, 1, 0, current_stream(), arguments, NULL));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One context per host thread: each thread makes its own context, loads the kernel into it, runs it on its own array and ends the
- * context. Nothing is shared between the threads but the device. */
+/* One context per host thread: each thread makes its own context, loads the kernel into it, runs it on its own array
+ * and ends the context. Nothing is shared between the threads but the device. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void *run_job(void *argument)
     CHECK(cuModuleGetFunction(&double_and_halve, module, "double_and_halve"));
     CHECK(cuMemAlloc(&array, bytes));
     CHECK(cuMemcpyHtoD(array, job->in, bytes));
-    void *arguments[] = { &array, &job->length };
+    void *arguments[] = {&array, &job->length};
     CHECK(cuLaunchKernel(double_and_halve, 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
     CHECK(cuMemcpyDtoH(job->out, array, bytes));
     CHECK(cuMemFree(array));
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
     double seconds = example_seconds() - begin;
     for (int k = 0; k < THREADS; k++) {
         example_require(memcmp(jobs[k].in, jobs[k].out, (size_t)length * sizeof(float)) == 0,
-            "each array comes back as it was");
+                        "each array comes back as it was");
         free(jobs[k].in);
         free(jobs[k].out);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timing contexts: events that are made first and recorded later, an event pool, and a stream chosen at run time.
  *
- * Making an event and recording it are two steps, so that a timer can be set up ahead of the code it measures, and a pool of
- * events can serve whichever stream needs one next. */
+ * Making an event and recording it are two steps, so that a timer can be set up ahead of the code it measures, and a
+ * pool of events can serve whichever stream needs one next. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ int main(int argc, char **argv)
     example_require(empty >= 0, "an empty stretch takes no negative time");
 
     int length = LENGTH;
-    void *arguments[] = { &array, &length };
+    void *arguments[] = {&array, &length};
     timer_enter(&timer, streams[chosen]);
     CHECK(cuLaunchKernel(double_and_halve, 1, 1, 1, 64, 1, 1, 0, streams[chosen], arguments, NULL));
     float busy = timer_exit(&timer);
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
         example_require(back[i] == host[i], "doubling and halving gives back the number");
 
     /* A pool of events without timing, spread over the streams; then all of them are waited for. */
-    struct pool pool = { .free = 0 };
+    struct pool pool = {.free = 0};
     for (int i = 0; i < POOL; i++) {
         CUevent event;
         CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));

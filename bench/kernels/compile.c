@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a PTX file takes to become machine code that runs: from cuModuleLoadData until each of its kernels has been launched once, with the block of
- * its place in the benchmark. Code is made by the first launch with a shape of block, so only then is it there.
+/* How long a PTX file takes to become machine code that runs: from cuModuleLoadData until each of its kernels has been
+ * launched once, with the block of its place in the benchmark. Code is made by the first launch with a shape of block,
+ * so only then is it there.
  *
  *     bench_kernels_compile FILE.ptx
  *
- * What the process finds in the cache folder decides what is measured: compiling, or reading the disk cache. Opening the code generation library, which a
- * process does at its first compilation, is part of it. The launches are of one block, have lengths of 0 and nothing to do. */
+ * What the process finds in the cache folder decides what is measured: compiling, or reading the disk cache. Opening
+ * the code generation library, which a process does at its first compilation, is part of it. The launches are of one
+ * block, have lengths of 0 and nothing to do. */
 #include <string.h>
 
 #include "../bench.h"
@@ -31,8 +33,11 @@ static char *read_text(const char *path)
 /* The block that cuda.c launches this kernel with; a copy's name has its number behind. */
 static void block_of(const char *name, unsigned block[2])
 {
-    static const struct { const char *name; unsigned x, y; } shapes[] = { { "stencil", 32, 8 }, { "matrix", 16, 16 }, { "transpose", 16, 16 },
-        { "fractal", 16, 16 }, { "bodies", 128, 1 }, { "options", 128, 1 }, { "double_and_halve", 64, 1 } };
+    static const struct {
+        const char *name;
+        unsigned x, y;
+    } shapes[] = {{"stencil", 32, 8}, {"matrix", 16, 16},  {"transpose", 16, 16},      {"fractal", 16, 16},
+                  {"bodies", 128, 1}, {"options", 128, 1}, {"double_and_halve", 64, 1}};
     block[0] = 256;
     block[1] = 1;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches the kernels of kernels.cu through the driver API, and times them: from the launch to the end of the synchronisation, best of some rounds.
+/* Launches the kernels of kernels.cu through the driver API, and times them: from the launch to the end of the
+ * synchronisation, best of some rounds.
  *
- * All is done twice, and the second figures count: kernels' first code is made in a hurry, and replaced when it has run for some milliseconds. */
+ * All is done twice, and the second figures count: kernels' first code is made in a hurry, and replaced when it has run
+ * for some milliseconds. */
 #include "../bench.h"
 #include "work.h"
 
@@ -66,15 +68,15 @@ static void vectors(void)
     int n = VECTOR_LENGTH;
     CUdeviceptr a = floats((size_t)n, 1), b = floats((size_t)n, 2), c = floats((size_t)n, 3);
     shape((unsigned)n / 256, 1, 256, 1);
-    double took = measure("vector_add", 10, (void *[]){ &a, &b, &c, &n });
+    double took = measure("vector_add", 10, (void *[]){&a, &b, &c, &n});
     kernels_print_with_work("vector_add", took, sum_of(c, (size_t)n));
     shape(1024, 1, 256, 1);
-    took = measure("saxpy", 9, (void *[]){ &(float){ 0.5f }, &a, &b, &n });
+    took = measure("saxpy", 9, (void *[]){&(float){0.5f}, &a, &b, &n});
     kernels_print_with_work("saxpy", took, sum_of(b, (size_t)n));
-    took = measure("reduce", 10, (void *[]){ &a, &c, &n });
+    took = measure("reduce", 10, (void *[]){&a, &c, &n});
     kernels_print_with_work("reduce", took, sum_of(c, 1024));
     shape((unsigned)n / 256, 1, 256, 1);
-    took = measure("scan", 10, (void *[]){ &a, &c, &n });
+    took = measure("scan", 10, (void *[]){&a, &c, &n});
     kernels_print_with_work("scan", took, sum_of(c, (size_t)n));
     CHECK(cuMemFree(a));
     CHECK(cuMemFree(b));
@@ -87,10 +89,10 @@ static void planes(void)
     size_t count = (size_t)side * side;
     CUdeviceptr in = floats(count, 4), out = floats(count, 4);
     shape((unsigned)side / 32, (unsigned)side / 8, 32, 8);
-    double took = measure("stencil", 10, (void *[]){ &in, &out, &side });
+    double took = measure("stencil", 10, (void *[]){&in, &out, &side});
     kernels_print_with_work("stencil", took, sum_of(out, count));
     shape((unsigned)side / 16, (unsigned)side / 16, 16, 16);
-    took = measure("transpose", 10, (void *[]){ &in, &out, &side });
+    took = measure("transpose", 10, (void *[]){&in, &out, &side});
     kernels_print_with_work("transpose", took, sum_of(out, count / 2));
     CHECK(cuMemFree(in));
     CHECK(cuMemFree(out));
@@ -102,7 +104,7 @@ static void matrix(void)
     size_t count = (size_t)n * n;
     CUdeviceptr a = floats(count, 5), b = floats(count, 6), c = floats(count, 7);
     shape((unsigned)n / 16, (unsigned)n / 16, 16, 16);
-    double took = measure("matrix", 5, (void *[]){ &a, &b, &c, &n });
+    double took = measure("matrix", 5, (void *[]){&a, &b, &c, &n});
     kernels_print_with_work("matrix", took, sum_of(c, count));
     CHECK(cuMemFree(a));
     CHECK(cuMemFree(b));
@@ -114,7 +116,7 @@ static void bodies(void)
     int n = BODIES;
     CUdeviceptr at = floats(4 * (size_t)n, 8), pull = floats(4 * (size_t)n, 0);
     shape((unsigned)n / 128, 1, 128, 1);
-    double took = measure("bodies", 3, (void *[]){ &at, &pull, &n });
+    double took = measure("bodies", 3, (void *[]){&at, &pull, &n});
     kernels_print_with_work("bodies", took, sum_of(pull, 4 * (size_t)n));
     CHECK(cuMemFree(at));
     CHECK(cuMemFree(pull));
@@ -126,7 +128,7 @@ static void fractal(void)
     size_t count = (size_t)side * side;
     CUdeviceptr out = floats(count, 0);
     shape((unsigned)side / 16, (unsigned)side / 16, 16, 16);
-    double took = measure("fractal", 5, (void *[]){ &out, &side, &rounds });
+    double took = measure("fractal", 5, (void *[]){&out, &side, &rounds});
     kernels_print_with_work("fractal", took, sum_of(out, count));
     CHECK(cuMemFree(out));
 }
@@ -134,10 +136,10 @@ static void fractal(void)
 static void options(void)
 {
     int n = OPTIONS;
-    CUdeviceptr price = floats((size_t)n, 9), strike = floats((size_t)n, 10), years = floats((size_t)n, 11), call = floats((size_t)n, 0),
-                put = floats((size_t)n, 0);
+    CUdeviceptr price = floats((size_t)n, 9), strike = floats((size_t)n, 10), years = floats((size_t)n, 11),
+                call = floats((size_t)n, 0), put = floats((size_t)n, 0);
     shape((unsigned)n / 128, 1, 128, 1);
-    double took = measure("options", 5, (void *[]){ &price, &strike, &years, &call, &put, &n });
+    double took = measure("options", 5, (void *[]){&price, &strike, &years, &call, &put, &n});
     kernels_print_with_work("options", took, sum_of(call, (size_t)n) + sum_of(put, (size_t)n));
     CHECK(cuMemFree(price));
     CHECK(cuMemFree(strike));
@@ -156,7 +158,7 @@ static void histogram(void)
     CHECK(cuMemAlloc(&out, sizeof bins));
     CHECK(cuMemsetD32(out, 0, BINS));
     shape(64, 1, BINS, 1);
-    double took = measure("histogram", repeats, (void *[]){ &in, &out, &n }), sum = 0;
+    double took = measure("histogram", repeats, (void *[]){&in, &out, &n}), sum = 0;
     CHECK(cuMemcpyDtoH(bins, out, sizeof bins));
     for (int k = 0; k < BINS; k++)
         sum += (double)bins[k] / (repeats + 1) * (k + 1);

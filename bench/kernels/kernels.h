@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes, inputs and how results are printed: the same for the kernels and for their twins in C, so that times and sums can be compared. */
+/* Sizes, inputs and how results are printed: the same for the kernels and for their twins in C, so that times and sums
+ * can be compared. */
 #ifndef BENCH_KERNELS_H
 #define BENCH_KERNELS_H
 
@@ -18,8 +19,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Seconds, from any start: of the clock on the wall, or with BENCH_PROCESSOR_TIME in the environment of all processors that worked for this process, which
- * hardly sees what else runs on the machine. */
+/* Seconds, from any start: of the clock on the wall, or with BENCH_PROCESSOR_TIME in the environment of all processors
+ * that worked for this process, which hardly sees what else runs on the machine. */
 static inline double kernels_seconds(void)
 {
     struct timespec now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches the kernels of kernels.cl on PoCL, with the grids and blocks of cuda.c, and times them alike: from the launch to the end of clFinish, best of
- * some rounds, fewer where one takes a good part of a second. The first launch compiles for its work-group's size and doesn't count. Exits with 77 where there is
- * no OpenCL CPU device. */
+/* Launches the kernels of kernels.cl on PoCL, with the grids and blocks of cuda.c, and times them alike: from the
+ * launch to the end of clFinish, best of some rounds, fewer where one takes a good part of a second. The first launch
+ * compiles for its work-group's size and doesn't count. Exits with 77 where there is no OpenCL CPU device. */
 #include "../bench_opencl.h"
 #include "kernels.h"
 
@@ -16,10 +16,14 @@ static cl_program program;
 static cl_command_queue queue;
 static size_t grid[2], block[2];
 
-struct argument { size_t size; const void *value; };
-#define ARGUMENT(variable) { sizeof(variable), &(variable) }
+struct argument {
+    size_t size;
+    const void *value;
+};
+#define ARGUMENT(variable) {sizeof(variable), &(variable)}
 #define MEASURE(name, repeats, ...) \
-    measure(name, repeats, (struct argument[]){ __VA_ARGS__ }, sizeof((struct argument[]){ __VA_ARGS__ }) / sizeof(struct argument))
+    measure(name, repeats, (struct argument[]){__VA_ARGS__}, \
+            sizeof((struct argument[]){__VA_ARGS__}) / sizeof(struct argument))
 
 static void shape(size_t groups_x, size_t groups_y, size_t block_x, size_t block_y)
 {
@@ -37,7 +41,8 @@ static double measure(const char *name, int repeats, const struct argument *argu
         opencl_require(clSetKernelArg(kernel, (cl_uint)i, arguments[i].size, arguments[i].value), "clSetKernelArg");
     for (int round = -1; round < repeats; round++) {
         double begin = kernels_seconds();
-        opencl_require(clEnqueueNDRangeKernel(queue, kernel, block[1] == 1 ? 1 : 2, NULL, grid, block, 0, NULL, NULL), "clEnqueueNDRangeKernel");
+        opencl_require(clEnqueueNDRangeKernel(queue, kernel, block[1] == 1 ? 1 : 2, NULL, grid, block, 0, NULL, NULL),
+                       "clEnqueueNDRangeKernel");
         opencl_require(clFinish(queue), "clFinish");
         double took = (kernels_seconds() - begin) * 1e3;
         if (round >= 0 && took < best)
@@ -152,10 +157,11 @@ static void fractal(void)
 static void options(void)
 {
     cl_int n = OPTIONS;
-    cl_mem price = floats((size_t)n, 9), strike = floats((size_t)n, 10), years = floats((size_t)n, 11), call = floats((size_t)n, 0),
-           put = floats((size_t)n, 0);
+    cl_mem price = floats((size_t)n, 9), strike = floats((size_t)n, 10), years = floats((size_t)n, 11),
+           call = floats((size_t)n, 0), put = floats((size_t)n, 0);
     shape((size_t)n / 128, 1, 128, 1);
-    double took = MEASURE("options", 3, ARGUMENT(price), ARGUMENT(strike), ARGUMENT(years), ARGUMENT(call), ARGUMENT(put), ARGUMENT(n));
+    double took = MEASURE("options", 3, ARGUMENT(price), ARGUMENT(strike), ARGUMENT(years), ARGUMENT(call),
+                          ARGUMENT(put), ARGUMENT(n));
     kernels_print("options", took, sum_of(call, (size_t)n) + sum_of(put, (size_t)n));
     clReleaseMemObject(price);
     clReleaseMemObject(strike);
@@ -168,7 +174,7 @@ static void histogram(void)
 {
     cl_int n = VECTOR_LENGTH, repeats = 10;
     uint8_t *bytes = malloc((size_t)n);
-    cl_uint bins[BINS] = { 0 };
+    cl_uint bins[BINS] = {0};
     kernels_fill_bytes(bytes, (size_t)n, 12);
     cl_mem in = upload(bytes, (size_t)n), out = upload(bins, sizeof bins);
     shape(64, 1, BINS, 1);

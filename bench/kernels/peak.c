@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this machine can do at most, in C with OpenMP on all its cores: bytes of memory a second, floating-point operations a second. The kernels are
- * measured against it.
+/* What this machine can do at most, in C with OpenMP on all its cores: bytes of memory a second, floating-point
+ * operations a second. The kernels are measured against it.
  *
- * Memory: reading, copying and a triad (two arrays read, one written) over arrays far above the last cache, the best of some rounds of the three. Stores go past the
- * caches, so that nothing is read for being overwritten: bytes count as the loop says them. Arithmetic: fused multiply-adds of single precision in vectors of this
- * processor's width, with enough of them that do not wait for each other; each counts as two operations. */
+ * Memory: reading, copying and a triad (two arrays read, one written) over arrays far above the last cache, the best of
+ * some rounds of the three. Stores go past the caches, so that nothing is read for being overwritten: bytes count as
+ * the loop says them. Arithmetic: fused multiply-adds of single precision in vectors of this processor's width, with
+ * enough of them that do not wait for each other; each counts as two operations. */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +25,8 @@ typedef float vector __attribute__((vector_size(VECTOR_BYTES)));
 
 enum { ROUNDS = 6, CHAINS = 12, STEPS = 1 << 22, PARTS = 16, LARGE_PAGE = 2 << 20 };
 
-/* Bytes of each of three arrays: four times the last cache, if the system says how large that is, and 128 MiB at least; all three at most half of the memory. */
+/* Bytes of each of three arrays: four times the last cache, if the system says how large that is, and 128 MiB at least;
+ * all three at most half of the memory. */
 static size_t array_bytes(void)
 {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE), pages = sysconf(_SC_PHYS_PAGES);
@@ -56,17 +58,17 @@ static void keep(double *best, double bytes, double begin)
 static double bytes_a_second(void)
 {
     size_t bytes = array_bytes(), count = bytes / sizeof(vector);
-    vector *a = array(bytes), *b = array(bytes), *c = array(bytes), sum = { 0 };
+    vector *a = array(bytes), *b = array(bytes), *c = array(bytes), sum = {0};
     double best = 0;
     /* Each thread touches first what it works on later. */
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i++)
-        a[i] = b[i] = c[i] = (vector){ 1 };
+        a[i] = b[i] = c[i] = (vector){1};
     for (int round = 0; round < ROUNDS; round++) {
         double begin = kernels_seconds();
 #pragma omp parallel
         {
-            vector mine[4] = { { 0 } };
+            vector mine[4] = {{0}};
 #pragma omp for schedule(static)
             for (size_t i = 0; i < count / 4 * 4; i += 4)
                 for (size_t k = 0; k < 4; k++)
@@ -102,7 +104,7 @@ static double operations_a_second(void)
         /* More parts than threads, so that each works to the end, wherever the system lets it run. */
 #pragma omp parallel for schedule(dynamic, 1) reduction(+ : sum)
         for (int part = 0; part < PARTS; part++) {
-            vector chain[CHAINS], factor = (vector){ 0 } + 0.999f, more = (vector){ 0 } + (float)(part + 1);
+            vector chain[CHAINS], factor = (vector){0} + 0.999f, more = (vector){0} + (float)(part + 1);
             memset(chain, 0, sizeof chain);
             for (int step = 0; step < STEPS / CHAINS; step++)
 #pragma unroll

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions of a kernel's code. The first may have been made in a hurry; once threads have spent enough time in it, a better one is made in the background and takes
- * its place, for launches that are under way too.
+/* Versions of a kernel's code. The first may have been made in a hurry; once threads have spent enough time in it, a
+ * better one is made in the background and takes its place, for launches that are under way too.
  *
- * Who runs blocks asks mr_code_now before each run of them which code to use, uses that to the run's end, and calls mr_code_begins and mr_code_ends around it. Both
- * versions give the same results, so blocks of one launch may have run in either. A run that takes long is noticed while it goes on: what is made of it then serves
- * the blocks that come later, or the next process. Any thread may call these at any time while the program lives. */
+ * Who runs blocks asks mr_code_now before each run of them which code to use, uses that to the run's end, and calls
+ * mr_code_begins and mr_code_ends around it. Both versions give the same results, so blocks of one launch may have run
+ * in either. A run that takes long is noticed while it goes on: what is made of it then serves the blocks that come
+ * later, or the next process. Any thread may call these at any time while the program lives. */
 #ifndef MR_ABI_TIER_H
 #define MR_ABI_TIER_H
 
@@ -20,11 +21,14 @@ struct mr_tier {
     _Atomic(const struct mr_code *) better;    /* NULL as long as there is none */
     _Atomic uint64_t spent;                    /* ns that threads have spent in the first version */
     _Atomic bool brief;                        /* the latest run that was timed took less than MR_TIER_BRIEF_NS */
-    _Atomic uint64_t since;                    /* when the run began that may become a long one; 0: there is none, or another one is timed */
-    _Atomic bool watched;                      /* somebody looks at `since` now and then, or the kernel is hot */
-    uint64_t enough;                           /* so many ns make the kernel hot: */
-    void (*is_hot)(struct mr_tier *tier);      /* called once then, by the thread that has found out; takes no time to speak of */
-    void (*watch)(struct mr_tier *tier);       /* called at the beginning of a run of a version that isn't watched; the same */
+    _Atomic uint64_t
+        since; /* when the run began that may become a long one; 0: there is none, or another one is timed */
+    _Atomic bool watched; /* somebody looks at `since` now and then, or the kernel is hot */
+    uint64_t enough; /* so many ns make the kernel hot: */
+    void (*is_hot)(
+        struct mr_tier *tier); /* called once then, by the thread that has found out; takes no time to speak of */
+    void (*watch)(
+        struct mr_tier *tier); /* called at the beginning of a run of a version that isn't watched; the same */
 };
 
 /* The version to run blocks with. */
@@ -40,7 +44,8 @@ static inline const struct mr_code *mr_code_now(const struct mr_code *code)
 #define MR_TIER_BRIEF_NS 4000u
 #define MR_TIER_STANDS_FOR 8u
 
-/* A run begins. What it returns goes to mr_code_ends: when that was, or 0 if the run isn't timed. `turn` counts the thread's runs that may not be. */
+/* A run begins. What it returns goes to mr_code_ends: when that was, or 0 if the run isn't timed. `turn` counts the
+ * thread's runs that may not be. */
 static inline uint64_t mr_code_begins(const struct mr_code *code, unsigned *turn)
 {
     struct mr_tier *tier = code->tier;

@@ -76,16 +76,14 @@ static void (*entry_look_up(const char *name, int version, cuuint64_t flags,
     }
     bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
     void (*address)(void) = entry_address(entry, version, per_thread);
-    *result = address != NULL ? CU_GET_PROC_ADDRESS_SUCCESS
-                              : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+    *result = address != NULL ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
     return address;
 }
 
 /* The arguments that both versions check. */
 static CUresult arguments_check(const char *symbol, void **pfn, int version, cuuint64_t flags)
 {
-    const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
-                             CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     if (symbol == NULL || pfn == NULL) {
         mr_call_log(MR_LOG_INFO, "a null pointer for the name or the result");
         return CUDA_ERROR_INVALID_VALUE;
@@ -95,8 +93,7 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
         return CUDA_ERROR_INVALID_VALUE;
     }
     if (version > CUDA_VERSION) {
-        mr_call_log(MR_LOG_INFO, "%s: version %d is newer than the driver's %d", symbol,
-               version, CUDA_VERSION);
+        mr_call_log(MR_LOG_INFO, "%s: version %d is newer than the driver's %d", symbol, version, CUDA_VERSION);
         return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
@@ -104,8 +101,8 @@ static CUresult arguments_check(const char *symbol, void **pfn, int version, cuu
 
 /* The part that both versions share. `found` and `result` are written if and only if the status is
  * success. */
-static CUresult proc_address_get(const char *symbol, void **pfn, int version, cuuint64_t flags,
-                                 void **found, CUdriverProcAddressQueryResult *result)
+static CUresult proc_address_get(const char *symbol, void **pfn, int version, cuuint64_t flags, void **found,
+                                 CUdriverProcAddressQueryResult *result)
 {
     CUresult status = arguments_check(symbol, pfn, version, flags);
     if (status != CUDA_SUCCESS) {
@@ -114,8 +111,7 @@ static CUresult proc_address_get(const char *symbol, void **pfn, int version, cu
     void (*address)(void) = entry_look_up(symbol, version, flags, result);
     if (address == NULL) {
         mr_call_log(MR_LOG_INFO, "%s at version %d: %s", symbol, version,
-               *result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function"
-                                                               : "the function is newer");
+                    *result == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND ? "no such function" : "the function is newer");
     }
     *found = (void *)address;
     return CUDA_SUCCESS;
@@ -165,7 +161,9 @@ CUresult mr_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTa
     *ppExportTable = NULL;
     static bool told; /* atomic */
     enum mr_log_level level = __atomic_exchange_n(&told, true, __ATOMIC_RELAXED) ? MR_LOG_INFO : MR_LOG_WARN;
-    mr_call_log(level, "no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
-           "start the program with 'millrace run', which sends them to Millrace's");
+    mr_call_log(
+        level,
+        "no private table exists here; if NVIDIA's runtime library is linked into the program or a library of its, its calls will fail: "
+        "start the program with 'millrace run', which sends them to Millrace's");
     return CUDA_ERROR_INVALID_VALUE;
 }

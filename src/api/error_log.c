@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The error log (driver API manual, Error Log Management): why calls failed, in words. base/log_kept.h has the messages. */
+/* The error log (driver API manual, Error Log Management): why calls failed, in words. base/log_kept.h has the
+ * messages. */
 #include "api_impl.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Callbacks of the error log (driver API manual, Error Log Management).
  *
- * A message may be written by any thread of the driver, under any of its locks, and a callback may do anything. So a thread of its own makes the calls, one
- * after the other and in the order of the messages. Whoever wrote the message waits until that is done, so that a program finds its callback called when
- * its call returns; but not for long, since the callback may be waiting for what the writer holds. The writer's context is current meanwhile, as hardware, which
+ * A message may be written by any thread of the driver, under any of its locks, and a callback may do anything. So a
+ * thread of its own makes the calls, one after the other and in the order of the messages. Whoever wrote the message
+ * waits until that is done, so that a program finds its callback called when its call returns; but not for long, since
+ * the callback may be waiting for what the writer holds. The writer's context is current meanwhile, as hardware, which
  * makes the calls on the writer's thread, has it. */
 #include "api_impl.h"
 
@@ -34,17 +35,21 @@ static struct {
     bool made;
     _Atomic uint32_t posted; /* number of the next message, as far as the teller was rung for it */
     _Atomic uint32_t told;   /* all messages before this number have been told */
-} logs = { .calling = PTHREAD_MUTEX_INITIALIZER, .lock = MR_LOCK_INIT(TELLER) };
+} logs = {.calling = PTHREAD_MUTEX_INITIALIZER, .lock = MR_LOCK_INIT(TELLER)};
 
 static _Thread_local bool is_teller;
 
-struct told { const struct CUlogsCallbackEntry_st *entry; struct mr_log_kept_message *message; };
+struct told {
+    const struct CUlogsCallbackEntry_st *entry;
+    struct mr_log_kept_message *message;
+};
 
 static void call_entry(void *data)
 {
     const struct told *told = data;
     struct mr_log_kept_message *message = told->message;
-    told->entry->function(told->entry->data, message->level == MR_LOG_WARN ? CU_LOG_LEVEL_WARNING : CU_LOG_LEVEL_ERROR, message->text, message->length);
+    told->entry->function(told->entry->data, message->level == MR_LOG_WARN ? CU_LOG_LEVEL_WARNING : CU_LOG_LEVEL_ERROR,
+                          message->text, message->length);
 }
 
 static void tell_one(unsigned number)
@@ -62,7 +67,9 @@ static void tell_one(unsigned number)
     /* Entries come in front of the list, and go only by this thread or while `calling` is free. */
     for (; entry; entry = entry->next)
         if (!entry->gone && (int)(number - entry->from) >= 0)
-            mr_call_program(call_entry, &(struct told){ entry, &message });   /* this thread goes on, even if a callback calls pthread_exit */
+            mr_call_program(
+                call_entry,
+                &(struct told){entry, &message});   /* this thread goes on, even if a callback calls pthread_exit */
     mr_lock_take(&logs.lock);
     for (struct CUlogsCallbackEntry_st **at = &logs.entries; *at;) {
         struct CUlogsCallbackEntry_st *gone = *at;
@@ -96,7 +103,8 @@ static void *teller_main(void *unused)
     return NULL;
 }
 
-/* The context of a message's writer. What the teller itself writes has none: it must not fail to find a context again and again. */
+/* The context of a message's writer. What the teller itself writes has none: it must not fail to find a context again
+ * and again. */
 static void *writer_context(void)
 {
     CUcontext context = NULL;
@@ -109,7 +117,9 @@ static void *writer_context(void)
 static void ring(unsigned added)
 {
     uint32_t number = added + 1, before = atomic_load_explicit(&logs.posted, memory_order_relaxed);
-    while ((int32_t)(number - before) > 0 && !atomic_compare_exchange_weak_explicit(&logs.posted, &before, number, memory_order_release, memory_order_relaxed)) {
+    while ((int32_t)(number - before) > 0 &&
+           !atomic_compare_exchange_weak_explicit(&logs.posted, &before, number, memory_order_release,
+                                                  memory_order_relaxed)) {
     }
     mr_futex_wake(&logs.posted, 1);
     if (is_teller)
@@ -134,7 +144,7 @@ static bool start_teller(void)
     if (mr_thread_start(teller_main, NULL) != 0)
         return false;
     logs.made = true;
-    static const struct mr_log_listener listener = { writer_context, ring };
+    static const struct mr_log_listener listener = {writer_context, ring};
     mr_log_listen(&listener);
     return true;
 }
@@ -149,7 +159,7 @@ CUresult mr_cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData, 
     mr_lock_take(&logs.lock);
     bool started = start_teller();
     if (started) {
-        *entry = (struct CUlogsCallbackEntry_st){ logs.entries, callbackFunc, userData, mr_log_kept_next(), false };
+        *entry = (struct CUlogsCallbackEntry_st){logs.entries, callbackFunc, userData, mr_log_kept_next(), false};
         logs.entries = entry;
     }
     mr_lock_drop(&logs.lock);

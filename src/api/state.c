@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's state and what a call hears that comes too early or too late.
  *
- * When a program calls exit, functions given to atexit after cuInit still find the driver at work; those given before, and destructors, are refused:
- * cuInit registers a function of its own, as hardware's driver does. quick_exit leaves the driver alone.
+ * When a program calls exit, functions given to atexit after cuInit still find the driver at work; those given before,
+ * and destructors, are refused: cuInit registers a function of its own, as hardware's driver does. quick_exit leaves
+ * the driver alone.
  *
  * A process that was forked after cuInit has none of the driver's threads, so every call there is answered as before
  * cuInit, and cuInit itself refuses: what hardware does as well. */
@@ -51,7 +52,8 @@ bool mr_driver_watch_exit(void)
     return atexit(end_of_driver) == 0;
 }
 
-/* Calls that other libraries make from their own destructors, after this one, are refused even if cuInit was never called. */
+/* Calls that other libraries make from their own destructors, after this one, are refused even if cuInit was never
+ * called. */
 __attribute__((destructor)) static void end_of_process(void)
 {
     atomic_store_explicit(&mr_driver_state, MR_DRIVER_ENDED, memory_order_release);

@@ -33,15 +33,17 @@ enum mr_stub_kind {
     MR_STUB_EXTERNAL,
 };
 
-/* Whether a call that failed with `result` is told by the table's order of complaints instead (`order` in spec/): it failed for its arguments, or the thread
- * has no usable context. *lacks is then what hardware says of the context: CUDA_ERROR_INVALID_CONTEXT if there is none, CUDA_ERROR_CONTEXT_IS_DESTROYED, its
- * sticky error, or CUDA_SUCCESS. Never in a host function. */
+/* Whether a call that failed with `result` is told by the table's order of complaints instead (`order` in spec/): it
+ * failed for its arguments, or the thread has no usable context. *lacks is then what hardware says of the context:
+ * CUDA_ERROR_INVALID_CONTEXT if there is none, CUDA_ERROR_CONTEXT_IS_DESTROYED, its sticky error, or CUDA_SUCCESS.
+ * Never in a host function. */
 bool mr_stub_reorder(CUresult result, CUresult *lacks) __attribute__((cold));
 
 /* What mr_stub_reorder says of the context, CUDA_SUCCESS in a host function. */
 CUresult mr_stub_context_missing(void) __attribute__((cold));
 
-/* Whether functions as they were before CUDA 3.2, with sizes and addresses of 32 bits, may be called: not in a context that a later version made. */
+/* Whether functions as they were before CUDA 3.2, with sizes and addresses of 32 bits, may be called: not in a context
+ * that a later version made. */
 bool mr_stub_first_interface(void);
 
 /* CUDA_SUCCESS if the calling thread has a usable current context, else the status that says

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joins the layers, through hooks: a context (object) begins and ends its streams (stream) and its device heap (kernel),
- * and frees its modules, arrays and memory, all of which lie above it; memory pools ask about marks (event); watches
- * (engine) move streams on; and kernels set the values of conditional nodes (graph). */
+/* Joins the layers, through hooks: a context (object) begins and ends its streams (stream) and its device heap
+ * (kernel), and frees its modules, arrays and memory, all of which lie above it; memory pools ask about marks (event);
+ * watches (engine) move streams on; and kernels set the values of conditional nodes (graph). */
 #include "api/wiring.h"
 
 #include "capture/capture.h"
@@ -58,7 +58,7 @@ void mr_wiring_setup(void)
         .free = free_context,
         .release = mr_context_streams_release,
     };
-    static const struct mr_mark_hooks marks = { mark_is_done, mark_hold, mark_drop };
+    static const struct mr_mark_hooks marks = {mark_is_done, mark_hold, mark_drop};
     mr_context_set_hooks(&hooks);
     mr_capture_setup();
     mr_mempool_set_hooks(&marks);

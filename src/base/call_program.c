@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pthread_exit unwinds the stack up to the latest clean-up handler and runs that in its own frame. Ours jumps back to the call, so that the handler is taken off
- * as after any other. */
+/* pthread_exit unwinds the stack up to the latest clean-up handler and runs that in its own frame. Ours jumps back to
+ * the call, so that the handler is taken off as after any other. */
 #include "base/call_program.h"
 
 #include <pthread.h>

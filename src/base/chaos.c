@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The draws behind random delays. Each thread has a sequence of its own, numbered in the order in which threads first draw. */
+/* The draws behind random delays. Each thread has a sequence of its own, numbered in the order in which threads first
+ * draw. */
 #include "base/chaos.h"
 
 #include <sched.h>
@@ -54,6 +55,6 @@ void mr_chaos_pause(void)
     } else if (what < 94) {
         sched_yield();
     } else {
-        nanosleep(&(struct timespec){ .tv_nsec = (long)mr_chaos_draw(LONGEST_NS) }, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = (long)mr_chaos_draw(LONGEST_NS)}, NULL);
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random delays and choices, for finding synchronisation that is missing: in a program, or in the driver.
  *
- * With MILLRACE_CHAOS=SEED the engine pauses at points where another order of events would be just as right, and chooses at random where the rules leave
- * the choice. Without, each point is a load and a branch that is never taken. The seed makes the draws of each thread repeatable, not what
- * the threads make of them. */
+ * With MILLRACE_CHAOS=SEED the engine pauses at points where another order of events would be just as right, and
+ * chooses at random where the rules leave the choice. Without, each point is a load and a branch that is never taken.
+ * The seed makes the draws of each thread repeatable, not what the threads make of them. */
 #ifndef MR_BASE_CHAOS_H
 #define MR_BASE_CHAOS_H
 

@@ -6,13 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct mr_list { struct mr_list *next, *prev; };
+struct mr_list {
+    struct mr_list *next, *prev;
+};
 
 /* The element that holds `node` as its member `member`. */
 #define MR_CONTAINER(node, type, member) ((type *)((char *)(node) - offsetof(type, member)))
 
-static inline void mr_list_init(struct mr_list *head) { head->next = head->prev = head; }
-static inline bool mr_list_empty(const struct mr_list *head) { return head->next == head; }
+static inline void mr_list_init(struct mr_list *head)
+{
+    head->next = head->prev = head;
+}
+static inline bool mr_list_empty(const struct mr_list *head)
+{
+    return head->next == head;
+}
 
 static inline void mr_list_append(struct mr_list *head, struct mr_list *node)
 {

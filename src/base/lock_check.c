@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a build that checks locks looks at: which thread holds a lock, and whether locks are taken in the order of docs/locking.md.
+/* What a build that checks locks looks at: which thread holds a lock, and whether locks are taken in the order of
+ * docs/locking.md.
  *
- * Each thread lists the locks that it holds. A lock may be taken when lock_ranks.def allows its rank under each lock on the list. So a wrong order is found the first
- * time that a thread goes that way, whether another thread is in the way at that moment or not.
+ * Each thread lists the locks that it holds. A lock may be taken when lock_ranks.def allows its rank under each lock on
+ * the list. So a wrong order is found the first time that a thread goes that way, whether another thread is in the way
+ * at that moment or not.
  *
  * Compiled only where MR_LOCKS_CHECKED is defined (meson's option lock_checks). */
 #include "base/thread.h"
@@ -16,20 +18,28 @@
 
 enum { MOST_HELD = 16, MOST_FRAMES = 32 };
 
-static const struct { const char *text; enum mr_lock_rank last; bool is_long; } ranks[MR_LOCK_RANKS] = {
+static const struct {
+    const char *text;
+    enum mr_lock_rank last;
+    bool is_long;
+} ranks[MR_LOCK_RANKS] = {
 #define MR_LOCK_NOTHING MR_LOCK_UNRANKED
 #define SHORT false
 #define LONG true
-#define MR_RANK(name, last, hold, text) [MR_LOCK_##name] = { text, MR_LOCK_##last, hold },
+#define MR_RANK(name, last, hold, text) [MR_LOCK_##name] = {text, MR_LOCK_##last, hold},
 #include "base/lock_ranks.def"
 #undef MR_RANK
 };
 
-static _Thread_local struct { unsigned count; mr_lock *held[MOST_HELD]; } self;
+static _Thread_local struct {
+    unsigned count;
+    mr_lock *held[MOST_HELD];
+} self;
 
 static const char *name_of(const mr_lock *lock)
 {
-    return lock->rank != MR_LOCK_UNRANKED && lock->rank < MR_LOCK_RANKS ? ranks[lock->rank].text : "a lock without a rank";
+    return lock->rank != MR_LOCK_UNRANKED && lock->rank < MR_LOCK_RANKS ? ranks[lock->rank].text
+                                                                        : "a lock without a rank";
 }
 
 static bool may_be_taken_under(enum mr_lock_rank rank, enum mr_lock_rank held)
@@ -41,7 +51,8 @@ static bool may_be_taken_under(enum mr_lock_rank rank, enum mr_lock_rank held)
 __attribute__((noreturn)) static void die(const char *what, const char *name, const char *where)
 {
     char line[512];
-    int length = snprintf(line, sizeof line, "millrace: lock check: %s: %s%s%s; held by this thread:", what, name, *where ? ": " : "", where);
+    int length = snprintf(line, sizeof line, "millrace: lock check: %s: %s%s%s; held by this thread:", what, name,
+                          *where ? ": " : "", where);
     for (unsigned i = 0; i < self.count && length < (int)sizeof line; i++)
         length += snprintf(line + length, sizeof line - (size_t)length, "%s %s", i ? "," : "", name_of(self.held[i]));
     if (self.count == 0 && length < (int)sizeof line)

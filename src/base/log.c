@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log: formats a line into a buffer on the stack and writes it in one go, so that lines of several threads never mix. */
+/* The log: formats a line into a buffer on the stack and writes it in one go, so that lines of several threads never
+ * mix. */
 #include "base/log.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ static enum mr_log_level written = MR_LOG_WARN;   /* what is written; a driver k
 static bool keeping; /* atomic */
 static int log_fd = STDERR_FILENO;
 
-static const char *const level_names[] = { "off", "error", "warn", "info", "debug" };
+static const char *const level_names[] = {"off", "error", "warn", "info", "debug"};
 
 void mr_log_setup(void)
 {

@@ -20,7 +20,7 @@ static struct {
     unsigned char level[MESSAGES];
     void *from[MESSAGES];
     char bytes[MR_LOG_KEPT_BYTES];
-} kept = { .lock = MR_LOCK_INIT(LOG) };
+} kept = {.lock = MR_LOCK_INIT(LOG)};
 
 static const struct mr_log_listener *listening; /* atomic */
 
@@ -56,7 +56,8 @@ static void forget_oldest(void)
 
 void mr_log_kept_add(enum mr_log_level level, const char *line, size_t length)
 {
-    /* A process that was forked while another thread held the lock has no thread that drops it: then the message is lost here. */
+    /* A process that was forked while another thread held the lock has no thread that drops it: then the message is
+     * lost here. */
     const struct mr_log_listener *listener = __atomic_load_n(&listening, __ATOMIC_ACQUIRE);
     void *from = listener ? listener->from() : NULL;
     int tries = 0;

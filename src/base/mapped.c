@@ -34,7 +34,8 @@ bool mr_mapped_allows(uintptr_t start, size_t size, bool write)
     FILE *list = fopen("/proc/self/maps", "re");
     if (!list)
         return mr_mapped_exists(start, size);
-    /* The list is in the order of addresses; a line that is longer than the buffer goes on in pieces that aren't ranges. */
+    /* The list is in the order of addresses; a line that is longer than the buffer goes on in pieces that aren't
+     * ranges. */
     while (start < end && fgets(line, sizeof line, list))
         if (sscanf(line, "%llx-%llx %7s", &low, &high, rights) == 3 && start >= low && start < high) {
             if (rights[write ? 1 : 0] == '-')

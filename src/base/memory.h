@@ -35,8 +35,8 @@ bool mr_array_reserve(void **array, size_t *capacity, size_t needed, size_t size
 /* Tests only: the allocation number `n` from now on (1 = the next) fails, once; 0 turns injection off. */
 void mr_alloc_fail_after(uint64_t n);
 
-/* Tests only: as mr_alloc_fail_after, but counts and fails the calling thread's allocations only. Returns what was left of the count before: 0 if that
- * allocation has failed, or none was to. */
+/* Tests only: as mr_alloc_fail_after, but counts and fails the calling thread's allocations only. Returns what was left
+ * of the count before: 0 if that allocation has failed, or none was to. */
 uint64_t mr_alloc_fail_mine(uint64_t n);
 
 /* Tests only: allocations made since the process began, and those alive now. */

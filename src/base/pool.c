@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pools' slow paths: trading batches, making slabs, and what happens when a thread ends.
  *
- * A batch is a chain of MR_POOL_BATCH records; its first record also links the next batch through its second pointer. */
+ * A batch is a chain of MR_POOL_BATCH records; its first record also links the next batch through its second pointer.
+ */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -85,7 +86,8 @@ static struct mr_pool_thread *provide_self(void)
     return mr_pool_self = self;
 }
 
-/* Makes a slab: one batch for the caller, the others for the pool, whose lock is held. Slabs are never freed, so that their start may be lost. */
+/* Makes a slab: one batch for the caller, the others for the pool, whose lock is held. Slabs are never freed, so that
+ * their start may be lost. */
 static unsigned refill_slab(struct mr_pool *pool, void *records[MR_POOL_BATCH])
 {
     MR_HELD(&pool->lock);

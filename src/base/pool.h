@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools of records of one size, with a cache per thread.
  *
- * Records that come and go on hot paths (marks, commands, objects) are taken from a pool. A thread keeps up to 2 * MR_POOL_BATCH free
- * records of each pool to itself and trades whole batches with the pool under its lock, so that taking and giving back cost a few
- * nanoseconds, also when one thread makes what another frees. Memory of a pool is type-stable: it is never given back to the system and never used for
- * records of another kind. A thread that ends gives its records back.
+ * Records that come and go on hot paths (marks, commands, objects) are taken from a pool. A thread keeps up to 2 *
+ * MR_POOL_BATCH free records of each pool to itself and trades whole batches with the pool under its lock, so that
+ * taking and giving back cost a few nanoseconds, also when one thread makes what another frees. Memory of a pool is
+ * type-stable: it is never given back to the system and never used for records of another kind. A thread that ends
+ * gives its records back.
  *
- * A free record is linked through two pointers at `link` bytes from its start; everything else in it is left as it was. */
+ * A free record is linked through two pointers at `link` bytes from its start; everything else in it is left as it was.
+ */
 #ifndef MR_BASE_POOL_H
 #define MR_BASE_POOL_H
 
@@ -29,18 +31,25 @@ struct mr_pool {
     enum mr_pool_place place;
     size_t size;                                 /* bytes of a record; at least link + 2 pointers */
     size_t link;                                 /* where a free record may be overwritten */
-    unsigned (*refill)(struct mr_pool *pool, void *records[MR_POOL_BATCH]); /* makes up to a batch of new records, or returns 0; called
-                                                    with the lock held. NULL: zeroed slabs from mr_calloc */
+    unsigned (*refill)(struct mr_pool *pool,
+                       void *records[MR_POOL_BATCH]); /* makes up to a batch of new records, or returns 0; called
+                              with the lock held. NULL: zeroed slabs from mr_calloc */
     mr_lock lock;
     void *batches;                               /* full batches, under lock */
     void *loose;                                 /* single records, under lock */
 };
 
-struct mr_pool_cache { void *head; unsigned count; };
-struct mr_pool_thread { struct mr_pool_cache caches[MR_POOL_PLACES]; };
+struct mr_pool_cache {
+    void *head;
+    unsigned count;
+};
+struct mr_pool_thread {
+    struct mr_pool_cache caches[MR_POOL_PLACES];
+};
 
 /* The calling thread's caches; NULL before first use. */
-extern _Thread_local struct mr_pool_thread *mr_pool_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern _Thread_local struct mr_pool_thread *mr_pool_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void *mr_pool_get_slow(struct mr_pool *pool) __attribute__((warn_unused_result));
 void mr_pool_put_slow(struct mr_pool *pool, void *record);

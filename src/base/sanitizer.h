@@ -21,7 +21,8 @@
 #ifdef MR_TSAN
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
-/* For atomic accesses in functions that ThreadSanitizer doesn't look into: what a store publishes, and what a load has seen. */
+/* For atomic accesses in functions that ThreadSanitizer doesn't look into: what a store publishes, and what a load has
+ * seen. */
 #define MR_TSAN_ACQUIRE(address) __tsan_acquire(address)
 #define MR_TSAN_RELEASE(address) __tsan_release(address)
 #else
@@ -29,7 +30,8 @@ void __tsan_release(void *address);
 #define MR_TSAN_RELEASE(address) ((void)(address))
 #endif
 
-/* Valgrind, where its header was there at build time: client requests, a few instructions without effect outside of it. */
+/* Valgrind, where its header was there at build time: client requests, a few instructions without effect outside of it.
+ */
 #if defined(MR_HAVE_VALGRIND) && !defined(MR_ASAN) && !defined(MR_TSAN)
 #include <valgrind/valgrind.h>
 #define MR_VALGRIND 1

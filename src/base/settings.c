@@ -12,7 +12,7 @@
 #include "base/log.h"
 
 static const struct mr_setting_row rows[MR_SETTING_COUNT] = {
-#define MR_SETTING(id, name, kind, initial, help) [MR_SETTING_##id] = { name, kind, initial, help },
+#define MR_SETTING(id, name, kind, initial, help) [MR_SETTING_##id] = {name, kind, initial, help},
 #include "base/settings.def"
 #undef MR_SETTING
 };
@@ -38,11 +38,24 @@ static bool parse_number(const char *text, uint64_t *out)
     unsigned long long value = strtoull(text, &end, 10);
     unsigned shift = 0;
     switch (toupper((unsigned char)*end)) {
-    case 'K': shift = 10; end++; break;
-    case 'M': shift = 20; end++; break;
-    case 'G': shift = 30; end++; break;
-    case 'T': shift = 40; end++; break;
-    default: break;
+    case 'K':
+        shift = 10;
+        end++;
+        break;
+    case 'M':
+        shift = 20;
+        end++;
+        break;
+    case 'G':
+        shift = 30;
+        end++;
+        break;
+    case 'T':
+        shift = 40;
+        end++;
+        break;
+    default:
+        break;
     }
     if (errno || *end || (shift && value > (UINT64_MAX >> shift)))
         return false;
@@ -63,7 +76,8 @@ uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback)
 
 bool mr_setting_cache_folder(char *out, size_t room)
 {
-    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *wanted = mr_setting_text(MR_SETTING_CACHE_DIR), *base = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
     int length = -1;
     if (*wanted)
         length = snprintf(out, room, "%s", wanted);
@@ -76,7 +90,7 @@ bool mr_setting_cache_folder(char *out, size_t room)
 
 bool mr_setting_on(enum mr_setting setting)
 {
-    static const char *const yes[] = { "1", "on", "yes", "true" }, *const no[] = { "0", "off", "no", "false" };
+    static const char *const yes[] = {"1", "on", "yes", "true"}, *const no[] = {"0", "off", "no", "false"};
     const char *text = mr_setting_text(setting);
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
         if (strcasecmp(text, yes[i]) == 0)

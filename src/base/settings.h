@@ -32,10 +32,12 @@ const struct mr_setting_row *mr_setting_describe(enum mr_setting setting);
 /* The environment's text, or the default's. Never NULL; valid until the process ends or the variable changes. */
 const char *mr_setting_text(enum mr_setting setting);
 
-/* A number, or a size in bytes (suffixes K, M, G, T are powers of 1024); `fallback` when unset and the default is empty. */
+/* A number, or a size in bytes (suffixes K, M, G, T are powers of 1024); `fallback` when unset and the default is
+ * empty. */
 uint64_t mr_setting_number(enum mr_setting setting, uint64_t fallback);
 
-/* The folder of compiled kernels, from MILLRACE_CACHE_DIR or by default. False if neither that nor a home is set, or the path does not fit. */
+/* The folder of compiled kernels, from MILLRACE_CACHE_DIR or by default. False if neither that nor a home is set, or
+ * the path does not fit. */
 bool mr_setting_cache_folder(char *out, size_t room);
 
 /* A switch: 1/0, on/off, yes/no, true/false. */

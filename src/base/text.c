@@ -44,7 +44,7 @@ void mr_text_format(struct mr_text *text, const char *format, ...)
 void mr_text_clear(struct mr_text *text)
 {
     mr_free(text->data);
-    *text = (struct mr_text){ .data = NULL };
+    *text = (struct mr_text){.data = NULL};
 }
 
 const char *mr_text_chars(const struct mr_text *text)
@@ -58,7 +58,8 @@ bool mr_text_next_path(const char **at, struct mr_text *path)
     while (**at == ' ' || **at == '\n' || (**at == '\\' && (*at)[1] == '\n'))
         (*at) += **at == '\\' ? 2 : 1;
     for (; **at && **at != ' ' && **at != '\n'; (*at)++) {
-        if ((**at == '\\' && ((*at)[1] == ' ' || (*at)[1] == '#' || (*at)[1] == '\\')) || (**at == '$' && (*at)[1] == '$'))
+        if ((**at == '\\' && ((*at)[1] == ' ' || (*at)[1] == '#' || (*at)[1] == '\\')) ||
+            (**at == '$' && (*at)[1] == '$'))
             (*at)++;
         mr_text_add(path, *at, 1);
     }
@@ -67,10 +68,11 @@ bool mr_text_next_path(const char **at, struct mr_text *path)
 
 void mr_words_add(struct mr_words *words, const char *first, const char *second)
 {
-    struct mr_text word = { .data = NULL };
+    struct mr_text word = {.data = NULL};
     mr_text_put(&word, first);
     mr_text_put(&word, second);
-    if (words->failed || word.failed || !mr_array_reserve((void **)&words->items, &words->room, words->count + 2, sizeof *words->items)) {
+    if (words->failed || word.failed ||
+        !mr_array_reserve((void **)&words->items, &words->room, words->count + 2, sizeof *words->items)) {
         words->failed = true;
         mr_text_clear(&word);
         return;
@@ -92,5 +94,5 @@ void mr_words_clear(struct mr_words *words)
     for (size_t i = 0; i < words->count; i++)
         mr_free(words->items[i]);
     mr_free(words->items);
-    *words = (struct mr_words){ .items = NULL };
+    *words = (struct mr_words){.items = NULL};
 }

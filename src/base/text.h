@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing text and growing lists of words, for libraries and commands that run or imitate a compiler.
  *
- * A failed allocation is remembered in `failed` and everything added later is dropped, so that a builder is written without a check per line and
- * asked once at its end. Not thread-safe: each belongs to one call. */
+ * A failed allocation is remembered in `failed` and everything added later is dropped, so that a builder is written
+ * without a check per line and asked once at its end. Not thread-safe: each belongs to one call. */
 #ifndef MR_BASE_TEXT_H
 #define MR_BASE_TEXT_H
 
@@ -23,7 +23,8 @@ void mr_text_clear(struct mr_text *text);
 /* The text so far; "" where there is none. */
 const char *mr_text_chars(const struct mr_text *text);
 
-/* Of what a compiler writes for make, behind the colon: the next path, without its escapes, in place of what was in `path`. False at the end. */
+/* Of what a compiler writes for make, behind the colon: the next path, without its escapes, in place of what was in
+ * `path`. False at the end. */
 bool mr_text_next_path(const char **at, struct mr_text *path);
 
 /* Words are copies that the list owns; `items` ends in NULL once a word was added. */

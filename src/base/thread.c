@@ -21,7 +21,7 @@ _Static_assert(sizeof(mr_lock) == sizeof(uint32_t), "a lock is one word, unless 
 
 void mr_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
-    struct timespec limit = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
+    struct timespec limit = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
 }
 
@@ -51,7 +51,7 @@ void mr_unlock_slow(mr_lock *lock)
 int mr_thread_start(void *(*run)(void *data), void *data)
 {
     MR_MAY_WAIT();
-    static const int of_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+    static const int of_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The visitors of visit.h, and when their visits are over.
  *
- * The epoch moves on when every visitor is outside or has entered in the present epoch. Something put aside in epoch e was made unreachable before; a visit that can
- * have found it began in e + 1 at the latest, since the step to e + 2 begins with a barrier that all threads pass, after which nobody finds it; and the
- * step to e + 3 happens only when no such visit is left. */
+ * The epoch moves on when every visitor is outside or has entered in the present epoch. Something put aside in epoch e
+ * was made unreachable before; a visit that can have found it began in e + 1 at the latest, since the step to e + 2
+ * begins with a barrier that all threads pass, after which nobody finds it; and the step to e + 3 happens only when no
+ * such visit is left. */
 #define _GNU_SOURCE
 #include "base/visit.h"
 
@@ -17,7 +18,8 @@
 #define STEPS 3u
 #define KEPT_MOST (sizeof mr_visit_self.things / sizeof mr_visit_self.things[0])
 
-_Thread_local struct mr_visitor mr_visit_self __attribute__((tls_model("initial-exec"), aligned(64))) = { .epoch = MR_VISIT_STRANGER };
+_Thread_local struct mr_visitor mr_visit_self
+    __attribute__((tls_model("initial-exec"), aligned(64))) = {.epoch = MR_VISIT_STRANGER};
 _Atomic uint64_t mr_visit_epoch = 1;
 
 static mr_lock list_lock = MR_LOCK_INIT(VISITORS);               /* guards the list; a leaf */
@@ -38,8 +40,8 @@ static void release_kept(struct mr_visitor *self)
     }
 }
 
-/* Also of a thread that ends inside of a call, by pthread_exit in a function of the program's. Calls in other destructors may follow: they are counted, since nobody
- * takes the thread off the list again. */
+/* Also of a thread that ends inside of a call, by pthread_exit in a function of the program's. Calls in other
+ * destructors may follow: they are counted, since nobody takes the thread off the list again. */
 static void end_of_thread(void *data)
 {
     struct mr_visitor *self = data;
@@ -94,7 +96,8 @@ uint64_t mr_visit_begin_slow(uint64_t outer)
             return mr_visit_begin();
     }
     if (outer == MR_VISIT_STRANGER) {
-        atomic_store_explicit(&self->epoch, atomic_load_explicit(&mr_visit_epoch, memory_order_acquire), memory_order_release);
+        atomic_store_explicit(&self->epoch, atomic_load_explicit(&mr_visit_epoch, memory_order_acquire),
+                              memory_order_release);
         atomic_thread_fence(memory_order_seq_cst);
     } else if (outer == MR_VISIT_COUNTED) {
         atomic_fetch_add(&counted, 1);
@@ -133,12 +136,14 @@ bool mr_visit_keep(void *thing, void (*release)(void *thing))
 struct mr_visit_paused mr_visit_pause(void)
 {
     struct mr_visitor *self = &mr_visit_self;
-    struct mr_visit_paused paused = { atomic_load_explicit(&self->epoch, memory_order_relaxed), 0 };
+    struct mr_visit_paused paused = {atomic_load_explicit(&self->epoch, memory_order_relaxed), 0};
     if (!is_inside(paused.epoch))
-        return (struct mr_visit_paused){ 0, 0 };
+        return (struct mr_visit_paused){0, 0};
     paused.kept = self->kept;
     self->kept = 0;
-    atomic_store_explicit(&self->epoch, atomic_load_explicit(&fences, memory_order_relaxed) ? MR_VISIT_STRANGER : MR_VISIT_OUTSIDE, memory_order_release);
+    atomic_store_explicit(&self->epoch,
+                          atomic_load_explicit(&fences, memory_order_relaxed) ? MR_VISIT_STRANGER : MR_VISIT_OUTSIDE,
+                          memory_order_release);
     return paused;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures and seats: beginning and ending, adding nodes, being invalidated, and what can be asked and changed on the way (capture.h).
+/* Captures and seats: beginning and ending, adding nodes, being invalidated, and what can be asked and changed on the
+ * way (capture.h).
  *
  * An invalidated capture stays on its streams until it is ended on its origin; until then nothing more is captured. */
 #include <string.h>
@@ -14,7 +15,7 @@
 
 _Atomic uint32_t mr_captures;
 mr_lock mr_capture_lock = MR_LOCK_INIT(CAPTURE);
-struct mr_list mr_capture_list = { &mr_capture_list, &mr_capture_list };
+struct mr_list mr_capture_list = {&mr_capture_list, &mr_capture_list};
 static uint64_t last_id;
 
 /* ---- sets of nodes ---- */
@@ -59,7 +60,7 @@ static size_t *mark_of(CUgraphNode handle, size_t *none)
 static void points_append(struct mr_points *points, CUgraphNode node, const CUgraphEdgeData *data)
 {
     points->nodes[points->count] = node;
-    points->data[points->count++] = data ? *data : (CUgraphEdgeData){ 0 };
+    points->data[points->count++] = data ? *data : (CUgraphEdgeData){0};
 }
 
 /* Sets in which a search for each node would take long: the nodes themselves say whether they are there. */
@@ -106,7 +107,7 @@ void mr_points_free(struct mr_points *points)
 {
     mr_free(points->nodes);
     mr_free(points->data);
-    *points = (struct mr_points){ 0 };
+    *points = (struct mr_points){0};
 }
 
 /* ---- records ---- */
@@ -142,7 +143,8 @@ struct mr_seat *mr_seat_new(struct mr_capture *capture, struct mr_stream *stream
     return seat;
 }
 
-/* Takes the stream from its seat, which stays with the capture. Returns the stream, whose reference the caller drops once the lock is dropped. */
+/* Takes the stream from its seat, which stays with the capture. Returns the stream, whose reference the caller drops
+ * once the lock is dropped. */
 static struct mr_stream *seat_leave(struct mr_seat *seat)
 {
     MR_HELD(&mr_capture_lock);
@@ -153,7 +155,8 @@ static struct mr_stream *seat_leave(struct mr_seat *seat)
     return stream;
 }
 
-/* Ends the capture: no stream is captured by it any more. The list that is returned has the seats, for seats_free once the lock is dropped. */
+/* Ends the capture: no stream is captured by it any more. The list that is returned has the seats, for seats_free once
+ * the lock is dropped. */
 static struct mr_list *capture_close(struct mr_capture *capture)
 {
     MR_HELD(&mr_capture_lock);
@@ -218,7 +221,7 @@ static struct mr_capture *capture_new(CUstreamCaptureMode mode, CUgraph graph, b
 
 /* Puts the stream on the origin's seat and publishes the capture; the lock is held. */
 static CUresult capture_start(struct mr_capture *capture, struct mr_stream *stream, struct mr_graph *graph,
-    const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
+                              const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
 {
     MR_HELD(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
@@ -244,8 +247,8 @@ static CUresult capture_start(struct mr_capture *capture, struct mr_stream *stre
     return CUDA_SUCCESS;
 }
 
-CUresult mr_capture_begin(struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph, const CUgraphNode *nodes,
-    const CUgraphEdgeData *data, size_t count)
+CUresult mr_capture_begin(struct mr_stream *stream, CUstreamCaptureMode mode, struct mr_graph *graph,
+                          const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count)
 {
     bool owns_graph = graph == NULL;
     if (!mr_object_try_hold(stream)) /* another thread has just destroyed it */
@@ -283,7 +286,8 @@ static struct mr_node *node_of(CUgraphNode handle, const struct mr_graph *graph)
     return node && node->graph == graph ? node : NULL;
 }
 
-/* Marks the nodes of a set and all that come before them; `stack` has room for every node of the graph. Under mr_graph_lock. */
+/* Marks the nodes of a set and all that come before them; `stack` has room for every node of the graph. Under
+ * mr_graph_lock. */
 static void mark_before(const struct mr_points *points, const struct mr_graph *graph, struct mr_node **stack)
 {
     MR_HELD(&mr_graph_lock);
@@ -323,13 +327,14 @@ static CUresult check_joined(struct mr_capture *capture, struct mr_graph *graph)
     for (struct mr_list *link = graph->nodes.next; link != &graph->nodes; link = link->next)
         MR_CONTAINER(link, struct mr_node, link)->mark = 0;
     mark_before(&capture->origin->points, graph, stack);
-    for (struct mr_list *link = capture->seats.next; link != &capture->seats && status == CUDA_SUCCESS; link = link->next) {
+    for (struct mr_list *link = capture->seats.next; link != &capture->seats && status == CUDA_SUCCESS;
+         link = link->next) {
         struct mr_seat *seat = MR_CONTAINER(link, struct mr_seat, link);
         for (size_t i = 0; i < seat->points.count && status == CUDA_SUCCESS; i++) {
             struct mr_node *node = node_of(seat->points.nodes[i], graph);
             if (node && !node->mark) {
                 mr_call_log(MR_LOG_INFO, "stream %p has captured work that the capture's first stream did not wait for",
-                    seat->stream ? mr_object_handle(seat->stream) : NULL);
+                            seat->stream ? mr_object_handle(seat->stream) : NULL);
                 status = CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
             }
         }
@@ -355,8 +360,8 @@ static CUresult judge_end(struct mr_capture *capture)
     return check_joined(capture, graph);
 }
 
-/* Whatever is wrong with the capture, it is over, and its graph gone, as on hardware: also one that the program gave, and one that the call has no place
- * for. */
+/* Whatever is wrong with the capture, it is over, and its graph gone, as on hardware: also one that the program gave,
+ * and one that the call has no place for. */
 CUresult mr_capture_end(struct mr_stream *stream, CUgraph *out)
 {
     CUresult status = CUDA_SUCCESS;
@@ -444,7 +449,8 @@ static void overlap(struct mr_points *points, struct mr_node *const *nodes)
     for (size_t i = 0; i < points->count; i++) {
         struct mr_work *work = mr_node_work(nodes[i]);
         if (work && work->type == CU_GRAPH_NODE_TYPE_KERNEL && is_plain(&points->data[i]))
-            points->data[i] = (CUgraphEdgeData){ .from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC };
+            points->data[i] = (CUgraphEdgeData){.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                                .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
         if (work)
             mr_work_drop(work);
     }
@@ -472,7 +478,7 @@ static CUresult seat_add(struct mr_seat *seat, struct mr_work *work, bool overla
         goto done;
     seat->points.count = 1;
     seat->points.nodes[0] = mr_object_handle(node);
-    seat->points.data[0] = (CUgraphEdgeData){ 0 };
+    seat->points.data[0] = (CUgraphEdgeData){0};
 done:
     if (work)
         mr_work_drop(work);
@@ -518,13 +524,14 @@ struct mr_graph *mr_capture_graph(struct mr_stream *stream)
 CUresult mr_capture_ask(struct mr_stream *stream, struct mr_capture_info *out)
 {
     CUresult status = CUDA_SUCCESS;
-    *out = (struct mr_capture_info){ .status = CU_STREAM_CAPTURE_STATUS_NONE };
+    *out = (struct mr_capture_info){.status = CU_STREAM_CAPTURE_STATUS_NONE};
     if (!mr_capture_open())
         return CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);
     struct mr_seat *seat = mr_seat_of(stream);
     if (seat) {
-        out->status = seat->capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+        out->status =
+            seat->capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
         out->id = seat->capture->id;
         out->graph = seat->capture->graph;
         out->count = seat->points.count;
@@ -541,7 +548,8 @@ CUresult mr_capture_ask(struct mr_stream *stream, struct mr_capture_info *out)
     return status;
 }
 
-CUresult mr_capture_update(struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data, size_t count, bool add)
+CUresult mr_capture_update(struct mr_stream *stream, const CUgraphNode *nodes, const CUgraphEdgeData *data,
+                           size_t count, bool add)
 {
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&mr_capture_lock);

@@ -10,7 +10,11 @@
 #include "capture/capture.h"
 
 /* A set of nodes with what the edges from them will carry. Each node is there once. */
-struct mr_points { CUgraphNode *nodes; CUgraphEdgeData *data; size_t count, room; };
+struct mr_points {
+    CUgraphNode *nodes;
+    CUgraphEdgeData *data;
+    size_t count, room;
+};
 
 /* A stream's part in a capture. */
 struct mr_seat {
@@ -33,8 +37,13 @@ struct mr_capture {
     struct mr_list seats;
 };
 
-/* What an event holds that was recorded in a captured stream. Never changes; counted, since the event may be recorded again while it is read. */
-struct mr_event_point { _Atomic uint32_t references; struct mr_capture *capture; struct mr_points points; };
+/* What an event holds that was recorded in a captured stream. Never changes; counted, since the event may be recorded
+ * again while it is read. */
+struct mr_event_point {
+    _Atomic uint32_t references;
+    struct mr_capture *capture;
+    struct mr_points points;
+};
 
 extern mr_lock mr_capture_lock;
 /* Every open capture, oldest first. */
@@ -62,7 +71,8 @@ uint64_t mr_capture_thread(void);
 /* Captures of blocking streams of the context forbid work on its legacy stream: is there one? */
 bool mr_capture_blocks_legacy(struct mr_context *context);
 
-/* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT if the stream is a legacy one and there is: those captures are invalidated then. */
+/* CUDA_ERROR_STREAM_CAPTURE_IMPLICIT if the stream is a legacy one and there is: those captures are invalidated then.
+ */
 CUresult mr_capture_check_legacy(struct mr_stream *stream) __attribute__((warn_unused_result));
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which calls may not be made while something is captured.
  *
- * Some calls (an allocation, a synchronous copy) may wait for the device or change what captured work means. A capture forbids them by its mode:
- * a global one to all threads, a thread-local one to the thread that began it, a relaxed one to nobody; and a thread's own mode says
- * how much of that it heeds. A call that is forbidden invalidates the captures that forbid it.
+ * Some calls (an allocation, a synchronous copy) may wait for the device or change what captured work means. A capture
+ * forbids them by its mode: a global one to all threads, a thread-local one to the thread that began it, a relaxed one
+ * to nobody; and a thread's own mode says how much of that it heeds. A call that is forbidden invalidates the captures
+ * that forbid it.
  *
- * The legacy stream waits for the blocking streams of its context and they for it: while one of them is captured, work on it is refused. */
+ * The legacy stream waits for the blocking streams of its context and they for it: while one of them is captured, work
+ * on it is refused. */
 #include "base/call.h"
 #include "capture/capture_private.h"
 #include "object/context.h"
@@ -71,7 +73,8 @@ static bool concerns_context(const struct mr_capture *capture, const struct mr_c
 {
     for (struct mr_list *link = capture->seats.next; link != &capture->seats; link = link->next) {
         struct mr_stream *stream = MR_CONTAINER(link, struct mr_seat, link)->stream;
-        if (stream && mr_stream_context(stream) == context && (!blocking || !(mr_stream_flags(stream) & CU_STREAM_NON_BLOCKING)))
+        if (stream && mr_stream_context(stream) == context &&
+            (!blocking || !(mr_stream_flags(stream) & CU_STREAM_NON_BLOCKING)))
             return true;
     }
     return false;
@@ -107,7 +110,8 @@ CUresult mr_capture_check_legacy(struct mr_stream *stream)
     if (!mr_stream_is_legacy(stream) ||
         !spoil(mr_stream_context(stream), true, "the legacy stream was used, which would wait for a stream of it"))
         return CUDA_SUCCESS;
-    mr_call_log(MR_LOG_INFO, "the legacy stream can't be used while a blocking stream of its context is being captured");
+    mr_call_log(MR_LOG_INFO,
+                "the legacy stream can't be used while a blocking stream of its context is being captured");
     return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 

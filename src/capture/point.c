@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events in captures: what an event remembers of a captured stream, and how streams come into a capture and together again through it.
+/* Events in captures: what an event remembers of a captured stream, and how streams come into a capture and together
+ * again through it.
  *
- * The point outlives its capture: an event stays captured until it is recorded again or destroyed. It holds the capture's record, not its graph. */
+ * The point outlives its capture: an event stays captured until it is recorded again or destroyed. It holds the
+ * capture's record, not its graph. */
 #include "base/call.h"
 #include "base/memory.h"
 #include "capture/capture_private.h"
@@ -30,11 +32,13 @@ static struct mr_event_point *point_of(struct mr_event *event)
     return point;
 }
 
-/* An event between processes can be recorded by a node (CU_EVENT_RECORD_EXTERNAL), but stands for no point of a capture; the capture goes on. */
+/* An event between processes can be recorded by a node (CU_EVENT_RECORD_EXTERNAL), but stands for no point of a
+ * capture; the capture goes on. */
 CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event)
 {
     if (event->flags & CU_EVENT_INTERPROCESS) {
-        mr_call_log(MR_LOG_INFO, "event %p is shared between processes, and can't be captured", mr_object_handle(event));
+        mr_call_log(MR_LOG_INFO, "event %p is shared between processes, and can't be captured",
+                    mr_object_handle(event));
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     struct mr_event_point *point = mr_calloc(1, sizeof *point);
@@ -55,7 +59,8 @@ CUresult mr_capture_record(struct mr_stream *stream, struct mr_event *event)
     }
     mr_lock_drop(&mr_capture_lock);
     if (status != CUDA_SUCCESS) {
-        mr_call_log(MR_LOG_INFO, "event %p is not recorded in the captured stream: status %d", mr_object_handle(event), (int)status);
+        mr_call_log(MR_LOG_INFO, "event %p is not recorded in the captured stream: status %d", mr_object_handle(event),
+                    (int)status);
         mr_points_free(&point->points);
         mr_free(point);
     }
@@ -69,7 +74,8 @@ static CUresult join(struct mr_stream *stream, const struct mr_event_point *poin
     struct mr_capture *capture = point->capture;
     struct mr_seat *seat = mr_seat_of(stream);
     if (!capture->open || capture->invalidated) {
-        mr_call_log(MR_LOG_INFO, "the capture that the event was recorded in %s", capture->open ? "was invalidated" : "has ended");
+        mr_call_log(MR_LOG_INFO, "the capture that the event was recorded in %s",
+                    capture->open ? "was invalidated" : "has ended");
         if (seat)
             mr_capture_invalidate(seat->capture, "it would depend on a capture that is over");
         return CUDA_ERROR_INVALID_VALUE;
@@ -88,7 +94,9 @@ static CUresult join(struct mr_stream *stream, const struct mr_event_point *poin
         if (!seat)
             return mr_object_handle(stream) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_HANDLE;
     }
-    return mr_points_add(&seat->points, point->points.nodes, point->points.data, point->points.count) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return mr_points_add(&seat->points, point->points.nodes, point->points.data, point->points.count)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult mr_capture_wait(struct mr_stream *stream, struct mr_event *event, bool *plain)

@@ -10,11 +10,12 @@
 
 /* Copies and fills need records of two cache lines, all others of one. */
 #define SHORT_SIZE (offsetof(struct mr_command, copy) + 32)
-_Static_assert(SHORT_SIZE <= 64 && sizeof(((struct mr_command *)0)->wait) <= 32 && sizeof(struct mr_async) <= 32, "most commands fit a cache line");
+_Static_assert(SHORT_SIZE <= 64 && sizeof(((struct mr_command *)0)->wait) <= 32 && sizeof(struct mr_async) <= 32,
+               "most commands fit a cache line");
 
 static struct mr_pool commands[] = {
-    { .place = MR_POOL_COMMANDS, .size = SHORT_SIZE, .link = 0, .lock = MR_LOCK_INIT(POOL) },
-    { .place = MR_POOL_COMMANDS + 1, .size = sizeof(struct mr_command), .link = 0, .lock = MR_LOCK_INIT(POOL) },
+    {.place = MR_POOL_COMMANDS, .size = SHORT_SIZE, .link = 0, .lock = MR_LOCK_INIT(POOL)},
+    {.place = MR_POOL_COMMANDS + 1, .size = sizeof(struct mr_command), .link = 0, .lock = MR_LOCK_INIT(POOL)},
 };
 
 static bool is_long(enum mr_command_kind kind)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands: what a stream queues. One tagged union that owns deep copies of everything it needs.
  *
- * Exceptions to deep copies, with the reason: `host.data` (the manual gives it to the callee untouched), device and pinned memory
- * (named by address, as on hardware), pageable host memory of a synchronous call (the caller waits). */
+ * Exceptions to deep copies, with the reason: `host.data` (the manual gives it to the callee untouched), device and
+ * pinned memory (named by address, as on hardware), pageable host memory of a synchronous call (the caller waits). */
 #ifndef MR_COMMAND_COMMAND_H
 #define MR_COMMAND_COMMAND_H
 
@@ -27,14 +27,15 @@ enum mr_command_kind {
     MR_COMMAND_ASYNC,     /* work of several steps, such as a graph's run: it may end later, on any thread */
 };
 
-/* A box of bytes, up to three dimensions; a linear copy has height = depth = 1. Pitches and slices are in bytes. Ranges never wrap: checked by the caller. */
+/* A box of bytes, up to three dimensions; a linear copy has height = depth = 1. Pitches and slices are in bytes. Ranges
+ * never wrap: checked by the caller. */
 struct mr_copy {
     void *destination;
     const void *source;
     size_t width, height, depth;
     size_t destination_pitch, source_pitch;
     size_t destination_slice, source_slice;
-    bool owns_source;     /* the source is a staged copy made with mr_alloc; freed with the command */
+    bool owns_source; /* the source is a staged copy made with mr_alloc; freed with the command */
 };
 
 /* `width` elements of `element` bytes (1, 2 or 4) in each of `height` rows. */
@@ -45,35 +46,52 @@ struct mr_fill {
     uint8_t element;
 };
 
-/* Work whose end may come later. `begin` is called once, by the thread that owns the stream, with no lock held. True: it is complete, *status says how. False: it goes
- * on, and the thread that ends it stores resume->status and then calls resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
+/* Work whose end may come later. `begin` is called once, by the thread that owns the stream, with no lock held. True:
+ * it is complete, *status says how. False: it goes on, and the thread that ends it stores resume->status and then calls
+ * resume->resume(resume), with no lock held. `key` sorts what it hands to the engine. */
 struct mr_async {
     bool (*begin)(void *data, uint64_t key, struct mr_grid *resume, CUresult *status);
-    void (*free)(void *data);     /* gives up `data`, whether it was begun or not */
+    void (*free)(void *data); /* gives up `data`, whether it was begun or not */
     void *data;
-    bool quick;                   /* `begin` takes a microsecond or less: it may run on any thread at once */
-    bool always;                  /* `begin` is called in a failed context too: it looks itself, and leaves out what it must */
+    bool quick; /* `begin` takes a microsecond or less: it may run on any thread at once */
+    bool always; /* `begin` is called in a failed context too: it looks itself, and leaves out what it must */
 };
 
 /* A record is only as long as its kind needs (command.c): never copy one by value. */
 struct mr_command {
     struct mr_command *next;
     enum mr_command_kind kind;
-    bool has_priority;            /* `priority` holds, in place of the stream's */
-    bool trails;                  /* a record of the driver's own behind the program's work: it is done the moment that work is */
+    bool has_priority; /* `priority` holds, in place of the stream's */
+    bool trails; /* a record of the driver's own behind the program's work: it is done the moment that work is */
     int8_t priority;
-    uint8_t weight;               /* what it counts towards the most that a stream holds (stream/stream.h); 0: nothing */
-    uint64_t sequence;            /* order of submission over all streams; set by the stream */
-    struct mr_mark *mark;         /* completed when the command is; NULL if none was asked for; counted */
+    uint8_t weight; /* what it counts towards the most that a stream holds (stream/stream.h); 0: nothing */
+    uint64_t sequence; /* order of submission over all streams; set by the stream */
+    struct mr_mark *mark; /* completed when the command is; NULL if none was asked for; counted */
     union {
         struct mr_copy copy;
         struct mr_fill fill;
         struct mr_launch *launch; /* owned */
-        struct { CUhostFn function; void *data; } host;
-        struct { CUstreamCallback function; void *data; CUstream stream; } callback;
-        struct { bool timed; } record;
-        struct { struct mr_mark *on; struct mr_waiter waiter; struct mr_stream *stream; } wait; /* `on` counted; `stream`: where it waits, set by it */
-        struct { void (*function)(void *data); void *data; } release;
+        struct {
+            CUhostFn function;
+            void *data;
+        } host;
+        struct {
+            CUstreamCallback function;
+            void *data;
+            CUstream stream;
+        } callback;
+        struct {
+            bool timed;
+        } record;
+        struct {
+            struct mr_mark *on;
+            struct mr_waiter waiter;
+            struct mr_stream *stream;
+        } wait; /* `on` counted; `stream`: where it waits, set by it */
+        struct {
+            void (*function)(void *data);
+            void *data;
+        } release;
         struct mr_async async;
     };
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From PTX text to a program: parsed, verified, checked against what code generation can do and what a launch could provide, laid out, described. Compilers and
- * linkers that ask whether a text would load come this way, too (uses.c); there is no machine code in it. */
+/* From PTX text to a program: parsed, verified, checked against what code generation can do and what a launch could
+ * provide, laid out, described. Compilers and linkers that ask whether a text would load come this way, too (uses.c);
+ * there is no machine code in it. */
 #include "base/memory.h"
 #include "compile/program.h"
 
 #define STATIC_SHARED_MAX (48u << 10)   /* more must be dynamic, as on hardware */
-#define LOCAL_MAX (UINT64_C(0x7fffffff)) /* of a thread, what CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES can tell; NVIDIA's compiler wraps around */
+#define LOCAL_MAX \
+    (UINT64_C(0x7fffffff)) /* of a thread, what CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES can tell; NVIDIA's compiler wraps \
+                              around */
 
 CUresult mr_program_status_of(const struct mr_ptx_diag *diag)
 {
@@ -14,21 +17,23 @@ CUresult mr_program_status_of(const struct mr_ptx_diag *diag)
     return diag->bad_version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
 }
 
-/* Static shared memory that no launch could provide, and local memory beyond all measure. What is more local memory than a thread can have, but can be told, is
- * loaded and fails at the launch, as on hardware. */
+/* Static shared memory that no launch could provide, and local memory beyond all measure. What is more local memory
+ * than a thread can have, but can be told, is loaded and fails at the launch, as on hardware. */
 static bool check_limits(const struct mr_layout *layout, struct mr_ptx_diag *diag)
 {
     bool good = true;
     for (uint32_t i = 0; i < layout->entry_count; i++) {
         const struct mr_layout_entry *entry = &layout->entries[i];
         if (entry->static_shared > STATIC_SHARED_MAX) {
-            mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of static shared memory; %u is the most",
-                entry->func->name, (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
+            mr_ptx_diag_error(diag, entry->func->line, entry->func->column,
+                              "kernel '%s' uses %llu bytes of static shared memory; %u is the most", entry->func->name,
+                              (unsigned long long)entry->static_shared, STATIC_SHARED_MAX);
             good = false;
         }
         if (entry->local_bytes > LOCAL_MAX) {
-            mr_ptx_diag_error(diag, entry->func->line, entry->func->column, "kernel '%s' uses %llu bytes of local memory for each thread; %llu is the most",
-                entry->func->name, (unsigned long long)entry->local_bytes, (unsigned long long)LOCAL_MAX);
+            mr_ptx_diag_error(diag, entry->func->line, entry->func->column,
+                              "kernel '%s' uses %llu bytes of local memory for each thread; %llu is the most",
+                              entry->func->name, (unsigned long long)entry->local_bytes, (unsigned long long)LOCAL_MAX);
             good = false;
         }
     }
@@ -44,7 +49,8 @@ static bool check_target(const struct mr_ptx_module *module, int capability, str
 }
 
 /* The tree in parts, and with what it lacks if something is wrong. */
-static CUresult fill(struct mr_tree *tree, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag)
+static CUresult fill(struct mr_tree *tree, const char *text, size_t length, struct mr_program_options *options,
+                     struct mr_ptx_diag *diag)
 {
     tree->module = mr_ptx_parse(text, length, diag);
     if (!tree->module)
@@ -55,7 +61,8 @@ static CUresult fill(struct mr_tree *tree, const char *text, size_t length, stru
     diag->source = text;
     diag->source_length = length;
     tree->module->is_partial = options->partial;
-    bool good = mr_ptx_verify(tree->module, diag) && check_target(tree->module, options->capability, diag) && mr_codegen_check(tree->module, diag);
+    bool good = mr_ptx_verify(tree->module, diag) && check_target(tree->module, options->capability, diag) &&
+                mr_codegen_check(tree->module, diag);
     if (good && !mr_layout_build(tree->module, &tree->layout))
         return CUDA_ERROR_OUT_OF_MEMORY;
     good = good && check_limits(&tree->layout, diag);
@@ -63,8 +70,8 @@ static CUresult fill(struct mr_tree *tree, const char *text, size_t length, stru
     return good ? CUDA_SUCCESS : mr_program_status_of(diag);
 }
 
-CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
-    struct mr_tree **out)
+CUresult mr_program_build(struct mr_program *program, const char *text, size_t length,
+                          struct mr_program_options *options, struct mr_ptx_diag *diag, struct mr_tree **out)
 {
     struct mr_tree *tree = mr_calloc(1, sizeof *tree);
     CUresult status = tree ? fill(tree, text, length, options, diag) : CUDA_ERROR_OUT_OF_MEMORY;

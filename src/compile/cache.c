@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk cache. A file is a header, then the object; the checksum covers both. See cache.h for the rules of the folder.
+/* The disk cache. A file is a header, then the object; the checksum covers both. See cache.h for the rules of the
+ * folder.
  *
- * A file's modification time says when it was last of use: it is renewed on a hit if it is older than an hour. When this process has written so much
- * that the limit may be passed, the folder is listed and the oldest files go until four fifths of the limit are left. Two processes that do
- * so at once remove the same files; a file that vanishes under a reader is a miss. */
+ * A file's modification time says when it was last of use: it is renewed on a hit if it is older than an hour. When
+ * this process has written so much that the limit may be passed, the folder is listed and the oldest files go until
+ * four fifths of the limit are left. Two processes that do so at once remove the same files; a file that vanishes under
+ * a reader is a miss. */
 #include "compile/cache.h"
 
 #include <dirent.h>
@@ -77,13 +79,13 @@ struct mr_cache_key mr_cache_hash_end(struct mr_cache_hash *hash)
     XXH128_hash_t value = XXH3_128bits_digest(hash->state);
     XXH3_freeState(hash->state);
     hash->state = NULL;
-    return (struct mr_cache_key){ value.low64, value.high64 };
+    return (struct mr_cache_key){value.low64, value.high64};
 }
 
 struct mr_cache_key mr_cache_hash_of(const void *data, size_t size)
 {
     XXH128_hash_t value = XXH3_128bits(data, size);
-    return (struct mr_cache_key){ value.low64, value.high64 };
+    return (struct mr_cache_key){value.low64, value.high64};
 }
 
 static void collect_processor(struct mr_cache_hash *hash)
@@ -91,15 +93,15 @@ static void collect_processor(struct mr_cache_hash *hash)
     struct utsname machine;
     if (uname(&machine) == 0)
         mr_cache_hash_text(hash, machine.machine);
-    unsigned long words[2] = { getauxval(AT_HWCAP), getauxval(AT_HWCAP2) };
+    unsigned long words[2] = {getauxval(AT_HWCAP), getauxval(AT_HWCAP2)};
     mr_cache_hash_add(hash, words, sizeof words);
 #if defined(__x86_64__)
-    static const unsigned leaves[][2] = { { 0, 0 }, { 1, 0 }, { 7, 0 }, { 7, 1 }, { 0xd, 1 }, { 0x80000001, 0 } };
+    static const unsigned leaves[][2] = {{0, 0}, {1, 0}, {7, 0}, {7, 1}, {0xd, 1}, {0x80000001, 0}};
     for (size_t i = 0; i < sizeof leaves / sizeof leaves[0]; i++) {
         unsigned a = 0, b = 0, c = 0, d = 0;
         if (!__get_cpuid_count(leaves[i][0], leaves[i][1], &a, &b, &c, &d))
             continue;
-        unsigned facts[4] = { a, b, c, d };
+        unsigned facts[4] = {a, b, c, d};
         if (leaves[i][0] == 1)
             facts[1] = 0;                /* holds the number of the core that we happen to run on */
         if (leaves[i][0] == 0xd)
@@ -157,11 +159,14 @@ static bool choose_folder(void)
     errno = ENOTDIR;
     if (!make_folders(folder) || stat(folder, &facts) != 0 || !S_ISDIR(facts.st_mode)) {
         mr_log(*mr_setting_text(MR_SETTING_CACHE_DIR) ? MR_LOG_WARN : MR_LOG_INFO,
-            "the kernel cache is off: cannot use the folder '%.200s': %s; MILLRACE_CACHE_DIR names another", folder, strerror(errno));
+               "the kernel cache is off: cannot use the folder '%.200s': %s; MILLRACE_CACHE_DIR names another", folder,
+               strerror(errno));
         return false;
     }
     if (facts.st_uid != geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH))) {
-        mr_log(MR_LOG_WARN, "the kernel cache is off: the folder '%.200s' must be yours, and nobody else's to write to (chmod 700)", folder);
+        mr_log(MR_LOG_WARN,
+               "the kernel cache is off: the folder '%.200s' must be yours, and nobody else's to write to (chmod 700)",
+               folder);
         return false;
     }
     return true;
@@ -191,7 +196,8 @@ void mr_cache_reset(void)
 static bool entry_path(char path[PATH_ROOM], struct mr_cache_key key)
 {
     const char *in = mr_cache_folder();
-    return in && snprintf(path, PATH_ROOM, "%s/%016llx%016llx" CACHE_SUFFIX, in, (unsigned long long)key.high, (unsigned long long)key.low) < PATH_ROOM;
+    return in && snprintf(path, PATH_ROOM, "%s/%016llx%016llx" CACHE_SUFFIX, in, (unsigned long long)key.high,
+                          (unsigned long long)key.low) < PATH_ROOM;
 }
 
 /* Entries. */
@@ -200,8 +206,9 @@ static struct mr_cache_key checksum_of(const unsigned char *file, size_t size)
 {
     struct file_header header;
     memcpy(&header, file, sizeof header);
-    header.checksum = (struct mr_cache_key){ 0, 0 };
-    struct mr_cache_key parts[2] = { mr_cache_hash_of(&header, sizeof header), mr_cache_hash_of(file + sizeof header, size - sizeof header) };
+    header.checksum = (struct mr_cache_key){0, 0};
+    struct mr_cache_key parts[2] = {mr_cache_hash_of(&header, sizeof header),
+                                    mr_cache_hash_of(file + sizeof header, size - sizeof header)};
     return mr_cache_hash_of(parts, sizeof parts);
 }
 
@@ -214,8 +221,9 @@ static bool check_item(const unsigned char *file, size_t size, struct mr_cache_k
 {
     struct file_header header;
     memcpy(&header, file, sizeof header);
-    if (header.magic != CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION || !same_key(header.key, key) ||
-        header.object_bytes != size - sizeof header || !same_key(header.checksum, checksum_of(file, size)))
+    if (header.magic != CACHE_MAGIC || header.header_bytes != sizeof header || header.abi != MR_ABI_VERSION ||
+        !same_key(header.key, key) || header.object_bytes != size - sizeof header ||
+        !same_key(header.checksum, checksum_of(file, size)))
         return false;
     item->flags = header.flags;
     item->stack_bytes = header.stack_bytes;
@@ -224,7 +232,8 @@ static bool check_item(const unsigned char *file, size_t size, struct mr_cache_k
     return true;
 }
 
-/* The whole file, or NULL. Also tells its age. O_NONBLOCK: what stands there may be no file, and a FIFO would wait until something is written to it. */
+/* The whole file, or NULL. Also tells its age. O_NONBLOCK: what stands there may be no file, and a FIFO would wait
+ * until something is written to it. */
 static unsigned char *read_file(const char *path, size_t *size, time_t *modified)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -232,7 +241,8 @@ static unsigned char *read_file(const char *path, size_t *size, time_t *modified
         return NULL;
     struct stat facts;
     unsigned char *file = NULL;
-    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < (off_t)sizeof(struct file_header) || facts.st_size > (off_t)ENTRY_MAX)
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size < (off_t)sizeof(struct file_header) ||
+        facts.st_size > (off_t)ENTRY_MAX)
         goto done;
     *size = (size_t)facts.st_size;
     *modified = facts.st_mtime;
@@ -255,7 +265,7 @@ bool mr_cache_find(struct mr_cache_key key, struct mr_cache_item *item)
     char path[PATH_ROOM];
     size_t size = 0;
     time_t modified = 0;
-    *item = (struct mr_cache_item){ .file = NULL };
+    *item = (struct mr_cache_item){.file = NULL};
     if (!entry_path(path, key))
         return false;
     unsigned char *file = read_file(path, &size, &modified);
@@ -276,12 +286,16 @@ bool mr_cache_find(struct mr_cache_key key, struct mr_cache_item *item)
 void mr_cache_release(struct mr_cache_item *item)
 {
     mr_free(item->file);
-    *item = (struct mr_cache_item){ .file = NULL };
+    *item = (struct mr_cache_item){.file = NULL};
 }
 
 /* Removing what is old. */
 
-struct listed { char name[64]; off_t size; struct timespec modified; };
+struct listed {
+    char name[64];
+    off_t size;
+    struct timespec modified;
+};
 
 static int by_age(const void *a, const void *b)
 {
@@ -296,8 +310,8 @@ static bool is_ours(const char *name, const struct stat *facts, bool *stale)
 {
     size_t length = strlen(name);
     *stale = strncmp(name, "tmp-", 4) == 0 && time(NULL) - facts->st_mtime > 86400;
-    return S_ISREG(facts->st_mode) && length < sizeof ((struct listed *)0)->name &&
-        (*stale || (length == 32 + strlen(CACHE_SUFFIX) && strcmp(name + 32, CACHE_SUFFIX) == 0));
+    return S_ISREG(facts->st_mode) && length < sizeof((struct listed *)0)->name &&
+           (*stale || (length == 32 + strlen(CACHE_SUFFIX) && strcmp(name + 32, CACHE_SUFFIX) == 0));
 }
 
 /* Lists the folder, oldest first; returns the bytes in it. */
@@ -382,8 +396,9 @@ void mr_cache_store(struct mr_cache_key key, const struct mr_cache_item *item)
     if (!entry_path(path, key) || size > ENTRY_MAX)
         return;
     const char *in = mr_cache_folder();
-    if (snprintf(temporary, sizeof temporary, "%s/tmp-%ld-%llx-%llu", in, (long)getpid(), (unsigned long long)mr_clock_ns(),
-        (unsigned long long)atomic_fetch_add(&temporary_number, 1)) >= PATH_ROOM)
+    if (snprintf(temporary, sizeof temporary, "%s/tmp-%ld-%llx-%llu", in, (long)getpid(),
+                 (unsigned long long)mr_clock_ns(),
+                 (unsigned long long)atomic_fetch_add(&temporary_number, 1)) >= PATH_ROOM)
         return;
     unsigned char *file = mr_calloc(1, size);
     if (!file)

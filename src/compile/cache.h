@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk cache of compiled kernels: one file per kernel and shape class, named by a hash of everything that its code depends on.
+/* The disk cache of compiled kernels: one file per kernel and shape class, named by a hash of everything that its code
+ * depends on.
  *
- * The folder is private to the user (0700; it is not used if others may write to it). Files appear whole, by renaming, so that any number of processes may
- * use it at a time; each carries a checksum and is ignored, and removed, if that is wrong. Nothing here is fatal: a cache that can't be used
- * costs time only, and is mentioned in the log. */
+ * The folder is private to the user (0700; it is not used if others may write to it). Files appear whole, by renaming,
+ * so that any number of processes may use it at a time; each carries a checksum and is ignored, and removed, if that is
+ * wrong. Nothing here is fatal: a cache that can't be used costs time only, and is mentioned in the log. */
 #ifndef MR_COMPILE_CACHE_H
 #define MR_COMPILE_CACHE_H
 
@@ -12,10 +13,14 @@
 #include <stdint.h>
 
 /* A hash of 128 bits over a sequence of parts. */
-struct mr_cache_key { uint64_t low, high; };
+struct mr_cache_key {
+    uint64_t low, high;
+};
 
 /* Collects the parts of a key; each goes in with its length, so that "ab","c" and "a","bc" differ. */
-struct mr_cache_hash { void *state; };
+struct mr_cache_hash {
+    void *state;
+};
 bool mr_cache_hash_begin(struct mr_cache_hash *hash) __attribute__((warn_unused_result));
 void mr_cache_hash_add(struct mr_cache_hash *hash, const void *data, size_t size);
 void mr_cache_hash_text(struct mr_cache_hash *hash, const char *text);

@@ -60,8 +60,8 @@ static void check_arithmetic(struct check *check)
         bool ignored = inst->op == MR_PTX_OP_FMA && inst->type[0] == MR_PTX_TYPE_BF16X2;
         if (inst->rounding != MR_PTX_ROUND_NONE && inst->rounding != MR_PTX_ROUND_RN && !ignored)
             refuse(check, "this rounding of 16-bit floats");
-        if ((inst->op == MR_PTX_OP_MIN || inst->op == MR_PTX_OP_MAX)
-            && (inst->operand_count > 3 || ((inst->flags & MR_PTX_FLAG_ABS) && !(inst->flags & MR_PTX_FLAG_XORSIGN))))
+        if ((inst->op == MR_PTX_OP_MIN || inst->op == MR_PTX_OP_MAX) &&
+            (inst->operand_count > 3 || ((inst->flags & MR_PTX_FLAG_ABS) && !(inst->flags & MR_PTX_FLAG_XORSIGN))))
             refuse(check, "this form for 16-bit floats");
     }
 }
@@ -88,8 +88,8 @@ static void check_convert(struct check *check)
         return;
     }
     if (is_pair(to)) {
-        if (from != MR_PTX_TYPE_F32 || inst->operand_count != 3 || inst->rounding == MR_PTX_ROUND_RM
-            || inst->rounding == MR_PTX_ROUND_RP)
+        if (from != MR_PTX_TYPE_F32 || inst->operand_count != 3 || inst->rounding == MR_PTX_ROUND_RM ||
+            inst->rounding == MR_PTX_ROUND_RP)
             refuse(check, "this conversion to a pair");
         return;
     }
@@ -121,12 +121,12 @@ static void check_memory(struct check *check)
     if (inst->type[0] == MR_PTX_TYPE_B128 && count > 1)
         refuse(check, "a vector of '.b128'");
     const struct mr_ptx_operand *address = &inst->operands[inst->op == MR_PTX_OP_ST ? 0 : 1];
-    if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && inst->type[0] == MR_PTX_TYPE_B128
-        && address->var->space == MR_PTX_SPACE_PARAM && !address->var->is_array)
+    if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && inst->type[0] == MR_PTX_TYPE_B128 &&
+        address->var->space == MR_PTX_SPACE_PARAM && !address->var->is_array)
         refuse(check, "a parameter of '.b128'");
     /* A scalar parameter is read and written whole or in part, never past its end. */
-    if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && address->var->space == MR_PTX_SPACE_PARAM
-        && !(address->var->owner && address->var->owner->is_entry && address->var->is_input) && !address->var->is_array) {
+    if (address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && address->var->space == MR_PTX_SPACE_PARAM &&
+        !(address->var->owner && address->var->owner->is_entry && address->var->is_input) && !address->var->is_array) {
         uint64_t bytes = (uint64_t)mr_ptx_type_bytes((enum mr_ptx_type)inst->type[0]) * count;
         if (address->value < 0 || (uint64_t)address->value + bytes > address->var->size)
             refuse(check, "an access that is not inside its parameter");
@@ -148,16 +148,19 @@ static void check_call(struct check *check)
     const struct mr_ptx_call *call = check->inst->call;
     const struct mr_ptx_function *callee = mr_layout_resolve(call->callee);
     /* A service that gives a result may be declared without one: nobody looks at it then. */
-    static const struct { const char *name; uint32_t params, returns; } services[] = {
-        {"vprintf", 2, 1}, {"malloc", 1, 1}, {"__cuda_syscall_aligned_malloc", 2, 1}, {"free", 1, 0}, {"__assertfail", 5, 0},
-        {"cudaGraphSetConditional", 2, 0}};
+    static const struct {
+        const char *name;
+        uint32_t params, returns;
+    } services[] = {{"vprintf", 2, 1}, {"malloc", 1, 1},       {"__cuda_syscall_aligned_malloc", 2, 1},
+                    {"free", 1, 0},    {"__assertfail", 5, 0}, {"cudaGraphSetConditional", 2, 0}};
     if (!callee || callee->has_body || check->func->module->is_partial)
         return;
     for (unsigned i = 0; i < sizeof services / sizeof *services; i++)
-        if (strcmp(callee->name, services[i].name) == 0 && call->arg_count == services[i].params
-            && call->return_count <= services[i].returns)
+        if (strcmp(callee->name, services[i].name) == 0 && call->arg_count == services[i].params &&
+            call->return_count <= services[i].returns)
             return;
-    mr_ptx_diag_error(check->diag, check->inst->line, check->inst->column, "the function '%s' has no body here", callee->name);
+    mr_ptx_diag_error(check->diag, check->inst->line, check->inst->column, "the function '%s' has no body here",
+                      callee->name);
     check->good = false;
 }
 
@@ -168,17 +171,29 @@ static void check_instruction(struct check *check)
         if (inst->op == MR_PTX_OP_MOV || inst->op == MR_PTX_OP_CVTA)
             check_address_taken(check, &inst->operands[i]);
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_MAD: case MR_PTX_OP_FMA:
-    case MR_PTX_OP_ABS: case MR_PTX_OP_NEG: case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: case MR_PTX_OP_EX2: case MR_PTX_OP_TANH:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_FMA:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_TANH:
         check_arithmetic(check);
         break;
     case MR_PTX_OP_CVT:
         check_convert(check);
         break;
-    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST:
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_LDU:
+    case MR_PTX_OP_ST:
         check_memory(check);
         break;
-    case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_RED:
         check_atomic(check);
         break;
     case MR_PTX_OP_REDUX:
@@ -199,7 +214,8 @@ static void check_function(struct check *check)
     uint64_t blocks = 1;
     for (unsigned axis = 0; axis < 3; axis++)
         if (func->reqnctapercluster[axis] > 1) {
-            mr_ptx_diag_error(check->diag, func->line, func->column, "'%s' needs a cluster of more than one block, which is not supported", func->name);
+            mr_ptx_diag_error(check->diag, func->line, func->column,
+                              "'%s' needs a cluster of more than one block, which is not supported", func->name);
             check->good = false;
             break;
         }

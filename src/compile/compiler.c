@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding and opening the code generation library; see compiler.h.
  *
- * It is never closed, and nothing of it is taken down when the process ends (codegen/llvm/no_exit.c), so a thread may open it or be inside of it while another
- * calls exit. */
+ * It is never closed, and nothing of it is taken down when the process ends (codegen/llvm/no_exit.c), so a thread may
+ * open it or be inside of it while another calls exit. */
 #include "compile/compiler.h"
 
 #include <dlfcn.h>
@@ -44,10 +44,14 @@ static void look(void)
     struct stat facts;
     choose_path();
     if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode))
-        snprintf(identity, sizeof identity, "%lld.%lld.%ld", (long long)facts.st_size, (long long)facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+        snprintf(identity, sizeof identity, "%lld.%lld.%ld", (long long)facts.st_size, (long long)facts.st_mtim.tv_sec,
+                 facts.st_mtim.tv_nsec);
     else
-        mr_log(MR_LOG_WARN, "the code generation library '%s' is missing: kernels cannot be compiled; it belongs beside libcuda.so.1, or where "
-            "MILLRACE_COMPILER says", path);
+        mr_log(
+            MR_LOG_WARN,
+            "the code generation library '%s' is missing: kernels cannot be compiled; it belongs beside libcuda.so.1, or where "
+            "MILLRACE_COMPILER says",
+            path);
 }
 
 bool mr_compiler_present(void)
@@ -66,9 +70,15 @@ const char *mr_compiler_identity(void)
 static bool fits(const struct mr_codegen_api *found)
 {
     if (!found)
-        mr_log(MR_LOG_ERROR, "'%s' is no code generation library: kernels cannot be compiled; set MILLRACE_COMPILER to the one of this driver", path);
-    else if (found->version != MR_CODEGEN_VERSION || found->abi != MR_ABI_VERSION || found->interface != MR_CODEGEN_INTERFACE)
-        mr_log(MR_LOG_ERROR, "the code generation library '%s' is of another version than the driver: kernels cannot be compiled; install both from one build",
+        mr_log(
+            MR_LOG_ERROR,
+            "'%s' is no code generation library: kernels cannot be compiled; set MILLRACE_COMPILER to the one of this driver",
+            path);
+    else if (found->version != MR_CODEGEN_VERSION || found->abi != MR_ABI_VERSION ||
+             found->interface != MR_CODEGEN_INTERFACE)
+        mr_log(
+            MR_LOG_ERROR,
+            "the code generation library '%s' is of another version than the driver: kernels cannot be compiled; install both from one build",
             path);
     else
         return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The code generation library, opened when it is first needed.
  *
- * It is libmillrace-compile.so beside libcuda.so.1 (or what MILLRACE_COMPILER names), and brings LLVM with it; programs whose kernels are all in
- * the disk cache, and programs without kernels, never open it. */
+ * It is libmillrace-compile.so beside libcuda.so.1 (or what MILLRACE_COMPILER names), and brings LLVM with it; programs
+ * whose kernels are all in the disk cache, and programs without kernels, never open it. */
 #ifndef MR_COMPILE_COMPILER_H
 #define MR_COMPILE_COMPILER_H
 
@@ -16,8 +16,8 @@ bool mr_compiler_present(void);
 /* A short text that changes whenever the library's file does; "" if it isn't there. For the disk cache's keys. */
 const char *mr_compiler_identity(void);
 
-/* The library's entry, opening it on first use; NULL, with the reason logged, if that fails. Any thread, also while another
- * ends the process. */
+/* The library's entry, opening it on first use; NULL, with the reason logged, if that fails. Any thread, also while
+ * another ends the process. */
 const struct mr_codegen_api *mr_compiler_open(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names, the records and their order are GDB's. (Debugging with GDB: JIT Compilation Interface.)
  *
- * The two symbols are hidden: other code generators in the process have their own, and a debugger looks into each library's. */
+ * The two symbols are hidden: other code generators in the process have their own, and a debugger looks into each
+ * library's. */
 #include "compile/debugger.h"
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ struct jit_descriptor {
 extern struct jit_descriptor __jit_debug_descriptor;
 void __jit_debug_register_code(void);
 
-struct jit_descriptor __jit_debug_descriptor = { .version = 1 };
+struct jit_descriptor __jit_debug_descriptor = {.version = 1};
 
 /* A debugger has a breakpoint here and reads the descriptor. */
 __attribute__((noinline)) void __jit_debug_register_code(void)

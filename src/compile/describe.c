@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rest of the driver sees of a program: its symbols and entries, copied out of the syntax tree and the layout, which do not stay. */
+/* What the rest of the driver sees of a program: its symbols and entries, copied out of the syntax tree and the layout,
+ * which do not stay. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -26,11 +27,15 @@ static bool describe_relocations(const struct mr_tree *tree, struct mr_symbol *s
     symbol->relocations = relocations;
     for (uint32_t i = 0; i < var->reloc_count; i++) {
         const struct mr_ptx_reloc *from = &var->relocs[i];
-        uint32_t index = mr_layout_symbol(&tree->layout, from->var ? (const void *)from->var : (const void *)from->func);
+        uint32_t index =
+            mr_layout_symbol(&tree->layout, from->var ? (const void *)from->var : (const void *)from->func);
         if (index == MR_LAYOUT_NONE || from->offset > symbol->size || from->width > symbol->size - from->offset)
             continue;
-        relocations[symbol->relocation_count++] = (struct mr_symbol_relocation){ .offset = from->offset, .width = from->width,
-            .shift = from->shift, .symbol = index, .addend = from->addend };
+        relocations[symbol->relocation_count++] = (struct mr_symbol_relocation){.offset = from->offset,
+                                                                                .width = from->width,
+                                                                                .shift = from->shift,
+                                                                                .symbol = index,
+                                                                                .addend = from->addend};
     }
     return true;
 }
@@ -52,18 +57,21 @@ static bool describe_symbol(struct mr_program *program, const struct mr_tree *tr
     symbol->visible = var->owner == NULL;
     symbol->constant = var->space == MR_PTX_SPACE_CONST;
     symbol->managed = var->is_managed;
-    symbol->reference = var->type == MR_PTX_TYPE_TEXREF ? MR_REFERENCE_TEXTURE : var->type == MR_PTX_TYPE_SAMPLERREF ? MR_REFERENCE_SAMPLER :
-        var->type == MR_PTX_TYPE_SURFREF ? MR_REFERENCE_SURFACE : MR_REFERENCE_NONE;
+    symbol->reference = var->type == MR_PTX_TYPE_TEXREF       ? MR_REFERENCE_TEXTURE
+                        : var->type == MR_PTX_TYPE_SAMPLERREF ? MR_REFERENCE_SAMPLER
+                        : var->type == MR_PTX_TYPE_SURFREF    ? MR_REFERENCE_SURFACE
+                                                              : MR_REFERENCE_NONE;
     return describe_initial(symbol, var) && describe_relocations(tree, symbol, var);
 }
 
-#define REGISTER_FILE 65536u   /* of a multiprocessor */
-#define PARTITIONS 4u          /* of a multiprocessor */
+#define REGISTER_FILE 65536u /* of a multiprocessor */
+#define PARTITIONS 4u /* of a multiprocessor */
 #define THREADS_OF_SM 2048u
-#define REGISTERS_LEAST 24u    /* lower limits are taken for this one */
+#define REGISTERS_LEAST 24u /* lower limits are taken for this one */
 #define REGISTERS_MOST 255u
 
-/* So many blocks of so many threads have to find room; 0 blocks: one. Warps are spread over the partitions, and the fullest one decides. */
+/* So many blocks of so many threads have to find room; 0 blocks: one. Warps are spread over the partitions, and the
+ * fullest one decides. */
 static unsigned registers_for(uint64_t threads, uint64_t blocks)
 {
     uint64_t warps = (threads + 31) / 32 * (blocks ? blocks : 1);
@@ -84,9 +92,10 @@ static unsigned registers_said(unsigned most)
     return most == 0 || most > REGISTERS_MOST ? REGISTERS_MOST : most < REGISTERS_LEAST ? REGISTERS_LEAST : most;
 }
 
-/* The threads that a block has at most and the blocks that a multiprocessor has room for, from directives and options; 0: not said. Options of blocks and threads
- * don't count beside those of registers. */
-static void bounds_of(const struct mr_ptx_function *function, const struct mr_program_limits *limits, uint64_t *threads, uint64_t *blocks)
+/* The threads that a block has at most and the blocks that a multiprocessor has room for, from directives and options;
+ * 0: not said. Options of blocks and threads don't count beside those of registers. */
+static void bounds_of(const struct mr_ptx_function *function, const struct mr_program_limits *limits, uint64_t *threads,
+                      uint64_t *blocks)
 {
     const uint32_t *size = function->reqntid[0] ? function->reqntid : function->maxntid;
     bool options = !limits->registers && !limits->block_threads;
@@ -100,7 +109,8 @@ static void bounds_of(const struct mr_ptx_function *function, const struct mr_pr
         *blocks = 0;
 }
 
-/* The most registers that a thread may have, as NVIDIA's compiler settles it (driver 580 on an H200 and ptxas 13.0, November 2026). */
+/* The most registers that a thread may have, as NVIDIA's compiler settles it (driver 580 on an H200 and ptxas 13.0,
+ * November 2026). */
 static unsigned register_limit(const struct mr_ptx_function *function, const struct mr_program_limits *limits)
 {
     uint64_t threads, blocks;
@@ -108,19 +118,22 @@ static unsigned register_limit(const struct mr_ptx_function *function, const str
     if (limits->override && limits->registers)
         return registers_said(limits->registers);
     if (function->maxnreg) {
-        unsigned said = registers_said(function->maxnreg), room = blocks ? registers_for(threads, blocks) : REGISTERS_MOST;
+        unsigned said = registers_said(function->maxnreg),
+                 room = blocks ? registers_for(threads, blocks) : REGISTERS_MOST;
         return said < room ? said : room;
     }
     if (threads)
         return registers_for(threads, blocks);
-    unsigned said = registers_said(limits->registers), room = limits->block_threads ? registers_for(limits->block_threads, 1) : REGISTERS_MOST;
+    unsigned said = registers_said(limits->registers),
+             room = limits->block_threads ? registers_for(limits->block_threads, 1) : REGISTERS_MOST;
     return said < room ? said : room;
 }
 
-/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number, but within the limits that hardware's would keep.
- * As there, it leaves room for a block of the most threads that may be launched: programs reckon a grid from the occupancy, which must not be 0 for a launch that
- * is allowed. */
-static unsigned estimate_registers(const struct mr_ptx_function *function, unsigned max_threads, const struct mr_program_limits *limits)
+/* 32-bit registers in use; what a compiler for hardware would make of them is anybody's guess, so a plausible number,
+ * but within the limits that hardware's would keep. As there, it leaves room for a block of the most threads that may
+ * be launched: programs reckon a grid from the occupancy, which must not be 0 for a launch that is allowed. */
+static unsigned estimate_registers(const struct mr_ptx_function *function, unsigned max_threads,
+                                   const struct mr_program_limits *limits)
 {
     uint32_t words = 0;
     for (uint32_t i = 0; i < function->reg_count; i++) {
@@ -137,14 +150,17 @@ static size_t constant_bytes(const struct mr_ptx_module *module)
     size_t total = 0;
     for (uint32_t i = 0; i < module->var_count; i++)
         if (module->vars[i]->space == MR_PTX_SPACE_CONST)
-            total = (total + module->vars[i]->align - 1) / module->vars[i]->align * module->vars[i]->align + (size_t)module->vars[i]->size;
+            total = (total + module->vars[i]->align - 1) / module->vars[i]->align * module->vars[i]->align +
+                    (size_t)module->vars[i]->size;
     return total;
 }
 
-/* Of a thread. Driver 580 on an H100 refuses launches of 524,272 bytes and more, and not those of 523,248 (for want of memory only). */
+/* Of a thread. Driver 580 on an H100 refuses launches of 524,272 bytes and more, and not those of 523,248 (for want of
+ * memory only). */
 #define LOCAL_MOST 523712u
 
-static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, size_t constants, const struct mr_program_options *options)
+static bool describe_entry(struct mr_program *program, const struct mr_tree *tree, size_t index, size_t constants,
+                           const struct mr_program_options *options)
 {
     const struct mr_layout_entry *from = &tree->layout.entries[index];
     const struct mr_ptx_function *function = from->func;
@@ -153,7 +169,7 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     if (!params)
         return false;
     for (uint32_t i = 0; i < function->param_count; i++)
-        params[i] = (struct mr_param){ .offset = function->param_offsets[i], .size = (size_t)function->params[i]->size };
+        params[i] = (struct mr_param){.offset = function->param_offsets[i], .size = (size_t)function->params[i]->size};
     entry->param_count = function->param_count;
     entry->params = params;
     entry->param_bytes = (size_t)function->param_size;
@@ -165,9 +181,12 @@ static bool describe_entry(struct mr_program *program, const struct mr_tree *tre
     uint64_t most, blocks;
     bounds_of(function, &options->limits, &most, &blocks);
     entry->max_threads = most && most < 1024 ? (unsigned)most : 1024;
-    /* A block of the required size is the only one that is launched; what is told as the most threads follows from the registers then. */
+    /* A block of the required size is the only one that is launched; what is told as the most threads follows from the
+     * registers then. */
     bool required = function->reqntid[0] != 0;
-    entry->registers = estimate_registers(function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads, &options->limits);
+    entry->registers = estimate_registers(
+        function, required ? function->reqntid[0] * function->reqntid[1] * function->reqntid[2] : entry->max_threads,
+        &options->limits);
     if (required)
         entry->max_threads = threads_for(entry->registers);
     entry->launch_threads = from->local_bytes > LOCAL_MOST ? 0 : entry->max_threads;
@@ -208,7 +227,8 @@ static bool describe_names(struct mr_program *program, const struct mr_layout *l
     return true;
 }
 
-bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree, const struct mr_program_options *options)
+bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree,
+                         const struct mr_program_options *options)
 {
     program->symbol_count = tree->layout.symbol_count;
     program->entry_count = tree->layout.entry_count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MILLRACE_DUMP is a list of stages, whose files go to the folder MILLRACE_DUMP_DIR (by default the working directory), or the name of a folder that receives all
- * stages. A value none of whose words is a stage is a folder; one that is called like a stage is meant by "./ptx". */
+/* MILLRACE_DUMP is a list of stages, whose files go to the folder MILLRACE_DUMP_DIR (by default the working directory),
+ * or the name of a folder that receives all stages. A value none of whose words is a stage is a folder; one that is
+ * called like a stage is meant by "./ptx". */
 #include "compile/dump.h"
 
 #include <fcntl.h>
@@ -14,7 +15,10 @@
 
 static unsigned stage_named(const char *word, size_t length)
 {
-    static const struct { const char *name; unsigned stage; } stages[] = {{ "ptx", MR_DUMP_PTX }, { "ir", MR_DUMP_IR }, { "asm", MR_DUMP_ASM }};
+    static const struct {
+        const char *name;
+        unsigned stage;
+    } stages[] = {{"ptx", MR_DUMP_PTX}, {"ir", MR_DUMP_IR}, {"asm", MR_DUMP_ASM}};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         if (strlen(stages[i].name) == length && memcmp(stages[i].name, word, length) == 0)
             return stages[i].stage;
@@ -24,7 +28,7 @@ static unsigned stage_named(const char *word, size_t length)
 struct mr_dump mr_dump_settings(void)
 {
     const char *value = mr_setting_text(MR_SETTING_DUMP), *in = mr_setting_text(MR_SETTING_DUMP_DIR);
-    struct mr_dump dump = { 0, *in ? in : "." };
+    struct mr_dump dump = {0, *in ? in : "."};
     bool strange = false;
     if (!*value)
         return dump;
@@ -36,7 +40,7 @@ struct mr_dump mr_dump_settings(void)
         word += length + (word[length] == ',');
     }
     if (dump.stages == 0)
-        return (struct mr_dump){ MR_DUMP_ALL, value };
+        return (struct mr_dump){MR_DUMP_ALL, value};
     if (strange)
         mr_log(MR_LOG_WARN, "MILLRACE_DUMP is '%s': its words can be ptx, ir and asm; or it is one folder", value);
     return dump;
@@ -60,7 +64,8 @@ void mr_dump_text(unsigned stage, uint64_t hash, const char *name, const char *s
     if (!(dump.stages & stage) || !text)
         return;
     mkdir(dump.folder, 0777);
-    int need = snprintf(path, sizeof path, "%s/%016llx%s%.200s.%s", dump.folder, (unsigned long long)hash, *name ? "-" : "", name, suffix);
+    int need = snprintf(path, sizeof path, "%s/%016llx%s%.200s.%s", dump.folder, (unsigned long long)hash,
+                        *name ? "-" : "", name, suffix);
     FILE *file = need > 0 && (size_t)need < sizeof path ? open_file(path) : NULL;
     if (!file || fwrite(text, 1, length, file) != length)
         mr_log(MR_LOG_WARN, "cannot write '%s'", path);

@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MR_DUMP_PTX = 1u << 0, MR_DUMP_IR = 1u << 1, MR_DUMP_ASM = 1u << 2, MR_DUMP_ALL = MR_DUMP_PTX | MR_DUMP_IR | MR_DUMP_ASM };
+enum {
+    MR_DUMP_PTX = 1u << 0,
+    MR_DUMP_IR = 1u << 1,
+    MR_DUMP_ASM = 1u << 2,
+    MR_DUMP_ALL = MR_DUMP_PTX | MR_DUMP_IR | MR_DUMP_ASM
+};
 
 struct mr_dump {
     unsigned stages;      /* MR_DUMP_*; 0: nothing is to be written */

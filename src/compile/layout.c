@@ -93,9 +93,11 @@ static bool number_symbols(struct mr_layout *layout)
     uint32_t count = n;
     for (uint32_t f = 0; f < module->function_count; f++) {
         const struct mr_ptx_function *func = module->functions[f];
-        uint32_t symbol = func->alias_of && (!func->has_body || func->is_entry) ? mr_layout_symbol(layout, mr_layout_resolve(func)) : MR_LAYOUT_NONE;
+        uint32_t symbol = func->alias_of && (!func->has_body || func->is_entry)
+                              ? mr_layout_symbol(layout, mr_layout_resolve(func))
+                              : MR_LAYOUT_NONE;
         if (symbol != MR_LAYOUT_NONE)
-            pairs[count++] = (struct pair){ func, symbol };
+            pairs[count++] = (struct pair){func, symbol};
     }
     fill_index(layout, pairs, count);
     mr_free(pairs);
@@ -158,7 +160,8 @@ static void place_all(const struct mr_reach *reach, struct mr_layout_entry *entr
             place_shared(entry, entry->reachable[r]->vars[i], dynamic);
 }
 
-static bool layout_entry(struct mr_reach *reach, const uint64_t *deepest, uint64_t dynamic_align, struct mr_layout_entry *entry)
+static bool layout_entry(struct mr_reach *reach, const uint64_t *deepest, uint64_t dynamic_align,
+                         struct mr_layout_entry *entry)
 {
     mr_reach_walk(reach, entry->func);
     size_t room = reach->variable_count;
@@ -188,7 +191,8 @@ static uint64_t dynamic_alignment(const struct mr_ptx_module *module)
 {
     uint64_t alignment = 16;
     for (uint32_t i = 0; i < module->var_count; i++)
-        if (module->vars[i]->space == MR_PTX_SPACE_SHARED && module->vars[i]->incomplete && module->vars[i]->align > alignment)
+        if (module->vars[i]->space == MR_PTX_SPACE_SHARED && module->vars[i]->incomplete &&
+            module->vars[i]->align > alignment)
             alignment = module->vars[i]->align;
     return alignment;
 }

@@ -48,18 +48,19 @@ struct mr_layout_entry {
     uint32_t shared_count;
     uint64_t static_shared;          /* bytes of the static part */
     uint64_t dynamic_offset;         /* where dynamic memory begins, 16-aligned at least */
-    uint64_t local_bytes;            /* .local bytes of a thread: the entry's and those of the deepest chain of its calls (frames.h) */
+    uint64_t
+        local_bytes; /* .local bytes of a thread: the entry's and those of the deepest chain of its calls (frames.h) */
     bool calls_indirectly;
-    bool prints;                  /* it may call vprintf */
+    bool prints; /* it may call vprintf */
 };
 
 struct mr_layout {
     const struct mr_ptx_module *module;
     struct mr_layout_symbol *symbols;
     uint32_t symbol_count, variable_count; /* variables come first */
-    struct mr_layout_entry *entries;       /* kernels with a body, in module order */
+    struct mr_layout_entry *entries; /* kernels with a body, in module order */
     uint32_t entry_count;
-    const void **index;                    /* sorted symbol pointers; private */
+    const void **index; /* sorted symbol pointers; private */
     uint32_t *index_symbol;
     uint32_t index_count;
 };
@@ -67,8 +68,7 @@ struct mr_layout {
 #define MR_LAYOUT_NONE UINT32_MAX
 
 /* Fills *layout from a verified module. False when memory is short; *layout is then empty. */
-bool mr_layout_build(const struct mr_ptx_module *module, struct mr_layout *layout)
-    __attribute__((warn_unused_result));
+bool mr_layout_build(const struct mr_ptx_module *module, struct mr_layout *layout) __attribute__((warn_unused_result));
 
 /* Frees what mr_layout_build() made; an empty layout is allowed. */
 void mr_layout_clear(struct mr_layout *layout);

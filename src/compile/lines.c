@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading line tables. (DWARF 4, 6.2: Line Number Information.)
  *
- * The object is as the code generator made it, relocations not applied: the one place of a table that needs one is where a sequence says at which address
- * it begins. Section headers have addresses (loader.c, placed_copy). */
+ * The object is as the code generator made it, relocations not applied: the one place of a table that needs one is
+ * where a sequence says at which address it begins. Section headers have addresses (loader.c, placed_copy). */
 #include "compile/lines.h"
 
 #include <string.h>
@@ -21,12 +21,12 @@ struct reader {
 
 static bool open_object(struct object *object, const unsigned char *bytes, size_t size)
 {
-    *object = (struct object){ .bytes = bytes, .size = size };
+    *object = (struct object){.bytes = bytes, .size = size};
     if (!bytes || size < sizeof object->header)
         return false;
     memcpy(&object->header, bytes, sizeof object->header);
     return object->header.e_shentsize == sizeof(Elf64_Shdr) && object->header.e_shoff <= size &&
-        (uint64_t)object->header.e_shnum * sizeof(Elf64_Shdr) <= size - object->header.e_shoff;
+           (uint64_t)object->header.e_shnum * sizeof(Elf64_Shdr) <= size - object->header.e_shoff;
 }
 
 /* Section `index`, whose contents are inside the file; false if there is none. */
@@ -35,7 +35,8 @@ static bool section_at(const struct object *object, unsigned index, Elf64_Shdr *
     if (index >= object->header.e_shnum)
         return false;
     memcpy(section, object->bytes + object->header.e_shoff + (size_t)index * sizeof *section, sizeof *section);
-    return section->sh_type == SHT_NOBITS || (section->sh_offset <= object->size && section->sh_size <= object->size - section->sh_offset);
+    return section->sh_type == SHT_NOBITS ||
+           (section->sh_offset <= object->size && section->sh_size <= object->size - section->sh_offset);
 }
 
 /* A text in a table of strings, or "". */
@@ -113,7 +114,8 @@ static uint64_t relocated(const struct table *table, const unsigned char *place,
 {
     for (uint64_t i = 0; i < table->relocations.sh_size / sizeof(Elf64_Rela); i++) {
         Elf64_Rela relocation;
-        memcpy(&relocation, table->object->bytes + table->relocations.sh_offset + i * sizeof relocation, sizeof relocation);
+        memcpy(&relocation, table->object->bytes + table->relocations.sh_offset + i * sizeof relocation,
+               sizeof relocation);
         if (relocation.r_offset != (uint64_t)(place - table->start))
             continue;
         uint64_t address = symbol_address(table->object, table->relocations.sh_link, ELF64_R_SYM(relocation.r_info));
@@ -191,11 +193,12 @@ static void read_table(struct table *table, struct reader *whole)
     run_table(table, &program);
 }
 
-void mr_lines_each(const unsigned char *bytes, size_t size, void (*row)(void *data, uint64_t address, uint32_t line, bool end), void *data)
+void mr_lines_each(const unsigned char *bytes, size_t size,
+                   void (*row)(void *data, uint64_t address, uint32_t line, bool end), void *data)
 {
     struct object object;
-    Elf64_Shdr section, lines = { .sh_size = 0 };
-    struct table table = { .object = &object, .row = row, .data = data };
+    Elf64_Shdr section, lines = {.sh_size = 0};
+    struct table table = {.object = &object, .row = row, .data = data};
     unsigned found = 0;
     if (!open_object(&object, bytes, size))
         return;
@@ -209,12 +212,16 @@ void mr_lines_each(const unsigned char *bytes, size_t size, void (*row)(void *da
         if (section_at(&object, i, &section) && section.sh_type == SHT_RELA && section.sh_info == found)
             table.relocations = section;
     table.start = bytes + lines.sh_offset;
-    struct reader reader = { .at = table.start, .end = table.start + lines.sh_size };
+    struct reader reader = {.at = table.start, .end = table.start + lines.sh_size};
     while (found && !reader.bad && reader.at < reader.end)
         read_table(&table, &reader);
 }
 
-struct search { uint64_t address, from; uint32_t line, known, result; bool inside; };
+struct search {
+    uint64_t address, from;
+    uint32_t line, known, result;
+    bool inside;
+};
 
 /* Code that belongs to no line stands with what it was made for: the latest line before it. */
 static void search_row(void *data, uint64_t address, uint32_t line, bool end)
@@ -230,12 +237,13 @@ static void search_row(void *data, uint64_t address, uint32_t line, bool end)
 
 uint32_t mr_lines_find(const unsigned char *object, size_t size, uint64_t address)
 {
-    struct search search = { .address = address };
+    struct search search = {.address = address};
     mr_lines_each(object, size, search_row, &search);
     return search.result;
 }
 
-void mr_lines_functions(const unsigned char *bytes, size_t size, void (*found)(void *data, const char *name, uint64_t address, uint64_t count), void *data)
+void mr_lines_functions(const unsigned char *bytes, size_t size,
+                        void (*found)(void *data, const char *name, uint64_t address, uint64_t count), void *data)
 {
     struct object object;
     Elf64_Shdr table, section;
@@ -247,8 +255,10 @@ void mr_lines_functions(const unsigned char *bytes, size_t size, void (*found)(v
         for (uint64_t s = 0; s < table.sh_size / sizeof(Elf64_Sym); s++) {
             Elf64_Sym symbol;
             memcpy(&symbol, bytes + table.sh_offset + s * sizeof symbol, sizeof symbol);
-            if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size && section_at(&object, symbol.st_shndx, &section) && section.sh_addr)
-                found(data, text_at(&object, table.sh_link, symbol.st_name), section.sh_addr + symbol.st_value, symbol.st_size);
+            if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size &&
+                section_at(&object, symbol.st_shndx, &section) && section.sh_addr)
+                found(data, text_at(&object, table.sh_link, symbol.st_name), section.sh_addr + symbol.st_value,
+                      symbol.st_size);
         }
     }
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The object loader. (System V ABI, ELF-64 object files; its x86-64 supplement for the relocations.)
  *
- * Three passes over the section table: read and check, place, relocate. Everything goes into one mapping: code first, then stubs and addresses that
- * the relocations ask for, then read-only data on pages of its own. The mapping is writable while it is filled in; then its code part is
- * made executable and all of it read-only. Sections that would have to stay writable are refused: a kernel has no state of its own.
+ * Three passes over the section table: read and check, place, relocate. Everything goes into one mapping: code first,
+ * then stubs and addresses that the relocations ask for, then read-only data on pages of its own. The mapping is
+ * writable while it is filled in; then its code part is made executable and all of it read-only. Sections that would
+ * have to stay writable are refused: a kernel has no state of its own.
  *
  * Undefined symbols are refused too, except for the functions in library_calls.def. */
 #include "compile/loader.h"
@@ -84,8 +85,8 @@ static bool read_header(struct loading *loading)
     if (loading->size < sizeof *header || loading->size > OBJECT_MAX)
         return refuse(loading, "the object has %zu bytes", loading->size);
     memcpy(header, loading->file, sizeof *header);
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-        header->e_type != ET_REL)
+    if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+        header->e_ident[EI_DATA] != ELFDATA2LSB || header->e_type != ET_REL)
         return refuse(loading, "not a relocatable 64-bit ELF object");
 #if defined(__x86_64__)
     if (header->e_machine != EM_X86_64)
@@ -93,8 +94,8 @@ static bool read_header(struct loading *loading)
 #else
     return refuse(loading, "loading objects for this machine is not supported yet");
 #endif
-    if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0 || !in_file(loading, header->e_shoff,
-        (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
+    if (header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shnum == 0 ||
+        !in_file(loading, header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr)))
         return refuse(loading, "a section table outside of the file");
     loading->section_table = loading->file + header->e_shoff;
     loading->section_count = header->e_shnum;
@@ -113,8 +114,8 @@ static bool read_symbols(struct loading *loading)
             section.sh_entsize != sizeof(Elf64_Sym))
             return refuse(loading, "a broken symbol table");
         Elf64_Shdr strings = section_at(loading, section.sh_link);
-        if (strings.sh_type != SHT_STRTAB || !in_file(loading, strings.sh_offset, strings.sh_size) || strings.sh_size == 0 ||
-            loading->file[strings.sh_offset + strings.sh_size - 1] != '\0')
+        if (strings.sh_type != SHT_STRTAB || !in_file(loading, strings.sh_offset, strings.sh_size) ||
+            strings.sh_size == 0 || loading->file[strings.sh_offset + strings.sh_size - 1] != '\0')
             return refuse(loading, "a broken string table");
         loading->symbols = loading->file + section.sh_offset;
         loading->symbol_count = section.sh_size / sizeof(Elf64_Sym);
@@ -127,7 +128,8 @@ static bool read_symbols(struct loading *loading)
 /* True for what a program needs at run time: code and data, but neither notes nor unwind tables. */
 static bool is_wanted(const Elf64_Shdr *section)
 {
-    return (section->sh_flags & SHF_ALLOC) && (section->sh_type == SHT_PROGBITS || section->sh_type == SHT_NOBITS) && section->sh_size > 0;
+    return (section->sh_flags & SHF_ALLOC) && (section->sh_type == SHT_PROGBITS || section->sh_type == SHT_NOBITS) &&
+           section->sh_size > 0;
 }
 
 static const char *section_name(const struct loading *loading, const Elf64_Shdr *section)
@@ -136,8 +138,8 @@ static const char *section_name(const struct loading *loading, const Elf64_Shdr 
     if (index >= loading->section_count)
         return "";
     Elf64_Shdr names = section_at(loading, index);
-    if (names.sh_type != SHT_STRTAB || !in_file(loading, names.sh_offset, names.sh_size) || section->sh_name >= names.sh_size ||
-        loading->file[names.sh_offset + names.sh_size - 1] != '\0')
+    if (names.sh_type != SHT_STRTAB || !in_file(loading, names.sh_offset, names.sh_size) ||
+        section->sh_name >= names.sh_size || loading->file[names.sh_offset + names.sh_size - 1] != '\0')
         return "";
     return (const char *)loading->file + names.sh_offset + section->sh_name;
 }
@@ -160,7 +162,8 @@ static bool place_kind(struct loading *loading, bool code, size_t *at)
         uint64_t align = section.sh_addralign ? section.sh_addralign : 1;
         if ((align & (align - 1)) != 0 || align > ALIGN_MAX)
             return refuse(loading, "a section aligned to %llu", (unsigned long long)align);
-        if (section.sh_size > OBJECT_MAX || (section.sh_type != SHT_NOBITS && !in_file(loading, section.sh_offset, section.sh_size)))
+        if (section.sh_size > OBJECT_MAX ||
+            (section.sh_type != SHT_NOBITS && !in_file(loading, section.sh_offset, section.sh_size)))
             return refuse(loading, "a section outside of the file");
         *at = (*at + align - 1) & ~(size_t)(align - 1);
         loading->offsets[i] = *at;
@@ -179,7 +182,8 @@ static bool relocations_of(struct loading *loading, unsigned index, Elf64_Shdr *
     if ((section->sh_type != SHT_RELA && section->sh_type != SHT_REL) || section->sh_info >= loading->section_count ||
         loading->offsets[section->sh_info] == NOT_LOADED)
         return true;
-    if (section->sh_type == SHT_REL || section->sh_entsize != sizeof(Elf64_Rela) || !in_file(loading, section->sh_offset, section->sh_size))
+    if (section->sh_type == SHT_REL || section->sh_entsize != sizeof(Elf64_Rela) ||
+        !in_file(loading, section->sh_offset, section->sh_size))
         return refuse(loading, "a broken relocation table");
     *count = section->sh_size / sizeof(Elf64_Rela);
     return true;
@@ -195,9 +199,12 @@ static Elf64_Rela relocation_at(const struct loading *loading, const Elf64_Shdr 
 static bool wants_slot(const struct loading *loading, const Elf64_Rela *relocation)
 {
     switch (ELF64_R_TYPE(relocation->r_info)) {
-    case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX: case R_X86_64_REX_GOTPCRELX:
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
+    case R_X86_64_REX_GOTPCRELX:
         return true;
-    case R_X86_64_PLT32: case R_X86_64_PC32:
+    case R_X86_64_PLT32:
+    case R_X86_64_PC32:
         return symbol_at(loading, ELF64_R_SYM(relocation->r_info)).st_shndx == SHN_UNDEF;
     default:
         return false;
@@ -244,19 +251,24 @@ static bool place_sections(struct loading *loading)
         if (loading->offsets[i] != NOT_LOADED && !(section_at(loading, i).sh_flags & SHF_EXECINSTR))
             loading->offsets[i] += loading->data_offset;
     /* The addresses behind the stubs follow the data. */
-    loading->total = loading->data_offset + ((data + 15) & ~(size_t)15) + (size_t)loading->slot_count * sizeof(uint64_t);
+    loading->total =
+        loading->data_offset + ((data + 15) & ~(size_t)15) + (size_t)loading->slot_count * sizeof(uint64_t);
     return true;
 }
 
-/* These convert between halves and other numbers, whose types not every compiler of C has; here only their addresses are wanted. */
+/* These convert between halves and other numbers, whose types not every compiler of C has; here only their addresses
+ * are wanted. */
 void __extendhfsf2(void);
 void __truncsfhf2(void);
 void __truncdfhf2(void);
 
 static uint64_t library_address(const char *name)
 {
-    static const struct { const char *name; void (*function)(void); } calls[] = {
-#define MR_LIBRARY_CALL(name) { #name, (void (*)(void))name },
+    static const struct {
+        const char *name;
+        void (*function)(void);
+    } calls[] = {
+#define MR_LIBRARY_CALL(name) {#name, (void (*)(void))name},
 #include "compile/library_calls.def"
 #undef MR_LIBRARY_CALL
     };
@@ -328,16 +340,20 @@ static bool apply(struct loading *loading, const Elf64_Rela *relocation, unsigne
     uint64_t target, from = (uint64_t)(uintptr_t)place, value;
     uint32_t slot = loading->slots[symbol];
     switch (type) {
-    case R_X86_64_GOTPCREL: case R_X86_64_GOTPCRELX: case R_X86_64_REX_GOTPCRELX:
+    case R_X86_64_GOTPCREL:
+    case R_X86_64_GOTPCRELX:
+    case R_X86_64_REX_GOTPCRELX:
         target = (uint64_t)(uintptr_t)slot_address(loading, slot);
         break;
-    case R_X86_64_PC32: case R_X86_64_PLT32:
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32:
         if (symbol_at(loading, symbol).st_shndx == SHN_UNDEF) {
             target = (uint64_t)(uintptr_t)slot_stub(loading, slot);
             break;
         }
         /* fall through */
-    case R_X86_64_64: case R_X86_64_PC64:
+    case R_X86_64_64:
+    case R_X86_64_PC64:
         if (!symbol_address(loading, symbol, &target))
             return false;
         break;
@@ -375,8 +391,10 @@ static bool find_function(struct loading *loading, const char *name, void **addr
         Elf64_Sym symbol = symbol_at(loading, i);
         if (symbol.st_name >= loading->strings_size || strcmp(loading->strings + symbol.st_name, name) != 0)
             continue;
-        if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= loading->section_count || loading->offsets[symbol.st_shndx] == NOT_LOADED ||
-            !(section_at(loading, symbol.st_shndx).sh_flags & SHF_EXECINSTR) || symbol.st_value >= section_at(loading, symbol.st_shndx).sh_size)
+        if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= loading->section_count ||
+            loading->offsets[symbol.st_shndx] == NOT_LOADED ||
+            !(section_at(loading, symbol.st_shndx).sh_flags & SHF_EXECINSTR) ||
+            symbol.st_value >= section_at(loading, symbol.st_shndx).sh_size)
             return refuse(loading, "the symbol '%.60s' is not a function", name);
         *address = loading->map + loading->offsets[symbol.st_shndx] + symbol.st_value;
         return true;
@@ -424,7 +442,7 @@ static unsigned char *placed_copy(const struct loading *loading)
 
 bool mr_loader_load(const void *object, size_t size, const char *symbol, struct mr_loaded *out, char *why, size_t room)
 {
-    struct loading loading = { .file = object, .size = size, .why = why, .room = room };
+    struct loading loading = {.file = object, .size = size, .why = why, .room = room};
     long page = sysconf(_SC_PAGESIZE);
     loading.page = page > 0 ? (size_t)page : PAGE;
     bool good = read_header(&loading) && read_symbols(&loading);
@@ -445,7 +463,7 @@ bool mr_loader_load(const void *object, size_t size, const char *symbol, struct 
     if (!good) {
         if (loading.map)
             munmap(loading.map, loading.total);
-        *out = (struct mr_loaded){ .no_memory = loading.no_memory };
+        *out = (struct mr_loaded){.no_memory = loading.no_memory};
         return false;
     }
     out->map = loading.map;
@@ -460,5 +478,5 @@ void mr_loader_unload(struct mr_loaded *loaded)
     if (loaded->map)
         munmap(loaded->map, loaded->bytes);
     mr_free(loaded->object);
-    *loaded = (struct mr_loaded){ .map = NULL };
+    *loaded = (struct mr_loaded){.map = NULL};
 }

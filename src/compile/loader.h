@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loader for the relocatable objects that the code generator makes and the disk cache keeps.
  *
- * It knows just what position-independent code needs, with no symbols undefined but those of library_calls.def, and checks every number in the file before it uses it: the cache
- * folder belongs to the user, and what is written there must not break more than the kernel that is loaded. */
+ * It knows just what position-independent code needs, with no symbols undefined but those of library_calls.def, and
+ * checks every number in the file before it uses it: the cache folder belongs to the user, and what is written there
+ * must not break more than the kernel that is loaded. */
 #ifndef MR_COMPILE_LOADER_H
 #define MR_COMPILE_LOADER_H
 
@@ -20,8 +21,8 @@ struct mr_loaded {
     bool no_memory;  /* loading failed for want of memory, not because of the object */
 };
 
-/* Loads the ELF relocatable object of `size` bytes and finds the function `symbol` in it. False with a text of what is wrong with it in `why` (cut to
- * `room`, NUL-terminated). `object` may be unaligned and is not kept. Any thread. */
+/* Loads the ELF relocatable object of `size` bytes and finds the function `symbol` in it. False with a text of what is
+ * wrong with it in `why` (cut to `room`, NUL-terminated). `object` may be unaligned and is not kept. Any thread. */
 bool mr_loader_load(const void *object, size_t size, const char *symbol, struct mr_loaded *out, char *why, size_t room)
     __attribute__((warn_unused_result));
 

@@ -20,16 +20,18 @@ static int compare(const void *left, const void *right)
 
 bool mr_names_sort(struct mr_program *program)
 {
-    struct mr_name *entries = mr_alloc(program->entry_count * sizeof *entries), *variables = mr_alloc(program->symbol_count * sizeof *variables);
+    struct mr_name *entries = mr_alloc(program->entry_count * sizeof *entries),
+                   *variables = mr_alloc(program->symbol_count * sizeof *variables);
     program->entry_names = entries;
     program->variable_names = variables;
     if (!entries || !variables)
         return false;
     for (size_t i = 0; i < program->entry_count; i++)
-        entries[i] = (struct mr_name){ .name = program->entries[i].name, .index = (uint32_t)i };
+        entries[i] = (struct mr_name){.name = program->entries[i].name, .index = (uint32_t)i};
     for (size_t i = 0; i < program->symbol_count; i++)
         if (program->symbols[i].what == MR_SYMBOL_VARIABLE)
-            variables[program->variable_count++] = (struct mr_name){ .name = program->symbols[i].name, .index = (uint32_t)i, .hidden = !program->symbols[i].visible };
+            variables[program->variable_count++] = (struct mr_name){
+                .name = program->symbols[i].name, .index = (uint32_t)i, .hidden = !program->symbols[i].visible};
     qsort(entries, program->entry_count, sizeof *entries, compare);
     qsort(variables, program->variable_count, sizeof *variables, compare);
     return true;

@@ -3,8 +3,9 @@
  *
  * map: /tmp/perf-PID.map, a line of text for each function, which `perf report` reads by itself: names only.
  *
- * jitdump: jit-PID.dump in the folder that MILLRACE_DUMP or MILLRACE_DUMP_DIR names or else in the working directory, which `perf inject --jit` turns into objects with names,
- * code and lines. perf learns of the file by an executable mapping of it, and compares its times with those of samples, hence `perf record -k mono`. (Linux,
+ * jitdump: jit-PID.dump in the folder that MILLRACE_DUMP or MILLRACE_DUMP_DIR names or else in the working directory,
+ * which `perf inject --jit` turns into objects with names, code and lines. perf learns of the file by an executable
+ * mapping of it, and compares its times with those of samples, hence `perf record -k mono`. (Linux,
  * tools/perf/Documentation: jit-interface.txt, jitdump-specification.txt.) */
 #include "compile/perf.h"
 
@@ -33,11 +34,27 @@
 #define DUMP_MAGIC 0x4a695444u
 enum { RECORD_LOAD = 0, RECORD_LINES = 2 };
 
-struct file_header { uint32_t magic, version, size, machine, unused, pid; uint64_t time, flags; };
-struct record_header { uint32_t kind, size; uint64_t time; };
-struct load_record { struct record_header head; uint32_t pid, tid; uint64_t vma, address, bytes, index; };
-struct lines_record { struct record_header head; uint64_t address, count; };
-struct line_entry { uint64_t address; uint32_t line, discriminator; };
+struct file_header {
+    uint32_t magic, version, size, machine, unused, pid;
+    uint64_t time, flags;
+};
+struct record_header {
+    uint32_t kind, size;
+    uint64_t time;
+};
+struct load_record {
+    struct record_header head;
+    uint32_t pid, tid;
+    uint64_t vma, address, bytes, index;
+};
+struct lines_record {
+    struct record_header head;
+    uint64_t address, count;
+};
+struct line_entry {
+    uint64_t address;
+    uint32_t line, discriminator;
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static FILE *file;        /* NULL: nobody wants to know */
@@ -53,9 +70,10 @@ static bool begin_dump(void)
 #else
     unsigned machine = EM_AARCH64;
 #endif
-    struct file_header header = { DUMP_MAGIC, 1, sizeof header, machine, 0, (uint32_t)getpid(), mr_clock_ns(), 0 };
-    return mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) != MAP_FAILED &&
-        fwrite(&header, sizeof header, 1, file) == 1 && fflush(file) == 0;
+    struct file_header header = {DUMP_MAGIC, 1, sizeof header, machine, 0, (uint32_t)getpid(), mr_clock_ns(), 0};
+    return mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) !=
+               MAP_FAILED &&
+           fwrite(&header, sizeof header, 1, file) == 1 && fflush(file) == 0;
 }
 
 static void begin(void)
@@ -106,7 +124,7 @@ static void note_line(void *data, uint64_t address, uint32_t line, bool end)
     note->count++;
     if (!note->store)
         return;
-    struct line_entry entry = { address, line, 0 };
+    struct line_entry entry = {address, line, 0};
     fwrite(&entry, sizeof entry, 1, file);
     fputs(folder, file);
     fwrite(note->source, strlen(note->source) + 1, 1, file);
@@ -117,10 +135,11 @@ static void dump_lines(struct note *note, uint64_t time)
     note->count = 0;
     note->store = false;
     mr_lines_each(note->loaded->object, note->loaded->object_size, note_line, note);
-    size_t bytes = sizeof(struct lines_record) + note->count * (sizeof(struct line_entry) + strlen(folder) + strlen(note->source) + 1);
+    size_t bytes = sizeof(struct lines_record) +
+                   note->count * (sizeof(struct line_entry) + strlen(folder) + strlen(note->source) + 1);
     if (note->count == 0 || bytes > UINT32_MAX)
         return;
-    struct lines_record record = { { RECORD_LINES, (uint32_t)bytes, time }, note->from, note->count };
+    struct lines_record record = {{RECORD_LINES, (uint32_t)bytes, time}, note->from, note->count};
     fwrite(&record, sizeof record, 1, file);
     note->store = true;
     mr_lines_each(note->loaded->object, note->loaded->object_size, note_line, note);
@@ -141,8 +160,13 @@ static void note_function(void *data, const char *symbol, uint64_t address, uint
     note->from = address;
     note->end = address + bytes;
     dump_lines(note, time);
-    struct load_record record = { { RECORD_LOAD, (uint32_t)(sizeof record + strlen(name) + 1 + bytes), time }, (uint32_t)getpid(),
-        (uint32_t)syscall(SYS_gettid), address, address, bytes, written++ };
+    struct load_record record = {{RECORD_LOAD, (uint32_t)(sizeof record + strlen(name) + 1 + bytes), time},
+                                 (uint32_t)getpid(),
+                                 (uint32_t)syscall(SYS_gettid),
+                                 address,
+                                 address,
+                                 bytes,
+                                 written++};
     fwrite(&record, sizeof record, 1, file);
     fwrite(name, strlen(name) + 1, 1, file);
     fwrite((const void *)(uintptr_t)address, bytes, 1, file);
@@ -153,7 +177,7 @@ void mr_perf_note(const struct mr_loaded *loaded, const char *kernel, const char
     pthread_once(&once, begin);
     if (!file)
         return;
-    struct note note = { .loaded = loaded, .kernel = kernel, .source = source };
+    struct note note = {.loaded = loaded, .kernel = kernel, .source = source};
     mr_lock_take(&lock);
     mr_lines_functions(loaded->object, loaded->object_size, note_function, &note);
     if (fflush(file) != 0)

@@ -5,8 +5,8 @@
 
 #include "compile/loader.h"
 
-/* Notes the functions of loaded code: the kernel as `kernel`, the others by their symbols. `source` names the PTX in debug information. What can't be
- * written is logged once and left out. Any thread. */
+/* Notes the functions of loaded code: the kernel as `kernel`, the others by their symbols. `source` names the PTX in
+ * debug information. What can't be written is logged once and left out. Any thread. */
 void mr_perf_note(const struct mr_loaded *loaded, const char *kernel, const char *source);
 
 #endif

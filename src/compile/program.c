@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: loading an image. Loading does everything that can fail because of the image: the container is opened here, its text goes through build.c. Machine
- * code is made at the first launch with a class of block shapes (variants.c).
+/* Programs: loading an image. Loading does everything that can fail because of the image: the container is opened here,
+ * its text goes through build.c. Machine code is made at the first launch with a class of block shapes (variants.c).
  * (Driver API manual, Module Management: cuModuleLoadDataEx and its statuses.) */
 #include "compile/program.h"
 
@@ -52,7 +52,8 @@ static bool begins_with_version(const char *text, size_t length)
             at++;
         if (length - at < 2 || text[at] != '/' || (text[at + 1] != '/' && text[at + 1] != '*'))
             return length - at >= sizeof word - 1 && memcmp(text + at, word, sizeof word - 1) == 0;
-        const char *end = text[at + 1] == '/' ? memchr(text + at, '\n', length - at) : memmem(text + at + 2, length - at - 2, "*/", 2);
+        const char *end = text[at + 1] == '/' ? memchr(text + at, '\n', length - at)
+                                              : memmem(text + at + 2, length - at - 2, "*/", 2);
         if (!end)
             return false;
         at = (size_t)(end - text) + (text[at + 1] == '/' ? 1 : 2);
@@ -60,7 +61,8 @@ static bool begins_with_version(const char *text, size_t length)
 }
 
 /* Warnings, and for CU_JIT_LOG_VERBOSE what each kernel uses. */
-static void give_info(const struct mr_program *program, const struct mr_tree *tree, struct mr_program_options *options, const struct mr_ptx_diag *diag)
+static void give_info(const struct mr_program *program, const struct mr_tree *tree, struct mr_program_options *options,
+                      const struct mr_ptx_diag *diag)
 {
     char *text = NULL;
     size_t size = 0;
@@ -88,14 +90,17 @@ static CUresult load_text(const char *text, size_t length, struct mr_program_opt
     program->text = mr_cache_hash_of(text, length);
     mr_ptx_diag_init(&diag);
     mr_dump_text(MR_DUMP_PTX, program->text.high, "", "ptx", text, length);
-    CUresult status = mr_code_settings_read(&program->settings) ? mr_program_build(program, text, length, options, &diag, &tree) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult status = mr_code_settings_read(&program->settings)
+                          ? mr_program_build(program, text, length, options, &diag, &tree)
+                          : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && !mr_source_pack(&program->source, text, length))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && program->entry_count > 0 && !mr_compiler_present())
         status = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     if (status != CUDA_SUCCESS) {
         give_log(options->error_log, options->error_room, &options->error_used, mr_ptx_diag_text(&diag));
-        mr_log(MR_LOG_INFO, "PTX refused: %s", status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
+        mr_log(MR_LOG_INFO, "PTX refused: %s",
+               status == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory" : mr_ptx_diag_text(&diag));
         mr_tree_free(tree);
         free_program(program);
     } else {
@@ -112,20 +117,24 @@ static CUresult open_image(const void *image, size_t size, struct mr_program_opt
 {
     options->error_used = options->info_used = 0;
     switch (mr_ptx_container_read(image, size, (uint32_t)options->capability, ptx)) {
-    case MR_PTX_CONTAINER_OK: break;
+    case MR_PTX_CONTAINER_OK:
+        break;
     case MR_PTX_CONTAINER_NO_MEMORY:
         return CUDA_ERROR_OUT_OF_MEMORY;
     case MR_PTX_CONTAINER_NO_BINARY:
-        give_log(options->error_log, options->error_room, &options->error_used, "error: the image has no PTX that suits this device\n");
+        give_log(options->error_log, options->error_room, &options->error_used,
+                 "error: the image has no PTX that suits this device\n");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     default:
-        give_log(options->error_log, options->error_room, &options->error_used, "error: the image is neither PTX nor a fat binary\n");
+        give_log(options->error_log, options->error_room, &options->error_used,
+                 "error: the image is neither PTX nor a fat binary\n");
         return CUDA_ERROR_INVALID_IMAGE;
     }
     if (begins_with_version(ptx->text, ptx->length))
         return CUDA_SUCCESS;
     mr_log(MR_LOG_INFO, "image refused: it does not begin with .version");
-    give_log(options->error_log, options->error_room, &options->error_used, "error: the image does not begin with .version\n");
+    give_log(options->error_log, options->error_room, &options->error_used,
+             "error: the image does not begin with .version\n");
     mr_ptx_text_free(ptx);
     return CUDA_ERROR_INVALID_IMAGE;
 }
@@ -141,14 +150,16 @@ static bool see_container(void *user, const void *data, size_t size, bool reloca
     return !relocatable || walk->take(walk->user, data, size);
 }
 
-CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *user, const void *data, size_t size), void *user)
+CUresult mr_program_images_in(const void *file, size_t size, bool (*take)(void *user, const void *data, size_t size),
+                              void *user)
 {
-    struct image_walk walk = { take, user };
-    const struct mr_ptx_object_visitor visitor = { .user = &walk, .container = see_container };
+    struct image_walk walk = {take, user};
+    const struct mr_ptx_object_visitor visitor = {.user = &walk, .container = see_container};
     return mr_ptx_object_visit(file, size, &visitor) == MR_PTX_OBJECT_OK ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 
-CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options, char **text)
+CUresult mr_program_join(const struct mr_program_image *images, unsigned count, struct mr_program_options *options,
+                         char **text)
 {
     struct mr_ptx_text *texts = mr_calloc(count, sizeof *texts);
     struct mr_ptx_join_input *inputs = mr_calloc(count, sizeof *inputs);
@@ -158,7 +169,7 @@ CUresult mr_program_join(const struct mr_program_image *images, unsigned count, 
         status = open_image(images[opened].data, images[opened].size, options, &texts[opened]);
         if (status != CUDA_SUCCESS)
             break;
-        inputs[opened] = (struct mr_ptx_join_input){ texts[opened].text, texts[opened].length };
+        inputs[opened] = (struct mr_ptx_join_input){texts[opened].text, texts[opened].length};
         opened++;
     }
     if (status == CUDA_SUCCESS) {
@@ -198,7 +209,8 @@ bool mr_program_try_hold(struct mr_program *program)
 {
     uint32_t references = atomic_load_explicit(&program->references, memory_order_relaxed);
     while (references != 0)
-        if (atomic_compare_exchange_weak_explicit(&program->references, &references, references + 1, memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&program->references, &references, references + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
             return true;
     return false;
 }

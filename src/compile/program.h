@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load except for its machine code, which is added under
- * `lock` and read without one, and its tree, which comes and goes (trees.c). */
+/* The inside of struct mr_program; private to src/compile. A program never changes after mr_program_load except for its
+ * machine code, which is added under `lock` and read without one, and its tree, which comes and goes (trees.c). */
 #ifndef MR_COMPILE_PROGRAM_H
 #define MR_COMPILE_PROGRAM_H
 
@@ -21,25 +21,28 @@
 struct mr_wanted {
     struct mr_program *program;
     size_t entry;
-    unsigned shape;                        /* MR_SHAPE_* */
-    bool hurry;                            /* a first version, made in a hurry */
-    unsigned stages;                       /* to write to files (MR_DUMP_*): with these, code is always made */
+    unsigned shape; /* MR_SHAPE_* */
+    bool hurry; /* a first version, made in a hurry */
+    unsigned stages; /* to write to files (MR_DUMP_*): with these, code is always made */
 };
 
 /* Machine code of one entry for one class of block shapes; lives as long as its program. */
 struct mr_variant {
     struct mr_code code;
     struct mr_loaded loaded;
-    struct mr_debugger_object *seen;       /* by debuggers; NULL: not */
-    struct mr_variant *first;              /* the version that this one has taken the place of, with its code still in use; NULL: none */
+    struct mr_debugger_object *seen; /* by debuggers; NULL: not */
+    struct mr_variant
+        *first; /* the version that this one has taken the place of, with its code still in use; NULL: none */
     /* Of a version in a hurry: */
     struct mr_tier tier;
-    struct mr_wanted better;               /* what takes its place, */
+    struct mr_wanted better; /* what takes its place, */
     enum { MR_TIER_IDLE, MR_TIER_WATCHED, MR_TIER_HOT } stage; /* under tiers.c's lock, as the next one: */
-    struct mr_list link;                   /* in one of tiers.c's lists unless it is idle */
+    struct mr_list link; /* in one of tiers.c's lists unless it is idle */
 };
 
-struct mr_entry_code { _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT]; };
+struct mr_entry_code {
+    _Atomic(struct mr_variant *) variants[MR_SHAPE_COUNT];
+};
 
 /* What machine code is made from. */
 struct mr_tree {
@@ -48,14 +51,17 @@ struct mr_tree {
 };
 
 /* The PTX, as one block of LZ4. */
-struct mr_source { char *packed; size_t packed_size, length; };
+struct mr_source {
+    char *packed;
+    size_t packed_size, length;
+};
 
-/* The environment's word on machine code, as it was when the program was loaded: a thread of our own, which makes code later, must not read what the program's threads
- * may be changing. */
+/* The environment's word on machine code, as it was when the program was loaded: a thread of our own, which makes code
+ * later, must not read what the program's threads may be changing. */
 struct mr_code_settings {
-    char *cpu, *features;                  /* NULL: of this processor */
+    char *cpu, *features; /* NULL: of this processor */
     bool note_accesses;
-    uint64_t enough;                       /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
+    uint64_t enough; /* ns until a kernel is hot; 0: optimised at once; UINT64_MAX: by the code's size */
 };
 
 /* A name and what bears it; names.c. */
@@ -68,28 +74,30 @@ struct mr_name {
 struct mr_program {
     _Atomic uint32_t references;
     struct mr_source source;
-    struct mr_cache_key text;              /* hash of the PTX */
+    struct mr_cache_key text; /* hash of the PTX */
     unsigned optimisation;
-    bool level_is_said;                    /* by the program that loads it: there is one version, of that level */
+    bool level_is_said; /* by the program that loads it: there is one version, of that level */
     struct mr_code_settings settings;
     struct mr_symbol *symbols;
     size_t symbol_count;
     struct mr_entry *entries;
     size_t entry_count;
-    struct mr_entry_code *code;            /* entry_count */
-    char *names;                           /* of symbols and entries, one after the other */
-    struct mr_name *entry_names;           /* entry_count, sorted */
-    struct mr_name *variable_names;        /* variable_count, sorted */
+    struct mr_entry_code *code; /* entry_count */
+    char *names; /* of symbols and entries, one after the other */
+    struct mr_name *entry_names; /* entry_count, sorted */
+    struct mr_name *variable_names; /* variable_count, sorted */
     size_t variable_count;
-    mr_lock lock;                          /* held while an entry of this program is compiled */
-    struct mr_list kept_link;              /* in trees.c's list while `kept` is there; these two are under its lock */
+    mr_lock lock; /* held while an entry of this program is compiled */
+    struct mr_list kept_link; /* in trees.c's list while `kept` is there; these two are under its lock */
     struct mr_tree *kept;
 };
 
-/* build.c: from text to a program that is ready except for machine code, and to the tree in *out; the reasons of a refusal go to `diag`. options->capability 0
- * becomes the one that the text states. Whether it fails or not, what the program got is freed by mr_program_forget. */
-CUresult mr_program_build(struct mr_program *program, const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
-    struct mr_tree **out) __attribute__((warn_unused_result));
+/* build.c: from text to a program that is ready except for machine code, and to the tree in *out; the reasons of a
+ * refusal go to `diag`. options->capability 0 becomes the one that the text states. Whether it fails or not, what the
+ * program got is freed by mr_program_forget. */
+CUresult mr_program_build(struct mr_program *program, const char *text, size_t length,
+                          struct mr_program_options *options, struct mr_ptx_diag *diag, struct mr_tree **out)
+    __attribute__((warn_unused_result));
 CUresult mr_program_status_of(const struct mr_ptx_diag *diag);
 
 /* The tree of a text that was built before: NULL when memory is short. */
@@ -102,8 +110,9 @@ bool mr_program_try_hold(struct mr_program *program) __attribute__((warn_unused_
 /* trees.c: false when memory is short; source->packed is freed with mr_free. */
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length) __attribute__((warn_unused_result));
 
-/* The trees of the programs that were used last are kept. mr_tree_take: a tree of the program's, which is then the caller's; NULL when memory is short. mr_tree_keep
- * gives it back, NULL is allowed; mr_tree_forget frees what is kept. Any thread that holds the program may call the first two. */
+/* The trees of the programs that were used last are kept. mr_tree_take: a tree of the program's, which is then the
+ * caller's; NULL when memory is short. mr_tree_keep gives it back, NULL is allowed; mr_tree_forget frees what is kept.
+ * Any thread that holds the program may call the first two. */
 struct mr_tree *mr_tree_take(struct mr_program *program) __attribute__((warn_unused_result));
 void mr_tree_keep(struct mr_program *program, struct mr_tree *tree);
 void mr_tree_forget(struct mr_program *program);
@@ -112,9 +121,11 @@ void mr_tree_forget(struct mr_program *program);
 bool mr_code_settings_read(struct mr_code_settings *settings) __attribute__((warn_unused_result));
 void mr_code_settings_clear(struct mr_code_settings *settings);
 
-/* What is wanted, from the cache or made, into *variant, which is zeroed. Any thread that holds the program may call it. */
-CUresult mr_variant_make(const struct mr_wanted *wanted, struct mr_variant *variant) __attribute__((warn_unused_result));
-void mr_variant_free(struct mr_variant *variant);   /* with the one whose place it has taken; NULL is allowed */
+/* What is wanted, from the cache or made, into *variant, which is zeroed. Any thread that holds the program may call
+ * it. */
+CUresult mr_variant_make(const struct mr_wanted *wanted, struct mr_variant *variant)
+    __attribute__((warn_unused_result));
+void mr_variant_free(struct mr_variant *variant); /* with the one whose place it has taken; NULL is allowed */
 
 /* tiers.c: makes a version in a hurry one that gets replaced by `better` when it has run for `enough` ns. */
 void mr_tier_begin(struct mr_variant *variant, const struct mr_wanted *better, uint64_t enough);
@@ -130,7 +141,8 @@ void mr_program_put_uses(FILE *file, const struct mr_program *program, const str
 bool mr_names_sort(struct mr_program *program) __attribute__((warn_unused_result));
 
 /* Fills in symbols, entries and names from the tree, of which nothing is borrowed. False when memory is short. */
-bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree, const struct mr_program_options *options) __attribute__((warn_unused_result));
+bool mr_program_describe(struct mr_program *program, const struct mr_tree *tree,
+                         const struct mr_program_options *options) __attribute__((warn_unused_result));
 void mr_program_forget(struct mr_program *program);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel reaches; reach.h tells how. A function or variable counts as met when it bears the number of the turn, so nothing is cleared between turns. */
+/* What a kernel reaches; reach.h tells how. A function or variable counts as met when it bears the number of the turn,
+ * so nothing is cleared between turns. */
 #include "compile/reach.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static bool meet(uint32_t *met, uint32_t turn)
 static bool note_function(struct mr_reach *reach, const struct mr_ptx_function *func)
 {
     func = mr_layout_resolve(func);
-    return !func || !func->has_body || !meet(&reach->function_turn[func->index], reach->turn) || note(reach, func->index);
+    return !func || !func->has_body || !meet(&reach->function_turn[func->index], reach->turn) ||
+           note(reach, func->index);
 }
 
 static bool note_calls(struct mr_reach *reach, const struct mr_ptx_function *func, struct mr_reach_body *body)
@@ -110,15 +112,17 @@ static bool note_pinned(struct mr_reach *reach)
 
 bool mr_reach_begin(struct mr_reach *reach, const struct mr_ptx_module *module)
 {
-    size_t functions = module->function_count ? module->function_count : 1, variables = module->var_count ? module->var_count : 1;
-    *reach = (struct mr_reach){ .module = module };
+    size_t functions = module->function_count ? module->function_count : 1,
+           variables = module->var_count ? module->var_count : 1;
+    *reach = (struct mr_reach){.module = module};
     reach->bodies = mr_calloc(functions, sizeof *reach->bodies);
     reach->targets = mr_calloc(functions, sizeof *reach->targets);
     reach->function_turn = mr_calloc(functions, sizeof *reach->function_turn);
     reach->functions = mr_calloc(functions, sizeof *reach->functions);
     reach->var_turn = mr_calloc(variables, sizeof *reach->var_turn);
     reach->variables = mr_calloc(variables, sizeof *reach->variables);
-    bool good = reach->bodies && reach->targets && reach->function_turn && reach->functions && reach->var_turn && reach->variables && note_pinned(reach);
+    bool good = reach->bodies && reach->targets && reach->function_turn && reach->functions && reach->var_turn &&
+                reach->variables && note_pinned(reach);
     for (uint32_t f = 0; f < module->function_count && good; f++) {
         const struct mr_ptx_function *func = module->functions[f];
         if (func->address_taken && !func->is_entry)
@@ -179,5 +183,5 @@ void mr_reach_end(struct mr_reach *reach)
     mr_free(reach->var_turn);
     mr_free(reach->functions);
     mr_free(reach->variables);
-    *reach = (struct mr_reach){ .module = NULL };
+    *reach = (struct mr_reach){.module = NULL};
 }

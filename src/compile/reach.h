@@ -3,8 +3,9 @@
 /*
  * What a kernel reaches: the functions that it may call and the shared variables that these name.
  *
- * The bodies of a module are read once, and what each says is noted; an entry then walks over the notes. So a module's layout takes time by the length of its
- * text and, for each entry, by the calls and shared variables of the functions that it reaches, not by the number of functions or variables there are.
+ * The bodies of a module are read once, and what each says is noted; an entry then walks over the notes. So a module's
+ * layout takes time by the length of its text and, for each entry, by the calls and shared variables of the functions
+ * that it reaches, not by the number of functions or variables there are.
  */
 #ifndef MR_COMPILE_REACH_H
 #define MR_COMPILE_REACH_H
@@ -15,8 +16,9 @@
 
 #include "ptx/ptx.h"
 
-/* What one body says, as places in `items`: first the functions that it calls by name, each once, then others whose addresses it takes, both in the order of
- * their first mention, then the shared variables of the module that it names. frames.c reads it, too. */
+/* What one body says, as places in `items`: first the functions that it calls by name, each once, then others whose
+ * addresses it takes, both in the order of their first mention, then the shared variables of the module that it names.
+ * frames.c reads it, too. */
 struct mr_reach_body {
     size_t functions, taken, variables, end;
     bool calls_indirectly, prints;
@@ -41,7 +43,8 @@ struct mr_reach {
     bool prints;                        /* it calls vprintf */
 };
 
-/* Reads the bodies of a verified module, which must outlive *reach. False when memory is short; mr_reach_end is right in either case. */
+/* Reads the bodies of a verified module, which must outlive *reach. False when memory is short; mr_reach_end is right
+ * in either case. */
 bool mr_reach_begin(struct mr_reach *reach, const struct mr_ptx_module *module) __attribute__((warn_unused_result));
 
 /* Fills in what `entry`, a function of the module, reaches; it stays until the next one is asked for. */

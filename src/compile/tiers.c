@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing first versions of kernels' code, made in a hurry, by optimised ones.
  *
- * Whoever runs a first version counts the time (abi/tier.h), and the one that finds the kernel hot puts it on a list here. A thread of our own, made when a first
- * version first runs, makes the better versions one after the other and lets them take the place: a launch under way goes on with it at its next run of blocks. The
- * first version stays as long as its program, for records of launches have its address.
+ * Whoever runs a first version counts the time (abi/tier.h), and the one that finds the kernel hot puts it on a list
+ * here. A thread of our own, made when a first version first runs, makes the better versions one after the other and
+ * lets them take the place: a launch under way goes on with it at its next run of blocks. The first version stays as
+ * long as its program, for records of launches have its address.
  *
- * One run may be all there is: of one block, say, that takes a second. So the thread also looks at runs that are under way, when they may have taken enough time.
+ * One run may be all there is: of one block, say, that takes a second. So the thread also looks at runs that are under
+ * way, when they may have taken enough time.
  *
- * Of a module that has been unloaded meanwhile nothing is made. A version that cannot be made leaves the first one in its place, and is not tried again. */
+ * Of a module that has been unloaded meanwhile nothing is made. A version that cannot be made leaves the first one in
+ * its place, and is not tried again. */
 #include <pthread.h>
 
 #include "base/clock.h"
@@ -15,9 +18,12 @@
 #include "base/memory.h"
 #include "compile/program.h"
 
-static mr_lock lock = MR_LOCK_INIT(TIERS); /* held while a version is put on a list or taken off, and while the second list is looked at */
-static struct mr_list hot = { &hot, &hot }; /* first versions, each with a reference to its program */
-static struct mr_list watched = { &watched, &watched }; /* first versions of which a run has begun, and that may have ended meanwhile; without references */
+static mr_lock lock = MR_LOCK_INIT(
+    TIERS); /* held while a version is put on a list or taken off, and while the second list is looked at */
+static struct mr_list hot = {&hot, &hot}; /* first versions, each with a reference to its program */
+static struct mr_list watched = {
+    &watched,
+    &watched}; /* first versions of which a run has begun, and that may have ended meanwhile; without references */
 static bool made; /* the thread is there, or somebody is making it */
 static _Atomic uint32_t bell; /* rung when something is on the list */
 static _Atomic uint32_t pending; /* versions on the list, and the one that is being replaced */
@@ -42,7 +48,9 @@ static void replace(struct mr_variant *first)
     CUresult status = better ? mr_variant_make(wanted, better) : CUDA_ERROR_OUT_OF_MEMORY;
     if (status != CUDA_SUCCESS) {
         mr_free(better);
-        mr_log(MR_LOG_WARN, "kernel '%s' could not be optimised (status %d); it goes on in its first code, which is slower", name, (int)status);
+        mr_log(MR_LOG_WARN,
+               "kernel '%s' could not be optimised (status %d); it goes on in its first code, which is slower", name,
+               (int)status);
         return;
     }
     better->first = first;
@@ -59,7 +67,8 @@ static void let_go(struct mr_program *program)
         mr_futex_wake(&pending, INT32_MAX);
 }
 
-/* Puts a version on the list, so that nobody has to announce its runs any more; the caller has taken a reference to its program. Lock held. */
+/* Puts a version on the list, so that nobody has to announce its runs any more; the caller has taken a reference to its
+ * program. Lock held. */
 static void put_hot(struct mr_variant *first)
 {
     MR_HELD(&lock);
@@ -79,24 +88,28 @@ static void stop_watching(struct mr_variant *first)
     first->stage = MR_TIER_IDLE;
 }
 
-/* Looks at the run of a version that is watched. How many ns from now to look again; 0 if it is taken off the list. Lock held. */
+/* Looks at the run of a version that is watched. How many ns from now to look again; 0 if it is taken off the list.
+ * Lock held. */
 static uint64_t look_at(struct mr_variant *first, uint64_t now)
 {
     MR_HELD(&lock);
     struct mr_tier *tier = &first->tier;
     uint64_t since = atomic_load_explicit(&tier->since, memory_order_relaxed), run = since < now ? now - since : 0;
-    uint64_t spent = atomic_load_explicit(&tier->spent, memory_order_relaxed), left = spent < tier->enough ? tier->enough - spent : 0;
+    uint64_t spent = atomic_load_explicit(&tier->spent, memory_order_relaxed),
+             left = spent < tier->enough ? tier->enough - spent : 0;
     if (since != 0 && left > run)
         return left - run;
     stop_watching(first);
     if (since == 0)
         atomic_store_explicit(&tier->watched, false, memory_order_relaxed);
-    else if (mr_tier_add(tier, run) && mr_program_try_hold(first->better.program)) /* unless it has ended while we looked */
+    else if (mr_tier_add(tier, run) &&
+             mr_program_try_hold(first->better.program)) /* unless it has ended while we looked */
         put_hot(first);
     return 0;
 }
 
-/* Looks at the runs that have been announced. How many ns from now to look again, UINT64_MAX if there are none, 0 if something is hot. */
+/* Looks at the runs that have been announced. How many ns from now to look again, UINT64_MAX if there are none, 0 if
+ * something is hot. */
 static uint64_t look(void)
 {
     uint64_t next = UINT64_MAX, now = mr_clock_ns();
@@ -134,7 +147,8 @@ static void *tiers_main(void *data)
     return NULL;
 }
 
-/* Rings the bell of the thread, which is made if there is none. Without one nothing gets better, which is no reason to fail: the next kernel tries again. */
+/* Rings the bell of the thread, which is made if there is none. Without one nothing gets better, which is no reason to
+ * fail: the next kernel tries again. */
 static void call_thread(void)
 {
     mr_lock_take(&lock);
@@ -143,7 +157,10 @@ static void call_thread(void)
     mr_lock_drop(&lock);
     int error = make ? mr_thread_start(tiers_main, NULL) : 0;
     if (error != 0) {
-        mr_log(MR_LOG_WARN, "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower", error);
+        mr_log(
+            MR_LOG_WARN,
+            "cannot start a thread that optimises kernels (errno %d): they go on in their first code, which is slower",
+            error);
         mr_lock_take(&lock);
         made = false;
         while (watched.next != &watched)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which programs keep their trees, and the packed text from which the others get one.
  *
- * A syntax tree takes ten to twenty times the memory of its text, and is wanted only while machine code is made. Programs load thousands of modules, and launch each
- * soon afterwards, or have its code on disk. So the trees of the few programs used last are kept; the text of another is unpacked and parsed again, which takes a
- * fiftieth of the time of making code. */
+ * A syntax tree takes ten to twenty times the memory of its text, and is wanted only while machine code is made.
+ * Programs load thousands of modules, and launch each soon afterwards, or have its code on disk. So the trees of the
+ * few programs used last are kept; the text of another is unpacked and parsed again, which takes a fiftieth of the time
+ * of making code. */
 #include <lz4.h>
 
 #include "base/memory.h"
@@ -13,7 +14,7 @@
 #define KEPT_MOST 8u
 
 static mr_lock lock = MR_LOCK_INIT(TREES); /* held while a tree is put on the list or taken off */
-static struct mr_list kept = { &kept, &kept }; /* programs, the one used last at the end */
+static struct mr_list kept = {&kept, &kept}; /* programs, the one used last at the end */
 static unsigned kept_count;
 
 bool mr_source_pack(struct mr_source *source, const char *text, size_t length)
@@ -32,7 +33,8 @@ static struct mr_tree *parse_again(const struct mr_source *source)
 {
     char *text = mr_alloc(source->length);
     struct mr_tree *tree = NULL;
-    if (text && LZ4_decompress_safe(source->packed, text, (int)source->packed_size, (int)source->length) == (int)source->length)
+    if (text &&
+        LZ4_decompress_safe(source->packed, text, (int)source->packed_size, (int)source->length) == (int)source->length)
         tree = mr_tree_again(text, source->length);
     mr_free(text);
     return tree;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels use, told in the words of NVIDIA's assembler (ptxas -v), and the question whether a text would load: for the driver's verbose log, and for
- * compilers that run where NVIDIA's would run the assembler. The numbers are those that cuFuncGetAttribute gives. */
+/* What kernels use, told in the words of NVIDIA's assembler (ptxas -v), and the question whether a text would load: for
+ * the driver's verbose log, and for compilers that run where NVIDIA's would run the assembler. The numbers are those
+ * that cuFuncGetAttribute gives. */
 #include <string.h>
 
 #include "compile/program.h"
 
-#define BARRIERS 16u   /* of a block */
+#define BARRIERS 16u /* of a block */
 
 static void put_bytes(FILE *file, const char *between, size_t bytes, const char *what)
 {
@@ -17,11 +18,12 @@ static void put_bytes(FILE *file, const char *between, size_t bytes, const char 
 static unsigned barriers_of(const struct mr_ptx_inst *inst)
 {
     bool barrier = inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER;
-    if (!barrier || inst->mode == MR_PTX_MODE_WARP_SYNC || inst->mode == MR_PTX_MODE_CLUSTER_ARRIVE || inst->mode == MR_PTX_MODE_CLUSTER_WAIT ||
-        inst->operand_count <= inst->dst_count)
+    if (!barrier || inst->mode == MR_PTX_MODE_WARP_SYNC || inst->mode == MR_PTX_MODE_CLUSTER_ARRIVE ||
+        inst->mode == MR_PTX_MODE_CLUSTER_WAIT || inst->operand_count <= inst->dst_count)
         return 0;
     const struct mr_ptx_operand *number = &inst->operands[inst->dst_count];
-    return number->kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)number->value < BARRIERS ? (unsigned)number->value + 1 : BARRIERS;
+    return number->kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)number->value < BARRIERS ? (unsigned)number->value + 1
+                                                                                        : BARRIERS;
 }
 
 static unsigned count_barriers(const struct mr_layout_entry *entry)
@@ -39,7 +41,10 @@ static unsigned count_barriers(const struct mr_layout_entry *entry)
 static void put_entry(FILE *file, const struct mr_entry *entry, const struct mr_layout_entry *layout)
 {
     fprintf(file, "ptxas info    : Compiling entry function '%s' for 'sm_%u'\n", entry->name, entry->binary_version);
-    fprintf(file, "ptxas info    : Function properties for %s\n    %zu bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n", entry->name, entry->local_bytes);
+    fprintf(
+        file,
+        "ptxas info    : Function properties for %s\n    %zu bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n",
+        entry->name, entry->local_bytes);
     fprintf(file, "ptxas info    : Used %u registers, used %u barriers", entry->registers, count_barriers(layout));
     put_bytes(file, ", ", entry->local_bytes, "cumulative stack size");
     put_bytes(file, ", ", entry->static_shared, "smem");
@@ -61,7 +66,8 @@ void mr_program_put_uses(FILE *file, const struct mr_program *program, const str
         put_entry(file, &program->entries[i], &tree->layout.entries[i]);
 }
 
-unsigned mr_program_check(const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag, FILE *uses)
+unsigned mr_program_check(const char *text, size_t length, struct mr_program_options *options, struct mr_ptx_diag *diag,
+                          FILE *uses)
 {
     struct mr_program program;
     memset(&program, 0, sizeof program);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machine code of a program's entries, on demand: from the disk cache if it is there (a file is read and relocated), else by the code generation library.
+/* Machine code of a program's entries, on demand: from the disk cache if it is there (a file is read and relocated),
+ * else by the code generation library.
  *
- * The first version for a class of block shapes is made in a hurry, unless the optimised one is in the cache or the program has said how much to optimise:
- * that takes some third of the time, and its code two or three times as long to run. tiers.c replaces it if that turns out to matter. */
+ * The first version for a class of block shapes is made in a hurry, unless the optimised one is in the cache or the
+ * program has said how much to optimise: that takes some third of the time, and its code two or three times as long to
+ * run. tiers.c replaces it if that turns out to matter. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +29,8 @@ static bool copy_setting(enum mr_setting setting, bool (*known)(const char *text
 {
     const char *text = mr_setting_text(setting);
     if (*text && !known(text)) {
-        mr_log(MR_LOG_WARN, "%s='%s' names nothing that code can be made for; the default is used", mr_setting_describe(setting)->name, text);
+        mr_log(MR_LOG_WARN, "%s='%s' names nothing that code can be made for; the default is used",
+               mr_setting_describe(setting)->name, text);
         text = "";
     }
     *out = *text ? mr_memdup(text, strlen(text) + 1) : NULL;
@@ -55,7 +58,8 @@ static bool variant_key(const struct mr_wanted *wanted, struct mr_cache_key *key
     const struct mr_program *program = wanted->program;
     const struct mr_code_settings *settings = &program->settings;
     struct mr_cache_hash hash;
-    uint64_t facts[] = { MR_CODEGEN_INTERFACE, MR_ABI_VERSION, wanted->shape, program->optimisation, wanted->hurry, settings->note_accesses };
+    uint64_t facts[] = {MR_CODEGEN_INTERFACE,  MR_ABI_VERSION, wanted->shape,
+                        program->optimisation, wanted->hurry,  settings->note_accesses};
     if (!mr_cache_hash_begin(&hash))
         return false;
     mr_cache_hash_text(&hash, MR_VERSION);
@@ -78,11 +82,13 @@ static void name_source(const struct mr_program *program, char name[SOURCE_ROOM]
 
 static uint32_t line_of(const struct mr_code *code, uintptr_t address)
 {
-    const struct mr_variant *variant = (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
+    const struct mr_variant *variant =
+        (const struct mr_variant *)(const void *)((const char *)code - offsetof(struct mr_variant, code));
     return mr_lines_find(variant->loaded.object, variant->loaded.object_size, address);
 }
 
-static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_item *from, struct mr_variant *variant)
+static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cache_item *from,
+                             struct mr_variant *variant)
 {
     const char *name = wanted->program->entries[wanted->entry].name;
     char why[200] = "";
@@ -106,13 +112,18 @@ static CUresult load_variant(const struct mr_wanted *wanted, const struct mr_cac
 
 static void dump_variant(const struct mr_wanted *wanted, const struct mr_codegen_result *result)
 {
-    const struct { unsigned stage; const char *suffix, *text; } files[] = {
-        { MR_DUMP_IR, "ll", result->ir_text }, { MR_DUMP_IR, "opt.ll", result->ir_optimised }, { MR_DUMP_ASM, "s", result->assembly } };
+    const struct {
+        unsigned stage;
+        const char *suffix, *text;
+    } files[] = {{MR_DUMP_IR, "ll", result->ir_text},
+                 {MR_DUMP_IR, "opt.ll", result->ir_optimised},
+                 {MR_DUMP_ASM, "s", result->assembly}};
     char name[256];
     snprintf(name, sizeof name, "%.200s-%u", wanted->program->entries[wanted->entry].name, wanted->shape);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i].text)
-            mr_dump_text(files[i].stage, wanted->program->text.high, name, files[i].suffix, files[i].text, strlen(files[i].text));
+            mr_dump_text(files[i].stage, wanted->program->text.high, name, files[i].suffix, files[i].text,
+                         strlen(files[i].text));
 }
 
 /* Generates the code. The object goes to the cache if `key` is given. */
@@ -129,25 +140,39 @@ static CUresult generate(const struct mr_wanted *wanted, const struct mr_cache_k
         return CUDA_ERROR_OUT_OF_MEMORY;
     char source[SOURCE_ROOM];
     name_source(program, source);
-    struct mr_codegen_request request = { .module = tree->module, .layout = &tree->layout, .entry = (uint32_t)wanted->entry, .shape = wanted->shape,
-        .optimisation = program->optimisation, .hurry = wanted->hurry, .cpu = settings->cpu, .features = settings->features,
-        .want_ir = wanted->stages & MR_DUMP_IR, .want_assembly = wanted->stages & MR_DUMP_ASM, .source = source, .note_accesses = settings->note_accesses };
-    struct mr_codegen_result result = { .object = NULL };
+    struct mr_codegen_request request = {.module = tree->module,
+                                         .layout = &tree->layout,
+                                         .entry = (uint32_t)wanted->entry,
+                                         .shape = wanted->shape,
+                                         .optimisation = program->optimisation,
+                                         .hurry = wanted->hurry,
+                                         .cpu = settings->cpu,
+                                         .features = settings->features,
+                                         .want_ir = wanted->stages & MR_DUMP_IR,
+                                         .want_assembly = wanted->stages & MR_DUMP_ASM,
+                                         .source = source,
+                                         .note_accesses = settings->note_accesses};
+    struct mr_codegen_result result = {.object = NULL};
     uint64_t start = mr_clock_ns(), worked = mr_clock_thread_ns();
     CUresult status;
     if (compiler->emit(&request, &result)) {
-        struct mr_cache_item made = { .flags = result.flags, .stack_bytes = result.stack_bytes, .object = result.object, .object_size = result.object_size };
+        struct mr_cache_item made = {.flags = result.flags,
+                                     .stack_bytes = result.stack_bytes,
+                                     .object = result.object,
+                                     .object_size = result.object_size};
         status = load_variant(wanted, &made, variant);
         if (status == CUDA_SUCCESS && key)
             mr_cache_store(*key, &made);
         dump_variant(wanted, &result);
         if (result.note)
             mr_log(MR_LOG_INFO, "kernel '%s': %s", name, result.note);
-        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs, %llu of processor time", name, wanted->shape,
-            wanted->hurry ? ", in a hurry," : "", (unsigned long long)(mr_clock_ns() - start) / 1000, (unsigned long long)(mr_clock_thread_ns() - worked) / 1000);
+        mr_log(MR_LOG_DEBUG, "compiled kernel '%s' for block shape class %u%s in %llu µs, %llu of processor time", name,
+               wanted->shape, wanted->hurry ? ", in a hurry," : "", (unsigned long long)(mr_clock_ns() - start) / 1000,
+               (unsigned long long)(mr_clock_thread_ns() - worked) / 1000);
     } else {
         status = result.error ? CUDA_ERROR_INVALID_PTX : CUDA_ERROR_OUT_OF_MEMORY;
-        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", name, result.error ? result.error : "out of memory");
+        mr_log(MR_LOG_ERROR, "kernel '%s' could not be compiled: %s", name,
+               result.error ? result.error : "out of memory");
     }
     compiler->release(&result);
     mr_tree_keep(program, tree);
@@ -191,16 +216,21 @@ void mr_variant_free(struct mr_variant *variant)
     }
 }
 
-/* What a version in a hurry may run for: a fifth or so of what making the optimised one takes, which goes with the size of the code. */
+/* What a version in a hurry may run for: a fifth or so of what making the optimised one takes, which goes with the size
+ * of the code. */
 static uint64_t enough_for(const struct mr_program *program, const struct mr_variant *variant)
 {
-    return program->settings.enough != UINT64_MAX ? program->settings.enough : variant->loaded.object_size * NS_PER_BYTE;
+    return program->settings.enough != UINT64_MAX ? program->settings.enough
+                                                  : variant->loaded.object_size * NS_PER_BYTE;
 }
 
 /* The optimised version if it is at hand or has to be, else one in a hurry. */
 static CUresult make_first(struct mr_program *program, size_t entry, unsigned shape, struct mr_variant *variant)
 {
-    struct mr_wanted wanted = { .program = program, .entry = entry, .shape = shape, .stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM) };
+    struct mr_wanted wanted = {.program = program,
+                               .entry = entry,
+                               .shape = shape,
+                               .stages = mr_dump_settings().stages & (MR_DUMP_IR | MR_DUMP_ASM)};
     struct mr_cache_key key;
     if (program->level_is_said || program->settings.enough == 0 || wanted.stages)
         return mr_variant_make(&wanted, variant);

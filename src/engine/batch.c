@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory operations: checking a batch, and running it from wait to wait.
  *
- * A batch is run by one thread at a time: the one that began it, or later the one that saw its watch's condition hold. Each run of operations between two
- * pending waits is guarded, since the program may free the memory meanwhile. */
+ * A batch is run by one thread at a time: the one that began it, or later the one that saw its watch's condition hold.
+ * Each run of operations between two pending waits is guarded, since the program may free the memory meanwhile. */
 #include "engine/batch.h"
 
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ struct mr_batch {
     struct mr_context *context;
     struct mr_grid *resume;
     unsigned count;
-    volatile unsigned next;            /* the operation that is being carried out; volatile: looked at after a fault */
+    volatile unsigned next; /* the operation that is being carried out; volatile: looked at after a fault */
     CUstreamBatchMemOpParams ops[];
 };
 
@@ -50,7 +50,9 @@ static CUresult check_wait(unsigned at, const CUstreamBatchMemOpParams *op, size
     if (flags > CU_STREAM_WAIT_VALUE_NOR)
         return bad(at, "flags that a wait doesn't have");
     if (op->waitValue.flags != flags) {
-        mr_call_log(MR_LOG_INFO, "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", at);
+        mr_call_log(MR_LOG_INFO,
+                    "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)",
+                    at);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     return check_address(at, op->waitValue.address, size);
@@ -59,7 +61,9 @@ static CUresult check_wait(unsigned at, const CUstreamBatchMemOpParams *op, size
 static CUresult check_write(unsigned at, const CUstreamBatchMemOpParams *op, size_t size)
 {
     if (op->writeValue.flags != CU_STREAM_WRITE_VALUE_DEFAULT)
-        return bad(at, "flags that a write doesn't have (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is one of the first version's)");
+        return bad(
+            at,
+            "flags that a write doesn't have (CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER is one of the first version's)");
     return check_address(at, op->writeValue.address, size);
 }
 
@@ -72,16 +76,26 @@ CUresult mr_batch_check(const CUstreamBatchMemOpParams *ops, unsigned count)
     }
     for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++) {
         switch ((int)ops[i].operation) {
-        case CU_STREAM_MEM_OP_WAIT_VALUE_32: status = check_wait(i, &ops[i], 4); break;
-        case CU_STREAM_MEM_OP_WAIT_VALUE_64: status = check_wait(i, &ops[i], 8); break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_32: status = check_write(i, &ops[i], 4); break;
-        case CU_STREAM_MEM_OP_WRITE_VALUE_64: status = check_write(i, &ops[i], 8); break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+            status = check_wait(i, &ops[i], 4);
+            break;
+        case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+            status = check_wait(i, &ops[i], 8);
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+            status = check_write(i, &ops[i], 4);
+            break;
+        case CU_STREAM_MEM_OP_WRITE_VALUE_64:
+            status = check_write(i, &ops[i], 8);
+            break;
         case CU_STREAM_MEM_OP_BARRIER:
             if (ops[i].memoryBarrier.flags > CU_STREAM_MEMORY_BARRIER_TYPE_GPU)
                 status = bad(i, "there is no such memory barrier");
             break;
         case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-            mr_call_log(MR_LOG_INFO, "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", i);
+            mr_call_log(
+                MR_LOG_INFO,
+                "operation %u: remote writes can't be flushed (CU_DEVICE_ATTRIBUTE_CAN_FLUSH_REMOTE_WRITES is 0)", i);
             status = CUDA_ERROR_NOT_SUPPORTED;
             break;
         default:
@@ -97,20 +111,28 @@ CUresult mr_batch_check(const CUstreamBatchMemOpParams *ops, unsigned count)
 static bool holds32(uint32_t now, uint32_t value, unsigned flags)
 {
     switch (flags & 3u) {
-    case CU_STREAM_WAIT_VALUE_EQ: return now == value;
-    case CU_STREAM_WAIT_VALUE_AND: return (now & value) != 0;
-    case CU_STREAM_WAIT_VALUE_NOR: return ~(now | value) != 0;
-    default: return (int32_t)(now - value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return now == value;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (now & value) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return ~(now | value) != 0;
+    default:
+        return (int32_t)(now - value) >= 0;
     }
 }
 
 static bool holds64(uint64_t now, uint64_t value, unsigned flags)
 {
     switch (flags & 3u) {
-    case CU_STREAM_WAIT_VALUE_EQ: return now == value;
-    case CU_STREAM_WAIT_VALUE_AND: return (now & value) != 0;
-    case CU_STREAM_WAIT_VALUE_NOR: return ~(now | value) != 0;
-    default: return (int64_t)(now - value) >= 0;
+    case CU_STREAM_WAIT_VALUE_EQ:
+        return now == value;
+    case CU_STREAM_WAIT_VALUE_AND:
+        return (now & value) != 0;
+    case CU_STREAM_WAIT_VALUE_NOR:
+        return ~(now | value) != 0;
+    default:
+        return (int64_t)(now - value) >= 0;
     }
 }
 
@@ -125,15 +147,17 @@ static void *place_of(CUdeviceptr address)
     return (void *)(uintptr_t)address;
 }
 
-/* True if the operation was carried out, or its condition holds. What else is done to the words at that time is the program's business: ThreadSanitizer is not to
- * look; run_op tells it what is ordered by them. */
+/* True if the operation was carried out, or its condition holds. What else is done to the words at that time is the
+ * program's business: ThreadSanitizer is not to look; run_op tells it what is ordered by them. */
 UNWATCHED static bool run_op_unwatched(const CUstreamBatchMemOpParams *op)
 {
     switch ((int)op->operation) {
     case CU_STREAM_MEM_OP_WAIT_VALUE_32:
-        return holds32(__atomic_load_n((uint32_t *)place_of(op->waitValue.address), __ATOMIC_SEQ_CST), op->waitValue.value, op->waitValue.flags);
+        return holds32(__atomic_load_n((uint32_t *)place_of(op->waitValue.address), __ATOMIC_SEQ_CST),
+                       op->waitValue.value, op->waitValue.flags);
     case CU_STREAM_MEM_OP_WAIT_VALUE_64:
-        return holds64(__atomic_load_n((uint64_t *)place_of(op->waitValue.address), __ATOMIC_SEQ_CST), op->waitValue.value64, op->waitValue.flags);
+        return holds64(__atomic_load_n((uint64_t *)place_of(op->waitValue.address), __ATOMIC_SEQ_CST),
+                       op->waitValue.value64, op->waitValue.flags);
     case CU_STREAM_MEM_OP_WRITE_VALUE_32:
         __atomic_store_n((uint32_t *)place_of(op->writeValue.address), op->writeValue.value, __ATOMIC_SEQ_CST);
         return true;
@@ -145,7 +169,6 @@ UNWATCHED static bool run_op_unwatched(const CUstreamBatchMemOpParams *op)
         return true;
     }
 }
-
 
 static bool is_write(const CUstreamBatchMemOpParams *op)
 {
@@ -239,7 +262,7 @@ struct mr_batch *mr_batch_new(const CUstreamBatchMemOpParams *ops, unsigned coun
     struct mr_batch *batch = mr_alloc(sizeof *batch + count * sizeof *ops);
     if (!batch)
         return NULL;
-    batch->watch = (struct mr_watch){ .ready = wait_ready, .done = wait_over };
+    batch->watch = (struct mr_watch){.ready = wait_ready, .done = wait_over};
     batch->context = context;
     batch->resume = NULL;
     batch->count = count;

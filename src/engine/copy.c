@@ -17,7 +17,8 @@ static bool must_walk_back(const struct mr_copy *copy)
     uintptr_t to = (uintptr_t)copy->destination, from = (uintptr_t)copy->source;
     if (to <= from || !copy->width || !copy->height || !copy->depth)
         return false;
-    uintptr_t last = from + (copy->depth - 1) * copy->source_slice + (copy->height - 1) * copy->source_pitch + copy->width;
+    uintptr_t last =
+        from + (copy->depth - 1) * copy->source_slice + (copy->height - 1) * copy->source_pitch + copy->width;
     return to < last;
 }
 

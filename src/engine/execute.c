@@ -19,7 +19,8 @@ static void fill_work(void *data)
     mr_fill_execute(data);
 }
 
-/* Around a call of the program's own code: calls of the driver are refused meanwhile, and the monitor knows that this worker may be away for long. */
+/* Around a call of the program's own code: calls of the driver are refused meanwhile, and the monitor knows that this
+ * worker may be away for long. */
 static void enter_host(void)
 {
     mr_in_host_function = true;
@@ -36,7 +37,10 @@ static void leave_host(void)
     mr_in_host_function = false;
 }
 
-struct callback_call { const struct mr_command *command; CUresult status; };
+struct callback_call {
+    const struct mr_command *command;
+    CUresult status;
+};
 
 static void callback_work(void *data)
 {
@@ -67,7 +71,7 @@ CUresult mr_command_execute(struct mr_command *command, CUresult status)
     case MR_COMMAND_HOST:
         return call_host(command->host.function, command->host.data);
     case MR_COMMAND_CALLBACK:
-        return call_host(callback_work, &(struct callback_call){ command, status });
+        return call_host(callback_work, &(struct callback_call){command, status});
     case MR_COMMAND_RELEASE:
         command->release.function(command->release.data);
         return CUDA_SUCCESS;

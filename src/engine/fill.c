@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fills: bytes, half words and words, in rows.
  *
- * Every element is a part or the whole of a pattern of four bytes, so a row is one run of that pattern (bulk.c), and rows without gaps
- * are one run together. */
+ * Every element is a part or the whole of a pattern of four bytes, so a row is one run of that pattern (bulk.c), and
+ * rows without gaps are one run together. */
 #include "engine/transfer.h"
 
 #include <stdint.h>

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running a launch: how its blocks are shared out.
  *
- * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is remembered in a small table; a
- * launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the grid is opened: every thread inside claims chunks of
- * blocks with one atomic addition, sized so that a chunk takes about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The grid is
- * closed by the first thread that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody else.
- * As many threads come in as there are processors, and another one for each whose block can only wait; more, if nothing moves, where a block may wait and nobody
- * can tell (MR_CODE_MAY_WAIT). When work of a higher priority is ready, workers leave
- * between two chunks and may come back later; one thread stays.
+ * The thread that begins a launch decides whether it is worth sharing. What a block of this code took lately is
+ * remembered in a small table; a launch that will be over in less than SHARE_NS is run alone, in one go. Otherwise the
+ * grid is opened: every thread inside claims chunks of blocks with one atomic addition, sized so that a chunk takes
+ * about CHUNK_NS, of a share of its own first, then of the others' (shares.h). The grid is closed by the first thread
+ * that finds no block left; the last thread that leaves completes it. So nobody ever waits for a chunk of somebody
+ * else. As many threads come in as there are processors, and another one for each whose block can only wait; more, if
+ * nothing moves, where a block may wait and nobody can tell (MR_CODE_MAY_WAIT). When work of a higher priority is
+ * ready, workers leave between two chunks and may come back later; one thread stays.
  *
- * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are claimed one at a time, the first one first, and
- * the grid is always opened, so that other threads can reach the remaining blocks when one of them waits.
+ * Kernels with loops that poll memory (MR_CODE_WAITS) may need another block of their own grid to go on. Theirs are
+ * claimed one at a time, the first one first, and the grid is always opened, so that other threads can reach the
+ * remaining blocks when one of them waits.
  *
- * A cooperative launch's blocks all have to be under way together: each thread inside takes them one by one, as many as wait for each other
- * (kernel/together.c).
+ * A cooperative launch's blocks all have to be under way together: each thread inside takes them one by one, as many as
+ * wait for each other (kernel/together.c).
  *
- * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of bytes. */
+ * Long copies and fills are shared out in the same way: a grid without a launch, whose blocks are pieces of the run of
+ * bytes. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engine/shares.h"
@@ -31,7 +34,10 @@
 #define SCALE 16u                        /* estimates are in 1/16 ns a block */
 
 /* What a block takes, by code and block size; read and written without a lock, since a wrong value only costs time. */
-static struct { _Atomic uint64_t key; _Atomic uint32_t cost; } estimates[ESTIMATES];
+static struct {
+    _Atomic uint64_t key;
+    _Atomic uint32_t cost;
+} estimates[ESTIMATES];
 
 static uint64_t estimate_key(const struct mr_launch *launch)
 {
@@ -80,7 +86,10 @@ static CUresult run_blocks(struct mr_launch *launch, uint64_t first, uint64_t en
     return status;
 }
 
-struct pieces { const struct mr_command *command; uint64_t first, end; };
+struct pieces {
+    const struct mr_command *command;
+    uint64_t first, end;
+};
 
 static void pieces_work(void *data)
 {
@@ -92,7 +101,7 @@ static CUresult run_chunk(struct mr_grid *grid, uint64_t first, uint64_t end, st
 {
     if (grid->launch)
         return run_blocks(grid->launch, first, end, self);
-    struct pieces pieces = { grid->command, first, end };
+    struct pieces pieces = {grid->command, first, end};
     return mr_fault_guard(pieces_work, &pieces);
 }
 
@@ -107,7 +116,7 @@ static bool was_cut(struct mr_runner *self)
 bool mr_grid_has_more(const struct mr_grid *grid)
 {
     return atomic_load_explicit(&grid->next, memory_order_relaxed) < grid->total ||
-        atomic_load_explicit(&grid->put_back, memory_order_relaxed) != NULL;
+           atomic_load_explicit(&grid->put_back, memory_order_relaxed) != NULL;
 }
 
 struct mr_grid *mr_grid_best(void)
@@ -168,7 +177,8 @@ static void close_grid(struct mr_grid *grid)
     if (!atomic_load_explicit(&grid->open, memory_order_relaxed))
         return;
     mr_lock_take(&mr_engine.lock);
-    if (atomic_load_explicit(&grid->open, memory_order_relaxed) && !atomic_load_explicit(&grid->put_back, memory_order_relaxed)) {
+    if (atomic_load_explicit(&grid->open, memory_order_relaxed) &&
+        !atomic_load_explicit(&grid->put_back, memory_order_relaxed)) {
         atomic_store_explicit(&grid->open, false, memory_order_relaxed);
         mr_list_remove(&grid->link);
         cool(grid);
@@ -176,7 +186,8 @@ static void close_grid(struct mr_grid *grid)
     mr_lock_drop(&mr_engine.lock);
 }
 
-/* True if a worker has left the grid before its end, for work of a higher priority that waits: it has been counted out already. Somebody always stays. */
+/* True if a worker has left the grid before its end, for work of a higher priority that waits: it has been counted out
+ * already. Somebody always stays. */
 static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
 {
     uint64_t top = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
@@ -184,17 +195,22 @@ static bool gives_way(struct mr_grid *grid, const struct mr_runner *self)
         return false;
     bool gone = false;
     mr_lock_take(&mr_engine.lock);
-    if (atomic_load_explicit(&grid->open, memory_order_relaxed) && mr_engine_level(mr_engine.top_key) < mr_engine_level(grid->key)) {
+    if (atomic_load_explicit(&grid->open, memory_order_relaxed) &&
+        mr_engine_level(mr_engine.top_key) < mr_engine_level(grid->key)) {
         uint32_t inside = atomic_load_explicit(&grid->inside, memory_order_relaxed);
         mr_grid_heat(grid);
         while (inside > 1 && !gone)
-            gone = atomic_compare_exchange_weak_explicit(&grid->inside, &inside, inside - 1, memory_order_acq_rel, memory_order_relaxed);
+            gone = atomic_compare_exchange_weak_explicit(&grid->inside, &inside, inside - 1, memory_order_acq_rel,
+                                                         memory_order_relaxed);
     }
     mr_lock_drop(&mr_engine.lock);
     return gone;
 }
 
-struct mr_put_back { struct mr_put_back *next; uint64_t first, end; };
+struct mr_put_back {
+    struct mr_put_back *next;
+    uint64_t first, end;
+};
 
 bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end)
 {
@@ -202,7 +218,7 @@ bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end)
     struct mr_put_back *blocks = mr_alloc(sizeof *blocks);
     if (!blocks)
         return false;
-    *blocks = (struct mr_put_back){ atomic_load_explicit(&grid->put_back, memory_order_relaxed), first, end };
+    *blocks = (struct mr_put_back){atomic_load_explicit(&grid->put_back, memory_order_relaxed), first, end};
     atomic_store_explicit(&grid->put_back, blocks, memory_order_relaxed);
     if (!atomic_load_explicit(&grid->open, memory_order_relaxed)) {
         atomic_store_explicit(&grid->open, true, memory_order_relaxed);
@@ -264,10 +280,11 @@ static bool claim_new(struct mr_grid *grid, unsigned own, uint64_t most, uint64_
 static bool claim(struct mr_grid *grid, unsigned own, uint64_t most, uint64_t *first, uint64_t *end)
 {
     return claim_new(grid, own, most, first, end) ||
-        (atomic_load_explicit(&grid->put_back, memory_order_relaxed) && claim_again(grid, most, first, end));
+           (atomic_load_explicit(&grid->put_back, memory_order_relaxed) && claim_again(grid, most, first, end));
 }
 
-/* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts to what chunks take. */
+/* Claims and runs chunks until none is left, which is true, or the worker has left for something else. `grain` adapts
+ * to what chunks take. */
 static bool run_chunks(struct mr_grid *grid, struct mr_runner *self)
 {
     bool stayed = true;
@@ -311,7 +328,7 @@ static bool take_block(void *data, uint64_t *index)
 /* The same for a launch whose blocks may all wait for each other. Nobody leaves before its blocks have ended. */
 static bool run_cooperative(struct mr_grid *grid, struct mr_runner *self)
 {
-    struct mr_block_source source = { .take = take_block, .data = grid, .workspace = &grid->workspace };
+    struct mr_block_source source = {.take = take_block, .data = grid, .workspace = &grid->workspace};
     struct mr_grid *outer = self ? self->grid : NULL;
     if (self)
         self->grid = grid;
@@ -342,7 +359,8 @@ static bool leave(struct mr_grid *grid)
     return true;
 }
 
-/* How many threads beside this one will find work in the grid, those left out that are about to look for some. Nobody knows that of a kernel that has not run. Lock held. */
+/* How many threads beside this one will find work in the grid, those left out that are about to look for some. Nobody
+ * knows that of a kernel that has not run. Lock held. */
 static unsigned helpers_for(const struct mr_grid *grid)
 {
     MR_HELD(&mr_engine.lock);
@@ -362,7 +380,7 @@ static bool run_open(struct mr_grid *grid, bool hot, struct mr_runner *self, CUr
     atomic_store_explicit(&grid->inside, 1, memory_order_relaxed);
     atomic_store_explicit(&grid->status, CUDA_SUCCESS, memory_order_relaxed);
     grid->hot = false;
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&mr_engine.lock);
     mr_list_append(&mr_engine.grids, &grid->link);
     atomic_store_explicit(&grid->open, true, memory_order_relaxed);
@@ -423,7 +441,7 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     grid->total = total;
     if (!launch->cooperative && !waits && whole)
         return run_alone(grid, about, self, status);
-    grid->workspace = (struct mr_grid_workspace){ .size = sizeof grid->workspace };
+    grid->workspace = (struct mr_grid_workspace){.size = sizeof grid->workspace};
     grid->grain = waits || cost == 0 ? 1 : chunk_ns(launch) * SCALE / cost;
     if (grid->grain > total / (2 * mr_engine.base) + 1)
         grid->grain = total / (2 * mr_engine.base) + 1;
@@ -432,7 +450,8 @@ bool mr_grid_run(struct mr_grid *grid, struct mr_launch *launch, uint64_t key, C
     return run_open(grid, launch->cooperative || (!small && (waits || mr_engine.base > 1)), self, status);
 }
 
-bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key, CUresult *status)
+bool mr_grid_run_pieces(struct mr_grid *grid, const struct mr_command *command, uint64_t pieces, uint64_t key,
+                        CUresult *status)
 {
     grid->launch = NULL;
     grid->command = command;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The monitor: sees to it that ready work doesn't wait behind commands that don't end.
  *
- * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready and no worker has taken
- * anything up for two milliseconds, neither a task, nor a command, nor blocks of an open grid, it starts one more worker, and waits twice as long before the next one, up to
- * a limit. Progress brings that back by half: a grid of slow blocks must not gather worker after worker. If workers are known to
- * be waiting or inside host functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
+ * It rests until somebody queues work that no worker is free for. Then it looks every millisecond: when work is ready
+ * and no worker has taken anything up for two milliseconds, neither a task, nor a command, nor blocks of an open grid,
+ * it starts one more worker, and waits twice as long before the next one, up to a limit. Progress brings that back by
+ * half: a grid of slow blocks must not gather worker after worker. If workers are known to be waiting or inside host
+ * functions, they use no processor, and it doesn't slow down. With nothing ready for a while it rests again. */
 #include <limits.h>
 #include <pthread.h>
 
@@ -19,7 +20,10 @@
 #define STALL_TICKS_MOST 64u
 #define CALM_TICKS 50u
 
-struct watch { uint64_t progress; unsigned stalled, patience, calm; };
+struct watch {
+    uint64_t progress;
+    unsigned stalled, patience, calm;
+};
 
 /* A number that changes whenever a worker takes something up. Lock held. */
 static uint64_t progress_now(void)
@@ -28,7 +32,8 @@ static uint64_t progress_now(void)
     uint64_t sum = mr_engine.takes + atomic_load_explicit(&mr_engine.goes_on, memory_order_relaxed);
     for (struct mr_list *link = mr_engine.grids.next; link != &mr_engine.grids; link = link->next) {
         struct mr_grid *grid = MR_CONTAINER(link, struct mr_grid, link);
-        sum += atomic_load_explicit(&grid->next, memory_order_relaxed) + (grid->shares ? mr_shares_progress(grid->shares) : 0);
+        sum += atomic_load_explicit(&grid->next, memory_order_relaxed) +
+               (grid->shares ? mr_shares_progress(grid->shares) : 0);
     }
     return sum;
 }
@@ -37,7 +42,7 @@ static uint64_t progress_now(void)
 static struct mr_call look(struct watch *watch)
 {
     MR_HELD(&mr_engine.lock);
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     uint64_t progress = progress_now();
     if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
         watch->stalled = 0;
@@ -67,7 +72,7 @@ static struct mr_call look(struct watch *watch)
 
 static void *monitor_main(void *data)
 {
-    struct watch watch = { .patience = STALL_TICKS };
+    struct watch watch = {.patience = STALL_TICKS};
     uint64_t next = 0;
     (void)data;
     pthread_setname_np(pthread_self(), "millrace-watch");
@@ -107,7 +112,8 @@ void mr_monitor_wake(void)
     int error = mr_thread_start(monitor_main, NULL);
     if (error == 0)
         return;
-    mr_log(MR_LOG_WARN, "cannot start the monitor thread (errno %d); kernels that wait for each other may not make progress", error);
+    mr_log(MR_LOG_WARN,
+           "cannot start the monitor thread (errno %d); kernels that wait for each other may not make progress", error);
     mr_lock_take(&mr_engine.lock);
     mr_engine.monitor_made = mr_engine.monitor_armed = false;
     mr_lock_drop(&mr_engine.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cutting long copies and fills into pieces, which the engine shares out as it does the blocks of a grid.
  *
- * One core moves about half of what a small machine's memory can, and a tenth of a large one's. A piece takes about a tenth of a
- * millisecond, so that waking another thread for it pays. */
+ * One core moves about half of what a small machine's memory can, and a tenth of a large one's. A piece takes about a
+ * tenth of a millisecond, so that waking another thread for it pays. */
 #include "engine/bulk.h"
 #include "engine/transfer.h"
 
@@ -51,7 +51,9 @@ void mr_transfer_run(const struct mr_command *command, uint64_t first, uint64_t 
     size_t size = run_of(command), start = first * PIECE;
     size_t bytes = end * PIECE < size ? (end - first) * PIECE : size - start;
     if (command->kind == MR_COMMAND_COPY)
-        mr_bulk_copy((char *)command->copy.destination + start, (const char *)command->copy.source + start, bytes, true);
+        mr_bulk_copy((char *)command->copy.destination + start, (const char *)command->copy.source + start, bytes,
+                     true);
     else
-        mr_bulk_fill((char *)command->fill.destination + start, mr_fill_pattern(command->fill.value, command->fill.element), bytes, true);
+        mr_bulk_fill((char *)command->fill.destination + start,
+                     mr_fill_pattern(command->fill.value, command->fill.element), bytes, true);
 }

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The queue of ready tasks: for each priority a binary heap by age, from which any task can be taken by its place.
  *
- * A higher priority goes before, but not for ever: each time that something of a higher priority is taken while a heap has tasks waiting, that heap is passed over,
- * and after MR_PATIENCE times its oldest task is next. A worker goes on with the stream that it has, though older work of the same priority waits: what the
- * one command wrote is still in the caches for the next. But a task of a stream is at most MR_TURN commands long while others wait, so a command of the
+ * A higher priority goes before, but not for ever: each time that something of a higher priority is taken while a heap
+ * has tasks waiting, that heap is passed over, and after MR_PATIENCE times its oldest task is next. A worker goes on
+ * with the stream that it has, though older work of the same priority waits: what the one command wrote is still in the
+ * caches for the next. But a task of a stream is at most MR_TURN commands long while others wait, so a command of the
  * lowest priority whose turn it would be waits for a bounded number of others, whatever is submitted later.
  *
- * Each change ends in mr_engine_publish, which keeps words up to date that other threads read without the lock: whether there is anything
- * to do, and the key that goes first. */
+ * Each change ends in mr_engine_publish, which keeps words up to date that other threads read without the lock: whether
+ * there is anything to do, and the key that goes first. */
 #include "base/chaos.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "engine/workers.h"
 
-struct mr_engine mr_engine = { .grids = { &mr_engine.grids, &mr_engine.grids }, .runners = { &mr_engine.runners, &mr_engine.runners },
-    .lock = MR_LOCK_INIT(ENGINE), .top_key = MR_ENGINE_KEY_NONE, .stall_pace = { 50000000, 100000000, 1000000000, 4000000 } };
+struct mr_engine mr_engine = {.grids = {&mr_engine.grids, &mr_engine.grids},
+                              .runners = {&mr_engine.runners, &mr_engine.runners},
+                              .lock = MR_LOCK_INIT(ENGINE),
+                              .top_key = MR_ENGINE_KEY_NONE,
+                              .stall_pace = {50000000, 100000000, 1000000000, 4000000}};
 
 static _Atomic uint64_t next_sequence = 1;
 
@@ -28,7 +32,8 @@ bool mr_engine_task_begin(void)
     bool room = true;
     mr_lock_take(&mr_engine.lock);
     for (unsigned i = 0; i < MR_LEVELS && room; i++)
-        room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, mr_engine.tasks + 2, sizeof(struct mr_task *));
+        room = mr_array_reserve((void **)&mr_engine.levels[i].at, &mr_engine.levels[i].room, mr_engine.tasks + 2,
+                                sizeof(struct mr_task *));
     if (room)
         mr_engine.tasks++;
     mr_lock_drop(&mr_engine.lock);
@@ -163,7 +168,8 @@ bool mr_engine_turn_is_over(uint64_t key, struct mr_turn *turn)
     return false;
 }
 
-/* Something of this level is about to be taken: notes which heaps are passed over, and gives the one that was passed over too often, or NULL. */
+/* Something of this level is about to be taken: notes which heaps are passed over, and gives the one that was passed
+ * over too often, or NULL. */
 static struct mr_heap *pass_over(unsigned level)
 {
     struct mr_heap *due = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of a grid. Tables are few and stay: a grid has one while it is open, and not more than a handful are open at a time. */
+/* Shares of a grid. Tables are few and stay: a grid has one while it is open, and not more than a handful are open at a
+ * time. */
 #include "engine/shares.h"
 
 #include <stdatomic.h>
@@ -28,7 +29,8 @@ struct mr_shares *mr_shares_take(uint64_t total, unsigned count)
         place = (unsigned)__builtin_ctz(~before);
         if (place >= TABLES)
             return NULL;
-    } while (!atomic_compare_exchange_weak_explicit(&taken, &before, before | 1u << place, memory_order_acquire, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&taken, &before, before | 1u << place, memory_order_acquire,
+                                                    memory_order_relaxed));
     struct mr_shares *shares = &tables[place];
     count = count > SHARES_MOST ? SHARES_MOST : count;
     shares->count = count > total ? (unsigned)total : count;
@@ -71,7 +73,8 @@ bool mr_shares_claim(struct mr_shares *shares, unsigned own, uint64_t most, uint
 {
     for (unsigned i = 0; i < shares->count; i++) {
         unsigned at = (own + i) % shares->count;
-        uint64_t stop = shares->share[at].end, next = atomic_load_explicit(&shares->share[at].next, memory_order_relaxed);
+        uint64_t stop = shares->share[at].end,
+                 next = atomic_load_explicit(&shares->share[at].next, memory_order_relaxed);
         if (next >= stop)
             continue;
         uint64_t half = (stop - next) / 2 + 1, count = most < half ? most : half;

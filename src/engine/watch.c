@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Watches: where they are kept, which threads look at them, and the poller.
  *
- * Watches hang in buckets by the eight bytes that they look at, oldest first, so that a store whose address is known concerns one bucket, and so that
- * a look at thousands of them never holds one lock for long.
+ * Watches hang in buckets by the eight bytes that they look at, oldest first, so that a store whose address is known
+ * concerns one bucket, and so that a look at thousands of them never holds one lock for long.
  *
- * Nothing is missed between looking and adding: a thread that adds a watch counts it first and looks afterwards; a thread that stores and rings stores first and then looks at
- * the count; one of them sees the other (sequentially consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The
- * same holds for the poller's going to sleep and its bell.
+ * Nothing is missed between looking and adding: a thread that adds a watch counts it first and looks afterwards; a
+ * thread that stores and rings stores first and then looks at the count; one of them sees the other (sequentially
+ * consistent fences; mr_watch_ring saves its fence, and the poller may have to step in). The same holds for the
+ * poller's going to sleep and its bell.
  *
- * Watches that are over wait on a list of the thread until that holds no lock; the list is worked off in a loop that is never entered twice, for
- * a `done` may move a stream on, whose next command rings for the next watch: a chain of any length unrolls flat. */
+ * Watches that are over wait on a list of the thread until that holds no lock; the list is worked off in a loop that is
+ * never entered twice, for a `done` may move a stream on, whose next command rings for the next watch: a chain of any
+ * length unrolls flat. */
 #define _GNU_SOURCE
 #include "engine/watch.h"
 
@@ -26,26 +28,33 @@
 #define NAP_LEAST_NS 20000u
 #define NAP_MOST_NS 4000000u
 #define NAP_SHARE 16u                /* a nap is this share of the time since something happened */
-#define DUTY_BUSY 4u                 /* a nap is at least so many times what a look takes, soon after something happened, */
-#define DUTY_IDLE 100u               /* and when nothing has for long */
+#define DUTY_BUSY 4u /* a nap is at least so many times what a look takes, soon after something happened, */
+#define DUTY_IDLE 100u /* and when nothing has for long */
 #define BUSY_NS 2000000u
 
-struct bucket { mr_lock lock; _Atomic uint32_t count; struct mr_list watches; /* next is NULL before the first use */ };
+struct bucket {
+    mr_lock lock;
+    _Atomic uint32_t count;
+    struct mr_list watches; /* next is NULL before the first use */
+};
 
-static struct bucket buckets[BUCKETS] = { [0 ... BUCKETS - 1] = { .lock = MR_LOCK_INIT(BUCKET) } };
+static struct bucket buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = MR_LOCK_INIT(BUCKET)}};
 _Atomic uint32_t mr_watch_count;
 void (*mr_watch_settle)(void);
 
 static struct {
-    mr_lock lock;                    /* guards `made` */
+    mr_lock lock; /* guards `made` */
     bool made;
     _Atomic bool stop, napping;
-    _Atomic uint32_t bell;           /* futex */
-    _Atomic uint64_t happened;       /* when something was added, rung for or over */
+    _Atomic uint32_t bell; /* futex */
+    _Atomic uint64_t happened; /* when something was added, rung for or over */
     _Atomic uint64_t rounds;
-} poller = { .lock = MR_LOCK_INIT(POLLER) };
+} poller = {.lock = MR_LOCK_INIT(POLLER)};
 
-static _Thread_local struct { struct mr_watch *first, *last; bool running; } over __attribute__((tls_model("initial-exec")));
+static _Thread_local struct {
+    struct mr_watch *first, *last;
+    bool running;
+} over __attribute__((tls_model("initial-exec")));
 
 static struct bucket *bucket_of(const void *word)
 {
@@ -86,8 +95,8 @@ static void settle(void)
 
 struct look {
     struct bucket *bucket;
-    const void *place;               /* only watches on these eight bytes, if not NULL */
-    struct mr_list *volatile at;     /* the watch that is being looked at */
+    const void *place; /* only watches on these eight bytes, if not NULL */
+    struct mr_list *volatile at; /* the watch that is being looked at */
     volatile bool found;
 };
 
@@ -124,7 +133,7 @@ static bool look_at(struct bucket *bucket, const void *place)
 {
     if (atomic_load_explicit(&bucket->count, memory_order_relaxed) == 0)
         return false;
-    struct look look = { .bucket = bucket, .place = place, .at = &bucket->watches };
+    struct look look = {.bucket = bucket, .place = place, .at = &bucket->watches};
     mr_lock_take(&bucket->lock);
     CUresult status;
     while ((status = mr_fault_guard(look_on, &look)) != CUDA_SUCCESS)
@@ -213,7 +222,10 @@ __attribute__((destructor)) static void end_of_process(void)
 
 /* ---- adding, taking back, ringing ---- */
 
-struct first_look { struct mr_watch *watch; volatile bool ready; };
+struct first_look {
+    struct mr_watch *watch;
+    volatile bool ready;
+};
 
 static void look_first(void *data)
 {
@@ -224,7 +236,7 @@ static void look_first(void *data)
 bool mr_watch_add(struct mr_watch *watch)
 {
     struct bucket *bucket = bucket_of(watch->word);
-    struct first_look look = { .watch = watch };
+    struct first_look look = {.watch = watch};
     watch->status = CUDA_SUCCESS;
     mr_lock_take(&bucket->lock);
     if (!bucket->watches.next)

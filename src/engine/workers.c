@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Workers: how many there are, how they look for work, how they sleep and are woken.
  *
- * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if nobody polls and nobody is
- * on the way; a worker that takes something up while more is ready passes the call on. So a burst of work wakes one thread after
- * the other, and a single stream of small commands wakes nobody. A grid that is known to have work for many calls some at a time, and so does each that comes.
+ * A worker with nothing to do polls for some microseconds, then sleeps. Whoever queues work wakes a sleeper only if
+ * nobody polls and nobody is on the way; a worker that takes something up while more is ready passes the call on. So a
+ * burst of work wakes one thread after the other, and a single stream of small commands wakes nobody. A grid that is
+ * known to have work for many calls some at a time, and so does each that comes.
  *
  * When nobody can be woken and the workers are all busy, the monitor is told to watch. */
 #include <limits.h>
@@ -22,8 +23,9 @@
 #define PAUSES 4                       /* between two looks: about a quarter of a microsecond */
 #define HOLD_LOOKS 4u                  /* how many looks a task is left to the thread that queued it */
 #define BUSY_LOOKS 64u                 /* after so many a worker takes what there is, though it is never the same */
-#define FAN 4u                         /* how many sleepers one thread wakes for a grid: each call to the kernel takes it a microsecond or more */
-#define EXTRA_IDLE_NS 100000000u       /* how long an extra worker sleeps before it ends */
+#define FAN \
+    4u /* how many sleepers one thread wakes for a grid: each call to the kernel takes it a microsecond or more */
+#define EXTRA_IDLE_NS 100000000u /* how long an extra worker sleeps before it ends */
 
 /* The thread's record, and a pointer to it once it has a number. */
 static _Thread_local struct mr_runner runner_record __attribute__((tls_model("initial-exec")));
@@ -68,7 +70,7 @@ struct mr_runner *mr_runner_self(void)
         return runner_self;
     pthread_once(&key_once, make_key);
     struct mr_runner *self = &runner_record;
-    *self = (struct mr_runner){ .number = 2 * MR_WORKERS_LIMIT, .progress = mr_progress_self() };
+    *self = (struct mr_runner){.number = 2 * MR_WORKERS_LIMIT, .progress = mr_progress_self()};
     /* A number is given back when the thread ends: without a way to hear of that, the thread shares the last one. */
     if (key_made && pthread_setspecific(key, self) == 0) {
         mr_lock_take(&mr_engine.lock);
@@ -105,7 +107,7 @@ static void set_base(void)
 struct mr_call mr_engine_call_one(unsigned most_workers)
 {
     MR_HELD(&mr_engine.lock);
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     if (mr_engine.sleeping > mr_engine.woken) {
         mr_engine.woken++;
         atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
@@ -121,7 +123,7 @@ struct mr_call mr_engine_call_one(unsigned most_workers)
 struct mr_call mr_engine_call(void)
 {
     MR_HELD(&mr_engine.lock);
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     if (__builtin_expect(mr_engine.base == 0, 0))
         set_base();
     if (mr_engine.spinning + mr_engine.woken + mr_engine.starting > 0)
@@ -137,14 +139,15 @@ struct mr_call mr_engine_call(void)
 struct mr_call mr_engine_call_for(struct mr_grid *grid)
 {
     MR_HELD(&mr_engine.lock);
-    unsigned sleeping = mr_engine.sleeping - mr_engine.woken, count = grid->helpers < sleeping ? grid->helpers : sleeping;
+    unsigned sleeping = mr_engine.sleeping - mr_engine.woken,
+             count = grid->helpers < sleeping ? grid->helpers : sleeping;
     count = count < FAN ? count : FAN;
     if (count == 0)
         return mr_engine_call();
     grid->helpers -= count;
     mr_engine.woken += count;
     atomic_fetch_add_explicit(&mr_engine.bell, 1, memory_order_relaxed);
-    return (struct mr_call){ .ring = (uint8_t)count };
+    return (struct mr_call){.ring = (uint8_t)count};
 }
 
 void mr_call_make_slow(struct mr_call call)
@@ -158,14 +161,17 @@ void mr_call_make_slow(struct mr_call call)
 }
 
 /* What a polling worker has seen. */
-struct look { uint64_t first; unsigned same, busy; };
+struct look {
+    uint64_t first;
+    unsigned same, busy;
+};
 
-/* One look at the polled words. True if there is something to take up now: a grid, or a task that has been first in line for a while, or anything at
- * all if it has been busy for long. */
+/* One look at the polled words. True if there is something to take up now: a grid, or a task that has been first in
+ * line for a while, or anything at all if it has been busy for long. */
 static bool is_due(struct look *look)
 {
     if (!atomic_load_explicit(&mr_engine.ready, memory_order_relaxed)) {
-        *look = (struct look){ 0 };
+        *look = (struct look){0};
         return false;
     }
     uint64_t first = atomic_load_explicit(&mr_engine.top_key, memory_order_relaxed);
@@ -174,15 +180,15 @@ static bool is_due(struct look *look)
     return first == MR_ENGINE_KEY_NONE || look->same >= HOLD_LOOKS || ++look->busy >= BUSY_LOOKS;
 }
 
-/* Polls for work with the lock let go. What has just been queued is left alone for a moment: the thread that queued it may queue more, which
- * is then taken together, or wait for it, and is better placed to do it itself. */
+/* Polls for work with the lock let go. What has just been queued is left alone for a moment: the thread that queued it
+ * may queue more, which is then taken together, or wait for it, and is better placed to do it itself. */
 static void poll(void)
 {
     mr_engine.spinning++;
     mr_lock_drop(&mr_engine.lock);
     if (mr_engine.base > 1) {
         uint64_t end = mr_clock_ns() + POLL_NS;
-        struct look look = { 0 };
+        struct look look = {0};
         while (!is_due(&look)) {
             for (int i = 0; i < PAUSES; i++)
                 mr_pause();
@@ -232,7 +238,7 @@ static void *worker_main(void *data)
         struct mr_task *task;
         struct mr_grid *grid;
         if (mr_engine_pick(&task, &grid)) {
-            struct mr_call call = { 0 };
+            struct mr_call call = {0};
             if (atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
                 call = grid ? mr_engine_call_for(grid) : mr_engine_call();
             mr_lock_drop(&mr_engine.lock);
@@ -269,7 +275,7 @@ void mr_worker_start(void)
 
 void mr_engine_revive(void)
 {
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&mr_engine.lock);
     if (mr_engine.workers == 0 && atomic_load_explicit(&mr_engine.ready, memory_order_relaxed))
         call = mr_engine_call();
@@ -283,7 +289,7 @@ void mr_engine_takeover(void)
     if (!self || self->noted)
         return;
     self->noted = true;
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&mr_engine.lock);
     if (self->is_worker)
         mr_engine.waiting++;
@@ -308,7 +314,7 @@ void mr_runner_settle(struct mr_runner *self)
 struct mr_engine_numbers mr_engine_look(void)
 {
     mr_lock_take(&mr_engine.lock);
-    struct mr_engine_numbers numbers = { mr_engine.workers, mr_engine.base, mr_engine.extra_started };
+    struct mr_engine_numbers numbers = {mr_engine.workers, mr_engine.base, mr_engine.extra_started};
     mr_lock_drop(&mr_engine.lock);
     return numbers;
 }

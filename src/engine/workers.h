@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the engine's files share: its state, its threads' records, and which thread looks for work. Private to src/engine. */
+/* What the engine's files share: its state, its threads' records, and which thread looks for work. Private to
+ * src/engine. */
 #ifndef MR_ENGINE_WORKERS_H
 #define MR_ENGINE_WORKERS_H
 
@@ -15,60 +16,65 @@ struct mr_runner {
     bool noted;               /* counted in engine.waiting: what it runs only waits */
     struct mr_grid *grid;     /* the grid whose block it runs, or NULL */
     struct mr_progress *progress;      /* of its runs of blocks; may be held as long as the runner is listed */
-    _Atomic(struct mr_grid *) running; /* where blocks go that are taken back from its run; NULL: none can be. Stays while the run is held */
-    bool cut;                 /* blocks were taken back; under the engine's lock */
-    struct mr_list link;      /* of engine.runners; under its lock */
-    struct mr_stall_look {    /* under the engine's lock; stall.c's own: at the latest look, */
-        uint64_t id, begun, spare, waited, moved;     /* what its progress was (0: it ran no blocks), */
-        uint64_t since, waits_since, waited_at; /* since when that has not changed, and it has done nothing but wait; when it last was seen to wait, */
-        uint64_t helped, told;                 /* when blocks were taken back; the launch that was reported */
+    _Atomic(struct mr_grid *)
+        running; /* where blocks go that are taken back from its run; NULL: none can be. Stays while the run is held */
+    bool cut; /* blocks were taken back; under the engine's lock */
+    struct mr_list link; /* of engine.runners; under its lock */
+    struct mr_stall_look { /* under the engine's lock; stall.c's own: at the latest look, */
+        uint64_t id, begun, spare, waited, moved; /* what its progress was (0: it ran no blocks), */
+        uint64_t since, waits_since, waited_at; /* since when that has not changed, and it has done nothing but wait;
+                                                   when it last was seen to wait, */
+        uint64_t helped, told; /* when blocks were taken back; the launch that was reported */
         bool seen;
     } look;
 };
 
 /* The ready tasks of one priority. */
 struct mr_heap {
-    struct mr_task **at;               /* 1-based binary heap by key */
+    struct mr_task **at; /* 1-based binary heap by key */
     size_t room;
     uint32_t count;
-    uint32_t passed_over;              /* how often something of a higher priority was taken while tasks waited here */
+    uint32_t passed_over; /* how often something of a higher priority was taken while tasks waited here */
 };
 
 /* How often a priority is passed over before it is its turn. */
 #define MR_PATIENCE 64u
 
 struct mr_engine {
-    mr_lock lock;                      /* guards all that isn't atomic */
-    struct mr_heap levels[MR_LEVELS];  /* ready tasks by priority, the highest first */
-    size_t tasks;                      /* that may be queued */
-    struct mr_list grids;              /* open grids */
-    unsigned hot_grids;                /* of them, those that workers look for */
-    unsigned base;                     /* workers while work flows; 0 before the first use */
+    mr_lock lock; /* guards all that isn't atomic */
+    struct mr_heap levels[MR_LEVELS]; /* ready tasks by priority, the highest first */
+    size_t tasks; /* that may be queued */
+    struct mr_list grids; /* open grids */
+    unsigned hot_grids; /* of them, those that workers look for */
+    unsigned base; /* workers while work flows; 0 before the first use */
     unsigned workers, spinning, sleeping;
-    unsigned woken;                    /* of the sleepers, how many were told to wake and haven't looked yet */
-    unsigned starting;                 /* workers that were started and haven't looked yet */
-    unsigned waiting;                  /* workers whose work only waits */
-    unsigned in_host;                  /* workers inside a host function */
+    unsigned woken; /* of the sleepers, how many were told to wake and haven't looked yet */
+    unsigned starting; /* workers that were started and haven't looked yet */
+    unsigned waiting; /* workers whose work only waits */
+    unsigned in_host; /* workers inside a host function */
     unsigned extra_started;
-    _Atomic uint32_t bell;             /* futex of sleeping workers */
-    uint64_t takes;                    /* tasks and grids that workers have taken up */
-    _Atomic uint64_t goes_on;          /* commands that workers went on with while older work waited */
-    _Atomic bool stop;                 /* the process ends */
+    _Atomic uint32_t bell; /* futex of sleeping workers */
+    uint64_t takes; /* tasks and grids that workers have taken up */
+    _Atomic uint64_t goes_on; /* commands that workers went on with while older work waited */
+    _Atomic bool stop; /* the process ends */
 
-    struct mr_list runners;            /* threads that run commands */
-    /* How often launches are looked at; for how long nothing has to move before workers get at blocks that may wait for each other, and at others. Tests hurry. */
-    struct mr_stall_pace { uint64_t tick_ns, soon_ns, late_ns, turn_ns /* of a warp that gives way to no other */; } stall_pace;
-    uint64_t taken_back;               /* how often blocks were taken back from a thread */
-    uint64_t stall_ns;                 /* a launch that does nothing but wait for so long is reported; 0: never */
+    struct mr_list runners; /* threads that run commands */
+    /* How often launches are looked at; for how long nothing has to move before workers get at blocks that may wait for
+     * each other, and at others. Tests hurry. */
+    struct mr_stall_pace {
+        uint64_t tick_ns, soon_ns, late_ns, turn_ns /* of a warp that gives way to no other */;
+    } stall_pace;
+    uint64_t taken_back; /* how often blocks were taken back from a thread */
+    uint64_t stall_ns; /* a launch that does nothing but wait for so long is reported; 0: never */
     bool monitor_made, monitor_armed;
-    _Atomic uint32_t monitor_bell;     /* futex of the resting monitor */
+    _Atomic uint32_t monitor_bell; /* futex of the resting monitor */
 
     uint64_t numbers[(2 * MR_WORKERS_LIMIT) / 64]; /* taken runner numbers */
 
     /* What threads poll, on a cache line of its own. */
     _Alignas(64) _Atomic uint32_t ready; /* queued + hot_grids */
-    _Atomic uint32_t queued;           /* tasks in all heaps */
-    _Atomic uint64_t top_key;          /* of the task that goes first, or MR_ENGINE_KEY_NONE */
+    _Atomic uint32_t queued; /* tasks in all heaps */
+    _Atomic uint64_t top_key; /* of the task that goes first, or MR_ENGINE_KEY_NONE */
 };
 
 extern struct mr_engine mr_engine;
@@ -77,7 +83,8 @@ extern struct mr_engine mr_engine;
 struct mr_call mr_engine_call_one(unsigned most_workers);
 /* With the lock held: decides which thread looks at ready work, if none does already. */
 struct mr_call mr_engine_call(void);
-/* The same for a grid that has been opened or that the caller has been counted into: as many at once as it still wants. Lock held. */
+/* The same for a grid that has been opened or that the caller has been counted into: as many at once as it still wants.
+ * Lock held. */
 struct mr_call mr_engine_call_for(struct mr_grid *grid);
 
 /* Recomputes the polled words. Lock held. */
@@ -86,13 +93,15 @@ void mr_engine_publish(void);
 /* Takes a task out of the heap; false if it isn't there. Lock held. */
 bool mr_engine_remove(struct mr_task *task);
 
-/* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted. Lock held. */
+/* What a worker does next, if there is anything: a task taken off the heap, or a grid into which the caller is counted.
+ * Lock held. */
 bool mr_engine_pick(struct mr_task **task, struct mr_grid **grid);
 
 /* The calling thread's record. */
 struct mr_runner *mr_runner_self(void);
 
-/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the grid's other blocks, get another thread. */
+/* Called by a thread whose block can only wait (through mr_engine_note_waiting): other work, and the grid's other
+ * blocks, get another thread. */
 void mr_engine_takeover(void);
 /* Takes that back when the command or chunk has ended; only if self->noted. */
 void mr_runner_settle(struct mr_runner *self);
@@ -101,20 +110,24 @@ void mr_runner_settle(struct mr_runner *self);
 struct mr_grid *mr_grid_best(void);
 /* Makes an open grid one that workers look for. Lock held. */
 void mr_grid_heat(struct mr_grid *grid);
-/* Counts the caller into a hot grid. Workers look for it no longer if that makes as many threads as there are processors. Lock held. */
+/* Counts the caller into a hot grid. Workers look for it no longer if that makes as many threads as there are
+ * processors. Lock held. */
 void mr_grid_enter(struct mr_grid *grid);
-/* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No lock held. */
+/* Runs blocks of a grid that the caller has been counted into; leaves, and resumes its stream if it is the last. No
+ * lock held. */
 void mr_grid_work(struct mr_grid *grid, struct mr_runner *self);
 
 /* Starts the thread that watches for stalled work (monitor.c), or makes it look again. Lock not held. */
 void mr_monitor_wake(void);
 
-/* stall.c, on that thread, lock not held, while mr_progress_watched is set: a look at the runs of blocks; how long until the next one. The flag is off when there have been none
- * for a while: a run that begins then calls mr_stall_watch. */
+/* stall.c, on that thread, lock not held, while mr_progress_watched is set: a look at the runs of blocks; how long
+ * until the next one. The flag is off when there have been none for a while: a run that begins then calls
+ * mr_stall_watch. */
 uint64_t mr_stall_look(void);
 void mr_stall_watch(void);
 
-/* Blocks first to end - 1 of a grid come back from a thread that is inside, for the next that comes in. False when memory is short: then they don't. Lock held. */
+/* Blocks first to end - 1 of a grid come back from a thread that is inside, for the next that comes in. False when
+ * memory is short: then they don't. Lock held. */
 bool mr_grid_put_back(struct mr_grid *grid, uint64_t first, uint64_t end) __attribute__((warn_unused_result));
 /* Whether there are blocks that are not claimed; whether blocks may wait for each other, as far as is known. */
 bool mr_grid_has_more(const struct mr_grid *grid);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where slots come from and go to, and mapping other processes' arenas; see arena.h.
  *
- * A slot that another process has open is not used again, since that process may still write to it. Who has it open stands in the slot, process by process, so that
- * one that was killed can be told: orphans are looked through when many have gathered. */
+ * A slot that another process has open is not used again, since that process may still write to it. Who has it open
+ * stands in the slot, process by process, so that one that was killed can be told: orphans are looked through when many
+ * have gathered. */
 #include "event/arena.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #define SWEEP_NS 100000000u     /* looking through many orphans takes milliseconds: not more often */
 
 mr_lock mr_arena_lock = MR_LOCK_INIT(ARENA);
-static struct mr_list own_arenas = { &own_arenas, &own_arenas }, other_arenas = { &other_arenas, &other_arenas };
+static struct mr_list own_arenas = {&own_arenas, &own_arenas}, other_arenas = {&other_arenas, &other_arenas};
 
 static struct mr_arena_file *map(int fd)
 {
@@ -174,7 +175,7 @@ CUresult mr_arena_open(const struct mr_share_handle *handle, struct mr_arena **o
         mr_free(arena);
         return CUDA_ERROR_MAP_FAILED;
     }
-    arena->share = (struct mr_share){ .fd = -1, .token = handle->token };
+    arena->share = (struct mr_share){.fd = -1, .token = handle->token};
     arena->open = 1;
     mr_list_append(&other_arenas, &arena->link);
     *out = arena;

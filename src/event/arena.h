@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arenas: shared files of slots (slot.h), those that this process made for its own events and those of others that it has open. Private to src/event.
+/* Arenas: shared files of slots (slot.h), those that this process made for its own events and those of others that it
+ * has open. Private to src/event.
  *
- * Exported events lie in arenas of their process, a few thousand in each. An arena of another process is mapped once, for as long as an event in it
- * is open here. Lock: mr_arena_lock guards the lists and every arena's counts; it is a leaf. */
+ * Exported events lie in arenas of their process, a few thousand in each. An arena of another process is mapped once,
+ * for as long as an event in it is open here. Lock: mr_arena_lock guards the lists and every arena's counts; it is a
+ * leaf. */
 #ifndef MR_EVENT_ARENA_H
 #define MR_EVENT_ARENA_H
 
@@ -42,14 +44,17 @@ struct mr_arena {
 
 extern mr_lock mr_arena_lock;
 
-/* A slot for an event of this process, all its fields as for an event that was never recorded. CUDA_ERROR_OUT_OF_MEMORY. Lock held. */
+/* A slot for an event of this process, all its fields as for an event that was never recorded.
+ * CUDA_ERROR_OUT_OF_MEMORY. Lock held. */
 CUresult mr_arena_slot_new(uint64_t self, struct mr_arena **arena, uint32_t *index) __attribute__((warn_unused_result));
 
-/* Gives up an own slot: no handle leads there any more; it is used again when no other process has it open. Lock held. */
+/* Gives up an own slot: no handle leads there any more; it is used again when no other process has it open. Lock held.
+ */
 void mr_arena_slot_end(struct mr_arena *arena, uint32_t index);
 
 /* The arena that a handle leads to, mapped, and counted as open once more. CUDA_ERROR_MAP_FAILED. Lock held. */
-CUresult mr_arena_open(const struct mr_share_handle *handle, struct mr_arena **arena) __attribute__((warn_unused_result));
+CUresult mr_arena_open(const struct mr_share_handle *handle, struct mr_arena **arena)
+    __attribute__((warn_unused_result));
 
 /* Takes one count back; with the last one the arena goes. Lock held. */
 void mr_arena_close(struct mr_arena *arena);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: the stamp, what it stands for (a pending mark, a point in a capture), and how one becomes the other.
  *
- * Stores that leave MR_STAMP_PENDING alone take no lock. Two threads that record one event at the same time may come in either order; what must
- * hold is that a complete recording is never overwritten by an older one that completes later, which is why folding compares before
- * it stores. */
+ * Stores that leave MR_STAMP_PENDING alone take no lock. Two threads that record one event at the same time may come in
+ * either order; what must hold is that a complete recording is never overwritten by an older one that completes later,
+ * which is why folding compares before it stores. */
 #include "event/event.h"
 #include "event/shared.h"
 
@@ -52,7 +52,8 @@ struct mr_event *mr_event_new(struct mr_context *context, unsigned flags, CUeven
     *handle = mr_object_handle(event);
     mr_object_hold(context);
     event->flags = (uint8_t)flags;
-    /* Either this sees that the context has ended, or its end sees the event: both sides write first and read then, in one order for all threads. */
+    /* Either this sees that the context has ended, or its end sees the event: both sides write first and read then, in
+     * one order for all threads. */
     __atomic_store_n(&event->context, context, __ATOMIC_SEQ_CST);
     if (__builtin_expect(atomic_load(&context->destroyed), 0)) {
         if (mr_object_retire(event))
@@ -102,7 +103,8 @@ uint64_t mr_event_settle_slow(struct mr_event *event)
         if (wanted < MR_STAMP_UNTIMED)
             wanted = MR_STAMP_UNTIMED;
         event->mark = NULL;
-        if (atomic_compare_exchange_strong_explicit(&event->stamp, &stamp, wanted, memory_order_acq_rel, memory_order_acquire))
+        if (atomic_compare_exchange_strong_explicit(&event->stamp, &stamp, wanted, memory_order_acq_rel,
+                                                    memory_order_acquire))
             stamp = wanted;
     } else {
         stamp = atomic_load_explicit(&event->stamp, memory_order_acquire);
@@ -113,8 +115,8 @@ uint64_t mr_event_settle_slow(struct mr_event *event)
     return stamp;
 }
 
-/* Gives the event another latest recording. True if it is shared: its stamp is then MR_STAMP_PENDING for good (but while captured), and the
- * shared record says more. */
+/* Gives the event another latest recording. True if it is shared: its stamp is then MR_STAMP_PENDING for good (but
+ * while captured), and the shared record says more. */
 static bool replace(struct mr_event *event, struct mr_mark *mark, struct mr_event_point *point, uint64_t stamp)
 {
     mr_lock_take(&event->lock);
@@ -141,7 +143,8 @@ static bool replace(struct mr_event *event, struct mr_mark *mark, struct mr_even
 void mr_event_set_stamp(struct mr_event *event, uint64_t stamp)
 {
     if (__builtin_expect(!(event->flags & CU_EVENT_INTERPROCESS) &&
-                             !holds_record(atomic_load_explicit(&event->stamp, memory_order_relaxed)), 1)) {
+                             !holds_record(atomic_load_explicit(&event->stamp, memory_order_relaxed)),
+                         1)) {
         atomic_store_explicit(&event->stamp, stamp, memory_order_release);
         return;
     }
@@ -163,7 +166,8 @@ void mr_event_set_mark(struct mr_event *event, struct mr_mark *mark)
     (void)replace(event, mark, NULL, MR_STAMP_PENDING);
 }
 
-void mr_event_set_point(struct mr_event *event, struct mr_event_point *point, void (*release)(struct mr_event_point *point))
+void mr_event_set_point(struct mr_event *event, struct mr_event_point *point,
+                        void (*release)(struct mr_event_point *point))
 {
     atomic_store_explicit(&release_point, release, memory_order_release);
     (void)replace(event, NULL, point, MR_STAMP_CAPTURED);

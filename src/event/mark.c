@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marks: completion, sleeping threads, and the lock-free list of waiters.
  *
- * The list head is NULL (no waiter), a chain of waiters, or CLOSED once the mark is complete. Completion swaps CLOSED in and owns the
- * chain it gets; a waiter that finds CLOSED knows that there is nothing to wait for. */
+ * The list head is NULL (no waiter), a chain of waiters, or CLOSED once the mark is complete. Completion swaps CLOSED
+ * in and owns the chain it gets; a waiter that finds CLOSED knows that there is nothing to wait for. */
 #include <limits.h>
 
 #include "base/pool.h"
@@ -10,8 +10,10 @@
 
 #define CLOSED ((struct mr_waiter *)(uintptr_t)1)
 
-static struct mr_pool marks = { .place = MR_POOL_MARKS, .size = sizeof(struct mr_mark), .link = offsetof(struct mr_mark, link),
-    .lock = MR_LOCK_INIT(POOL) };
+static struct mr_pool marks = {.place = MR_POOL_MARKS,
+                               .size = sizeof(struct mr_mark),
+                               .link = offsetof(struct mr_mark, link),
+                               .lock = MR_LOCK_INIT(POOL)};
 
 struct mr_mark *mr_mark_new(void)
 {
@@ -67,14 +69,16 @@ bool mr_mark_watch(struct mr_mark *mark, struct mr_waiter *waiter)
         if (head == CLOSED)
             return false;
         waiter->next = head;
-    } while (!atomic_compare_exchange_weak_explicit(&mark->waiters, &head, waiter, memory_order_acq_rel, memory_order_acquire));
+    } while (!atomic_compare_exchange_weak_explicit(&mark->waiters, &head, waiter, memory_order_acq_rel,
+                                                    memory_order_acquire));
     return true;
 }
 
 void mr_mark_sleep(struct mr_mark *mark, uint64_t timeout_ns)
 {
     uint32_t state = MR_MARK_PENDING;
-    if (atomic_compare_exchange_strong_explicit(&mark->done, &state, MR_MARK_SLEEPERS, memory_order_acq_rel, memory_order_acquire) ||
+    if (atomic_compare_exchange_strong_explicit(&mark->done, &state, MR_MARK_SLEEPERS, memory_order_acq_rel,
+                                                memory_order_acquire) ||
         state == MR_MARK_SLEEPERS)
         mr_futex_wait(&mark->done, MR_MARK_SLEEPERS, timeout_ns);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events between processes: exporting, importing, recording, asking; see shared.h. Waiting is in shared_wait.c.
  *
- * Records of shared events end on any thread, perhaps with a stream's lock held (the last pending recording completes). So the last reference only puts
- * the record on a list, without a lock; calls that come later, and hold none, do the rest. */
+ * Records of shared events end on any thread, perhaps with a stream's lock held (the last pending recording completes).
+ * So the last reference only puts the record on a list, without a lock; calls that come later, and hold none, do the
+ * rest. */
 #include "event/shared.h"
 
 #include "base/clock.h"
@@ -24,7 +25,8 @@ static _Atomic(struct mr_shared_event *) ended;
 bool mr_shared_try_hold(struct mr_shared_event *shared)
 {
     uint32_t count = atomic_load_explicit(&shared->references, memory_order_relaxed);
-    while (count && !atomic_compare_exchange_weak_explicit(&shared->references, &count, count + 1, memory_order_relaxed, memory_order_relaxed))
+    while (count && !atomic_compare_exchange_weak_explicit(&shared->references, &count, count + 1, memory_order_relaxed,
+                                                           memory_order_relaxed))
         ;
     return count != 0;
 }
@@ -171,7 +173,7 @@ static void publish(struct mr_shared_event *shared, struct mr_mark *mark, struct
 CUresult mr_event_announce(struct mr_event *event, struct mr_mark *mark, struct mr_ticket *ticket)
 {
     struct mr_shared_event *shared = mr_shared_of(event);
-    *ticket = (struct mr_ticket){ 0, MR_SLOT_NO_LANE };
+    *ticket = (struct mr_ticket){0, MR_SLOT_NO_LANE};
     if (!shared)
         return CUDA_SUCCESS;
     CUresult status = announce(shared, mark, ticket);
@@ -221,7 +223,8 @@ enum mr_shared_state mr_shared_look(struct mr_shared_event *shared, struct mr_ti
     if (ticket->number == 0)
         return MR_SHARED_NONE;
     if (!mr_slot_is_complete(slot, *ticket)) {
-        /* A thread that has seen its own mark complete sees the event complete, and so does a thread that it tells, even before the mark's waiters are called. */
+        /* A thread that has seen its own mark complete sees the event complete, and so does a thread that it tells,
+         * even before the mark's waiters are called. */
         mr_lock_take(&shared->lock);
         bool done = shared->mark && shared->mark_ticket.number == ticket->number && mr_mark_is_done(shared->mark);
         mr_lock_drop(&shared->lock);
@@ -234,19 +237,24 @@ enum mr_shared_state mr_shared_look(struct mr_shared_event *shared, struct mr_ti
         if (now < due)
             return MR_SHARED_PENDING;
         atomic_store_explicit(&shared->next_look, now + LOOK_NS, memory_order_relaxed);
-        if (!mr_slot_bury(slot, &shared->arena->file->head, mr_process_self(), *ticket) && !mr_slot_is_complete(slot, *ticket))
+        if (!mr_slot_bury(slot, &shared->arena->file->head, mr_process_self(), *ticket) &&
+            !mr_slot_is_complete(slot, *ticket))
             return MR_SHARED_PENDING;
     }
-    return atomic_load_explicit(&slot->lost, memory_order_acquire) == ticket->number ? MR_SHARED_LOST : MR_SHARED_COMPLETE;
+    return atomic_load_explicit(&slot->lost, memory_order_acquire) == ticket->number ? MR_SHARED_LOST
+                                                                                     : MR_SHARED_COMPLETE;
 }
 
 uint64_t mr_shared_stamp(struct mr_shared_event *shared)
 {
     struct mr_ticket ticket;
     switch (mr_shared_look(shared, &ticket)) {
-    case MR_SHARED_NONE: return MR_STAMP_NONE;
-    case MR_SHARED_PENDING: return MR_STAMP_PENDING;
-    default: return MR_STAMP_UNTIMED;
+    case MR_SHARED_NONE:
+        return MR_STAMP_NONE;
+    case MR_SHARED_PENDING:
+        return MR_STAMP_PENDING;
+    default:
+        return MR_STAMP_UNTIMED;
     }
 }
 
@@ -321,7 +329,7 @@ static bool convert(struct mr_event *event, struct mr_shared_event *shared)
 
 static CUresult share(struct mr_event *event)
 {
-    static mr_lock sharing = MR_LOCK_INIT(SHARING);   /* two threads don't export one event at the same time */
+    static mr_lock sharing = MR_LOCK_INIT(SHARING); /* two threads don't export one event at the same time */
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&sharing);
     if (!atomic_load_explicit(&event->shared, memory_order_acquire)) {
@@ -350,14 +358,14 @@ CUresult mr_event_export(struct mr_event *event, struct mr_share_handle *out)
     MR_MAY_WAIT();
     if (!(event->flags & CU_EVENT_INTERPROCESS) || event->imported) {
         mr_log(MR_LOG_INFO, "event %p %s", mr_object_handle(event),
-            event->imported ? "is another process's" : "was made without CU_EVENT_INTERPROCESS");
+               event->imported ? "is another process's" : "was made without CU_EVENT_INTERPROCESS");
         return CUDA_ERROR_INVALID_HANDLE;
     }
     CUresult status = share(event);
     if (status != CUDA_SUCCESS)
         return status;
     struct mr_shared_event *shared = atomic_load_explicit(&event->shared, memory_order_acquire);
-    uint64_t value[3] = { shared->index, atomic_load(&shared->slot->nonce), 0 };
+    uint64_t value[3] = {shared->index, atomic_load(&shared->slot->nonce), 0};
     mr_share_handle_make(&shared->arena->share, MR_SHARE_EVENT, value, out);
     return CUDA_SUCCESS;
 }

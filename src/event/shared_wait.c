@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for other processes: threads that sleep on a shared word, and the thread of each arena that completes marks for streams.
+/* Waiting for other processes: threads that sleep on a shared word, and the thread of each arena that completes marks
+ * for streams.
  *
- * That thread is made with the first stream that waits for something in the arena. While marks are outstanding it sleeps on the arena's bell, which any process rings that
- * completes something there and sees sleepers; every SLEEP_NS it looks whether the processes that owe a recording live. With nothing outstanding it sleeps on a word of
- * its own, and ends when nothing of the arena is open here any more.
+ * That thread is made with the first stream that waits for something in the arena. While marks are outstanding it
+ * sleeps on the arena's bell, which any process rings that completes something there and sees sleepers; every SLEEP_NS
+ * it looks whether the processes that owe a recording live. With nothing outstanding it sleeps on a word of its own,
+ * and ends when nothing of the arena is open here any more.
  *
  * Locks: a watcher's lock guards its list, and is a leaf except for the slots' locks. */
 #define _GNU_SOURCE
@@ -94,7 +96,8 @@ static void finish(struct mr_list *over)
     }
 }
 
-/* Nothing is outstanding: sleeps until something is. False if the arena isn't wanted any more; then the watcher is gone. */
+/* Nothing is outstanding: sleeps until something is. False if the arena isn't wanted any more; then the watcher is
+ * gone. */
 static bool rest(struct mr_watcher *watcher, uint32_t heard)
 {
     mr_lock_take(&mr_arena_lock);
@@ -125,7 +128,7 @@ static void *watcher_main(void *data)
     uint64_t looked = mr_clock_ns();
     pthread_setname_np(pthread_self(), "millrace-share");
     while (!atomic_load(&ending)) {
-        struct mr_list over = { &over, &over };
+        struct mr_list over = {&over, &over};
         uint32_t work = atomic_load(&watcher->work);
         uint64_t now = mr_clock_ns();
         bool bury = now - looked >= DEATH_NS;
@@ -161,7 +164,8 @@ static struct mr_watcher *watcher_new(struct mr_arena *arena)
     return NULL;
 }
 
-/* The arena's watcher, made if there is none. NULL when memory or threads are short. The caller holds an event of the arena. */
+/* The arena's watcher, made if there is none. NULL when memory or threads are short. The caller holds an event of the
+ * arena. */
 static struct mr_watcher *watcher_of(struct mr_arena *arena)
 {
     mr_lock_take(&mr_arena_lock);
@@ -197,7 +201,8 @@ static void sleep_on(struct mr_shared_event *shared, struct mr_ticket ticket)
 
 static bool is_over(struct mr_shared_event *shared, struct mr_ticket ticket)
 {
-    return mr_slot_is_complete(shared->slot, ticket) || mr_slot_bury(shared->slot, &shared->arena->file->head, mr_process_self(), ticket);
+    return mr_slot_is_complete(shared->slot, ticket) ||
+           mr_slot_bury(shared->slot, &shared->arena->file->head, mr_process_self(), ticket);
 }
 
 struct mr_mark *mr_shared_watch(struct mr_shared_event *shared, struct mr_ticket ticket)
@@ -214,7 +219,7 @@ struct mr_mark *mr_shared_watch(struct mr_shared_event *shared, struct mr_ticket
     atomic_fetch_add_explicit(&shared->references, 1, memory_order_relaxed);
     mr_mark_hold(mark);
     mr_mark_hold(mark);
-    *wait = (struct remote_wait){ .shared = shared, .ticket = ticket, .mark = mark };
+    *wait = (struct remote_wait){.shared = shared, .ticket = ticket, .mark = mark};
     mr_list_init(&wait->link);
     mr_lock_take(&shared->lock);
     struct mr_mark *old = shared->remote;
@@ -227,7 +232,8 @@ struct mr_mark *mr_shared_watch(struct mr_shared_event *shared, struct mr_ticket
     bool first = mr_list_empty(&watcher->waits);
     mr_list_append(&watcher->waits, &wait->link);
     mr_lock_drop(&watcher->lock);
-    /* If it sleeps already, on the arena's bell, a completion from now on wakes it; one that came before has to be found by looking. */
+    /* If it sleeps already, on the arena's bell, a completion from now on wakes it; one that came before has to be
+     * found by looking. */
     if (first || mr_slot_is_complete(shared->slot, ticket))
         watcher_call(watcher);
     if (!first && mr_slot_is_complete(shared->slot, ticket))

@@ -21,7 +21,7 @@
 
 void mr_shared_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns)
 {
-    struct timespec limit = { (time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u) };
+    struct timespec limit = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
     syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, NULL, 0);
 }
 
@@ -36,7 +36,8 @@ static void lock_take(struct mr_slot *slot, uint64_t self)
     uint64_t since = 0;
     for (int spin = 0;; spin++) {
         uint64_t holder = 0;
-        if (atomic_compare_exchange_strong_explicit(&slot->lock, &holder, self, memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&slot->lock, &holder, self, memory_order_acquire,
+                                                    memory_order_relaxed))
             return;
         if (spin < SPINS) {
             mr_pause();
@@ -51,7 +52,8 @@ static void lock_take(struct mr_slot *slot, uint64_t self)
         since = now;
         /* Another thread of this process will come to it. */
         if (holder != self && !mr_process_lives(holder) &&
-            atomic_compare_exchange_strong_explicit(&slot->lock, &holder, self, memory_order_acquire, memory_order_relaxed))
+            atomic_compare_exchange_strong_explicit(&slot->lock, &holder, self, memory_order_acquire,
+                                                    memory_order_relaxed))
             return;
     }
 }
@@ -65,7 +67,7 @@ struct mr_ticket mr_slot_latest(struct mr_slot *slot)
 {
     uint64_t latest = atomic_load_explicit(&slot->latest, memory_order_acquire);
     uint32_t lane = (uint32_t)(latest & 0xff);
-    return (struct mr_ticket){ latest >> 8, lane == 0 || lane > MR_SLOT_LANES ? MR_SLOT_NO_LANE : lane - 1 };
+    return (struct mr_ticket){latest >> 8, lane == 0 || lane > MR_SLOT_LANES ? MR_SLOT_NO_LANE : lane - 1};
 }
 
 bool mr_slot_is_complete(struct mr_slot *slot, struct mr_ticket ticket)
@@ -76,14 +78,16 @@ bool mr_slot_is_complete(struct mr_slot *slot, struct mr_ticket ticket)
 
 static bool lane_pending(struct mr_lane *lane)
 {
-    return atomic_load_explicit(&lane->completed, memory_order_acquire) < atomic_load_explicit(&lane->last, memory_order_relaxed);
+    return atomic_load_explicit(&lane->completed, memory_order_acquire) <
+           atomic_load_explicit(&lane->last, memory_order_relaxed);
 }
 
 /* Raises a number; never lowers it. */
 static void raise_to(_Atomic uint64_t *number, uint64_t to)
 {
     uint64_t now = atomic_load_explicit(number, memory_order_relaxed);
-    while (now < to && !atomic_compare_exchange_weak_explicit(number, &now, to, memory_order_seq_cst, memory_order_relaxed))
+    while (now < to &&
+           !atomic_compare_exchange_weak_explicit(number, &now, to, memory_order_seq_cst, memory_order_relaxed))
         ;
 }
 
@@ -123,7 +127,8 @@ static uint32_t lane_choose(struct mr_slot *slot, uint64_t self, const void *str
     return free;
 }
 
-bool mr_slot_begin(struct mr_slot *slot, uint64_t self, const void *stream, const void *streams[MR_SLOT_LANES], struct mr_ticket *out)
+bool mr_slot_begin(struct mr_slot *slot, uint64_t self, const void *stream, const void *streams[MR_SLOT_LANES],
+                   struct mr_ticket *out)
 {
     lock_take(slot, self);
     uint32_t index = lane_choose(slot, self, stream, streams);
@@ -135,7 +140,7 @@ bool mr_slot_begin(struct mr_slot *slot, uint64_t self, const void *stream, cons
         atomic_store_explicit(&lane->owner, self, memory_order_release);
         atomic_store_explicit(&lane->last, number, memory_order_release);
         streams[index] = stream;
-        *out = (struct mr_ticket){ number, index };
+        *out = (struct mr_ticket){number, index};
     }
     lock_drop(slot);
     return index != MR_SLOT_NO_LANE;
@@ -149,7 +154,7 @@ void mr_slot_publish(struct mr_slot *slot, struct mr_ticket ticket)
 void mr_slot_record_complete(struct mr_slot *slot, uint64_t self)
 {
     lock_take(slot, self);
-    struct mr_ticket ticket = { atomic_load_explicit(&slot->next, memory_order_relaxed) + 1, MR_SLOT_NO_LANE };
+    struct mr_ticket ticket = {atomic_load_explicit(&slot->next, memory_order_relaxed) + 1, MR_SLOT_NO_LANE};
     atomic_store_explicit(&slot->next, ticket.number, memory_order_relaxed);
     mr_slot_publish(slot, ticket);
     lock_drop(slot);
@@ -160,7 +165,8 @@ void mr_slot_complete(struct mr_slot *slot, struct mr_ticket ticket)
     raise_to(&slot->lanes[ticket.lane].completed, ticket.number);
 }
 
-/* A sleeper counts itself, and then looks for the last time; a thread that completes does that first, and then looks for sleepers. */
+/* A sleeper counts itself, and then looks for the last time; a thread that completes does that first, and then looks
+ * for sleepers. */
 static void ring(_Atomic uint32_t *bell, _Atomic uint32_t *sleepers)
 {
     if (atomic_load(sleepers) == 0)
@@ -185,12 +191,14 @@ bool mr_slot_bury(struct mr_slot *slot, struct mr_arena_head *head, uint64_t sel
     if (owner == self || mr_process_lives(owner))
         return false;
     lock_take(slot, self);
-    bool still = atomic_load_explicit(&lane->owner, memory_order_relaxed) == owner && !mr_slot_is_complete(slot, ticket);
+    bool still =
+        atomic_load_explicit(&lane->owner, memory_order_relaxed) == owner && !mr_slot_is_complete(slot, ticket);
     if (still)
         lane_bury(slot, ticket.lane);
     lock_drop(slot);
     if (still) {
-        mr_log(MR_LOG_WARN, "process %u died before it completed its recording of a shared event", (unsigned)(owner & 0x3fffff));
+        mr_log(MR_LOG_WARN, "process %u died before it completed its recording of a shared event",
+               (unsigned)(owner & 0x3fffff));
         mr_slot_ring(slot, head);
     }
     return still;

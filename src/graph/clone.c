@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clones of graphs, and the twin of a node in one.
  *
- * A clone's nodes have the ids of the originals and stand in the same order, which is by id. Works are shared, except where a node owns graphs:
- * the clone's node gets clones of them. A twin is searched for from where the last search ended, so that asking for all nodes in turn
- * costs one step each. */
+ * A clone's nodes have the ids of the originals and stand in the same order, which is by id. Works are shared, except
+ * where a node owns graphs: the clone's node gets clones of them. A twin is searched for from where the last search
+ * ended, so that asking for all nodes in turn costs one step each. */
 #include "base/memory.h"
 #include "graph/conditional.h"
 #include "graph/graph_private.h"
@@ -11,7 +11,8 @@
 
 static struct mr_graph *clone_locked(struct mr_graph *graph, bool *done);
 
-/* The work of a node's twin: the same one, or for a child graph one with a clone of the child. What is made stays with the twin, even if unfinished. */
+/* The work of a node's twin: the same one, or for a child graph one with a clone of the child. What is made stays with
+ * the twin, even if unfinished. */
 static bool give_work(struct mr_node *twin, struct mr_work *work)
 {
     bool done = true;
@@ -30,8 +31,8 @@ static bool give_work(struct mr_node *twin, struct mr_work *work)
     return done;
 }
 
-/* Edges are made once all nodes are there, since a graph may be tangled: a node's dependencies in their order, and so its dependent nodes in the order
- * of the nodes, as on hardware. `mark` is the node's place. */
+/* Edges are made once all nodes are there, since a graph may be tangled: a node's dependencies in their order, and so
+ * its dependent nodes in the order of the nodes, as on hardware. `mark` is the node's place. */
 static bool copy_edges(struct mr_graph *graph, struct mr_node **twins)
 {
     size_t i = 0;
@@ -51,8 +52,8 @@ static bool copy_edges(struct mr_graph *graph, struct mr_node **twins)
         for (size_t k = 0; k < node->before.count; k++) {
             const struct mr_edge *edge = &node->before.at[k];
             struct mr_node *from = twins[edge->node->mark];
-            twins[i]->before.at[twins[i]->before.count++] = (struct mr_edge){ from, edge->data };
-            from->after.at[from->after.count++] = (struct mr_edge){ twins[i], edge->data };
+            twins[i]->before.at[twins[i]->before.count++] = (struct mr_edge){from, edge->data};
+            from->after.at[from->after.count++] = (struct mr_edge){twins[i], edge->data};
         }
     }
     return true;
@@ -81,7 +82,8 @@ static struct mr_graph *clone_locked(struct mr_graph *graph, bool *done)
 {
     struct mr_graph *clone = mr_graph_new();
     struct mr_node **twins = clone ? mr_calloc(graph->count, sizeof *twins) : NULL;
-    *done = twins && copy_nodes(graph, clone, twins) && mr_user_holdings_copy(&graph->user_objects, &clone->user_objects);
+    *done =
+        twins && copy_nodes(graph, clone, twins) && mr_user_holdings_copy(&graph->user_objects, &clone->user_objects);
     mr_free(twins);
     if (!clone)
         return NULL;
@@ -128,7 +130,8 @@ void *mr_graph_find_twin(struct mr_node *original, struct mr_graph *clone)
     void *handle = NULL;
     mr_lock_take(&mr_graph_lock);
     uint64_t graph = (uint64_t)(uintptr_t)mr_object_handle(original->graph);
-    if (mr_object_handle(original) && mr_object_handle(clone) && graph && clone->cloned_from == graph && original->id < clone->cloned_next) {
+    if (mr_object_handle(original) && mr_object_handle(clone) && graph && clone->cloned_from == graph &&
+        original->id < clone->cloned_next) {
         struct mr_node *twin = find_by_id(clone, original->id);
         handle = twin ? mr_object_handle(twin) : NULL;
     }

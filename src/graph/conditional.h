@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The value that a conditional node looks at (driver API manual, cuGraphConditionalHandleCreate).
  *
- * A handle belongs to the graph it was made for and may serve one conditional node of it. The program holds the handle's number; kernels would change
- * the value through it. A clone of the graph shares the record's identity but a run has values of its own: the run copies `initial`. */
+ * A handle belongs to the graph it was made for and may serve one conditional node of it. The program holds the
+ * handle's number; kernels would change the value through it. A clone of the graph shares the record's identity but a
+ * run has values of its own: the run copies `initial`. */
 #ifndef MR_GRAPH_CONDITIONAL_H
 #define MR_GRAPH_CONDITIONAL_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A graph as DOT text.
  *
- * Each graph is a cluster, each node a box whose label begins with its place in the graph, and for a kernel its name, for others their kind. Flags turn
- * the label of the nodes that they are about into a record with rows of parameters, named as on hardware. Child graphs and bodies of conditional nodes
- * follow as clusters of their own, inside the cluster of the graph that owns them. The text is put together in memory under the graph lock and
- * written by the caller. */
+ * Each graph is a cluster, each node a box whose label begins with its place in the graph, and for a kernel its name,
+ * for others their kind. Flags turn the label of the nodes that they are about into a record with rows of parameters,
+ * named as on hardware. Child graphs and bodies of conditional nodes follow as clusters of their own, inside the
+ * cluster of the graph that owns them. The text is put together in memory under the graph lock and written by the
+ * caller. */
 #include "graph/dot.h"
 
 #include <stdarg.h>
@@ -59,8 +60,9 @@ static bool wants(const struct text *text, unsigned flag)
 
 static const char *type_name(CUgraphNodeType type)
 {
-    static const char *const names[] = { "KERNEL", "MEMCPY", "MEMSET", "HOST", "GRAPH", "EMPTY", "EVENT_WAIT", "EVENT_RECORD", "EXT_SEMAS_SIGNAL",
-        "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE", "BATCH_MEM_OP", "CONDITIONAL" };
+    static const char *const names[] = {
+        "KERNEL",       "MEMCPY",           "MEMSET",         "HOST",      "GRAPH",    "EMPTY",        "EVENT_WAIT",
+        "EVENT_RECORD", "EXT_SEMAS_SIGNAL", "EXT_SEMAS_WAIT", "MEM_ALLOC", "MEM_FREE", "BATCH_MEM_OP", "CONDITIONAL"};
     return (unsigned)type < sizeof names / sizeof *names ? names[type] : "UNKNOWN";
 }
 
@@ -78,7 +80,7 @@ __attribute__((format(printf, 3, 4))) static void row(struct text *text, const c
 static void put_attributes(struct text *text, const struct mr_work *work)
 {
     int priority = 0, cooperative = 0;
-    CUaccessPolicyWindow window = { 0 };
+    CUaccessPolicyWindow window = {0};
     for (size_t i = 0; i < work->kernel.attribute_count; i++) {
         const CUlaunchAttribute *attribute = &work->kernel.attributes[i];
         if (attribute->id == CU_LAUNCH_ATTRIBUTE_PRIORITY)
@@ -89,27 +91,31 @@ static void put_attributes(struct text *text, const struct mr_work *work)
             window = attribute->value.accessPolicyWindow;
     }
     row(text, "accessPolicyWindow", "base_ptr 0x%llx, num_bytes %zu, hitRatio %g, hitProp %d, missProp %d",
-        (unsigned long long)(uintptr_t)window.base_ptr, window.num_bytes, (double)window.hitRatio, (int)window.hitProp, (int)window.missProp);
+        (unsigned long long)(uintptr_t)window.base_ptr, window.num_bytes, (double)window.hitRatio, (int)window.hitProp,
+        (int)window.missProp);
     row(text, "cooperative", "%d", cooperative);
     row(text, "priority", "%d", priority);
 }
 
-static void put_side(struct text *text, const char *role, CUmemorytype type, const void *host, CUdeviceptr device, CUarray array, size_t pitch,
-    size_t height)
+static void put_side(struct text *text, const char *role, CUmemorytype type, const void *host, CUdeviceptr device,
+                     CUarray array, size_t pitch, size_t height)
 {
     if (type == CU_MEMORYTYPE_ARRAY) {
         row(text, role, "array, handle 0x%llx", (unsigned long long)(uintptr_t)array);
         return;
     }
     unsigned long long address = type == CU_MEMORYTYPE_HOST ? (unsigned long long)(uintptr_t)host : device;
-    row(text, role, "%s, ptr 0x%llx, pitch %zu, rows %zu", type == CU_MEMORYTYPE_HOST ? "host" : "device", address, pitch, height);
+    row(text, role, "%s, ptr 0x%llx, pitch %zu, rows %zu", type == CU_MEMORYTYPE_HOST ? "host" : "device", address,
+        pitch, height);
 }
 
 static void put_copy(struct text *text, const CUDA_MEMCPY3D *copy)
 {
-    put_side(text, "src", copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcPitch, copy->srcHeight);
+    put_side(text, "src", copy->srcMemoryType, copy->srcHost, copy->srcDevice, copy->srcArray, copy->srcPitch,
+             copy->srcHeight);
     row(text, "srcPos", "%zu,%zu,%zu", copy->srcXInBytes, copy->srcY, copy->srcZ);
-    put_side(text, "dst", copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstPitch, copy->dstHeight);
+    put_side(text, "dst", copy->dstMemoryType, copy->dstHost, copy->dstDevice, copy->dstArray, copy->dstPitch,
+             copy->dstHeight);
     row(text, "dstPos", "%zu,%zu,%zu", copy->dstXInBytes, copy->dstY, copy->dstZ);
     if (text->flags & CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES) {
         row(text, "extent", "%zu,%zu,%zu", copy->WidthInBytes, copy->Height, copy->Depth);
@@ -144,7 +150,8 @@ static void put_batch(struct text *text, const struct mr_work *work)
     row(text, "count", "%u", work->batch.count);
     row(text, "flags", "%u", work->batch.flags);
     for (unsigned i = 0; i < work->batch.count; i++)
-        row(text, "operation", "%d at 0x%llx: %llu", (int)work->batch.ops[i].operation, (unsigned long long)work->batch.ops[i].writeValue.address,
+        row(text, "operation", "%d at 0x%llx: %llu", (int)work->batch.ops[i].operation,
+            (unsigned long long)work->batch.ops[i].writeValue.address,
             (unsigned long long)work->batch.ops[i].writeValue.value64);
 }
 
@@ -207,7 +214,7 @@ static void put_params(struct text *text, const struct mr_work *work)
 /* DtoH and the like, from what the program said of the two sides. */
 static const char *copy_direction(const CUDA_MEMCPY3D *copy)
 {
-    static const char *const names[2][2] = { { "HtoH", "HtoD" }, { "DtoH", "DtoD" } };
+    static const char *const names[2][2] = {{"HtoH", "HtoD"}, {"DtoH", "DtoD"}};
     return names[copy->srcMemoryType != CU_MEMORYTYPE_HOST][copy->dstMemoryType != CU_MEMORYTYPE_HOST];
 }
 
@@ -221,8 +228,8 @@ static void put_title(struct text *text, const struct mr_work *work)
     case CU_GRAPH_NODE_TYPE_KERNEL:
         put_name(text, work->kernel.launch->code->name);
         if (wants(text, CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS))
-            put(text, "\\<\\<\\<%u,%u,%u / %u,%u,%u / %u\\>\\>\\>", kernel->gridDimX, kernel->gridDimY, kernel->gridDimZ, kernel->blockDimX,
-                kernel->blockDimY, kernel->blockDimZ, kernel->sharedMemBytes);
+            put(text, "\\<\\<\\<%u,%u,%u / %u,%u,%u / %u\\>\\>\\>", kernel->gridDimX, kernel->gridDimY,
+                kernel->gridDimZ, kernel->blockDimX, kernel->blockDimY, kernel->blockDimZ, kernel->sharedMemBytes);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         put(text, "MEMCPY (%s)", copy_direction(&work->copy.params));
@@ -241,8 +248,12 @@ static void put_node(struct text *text, const struct mr_node *node, unsigned gra
     const struct mr_work *work = node->work;
     bool kernel = work->type == CU_GRAPH_NODE_TYPE_KERNEL, handles = wants(text, CU_GRAPH_DEBUG_DOT_FLAGS_HANDLES);
     bool params = params_flag(work->type) && wants(text, params_flag(work->type)), record = params || handles;
-    put(text, "\"graph_%u_node_%zu\"[style=\"%s\" shape=\"%s\" label=\"%s%zu", graph, node->mark, kernel ? "bold" : "solid",
-        record ? "record" : kernel ? "octagon" : "rectangle", record ? "{" : "", node->mark);
+    put(text, "\"graph_%u_node_%zu\"[style=\"%s\" shape=\"%s\" label=\"%s%zu", graph, node->mark,
+        kernel ? "bold" : "solid",
+        record   ? "record"
+        : kernel ? "octagon"
+                 : "rectangle",
+        record ? "{" : "", node->mark);
     if (wants(text, CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO))
         put(text, " (topoId: %zu)", node->mark);
     put(text, params && kernel ? "|KERNEL|" : record ? "|" : "\\n");
@@ -293,7 +304,7 @@ static void put_graph(struct text *text, struct mr_graph *graph)
 
 char *mr_graph_dot(struct mr_graph *graph, unsigned flags, size_t *size)
 {
-    struct text text = { .flags = flags };
+    struct text text = {.flags = flags};
     mr_lock_take(&mr_graph_lock);
     put(&text, "digraph dot {\n");
     put_graph(&text, graph);

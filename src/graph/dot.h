@@ -7,8 +7,8 @@
 
 struct mr_graph;
 
-/* The text, ended by a zero byte, to be freed with mr_free; its length in *size. NULL when memory is short. `flags` are CU_GRAPH_DEBUG_DOT_FLAGS_*.
- * Takes the graph lock. */
+/* The text, ended by a zero byte, to be freed with mr_free; its length in *size. NULL when memory is short. `flags` are
+ * CU_GRAPH_DEBUG_DOT_FLAGS_*. Takes the graph lock. */
 char *mr_graph_dot(struct mr_graph *graph, unsigned flags, size_t *size) __attribute__((warn_unused_result));
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executable graphs as the program holds them: made of a graph, launched, changed.
  *
- * A launch is one command of the stream. What belongs to the call and not to the run happens here: events that nodes wait for are asked for their
- * marks, events that nodes record get new ones, memory that nodes allocate is live from the call on and memory that they free is not (nothing
- * else ever lives at its address). */
+ * A launch is one command of the stream. What belongs to the call and not to the run happens here: events that nodes
+ * wait for are asked for their marks, events that nodes record get new ones, memory that nodes allocate is live from
+ * the call on and memory that they free is not (nothing else ever lives at its address). */
 #include "graph/exec.h"
 
 #include "base/call.h"
@@ -64,7 +64,7 @@ static CUresult build_locked(struct mr_exec *exec, struct mr_graph *graph, struc
 
 CUresult mr_exec_new(struct mr_graph *graph, uint64_t flags, struct mr_exec **out, struct mr_exec_problem *problem)
 {
-    *problem = (struct mr_exec_problem){ .result = CUDA_GRAPH_INSTANTIATE_ERROR };
+    *problem = (struct mr_exec_problem){.result = CUDA_GRAPH_INSTANTIATE_ERROR};
     struct mr_exec *exec = mr_object_new(MR_KIND_GRAPH_EXEC, sizeof *exec, exec_finish);
     if (!exec)
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -124,11 +124,13 @@ static void undo_memory(const struct mr_plan *plan, size_t count)
         if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
             (void)!mr_graph_memory_end(work->alloc.memory);
         else if (work && work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && !mr_graph_memory_begin(work->free.memory, 0))
-            mr_log(MR_LOG_WARN, "memory of a graph at %#llx was allocated by another thread meanwhile", (unsigned long long)work->free.address);
+            mr_log(MR_LOG_WARN, "memory of a graph at %#llx was allocated by another thread meanwhile",
+                   (unsigned long long)work->free.address);
     }
 }
 
-/* One launch's effect on the memory of its nodes, in the order of the steps. False, with everything as it was, if a step can't be done. */
+/* One launch's effect on the memory of its nodes, in the order of the steps. False, with everything as it was, if a
+ * step can't be done. */
 static bool move_memory(struct mr_exec *exec, struct mr_plan *plan)
 {
     bool auto_free = exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
@@ -168,7 +170,8 @@ static void run_drop(void *data)
     mr_plan_drop(plan);
 }
 
-/* What a node waits for: the latest record of its event before it, of this run, in the order of the plan; else what the event holds now. */
+/* What a node waits for: the latest record of its event before it, of this run, in the order of the plan; else what the
+ * event holds now. */
 static struct mr_mark *mark_to_wait_for(const struct mr_run *run, size_t at)
 {
     const struct mr_plan *plan = run->plan;
@@ -193,10 +196,10 @@ static struct mr_run *run_new(struct mr_exec *exec, struct mr_stream *stream, st
         run = mr_alloc(sizeof *run + plan->event_count * sizeof *run->marks);
     if (!run)
         return NULL;
-    *run = (struct mr_run){ .references = 1, .plan = plan, .context = context };
+    *run = (struct mr_run){.references = 1, .plan = plan, .context = context};
     mr_plan_hold(plan);
     if (!mr_list_empty(&exec->users)) {
-        mr_object_hold(exec);          /* which keeps the user objects */
+        mr_object_hold(exec); /* which keeps the user objects */
         run->exec = exec;
     }
     bool done = true;
@@ -232,15 +235,17 @@ static bool make_wait(struct mr_exec *exec, struct mr_stream *stream, struct mr_
     return true;
 }
 
-CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, struct mr_context *context, struct mr_exec_launch *launch)
+CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, struct mr_context *context,
+                              struct mr_exec_launch *launch)
 {
     mr_lock_take(&exec->lock);
     struct mr_run *run = run_new(exec, stream, context);
     struct mr_mark *done = mr_mark_new();
     struct mr_command *command = mr_command_new(MR_COMMAND_ASYNC), *wait = NULL;
     if (command)
-        command->async = (struct mr_async){ .begin = mr_run_begin, .free = run_drop, .data = run, .always = true };
-    bool made = run && done && command && make_wait(exec, stream, &wait) && (!exec->plan->has_host_copies || mr_run_stage(run));
+        command->async = (struct mr_async){.begin = mr_run_begin, .free = run_drop, .data = run, .always = true};
+    bool made =
+        run && done && command && make_wait(exec, stream, &wait) && (!exec->plan->has_host_copies || mr_run_stage(run));
     CUresult status = made ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS && exec->plan->has_memory && !move_memory(exec, exec->plan)) {
         mr_call_log(MR_LOG_INFO, "memory of the graph is still allocated from an earlier launch, or was freed already");
@@ -254,7 +259,7 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
         done->stream = stream;
         command->mark = done;
         mr_mark_hold(done);
-        *launch = (struct mr_exec_launch){ .wait = wait, .command = command, .done = done };
+        *launch = (struct mr_exec_launch){.wait = wait, .command = command, .done = done};
         if (exec->plan->event_count > 0 || exec->plan->has_memory || run->waits) {
             atomic_store_explicit(&run->references, 2, memory_order_relaxed);
             launch->run = run;
@@ -265,7 +270,7 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
     if (wait)
         mr_command_free(wait);
     if (command)
-        mr_command_free(command);      /* and the run */
+        mr_command_free(command); /* and the run */
     else
         run_drop(run);
     if (done)
@@ -273,11 +278,14 @@ CUresult mr_exec_launch_begin(struct mr_exec *exec, struct mr_stream *stream, st
     return status;
 }
 
-static void nothing(void *data) { (void)data; }
+static void nothing(void *data)
+{
+    (void)data;
+}
 
 CUresult mr_exec_upload_begin(struct mr_exec *exec, struct mr_stream *stream, struct mr_exec_launch *launch)
 {
-    *launch = (struct mr_exec_launch){ .command = NULL };
+    *launch = (struct mr_exec_launch){.command = NULL};
     mr_lock_take(&exec->lock);
     const struct mr_plan *plan = exec->plan;
     if (plan->step_count == 0) {
@@ -343,7 +351,8 @@ void mr_exec_launch_end(struct mr_exec *exec, struct mr_exec_launch *launch, boo
 
 /* ---- changes ---- */
 
-/* A plan that may be changed: the one there is, or, while runs have it, a copy. *old is for the caller to drop once it holds no lock. Lock held. */
+/* A plan that may be changed: the one there is, or, while runs have it, a copy. *old is for the caller to drop once it
+ * holds no lock. Lock held. */
 static struct mr_plan *writable(struct mr_exec *exec, struct mr_plan **old)
 {
     MR_HELD(&exec->lock);
@@ -366,7 +375,8 @@ static uint32_t find(const struct mr_plan *plan, const struct mr_node *node)
 
 static bool can_be_disabled(const struct mr_work *work)
 {
-    return work->type == CU_GRAPH_NODE_TYPE_KERNEL || work->type == CU_GRAPH_NODE_TYPE_MEMCPY || work->type == CU_GRAPH_NODE_TYPE_MEMSET;
+    return work->type == CU_GRAPH_NODE_TYPE_KERNEL || work->type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+           work->type == CU_GRAPH_NODE_TYPE_MEMSET;
 }
 
 CUresult mr_exec_enable(struct mr_exec *exec, struct mr_node *node, bool enabled)
@@ -414,10 +424,11 @@ struct mr_work *mr_exec_work(struct mr_exec *exec, struct mr_node *node)
 /* A kernel's attributes aren't among its parameters: the new work has those of the old one. */
 static bool keep_attributes(const struct mr_work *old, struct mr_work *new)
 {
-    if (old->type != CU_GRAPH_NODE_TYPE_KERNEL || new->type != CU_GRAPH_NODE_TYPE_KERNEL || old->kernel.attribute_count == 0 ||
-        new->kernel.attribute_count > 0)
+    if (old->type != CU_GRAPH_NODE_TYPE_KERNEL || new->type != CU_GRAPH_NODE_TYPE_KERNEL ||
+        old->kernel.attribute_count == 0 || new->kernel.attribute_count > 0)
         return true;
-    new->kernel.attributes = mr_memdup(old->kernel.attributes, old->kernel.attribute_count * sizeof *old->kernel.attributes);
+    new->kernel.attributes =
+        mr_memdup(old->kernel.attributes, old->kernel.attribute_count * sizeof *old->kernel.attributes);
     if (new->kernel.attributes)
         new->kernel.attribute_count = old->kernel.attribute_count;
     return new->kernel.attributes != NULL;
@@ -431,7 +442,8 @@ CUresult mr_exec_set_work(struct mr_exec *exec, struct mr_node *node, struct mr_
     uint32_t at = find(exec->plan, node);
     if (at != MR_STEP_NONE && !keep_attributes(exec->plan->steps[at].work, work))
         status = CUDA_ERROR_OUT_OF_MEMORY;
-    else if (at == MR_STEP_NONE || mr_work_change(exec->plan, exec->plan->steps[at].work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
+    else if (at == MR_STEP_NONE ||
+             mr_work_change(exec->plan, exec->plan->steps[at].work, work) != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         status = CUDA_ERROR_INVALID_VALUE;
     else if (!(plan = writable(exec, &old)) || !mr_plan_set_work(plan, at, &work))
         status = CUDA_ERROR_OUT_OF_MEMORY;
@@ -463,8 +475,8 @@ static void drop_works(struct mr_work **works, size_t count)
 }
 
 /* Takes over the works of a graph for the steps [first, end). Lock held; gives it up. */
-static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter,
-    CUgraphExecUpdateResultInfo *info)
+static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, uint32_t first, uint32_t end,
+                                  uint32_t enter, CUgraphExecUpdateResultInfo *info)
 {
     MR_HELD(&exec->lock);
     struct mr_plan *old = NULL;
@@ -476,8 +488,9 @@ static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, 
         bool same = mr_plan_matches(exec->plan, graph, first, end, enter, works, info);
         mr_lock_drop(&mr_graph_lock);
         /* UPDATE_ERROR stands for memory that was short, nothing else. */
-        status = same ? take_works(exec, works, &old) :
-            info->result == CU_GRAPH_EXEC_UPDATE_ERROR ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+        status = same                                         ? take_works(exec, works, &old)
+                 : info->result == CU_GRAPH_EXEC_UPDATE_ERROR ? CUDA_ERROR_OUT_OF_MEMORY
+                                                              : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
     mr_lock_drop(&exec->lock);
     drop_works(works, count);
@@ -490,7 +503,7 @@ static CUresult update_and_unlock(struct mr_exec *exec, struct mr_graph *graph, 
 
 CUresult mr_exec_set_child(struct mr_exec *exec, struct mr_node *node, struct mr_graph *child)
 {
-    CUgraphExecUpdateResultInfo info = { 0 };
+    CUgraphExecUpdateResultInfo info = {0};
     mr_lock_take(&exec->lock);
     uint32_t at = find(exec->plan, node);
     const struct mr_step *step = at == MR_STEP_NONE ? NULL : &exec->plan->steps[at];
@@ -502,7 +515,7 @@ CUresult mr_exec_set_child(struct mr_exec *exec, struct mr_node *node, struct mr
 
 CUresult mr_exec_update(struct mr_exec *exec, struct mr_graph *graph, CUgraphExecUpdateResultInfo *info)
 {
-    *info = (CUgraphExecUpdateResultInfo){ .result = CU_GRAPH_EXEC_UPDATE_SUCCESS };
+    *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_SUCCESS};
     mr_lock_take(&exec->lock);
     return update_and_unlock(exec, graph, 0, (uint32_t)exec->plan->step_count, MR_STEP_NONE, info);
 }
@@ -510,7 +523,7 @@ CUresult mr_exec_update(struct mr_exec *exec, struct mr_graph *graph, CUgraphExe
 struct mr_exec_numbers mr_exec_look(struct mr_exec *exec)
 {
     mr_lock_take(&exec->lock);
-    struct mr_exec_numbers numbers = { exec->plan->step_count, atomic_load(&exec->plan->references) - 1 };
+    struct mr_exec_numbers numbers = {exec->plan->step_count, atomic_load(&exec->plan->references) - 1};
     mr_lock_drop(&exec->lock);
     return numbers;
 }

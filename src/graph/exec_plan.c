@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a graph to a plan.
  *
- * Built in three passes under the graph lock: count steps and edges; lay out the steps, nodes in an order of running, the nodes of a child between the child's
- * two steps, bodies behind their conditional; collect the edges as pairs. The pairs are then sorted into one array of successors and
- * one of predecessors by counting. While a graph is laid out, a node's `mark` is its step. */
+ * Built in three passes under the graph lock: count steps and edges; lay out the steps, nodes in an order of running,
+ * the nodes of a child between the child's two steps, bodies behind their conditional; collect the edges as pairs. The
+ * pairs are then sorted into one array of successors and one of predecessors by counting. While a graph is laid out, a
+ * node's `mark` is its step. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,9 @@
 #include "graph/exec_private.h"
 #include "kernel/launch.h"
 
-struct sums { size_t steps, edges, regions, events, conditionals, nodes; };
+struct sums {
+    size_t steps, edges, regions, events, conditionals, nodes;
+};
 
 static bool is_event(const struct mr_work *work)
 {
@@ -44,7 +47,9 @@ static void count_graph(const struct mr_graph *graph, struct sums *sums)
     }
 }
 
-struct pair { uint32_t from, to; };
+struct pair {
+    uint32_t from, to;
+};
 
 struct builder {
     struct mr_plan *plan;
@@ -59,7 +64,7 @@ struct builder {
 
 static void add_edge(struct builder *builder, uint32_t from, uint32_t to)
 {
-    builder->pairs[builder->plan->edge_count++] = (struct pair){ from, to };
+    builder->pairs[builder->plan->edge_count++] = (struct pair){from, to};
 }
 
 static uint32_t add_step(struct builder *builder, struct mr_work *work, uint64_t node, uint32_t region)
@@ -80,16 +85,19 @@ static uint32_t add_step(struct builder *builder, struct mr_work *work, uint64_t
         plan->events[plan->event_count++] = at;
     }
     if (work && work->type == CU_GRAPH_NODE_TYPE_MEMCPY &&
-        (work->copy.params.srcMemoryType != CU_MEMORYTYPE_DEVICE || work->copy.params.dstMemoryType != CU_MEMORYTYPE_DEVICE))
+        (work->copy.params.srcMemoryType != CU_MEMORYTYPE_DEVICE ||
+         work->copy.params.dstMemoryType != CU_MEMORYTYPE_DEVICE))
         plan->has_host_copies = true;
     if (work && (work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work->type == CU_GRAPH_NODE_TYPE_MEM_FREE))
         plan->has_memory = true;
     return at;
 }
 
-static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends, size_t *end_count);
+static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends,
+                    size_t *end_count);
 
-/* The nodes of a child graph between two steps: one that all its roots come after, one that comes after all its ends. */
+/* The nodes of a child graph between two steps: one that all its roots come after, one that comes after all its ends.
+ */
 static bool lay_out_child(struct builder *builder, uint32_t enter, struct mr_graph *child, uint32_t region)
 {
     size_t end_count = 0;
@@ -130,20 +138,24 @@ static bool lay_out_bodies(struct builder *builder, uint32_t at, const struct mr
 
 static bool may_be_in_body(const struct mr_work *work)
 {
-    return work->type == CU_GRAPH_NODE_TYPE_KERNEL || work->type == CU_GRAPH_NODE_TYPE_EMPTY || work->type == CU_GRAPH_NODE_TYPE_GRAPH ||
-           work->type == CU_GRAPH_NODE_TYPE_MEMSET || work->type == CU_GRAPH_NODE_TYPE_MEMCPY || work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    return work->type == CU_GRAPH_NODE_TYPE_KERNEL || work->type == CU_GRAPH_NODE_TYPE_EMPTY ||
+           work->type == CU_GRAPH_NODE_TYPE_GRAPH || work->type == CU_GRAPH_NODE_TYPE_MEMSET ||
+           work->type == CU_GRAPH_NODE_TYPE_MEMCPY || work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
 static bool is_cooperative(const struct mr_work *work)
 {
     for (size_t i = 0; work->type == CU_GRAPH_NODE_TYPE_KERNEL && i < work->kernel.attribute_count; i++)
-        if (work->kernel.attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && work->kernel.attributes[i].value.cooperative)
+        if (work->kernel.attributes[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE &&
+            work->kernel.attributes[i].value.cooperative)
             return true;
     return false;
 }
 
-/* The nodes of one graph. Roots come after `enter`, unless that is none. `ends`, if not NULL, gets the steps that nothing comes after. */
-static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends, size_t *end_count)
+/* The nodes of one graph. Roots come after `enter`, unless that is none. `ends`, if not NULL, gets the steps that
+ * nothing comes after. */
+static bool lay_out(struct builder *builder, struct mr_graph *graph, uint32_t region, uint32_t enter, uint32_t *ends,
+                    size_t *end_count)
 {
     struct mr_node **order = builder->order + builder->ordered;
     if (mr_graph_sort(graph, order) != graph->count) {
@@ -228,7 +240,10 @@ static void place_roots(struct mr_plan *plan)
 }
 
 /* qsort has no argument for the plan; the array is small or made once, so an array of pairs is sorted instead. */
-struct named { uint64_t node; uint32_t step; };
+struct named {
+    uint64_t node;
+    uint32_t step;
+};
 
 static int compare_named(const void *left, const void *right)
 {
@@ -247,7 +262,7 @@ static bool sort_nodes(struct mr_plan *plan)
     if (!named)
         return false;
     for (size_t i = 0; i < plan->node_count; i++)
-        named[i] = (struct named){ plan->steps[plan->by_node[i]].node, plan->by_node[i] };
+        named[i] = (struct named){plan->steps[plan->by_node[i]].node, plan->by_node[i]};
     qsort(named, plan->node_count, sizeof *named, compare_named);
     for (size_t i = 0; i < plan->node_count; i++)
         plan->by_node[i] = named[i].step;
@@ -306,7 +321,7 @@ static struct mr_shared_step *shared_of(struct mr_plan *plan, uint32_t at)
 
 static bool shared_transfer(struct mr_plan *plan, uint32_t at, const struct mr_work *work, struct mr_step *needs)
 {
-    struct mr_command command = { .kind = work->type == CU_GRAPH_NODE_TYPE_MEMCPY ? MR_COMMAND_COPY : MR_COMMAND_FILL };
+    struct mr_command command = {.kind = work->type == CU_GRAPH_NODE_TYPE_MEMCPY ? MR_COMMAND_COPY : MR_COMMAND_FILL};
     if (command.kind == MR_COMMAND_COPY)
         command.copy = work->copy.box;
     else
@@ -331,7 +346,8 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
         needs->launch = mr_launch_copy(work->kernel.launch);
         if (needs->launch)
             needs->launch->cooperative = is_cooperative(work);
-        if (needs->launch && (needs->launch->cooperative || blocks_of(needs->launch) > 1) && !(needs->shared = shared_of(plan, at)))
+        if (needs->launch && (needs->launch->cooperative || blocks_of(needs->launch) > 1) &&
+            !(needs->shared = shared_of(plan, at)))
             break;
         return needs->launch != NULL;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
@@ -346,7 +362,8 @@ static bool make_needs(struct mr_plan *plan, uint32_t at, const struct mr_work *
         needs->waiting = mr_calloc(1, sizeof *needs->waiting);
         if (!needs->waiting)
             return false;
-        *needs->waiting = (struct mr_waiting_step){ .waiter.notify = step_notify, .release.go = step_release, .plan = plan, .step = at };
+        *needs->waiting = (struct mr_waiting_step){
+            .waiter.notify = step_notify, .release.go = step_release, .plan = plan, .step = at};
         return true;
     default:
         return true;
@@ -421,7 +438,8 @@ static struct mr_plan *plan_new(const struct sums *sums)
     plan->events = mr_alloc((sums->events + 1) * sizeof *plan->events);
     plan->conditionals = mr_alloc((sums->conditionals + 1) * sizeof *plan->conditionals);
     plan->regions = mr_calloc(sums->regions, sizeof *plan->regions);
-    if (plan->steps && plan->after && plan->before && plan->roots && plan->by_node && plan->events && plan->conditionals && plan->regions)
+    if (plan->steps && plan->after && plan->before && plan->roots && plan->by_node && plan->events &&
+        plan->conditionals && plan->regions)
         return plan;
     mr_plan_drop(plan);
     return NULL;
@@ -459,11 +477,11 @@ void mr_plan_drop(struct mr_plan *plan)
 CUresult mr_plan_build(struct mr_graph *graph, struct mr_plan **out, struct mr_exec_problem *problem)
 {
     MR_HELD(&mr_graph_lock);
-    struct sums sums = { .regions = 1 };
+    struct sums sums = {.regions = 1};
     count_graph(graph, &sums);
     if (sums.steps >= MR_STEP_NONE || sums.edges >= UINT32_MAX)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    struct builder builder = { .plan = plan_new(&sums), .next_region = 1, .problem = problem, .status = CUDA_SUCCESS };
+    struct builder builder = {.plan = plan_new(&sums), .next_region = 1, .problem = problem, .status = CUDA_SUCCESS};
     builder.pairs = mr_alloc((sums.edges + 1) * sizeof *builder.pairs);
     builder.order = mr_alloc((sums.nodes + 1) * sizeof *builder.order);
     bool done = builder.plan && builder.pairs && builder.order;
@@ -491,7 +509,8 @@ struct mr_plan *mr_plan_copy(const struct mr_plan *plan)
 
 struct mr_plan *mr_plan_copy_with(const struct mr_plan *plan, struct mr_work *const *works)
 {
-    struct sums sums = { plan->step_count, plan->edge_count, plan->region_count, plan->event_count, plan->conditional_count, plan->node_count };
+    struct sums sums = {plan->step_count,  plan->edge_count,        plan->region_count,
+                        plan->event_count, plan->conditional_count, plan->node_count};
     struct mr_plan *copy = plan_new(&sums);
     if (!copy)
         return NULL;
@@ -501,13 +520,24 @@ struct mr_plan *mr_plan_copy_with(const struct mr_plan *plan, struct mr_work *co
         struct mr_work *work = works && works[i] ? works[i] : from->work;
         if (work)
             mr_work_hold(work);
-        *to = (struct mr_step){ .work = work, .node = from->node, .first_after = from->first_after, .after_count = from->after_count,
-            .first_before = from->first_before, .before_count = from->before_count, .pending = from->before_count, .span = from->span,
-            .inner = from->inner, .region = from->region, .extra = from->extra, .disabled = from->disabled };
+        *to = (struct mr_step){.work = work,
+                               .node = from->node,
+                               .first_after = from->first_after,
+                               .after_count = from->after_count,
+                               .first_before = from->first_before,
+                               .before_count = from->before_count,
+                               .pending = from->before_count,
+                               .span = from->span,
+                               .inner = from->inner,
+                               .region = from->region,
+                               .extra = from->extra,
+                               .disabled = from->disabled};
     }
     for (size_t i = 0; i < plan->region_count; i++)
-        copy->regions[i] = (struct mr_region){ .owner = plan->regions[i].owner, .count = plan->regions[i].count,
-            .first_root = plan->regions[i].first_root, .root_count = plan->regions[i].root_count };
+        copy->regions[i] = (struct mr_region){.owner = plan->regions[i].owner,
+                                              .count = plan->regions[i].count,
+                                              .first_root = plan->regions[i].first_root,
+                                              .root_count = plan->regions[i].root_count};
     memcpy(copy->after, plan->after, plan->edge_count * sizeof *plan->after);
     memcpy(copy->before, plan->before, plan->edge_count * sizeof *plan->before);
     memcpy(copy->roots, plan->roots, plan->root_count * sizeof *plan->roots);
@@ -524,7 +554,8 @@ struct mr_plan *mr_plan_copy_with(const struct mr_plan *plan, struct mr_work *co
     copy->has_memory = plan->has_memory;
     copy->has_host_copies = plan->has_host_copies;
     copy->node_priorities = plan->node_priorities;
-    atomic_store_explicit(&copy->step_ns, atomic_load_explicit(&plan->step_ns, memory_order_relaxed), memory_order_relaxed);
+    atomic_store_explicit(&copy->step_ns, atomic_load_explicit(&plan->step_ns, memory_order_relaxed),
+                          memory_order_relaxed);
     if (mr_plan_prepare(copy))
         return copy;
     mr_plan_drop(copy);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running a plan.
  *
- * A run begins on the thread that owns the stream. It carries out a step, takes off one from what each step behind it still waits for, goes on with
- * one of those that have become ready, and leaves the rest in the plan's list. So a chain runs on one thread with nothing handed over.
- * While there are ready steps that this thread won't get to at once, the plan's task is queued: an invitation. Whoever takes it (a worker, or a
- * thread that waits for the stream) joins in and passes the invitation on if there is more.
+ * A run begins on the thread that owns the stream. It carries out a step, takes off one from what each step behind it
+ * still waits for, goes on with one of those that have become ready, and leaves the rest in the plan's list. So a chain
+ * runs on one thread with nothing handed over. While there are ready steps that this thread won't get to at once, the
+ * plan's task is queued: an invitation. Whoever takes it (a worker, or a thread that waits for the stream) joins in and
+ * passes the invitation on if there is more.
  *
- * `inside` counts what has part in the run: threads, steps whose end will come from elsewhere, the queued invitation. Nothing can be ready without
- * one of them, so the run is over when the count gets to zero, and the thread that takes it there ends the run.
+ * `inside` counts what has part in the run: threads, steps whose end will come from elsewhere, the queued invitation.
+ * Nothing can be ready without one of them, so the run is over when the count gets to zero, and the thread that takes
+ * it there ends the run.
  *
- * Inviting costs more than a few short steps do. If the steps of the latest run were so short that what is ready will be over in SHARE_NS, nobody is
- * invited; unless this thread is about to do something that might wait for another step: a kernel that polls memory, a host function. That
- * keeps the promise that independent branches make progress at the same time.
+ * Inviting costs more than a few short steps do. If the steps of the latest run were so short that what is ready will
+ * be over in SHARE_NS, nobody is invited; unless this thread is about to do something that might wait for another step:
+ * a kernel that polls memory, a host function. That keeps the promise that independent branches make progress at the
+ * same time.
  *
- * A thread that came to move something on (a mark completed, a watched word changed) runs no steps: it makes them ready, and invites. */
+ * A thread that came to move something on (a mark completed, a watched word changed) runs no steps: it makes them
+ * ready, and invites. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "engine/batch.h"
@@ -61,7 +65,7 @@ static bool is_host(const struct mr_plan *plan, uint32_t at)
 static struct mr_call invite(struct mr_plan *plan)
 {
     MR_HELD(&plan->lock);
-    struct mr_call none = { 0 };
+    struct mr_call none = {0};
     if (plan->invited)
         return none;
     plan->invited = true;
@@ -77,7 +81,7 @@ static struct mr_call invite(struct mr_plan *plan)
 /* Makes the steps of a list ready for all. */
 static void publish(struct mr_plan *plan, struct mr_ready *list)
 {
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&plan->lock);
     for (uint32_t at; (at = take_first(plan, list)) != MR_STEP_NONE;)
         append(plan, is_host(plan, at) ? &plan->host : &plan->ready, at);
@@ -87,18 +91,19 @@ static void publish(struct mr_plan *plan, struct mr_ready *list)
     mr_call_make(call);
 }
 
-/* How many short steps a thread takes off the shared list at once: for about a third of what inviting costs, if the list lasts much longer than that. */
+/* How many short steps a thread takes off the shared list at once: for about a third of what inviting costs, if the
+ * list lasts much longer than that. */
 static uint32_t portion(const struct mr_plan *plan)
 {
     uint64_t all = (uint64_t)plan->ready.count * plan->step_ns;
     return plan->step_ns == 0 || all < 8 * SHARE_NS ? 0 : SHARE_NS / 3 / plan->step_ns;
 }
 
-/* The next step for this thread, out of the shared lists, unless it only looks (`over`) whether there is one to invite somebody for. If there is none left
- * the invitation is withdrawn: nobody shall come for nothing. */
+/* The next step for this thread, out of the shared lists, unless it only looks (`over`) whether there is one to invite
+ * somebody for. If there is none left the invitation is withdrawn: nobody shall come for nothing. */
 static uint32_t take_shared(struct mr_plan *plan, struct mr_ready *mine, bool worker, bool over)
 {
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&plan->lock);
     uint32_t at = worker && !over ? take_first(plan, &plan->host) : MR_STEP_NONE;
     if (at == MR_STEP_NONE && !over) {
@@ -152,14 +157,17 @@ static int choose_body(const struct mr_plan *plan, uint32_t at)
     const struct mr_step *step = &plan->steps[at];
     unsigned value = atomic_load(&step->work->conditional.handle->value), count = step->work->conditional.count;
     switch (step->work->conditional.type) {
-    case CU_GRAPH_COND_TYPE_IF: return value ? 0 : count > 1 ? 1 : -1;
-    case CU_GRAPH_COND_TYPE_WHILE: return value ? 0 : -1;
-    default: return value < count ? (int)value : -1;
+    case CU_GRAPH_COND_TYPE_IF:
+        return value ? 0 : count > 1 ? 1 : -1;
+    case CU_GRAPH_COND_TYPE_WHILE:
+        return value ? 0 : -1;
+    default:
+        return value < count ? (int)value : -1;
     }
 }
 
-/* Starts what the conditional step has to run. False if that is nothing: the step is over. A loop whose body is empty would never end by itself, on
- * hardware neither; here the thread looks for a failure each time. */
+/* Starts what the conditional step has to run. False if that is nothing: the step is over. A loop whose body is empty
+ * would never end by itself, on hardware neither; here the thread looks for a failure each time. */
 static bool start_body(struct mr_plan *plan, uint32_t at, struct mr_ready *ready)
 {
     for (;;) {
@@ -177,8 +185,8 @@ static bool start_body(struct mr_plan *plan, uint32_t at, struct mr_ready *ready
     }
 }
 
-/* A step has ended: what comes after it and is ready goes on the list. The end of a body's last step starts a loop anew, or ends the conditional
- * step, and so on outwards. */
+/* A step has ended: what comes after it and is ready goes on the list. The end of a body's last step starts a loop
+ * anew, or ends the conditional step, and so on outwards. */
 static void end_step(struct mr_plan *plan, uint32_t at, struct mr_ready *ready)
 {
     for (;;) {
@@ -231,7 +239,7 @@ static bool run_kernel(struct mr_plan *plan, struct mr_step *step, CUresult *sta
 
 static CUresult run_staged(const struct mr_step *step)
 {
-    struct mr_command command = { .kind = MR_COMMAND_COPY, .copy = step->work->copy.box };
+    struct mr_command command = {.kind = MR_COMMAND_COPY, .copy = step->work->copy.box};
     command.copy.source = step->staged;
     command.copy.source_pitch = command.copy.width;
     command.copy.source_slice = command.copy.width * command.copy.height;
@@ -247,12 +255,14 @@ static bool run_transfer(struct mr_plan *plan, struct mr_step *step, CUresult *s
     if (step->shared) {
         struct mr_shared_step *shared = step->shared;
         atomic_fetch_add_explicit(&plan->inside, 1, memory_order_relaxed);
-        if (!mr_grid_run_pieces(&shared->grid, &shared->command, mr_transfer_pieces(&shared->command), plan->run->key, status))
+        if (!mr_grid_run_pieces(&shared->grid, &shared->command, mr_transfer_pieces(&shared->command), plan->run->key,
+                                status))
             return false;
         atomic_fetch_sub_explicit(&plan->inside, 1, memory_order_relaxed);
         return true;
     }
-    struct mr_command command = { .kind = step->work->type == CU_GRAPH_NODE_TYPE_MEMCPY ? MR_COMMAND_COPY : MR_COMMAND_FILL };
+    struct mr_command command = {.kind =
+                                     step->work->type == CU_GRAPH_NODE_TYPE_MEMCPY ? MR_COMMAND_COPY : MR_COMMAND_FILL};
     if (command.kind == MR_COMMAND_COPY)
         command.copy = step->work->copy.box;
     else
@@ -263,7 +273,7 @@ static bool run_transfer(struct mr_plan *plan, struct mr_step *step, CUresult *s
 
 static CUresult run_host(struct mr_step *step)
 {
-    struct mr_command command = { .kind = MR_COMMAND_HOST };
+    struct mr_command command = {.kind = MR_COMMAND_HOST};
     command.host.function = step->work->host.function;
     command.host.data = step->work->host.data;
     return mr_command_execute(&command, CUDA_SUCCESS);
@@ -338,7 +348,7 @@ static bool carry_out(struct mr_plan *plan, uint32_t at)
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
         done = run_batch(plan, step, &status);
         break;
-    default:                           /* empty, the start of a child, memory nodes: their work was done when the run was made */
+    default: /* empty, the start of a child, memory nodes: their work was done when the run was made */
         break;
     }
     if (done)
@@ -357,15 +367,18 @@ static void finish(struct mr_plan *plan)
         mr_grid_offer(plan->run->resume, NULL);
     }
     for (size_t i = 0; i < plan->conditional_count; i++)
-        atomic_fetch_sub_explicit(&plan->steps[plan->conditionals[i]].work->conditional.handle->runs, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&plan->steps[plan->conditionals[i]].work->conditional.handle->runs, 1,
+                                  memory_order_relaxed);
     for (size_t i = 0; i < plan->run->staged_count; i++)
         plan->steps[plan->run->staged[i].step].staged = NULL;
     if (plan->event_count > 0)
         complete_records(plan->run, (CUresult)atomic_load(&plan->status));
-    mr_run_leave_memory(plan->run);    /* before anybody learns of the end: a trim that follows finds it unused */
+    mr_run_leave_memory(plan->run); /* before anybody learns of the end: a trim that follows finds it unused */
     uint64_t took = plan->step_count > 1 ? mr_clock_ns() - plan->run->began : 0;
     if (plan->step_count > 1)
-        atomic_store_explicit(&plan->step_ns, (uint32_t)(took / plan->step_count < UINT32_MAX - 1 ? took / plan->step_count : UINT32_MAX - 1) + 1,
+        atomic_store_explicit(
+            &plan->step_ns,
+            (uint32_t)(took / plan->step_count < UINT32_MAX - 1 ? took / plan->step_count : UINT32_MAX - 1) + 1,
             memory_order_relaxed);
 }
 
@@ -384,14 +397,15 @@ static void leave_elsewhere(struct mr_plan *plan)
     if (!leave(plan))
         return;
     atomic_store(&resume->status, atomic_load(&plan->status));
-    resume->resume(resume);            /* the plan may be gone after this */
+    resume->resume(resume); /* the plan may be gone after this */
 }
 
 static bool may_wait(const struct mr_plan *plan, uint32_t at)
 {
     const struct mr_step *step = &plan->steps[at];
-    return step->work && ((step->work->type == CU_GRAPH_NODE_TYPE_KERNEL && (step->launch->code->flags & MR_CODE_WAITS)) ||
-                          step->work->type == CU_GRAPH_NODE_TYPE_HOST);
+    return step->work &&
+           ((step->work->type == CU_GRAPH_NODE_TYPE_KERNEL && (step->launch->code->flags & MR_CODE_WAITS)) ||
+            step->work->type == CU_GRAPH_NODE_TYPE_HOST);
 }
 
 /* True if what is on the list is better shared than done by this thread alone. */
@@ -401,7 +415,8 @@ static bool worth_sharing(const struct mr_plan *plan, const struct mr_ready *min
     return step_ns == 0 || (uint64_t)mine->count * step_ns > SHARE_NS;
 }
 
-/* The step that this thread does next, with others left to other threads; MR_STEP_NONE if it shall leave. `turn`: what it has done. */
+/* The step that this thread does next, with others left to other threads; MR_STEP_NONE if it shall leave. `turn`: what
+ * it has done. */
 static uint32_t next_step(struct mr_plan *plan, struct mr_ready *mine, bool worker, struct mr_turn *turn)
 {
     bool over = worker && turn->ran > 0 && mr_engine_turn_is_over(plan->run->key, turn);
@@ -417,12 +432,13 @@ static uint32_t next_step(struct mr_plan *plan, struct mr_ready *mine, bool work
     return at;
 }
 
-/* Runs steps, from those on the list on, until none is left that this thread may take, or (on a worker) it is others' turn. */
+/* Runs steps, from those on the list on, until none is left that this thread may take, or (on a worker) it is others'
+ * turn. */
 static void run_steps(struct mr_plan *plan, struct mr_ready *mine)
 {
     bool worker = mr_engine_on_worker();
     uint32_t at;
-    for (struct mr_turn turn = { 0 }; (at = next_step(plan, mine, worker, &turn)) != MR_STEP_NONE; turn.ran++) {
+    for (struct mr_turn turn = {0}; (at = next_step(plan, mine, worker, &turn)) != MR_STEP_NONE; turn.ran++) {
         const struct mr_work *work = plan->steps[at].work;
         if (work && work->type == CU_GRAPH_NODE_TYPE_CONDITIONAL && start_body(plan, at, mine))
             continue;
@@ -434,9 +450,9 @@ static void run_steps(struct mr_plan *plan, struct mr_ready *mine)
 void mr_run_task(struct mr_task *task)
 {
     struct mr_plan *plan = MR_CONTAINER(task, struct mr_plan, task);
-    struct mr_ready mine = { .first = MR_STEP_NONE };
+    struct mr_ready mine = {.first = MR_STEP_NONE};
     mr_lock_take(&plan->lock);
-    plan->invited = false;             /* its count is this thread's now */
+    plan->invited = false; /* its count is this thread's now */
     mr_lock_drop(&plan->lock);
     run_steps(plan, &mine);
     leave_elsewhere(plan);
@@ -444,7 +460,7 @@ void mr_run_task(struct mr_task *task)
 
 void mr_run_step_ended(struct mr_plan *plan, uint32_t at, CUresult status)
 {
-    struct mr_ready ready = { .first = MR_STEP_NONE };
+    struct mr_ready ready = {.first = MR_STEP_NONE};
     const struct mr_work *work = plan->steps[at].work;
     if (status != CUDA_SUCCESS)
         note_status(plan, work->context ? work->context : plan->run->context, status);
@@ -461,7 +477,7 @@ bool mr_run_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *st
     MR_MAY_WAIT();
     struct mr_run *run = data;
     struct mr_plan *plan = run->plan;
-    struct mr_ready mine = { .first = MR_STEP_NONE };
+    struct mr_ready mine = {.first = MR_STEP_NONE};
     *status = mr_context_error(run->context);
     if (*status != CUDA_SUCCESS) {
         /* The run before may still be in the plan: its part of it isn't touched. */

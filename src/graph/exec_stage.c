@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copy nodes and pageable memory.
  *
- * A launch reads what its copies take from pageable memory, up to STAGE_MOST bytes each, before it returns: the program may change it then. A launch that
- * copies to pageable memory, or more than that from it, is waited for by the call. That is what hardware does, and what the manual says of copies in
- * streams. What was read is packed without gaps and belongs to the run. */
+ * A launch reads what its copies take from pageable memory, up to STAGE_MOST bytes each, before it returns: the program
+ * may change it then. A launch that copies to pageable memory, or more than that from it, is waited for by the call.
+ * That is what hardware does, and what the manual says of copies in streams. What was read is packed without gaps and
+ * belongs to the run. */
 #include "base/memory.h"
 #include "engine/transfer.h"
 #include "graph/exec_private.h"
@@ -35,7 +36,7 @@ static bool stage_one(struct mr_staged *staged, uint32_t at, const struct mr_cop
         mr_free(pack.destination);
         pack.destination = NULL;
     }
-    *staged = (struct mr_staged){ at, pack.destination };
+    *staged = (struct mr_staged){at, pack.destination};
     return true;
 }
 
@@ -51,8 +52,8 @@ bool mr_run_stage(struct mr_run *run)
         run->waits |= is_pageable(box->destination);
         if (!is_pageable(box->source))
             continue;
-        if (box->width > STAGE_MOST || box->height > STAGE_MOST || box->depth > STAGE_MOST || box->width * box->height > STAGE_MOST ||
-            box->width * box->height * box->depth > STAGE_MOST) {
+        if (box->width > STAGE_MOST || box->height > STAGE_MOST || box->depth > STAGE_MOST ||
+            box->width * box->height > STAGE_MOST || box->width * box->height * box->depth > STAGE_MOST) {
             run->waits = true;
             continue;
         }

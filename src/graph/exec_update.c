@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Taking over parameters from another graph.
  *
- * Which node stands for which step isn't given: both shapes are walked backwards at the same time, from the nodes that nothing comes after, the
- * latest first, through the dependencies in their order. That is the pairing that hardware makes, as its answers show, with the node that it names
- * when the shapes differ. Then types are compared, then what may change. */
+ * Which node stands for which step isn't given: both shapes are walked backwards at the same time, from the nodes that
+ * nothing comes after, the latest first, through the dependencies in their order. That is the pairing that hardware
+ * makes, as its answers show, with the node that it names when the shapes differ. Then types are compared, then what
+ * may change. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -14,9 +15,9 @@
 
 static bool same_attribute(const struct mr_work *one, const struct mr_work *two, CUlaunchAttributeID id)
 {
-    const CUlaunchAttributeValue zero = { { 0 } };
-    const CUlaunchAttributeValue *values[2] = { &zero, &zero };
-    const struct mr_work *works[2] = { one, two };
+    const CUlaunchAttributeValue zero = {{0}};
+    const CUlaunchAttributeValue *values[2] = {&zero, &zero};
+    const struct mr_work *works[2] = {one, two};
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < works[side]->kernel.attribute_count; i++)
             if (works[side]->kernel.attributes[i].id == id)
@@ -50,15 +51,17 @@ static bool copy_may_change(const CUDA_MEMCPY3D *old, const CUDA_MEMCPY3D *new)
         return false;
     if (is_linear(old) && is_linear(new))
         return true;
-    return old->WidthInBytes == new->WidthInBytes && old->Height == new->Height && old->Depth == new->Depth && old->srcPitch == new->srcPitch &&
-           old->dstPitch == new->dstPitch && old->srcHeight == new->srcHeight && old->dstHeight == new->dstHeight;
+    return old->WidthInBytes == new->WidthInBytes && old->Height == new->Height && old->Depth == new->Depth &&
+           old->srcPitch == new->srcPitch && old->dstPitch == new->dstPitch && old->srcHeight == new->srcHeight &&
+           old->dstHeight == new->dstHeight;
 }
 
 static bool fill_may_change(const CUDA_MEMSET_NODE_PARAMS *old, const CUDA_MEMSET_NODE_PARAMS *new)
 {
     if (old->height == 1 && new->height == 1)
         return true;
-    return old->height == new->height && old->width == new->width && old->elementSize == new->elementSize && old->pitch == new->pitch;
+    return old->height == new->height && old->width == new->width && old->elementSize == new->elementSize &&
+           old->pitch == new->pitch;
 }
 
 CUgraphExecUpdateResult mr_work_change(const struct mr_plan *plan, const struct mr_work *old, const struct mr_work *new)
@@ -93,7 +96,10 @@ CUgraphExecUpdateResult mr_work_change(const struct mr_plan *plan, const struct 
 
 /* ---- a graph against steps ---- */
 
-struct pair { uint32_t step; struct mr_node *node; };
+struct pair {
+    uint32_t step;
+    struct mr_node *node;
+};
 
 /* One graph against the steps of one. */
 struct match {
@@ -149,7 +155,7 @@ static bool make_pair(struct match *match, uint32_t step, struct mr_node *node)
         return false;
     *partner = node;
     node->mark = (size_t)step + 1;
-    match->pairs[match->paired++] = (struct pair){ step, node };
+    match->pairs[match->paired++] = (struct pair){step, node};
     return true;
 }
 
@@ -168,7 +174,8 @@ static bool pair_ends(struct match *match)
         struct mr_node *node = MR_CONTAINER(at, struct mr_node, link);
         if (node->after.count > 0)
             continue;
-        same = i < count ? make_pair(match, ends[count - 1 - i], node) || changed_shape(match, node) : changed_shape(match, node);
+        same = i < count ? make_pair(match, ends[count - 1 - i], node) || changed_shape(match, node)
+                         : changed_shape(match, node);
         i++;
     }
     mr_free(ends);
@@ -230,8 +237,10 @@ static bool compare_works(struct match *match, struct mr_work **works)
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < match->paired; i++) {
             struct pair pair = match->pairs[i];
-            CUgraphExecUpdateResult result = mr_work_change(match->plan, match->plan->steps[pair.step].work, pair.node->work);
-            if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS && (pass == 1 || result == CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED))
+            CUgraphExecUpdateResult result =
+                mr_work_change(match->plan, match->plan->steps[pair.step].work, pair.node->work);
+            if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS &&
+                (pass == 1 || result == CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED))
                 return differ(match, result, pair.node);
             if (pass == 1 && !match_inside(match, pair, works))
                 return false;
@@ -239,24 +248,26 @@ static bool compare_works(struct match *match, struct mr_work **works)
     return true;
 }
 
-/* Memory nodes keep what they have: their addresses are fixed. So do child nodes: what is inside has steps of its own. */
+/* Memory nodes keep what they have: their addresses are fixed. So do child nodes: what is inside has steps of its own.
+ */
 static void take_works(const struct match *match, struct mr_work **works)
 {
     for (size_t i = 0; i < match->paired; i++) {
         struct pair pair = match->pairs[i];
         struct mr_work *work = pair.node->work;
-        if (work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work->type == CU_GRAPH_NODE_TYPE_MEM_FREE || work->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        if (work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work->type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
+            work->type == CU_GRAPH_NODE_TYPE_GRAPH)
             continue;
         mr_work_hold(work);
         works[pair.step] = work;
     }
 }
 
-bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter, struct mr_work **works,
-    CUgraphExecUpdateResultInfo *info)
+bool mr_plan_matches(const struct mr_plan *plan, struct mr_graph *graph, uint32_t first, uint32_t end, uint32_t enter,
+                     struct mr_work **works, CUgraphExecUpdateResultInfo *info)
 {
     MR_HELD(&mr_graph_lock);
-    struct match match = { .plan = plan, .graph = graph, .first = first, .end = end, .enter = enter, .info = info };
+    struct match match = {.plan = plan, .graph = graph, .first = first, .end = end, .enter = enter, .info = info};
     size_t room = end - first + 1;
     match.pairs = mr_alloc(room * sizeof *match.pairs);
     match.partner = mr_calloc(room, sizeof *match.partner);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs, their nodes and their edges.
  *
- * Each node knows its neighbours on both sides. Nodes are made after what they depend on, so as a rule every edge leads from a lower id to a higher
- * one, and the order of making is an order of running. Only a graph that got an edge against the ids is `tangled`, and pays for a sort. Such a graph
- * may have cycles: hardware lets a program make them and refuses to instantiate the graph.
+ * Each node knows its neighbours on both sides. Nodes are made after what they depend on, so as a rule every edge leads
+ * from a lower id to a higher one, and the order of making is an order of running. Only a graph that got an edge
+ * against the ids is `tangled`, and pays for a sort. Such a graph may have cycles: hardware lets a program make them
+ * and refuses to instantiate the graph.
  *
- * Roots stand in a list of their own, the latest to become one first, which is the order in which hardware tells them. */
+ * Roots stand in a list of their own, the latest to become one first, which is the order in which hardware tells them.
+ */
 #include "graph/graph_private.h"
 
 #include <string.h>
@@ -44,7 +46,8 @@ struct mr_graph *mr_graph_new(void)
     return graph;
 }
 
-/* What is left of a graph once it can't be reached any more: freed with no lock held, since works may own graphs and destructors may run. */
+/* What is left of a graph once it can't be reached any more: freed with no lock held, since works may own graphs and
+ * destructors may run. */
 static void free_parts(struct mr_list *nodes, struct mr_list *conditionals, struct mr_list *users)
 {
     MR_MAY_WAIT();
@@ -150,16 +153,16 @@ static void unlink_before(struct mr_node *node, const struct mr_node *before)
 /* Adds an edge for which both sides have room. */
 static void link_nodes(struct mr_node *from, struct mr_node *to, const CUgraphEdgeData *data)
 {
-    const CUgraphEdgeData carried = data ? *data : (CUgraphEdgeData){ 0 };
-    from->after.at[from->after.count++] = (struct mr_edge){ to, carried };
-    to->before.at[to->before.count++] = (struct mr_edge){ from, carried };
+    const CUgraphEdgeData carried = data ? *data : (CUgraphEdgeData){0};
+    from->after.at[from->after.count++] = (struct mr_edge){to, carried};
+    to->before.at[to->before.count++] = (struct mr_edge){from, carried};
     mr_list_remove(&to->root);
     if (to->id <= from->id)
         from->graph->tangled = true;
 }
 
-/* Only kernels have ports other than 0. An edge of the programmatic type leads from such a port to a kernel; one of the plain type may begin at
- * a kernel's launch. */
+/* Only kernels have ports other than 0. An edge of the programmatic type leads from such a port to a kernel; one of the
+ * plain type may begin at a kernel's launch. */
 static bool edge_is_valid(const struct mr_node *from, const struct mr_work *to, const CUgraphEdgeData *data)
 {
     static const unsigned char none[sizeof data->reserved];
@@ -176,13 +179,14 @@ static bool edge_is_valid(const struct mr_node *from, const struct mr_work *to, 
 }
 
 /* Each dependency is a live node of the graph, none comes twice, and there is room for one more edge from it. */
-static CUresult check_dependencies(struct mr_graph *graph, struct mr_node *const *before, const CUgraphEdgeData *data, size_t count,
-    const struct mr_work *work)
+static CUresult check_dependencies(struct mr_graph *graph, struct mr_node *const *before, const CUgraphEdgeData *data,
+                                   size_t count, const struct mr_work *work)
 {
     size_t mark = ++next_mark;
     for (size_t i = 0; i < count; i++) {
         struct mr_node *node = before[i];
-        if (!is_live(node) || node->graph != graph || node->mark == mark || !edge_is_valid(node, work, data ? &data[i] : NULL))
+        if (!is_live(node) || node->graph != graph || node->mark == mark ||
+            !edge_is_valid(node, work, data ? &data[i] : NULL))
             return CUDA_ERROR_INVALID_VALUE;
         node->mark = mark;
         if (!edges_reserve(&node->after, 1))
@@ -255,8 +259,8 @@ static size_t memory_nodes(const struct mr_work *work)
     return work->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || work->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
 }
 
-CUresult mr_graph_add(struct mr_graph *graph, struct mr_node *const *before, const CUgraphEdgeData *data, size_t count, struct mr_work *work,
-    struct mr_node **out)
+CUresult mr_graph_add(struct mr_graph *graph, struct mr_node *const *before, const CUgraphEdgeData *data, size_t count,
+                      struct mr_work *work, struct mr_node **out)
 {
     struct mr_node *node = mr_object_new(MR_KIND_GRAPH_NODE, sizeof *node, node_finish);
     if (!node) {
@@ -286,7 +290,7 @@ CUresult mr_graph_add(struct mr_graph *graph, struct mr_node *const *before, con
         graph->memory_nodes += memory_nodes(work);
         mr_node_adopt(node);
         if (work->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
-            work->free.claimed_for = 0;    /* for good, as on hardware */
+            work->free.claimed_for = 0; /* for good, as on hardware */
     }
     mr_lock_drop(&mr_graph_lock);
     if (status != CUDA_SUCCESS)
@@ -298,7 +302,8 @@ CUresult mr_graph_add(struct mr_graph *graph, struct mr_node *const *before, con
 
 static CUresult connect_locked(struct mr_node *from, struct mr_node *to, const CUgraphEdgeData *data)
 {
-    if (!is_live(from) || !is_live(to) || from->graph != to->graph || from == to || !edge_is_valid(from, to->work, data))
+    if (!is_live(from) || !is_live(to) || from->graph != to->graph || from == to ||
+        !edge_is_valid(from, to->work, data))
         return CUDA_ERROR_INVALID_VALUE;
     bool there = from->after.count < to->before.count ? edges_find(&from->after, to) < from->after.count
                                                       : edges_find(&to->before, from) < to->before.count;
@@ -323,8 +328,8 @@ static CUresult disconnect_locked(struct mr_node *from, struct mr_node *to)
     return CUDA_SUCCESS;
 }
 
-CUresult mr_graph_change_edges(struct mr_graph *graph, struct mr_node *const *from, struct mr_node *const *to, const CUgraphEdgeData *data,
-    size_t count, bool add)
+CUresult mr_graph_change_edges(struct mr_graph *graph, struct mr_node *const *from, struct mr_node *const *to,
+                               const CUgraphEdgeData *data, size_t count, bool add)
 {
     CUresult status = CUDA_SUCCESS;
     mr_lock_take(&mr_graph_lock);
@@ -349,7 +354,8 @@ void mr_graph_remove(struct mr_node *node)
             edges_drop(&node->before.at[i].node->after, node);
         for (size_t i = 0; i < node->after.count; i++)
             unlink_before(node->after.at[i].node, node);
-        node->before.count = node->after.count = 0;   /* a thread that has looked the node up finds no edges, rather than freed ones */
+        node->before.count = node->after.count =
+            0; /* a thread that has looked the node up finds no edges, rather than freed ones */
         mr_list_remove(&node->link);
         mr_list_remove(&node->root);
         node->graph->count--;
@@ -393,8 +399,8 @@ struct mr_work *mr_node_work(struct mr_node *node)
 bool mr_node_stays(struct mr_node *node, CUresult *status)
 {
     mr_lock_take(&mr_graph_lock);
-    *status = !is_live(node) ? CUDA_ERROR_INVALID_VALUE
-              : node->graph->capturing  ? CUDA_ERROR_ILLEGAL_STATE
+    *status = !is_live(node)              ? CUDA_ERROR_INVALID_VALUE
+              : node->graph->capturing    ? CUDA_ERROR_ILLEGAL_STATE
               : node->graph->memory_nodes ? CUDA_ERROR_NOT_SUPPORTED
                                           : CUDA_SUCCESS;
     mr_lock_drop(&mr_graph_lock);

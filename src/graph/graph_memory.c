@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of allocation nodes; see graph_memory.h.
  *
- * All records stand in a table by address under one lock, with the sums per device. The lock is a leaf: the memory layer is called without it. */
+ * All records stand in a table by address under one lock, with the sums per device. The lock is a leaf: the memory
+ * layer is called without it. */
 #include "graph/graph_memory.h"
 
 #include <sys/mman.h>
@@ -15,8 +16,11 @@
 #define GRAIN ((size_t)512)            /* granularity of sizes, where one allocation takes over another's memory */
 #define CHUNK ((uint64_t)32 << 20)     /* sums are told in multiples of this, as on hardware */
 
-/* Hardware's "used" and "reserved" are the same in all answers that it gave: memory that runs have touched, whether it is live or not, until a trim. */
-struct sums { uint64_t now, used_high, reserved_high; };
+/* Hardware's "used" and "reserved" are the same in all answers that it gave: memory that runs have touched, whether it
+ * is live or not, until a trim. */
+struct sums {
+    uint64_t now, used_high, reserved_high;
+};
 
 #define BUCKET_BITS 10u
 #define BUCKETS (1u << BUCKET_BITS)
@@ -26,7 +30,7 @@ static struct {
     bool ready;
     struct mr_list buckets[BUCKETS];   /* by address */
     struct sums of[MR_DEVICE_LIMIT];
-} table = { .lock = MR_LOCK_INIT(GRAPH_MEMORY) };
+} table = {.lock = MR_LOCK_INIT(GRAPH_MEMORY)};
 
 static struct sums *sums_of(const struct mr_device *device)
 {
@@ -177,10 +181,12 @@ void mr_graph_memory_use(struct mr_graph_memory *memory, int by)
     atomic_fetch_add_explicit(&memory->users, (unsigned)by, memory_order_acq_rel);
 }
 
-bool mr_graph_memory_may_pass(const struct mr_graph_memory *memory, uint32_t holder, uint64_t owner, const struct mr_context *context, size_t size)
+bool mr_graph_memory_may_pass(const struct mr_graph_memory *memory, uint32_t holder, uint64_t owner,
+                              const struct mr_context *context, size_t size)
 {
     lock_table();
-    bool may = memory->holder == holder && memory->owner == owner && memory->context == context && memory->freed_by_owner > 0 && size <= memory->room;
+    bool may = memory->holder == holder && memory->owner == owner && memory->context == context &&
+               memory->freed_by_owner > 0 && size <= memory->room;
     mr_lock_drop(&table.lock);
     return may;
 }
@@ -220,7 +226,8 @@ void mr_graph_memory_unclaim(struct mr_graph_memory *memory, uint64_t graph)
 static void trim(struct mr_graph_memory *memory, struct mr_device *device)
 {
     struct mr_allocation found;
-    if (memory->live || !memory->reserved || memory->context->device != device || atomic_load_explicit(&memory->users, memory_order_acquire) > 0)
+    if (memory->live || !memory->reserved || memory->context->device != device ||
+        atomic_load_explicit(&memory->users, memory_order_acquire) > 0)
         return;
     memory->reserved = false;
     sums_of(device)->now -= memory->pages;
@@ -243,11 +250,21 @@ CUresult mr_graph_memory_attribute(struct mr_device *device, CUgraphMem_attribut
     lock_table();
     const struct sums *sums = sums_of(device);
     switch ((int)attribute) {
-    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: *value = told(sums->now); break;
-    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: *value = sums->used_high; break;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: *value = told(sums->now); break;
-    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: *value = sums->reserved_high; break;
-    default: status = CUDA_ERROR_INVALID_VALUE; break;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
+        *value = told(sums->now);
+        break;
+    case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+        *value = sums->used_high;
+        break;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
+        *value = told(sums->now);
+        break;
+    case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+        *value = sums->reserved_high;
+        break;
+    default:
+        status = CUDA_ERROR_INVALID_VALUE;
+        break;
     }
     mr_lock_drop(&table.lock);
     return status;

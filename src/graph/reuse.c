@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation nodes that get the address of memory which was freed before them in the same graph (CUDA programming guide, Graph memory nodes: Address reuse within a graph).
+/* Allocation nodes that get the address of memory which was freed before them in the same graph (CUDA programming
+ * guide, Graph memory nodes: Address reuse within a graph).
  *
- * "Before" is a matter of dependencies: a free node that the new node comes behind, whatever the order of launching. Each such memory has one holder after the
- * other, all in one chain of dependencies, so that no two of them ever have it at a time. The search goes back from what the new node depends on, and gives up after
- * some thousand nodes: what it misses costs memory, nothing else. */
+ * "Before" is a matter of dependencies: a free node that the new node comes behind, whatever the order of launching.
+ * Each such memory has one holder after the other, all in one chain of dependencies, so that no two of them ever have
+ * it at a time. The search goes back from what the new node depends on, and gives up after some thousand nodes: what it
+ * misses costs memory, nothing else. */
 #include "base/memory.h"
 #include "graph/graph.h"
 #include "graph/graph_memory.h"
@@ -11,7 +13,10 @@
 #define NODES_MOST 4096u
 #define CANDIDATES_MOST 256u
 
-struct candidate { struct mr_graph_memory *memory; uint32_t holder; };
+struct candidate {
+    struct mr_graph_memory *memory;
+    uint32_t holder;
+};
 
 struct search {
     struct mr_node *nodes[NODES_MOST];     /* found so far; node->mark is the place */
@@ -36,11 +41,12 @@ static void look_at(struct search *search, const struct mr_node *node)
     const struct mr_work *work = node->work;
     if (work->type == CU_GRAPH_NODE_TYPE_MEM_FREE && search->candidate_count < CANDIDATES_MOST) {
         mr_graph_memory_hold(work->free.memory);
-        search->candidates[search->candidate_count++] = (struct candidate){ work->free.memory, work->free.holder };
+        search->candidates[search->candidate_count++] = (struct candidate){work->free.memory, work->free.holder};
     }
 }
 
-struct mr_graph_memory *mr_graph_memory_reuse(struct mr_graph *graph, const CUgraphNode *behind, size_t count, struct mr_context *context, size_t size)
+struct mr_graph_memory *mr_graph_memory_reuse(struct mr_graph *graph, const CUgraphNode *behind, size_t count,
+                                              struct mr_context *context, size_t size)
 {
     struct mr_graph_memory *found = NULL;
     if (count == 0 || atomic_load_explicit(&graph->memory_nodes, memory_order_relaxed) < 2)
@@ -66,7 +72,8 @@ struct mr_graph_memory *mr_graph_memory_reuse(struct mr_graph *graph, const CUgr
     while (!found && search->candidate_count > 0) {
         size_t best = SIZE_MAX;
         for (size_t i = 0; i < search->candidate_count; i++)
-            if (mr_graph_memory_may_pass(search->candidates[i].memory, search->candidates[i].holder, owner, context, size) &&
+            if (mr_graph_memory_may_pass(search->candidates[i].memory, search->candidates[i].holder, owner, context,
+                                         size) &&
                 (best == SIZE_MAX || search->candidates[i].memory->id < search->candidates[best].memory->id))
                 best = i;
         if (best == SIZE_MAX)

@@ -30,7 +30,8 @@ void mr_user_object_release(struct mr_user_object *object, uint64_t count)
     uint64_t after;
     do {
         after = before > count ? before - count : 0;
-    } while (!atomic_compare_exchange_weak_explicit(&object->count, &before, after, memory_order_acq_rel, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&object->count, &before, after, memory_order_acq_rel,
+                                                    memory_order_relaxed));
     if (after != 0 || before == 0 || !mr_object_retire(object))
         return;
     bool inside = mr_in_host_function;

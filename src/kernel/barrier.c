@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block's sixteen barriers. (PTX manual: bar, barrier.)
  *
- * A barrier counts threads. Without an explicit number it expects all threads of the block that have not left the kernel; a warp that returns, or
- * lanes that exit, lower that expectation and may be what completes the barrier.
+ * A barrier counts threads. Without an explicit number it expects all threads of the block that have not left the
+ * kernel; a warp that returns, or lanes that exit, lower that expectation and may be what completes the barrier.
  *
- * An arrival of some lanes of a warp counts for all of its lanes, as the manual has it for `bar` and for every aligned form: the others have nothing more to
- * do with this barrier, or the program is wrong. (Typically they are on their way out, and wait only for the warp's lanes to come together at the
- * kernel's end.) With an explicit number, a multiple of the warp's size (another one ends the launch, as on an H200), a warp counts as 32 even if the block's
- * last one has fewer. Only `barrier` without .aligned (MR_BARRIER_PER_THREAD) counts lanes one by one. A fiber can't run a warp's other lanes while some of them wait, so an
- * arrival that needs them ends in a reported deadlock, never in a barrier that lets go too early.
+ * An arrival of some lanes of a warp counts for all of its lanes, as the manual has it for `bar` and for every aligned
+ * form: the others have nothing more to do with this barrier, or the program is wrong. (Typically they are on their way
+ * out, and wait only for the warp's lanes to come together at the kernel's end.) With an explicit number, a multiple of
+ * the warp's size (another one ends the launch, as on an H200), a warp counts as 32 even if the block's last one has
+ * fewer. Only `barrier` without .aligned (MR_BARRIER_PER_THREAD) counts lanes one by one. A fiber can't run a warp's
+ * other lanes while some of them wait, so an arrival that needs them ends in a reported deadlock, never in a barrier
+ * that lets go too early.
  *
- * Where lanes of one warp may be at barriers of different numbers, code does not wait in here: lanes join the barrier, and the code runs others until a test says that
- * they may go on. A warp all of whose lanes have joined barriers stops. A part of a warp at an aligned form is counted lane by lane at first, since others may be about to
- * come to the same barrier, and for the whole warp when all wait and nobody comes any more.
+ * Where lanes of one warp may be at barriers of different numbers, code does not wait in here: lanes join the barrier,
+ * and the code runs others until a test says that they may go on. A warp all of whose lanes have joined barriers stops.
+ * A part of a warp at an aligned form is counted lane by lane at first, since others may be about to come to the same
+ * barrier, and for the whole warp when all wait and nobody comes any more.
  *
- * The warp that completes a barrier hands each stopped warp its reduction and goes on; the stopped ones become runnable. The record is then fresh for
- * the barrier's next phase, which a fast warp may enter before a slow one has looked at its result. */
+ * The warp that completes a barrier hands each stopped warp its reduction and goes on; the stopped ones become
+ * runnable. The record is then fresh for the barrier's next phase, which a fast warp may enter before a slow one has
+ * looked at its result. */
 #include "kernel/executor.h"
 
 /* Lanes of a warp that haven't left; all of them, as a rule, and then nothing is counted. */
@@ -35,10 +39,14 @@ static uint32_t arriving_threads(const struct mr_warp *warp, uint32_t threads, u
 static uint32_t reduction_of(const struct mr_barrier *barrier, uint32_t operation)
 {
     switch (operation) {
-    case 1: return barrier->true_count;
-    case 2: return barrier->all_true;
-    case 3: return barrier->any_true;
-    default: return 0;
+    case 1:
+        return barrier->true_count;
+    case 2:
+        return barrier->all_true;
+    case 3:
+        return barrier->any_true;
+    default:
+        return 0;
     }
 }
 
@@ -82,7 +90,7 @@ static bool complete_if_due(struct mr_executor *executor, struct mr_barrier *bar
     if (__builtin_expect(barrier->joined != 0, 0))
         release_joined(executor, barrier);
     executor->idle_yields = 0;
-    *barrier = (struct mr_barrier){ .arrived = 0 };
+    *barrier = (struct mr_barrier){.arrived = 0};
     return true;
 }
 
@@ -104,7 +112,8 @@ static struct mr_barrier *barrier_open(struct mr_executor *executor, uint32_t id
     return barrier;
 }
 
-static struct mr_barrier *barrier_enter(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask, bool per_thread)
+static struct mr_barrier *barrier_enter(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask,
+                                        bool per_thread)
 {
     struct mr_barrier *barrier = barrier_open(executor, id, threads);
     barrier->arrived += arriving_threads(&executor->warps[executor->current], threads, mask, per_thread);
@@ -119,7 +128,8 @@ static void add_predicates(struct mr_barrier *barrier, uint32_t op, uint32_t mas
     barrier->any_true = barrier->any_true || (pred & mask) != 0;
 }
 
-uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred)
+uint32_t mr_barrier_sync(struct mr_block *block, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op,
+                         uint32_t pred)
 {
     struct mr_executor *executor = block->engine;
     struct mr_warp *warp = &executor->warps[executor->current];
@@ -145,7 +155,8 @@ void mr_barrier_arrive(struct mr_block *block, uint32_t id, uint32_t threads, ui
 }
 
 /* Some lanes of the current warp, at one barrier. */
-static void join_one(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op, uint32_t pred)
+static void join_one(struct mr_executor *executor, uint32_t id, uint32_t threads, uint32_t mask, uint32_t op,
+                     uint32_t pred)
 {
     struct mr_warp *warp = &executor->warps[executor->current];
     struct mr_barrier *barrier = barrier_open(executor, id, threads);
@@ -153,9 +164,11 @@ static void join_one(struct mr_executor *executor, uint32_t id, uint32_t threads
     bool per_thread = (op & MR_BARRIER_PER_THREAD) != 0;
     /* Where threads are counted, those that have left don't; the block's last warp may never have had more. */
     uint32_t behind = executor->block.threads - executor->current * MR_WARP_LANES;
-    bool all = mask == warp->live && (!per_thread || mask == UINT32_MAX || (behind < MR_WARP_LANES && mask == (1u << behind) - 1));
+    bool all = mask == warp->live &&
+               (!per_thread || mask == UINT32_MAX || (behind < MR_WARP_LANES && mask == (1u << behind) - 1));
     if (!(barrier->whole & bit))
-        barrier->arrived += all ? arriving_threads(warp, threads, mask, per_thread) : (uint32_t)__builtin_popcount(mask);
+        barrier->arrived +=
+            all ? arriving_threads(warp, threads, mask, per_thread) : (uint32_t)__builtin_popcount(mask);
     barrier->joined |= bit;
     if (!per_thread)
         barrier->aligned |= bit;
@@ -168,7 +181,8 @@ static void join_one(struct mr_executor *executor, uint32_t id, uint32_t threads
     complete_if_due(executor, barrier);
 }
 
-void mr_barrier_join(struct mr_block *block, const uint32_t *id, const uint32_t *threads, uint32_t mask, uint32_t op, uint32_t pred)
+void mr_barrier_join(struct mr_block *block, const uint32_t *id, const uint32_t *threads, uint32_t mask, uint32_t op,
+                     uint32_t pred)
 {
     while (mask) {
         unsigned first = (unsigned)__builtin_ctz(mask);
@@ -214,7 +228,8 @@ uint32_t mr_barrier_test(struct mr_block *block, uint32_t mask, uint32_t *result
     return go;
 }
 
-/* The cluster's barrier has arrivals apart from waits; a cluster is one block. A warp waits for the end of the phase in which it arrived. */
+/* The cluster's barrier has arrivals apart from waits; a cluster is one block. A warp waits for the end of the phase in
+ * which it arrived. */
 static void end_cluster_phase_if_due(struct mr_executor *executor)
 {
     if (executor->cluster.arrived == 0 || executor->cluster.arrived < executor->live_threads)

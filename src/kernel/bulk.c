@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies between global and shared memory that the PTX manual calls asynchronous: in bulk, with or without a reduction, and by thread with zeros behind a
- * shorter source. They are done when these functions return; a barrier that waits for them then hears of their bytes. */
+/* Copies between global and shared memory that the PTX manual calls asynchronous: in bulk, with or without a reduction,
+ * and by thread with zeros behind a shorter source. They are done when these functions return; a barrier that waits for
+ * them then hears of their bytes. */
 #include "kernel/executor.h"
 
 #include <string.h>
 
-void mr_copy_part(struct mr_block *block, uint32_t mask, uint32_t bytes, const uint64_t *to, const uint64_t *from, const uint32_t *reads)
+void mr_copy_part(struct mr_block *block, uint32_t mask, uint32_t bytes, const uint64_t *to, const uint64_t *from,
+                  const uint32_t *reads)
 {
     (void)block;
     for (; mask; mask &= mask - 1) {
@@ -92,7 +94,8 @@ static uint64_t add_doubles(uint64_t a, uint64_t b)
 /* The smaller or larger of two numbers; a NaN gives way, and -0 is below +0. */
 static uint16_t choose_half(bool bfloat, bool larger, uint16_t a, uint16_t b)
 {
-    float x = bfloat ? float_of((uint32_t)a << 16) : from_half(a), y = bfloat ? float_of((uint32_t)b << 16) : from_half(b);
+    float x = bfloat ? float_of((uint32_t)a << 16) : from_half(a),
+          y = bfloat ? float_of((uint32_t)b << 16) : from_half(b);
     if (x != x)
         return y != y ? 0x7fff : b;
     if (y != y)
@@ -115,9 +118,12 @@ static uint16_t combine_halves(const struct reduction *reduction, uint16_t a, ui
 static bool is_less(uint32_t number, uint64_t a, uint64_t b)
 {
     switch (number) {
-    case MR_NUMBER_S32: return (int32_t)a < (int32_t)b;
-    case MR_NUMBER_S64: return (int64_t)a < (int64_t)b;
-    default: return a < b;
+    case MR_NUMBER_S32:
+        return (int32_t)a < (int32_t)b;
+    case MR_NUMBER_S64:
+        return (int64_t)a < (int64_t)b;
+    default:
+        return a < b;
     }
 }
 
@@ -127,13 +133,20 @@ static uint64_t combine(const struct reduction *reduction, uint64_t a, uint64_t 
     if (reduction->number == MR_NUMBER_F16 || reduction->number == MR_NUMBER_BF16)
         return combine_halves(reduction, (uint16_t)a, (uint16_t)b);
     switch (reduction->reduce) {
-    case MR_REDUCE_AND: return a & b;
-    case MR_REDUCE_OR: return a | b;
-    case MR_REDUCE_XOR: return a ^ b;
-    case MR_REDUCE_MIN: return is_less(reduction->number, b, a) ? b : a;
-    case MR_REDUCE_MAX: return is_less(reduction->number, a, b) ? b : a;
-    case MR_REDUCE_INC: return a >= b ? 0 : a + 1;
-    case MR_REDUCE_DEC: return a == 0 || a > b ? b : a - 1;
+    case MR_REDUCE_AND:
+        return a & b;
+    case MR_REDUCE_OR:
+        return a | b;
+    case MR_REDUCE_XOR:
+        return a ^ b;
+    case MR_REDUCE_MIN:
+        return is_less(reduction->number, b, a) ? b : a;
+    case MR_REDUCE_MAX:
+        return is_less(reduction->number, a, b) ? b : a;
+    case MR_REDUCE_INC:
+        return a >= b ? 0 : a + 1;
+    case MR_REDUCE_DEC:
+        return a == 0 || a > b ? b : a - 1;
     default:
         if (reduction->number == MR_NUMBER_F32)
             return add_floats((uint32_t)a, (uint32_t)b);
@@ -144,9 +157,15 @@ static uint64_t combine(const struct reduction *reduction, uint64_t a, uint64_t 
 static unsigned element_bytes(uint32_t number)
 {
     switch (number) {
-    case MR_NUMBER_F16: case MR_NUMBER_BF16: return 2;
-    case MR_NUMBER_U64: case MR_NUMBER_S64: case MR_NUMBER_F64: return 8;
-    default: return 4;
+    case MR_NUMBER_F16:
+    case MR_NUMBER_BF16:
+        return 2;
+    case MR_NUMBER_U64:
+    case MR_NUMBER_S64:
+    case MR_NUMBER_F64:
+        return 8;
+    default:
+        return 4;
     }
 }
 
@@ -157,18 +176,20 @@ static void reduce(const struct reduction *reduction, void *to, const void *from
     for (uint32_t i = 0; i < bytes / width; i++) {
         if (width == 2) {
             uint16_t *place = (uint16_t *)to + i, old = __atomic_load_n(place, __ATOMIC_RELAXED);
-            while (!__atomic_compare_exchange_n(place, &old, (uint16_t)combine(reduction, old, ((const uint16_t *)from)[i]), true,
+            while (!__atomic_compare_exchange_n(place, &old,
+                                                (uint16_t)combine(reduction, old, ((const uint16_t *)from)[i]), true,
                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
             }
         } else if (width == 4) {
             uint32_t *place = (uint32_t *)to + i, old = __atomic_load_n(place, __ATOMIC_RELAXED);
-            while (!__atomic_compare_exchange_n(place, &old, (uint32_t)combine(reduction, old, ((const uint32_t *)from)[i]), true,
+            while (!__atomic_compare_exchange_n(place, &old,
+                                                (uint32_t)combine(reduction, old, ((const uint32_t *)from)[i]), true,
                                                 __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
             }
         } else {
             uint64_t *place = (uint64_t *)to + i, old = __atomic_load_n(place, __ATOMIC_RELAXED);
-            while (!__atomic_compare_exchange_n(place, &old, combine(reduction, old, ((const uint64_t *)from)[i]), true, __ATOMIC_RELAXED,
-                                                __ATOMIC_RELAXED)) {
+            while (!__atomic_compare_exchange_n(place, &old, combine(reduction, old, ((const uint64_t *)from)[i]), true,
+                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
             }
         }
     }
@@ -176,14 +197,14 @@ static void reduce(const struct reduction *reduction, void *to, const void *from
 
 void mr_copy_reduce(uint32_t operation, uint32_t number, void *to, const void *from, uint32_t bytes)
 {
-    reduce(&(struct reduction){ .reduce = operation, .number = number }, to, from, bytes);
+    reduce(&(struct reduction){.reduce = operation, .number = number}, to, from, bytes);
 }
 
-void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, uint32_t mask, const uint64_t *to, const uint64_t *from, const uint32_t *size,
-    const uint64_t *barrier)
+void mr_copy_bulk(struct mr_block *block, uint32_t operation, uint32_t number, uint32_t mask, const uint64_t *to,
+                  const uint64_t *from, const uint32_t *size, const uint64_t *barrier)
 {
     struct mr_executor *executor = block->engine;
-    struct reduction reduction = { .reduce = operation, .number = number };
+    struct reduction reduction = {.reduce = operation, .number = number};
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         void *place = (void *)(uintptr_t)to[lane];

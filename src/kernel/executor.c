@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making and freeing executors: fiber stacks with guards, the shared memory window, the thread's signal stack.
  *
- * Everything here is sized on demand and kept: a launch that needs more stack or more shared memory than any before it on this thread gets new
- * mappings, later ones find them ready. The pages are touched only when used, so generous sizes cost address space and no memory. */
+ * Everything here is sized on demand and kept: a launch that needs more stack or more shared memory than any before it
+ * on this thread gets new mappings, later ones find them ready. The pages are touched only when used, so generous sizes
+ * cost address space and no memory. */
 #define _GNU_SOURCE
 #include "kernel/executor.h"
 
@@ -20,8 +21,8 @@
 #include "base/sanitizer.h"
 #include "kernel/fault.h"
 
-/* The guard below each stack: what a 32-bit offset can reach, as long as the process's share of address space lasts; then less and less.
- * The odd part keeps stacks a TLB's sets apart. */
+/* The guard below each stack: what a 32-bit offset can reach, as long as the process's share of address space lasts;
+ * then less and less. The odd part keeps stacks a TLB's sets apart. */
 #define GUARD_MOST ((size_t)4 << 30)
 #define GUARD_LEAST ((size_t)64 << 10)
 #define GUARD_ODD ((size_t)64 << 10)
@@ -58,7 +59,8 @@ static _Atomic size_t guards;
 static size_t guards_most(void)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur / GUARDS_SHARE > GUARDS_MOST)
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur / GUARDS_SHARE > GUARDS_MOST)
         return GUARDS_MOST;
     return (size_t)limit.rlim_cur / GUARDS_SHARE;
 }
@@ -69,7 +71,8 @@ static bool guards_claim(size_t bytes, size_t most)
     do {
         if (bytes > most || before > most - bytes)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&guards, &before, before + bytes, memory_order_relaxed, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&guards, &before, before + bytes, memory_order_relaxed,
+                                                    memory_order_relaxed));
     return true;
 }
 
@@ -152,7 +155,8 @@ struct mr_executor *mr_executor_get(void)
 #define LOW_END (UINT64_C(1) << 32)
 #define LOW_STEP (UINT64_C(1) << 26)
 
-/* Address space that nobody may use yet, if `low` below 4 GiB: the system takes a place that is asked for if it is free. MAP_FAILED if there is none. */
+/* Address space that nobody may use yet, if `low` below 4 GiB: the system takes a place that is asked for if it is
+ * free. MAP_FAILED if there is none. */
 static void *map_stacks(size_t total, bool low)
 {
     for (uint64_t wish = low ? LOW_STEP : 0; !low || wish + total <= LOW_END; wish += LOW_STEP) {
@@ -164,8 +168,8 @@ static void *map_stacks(size_t total, bool low)
     return MAP_FAILED;
 }
 
-/* Address space for `count` stacks of `bytes` with guards between and around them, the largest that there are. Stacks below 4 GiB have the smallest:
- * there is no room for more. MAP_FAILED if there is none. */
+/* Address space for `count` stacks of `bytes` with guards between and around them, the largest that there are. Stacks
+ * below 4 GiB have the smallest: there is no room for more. MAP_FAILED if there is none. */
 static void *map_guarded(unsigned count, size_t bytes, bool low, size_t *guard, size_t *total, size_t *claimed)
 {
     size_t most = guards_most();
@@ -240,10 +244,12 @@ static bool provide_shared(struct mr_executor *executor, size_t bytes)
     return true;
 }
 
-bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low, size_t shared_bytes)
+bool mr_executor_provide(struct mr_executor *executor, unsigned count, size_t stack_bytes, bool low,
+                         size_t shared_bytes)
 {
     bool high = low && !executor->stacks_low;
-    if ((stack_bytes > executor->stack_bytes || count > executor->stack_count || high) && !provide_stacks(executor, count, stack_bytes, low))
+    if ((stack_bytes > executor->stack_bytes || count > executor->stack_count || high) &&
+        !provide_stacks(executor, count, stack_bytes, low))
         return false;
     if (shared_bytes > executor->shared_room && !provide_shared(executor, shared_bytes))
         return false;
@@ -262,12 +268,13 @@ enum mr_guard_hit mr_executor_guard_hit(const struct mr_executor *executor, uint
 {
     uintptr_t start = (uintptr_t)executor->stacks;
     size_t step = executor->stack_bytes + executor->stack_guard;
-    if (!start || address < start || address - start >= executor->stacks_bytes || (address - start) % step >= executor->stack_guard)
+    if (!start || address < start || address - start >= executor->stacks_bytes ||
+        (address - start) % step >= executor->stack_guard)
         return MR_GUARD_NONE;
     if (!stack_pointer)
         return MR_GUARD_STACK;
     /* A frame, or a call, that no longer fits has its stack pointer in the guard or at its end. */
     bool used_up = stack_pointer >= start && stack_pointer - start < executor->stacks_bytes &&
-        (stack_pointer - start) % step < executor->stack_guard + RED_ZONE;
+                   (stack_pointer - start) % step < executor->stack_guard + RED_ZONE;
     return used_up ? MR_GUARD_STACK : MR_GUARD_LOCAL;
 }

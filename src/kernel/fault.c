@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The signal handlers for SIGSEGV, SIGBUS, SIGFPE and SIGILL, and living together with the program's own.
  *
- * A signal is ours if the thread is on a fiber (then the run of blocks ends with a fault) or inside mr_fault_guard. Everything else is passed on to
- * the handler that was there before us, with its mask and flags, or to the default action, as if we weren't here.
+ * A signal is ours if the thread is on a fiber (then the run of blocks ends with a fault) or inside mr_fault_guard.
+ * Everything else is passed on to the handler that was there before us, with its mask and flags, or to the default
+ * action, as if we weren't here.
  *
- * Chains. Each signal has a short list of handlers that we found in place: the one from before our first installation, and any that the program
- * installed later (mr_fault_recheck finds those, remembers them and puts us in front again). The latest is called first. It may itself call the
- * handler that it replaced, which is ours: a nested entry on the same signal delivery goes one step down the list, so that this ends. */
+ * Chains. Each signal has a short list of handlers that we found in place: the one from before our first installation,
+ * and any that the program installed later (mr_fault_recheck finds those, remembers them and puts us in front again).
+ * The latest is called first. It may itself call the handler that it replaced, which is ours: a nested entry on the
+ * same signal delivery goes one step down the list, so that this ends. */
 #include "kernel/fault.h"
 
 #include <errno.h>
@@ -28,17 +30,18 @@
 
 #define CHAIN_MAX 8u
 #define SIGNAL_STACK (128u << 10)
-/* How long a look at the handlers holds good: a look takes a system call, so that not every launch can have one. SIGSEGV, the handler that programs
- * install, is looked at more often than the others and the signal stack. */
+/* How long a look at the handlers holds good: a look takes a system call, so that not every launch can have one.
+ * SIGSEGV, the handler that programs install, is looked at more often than the others and the signal stack. */
 #define RECHECK_FIRST_NS 20000u
 #define RECHECK_ALL_NS 4000000u
 
-static const int our_signals[] = { SIGSEGV /* first: recheck_if_due */, SIGBUS, SIGFPE, SIGILL };
+static const int our_signals[] = {SIGSEGV /* first: recheck_if_due */, SIGBUS, SIGFPE, SIGILL};
 #define SIGNAL_COUNT (sizeof our_signals / sizeof our_signals[0])
 
 struct chain {
     _Atomic unsigned count;
-    struct sigaction before[CHAIN_MAX];   /* a change of an entry below `count` happens only with the program's own sigaction */
+    struct sigaction
+        before[CHAIN_MAX];   /* a change of an entry below `count` happens only with the program's own sigaction */
 };
 
 static struct chain chains[SIGNAL_COUNT];
@@ -77,10 +80,11 @@ static bool same_handler(const struct sigaction *a, const struct sigaction *b)
     return a->sa_flags == b->sa_flags && a->sa_handler == b->sa_handler;
 }
 
-/* The default action: for a fault, going back to the instruction brings it about; a signal that somebody sent is sent again. */
+/* The default action: for a fault, going back to the instruction brings it about; a signal that somebody sent is sent
+ * again. */
 static void take_default(int number, const siginfo_t *info)
 {
-    struct sigaction action = { .sa_handler = SIG_DFL };
+    struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(number, &action, NULL);
     if (info->si_code <= 0)
         raise(number);
@@ -107,7 +111,7 @@ static void call_handler(struct sigaction *before, int number, siginfo_t *info, 
     }
     struct sigaction handler = *before;
     if (handler.sa_flags & (int)SA_RESETHAND)
-        *before = (struct sigaction){ .sa_handler = SIG_DFL };
+        *before = (struct sigaction){.sa_handler = SIG_DFL};
     if (handler.sa_flags & SA_SIGINFO)
         handler.sa_sigaction(number, info, context);
     else
@@ -135,7 +139,8 @@ static void pass_on(int number, siginfo_t *info, void *context)
     state.depth = nested ? outer.depth : 0;
 }
 
-/* A general protection fault gives no address: a misaligned vector access, or an address outside the canonical half-spaces. The latter shows in a register. */
+/* A general protection fault gives no address: a misaligned vector access, or an address outside the canonical
+ * half-spaces. The latter shows in a register. */
 static bool looks_misaligned(const ucontext_t *context, const siginfo_t *info)
 {
 #if defined(__x86_64__)
@@ -182,16 +187,18 @@ static uintptr_t stack_pointer_of(const ucontext_t *context)
 static void note_fault(struct mr_executor *executor, int number, const siginfo_t *info, const ucontext_t *context)
 {
     struct mr_fault *fault = &executor->fault;
-    *fault = (struct mr_fault){ .signal = number, .code = info->si_code, .address = (uintptr_t)info->si_addr,
-        .pc = instruction_of(context) };
-    enum mr_guard_hit guard = number == SIGSEGV ? mr_executor_guard_hit(executor, fault->address, stack_pointer_of(context)) : MR_GUARD_NONE;
+    *fault = (struct mr_fault){
+        .signal = number, .code = info->si_code, .address = (uintptr_t)info->si_addr, .pc = instruction_of(context)};
+    enum mr_guard_hit guard =
+        number == SIGSEGV ? mr_executor_guard_hit(executor, fault->address, stack_pointer_of(context)) : MR_GUARD_NONE;
     if (guard == MR_GUARD_STACK) {
         fault->status = CUDA_ERROR_HARDWARE_STACK_ERROR;
         fault->what = "stack overflow";
     } else if (guard == MR_GUARD_LOCAL) {
         fault->status = CUDA_ERROR_ILLEGAL_ADDRESS;
         fault->what = "access outside of local memory";
-    } else if ((number == SIGBUS && info->si_code == BUS_ADRALN) || (number == SIGSEGV && looks_misaligned(context, info))) {
+    } else if ((number == SIGBUS && info->si_code == BUS_ADRALN) ||
+               (number == SIGSEGV && looks_misaligned(context, info))) {
         fault->status = CUDA_ERROR_MISALIGNED_ADDRESS;
         fault->what = "misaligned access";
     } else if (number == SIGSEGV || number == SIGBUS) {
@@ -257,7 +264,9 @@ static void install_one(unsigned slot)
             count = i;
         }
     if (count == CHAIN_MAX) {
-        mr_log(MR_LOG_WARN, "signal %d: the program has installed more than %u handlers; faults of kernels may reach the latest of them",
+        mr_log(
+            MR_LOG_WARN,
+            "signal %d: the program has installed more than %u handlers; faults of kernels may reach the latest of them",
             our_signals[slot], CHAIN_MAX);
         return;
     }
@@ -265,7 +274,8 @@ static void install_one(unsigned slot)
         chain->before[count] = now;
         atomic_store_explicit(&chain->count, count + 1, memory_order_release);
     }
-    struct sigaction ours = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & SA_RESTART) };
+    struct sigaction ours = {.sa_sigaction = on_signal,
+                             .sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & SA_RESTART)};
     sigemptyset(&ours.sa_mask);
     sigaction(our_signals[slot], &ours, NULL);
 }
@@ -288,10 +298,12 @@ void mr_fault_recheck(void)
 static bool is_due(_Atomic uint64_t *due, uint64_t now, uint64_t interval)
 {
     uint64_t before = atomic_load_explicit(due, memory_order_relaxed);
-    return now >= before && atomic_compare_exchange_strong_explicit(due, &before, now + interval, memory_order_relaxed, memory_order_relaxed);
+    return now >= before && atomic_compare_exchange_strong_explicit(due, &before, now + interval, memory_order_relaxed,
+                                                                    memory_order_relaxed);
 }
 
-/* Before generated code or a guarded copy runs: are our handlers still in place, as far as a few nanoseconds can tell? */
+/* Before generated code or a guarded copy runs: are our handlers still in place, as far as a few nanoseconds can tell?
+ */
 static void recheck_if_due(uint64_t now)
 {
     if (is_due(&next_look_at_all, now, RECHECK_ALL_NS))
@@ -334,7 +346,7 @@ void *mr_fault_thread_begin(void)
     void *stack = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack == MAP_FAILED)
         return NULL;
-    stack_t ours = { .ss_sp = stack, .ss_size = bytes };
+    stack_t ours = {.ss_sp = stack, .ss_size = bytes};
     if (sigaltstack(&ours, NULL) == 0)
         return stack;
     munmap(stack, bytes);
@@ -347,7 +359,7 @@ void mr_fault_thread_end(void *signal_stack)
     if (!signal_stack)
         return;
     if (sigaltstack(NULL, &present) == 0 && present.ss_sp == signal_stack && !(present.ss_flags & SS_DISABLE)) {
-        stack_t none = { .ss_flags = SS_DISABLE };
+        stack_t none = {.ss_flags = SS_DISABLE};
         sigaltstack(&none, NULL);
     }
     munmap(signal_stack, signal_stack_bytes());
@@ -367,7 +379,7 @@ void mr_fault_thread_check(struct mr_executor *executor)
     if (!executor->signal_stack)
         executor->signal_stack = mr_fault_thread_begin();
     else {
-        stack_t ours = { .ss_sp = executor->signal_stack, .ss_size = signal_stack_bytes() };
+        stack_t ours = {.ss_sp = executor->signal_stack, .ss_size = signal_stack_bytes()};
         sigaltstack(&ours, NULL);
     }
 }

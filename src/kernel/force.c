@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interrupting warps.
  *
- * A warp that goes round in a loop of which nobody knew that it waits gives way to no other. Such a thread is sent a signal, and the handler, which runs on the warp's
- * own stack, switches to another fiber as a service of the runtime would. Generated code holds no lock and calls services only; so when it is interrupted in its own
- * instructions, and only then, everything may be done that a service may. The warp goes on when the handler returns, much later.
+ * A warp that goes round in a loop of which nobody knew that it waits gives way to no other. Such a thread is sent a
+ * signal, and the handler, which runs on the warp's own stack, switches to another fiber as a service of the runtime
+ * would. Generated code holds no lock and calls services only; so when it is interrupted in its own instructions, and
+ * only then, everything may be done that a service may. The warp goes on when the handler returns, much later.
  *
- * The signal is SIGURG, which hardly anybody needs and whose default is to be ignored. It is sent only while our handler is in place: a program that has one keeps it, and
- * SIGWINCH is used; if it has one for that, too, its warps are not interrupted. */
+ * The signal is SIGURG, which hardly anybody needs and whose default is to be ignored. It is sent only while our
+ * handler is in place: a program that has one keeps it, and SIGWINCH is used; if it has one for that, too, its warps
+ * are not interrupted. */
 #define _GNU_SOURCE
 #include "kernel/executor.h"
 
@@ -56,11 +58,13 @@ static void on_force(int number, siginfo_t *info, void *context)
 /* What is in place is ours, or nothing. */
 static bool is_free(const struct sigaction *now)
 {
-    return now->sa_flags & SA_SIGINFO ? now->sa_sigaction == on_force : now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
+    return now->sa_flags & SA_SIGINFO ? now->sa_sigaction == on_force
+                                      : now->sa_handler == SIG_DFL || now->sa_handler == SIG_IGN;
 }
 
-/* The first that nobody else handles is used. By default both are ignored, so that one which comes after the program has put a handler back does no harm. */
-static const int signals[] = { SIGURG, SIGWINCH };
+/* The first that nobody else handles is used. By default both are ignored, so that one which comes after the program
+ * has put a handler back does no harm. */
+static const int signals[] = {SIGURG, SIGWINCH};
 #define SIGNALS (sizeof signals / sizeof *signals)
 
 /* The signal that our handler is in place for, now if not before; 0: none. */
@@ -70,7 +74,7 @@ static int handled(void)
     for (unsigned i = 0; CAN_FORCE && i < SIGNALS; i++) {
         if (sigaction(signals[i], NULL, &now) != 0 || !is_free(&now))
             continue;
-        struct sigaction ours = { .sa_sigaction = on_force, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
+        struct sigaction ours = {.sa_sigaction = on_force, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART};
         sigemptyset(&ours.sa_mask);
         if ((now.sa_flags & SA_SIGINFO) || sigaction(signals[i], &ours, NULL) == 0)
             return signals[i];

@@ -21,9 +21,8 @@
 #define HEAP_HOLE (1u << 20)
 
 /* Powers of two and the steps halfway between them, multiples of 16, up to half a page. */
-static const uint16_t class_bytes[CLASS_COUNT] = {
-    16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 32768
-};
+static const uint16_t class_bytes[CLASS_COUNT] = {16,   32,   48,   64,   96,   128,  192,  256,   384,   512,  768,
+                                                  1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 32768};
 
 enum page_state { PAGE_FREE, PAGE_SLAB, PAGE_RUN, PAGE_BODY };
 
@@ -191,7 +190,7 @@ static uint64_t allocate_one(struct mr_heap *heap, uint64_t size, uint64_t align
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
         return 0;
     /* No bytes have an address of their own, too, as on hardware. */
-    for (unsigned class = 0; class < CLASS_COUNT; class++)
+    for (unsigned class = 0; class < CLASS_COUNT; class ++)
         if (size <= class_bytes[class] && class_bytes[class] % alignment == 0)
             return allocate_chunk(heap, class);
     if (size > (uint64_t)heap->page_count * PAGE_BYTES)
@@ -242,7 +241,8 @@ static bool release_one(struct mr_heap *heap, uint64_t pointer)
     return true;
 }
 
-void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result)
+void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment,
+                      uint64_t *result)
 {
     mr_lock_take(&heap->lock);
     for (; mask; mask &= mask - 1) {

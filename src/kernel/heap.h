@@ -22,7 +22,8 @@ struct mr_heap *mr_heap_get(struct mr_context *context) __attribute__((warn_unus
 /* Allocates size[l] bytes for each lane l of `mask`: result[l] is the address, aligned to alignment[l] bytes and to 16
  * at least, or 0 when the heap is full or the alignment is
  * no power of two. No bytes have an address of their own. `alignment` may be NULL: 16. */
-void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result);
+void mr_heap_allocate(struct mr_heap *heap, uint32_t mask, const uint64_t *size, const uint64_t *alignment,
+                      uint64_t *result);
 
 /* Frees pointer[l] of each lane of `mask`; 0 is allowed. False if one of them is no live allocation of the heap; the
  * others are freed. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from an instruction's lanes to textures and surfaces: finds the object behind each handle, takes a lane's operands out of the rows, and
- * puts its results back. Lanes nearly always share one handle, so it is looked up when it changes.
+/* The way from an instruction's lanes to textures and surfaces: finds the object behind each handle, takes a lane's
+ * operands out of the rows, and puts its results back. Lanes nearly always share one handle, so it is looked up when it
+ * changes.
  *
- * All of a warp's lanes are read in one visit (base/visit.h): a program that destroys a texture under a kernel gets no good answer, but its record does not become another
- * texture's between two looks at it. A fault leaves the visit open; mr_executor_go closes it. */
+ * All of a warp's lanes are read in one visit (base/visit.h): a program that destroys a texture under a kernel gets no
+ * good answer, but its record does not become another texture's between two looks at it. A fault leaves the visit open;
+ * mr_executor_go closes it. */
 #include "kernel/image.h"
 
 #include <stdatomic.h>
@@ -12,15 +14,17 @@
 #include "base/visit.h"
 #include "kernel/executor.h"
 
-static const uint8_t coordinate_counts[] = { [MR_IMAGE_1D] = 1, [MR_IMAGE_2D] = 2, [MR_IMAGE_3D] = 3, [MR_IMAGE_A1D] = 1, [MR_IMAGE_A2D] = 2,
-    [MR_IMAGE_CUBE] = 3, [MR_IMAGE_ACUBE] = 3 };
+static const uint8_t coordinate_counts[] = {
+    [MR_IMAGE_1D] = 1,  [MR_IMAGE_2D] = 2,   [MR_IMAGE_3D] = 3,   [MR_IMAGE_A1D] = 1,
+    [MR_IMAGE_A2D] = 2, [MR_IMAGE_CUBE] = 3, [MR_IMAGE_ACUBE] = 3};
 
 static bool has_layer(unsigned geom)
 {
     return geom == MR_IMAGE_A1D || geom == MR_IMAGE_A2D || geom == MR_IMAGE_ACUBE;
 }
 
-/* The object behind what a kernel holds: a handle, or the address of a reference that holds one. NULL if there is none. */
+/* The object behind what a kernel holds: a handle, or the address of a reference that holds one. NULL if there is none.
+ */
 static const struct mr_texture *find(uint64_t handle, enum mr_kind kind)
 {
     if (handle && handle % 8 == 0)
@@ -28,18 +32,26 @@ static const struct mr_texture *find(uint64_t handle, enum mr_kind kind)
     return mr_object_find((const void *)(uintptr_t)handle, kind);
 }
 
-/* What instruction and texture agree on: a geometry that the texture doesn't have can't be read. Rows and planes stand for each other: a row is a plane of
- * height 1, and the first row of a plane is one. */
+/* What instruction and texture agree on: a geometry that the texture doesn't have can't be read. Rows and planes stand
+ * for each other: a row is a plane of height 1, and the first row of a plane is one. */
 static bool geom_fits(const struct mr_texture *texture, unsigned geom)
 {
     switch (geom) {
-    case MR_IMAGE_1D: case MR_IMAGE_2D: return texture->shape <= MR_TEXTURE_2D && !texture->layered;
-    case MR_IMAGE_3D: return texture->shape == MR_TEXTURE_3D;
-    case MR_IMAGE_A1D: return texture->shape <= MR_TEXTURE_2D && texture->layered;
-    case MR_IMAGE_A2D: return (texture->shape <= MR_TEXTURE_2D && texture->layered) || texture->shape == MR_TEXTURE_CUBE;
-    case MR_IMAGE_CUBE: return texture->shape == MR_TEXTURE_CUBE && !texture->layered;
-    case MR_IMAGE_ACUBE: return texture->shape == MR_TEXTURE_CUBE && texture->layered;
-    default: return false;
+    case MR_IMAGE_1D:
+    case MR_IMAGE_2D:
+        return texture->shape <= MR_TEXTURE_2D && !texture->layered;
+    case MR_IMAGE_3D:
+        return texture->shape == MR_TEXTURE_3D;
+    case MR_IMAGE_A1D:
+        return texture->shape <= MR_TEXTURE_2D && texture->layered;
+    case MR_IMAGE_A2D:
+        return (texture->shape <= MR_TEXTURE_2D && texture->layered) || texture->shape == MR_TEXTURE_CUBE;
+    case MR_IMAGE_CUBE:
+        return texture->shape == MR_TEXTURE_CUBE && !texture->layered;
+    case MR_IMAGE_ACUBE:
+        return texture->shape == MR_TEXTURE_CUBE && texture->layered;
+    default:
+        return false;
     }
 }
 
@@ -53,7 +65,7 @@ static float as_float(uint32_t bits)
 static void take_sample(uint32_t code, const struct mr_image_lanes *lanes, unsigned lane, struct mr_sample *sample)
 {
     unsigned geom = MR_IMAGE_GET(code, GEOM), first = has_layer(geom), detail = MR_IMAGE_GET(code, DETAIL);
-    *sample = (struct mr_sample){ .code = code, .layer = first ? lanes->at[0][lane] : 0 };
+    *sample = (struct mr_sample){.code = code, .layer = first ? lanes->at[0][lane] : 0};
     for (unsigned i = 0; i < coordinate_counts[geom]; i++) {
         sample->at[i] = as_float(lanes->at[first + i][lane]);
         sample->texel[i] = (int32_t)lanes->at[first + i][lane];
@@ -65,10 +77,12 @@ static void take_sample(uint32_t code, const struct mr_image_lanes *lanes, unsig
         }
     }
     if (detail == MR_IMAGE_LEVEL)
-        sample->level = MR_IMAGE_GET(code, FLOAT_AT) ? as_float(lanes->level[0][lane]) : (float)(int32_t)lanes->level[0][lane];
+        sample->level =
+            MR_IMAGE_GET(code, FLOAT_AT) ? as_float(lanes->level[0][lane]) : (float)(int32_t)lanes->level[0][lane];
 }
 
-static void give_result(const struct mr_texture *texture, uint32_t code, const union mr_texel *texel, struct mr_image_lanes *lanes, unsigned lane)
+static void give_result(const struct mr_texture *texture, uint32_t code, const union mr_texel *texel,
+                        struct mr_image_lanes *lanes, unsigned lane)
 {
     uint16_t halves[4];
     if (MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD) {
@@ -91,61 +105,92 @@ static void give_result(const struct mr_texture *texture, uint32_t code, const u
 static uint32_t format_of(const struct mr_texel_format *format)
 {
     switch (format->kind) {
-    case MR_TEXEL_UINT: return format->channel == 1 ? CU_AD_FORMAT_UNSIGNED_INT8 : format->channel == 2 ? CU_AD_FORMAT_UNSIGNED_INT16 : CU_AD_FORMAT_UNSIGNED_INT32;
-    case MR_TEXEL_SINT: return format->channel == 1 ? CU_AD_FORMAT_SIGNED_INT8 : format->channel == 2 ? CU_AD_FORMAT_SIGNED_INT16 : CU_AD_FORMAT_SIGNED_INT32;
-    case MR_TEXEL_FLOAT: return format->channel == 2 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
-    default: break;
+    case MR_TEXEL_UINT:
+        return format->channel == 1   ? CU_AD_FORMAT_UNSIGNED_INT8
+               : format->channel == 2 ? CU_AD_FORMAT_UNSIGNED_INT16
+                                      : CU_AD_FORMAT_UNSIGNED_INT32;
+    case MR_TEXEL_SINT:
+        return format->channel == 1   ? CU_AD_FORMAT_SIGNED_INT8
+               : format->channel == 2 ? CU_AD_FORMAT_SIGNED_INT16
+                                      : CU_AD_FORMAT_SIGNED_INT32;
+    case MR_TEXEL_FLOAT:
+        return format->channel == 2 ? CU_AD_FORMAT_HALF : CU_AD_FORMAT_FLOAT;
+    default:
+        break;
     }
     bool sign = format->kind == MR_TEXEL_SNORM;
     switch (format->channels * 2 + (format->channel == 2)) {
-    case 2: return sign ? CU_AD_FORMAT_SNORM_INT8X1 : CU_AD_FORMAT_UNORM_INT8X1;
-    case 3: return sign ? CU_AD_FORMAT_SNORM_INT16X1 : CU_AD_FORMAT_UNORM_INT16X1;
-    case 4: return sign ? CU_AD_FORMAT_SNORM_INT8X2 : CU_AD_FORMAT_UNORM_INT8X2;
-    case 5: return sign ? CU_AD_FORMAT_SNORM_INT16X2 : CU_AD_FORMAT_UNORM_INT16X2;
-    case 8: return sign ? CU_AD_FORMAT_SNORM_INT8X4 : CU_AD_FORMAT_UNORM_INT8X4;
-    default: return sign ? CU_AD_FORMAT_SNORM_INT16X4 : CU_AD_FORMAT_UNORM_INT16X4;
+    case 2:
+        return sign ? CU_AD_FORMAT_SNORM_INT8X1 : CU_AD_FORMAT_UNORM_INT8X1;
+    case 3:
+        return sign ? CU_AD_FORMAT_SNORM_INT16X1 : CU_AD_FORMAT_UNORM_INT16X1;
+    case 4:
+        return sign ? CU_AD_FORMAT_SNORM_INT8X2 : CU_AD_FORMAT_UNORM_INT8X2;
+    case 5:
+        return sign ? CU_AD_FORMAT_SNORM_INT16X2 : CU_AD_FORMAT_UNORM_INT16X2;
+    case 8:
+        return sign ? CU_AD_FORMAT_SNORM_INT8X4 : CU_AD_FORMAT_UNORM_INT8X4;
+    default:
+        return sign ? CU_AD_FORMAT_SNORM_INT16X4 : CU_AD_FORMAT_UNORM_INT16X4;
     }
 }
 
 /* As PTX numbers them: wrap, mirror, (clamp_ogl,) clamp_to_edge, clamp_to_border. */
 static uint32_t address_mode(CUaddress_mode mode)
 {
-    static const uint8_t modes[] = { [CU_TR_ADDRESS_MODE_WRAP] = 0, [CU_TR_ADDRESS_MODE_CLAMP] = 3, [CU_TR_ADDRESS_MODE_MIRROR] = 1, [CU_TR_ADDRESS_MODE_BORDER] = 4 };
+    static const uint8_t modes[] = {[CU_TR_ADDRESS_MODE_WRAP] = 0,
+                                    [CU_TR_ADDRESS_MODE_CLAMP] = 3,
+                                    [CU_TR_ADDRESS_MODE_MIRROR] = 1,
+                                    [CU_TR_ADDRESS_MODE_BORDER] = 4};
     return modes[mode];
 }
-
 
 static uint32_t answer(const struct mr_texture *texture, uint32_t code, uint32_t level)
 {
     const struct mr_texels *texels = &texture->levels[level < texture->level_count ? level : texture->level_count - 1u];
     bool flat = texture->shape == MR_TEXTURE_1D;
     switch (MR_IMAGE_GET(code, QUESTION)) {
-    case MR_IMAGE_WIDTH: return texels->width;
-    case MR_IMAGE_HEIGHT: return flat ? 0 : texels->height;
-    case MR_IMAGE_DEPTH: return texture->shape == MR_TEXTURE_3D ? texels->depth : 0;
-    case MR_IMAGE_NORMALIZED: return texture->normalized;
-    case MR_IMAGE_LAYERS: return texture->layered ? texture->layers : 0;
-    case MR_IMAGE_TYPE: return format_of(&texture->format);
-    case MR_IMAGE_ORDER: return texture->format.channels;
-    case MR_IMAGE_FILTER: return texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
-    case MR_IMAGE_ADDRESS_X: case MR_IMAGE_ADDRESS_Y: case MR_IMAGE_ADDRESS_Z:
+    case MR_IMAGE_WIDTH:
+        return texels->width;
+    case MR_IMAGE_HEIGHT:
+        return flat ? 0 : texels->height;
+    case MR_IMAGE_DEPTH:
+        return texture->shape == MR_TEXTURE_3D ? texels->depth : 0;
+    case MR_IMAGE_NORMALIZED:
+        return texture->normalized;
+    case MR_IMAGE_LAYERS:
+        return texture->layered ? texture->layers : 0;
+    case MR_IMAGE_TYPE:
+        return format_of(&texture->format);
+    case MR_IMAGE_ORDER:
+        return texture->format.channels;
+    case MR_IMAGE_FILTER:
+        return texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
+    case MR_IMAGE_ADDRESS_X:
+    case MR_IMAGE_ADDRESS_Y:
+    case MR_IMAGE_ADDRESS_Z:
         return address_mode(texture->desc.addressMode[MR_IMAGE_GET(code, QUESTION) - MR_IMAGE_ADDRESS_X]);
-    case MR_IMAGE_ONE: return 1;
-    case MR_IMAGE_NOTHING: return 0;
-    case MR_IMAGE_LINEAR: return texture->linear;
-    default: return texture->level_count;
+    case MR_IMAGE_ONE:
+        return 1;
+    case MR_IMAGE_NOTHING:
+        return 0;
+    case MR_IMAGE_LINEAR:
+        return texture->linear;
+    default:
+        return texture->level_count;
     }
 }
 
-static void run_lane(struct mr_block *block, const struct mr_texture *texture, uint32_t code, uint32_t line, struct mr_image_lanes *lanes,
-    unsigned lane)
+static void run_lane(struct mr_block *block, const struct mr_texture *texture, uint32_t code, uint32_t line,
+                     struct mr_image_lanes *lanes, unsigned lane)
 {
     union mr_texel texel;
     struct mr_sample sample;
-    int32_t at[4] = { 0 };
+    int32_t at[4] = {0};
     uint64_t data[4];
     switch (MR_IMAGE_GET(code, OP)) {
-    case MR_IMAGE_TEX: case MR_IMAGE_GATHER:
+    case MR_IMAGE_TEX:
+    case MR_IMAGE_GATHER:
         take_sample(code, lanes, lane, &sample);
         if (MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX)
             mr_sample_texture(texture, &sample, &texel);
@@ -154,7 +199,8 @@ static void run_lane(struct mr_block *block, const struct mr_texture *texture, u
         give_result(texture, code, &texel, lanes, lane);
         break;
     case MR_IMAGE_ASK:
-        lanes->data[0][lane] = answer(texture, code, MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_LEVEL ? lanes->level[0][lane] : 0);
+        lanes->data[0][lane] =
+            answer(texture, code, MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_LEVEL ? lanes->level[0][lane] : 0);
         break;
     default:
         for (unsigned i = 0; i < 4; i++) {
@@ -162,9 +208,13 @@ static void run_lane(struct mr_block *block, const struct mr_texture *texture, u
             data[i] = lanes->data[i][lane];
         }
         switch (mr_surface_access(texture, code, at, data)) {
-        case MR_SURFACE_OUTSIDE: mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, "an access outside of a surface");
-        case MR_SURFACE_UNEVEN: mr_executor_fault(block->engine, CUDA_ERROR_MISALIGNED_ADDRESS, line, "an access to a surface that is not aligned");
-        default: break;
+        case MR_SURFACE_OUTSIDE:
+            mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, "an access outside of a surface");
+        case MR_SURFACE_UNEVEN:
+            mr_executor_fault(block->engine, CUDA_ERROR_MISALIGNED_ADDRESS, line,
+                              "an access to a surface that is not aligned");
+        default:
+            break;
         }
         for (unsigned i = 0; i < 4; i++)
             lanes->data[i][lane] = data[i];
@@ -177,7 +227,8 @@ static void run_is(uint32_t mask, uint32_t code, struct mr_image_lanes *lanes)
 {
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask), wanted = MR_IMAGE_GET(code, QUESTION);
-        lanes->data[0][lane] = wanted != 1 && lanes->handle[lane] % 8 == 0 && find(lanes->handle[lane], wanted ? MR_KIND_SURFACE : MR_KIND_TEXTURE) != NULL;
+        lanes->data[0][lane] = wanted != 1 && lanes->handle[lane] % 8 == 0 &&
+                               find(lanes->handle[lane], wanted ? MR_KIND_SURFACE : MR_KIND_TEXTURE) != NULL;
     }
 }
 
@@ -194,7 +245,8 @@ static uint32_t lanes_with(uint32_t mask, uint64_t handle, const struct mr_image
 static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes)
 {
     unsigned op = MR_IMAGE_GET(code, OP);
-    bool surface = (op >= MR_IMAGE_LOAD && op <= MR_IMAGE_REDUCE) || (op == MR_IMAGE_ASK && MR_IMAGE_GET(code, SURFACE));
+    bool surface =
+        (op >= MR_IMAGE_LOAD && op <= MR_IMAGE_REDUCE) || (op == MR_IMAGE_ASK && MR_IMAGE_GET(code, SURFACE));
     const struct mr_texture *texture = NULL;
     uint64_t known = 0;
     for (; mask; mask &= mask - 1) {
@@ -203,9 +255,11 @@ static void run_lanes(struct mr_block *block, uint32_t mask, uint32_t code, uint
             known = lanes->handle[lane];
             texture = find(known, surface ? MR_KIND_SURFACE : MR_KIND_TEXTURE);
             if (!texture)
-                mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line, surface ? "a surface handle that is none" : "a texture handle that is none");
+                mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, line,
+                                  surface ? "a surface handle that is none" : "a texture handle that is none");
             if (op != MR_IMAGE_ASK && !geom_fits(texture, MR_IMAGE_GET(code, GEOM)))
-                mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line, "a texture or surface of another geometry than the instruction's");
+                mr_executor_fault(block->engine, CUDA_ERROR_LAUNCH_FAILED, line,
+                                  "a texture or surface of another geometry than the instruction's");
             if (mr_sample_is_plain(texture, code)) {
                 uint32_t same = lanes_with(mask, known, lanes);
                 mr_sample_plain(texture, code, same, lanes);

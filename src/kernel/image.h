@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures and surfaces as kernels read and write them. All of this runs on a fiber, inside a kernel: a bad address in it is the kernel's fault. */
+/* Textures and surfaces as kernels read and write them. All of this runs on a fiber, inside a kernel: a bad address in
+ * it is the kernel's fault. */
 #ifndef MR_KERNEL_IMAGE_H
 #define MR_KERNEL_IMAGE_H
 
@@ -13,10 +14,14 @@
 void mr_image_run(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, struct mr_image_lanes *lanes);
 
 /* A texel's channels: floats, or whole numbers where the texture is read as those. */
-union mr_texel { float f[4]; uint32_t u[4]; };
+union mr_texel {
+    float f[4];
+    uint32_t u[4];
+};
 
 /* texel.c: reads one element; channels that the format lacks are 0. `as_integer`: as it is, sign- or zero-extended. */
-void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool is_srgb, const void *from, union mr_texel *out);
+void mr_texel_read(const struct mr_texel_format *format, bool as_integer, bool is_srgb, const void *from,
+                   union mr_texel *out);
 
 /* sust.p: writes one element from 32 bits for each channel, clamped to what the format holds. */
 void mr_texel_write(const struct mr_texel_format *format, void *to, const uint32_t *channels);
@@ -36,13 +41,15 @@ struct mr_sample {
 };
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
-/* The same for all lanes of a mask, straight from and to the rows, where nothing but one plane of f32 is asked for: no layers, levels, offsets. */
+/* The same for all lanes of a mask, straight from and to the rows, where nothing but one plane of f32 is asked for: no
+ * layers, levels, offsets. */
 bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code);
 void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes);
 void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out);
 
 /* surface.c: one lane's access, and why it has to trap. `at` as written; `data` is read or written. */
 enum mr_surface_outcome { MR_SURFACE_GOOD, MR_SURFACE_OUTSIDE, MR_SURFACE_UNEVEN };
-enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4]);
+enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4],
+                                          uint64_t data[4]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch records: from pools of three sizes, so that what waits in a stream weighs little. Blocks of parameters beyond the largest are allocated one by
- * one. Grid numbers are handed to threads by the thousand. */
+/* Launch records: from pools of three sizes, so that what waits in a stream weighs little. Blocks of parameters beyond
+ * the largest are allocated one by one. Grid numbers are handed to threads by the thousand. */
 #include "kernel/launch.h"
 
 #include <string.h>
@@ -12,16 +12,18 @@
 #define CLASSES 3u
 #define ID_RUN 1024u
 
-static const size_t class_size[CLASSES] = { 128, 384, 2048 };
+static const size_t class_size[CLASSES] = {128, 384, 2048};
 
 static struct mr_pool launches[CLASSES] = {
-    { .place = MR_POOL_LAUNCHES, .size = 128, .link = 0, .lock = MR_LOCK_INIT(POOL) },
-    { .place = MR_POOL_LAUNCHES + 1, .size = 384, .link = 0, .lock = MR_LOCK_INIT(POOL) },
-    { .place = MR_POOL_LAUNCHES + 2, .size = 2048, .link = 0, .lock = MR_LOCK_INIT(POOL) },
+    {.place = MR_POOL_LAUNCHES, .size = 128, .link = 0, .lock = MR_LOCK_INIT(POOL)},
+    {.place = MR_POOL_LAUNCHES + 1, .size = 384, .link = 0, .lock = MR_LOCK_INIT(POOL)},
+    {.place = MR_POOL_LAUNCHES + 2, .size = 2048, .link = 0, .lock = MR_LOCK_INIT(POOL)},
 };
 
 static _Atomic uint64_t next_id = 1;
-static _Thread_local struct { uint64_t next, end; } ids __attribute__((tls_model("initial-exec")));
+static _Thread_local struct {
+    uint64_t next, end;
+} ids __attribute__((tls_model("initial-exec")));
 
 struct mr_launch *mr_launch_new(size_t param_bytes)
 {
@@ -30,7 +32,7 @@ struct mr_launch *mr_launch_new(size_t param_bytes)
     unsigned class = 0;
     size_t size = sizeof(struct mr_launch) + param_bytes;
     while (class < CLASSES && size > class_size[class])
-        class++;
+        class ++;
     struct mr_launch *launch = class < CLASSES ? mr_pool_get(&launches[class]) : mr_calloc_aligned(64, size);
     if (!launch)
         return NULL;

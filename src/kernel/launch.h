@@ -29,7 +29,8 @@ struct mr_launch {
     _Alignas(16) unsigned char params[];
 };
 
-/* A launch with room for `param_bytes` of parameters (at most 65535), zeroed; NULL when memory is short. From a per-thread cache: cheap. */
+/* A launch with room for `param_bytes` of parameters (at most 65535), zeroed; NULL when memory is short. From a
+ * per-thread cache: cheap. */
 struct mr_launch *mr_launch_new(size_t param_bytes) __attribute__((warn_unused_result));
 void mr_launch_free(struct mr_launch *launch);   /* drops the module too */
 
@@ -42,22 +43,28 @@ void mr_launch_renew(struct mr_launch *launch);
 /* Set by the engine at start-up: called when a block can only wait for what other blocks or streams do. */
 extern void (*mr_engine_note_waiting)(void);
 
-/* Set once, before any launch: gives a conditional handle a value; false if no run of its graph goes on. Called inside kernels: takes no lock. */
+/* Set once, before any launch: gives a conditional handle a value; false if no run of its graph goes on. Called inside
+ * kernels: takes no lock. */
 extern bool (*mr_kernel_set_conditional)(uint64_t handle, uint32_t value);
 
-/* Runs blocks [first, end) of the grid in linear order on the calling thread. Returns CUDA_SUCCESS or the fault's status (context already failed then).
- * `worker` is a small number unique among threads that run at this time. Called by the engine only. */
-CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, unsigned worker) __attribute__((warn_unused_result));
+/* Runs blocks [first, end) of the grid in linear order on the calling thread. Returns CUDA_SUCCESS or the fault's
+ * status (context already failed then). `worker` is a small number unique among threads that run at this time. Called
+ * by the engine only. */
+CUresult mr_launch_run_blocks(struct mr_launch *launch, uint64_t first, uint64_t end, unsigned worker)
+    __attribute__((warn_unused_result));
 
 /* Where the threads that run a cooperative launch get its blocks from. */
 struct mr_block_source {
-    bool (*take)(void *data, uint64_t *index);   /* the number of a block that no thread has yet; false when none is left. Called by all these threads */
+    bool (*take)(void *data, uint64_t *index); /* the number of a block that no thread has yet; false when none is left.
+                                                  Called by all these threads */
     void *data;
-    struct mr_grid_workspace *workspace;         /* of the launch; all zero except for its size before the first block runs */
+    struct mr_grid_workspace *workspace; /* of the launch; all zero except for its size before the first block runs */
 };
 
-/* Runs blocks of a cooperative launch by turns on the calling thread, taking another whenever all that it has can only wait, until the source is empty and
- * its blocks have ended. Any number of threads, one included, gets all blocks going at the same time. Otherwise as above. */
-CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_source *source, unsigned worker) __attribute__((warn_unused_result));
+/* Runs blocks of a cooperative launch by turns on the calling thread, taking another whenever all that it has can only
+ * wait, until the source is empty and its blocks have ended. Any number of threads, one included, gets all blocks going
+ * at the same time. Otherwise as above. */
+CUresult mr_launch_run_together(struct mr_launch *launch, const struct mr_block_source *source, unsigned worker)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -6,10 +6,12 @@
  *   bits 20-39  arrivals that a phase expects
  *   bits 0-19   arrivals that this phase still waits for
  *
- * A phase ends when nothing is pending any more: neither arrivals nor transactions. The token that an arrival gives is the object as it was before.
+ * A phase ends when nothing is pending any more: neither arrivals nor transactions. The token that an arrival gives is
+ * the object as it was before.
  *
- * Shared memory belongs to the thread that runs the block, so nothing here is atomic. A try_wait that finds its phase unfinished lets the block's other
- * warps run first; test_wait in a loop does so after some rounds, as every loop that waits. */
+ * Shared memory belongs to the thread that runs the block, so nothing here is atomic. A try_wait that finds its phase
+ * unfinished lets the block's other warps run first; test_wait in a loop does so after some rounds, as every loop that
+ * waits. */
 #include "kernel/executor.h"
 
 #include <string.h>
@@ -28,7 +30,9 @@ struct state {
 
 static struct state unpacked(uint64_t word)
 {
-    struct state state = { .pending = (uint32_t)(word & COUNT_MASK), .expected = (uint32_t)(word >> EXPECTED_SHIFT & COUNT_MASK), .parity = word >> 63 };
+    struct state state = {.pending = (uint32_t)(word & COUNT_MASK),
+                          .expected = (uint32_t)(word >> EXPECTED_SHIFT & COUNT_MASK),
+                          .parity = word >> 63};
     uint32_t bits = (uint32_t)(word >> TX_SHIFT) & ((1u << TX_BITS) - 1), sign = 1u << (TX_BITS - 1);
     state.transactions = (int32_t)(bits ^ sign) - (int32_t)sign;
     return state;
@@ -37,7 +41,8 @@ static struct state unpacked(uint64_t word)
 static uint64_t packed(struct state state)
 {
     uint64_t transactions = (uint32_t)state.transactions & ((1u << TX_BITS) - 1);
-    return (uint64_t)state.parity << 63 | transactions << TX_SHIFT | (uint64_t)state.expected << EXPECTED_SHIFT | state.pending;
+    return (uint64_t)state.parity << 63 | transactions << TX_SHIFT | (uint64_t)state.expected << EXPECTED_SHIFT |
+           state.pending;
 }
 
 static uint64_t load(uint64_t address)
@@ -62,7 +67,8 @@ static void store(struct mr_executor *executor, uint64_t address, struct state s
 static void arrive(struct mr_executor *executor, struct state *state, uint64_t count, bool drops)
 {
     if (count > state->pending || (drops && count > state->expected))
-        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "more arrivals at an mbarrier than it expects, or one that was not initialised");
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0,
+                          "more arrivals at an mbarrier than it expects, or one that was not initialised");
     state->pending -= (uint32_t)count;
     if (drops)
         state->expected -= (uint32_t)count;
@@ -85,10 +91,12 @@ static void change(struct mr_executor *executor, uint32_t operation, uint64_t ad
     case MR_MBARRIER_COMPLETE_TX:
         state.transactions -= (int32_t)value;
         break;
-    case MR_MBARRIER_ARRIVE: case MR_MBARRIER_ARRIVE_DROP:
+    case MR_MBARRIER_ARRIVE:
+    case MR_MBARRIER_ARRIVE_DROP:
         arrive(executor, &state, value, operation == MR_MBARRIER_ARRIVE_DROP);
         break;
-    case MR_MBARRIER_ARRIVE_EXPECT_TX: case MR_MBARRIER_ARRIVE_DROP_EXPECT_TX:
+    case MR_MBARRIER_ARRIVE_EXPECT_TX:
+    case MR_MBARRIER_ARRIVE_DROP_EXPECT_TX:
         state.transactions += (int32_t)value;
         arrive(executor, &state, 1, operation == MR_MBARRIER_ARRIVE_DROP_EXPECT_TX);
         break;
@@ -104,14 +112,15 @@ static void init(struct mr_executor *executor, uint64_t address, uint64_t count)
 {
     if (count == 0 || count > COUNT_MASK)
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "an mbarrier's count is from 1 to 2^20 - 1");
-    uint64_t word = packed((struct state){ .pending = (uint32_t)count, .expected = (uint32_t)count });
+    uint64_t word = packed((struct state){.pending = (uint32_t)count, .expected = (uint32_t)count});
     memcpy((void *)(uintptr_t)address, &word, sizeof word);
 }
 
 /* Whether the phase of a token, or of a parity, is over. */
 static bool is_over(uint32_t operation, uint64_t address, uint64_t value)
 {
-    bool parity = operation == MR_MBARRIER_TEST_PARITY || operation == MR_MBARRIER_TRY_PARITY ? value & 1 : unpacked(value).parity;
+    bool parity = operation == MR_MBARRIER_TEST_PARITY || operation == MR_MBARRIER_TRY_PARITY ? value & 1
+                                                                                              : unpacked(value).parity;
     return unpacked(load(address)).parity != parity;
 }
 
@@ -125,7 +134,10 @@ static uint64_t perform(struct mr_executor *executor, uint32_t operation, uint64
     case MR_MBARRIER_INVAL:
         memset((void *)(uintptr_t)address, 0, sizeof before);
         return 0;
-    case MR_MBARRIER_TEST: case MR_MBARRIER_TEST_PARITY: case MR_MBARRIER_TRY: case MR_MBARRIER_TRY_PARITY:
+    case MR_MBARRIER_TEST:
+    case MR_MBARRIER_TEST_PARITY:
+    case MR_MBARRIER_TRY:
+    case MR_MBARRIER_TRY_PARITY:
         return is_over(operation, address, value);
     default:
         before = load(address);
@@ -134,7 +146,8 @@ static uint64_t perform(struct mr_executor *executor, uint32_t operation, uint64
     }
 }
 
-void mr_mbarrier(struct mr_block *block, uint32_t operation, uint32_t mask, const uint64_t *address, const uint64_t *value, uint64_t *result)
+void mr_mbarrier(struct mr_block *block, uint32_t operation, uint32_t mask, const uint64_t *address,
+                 const uint64_t *value, uint64_t *result)
 {
     struct mr_executor *executor = block->engine;
     bool waits = operation == MR_MBARRIER_TRY || operation == MR_MBARRIER_TRY_PARITY, unfinished = false;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* printf in kernels. (CUDA C++ programming guide, formatted output.)
  *
- * The compiler packs the arguments into a buffer per thread: each at its natural alignment, integers and characters as 4 bytes, long and pointers and
- * doubles as 8. The format says how to read it. A call's text is put together in memory and goes to the program's stdout in one piece; hardware
- * writes at the next synchronisation, Millrace while the kernel runs; stdout is flushed when the run of blocks ends, so the text is out by then.
+ * The compiler packs the arguments into a buffer per thread: each at its natural alignment, integers and characters as
+ * 4 bytes, long and pointers and doubles as 8. The format says how to read it. A call's text is put together in memory
+ * and goes to the program's stdout in one piece; hardware writes at the next synchronisation, Millrace while the kernel
+ * runs; stdout is flushed when the run of blocks ends, so the text is out by then.
  *
- * The result is the number of arguments, or -1 for a null format, as on hardware. The kernel's memory is read before stdout's lock is taken. */
+ * The result is the number of arguments, or -1 for a null format, as on hardware. The kernel's memory is read before
+ * stdout's lock is taken. */
 #include "kernel/executor.h"
 
 #include <stdio.h>
@@ -62,7 +64,7 @@ static const char *parse_number(const char *at, struct printer *printer, int *va
 
 static const char *parse_spec(const char *at, struct printer *printer, struct spec *spec)
 {
-    *spec = (struct spec){ .width = -1, .precision = -1 };
+    *spec = (struct spec){.width = -1, .precision = -1};
     size_t flags = 0;
     for (; *at && strchr("-+ #0", *at); at++)
         if (flags + 1 < sizeof spec->flags && !strchr(spec->flags, *at))
@@ -88,7 +90,8 @@ static void host_format(const struct spec *spec, const char *size, char conversi
     if (spec->width >= 0)
         length += snprintf(out + length, SPEC_MAX - (size_t)length, "%d", spec->width > 2000 ? 2000 : spec->width);
     if (spec->precision >= 0)
-        length += snprintf(out + length, SPEC_MAX - (size_t)length, ".%d", spec->precision > 2000 ? 2000 : spec->precision);
+        length +=
+            snprintf(out + length, SPEC_MAX - (size_t)length, ".%d", spec->precision > 2000 ? 2000 : spec->precision);
     snprintf(out + length, SPEC_MAX - (size_t)length, "%s%c", size, conversion);
 }
 
@@ -153,7 +156,13 @@ static void put_string(struct printer *printer, const struct spec *spec)
 static void put_conversion(struct printer *printer, const struct spec *spec)
 {
     switch (spec->conversion) {
-    case 'd': case 'i': case 'u': case 'o': case 'x': case 'X': case 'c':
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
+    case 'c':
         put_integer(printer, spec);
         return;
     case 'p': {
@@ -162,7 +171,14 @@ static void put_conversion(struct printer *printer, const struct spec *spec)
         put_integer(printer, &wide);
         return;
     }
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
         put_float(printer, spec);
         return;
     case 's':
@@ -200,12 +216,14 @@ static int32_t print_one(const char *format, const unsigned char *arguments)
     return printer.count;
 }
 
-void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments, int32_t *result)
+void mr_print_lanes(struct mr_block *block, uint32_t mask, const uint64_t *format, const uint64_t *arguments,
+                    int32_t *result)
 {
     struct mr_executor *executor = block->engine;
     executor->printed = true;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
-        result[lane] = print_one((const char *)(uintptr_t)format[lane], (const unsigned char *)(uintptr_t)arguments[lane]);
+        result[lane] =
+            print_one((const char *)(uintptr_t)format[lane], (const unsigned char *)(uintptr_t)arguments[lane]);
     }
 }

@@ -14,7 +14,8 @@
 /* Where the system has no such barrier: as long as a store may take to be seen, many times over. */
 #define SETTLE_NS 2000000
 
-static _Thread_local struct mr_progress self __attribute__((tls_model("initial-exec"))) = { .lock = MR_LOCK_INIT(PROGRESS) };
+static _Thread_local struct mr_progress self
+    __attribute__((tls_model("initial-exec"))) = {.lock = MR_LOCK_INIT(PROGRESS)};
 
 _Atomic bool mr_progress_watched;
 void (*mr_progress_watch)(void);
@@ -38,7 +39,7 @@ void mr_progress_barrier(void)
     atomic_thread_fence(memory_order_seq_cst);
     if (have_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
         return;
-    struct timespec rest = { 0, SETTLE_NS };
+    struct timespec rest = {0, SETTLE_NS};
     nanosleep(&rest, NULL);
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -89,7 +90,8 @@ struct mr_launch *mr_progress_hold(struct mr_progress *progress)
 
 void mr_progress_let_go(struct mr_progress *progress)
 {
-    /* The thread that sees this ends its run, and the next owner of the launch's record writes to it, after what was read of it here. */
+    /* The thread that sees this ends its run, and the next owner of the launch's record writes to it, after what was
+     * read of it here. */
     atomic_fetch_and_explicit(&progress->attention, ~(uint32_t)MR_ATTENTION_HELD, memory_order_release);
     mr_lock_drop(&progress->lock);
 }

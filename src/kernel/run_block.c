@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running the blocks of a launch on the calling thread.
  *
- * Direct mode, for kernels whose warps never wait for each other and for blocks of one warp: one fiber calls the kernel's function for block after
- * block. Otherwise a fiber per warp, taken in turn: a warp runs until it waits at a barrier, yields or returns, and then switches straight
- * to the next warp that can go on. The warp that finishes a block last starts the next one, so that `home` sees only the run's end.
+ * Direct mode, for kernels whose warps never wait for each other and for blocks of one warp: one fiber calls the
+ * kernel's function for block after block. Otherwise a fiber per warp, taken in turn: a warp runs until it waits at a
+ * barrier, yields or returns, and then switches straight to the next warp that can go on. The warp that finishes a
+ * block last starts the next one, so that `home` sees only the run's end.
  *
  * A fault anywhere leaves the fibers for good; they are prepared anew before the next launch. */
 #include "kernel/executor.h"
@@ -28,7 +29,8 @@
 /* Where shared memory begins for code with MR_CODE_ALIGNED: tensor copies exchange pieces within 1 KiB. */
 #define SHARED_ALIGNED 1024u
 
-/* How many blocks of several rows of threads one call runs, where the code can: so many threads of a row of all, which have their turn before the next row's. */
+/* How many blocks of several rows of threads one call runs, where the code can: so many threads of a row of all, which
+ * have their turn before the next row's. */
 #define ROW_THREADS 128u
 
 void (*mr_engine_note_waiting)(void);
@@ -93,8 +95,8 @@ static __attribute__((noinline)) bool heed(struct mr_executor *executor)
     return (executor->remaining -= mr_progress_heed(executor->progress)) != 0;
 }
 
-/* Makes the index that of the block behind those of the call that has ended, x fastest, and block.more_blocks those of the next; false when the run is over or its context
- * has failed meanwhile. */
+/* Makes the index that of the block behind those of the call that has ended, x fastest, and block.more_blocks those of
+ * the next; false when the run is over or its context has failed meanwhile. */
 static bool next_block(struct mr_executor *executor)
 {
     struct mr_block *block = &executor->block;
@@ -102,7 +104,7 @@ static bool next_block(struct mr_executor *executor)
     if ((executor->remaining -= count) == 0)
         return false;
     if (mr_context_error(executor->launch->context) != CUDA_SUCCESS) {
-        executor->fault = (struct mr_fault){ .status = mr_context_error(executor->launch->context), .quiet = true };
+        executor->fault = (struct mr_fault){.status = mr_context_error(executor->launch->context), .quiet = true};
         return false;
     }
     if ((block->ctaid[0] += count) == block->nctaid[0]) {
@@ -169,7 +171,8 @@ static void finish_warp(struct mr_executor *executor)
     executor->warps[self].live = 0;
     if (executor->unfinished) {
         if (!switch_warp(executor))
-            mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "deadlock: every warp that is left waits at a barrier");
+            mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0,
+                              "deadlock: every warp that is left waits at a barrier");
         return;
     }
     if (next_block(executor)) {
@@ -196,7 +199,8 @@ void mr_warp_main(void *data)
     }
 }
 
-/* In the middle of a direct call: the warps behind the one at hand get fibers of their own, and the call ends with it. */
+/* In the middle of a direct call: the warps behind the one at hand get fibers of their own, and the call ends with it.
+ */
 static void split(struct mr_executor *executor)
 {
     struct mr_block *block = &executor->block;
@@ -235,15 +239,17 @@ void mr_executor_block(struct mr_executor *executor)
     executor->runnable &= ~bit;
     executor->idle_yields = 0;
     if (!switch_warp(executor))
-        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, executor->direct || executor->unfinished == 1 ?
-            "deadlock: a barrier waits for threads that cannot come" : "deadlock: every warp that is left waits at a barrier");
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0,
+                          executor->direct || executor->unfinished == 1
+                              ? "deadlock: a barrier waits for threads that cannot come"
+                              : "deadlock: every warp that is left waits at a barrier");
 }
 
 bool mr_executor_yield(struct mr_executor *executor)
 {
     struct mr_context *context = executor->launch->context;
     if (mr_context_error(context) != CUDA_SUCCESS) {
-        executor->fault = (struct mr_fault){ .status = mr_context_error(context), .quiet = true };
+        executor->fault = (struct mr_fault){.status = mr_context_error(context), .quiet = true};
         mr_fiber_abandon(&executor->home);
     }
     /* After a round in which nobody did anything but yield, the block waits for something outside. */
@@ -254,7 +260,8 @@ bool mr_executor_yield(struct mr_executor *executor)
             executor->block.left_wait = 0;
             mr_progress_add(&executor->progress->moved);
         }
-        if (__builtin_expect(atomic_load_explicit(&executor->progress->attention, memory_order_relaxed) & MR_ATTENTION_TELL, 0))
+        if (__builtin_expect(
+                atomic_load_explicit(&executor->progress->attention, memory_order_relaxed) & MR_ATTENTION_TELL, 0))
             mr_executor_tell(executor);
         if (executor->together) {
             mr_fiber_switch(&executor->warps[executor->current].fiber, &executor->home);
@@ -271,14 +278,15 @@ bool mr_executor_yield(struct mr_executor *executor)
 
 void mr_executor_fault(struct mr_executor *executor, CUresult status, uint32_t line, const char *what)
 {
-    executor->fault = (struct mr_fault){ .status = status, .line = line, .what = what };
+    executor->fault = (struct mr_fault){.status = status, .line = line, .what = what};
     mr_fiber_abandon(&executor->home);
 }
 
 #define PAGE ((uint64_t)4096)
 
-/* The first lane whose access was at fault, of the warp that the block's record names; -1 if the record does not tell. Whoever touches the page of the
- * fault's address is to blame: the processor may have met the lanes in any order. A misaligned address is no multiple of the bytes. */
+/* The first lane whose access was at fault, of the warp that the block's record names; -1 if the record does not tell.
+ * Whoever touches the page of the fault's address is to blame: the processor may have met the lanes in any order. A
+ * misaligned address is no multiple of the bytes. */
 static int faulty_lane(const struct mr_block *block, const struct mr_fault *fault)
 {
     if (!block->access_bytes)
@@ -287,7 +295,8 @@ static int faulty_lane(const struct mr_block *block, const struct mr_fault *faul
         if (!(block->access_mask >> lane & 1))
             continue;
         uint64_t from = block->access[lane];
-        bool inside = from / PAGE <= fault->address / PAGE && fault->address / PAGE <= (from + block->access_bytes - 1) / PAGE;
+        bool inside =
+            from / PAGE <= fault->address / PAGE && fault->address / PAGE <= (from + block->access_bytes - 1) / PAGE;
         if (fault->status == CUDA_ERROR_MISALIGNED_ADDRESS ? from % block->access_bytes != 0 : fault->signal && inside)
             return lane;
     }
@@ -301,7 +310,8 @@ static void name_threads(const struct mr_executor *executor, char *text, size_t 
     uint32_t warp = executor->direct || (executor->code->flags & MR_CODE_PARTS) ? block->warp : executor->current;
     int lane = warp == block->warp ? faulty_lane(block, &executor->fault) : -1;
     uint32_t first = warp * MR_WARP_LANES + (lane > 0 ? (uint32_t)lane : 0);
-    uint32_t x = first % block->ntid[0], y = first / block->ntid[0] % block->ntid[1], z = first / block->ntid[0] / block->ntid[1];
+    uint32_t x = first % block->ntid[0], y = first / block->ntid[0] % block->ntid[1],
+             z = first / block->ntid[0] / block->ntid[1];
     if (lane >= 0)
         snprintf(text, room, ", thread (%u,%u,%u)", x, y, z);
     else
@@ -334,8 +344,8 @@ static CUresult end_with_fault(struct mr_executor *executor)
         fault->line = executor->block.service_line;
     if (fault->line)
         snprintf(line, sizeof line, " (line %u of the PTX)", fault->line);
-    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s%s; the context is unusable from now on", launch->code->name ? launch->code->name : "?",
-        at[0], at[1], at[2], threads, fault->what, place, near, line);
+    mr_log(MR_LOG_INFO, "kernel %s failed in block (%u,%u,%u)%s: %s%s%s%s; the context is unusable from now on",
+           launch->code->name ? launch->code->name : "?", at[0], at[1], at[2], threads, fault->what, place, near, line);
     mr_context_fail(launch->context, fault->status);
     return fault->status;
 }
@@ -348,7 +358,8 @@ static size_t stack_limit(const struct mr_launch *launch)
 }
 
 /* The block record for the launch's block number `first`. */
-static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker, size_t limit)
+static void fill_block(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, unsigned worker,
+                       size_t limit)
 {
     struct mr_block *block = &executor->block;
     bool aligned = executor->code->flags & MR_CODE_ALIGNED;
@@ -381,7 +392,8 @@ static void fill_block(struct mr_executor *executor, struct mr_launch *launch, u
     block->left_wait = 0;
 }
 
-CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count, unsigned worker)
+CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch, uint64_t first, uint64_t count,
+                          unsigned worker)
 {
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     if (threads == 0 || threads > (uint64_t)MR_WARPS_MAX * MR_WARP_LANES)
@@ -393,7 +405,8 @@ CUresult mr_executor_load(struct mr_executor *executor, struct mr_launch *launch
     executor->step = code->flags & MR_CODE_PAIRS && !executor->track ? 2 : 1;
     bool splits = executor->direct && warps > executor->step && (code->flags & MR_CODE_PARTS);
     size_t limit = stack_limit(launch), stack_bytes = code->stack_bytes + limit * MR_WARP_LANES * 2 + STACK_MARGIN;
-    if (!mr_executor_provide(executor, executor->direct && !splits ? 1 : warps, stack_bytes, code->flags & MR_CODE_LOW_STACK, launch->shared_size + SHARED_ALIGNED))
+    if (!mr_executor_provide(executor, executor->direct && !splits ? 1 : warps, stack_bytes,
+                             code->flags & MR_CODE_LOW_STACK, launch->shared_size + SHARED_ALIGNED))
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (code->flags & MR_CODE_ALIGNED && !executor->params && !(executor->params = mr_calloc_aligned(128, UINT16_MAX)))
         return CUDA_ERROR_OUT_OF_MEMORY;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The services that generated code calls through mr_block.runtime: thin functions over the executor, the heap and the clock.
+/* The services that generated code calls through mr_block.runtime: thin functions over the executor, the heap and the
+ * clock.
  *
- * All of them run on a fiber, with the thread marked as inside a kernel: a fault while they read what the kernel gave them ends the launch like any
- * other. Therefore none touches a kernel's memory while it holds a lock. */
+ * All of them run on a fiber, with the thread marked as inside a kernel: a fault while they read what the kernel gave
+ * them ends the launch like any other. Therefore none touches a kernel's memory while it holds a lock. */
 #include "kernel/executor.h"
 
 #include <stdio.h>
@@ -46,17 +47,21 @@ static __attribute__((noreturn)) void trap(struct mr_block *block, uint32_t kind
     case MR_TRAP_MISALIGNED:
         mr_executor_fault(executor, CUDA_ERROR_MISALIGNED_ADDRESS, pc_line, "misaligned access");
     case MR_TRAP_DEADLOCK:
-        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "deadlock: every warp that is left waits at a barrier");
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line,
+                          "deadlock: every warp that is left waits at a barrier");
     case MR_TRAP_NO_MEMBER:
-        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line, "a warp operation's mask lacks a lane that came to it");
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line,
+                          "a warp operation's mask lacks a lane that came to it");
     case MR_TRAP_NO_BLOCK:
-        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line, "a copy to blocks that the cluster has not");
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, pc_line,
+                          "a copy to blocks that the cluster has not");
     default:
         mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, pc_line, "trap");
     }
 }
 
-static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size, const uint64_t *alignment, uint64_t *result)
+static void allocate(struct mr_block *block, uint32_t mask, const uint64_t *size, const uint64_t *alignment,
+                     uint64_t *result)
 {
     struct mr_executor *executor = block->engine;
     struct mr_heap *heap = mr_heap_get(executor->launch->context);
@@ -73,7 +78,8 @@ static void release(struct mr_block *block, uint32_t mask, const uint64_t *point
     struct mr_executor *executor = block->engine;
     struct mr_heap *heap = mr_heap_get(executor->launch->context);
     if (heap && !mr_heap_release(heap, mask, pointer))
-        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0, "free() of a pointer that malloc() has not given, or twice");
+        mr_executor_fault(executor, CUDA_ERROR_LAUNCH_FAILED, 0,
+                          "free() of a pointer that malloc() has not given, or twice");
 }
 
 bool (*mr_kernel_set_conditional)(uint64_t handle, uint32_t value);
@@ -83,7 +89,8 @@ static void set_conditional(struct mr_block *block, uint32_t mask, const uint64_
     for (; mask; mask &= mask - 1) {
         int lane = __builtin_ctz(mask);
         if (!mr_kernel_set_conditional || !mr_kernel_set_conditional(handle[lane], value[lane]))
-            mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, 0, "cudaGraphSetConditional() outside of a run of the handle's graph");
+            mr_executor_fault(block->engine, CUDA_ERROR_ILLEGAL_ADDRESS, 0,
+                              "cudaGraphSetConditional() outside of a run of the handle's graph");
     }
 }
 
@@ -99,8 +106,8 @@ static void copy_text(char *to, size_t room, const char *from)
     to[length] = '\0';
 }
 
-static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const char *message, const char *file, uint32_t line, const char *function,
-    uint32_t thread)
+static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const char *message, const char *file,
+                                                  uint32_t line, const char *function, uint32_t thread)
 {
     struct mr_executor *executor = block->engine;
     char text[1024], where[256], name[256], whole[2048];
@@ -108,8 +115,10 @@ static __attribute__((noreturn)) void assert_fail(struct mr_block *block, const 
     copy_text(where, sizeof where, file);
     copy_text(name, sizeof name, function);
     uint32_t row = thread / block->ntid[0];
-    int length = snprintf(whole, sizeof whole, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", where, line, name,
-        block->ctaid[0], block->ctaid[1], block->ctaid[2], thread % block->ntid[0], row % block->ntid[1], row / block->ntid[1], text);
+    int length =
+        snprintf(whole, sizeof whole, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                 where, line, name, block->ctaid[0], block->ctaid[1], block->ctaid[2], thread % block->ntid[0],
+                 row % block->ntid[1], row / block->ntid[1], text);
     if (length >= (int)sizeof whole)
         length = (int)sizeof whole - 1;
     if (write(STDERR_FILENO, whole, (size_t)length) < 0)
@@ -138,7 +147,7 @@ static void sleep_ns(struct mr_block *block, uint32_t ns)
         if (now >= end)
             return;
         if (!others && end - now > SLEEP_SPIN_NS) {
-            struct timespec rest = { 0, (long)(end - now) };
+            struct timespec rest = {0, (long)(end - now)};
             nanosleep(&rest, NULL);
         }
     }

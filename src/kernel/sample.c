@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading textures (CUDA programming guide, appendix on texture fetching).
  *
- * A coordinate becomes the number of a texel, or of two neighbours and a weight between them, one dimension after the other. Weights have 8 bits of
- * fraction, as the guide says: so a read halfway between two such steps gives what hardware gives. What lies outside is brought inside by the
- * address mode, or is the border. Cubemaps choose a face first, and then are two-dimensional. */
+ * A coordinate becomes the number of a texel, or of two neighbours and a weight between them, one dimension after the
+ * other. Weights have 8 bits of fraction, as the guide says: so a read halfway between two such steps gives what
+ * hardware gives. What lies outside is brought inside by the address mode, or is the border. Cubemaps choose a face
+ * first, and then are two-dimensional. */
 #include "kernel/image.h"
 
 #include <math.h>
@@ -14,7 +15,10 @@
 #define FAR 16777216.0      /* further out than any texture, and exact */
 
 /* The place of a read in one dimension: two texels, and the second's weight in 256ths. */
-struct axis { int32_t first, second; unsigned weight; };
+struct axis {
+    int32_t first, second;
+    unsigned weight;
+};
 
 /* Which slice a read is in, and its dimensions. */
 struct plane {
@@ -88,22 +92,22 @@ static struct axis place(double x, int32_t offset, int32_t size, CUaddress_mode 
 {
     if (!linear) {
         int32_t texel = bring_inside(whole(x) + offset, size, mode);
-        return (struct axis){ texel, texel, 0 };
+        return (struct axis){texel, texel, 0};
     }
     int64_t fixed = whole(x * STEPS + 0.5) - STEPS / 2;
     int64_t first = (fixed >= 0 ? fixed : fixed - (STEPS - 1)) / STEPS;
     unsigned weight = (unsigned)(fixed - first * STEPS);
     first += offset;
     if (raw)
-        return (struct axis){ (int32_t)first, (int32_t)first + 1, weight };
-    return (struct axis){ bring_inside(first, size, mode), bring_inside(first + 1, size, mode), weight };
+        return (struct axis){(int32_t)first, (int32_t)first + 1, weight};
+    return (struct axis){bring_inside(first, size, mode), bring_inside(first + 1, size, mode), weight};
 }
 
 /* ---- texels ---- */
 
 static void read_border(const struct mr_texture *texture, union mr_texel *out)
 {
-    *out = (union mr_texel){ .f = { 0 } };
+    *out = (union mr_texel){.f = {0}};
     for (unsigned i = 0; i < texture->format.channels; i++)
         if (texture->as_integer)
             out->u[i] = (uint32_t)(int64_t)tame(texture->desc.borderColor[i]);
@@ -115,14 +119,15 @@ static void read_at(const struct plane *plane, int32_t x, int32_t y, uint32_t sl
 {
     const struct mr_texels *texels = plane->texels;
     const struct mr_texture *texture = plane->texture;
-    const char *from = (const char *)texels->base + slice * texels->slice + (size_t)y * texels->pitch + (size_t)x * texture->format.bytes;
+    const char *from = (const char *)texels->base + slice * texels->slice + (size_t)y * texels->pitch +
+                       (size_t)x * texture->format.bytes;
     mr_texel_read(&texture->format, texture->as_integer, texture->srgb, from, out);
 }
 
 /* The direction of a point of a face, whose coordinates go from -1 to 1 inside. */
 static void face_direction(unsigned face, double s, double t, double out[3])
 {
-    const double all[6][3] = { { 1, -t, -s }, { -1, -t, s }, { s, 1, t }, { s, -1, -t }, { s, -t, 1 }, { -s, -t, -1 } };
+    const double all[6][3] = {{1, -t, -s}, {-1, -t, s}, {s, 1, t}, {s, -1, -t}, {s, -t, 1}, {-s, -t, -1}};
     memcpy(out, all[face], sizeof all[face]);
 }
 
@@ -208,16 +213,18 @@ static void read_texel(const struct plane *plane, int32_t x, int32_t y, int32_t 
 static void find_axes(const struct plane *plane, const struct mr_sample *sample, bool linear, struct axis axes[3])
 {
     const struct mr_texture *texture = plane->texture;
-    const uint32_t sizes[3] = { plane->texels->width, plane->texels->height, plane->texels->depth };
+    const uint32_t sizes[3] = {plane->texels->width, plane->texels->height, plane->texels->depth};
     for (unsigned i = 0; i < 3; i++) {
         if (i >= plane->dimensions) {
-            axes[i] = (struct axis){ 0, 0, 0 };
+            axes[i] = (struct axis){0, 0, 0};
             continue;
         }
-        CUaddress_mode mode = texture->shape == MR_TEXTURE_CUBE && (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) ? CU_TR_ADDRESS_MODE_CLAMP
-                                                                                                                   : mode_of(texture, i);
+        CUaddress_mode mode = texture->shape == MR_TEXTURE_CUBE && (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP)
+                                  ? CU_TR_ADDRESS_MODE_CLAMP
+                                  : mode_of(texture, i);
         int32_t size = (int32_t)sizes[i];
-        axes[i] = place(in_texels(texture, sample->at[i], size, mode), sample->offset[i], size, mode, linear, plane->seamless);
+        axes[i] = place(in_texels(texture, sample->at[i], size, mode), sample->offset[i], size, mode, linear,
+                        plane->seamless);
     }
 }
 
@@ -227,11 +234,12 @@ static inline unsigned part(unsigned weight, unsigned of)
     return (weight * of + STEPS / 2) / STEPS;
 }
 
-/* Weights of the texels of a square or cube, in 256ths: bit 0 of the index is x, bit 1 y, bit 2 z. As on hardware x and z are split first, then y. */
+/* Weights of the texels of a square or cube, in 256ths: bit 0 of the index is x, bit 1 y, bit 2 z. As on hardware x and
+ * z are split first, then y. */
 static inline void weigh(const struct axis axes[3], unsigned dimensions, unsigned weights[8])
 {
     unsigned a = axes[0].weight, b = axes[1].weight, c = dimensions > 2 ? axes[2].weight : 0, both = part(a, c);
-    const unsigned columns[4] = { STEPS + both - a - c, a - both, c - both, both };
+    const unsigned columns[4] = {STEPS + both - a - c, a - both, c - both, both};
     for (unsigned i = 0; i < 4; i++) {
         unsigned first = part(columns[i], STEPS - b), at = (i & 1) | (i & 2) << 1;
         weights[at] = first;
@@ -241,7 +249,7 @@ static inline void weigh(const struct axis axes[3], unsigned dimensions, unsigne
 
 static void blend(const struct plane *plane, const struct axis axes[3], union mr_texel *out)
 {
-    double sum[4] = { 0 };
+    double sum[4] = {0};
     unsigned channels = plane->texture->format.channels, weights[8];
     weigh(axes, plane->dimensions, weights);
     for (unsigned corner = 0; corner < 1u << plane->dimensions; corner++) {
@@ -249,7 +257,7 @@ static void blend(const struct plane *plane, const struct axis axes[3], union mr
         if (weights[corner] == 0)
             continue; /* so that no infinity or NaN of a texel that isn't looked at gets in */
         read_texel(plane, corner & 1 ? axes[0].second : axes[0].first, corner & 2 ? axes[1].second : axes[1].first,
-            corner & 4 ? axes[2].second : axes[2].first, &texel);
+                   corner & 4 ? axes[2].second : axes[2].first, &texel);
         for (unsigned i = 0; i < channels; i++)
             sum[i] += (double)weights[corner] * (double)texel.f[i];
     }
@@ -267,7 +275,7 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
 {
     unsigned geom = MR_IMAGE_GET(sample->code, GEOM);
     bool by_face = geom == MR_IMAGE_CUBE || geom == MR_IMAGE_ACUBE;
-    *plane = (struct plane){ .texture = texture, .texels = &texture->levels[level] };
+    *plane = (struct plane){.texture = texture, .texels = &texture->levels[level]};
     /* Hardware reads a row as a plane of height 1, at y = 0: the border is half of what a linear filter finds there. */
     plane->dimensions = texture->shape == MR_TEXTURE_3D ? 3 : 2;
     if (!by_face) {
@@ -279,7 +287,7 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
             plane->slice = layer_of(texture, sample->layer);
         return;
     }
-    const double direction[3] = { tame(sample->at[0]), tame(sample->at[1]), tame(sample->at[2]) };
+    const double direction[3] = {tame(sample->at[0]), tame(sample->at[1]), tame(sample->at[2])};
     double s = 0, t = 0;
     plane->face = choose_face(direction, &s, &t);
     plane->slice = (texture->layered ? layer_of(texture, sample->layer) : 0) * 6;
@@ -289,15 +297,16 @@ static void find_plane(const struct mr_texture *texture, unsigned level, struct 
         sample->at[0] *= (float)plane->texels->width;
         sample->at[1] *= (float)plane->texels->height;
     }
-    plane->seamless = (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
+    plane->seamless =
+        (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. So does all of a one-dimensional array, of which hardware
- * fetches nothing, and of linear memory by other coordinates. */
+/* Coordinates that are numbers of texels: nothing is filtered, and what is outside reads as zeros. So does all of a
+ * one-dimensional array, of which hardware fetches nothing, and of linear memory by other coordinates. */
 static void fetch(const struct plane *plane, const struct mr_sample *sample, union mr_texel *out)
 {
-    const uint32_t sizes[3] = { plane->texels->width, plane->texels->height, plane->texels->depth };
-    int32_t at[3] = { 0 };
+    const uint32_t sizes[3] = {plane->texels->width, plane->texels->height, plane->texels->depth};
+    int32_t at[3] = {0};
     for (unsigned i = 0; i < plane->dimensions; i++) {
         int64_t number = (int64_t)sample->texel[i] + sample->offset[i];
         if (number < 0 || number >= sizes[i]) {
@@ -309,14 +318,16 @@ static void fetch(const struct plane *plane, const struct mr_sample *sample, uni
     read_at(plane, at[0], at[1], plane->slice + plane->face + (uint32_t)at[2], out);
 }
 
-static void sample_level(const struct mr_texture *texture, const struct mr_sample *given, unsigned level, union mr_texel *out)
+static void sample_level(const struct mr_texture *texture, const struct mr_sample *given, unsigned level,
+                         union mr_texel *out)
 {
     struct mr_sample sample = *given;
     struct plane plane;
     struct axis axes[3];
     find_plane(texture, level, &sample, &plane);
     bool by_number = !MR_IMAGE_GET(sample.code, FLOAT_AT);
-    if (!plane.texels->width || !plane.texels->height || (texture->shape == MR_TEXTURE_1D && texture->linear != by_number)) {
+    if (!plane.texels->width || !plane.texels->height ||
+        (texture->shape == MR_TEXTURE_1D && texture->linear != by_number)) {
         memset(out, 0, sizeof *out);
         return;
     }
@@ -338,7 +349,7 @@ static void sample_level(const struct mr_texture *texture, const struct mr_sampl
 static double gradient_level(const struct mr_texture *texture, const struct mr_sample *sample)
 {
     const struct mr_texels *texels = &texture->levels[0];
-    const double sizes[3] = { texels->width, texels->height, texels->depth };
+    const double sizes[3] = {texels->width, texels->height, texels->depth};
     unsigned dimensions = texture->shape == MR_TEXTURE_CUBE ? 3 : texture->shape;
     double x = 0, y = 0;
     for (unsigned i = 0; i < dimensions; i++) {
@@ -355,9 +366,14 @@ static double find_level(const struct mr_texture *texture, const struct mr_sampl
 {
     double level = 0, most = texture->level_count - 1;
     switch (MR_IMAGE_GET(sample->code, DETAIL)) {
-    case MR_IMAGE_LEVEL: level = tame(sample->level); break;
-    case MR_IMAGE_GRADIENT: level = gradient_level(texture, sample); break;
-    default: break;
+    case MR_IMAGE_LEVEL:
+        level = tame(sample->level);
+        break;
+    case MR_IMAGE_GRADIENT:
+        level = gradient_level(texture, sample);
+        break;
+    default:
+        break;
     }
     if (texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
         return 0;
@@ -374,7 +390,8 @@ static double find_level(const struct mr_texture *texture, const struct mr_sampl
 void mr_sample_texture(const struct mr_texture *texture, const struct mr_sample *sample, union mr_texel *out)
 {
     double level = find_level(texture, sample);
-    if (texture->desc.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || texture->as_integer || !MR_IMAGE_GET(sample->code, FLOAT_AT)) {
+    if (texture->desc.mipmapFilterMode != CU_TR_FILTER_MODE_LINEAR || texture->as_integer ||
+        !MR_IMAGE_GET(sample->code, FLOAT_AT)) {
         sample_level(texture, sample, (unsigned)(level + 0.5), out);
         return;
     }
@@ -396,7 +413,8 @@ void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *
     struct axis axes[3];
     unsigned channel = MR_IMAGE_GET(sample.code, CHANNEL);
     find_plane(texture, 0, &sample, &plane);
-    plane.seamless = texture->shape == MR_TEXTURE_CUBE && (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && !texture->as_integer;
+    plane.seamless =
+        texture->shape == MR_TEXTURE_CUBE && (texture->desc.flags & CU_TRSF_SEAMLESS_CUBEMAP) && !texture->as_integer;
     find_axes(&plane, &sample, true, axes);
     for (unsigned i = 0; i < 4; i++) {
         bool right = i == 1 || i == 2, low = i < 2;
@@ -411,10 +429,12 @@ void mr_sample_gather(const struct mr_texture *texture, const struct mr_sample *
 bool mr_sample_is_plain(const struct mr_texture *texture, uint32_t code)
 {
     unsigned geom = MR_IMAGE_GET(code, GEOM);
-    return MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX && (geom == MR_IMAGE_1D || geom == MR_IMAGE_2D) && MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_BASE &&
-           MR_IMAGE_GET(code, FLOAT_AT) && !MR_IMAGE_GET(code, OFFSET) && MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD && texture->shape <= MR_TEXTURE_2D &&
-           !texture->layered && !texture->linear && texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
-           texture->format.kind == MR_TEXEL_FLOAT && texture->format.channel == 4 && texture->levels[0].width && texture->levels[0].height;
+    return MR_IMAGE_GET(code, OP) == MR_IMAGE_TEX && (geom == MR_IMAGE_1D || geom == MR_IMAGE_2D) &&
+           MR_IMAGE_GET(code, DETAIL) == MR_IMAGE_BASE && MR_IMAGE_GET(code, FLOAT_AT) && !MR_IMAGE_GET(code, OFFSET) &&
+           MR_IMAGE_GET(code, RESULT) == MR_IMAGE_WORD && texture->shape <= MR_TEXTURE_2D && !texture->layered &&
+           !texture->linear && texture->resource.resType != CU_RESOURCE_TYPE_MIPMAPPED_ARRAY &&
+           texture->format.kind == MR_TEXEL_FLOAT && texture->format.channel == 4 && texture->levels[0].width &&
+           texture->levels[0].height;
 }
 
 /* Where a texel is, or the border. */
@@ -422,13 +442,16 @@ static inline const float *plain_texel(const struct mr_texture *texture, int32_t
 {
     if (x == OUTSIDE || y == OUTSIDE)
         return texture->desc.borderColor;
-    return (const float *)(texture->levels[0].base + (size_t)y * texture->levels[0].pitch + (size_t)x * texture->format.bytes);
+    return (const float *)(texture->levels[0].base + (size_t)y * texture->levels[0].pitch +
+                           (size_t)x * texture->format.bytes);
 }
 
-static inline void plain_linear(const struct mr_texture *texture, const struct axis axes[3], unsigned channels, union mr_texel *out)
+static inline void plain_linear(const struct mr_texture *texture, const struct axis axes[3], unsigned channels,
+                                union mr_texel *out)
 {
-    const float *corners[4] = { plain_texel(texture, axes[0].first, axes[1].first), plain_texel(texture, axes[0].second, axes[1].first),
-        plain_texel(texture, axes[0].first, axes[1].second), plain_texel(texture, axes[0].second, axes[1].second) };
+    const float *corners[4] = {
+        plain_texel(texture, axes[0].first, axes[1].first), plain_texel(texture, axes[0].second, axes[1].first),
+        plain_texel(texture, axes[0].first, axes[1].second), plain_texel(texture, axes[0].second, axes[1].second)};
     unsigned weights[8];
     weigh(axes, 2, weights);
     for (unsigned i = 0; i < channels; i++) {
@@ -442,16 +465,17 @@ static inline void plain_linear(const struct mr_texture *texture, const struct a
 
 void mr_sample_plain(const struct mr_texture *texture, uint32_t code, uint32_t mask, struct mr_image_lanes *lanes)
 {
-    const CUaddress_mode modes[2] = { mode_of(texture, 0), mode_of(texture, 1) };
+    const CUaddress_mode modes[2] = {mode_of(texture, 0), mode_of(texture, 1)};
     int32_t width = (int32_t)texture->levels[0].width, height = (int32_t)texture->levels[0].height;
     bool linear = texture->desc.filterMode == CU_TR_FILTER_MODE_LINEAR, row = MR_IMAGE_GET(code, GEOM) == MR_IMAGE_1D;
     unsigned channels = texture->format.channels;
     for (; mask; mask &= mask - 1) {
         unsigned lane = (unsigned)__builtin_ctz(mask);
-        union mr_texel texel = { .u = { lanes->at[0][lane], row ? 0 : lanes->at[1][lane] } };
-        const struct axis axes[3] = { place(in_texels(texture, texel.f[0], width, modes[0]), 0, width, modes[0], linear, false),
-            place(in_texels(texture, texel.f[1], height, modes[1]), 0, height, modes[1], linear, false) };
-        texel = (union mr_texel){ .f = { 0 } };
+        union mr_texel texel = {.u = {lanes->at[0][lane], row ? 0 : lanes->at[1][lane]}};
+        const struct axis axes[3] = {
+            place(in_texels(texture, texel.f[0], width, modes[0]), 0, width, modes[0], linear, false),
+            place(in_texels(texture, texel.f[1], height, modes[1]), 0, height, modes[1], linear, false)};
+        texel = (union mr_texel){.f = {0}};
         if (!linear)
             memcpy(texel.f, plain_texel(texture, axes[0].first, axes[1].first), channels * sizeof *texel.f);
         else if (channels == 1)

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which block of a large function runs next: the first in scan order in front of which lanes are parked. Small functions have this written out at the end of each block;
- * generated code of large ones asks here. The order is mr_flow_scan's (compile/codegen/analysis/pending.c): ring by ring from the inside, what follows in the loop,
- * then the loop from its head. */
+/* Which block of a large function runs next: the first in scan order in front of which lanes are parked. Small
+ * functions have this written out at the end of each block; generated code of large ones asks here. The order is
+ * mr_flow_scan's (compile/codegen/analysis/pending.c): ring by ring from the inside, what follows in the loop, then the
+ * loop from its head. */
 #include "kernel/scan.h"
 
 struct scan {
     const uint32_t *table;
     const void *masks;
     uint32_t order, first, end;   /* the loop that gives way: those inside come later */
-    uint32_t found[4];            /* the first block of each class; a class is taken if there is nothing in those before it */
+    uint32_t found[4]; /* the first block of each class; a class is taken if there is nothing in those before it */
 };
 
 static bool has_lanes(const struct scan *scan, uint32_t block)
 {
-    return scan->table[MR_SCAN_WIDE] ? ((const uint64_t *)scan->masks)[block] != 0 : ((const uint32_t *)scan->masks)[block] != 0;
+    return scan->table[MR_SCAN_WIDE] ? ((const uint64_t *)scan->masks)[block] != 0
+                                     : ((const uint32_t *)scan->masks)[block] != 0;
 }
 
 static uint32_t class_of(const struct scan *scan, uint32_t block)
@@ -39,14 +41,16 @@ static bool look(struct scan *scan, uint32_t from, uint32_t end)
     return false;
 }
 
-uint32_t mr_scan_next(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table, uint32_t at, uint32_t order)
+uint32_t mr_scan_next(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table,
+                      uint32_t at, uint32_t order)
 {
     (void)block;
     (void)registers;
-    struct scan scan = { table, masks, order, 0, 0, { MR_SCAN_NONE, MR_SCAN_NONE, MR_SCAN_NONE, MR_SCAN_NONE } };
+    struct scan scan = {table, masks, order, 0, 0, {MR_SCAN_NONE, MR_SCAN_NONE, MR_SCAN_NONE, MR_SCAN_NONE}};
     const uint32_t *loops = table + MR_SCAN_HEAD + table[MR_SCAN_BLOCKS];
     uint32_t own = table[MR_SCAN_HEAD + at] & ~MR_SCAN_MARK, low = at + 1, high = at + 1;
-    for (uint32_t loop = own; order == MR_SCAN_ORDER_OUTSIDE && loop != MR_SCAN_NO_LOOP; loop = loops[3 * loop + 2] & ~MR_SCAN_MARK)
+    for (uint32_t loop = own; order == MR_SCAN_ORDER_OUTSIDE && loop != MR_SCAN_NO_LOOP;
+         loop = loops[3 * loop + 2] & ~MR_SCAN_MARK)
         if (loops[3 * loop + 2] & MR_SCAN_MARK) {
             scan.first = loops[3 * loop];
             scan.end = loops[3 * loop + 1];

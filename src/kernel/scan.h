@@ -7,6 +7,7 @@
 
 #include "abi/abi.h"
 
-uint32_t mr_scan_next(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table, uint32_t at, uint32_t order);
+uint32_t mr_scan_next(struct mr_block *block, const void *masks, const void *registers, const uint32_t *table,
+                      uint32_t at, uint32_t order);
 
 #endif

@@ -5,17 +5,29 @@
 #include <string.h>
 
 /* Where an access lies, once it is inside. */
-struct spot { int64_t x, y, z; };
+struct spot {
+    int64_t x, y, z;
+};
 
 /* Layer, face and depth are all slices. */
 static void take_spot(uint32_t code, const int32_t at[4], struct spot *spot)
 {
     switch (MR_IMAGE_GET(code, GEOM)) {
-    case MR_IMAGE_1D: *spot = (struct spot){ at[0], 0, 0 }; break;
-    case MR_IMAGE_2D: *spot = (struct spot){ at[0], at[1], 0 }; break;
-    case MR_IMAGE_3D: *spot = (struct spot){ at[0], at[1], at[2] }; break;
-    case MR_IMAGE_A1D: *spot = (struct spot){ at[1], 0, at[0] }; break;
-    default: *spot = (struct spot){ at[1], at[2], at[0] }; break;
+    case MR_IMAGE_1D:
+        *spot = (struct spot){at[0], 0, 0};
+        break;
+    case MR_IMAGE_2D:
+        *spot = (struct spot){at[0], at[1], 0};
+        break;
+    case MR_IMAGE_3D:
+        *spot = (struct spot){at[0], at[1], at[2]};
+        break;
+    case MR_IMAGE_A1D:
+        *spot = (struct spot){at[1], 0, at[0]};
+        break;
+    default:
+        *spot = (struct spot){at[1], at[2], at[0]};
+        break;
     }
 }
 
@@ -30,11 +42,21 @@ static void reduce_32(uint32_t *place, uint32_t operation, bool is_signed, uint3
     do {
         bool less = is_signed ? (int32_t)value < (int32_t)old : value < old;
         switch (operation) {
-        case MR_IMAGE_ADD: new = old + value; break;
-        case MR_IMAGE_MIN: new = less ? value : old; break;
-        case MR_IMAGE_MAX: new = less ? old : value; break;
-        case MR_IMAGE_AND: new = old & value; break;
-        default: new = old | value; break;
+        case MR_IMAGE_ADD:
+            new = old + value;
+            break;
+        case MR_IMAGE_MIN:
+            new = less ? value : old;
+            break;
+        case MR_IMAGE_MAX:
+            new = less ? old : value;
+            break;
+        case MR_IMAGE_AND:
+            new = old &value;
+            break;
+        default:
+            new = old | value;
+            break;
         }
     } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
@@ -45,11 +67,21 @@ static void reduce_64(uint64_t *place, uint32_t operation, bool is_signed, uint6
     do {
         bool less = is_signed ? (int64_t)value < (int64_t)old : value < old;
         switch (operation) {
-        case MR_IMAGE_ADD: new = old + value; break;
-        case MR_IMAGE_MIN: new = less ? value : old; break;
-        case MR_IMAGE_MAX: new = less ? old : value; break;
-        case MR_IMAGE_AND: new = old & value; break;
-        default: new = old | value; break;
+        case MR_IMAGE_ADD:
+            new = old + value;
+            break;
+        case MR_IMAGE_MIN:
+            new = less ? value : old;
+            break;
+        case MR_IMAGE_MAX:
+            new = less ? old : value;
+            break;
+        case MR_IMAGE_AND:
+            new = old &value;
+            break;
+        default:
+            new = old | value;
+            break;
         }
     } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
@@ -87,11 +119,13 @@ static void transfer(const struct mr_texture *surface, uint32_t code, char *plac
     }
 }
 
-enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4], uint64_t data[4])
+enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint32_t code, const int32_t at[4],
+                                          uint64_t data[4])
 {
     const struct mr_texels *texels = &surface->levels[0];
     bool formatted = MR_IMAGE_GET(code, FORMATTED), reduces = MR_IMAGE_GET(code, OP) == MR_IMAGE_REDUCE;
-    int64_t size = formatted && !reduces ? surface->format.bytes : (int64_t)1 << (MR_IMAGE_GET(code, BYTES) + MR_IMAGE_GET(code, COUNT));
+    int64_t size = formatted && !reduces ? surface->format.bytes
+                                         : (int64_t)1 << (MR_IMAGE_GET(code, BYTES) + MR_IMAGE_GET(code, COUNT));
     struct spot spot;
     take_spot(code, at, &spot);
     if (formatted)
@@ -101,11 +135,13 @@ enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint
         return MR_SURFACE_UNEVEN;
     if ((int64_t)texels->pitch < size)
         return MR_SURFACE_OUTSIDE;
-    bool inside = spot.x >= 0 && spot.x <= last && spot.y >= 0 && spot.y < texels->height && spot.z >= 0 && spot.z < texels->depth;
+    bool inside = spot.x >= 0 && spot.x <= last && spot.y >= 0 && spot.y < texels->height && spot.z >= 0 &&
+                  spot.z < texels->depth;
     if (!inside) {
         switch (MR_IMAGE_GET(code, OUTSIDE)) {
         case MR_IMAGE_CLAMP:
-            spot = (struct spot){ clamp(spot.x, last), clamp(spot.y, texels->height - 1), clamp(spot.z, texels->depth - 1) };
+            spot =
+                (struct spot){clamp(spot.x, last), clamp(spot.y, texels->height - 1), clamp(spot.z, texels->depth - 1)};
             break;
         case MR_IMAGE_ZERO:
             memset(data, 0, 4 * sizeof *data);
@@ -114,6 +150,8 @@ enum mr_surface_outcome mr_surface_access(const struct mr_texture *surface, uint
             return MR_SURFACE_OUTSIDE;
         }
     }
-    transfer(surface, code, (char *)texels->base + (size_t)spot.z * texels->slice + (size_t)spot.y * texels->pitch + (size_t)spot.x, data);
+    transfer(surface, code,
+             (char *)texels->base + (size_t)spot.z * texels->slice + (size_t)spot.y * texels->pitch + (size_t)spot.x,
+             data);
     return MR_SURFACE_GOOD;
 }

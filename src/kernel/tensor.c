@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of parts of tensors between global and shared memory, as a tensor map describes them. Done when these functions return; the mbarrier then hears of all
- * bytes of the part, those outside of the tensor included.
+/* Copies of parts of tensors between global and shared memory, as a tensor map describes them. Done when these
+ * functions return; the mbarrier then hears of all bytes of the part, those outside of the tensor included.
  *
- * A part is a list of rows: elements that follow each other along the first dimension. In shared memory rows stand one behind the other, or with a swizzle its
- * span apart (32, 64, 128 bytes); it then exchanges pieces of 16 bytes within a span by bits 7 to 9 of the address, counted from where the block's shared memory begins. */
+ * A part is a list of rows: elements that follow each other along the first dimension. In shared memory rows stand one
+ * behind the other, or with a swizzle its span apart (32, 64, 128 bytes); it then exchanges pieces of 16 bytes within a
+ * span by bits 7 to 9 of the address, counted from where the block's shared memory begins. */
 #include "kernel/executor.h"
 
 #include <string.h>
@@ -18,7 +19,8 @@ struct part {
     unsigned char *window;             /* where the block's shared memory begins */
     uint64_t shared;                   /* of the part, counted from there */
     unsigned bytes;                    /* of an element, or of a slice of an interleaved tensor */
-    unsigned count, pitch;             /* elements of a row, and bytes from one to the next in shared memory: a swizzle's span, or they are dense */
+    unsigned count, pitch; /* elements of a row, and bytes from one to the next in shared memory: a swizzle's span, or
+                              they are dense */
     uint32_t operation, number, code, line;
 };
 
@@ -26,7 +28,7 @@ struct part {
 
 static uint64_t swizzled(const struct part *part, uint64_t at)
 {
-    static const uint8_t masks[] = { 0, 1, 3, 7 };
+    static const uint8_t masks[] = {0, 1, 3, 7};
     unsigned mask = part->map->swizzle < sizeof masks ? masks[part->map->swizzle] : 0;
     return at ^ (at >> 7 & mask) << 4;
 }
@@ -57,7 +59,7 @@ static uint32_t to_tf32(uint32_t bits)
 /* What stands outside of a tensor of floats that asks for it: the NaN that fma.oob looks for, and its like. */
 static void fill_outside(const struct part *part, unsigned char *row, unsigned bytes)
 {
-    static const unsigned char half[2] = { 0xf7, 0x7f };
+    static const unsigned char half[2] = {0xf7, 0x7f};
     memset(row, 0, bytes);
     if (!part->map->nans)
         return;
@@ -68,7 +70,8 @@ static void fill_outside(const struct part *part, unsigned char *row, unsigned b
 /* Loads of tf32 round; nothing else changes a number on its way. */
 static void convert_row(const struct part *part, unsigned char *row, unsigned bytes)
 {
-    bool rounds = part->map->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 || part->map->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
+    bool rounds =
+        part->map->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 || part->map->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
     for (unsigned i = 0; rounds && i + 4 <= bytes; i += 4) {
         uint32_t bits;
         memcpy(&bits, row + i, 4);
@@ -133,14 +136,16 @@ static bool is_inside(const struct mr_tensor_map *map, unsigned dimension, int64
 static uint32_t move_box(const struct part *part, const int64_t *from)
 {
     const struct mr_tensor_map *map = part->map;
-    unsigned counts[MR_TENSOR_RANK] = { 1, 1, 1, 1, 1 }, index[MR_TENSOR_RANK] = { 0 }, dimension;
+    unsigned counts[MR_TENSOR_RANK] = {1, 1, 1, 1, 1}, index[MR_TENSOR_RANK] = {0}, dimension;
     uint32_t rows = 1;
     for (unsigned i = 1; i < map->rank; i++) {
-        counts[i] = map->interleave && i == map->rank - 2u ? 1 : (map->box[i] + map->step[i] - 1u) / map->step[i]; /* one slice */
+        counts[i] = map->interleave && i == map->rank - 2u
+                        ? 1
+                        : (map->box[i] + map->step[i] - 1u) / map->step[i]; /* one slice */
         rows *= counts[i];
     }
     for (uint32_t row = 0; row < rows; row++) {
-        int64_t at[MR_TENSOR_RANK] = { from[0] };
+        int64_t at[MR_TENSOR_RANK] = {from[0]};
         bool inside = true;
         for (unsigned i = 1; i < map->rank; i++) {
             at[i] = from[i] + (int64_t)index[i] * map->step[i];
@@ -157,7 +162,7 @@ static uint32_t move_box(const struct part *part, const int64_t *from)
 static uint32_t move_four(const struct part *part, const int64_t *from)
 {
     for (unsigned i = 0; i < 4; i++) {
-        int64_t at[MR_TENSOR_RANK] = { from[0], from[i + 1] };
+        int64_t at[MR_TENSOR_RANK] = {from[0], from[i + 1]};
         move_row(part, at, is_inside(part->map, 1, at[1]), (uint64_t)i * part->pitch);
     }
     return 4;
@@ -171,7 +176,7 @@ static uint32_t move_columns(const struct part *part, const int64_t *from, const
     int64_t base[MR_TENSOR_RANK];
     memcpy(base, from, sizeof base);
     for (unsigned pixel = 0; pixel < pixels; pixel++) {
-        int64_t at[MR_TENSOR_RANK] = { base[0] };
+        int64_t at[MR_TENSOR_RANK] = {base[0]};
         bool inside = true;
         for (unsigned i = 1; i < map->rank; i++) {
             at[i] = base[i] + (i < last ? (int64_t)offset[i - 1] : 0);
@@ -196,33 +201,43 @@ static uint32_t move_columns(const struct part *part, const int64_t *from, const
 static unsigned number_of(unsigned type)
 {
     switch (type) {
-    case CU_TENSOR_MAP_DATA_TYPE_UINT32: return MR_NUMBER_U32;
-    case CU_TENSOR_MAP_DATA_TYPE_INT32: return MR_NUMBER_S32;
-    case CU_TENSOR_MAP_DATA_TYPE_UINT64: return MR_NUMBER_U64;
-    case CU_TENSOR_MAP_DATA_TYPE_INT64: return MR_NUMBER_S64;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16: return MR_NUMBER_F16;
-    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16: return MR_NUMBER_BF16;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64: return MR_NUMBER_F64;
-    default: return MR_NUMBER_F32;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT32:
+        return MR_NUMBER_U32;
+    case CU_TENSOR_MAP_DATA_TYPE_INT32:
+        return MR_NUMBER_S32;
+    case CU_TENSOR_MAP_DATA_TYPE_UINT64:
+        return MR_NUMBER_U64;
+    case CU_TENSOR_MAP_DATA_TYPE_INT64:
+        return MR_NUMBER_S64;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+        return MR_NUMBER_F16;
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16:
+        return MR_NUMBER_BF16;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT64:
+        return MR_NUMBER_F64;
+    default:
+        return MR_NUMBER_F32;
     }
 }
 
 unsigned mr_tensor_element_bytes(unsigned type)
 {
-    static const uint8_t bytes[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4 };
+    static const uint8_t bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
 /* The program may have written anything into a map: what this file relies on is looked at. */
 static bool is_map(const struct mr_tensor_map *map)
 {
-    if (map->mark != MR_TENSOR_MAP_MARK || map->rank < 1 || map->rank > MR_TENSOR_RANK || mr_tensor_element_bytes(map->type) == 0)
+    if (map->mark != MR_TENSOR_MAP_MARK || map->rank < 1 || map->rank > MR_TENSOR_RANK ||
+        mr_tensor_element_bytes(map->type) == 0)
         return false;
     for (unsigned i = 0; i < map->rank; i++)
         if (map->step[i] == 0)
             return false;
     return map->box[0] * mr_tensor_element_bytes(map->type) <= ROW_MAX && map->swizzle <= CU_TENSOR_MAP_SWIZZLE_128B &&
-           map->interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && (!map->interleave || (map->rank >= 3 && !map->columns)) && (!map->columns || map->rank >= 3);
+           map->interleave <= CU_TENSOR_MAP_INTERLEAVE_32B && (!map->interleave || (map->rank >= 3 && !map->columns)) &&
+           (!map->columns || map->rank >= 3);
 }
 
 static void check_map(struct mr_executor *executor, const struct mr_tensor_map *map, uint32_t code, uint32_t line)
@@ -231,7 +246,8 @@ static void check_map(struct mr_executor *executor, const struct mr_tensor_map *
     if (!is_map(map))
         mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a copy by what is no tensor map");
     if (map->rank != MR_TENSOR_GET(code, RANK) || map->columns != columns)
-        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line, "a tensor map of other dimensions, or for another mode, than the copy's");
+        mr_executor_fault(executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, line,
+                          "a tensor map of other dimensions, or for another mode, than the copy's");
 }
 
 /* Which numbers an operation is for. */
@@ -240,16 +256,23 @@ static bool is_reduction(uint32_t operation, unsigned type)
     bool whole = type >= CU_TENSOR_MAP_DATA_TYPE_UINT32 && type <= CU_TENSOR_MAP_DATA_TYPE_INT64;
     bool halves = type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     switch (operation) {
-    case MR_REDUCE_NONE: return true;
-    case MR_REDUCE_ADD: return type >= CU_TENSOR_MAP_DATA_TYPE_UINT32 && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
-    case MR_REDUCE_MIN: case MR_REDUCE_MAX: return whole || halves;
-    case MR_REDUCE_INC: case MR_REDUCE_DEC: return type == CU_TENSOR_MAP_DATA_TYPE_UINT32;
-    default: return whole && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case MR_REDUCE_NONE:
+        return true;
+    case MR_REDUCE_ADD:
+        return type >= CU_TENSOR_MAP_DATA_TYPE_UINT32 && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case MR_REDUCE_MIN:
+    case MR_REDUCE_MAX:
+        return whole || halves;
+    case MR_REDUCE_INC:
+    case MR_REDUCE_DEC:
+        return type == CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    default:
+        return whole && type != CU_TENSOR_MAP_DATA_TYPE_INT64;
     }
 }
 
-/* Where the first coordinate is in the middle of a piece, pixels begin outside of the box for them, or what is stored would lie in front of the tensor,
- * hardware stops. */
+/* Where the first coordinate is in the middle of a piece, pixels begin outside of the box for them, or what is stored
+ * would lie in front of the tensor, hardware stops. */
 static void check_place(const struct part *part, const int64_t *at)
 {
     const struct mr_tensor_map *map = part->map;
@@ -260,10 +283,12 @@ static void check_place(const struct part *part, const int64_t *at)
     for (unsigned i = 1; map->columns && i + 1 < map->rank; i++)
         good = good && at[i] >= map->lower[i - 1] && at[i] <= (int64_t)map->last[i] + map->upper[i - 1];
     if (!good)
-        mr_executor_fault(part->executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, part->line, "a copy of a tensor's part from where none can begin");
+        mr_executor_fault(part->executor, CUDA_ERROR_ILLEGAL_INSTRUCTION, part->line,
+                          "a copy of a tensor's part from where none can begin");
 }
 
-void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line, const struct mr_tensor_lanes *lanes)
+void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32_t line,
+                    const struct mr_tensor_lanes *lanes)
 {
     struct mr_executor *executor = block->engine;
     for (; mask; mask &= mask - 1) {
@@ -278,9 +303,16 @@ void mr_copy_tensor(struct mr_block *block, uint32_t mask, uint32_t code, uint32
         for (unsigned i = 0; i < 3; i++)
             offset[i] = MR_TENSOR_GET(code, OP) == MR_TENSOR_LOAD ? lanes->offset[i][lane] : 0;
         struct part part = {
-            .map = &map, .executor = executor, .window = block->shared, .shared = lanes->shared[lane] - (uint64_t)(uintptr_t)block->shared,
-            .bytes = mr_tensor_element_bytes(map.type), .count = map.box[0], .operation = MR_TENSOR_GET(code, REDUCE), .number = number_of(map.type),
-            .code = code, .line = line,
+            .map = &map,
+            .executor = executor,
+            .window = block->shared,
+            .shared = lanes->shared[lane] - (uint64_t)(uintptr_t)block->shared,
+            .bytes = mr_tensor_element_bytes(map.type),
+            .count = map.box[0],
+            .operation = MR_TENSOR_GET(code, REDUCE),
+            .number = number_of(map.type),
+            .code = code,
+            .line = line,
         };
         if (map.interleave) {
             part.bytes = map.interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of a cooperative launch: all of them have to be under way at the same time, however few threads there are.
  *
- * Each block has an executor of its own: its warps' stacks, its shared memory, its barriers. A thread keeps a chain of them and runs one after
- * the other; a block whose warps do nothing but wait goes back to `home` (mr_executor_yield) and the next one has its turn. When the thread has
- * been around, it takes more blocks from the grid. So blocks are begun as long as others wait for them, and threads that come later still find some.
+ * Each block has an executor of its own: its warps' stacks, its shared memory, its barriers. A thread keeps a chain of
+ * them and runs one after the other; a block whose warps do nothing but wait goes back to `home` (mr_executor_yield)
+ * and the next one has its turn. When the thread has been around, it takes more blocks from the grid. So blocks are
+ * begun as long as others wait for them, and threads that come later still find some.
  *
- * A fault ends the thread's other blocks where they stand. The context has failed then, and blocks on other threads see that when they next yield. */
+ * A fault ends the thread's other blocks where they stand. The context has failed then, and blocks on other threads see
+ * that when they next yield. */
 #include "kernel/executor.h"
 
 #include <sched.h>
@@ -15,7 +17,8 @@
 #include "object/context.h"
 
 /* Gives the block to the first executor of the chain that has none. */
-static CUresult seat(struct mr_executor *first, struct mr_launch *launch, const struct mr_block_source *source, uint64_t index, unsigned worker)
+static CUresult seat(struct mr_executor *first, struct mr_launch *launch, const struct mr_block_source *source,
+                     uint64_t index, unsigned worker)
 {
     struct mr_executor *executor = first;
     while (executor && executor->seated)
@@ -23,8 +26,9 @@ static CUresult seat(struct mr_executor *first, struct mr_launch *launch, const 
     CUresult status = executor ? mr_executor_load(executor, launch, index, 1, worker) : CUDA_ERROR_OUT_OF_MEMORY;
     if (status != CUDA_SUCCESS) {
         /* The others would wait for this block for ever. */
-        mr_log(MR_LOG_WARN, "kernel %s: no memory to have all %llu blocks of a cooperative launch under way", launch->code->name ? launch->code->name : "?",
-            (unsigned long long)launch->grid[0] * launch->grid[1] * launch->grid[2]);
+        mr_log(MR_LOG_WARN, "kernel %s: no memory to have all %llu blocks of a cooperative launch under way",
+               launch->code->name ? launch->code->name : "?",
+               (unsigned long long)launch->grid[0] * launch->grid[1] * launch->grid[2]);
         mr_context_fail(launch->context, status);
         return status;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Advice is kept as one sorted array of stretches that do not overlap. An update first cuts stretches at the ends of the range and
- * fills the gaps inside it, and then changes what lies between. Programs give little advice, so the array is short. */
+/* Advice is kept as one sorted array of stretches that do not overlap. An update first cuts stretches at the ends of
+ * the range and fills the gaps inside it, and then changes what lies between. Programs give little advice, so the array
+ * is short. */
 #include "memory/advice.h"
 
 #include <stdatomic.h>
@@ -10,7 +11,10 @@
 #include "base/thread.h"
 #include "memory/space.h"
 
-struct stretch { uintptr_t start, end; struct mr_advice advice; };
+struct stretch {
+    uintptr_t start, end;
+    struct mr_advice advice;
+};
 
 static mr_lock lock = MR_LOCK_INIT(ADVICE);
 static struct stretch *stretches;   /* under lock, as are the next two */
@@ -57,7 +61,8 @@ static void page_range(uintptr_t *start, size_t size, uintptr_t *end)
     *start &= ~(uintptr_t)(mr_page_size - 1);
 }
 
-bool mr_advice_update(uintptr_t start, size_t size, void (*change)(struct mr_advice *advice, const void *data), const void *data)
+bool mr_advice_update(uintptr_t start, size_t size, void (*change)(struct mr_advice *advice, const void *data),
+                      const void *data)
 {
     uintptr_t end;
     page_range(&start, size, &end);
@@ -71,7 +76,7 @@ bool mr_advice_update(uintptr_t start, size_t size, void (*change)(struct mr_adv
         for (size_t i = position(start); from < end; i++) {
             if (i == count_now() || stretches[i].start > from) {
                 uintptr_t until = i < count_now() && stretches[i].start < end ? stretches[i].start : end;
-                insert(i, (struct stretch){ .start = from, .end = until });
+                insert(i, (struct stretch){.start = from, .end = until});
             }
             change(&stretches[i].advice, data);
             from = stretches[i].end;
@@ -81,7 +86,8 @@ bool mr_advice_update(uintptr_t start, size_t size, void (*change)(struct mr_adv
     return done;
 }
 
-void mr_advice_visit(uintptr_t start, size_t size, void (*visit)(const struct mr_advice *advice, void *data), void *data)
+void mr_advice_visit(uintptr_t start, size_t size, void (*visit)(const struct mr_advice *advice, void *data),
+                     void *data)
 {
     static const struct mr_advice nothing;
     uintptr_t end;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Zeroing memory that nobody uses yet: whole pages are given back to the system, which brings zeros when they are touched. */
+/* Zeroing memory that nobody uses yet: whole pages are given back to the system, which brings zeros when they are
+ * touched. */
 #include <string.h>
 #include <sys/mman.h>
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Exporting and importing device memory; see export.h.
  *
- * Exporting goes piece by piece: the piece becomes read-only, its bytes are written to the file, the file is mapped over it. Readers notice nothing.
- * A thread that writes meanwhile faults, waits in the signal handler until the piece is done (mr_memory_export_wait), and writes to the file's
- * page. So no write is lost, nothing else is stopped, and at most a piece more memory is used than before. Zero pages are left out: the file is sparse
- * where the memory is.
+ * Exporting goes piece by piece: the piece becomes read-only, its bytes are written to the file, the file is mapped
+ * over it. Readers notice nothing. A thread that writes meanwhile faults, waits in the signal handler until the piece
+ * is done (mr_memory_export_wait), and writes to the file's page. So no write is lost, nothing else is stopped, and at
+ * most a piece more memory is used than before. Zero pages are left out: the file is sparse where the memory is.
  *
- * `epoch` is odd while a piece is read-only, and changes twice with each piece. A handler that finds it changed since its thread last looked lets the
- * thread try again; a true fault comes back with the same epoch.
+ * `epoch` is odd while a piece is read-only, and changes twice with each piece. A handler that finds it changed since
+ * its thread last looked lets the thread try again; a true fault comes back with the same epoch.
  *
- * The pages of a chunk are shared as a whole: where allocations are packed (pack.c), its neighbours go with it, as they do on hardware. */
+ * The pages of a chunk are shared as a whole: where allocations are packed (pack.c), its neighbours go with it, as they
+ * do on hardware. */
 #define _GNU_SOURCE
 #include "memory/export.h"
 
@@ -42,7 +43,7 @@ struct mr_sharing {
     struct mr_list link;          /* imported: in `imports` */
 };
 
-static struct mr_list imports = { &imports, &imports };
+static struct mr_list imports = {&imports, &imports};
 
 static _Atomic uint32_t epoch;
 static _Atomic uintptr_t busy_from, busy_to;
@@ -64,7 +65,8 @@ bool mr_memory_export_wait(uintptr_t address)
     return true;
 }
 
-/* Reads pages that other threads may still want to write to: those are held up by the pages' protection, which ThreadSanitizer knows nothing of. */
+/* Reads pages that other threads may still want to write to: those are held up by the pages' protection, which
+ * ThreadSanitizer knows nothing of. */
 __attribute__((no_sanitize_thread)) static bool is_zero(const char *page)
 {
     const uint64_t *word = (const uint64_t *)page;
@@ -82,7 +84,8 @@ static ssize_t write_at(int fd, const char *bytes, size_t size, size_t offset)
 
 static bool map_over(char *at, size_t size, int fd, size_t offset)
 {
-    return syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == (long)(intptr_t)at;
+    return syscall(SYS_mmap, at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) ==
+           (long)(intptr_t)at;
 }
 
 /* Writes what isn't zero of a read-only piece to the file, which is all zero. */
@@ -115,8 +118,8 @@ static bool piece_export(struct mr_chunk *chunk, int fd, size_t offset, size_t s
     atomic_store_explicit(&busy_from, (uintptr_t)at, memory_order_relaxed);
     atomic_store_explicit(&busy_to, (uintptr_t)at + size, memory_order_relaxed);
     atomic_fetch_add_explicit(&epoch, 1, memory_order_acq_rel);
-    bool done = mprotect(at, size, PROT_READ) == 0 && piece_write(fd, at, size, offset) &&
-        map_over(at, size, fd, offset);
+    bool done =
+        mprotect(at, size, PROT_READ) == 0 && piece_write(fd, at, size, offset) && map_over(at, size, fd, offset);
     if (!done) {
         mr_log(MR_LOG_INFO, "%zu bytes at %p cannot be shared: %s", size, (void *)at, strerror(errno));
         mprotect(at, size, PROT_READ | PROT_WRITE);
@@ -176,7 +179,7 @@ CUresult mr_memory_export(uintptr_t address, struct mr_share_handle *out)
         struct mr_chunk *chunk = slab ? slab->chunk : MR_CONTAINER(record, struct mr_chunk, record);
         status = CUDA_ERROR_OUT_OF_MEMORY;
         if (chunk_export(chunk)) {
-            uint64_t value[3] = { found.base - chunk->base, found.size, (uint64_t)found.device->number };
+            uint64_t value[3] = {found.base - chunk->base, found.size, (uint64_t)found.device->number};
             mr_share_handle_make(&chunk->sharing->share, MR_SHARE_MEMORY, value, out);
             status = CUDA_SUCCESS;
         }
@@ -191,7 +194,8 @@ static struct mr_sharing *import_find(const struct mr_share_handle *handle)
     MR_HELD(&mr_memory_lock);
     for (struct mr_list *link = imports.next; link != &imports; link = link->next) {
         struct mr_sharing *sharing = MR_CONTAINER(link, struct mr_sharing, link);
-        if (memcmp(&sharing->share.token, &handle->token, sizeof handle->token) == 0 && sharing->offset == handle->value[0])
+        if (memcmp(&sharing->share.token, &handle->token, sizeof handle->token) == 0 &&
+            sharing->offset == handle->value[0])
             return sharing;
     }
     return NULL;
@@ -210,20 +214,29 @@ static CUresult import_map(struct mr_context *context, const struct mr_share_han
         mr_free(sharing);
         return CUDA_ERROR_MAP_FAILED;
     }
-    if (mmap((void *)chunk->base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from) == MAP_FAILED) {
+    if (mmap((void *)chunk->base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from) ==
+        MAP_FAILED) {
         mr_log(MR_LOG_INFO, "%zu bytes of another process cannot be mapped: %s", bytes, strerror(errno));
         mr_chunk_give(chunk, false);
         mr_free(sharing);
         return CUDA_ERROR_MAP_FAILED;
     }
-    *sharing = (struct mr_sharing){ .share = { .fd = -1, .token = handle->token }, .imported = true, .offset = offset, .opened = 1, .chunk = chunk,
-        .context = context };
+    *sharing = (struct mr_sharing){.share = {.fd = -1, .token = handle->token},
+                                   .imported = true,
+                                   .offset = offset,
+                                   .opened = 1,
+                                   .chunk = chunk,
+                                   .context = context};
     chunk->sharing = sharing;
     mr_list_init(&sharing->link);
     mr_list_append(&imports, &sharing->link);
     struct mr_device *theirs = handle->value[2] < MR_DEVICE_LIMIT ? mr_device_numbered((int)handle->value[2]) : NULL;
-    struct mr_allocation value = { .kind = MR_MEMORY_DEVICE, .base = chunk->base + shift, .size = size, .mapped = bytes - shift,
-        .context = context, .device = theirs ? theirs : context->device };
+    struct mr_allocation value = {.kind = MR_MEMORY_DEVICE,
+                                  .base = chunk->base + shift,
+                                  .size = size,
+                                  .mapped = bytes - shift,
+                                  .context = context,
+                                  .device = theirs ? theirs : context->device};
     mr_record_begin_foreign(&chunk->record, &value);
     *out = value.base;
     return CUDA_SUCCESS;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extents: address space for memory pools (extent.h tells what they are).
  *
- * Chunks of the space are found first fit; a run is followed by one chunk that stays inaccessible. Private memory that is decommitted is only
- * sealed, and the system is free to take it: a pool that releases memory at every synchronisation (the default threshold is 0) usually wants the
- * same again. */
+ * Chunks of the space are found first fit; a run is followed by one chunk that stays inaccessible. Private memory that
+ * is decommitted is only sealed, and the system is free to take it: a pool that releases memory at every
+ * synchronisation (the default threshold is 0) usually wants the same again. */
 #include "memory/extent.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static mr_lock lock = MR_LOCK_INIT(EXTENTS);                          /* guards 
 static _Atomic(struct mr_extent *) *table;    /* by chunk; written under the lock */
 static uint8_t *taken;                        /* by chunk; 1: in use, or the hole behind a run */
 static size_t chunks, first_free;
-static struct mr_list spare = { &spare, &spare };     /* records without address space */
+static struct mr_list spare = {&spare, &spare};     /* records without address space */
 
 /* Lock held. */
 static bool space_init(void)
@@ -166,7 +166,8 @@ void mr_extent_give(struct mr_extent *extent)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
     if (mmap((void *)extent->base, extent->size, PROT_NONE, flags, -1, 0) == MAP_FAILED) {
         /* The kernel has no room to split a mapping. The addresses are lost, private memory is not. */
-        mr_log(MR_LOG_WARN, "%zu bytes of a memory pool at %#zx cannot be unmapped: %s", extent->size, (size_t)extent->base, strerror(errno));
+        mr_log(MR_LOG_WARN, "%zu bytes of a memory pool at %#zx cannot be unmapped: %s", extent->size,
+               (size_t)extent->base, strerror(errno));
         if (!extent->is_file)
             madvise((void *)extent->base, extent->size, MADV_DONTNEED);
         return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extents: the pieces of address space that memory pools are made of; private to src/memory.
  *
- * Pools have address space of their own, reserved when the first pool grows and cut into chunks of 32 MiB. An extent is a run of chunks with one
- * chunk behind it that faults. Its chunks get and lose their memory one by one (commit, decommit). A table with a word per chunk tells the extent
- * of an address without a lock; extent records are never given back to the system, so a reader that loses a race sees an old record, and looks
- * again under its pool's lock.
+ * Pools have address space of their own, reserved when the first pool grows and cut into chunks of 32 MiB. An extent is
+ * a run of chunks with one chunk behind it that faults. Its chunks get and lose their memory one by one (commit,
+ * decommit). A table with a word per chunk tells the extent of an address without a lock; extent records are never
+ * given back to the system, so a reader that loses a race sees an old record, and looks again under its pool's lock.
  *
  * The memory is private, or that of a file without a name that a shareable pool owns (mempool_share.c). */
 #ifndef MR_MEMORY_EXTENT_H
@@ -40,16 +40,20 @@ struct mr_extent {
     unsigned levels;
 };
 
-/* Address space of `size` bytes (a multiple of the chunk), inaccessible, belonging to no pool yet. NULL if there is none. */
+/* Address space of `size` bytes (a multiple of the chunk), inaccessible, belonging to no pool yet. NULL if there is
+ * none. */
 struct mr_extent *mr_extent_take(size_t size) __attribute__((warn_unused_result));
 
-/* Puts `bytes` of a file, from `offset` on, at the extent's start: accessible, or not yet. False if the system refuses. */
-bool mr_extent_map(struct mr_extent *extent, int file, size_t offset, size_t bytes, bool accessible) __attribute__((warn_unused_result));
+/* Puts `bytes` of a file, from `offset` on, at the extent's start: accessible, or not yet. False if the system refuses.
+ */
+bool mr_extent_map(struct mr_extent *extent, int file, size_t offset, size_t bytes, bool accessible)
+    __attribute__((warn_unused_result));
 
 /* Makes a range accessible. Contents are undefined. False when memory or mappings are short. */
 bool mr_extent_commit(struct mr_extent *extent, size_t start, size_t bytes) __attribute__((warn_unused_result));
 
-/* Makes it inaccessible again. Private pages stay as long as the system doesn't need them; a file's are for its owner to give back. */
+/* Makes it inaccessible again. Private pages stay as long as the system doesn't need them; a file's are for its owner
+ * to give back. */
 void mr_extent_decommit(struct mr_extent *extent, size_t start, size_t bytes);
 
 /* Gives it back, with all its memory. It is in no list. */

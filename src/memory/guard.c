@@ -62,19 +62,25 @@ void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
     uintptr_t end = chunk->base + chunk->mapped - chunk->guard_tail;
     size_t first = 0, count = changed(end, chunk->guard_tail, &first), size = end - base;
     if (count)
-        mr_log(MR_LOG_WARN, "%zu bytes behind the allocation of %zu bytes at %#zx were written to, "
-            "the first %zu bytes behind its end; seen when it was freed",
-            count, size, (size_t)base, first);
+        mr_log(MR_LOG_WARN,
+               "%zu bytes behind the allocation of %zu bytes at %#zx were written to, "
+               "the first %zu bytes behind its end; seen when it was freed",
+               count, size, (size_t)base, first);
     count = changed(chunk->base, base - chunk->base, &first);
     if (count)
-        mr_log(MR_LOG_WARN, "%zu bytes before the allocation of %zu bytes at %#zx were written to, "
-            "the first %zu bytes before it; seen when it was freed",
-            count, size, (size_t)base, (size_t)(base - chunk->base - first));
+        mr_log(MR_LOG_WARN,
+               "%zu bytes before the allocation of %zu bytes at %#zx were written to, "
+               "the first %zu bytes before it; seen when it was freed",
+               count, size, (size_t)base, (size_t)(base - chunk->base - first));
 }
 
 /* ---- where an address is ---- */
 
-struct nearest { uintptr_t address, base; size_t size, distance; bool freed, found; };
+struct nearest {
+    uintptr_t address, base;
+    size_t size, distance;
+    bool freed, found;
+};
 
 static void consider(struct nearest *nearest, uintptr_t base, size_t size, bool freed)
 {
@@ -84,7 +90,7 @@ static void consider(struct nearest *nearest, uintptr_t base, size_t size, bool 
     size_t distance = address < base ? base - address : address - base < size ? 0 : address - base - size + 1;
     if (nearest->found && (distance > nearest->distance || (distance == nearest->distance && freed)))
         return;
-    *nearest = (struct nearest){ address, base, size, distance, freed, true };
+    *nearest = (struct nearest){address, base, size, distance, freed, true};
 }
 
 static void consider_chunk(struct nearest *nearest, struct mr_chunk *chunk)
@@ -118,15 +124,16 @@ static void consider_zone(struct nearest *nearest, const struct mr_zone *zone)
 
 void mr_memory_describe(uintptr_t address, char *text, size_t room)
 {
-    struct nearest nearest = { .address = address };
+    struct nearest nearest = {.address = address};
     *text = '\0';
     if (mr_extents_have(address)) {
         snprintf(text, room, ", where no pool has memory");
         return;
     }
     if (mr_mapping_reserved(address)) {
-        snprintf(text, room, mr_mapping_record(address) ? ", mapped memory without the right to that" :
-            ", among reserved addresses without memory");
+        snprintf(text, room,
+                 mr_mapping_record(address) ? ", mapped memory without the right to that"
+                                            : ", among reserved addresses without memory");
         return;
     }
     mr_lock_take(&mr_memory_lock);
@@ -142,5 +149,5 @@ void mr_memory_describe(uintptr_t address, char *text, size_t room)
     else if (nearest.distance)
         snprintf(where, sizeof where, "%zu bytes behind the end of", nearest.distance - 1);
     snprintf(text, room, ", %s an allocation of %zu bytes at %#zx%s", where, nearest.size, (size_t)nearest.base,
-        nearest.freed ? " that was freed" : "");
+             nearest.freed ? " that was freed" : "");
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding stray accesses: MILLRACE_GUARD, and the words for an address where nothing is; private to src/memory except for mr_memory_describe (memory.h).
+/* Finding stray accesses: MILLRACE_GUARD, and the words for an address where nothing is; private to src/memory except
+ * for mr_memory_describe (memory.h).
  *
  * With the setting, an allocation's end is the end of its pages, so that the next byte faults. What its alignment
  * leaves free behind it, and what is left of its first page before it, is filled with a pattern that is looked at when
@@ -23,7 +24,8 @@ bool mr_guard_on(void);
  * bytes from the chunk's base. 0 without the setting. */
 size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t size);
 
-/* The allocation of `size` bytes at `base`, the chunk's, is about to be freed: a log line if the pattern is no longer what it was. */
+/* The allocation of `size` bytes at `base`, the chunk's, is about to be freed: a log line if the pattern is no longer
+ * what it was. */
 void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base);
 
 #endif

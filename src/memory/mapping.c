@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses and mappings of virtual memory management.
  *
- * A zone of address space is reserved at the first call. It has a table with one word per unit of 2 MiB: the record of the mapping that
- * covers the unit, or zero. So the mapping of an address is one shift and one load, and readers take no lock: records are never
- * freed, and their version tells a reader that it raced (memory.c). Reservations are a sorted array; only the calls that
- * change it look there. */
+ * A zone of address space is reserved at the first call. It has a table with one word per unit of 2 MiB: the record of
+ * the mapping that covers the unit, or zero. So the mapping of an address is one shift and one load, and readers take
+ * no lock: records are never freed, and their version tells a reader that it raced (memory.c). Reservations are a
+ * sorted array; only the calls that change it look there. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -25,7 +25,9 @@ struct mr_mapping {
     unsigned host_right;           /* CUmemAccess_flags */
 };
 
-struct range { uintptr_t start, end; };
+struct range {
+    uintptr_t start, end;
+};
 
 /* Under mr_vmm_lock, except for the reads of `zone_ready`, the borders and the table. */
 static _Atomic bool zone_ready;
@@ -69,7 +71,8 @@ bool mr_mapping_reserved(uintptr_t address)
 
 bool mr_mapping_touches(uintptr_t start, size_t size)
 {
-    return atomic_load_explicit(&zone_ready, memory_order_acquire) && start < zone_end && (start >= zone_base || zone_base - start < size);
+    return atomic_load_explicit(&zone_ready, memory_order_acquire) && start < zone_end &&
+           (start >= zone_base || zone_base - start < size);
 }
 
 static _Atomic(struct mr_mapping *) *word_of(uintptr_t address)
@@ -131,7 +134,8 @@ static uintptr_t find_free(size_t size, size_t alignment)
 {
     uintptr_t from = zone_base;
     for (size_t i = 0; i <= reservation_count; i++) {
-        uintptr_t start = (from + alignment - 1) & ~(alignment - 1), end = i < reservation_count ? reservations[i].start : zone_end;
+        uintptr_t start = (from + alignment - 1) & ~(alignment - 1),
+                  end = i < reservation_count ? reservations[i].start : zone_end;
         if (start >= from && start <= end && size <= end - start)
             return start;
         if (i < reservation_count)
@@ -146,13 +150,14 @@ CUresult mr_vmm_reserve(size_t size, size_t alignment, uintptr_t hint, uintptr_t
     if (alignment < MR_VMM_UNIT)
         alignment = MR_VMM_UNIT;
     mr_lock_take(&mr_vmm_lock);
-    if ((zone_ready || zone_make()) && mr_array_reserve((void **)&reservations, &reservation_room, reservation_count + 1, sizeof *reservations)) {
+    if ((zone_ready || zone_make()) &&
+        mr_array_reserve((void **)&reservations, &reservation_room, reservation_count + 1, sizeof *reservations)) {
         bool at_hint = hint && hint % alignment == 0 && is_free(hint, size);
         uintptr_t start = at_hint ? hint : find_free(size, alignment);
         if (start) {
             size_t at = position(start);
             memmove(reservations + at + 1, reservations + at, (reservation_count - at) * sizeof *reservations);
-            reservations[at] = (struct range){ start, start + size };
+            reservations[at] = (struct range){start, start + size};
             reservation_count++;
             *out = start;
             status = CUDA_SUCCESS;
@@ -237,7 +242,8 @@ static CUresult map(uintptr_t start, size_t size, size_t offset, CUmemGenericAll
     if (!memory)
         return CUDA_ERROR_INVALID_VALUE;
     if (offset || size != memory->size) {
-        mr_call_log(MR_LOG_INFO, "%zu bytes from %zu on; memory is mapped as a whole, which is %zu bytes", size, offset, memory->size);
+        mr_call_log(MR_LOG_INFO, "%zu bytes from %zu on; memory is mapped as a whole, which is %zu bytes", size, offset,
+                    memory->size);
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (!is_covered(start, size))
@@ -254,8 +260,12 @@ static CUresult map(uintptr_t start, size_t size, size_t offset, CUmemGenericAll
     memory->uses++;
     mapping->memory = memory;
     mapping->host_right = CU_MEM_ACCESS_FLAGS_PROT_NONE;
-    struct mr_allocation value = { .kind = memory->device ? MR_MEMORY_MAPPED : MR_MEMORY_MAPPED_HOST, .base = start, .size = size,
-        .mapped = size, .id = mr_memory_next_id(), .device = memory->device ? memory->device : mr_device_get(0) };
+    struct mr_allocation value = {.kind = memory->device ? MR_MEMORY_MAPPED : MR_MEMORY_MAPPED_HOST,
+                                  .base = start,
+                                  .size = size,
+                                  .mapped = size,
+                                  .id = mr_memory_next_id(),
+                                  .device = memory->device ? memory->device : mr_device_get(0)};
     mr_record_write(&mapping->record, &value);
     table_set(start, size, mapping);
     return CUDA_SUCCESS;
@@ -269,10 +279,10 @@ CUresult mr_vmm_map(uintptr_t start, size_t size, size_t offset, CUmemGenericAll
     return status;
 }
 
-/* Calls `visit` for each mapping in a reserved range, and counts them. CUDA_ERROR_INVALID_VALUE, before any call, unless the range consists of
- * whole mappings and holes. Lock held. */
+/* Calls `visit` for each mapping in a reserved range, and counts them. CUDA_ERROR_INVALID_VALUE, before any call,
+ * unless the range consists of whole mappings and holes. Lock held. */
 static CUresult each_mapping(uintptr_t start, size_t size, CUresult (*visit)(struct mr_mapping *mapping, void *data),
-    void *data, size_t *count)
+                             void *data, size_t *count)
 {
     MR_HELD(&mr_vmm_lock);
     CUresult status = CUDA_SUCCESS;
@@ -375,7 +385,10 @@ static int protection_of(const struct mr_mapping *mapping)
     return all ? PROT_READ : PROT_NONE;
 }
 
-struct wish { const CUmemAccessDesc *descriptions; size_t count; };
+struct wish {
+    const CUmemAccessDesc *descriptions;
+    size_t count;
+};
 
 static CUresult access_one(struct mr_mapping *mapping, void *data)
 {
@@ -422,7 +435,7 @@ static CUresult check_rights(uintptr_t start, size_t size, struct wish *wish)
 
 CUresult mr_vmm_set_access(uintptr_t start, size_t size, const CUmemAccessDesc *descriptions, size_t count)
 {
-    struct wish wish = { descriptions, count };
+    struct wish wish = {descriptions, count};
     size_t mappings;
     mr_lock_take(&mr_vmm_lock);
     CUresult status = check_rights(start, size, &wish);
@@ -455,6 +468,6 @@ bool mr_vmm_properties_at(uintptr_t address, CUmemAllocationProp *out)
 void mr_vmm_statistics_get(struct mr_vmm_statistics *out)
 {
     mr_lock_take(&mr_vmm_lock);
-    *out = (struct mr_vmm_statistics){ mr_physical_count(), mapping_count, reservation_count };
+    *out = (struct mr_vmm_statistics){mr_physical_count(), mapping_count, reservation_count};
     mr_lock_drop(&mr_vmm_lock);
 }

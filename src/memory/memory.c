@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocations: totals, records, and finding the record of an address.
  *
- * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in, and stops
- * being one when the record's size goes back to zero. Readers copy a record between two looks at its version, so that a lookup
- * that races with a free sees the allocation as it was, or none. */
+ * A chunk of address space (zone.c) or a slot of a slab (pack.c) becomes an allocation when its record is filled in,
+ * and stops being one when the record's size goes back to zero. Readers copy a record between two looks at its version,
+ * so that a lookup that races with a free sees the allocation as it was, or none. */
 #include "memory/memory.h"
 
 #include <string.h>
@@ -44,8 +44,9 @@ uint64_t mr_memory_next_id(void)
 
 static bool is_device_kind(enum mr_memory_kind kind)
 {
-    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE || kind == MR_MEMORY_ARRAY || kind == MR_MEMORY_POOL ||
-           kind == MR_MEMORY_PARTING || kind == MR_MEMORY_GRAPH || kind == MR_MEMORY_GRAPH_RESERVED;
+    return kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_MODULE ||
+           kind == MR_MEMORY_ARRAY || kind == MR_MEMORY_POOL || kind == MR_MEMORY_PARTING || kind == MR_MEMORY_GRAPH ||
+           kind == MR_MEMORY_GRAPH_RESERVED;
 }
 
 bool mr_memory_init(void)
@@ -215,8 +216,8 @@ static void cache_drop(void)
     mr_chunks_trim(true, 0);
 }
 
-/* Keeps what is cached, together with what is in use, below both limits; of open memory, which the system can't take back, only a quarter.
- * Lock held. */
+/* Keeps what is cached, together with what is in use, below both limits; of open memory, which the system can't take
+ * back, only a quarter. Lock held. */
 static void hold_cache_down(void)
 {
     MR_HELD(&mr_memory_lock);
@@ -228,7 +229,8 @@ static void hold_cache_down(void)
 }
 
 /* Address space for an allocation: own pages as a rule, a slot of a slab when mappings are many. Lock held. */
-static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind kind, size_t size, uintptr_t *base, size_t *mapped)
+static struct mr_record *space_take(struct mr_zone *zone, enum mr_memory_kind kind, size_t size, uintptr_t *base,
+                                    size_t *mapped)
 {
     MR_HELD(&mr_memory_lock);
     struct mr_record *record;
@@ -278,17 +280,18 @@ static void space_give(struct mr_record *record, uintptr_t base, size_t mapped)
 }
 
 /* `context` is NULL for memory that no context owns. */
-static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct mr_context *context, enum mr_memory_kind kind, size_t size,
-    unsigned flags, uintptr_t *out)
+static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct mr_context *context,
+                         enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
 {
     size_t rounded = (size + mr_page_size - 1) & ~(mr_page_size - 1);
-    struct mr_allocation value = { .kind = kind, .size = size, .flags = flags, .context = context, .device = device };
+    struct mr_allocation value = {.kind = kind, .size = size, .flags = flags, .context = context, .device = device};
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&mr_memory_lock);
     if (!size) {
         status = CUDA_ERROR_INVALID_VALUE;
     } else if (context && atomic_load_explicit(&context->destroyed, memory_order_acquire)) {
-        status = CUDA_ERROR_CONTEXT_IS_DESTROYED; /* what the context had may be released already: nobody would free this */
+        status =
+            CUDA_ERROR_CONTEXT_IS_DESTROYED; /* what the context had may be released already: nobody would free this */
     } else if (rounded >= size && charge(device, kind, rounded)) {
         struct mr_record *record = space_take(zone, kind, size, &value.base, &value.mapped);
         if (!record) {
@@ -315,17 +318,20 @@ static CUresult allocate(struct mr_zone *zone, struct mr_device *device, struct 
     return status;
 }
 
-CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+CUresult mr_memory_allocate(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
+                            uintptr_t *out)
 {
     return allocate(&main_zone, context->device, context, kind, size, flags, out);
 }
 
-CUresult mr_memory_allocate_unowned(struct mr_device *device, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+CUresult mr_memory_allocate_unowned(struct mr_device *device, enum mr_memory_kind kind, size_t size, unsigned flags,
+                                    uintptr_t *out)
 {
     return allocate(&main_zone, device, NULL, kind, size, flags, out);
 }
 
-CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out)
+CUresult mr_memory_allocate_low(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
+                                uintptr_t *out)
 {
     bool ready;
     mr_lock_take(&mr_memory_lock);
@@ -357,7 +363,8 @@ static CUresult release_at(uintptr_t base, enum mr_memory_kind kind, const struc
     CUresult status = CUDA_ERROR_INVALID_VALUE;
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(base, &slab);
-    if (record && mr_record_read(record, &found) && found.base == base && found.kind == kind && (!owner || found.context == owner)) {
+    if (record && mr_record_read(record, &found) && found.base == base && found.kind == kind &&
+        (!owner || found.context == owner)) {
         release(record, &found);
         status = CUDA_SUCCESS;
     }
@@ -415,7 +422,9 @@ CUresult mr_memory_graph_reserve(struct mr_context *context, size_t size, uintpt
 void mr_memory_graph_lend(uintptr_t base, uint64_t id, bool out, size_t size)
 {
     struct mr_slab *slab;
-    if (!change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH, out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED) || !out)
+    if (!change_kind(base, id, out ? MR_MEMORY_GRAPH_RESERVED : MR_MEMORY_GRAPH,
+                     out ? MR_MEMORY_GRAPH : MR_MEMORY_GRAPH_RESERVED) ||
+        !out)
         return;
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(base, &slab);
@@ -488,7 +497,8 @@ bool mr_memory_set_sync_memops(uintptr_t address, bool on)
         return mr_mempool_set_sync_memops(address, on);
     mr_lock_take(&mr_memory_lock);
     struct mr_record *record = record_at(address, &slab);
-    if (record && mr_record_read(record, &found) && address - found.base < found.size && !mr_allocation_is_mapped(&found)) {
+    if (record && mr_record_read(record, &found) && address - found.base < found.size &&
+        !mr_allocation_is_mapped(&found)) {
         STORE(sync_memops, on);
         done = true;
     }
@@ -498,10 +508,11 @@ bool mr_memory_set_sync_memops(uintptr_t address, bool on)
 
 bool mr_memory_touches_space(uintptr_t start, size_t size)
 {
-    struct mr_zone *zones[] = { &main_zone, &low_zone };
-    _Atomic bool *ready[] = { &main_ready, &low_ready };
+    struct mr_zone *zones[] = {&main_zone, &low_zone};
+    _Atomic bool *ready[] = {&main_ready, &low_ready};
     for (int i = 0; i < 2; i++)
-        if (atomic_load_explicit(ready[i], memory_order_acquire) && start < zones[i]->end && zones[i]->base - start < size)
+        if (atomic_load_explicit(ready[i], memory_order_acquire) && start < zones[i]->end &&
+            zones[i]->base - start < size)
             return true;
     uintptr_t base = atomic_load_explicit(&mr_extents_base, memory_order_acquire);
     uintptr_t end = atomic_load_explicit(&mr_extents_end, memory_order_relaxed);
@@ -525,7 +536,7 @@ void mr_memory_trim(void)
 void mr_memory_statistics_get(struct mr_memory_statistics *out)
 {
     mr_lock_take(&mr_memory_lock);
-    *out = (struct mr_memory_statistics){ cached(), live, packed };
+    *out = (struct mr_memory_statistics){cached(), live, packed};
     mr_lock_drop(&mr_memory_lock);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory pools: making and ending, attributes, the default and the current pools, growing and giving memory back.
  *
- * A pool gives memory back when the program trims it, when a thread has waited for a stream, an event or a context and the pool holds more than its
- * threshold (mr_mempools_settle), and when memory is short. Only whole extents that nothing uses can go.
+ * A pool gives memory back when the program trims it, when a thread has waited for a stream, an event or a context and
+ * the pool holds more than its threshold (mr_mempools_settle), and when memory is short. Only whole extents that
+ * nothing uses can go.
  *
- * A destroyed pool lives on until nothing in it is live or waiting. Nobody is told when a fence is passed, so such a pool ends at the
- * next occasion: a wait of some thread, or memory being short. */
+ * A destroyed pool lives on until nothing in it is live or waiting. Nobody is told when a fence is passed, so such a
+ * pool ends at the next occasion: a wait of some thread, or memory being short. */
 #include "memory/mempool.h"
 
 #include <assert.h>
@@ -27,7 +28,7 @@ mr_lock mr_mempools_lock = MR_LOCK_INIT(MEMPOOLS);
 _Atomic uint32_t mr_mempools_slack;
 const struct mr_mark_hooks *mr_mark_hooks;
 
-static struct mr_list all = { &all, &all };                               /* under mr_mempools_lock */
+static struct mr_list all = {&all, &all};                               /* under mr_mempools_lock */
 static _Atomic(struct mr_mempool *) defaults[PLACES][2], current[PLACES][2];   /* written under mr_mempools_lock */
 
 void mr_mempool_set_hooks(const struct mr_mark_hooks *hooks)
@@ -156,19 +157,38 @@ bool mr_mempool_is_in_use(struct mr_mempool *pool)
     return used;
 }
 
-CUmemoryPool mr_mempool_handle(const struct mr_mempool *pool) { return pool->name; }
-const CUmemPoolProps *mr_mempool_properties(const struct mr_mempool *pool) { return &pool->properties; }
-bool mr_mempool_is_imported(const struct mr_mempool *pool) { return pool->imported; }
-bool mr_mempool_is_default(const struct mr_mempool *pool) { return pool->is_default; }
-struct mr_device *mr_mempool_device(const struct mr_mempool *pool) { return pool->device; }
+CUmemoryPool mr_mempool_handle(const struct mr_mempool *pool)
+{
+    return pool->name;
+}
+const CUmemPoolProps *mr_mempool_properties(const struct mr_mempool *pool)
+{
+    return &pool->properties;
+}
+bool mr_mempool_is_imported(const struct mr_mempool *pool)
+{
+    return pool->imported;
+}
+bool mr_mempool_is_default(const struct mr_mempool *pool)
+{
+    return pool->is_default;
+}
+struct mr_device *mr_mempool_device(const struct mr_mempool *pool)
+{
+    return pool->device;
+}
 
 static unsigned place_of(const CUmemLocation *location)
 {
     switch (location->type) {
-    case CU_MEM_LOCATION_TYPE_DEVICE: return (unsigned)location->id % MR_DEVICE_LIMIT;
-    case CU_MEM_LOCATION_TYPE_HOST_NUMA: return PLACE_NODE + (unsigned)location->id % NODES;
-    case CU_MEM_LOCATION_TYPE_HOST: return PLACE_HOST;
-    default: return PLACE_NONE;
+    case CU_MEM_LOCATION_TYPE_DEVICE:
+        return (unsigned)location->id % MR_DEVICE_LIMIT;
+    case CU_MEM_LOCATION_TYPE_HOST_NUMA:
+        return PLACE_NODE + (unsigned)location->id % NODES;
+    case CU_MEM_LOCATION_TYPE_HOST:
+        return PLACE_HOST;
+    default:
+        return PLACE_NONE;
     }
 }
 
@@ -183,10 +203,12 @@ struct mr_mempool *mr_mempool_default(const CUmemLocation *location, CUmemAlloca
     struct mr_mempool *pool = atomic_load_explicit(at, memory_order_acquire);
     if (pool)
         return pool;
-    CUmemPoolProps properties = { .allocType = type, .location = *location };
+    CUmemPoolProps properties = {.allocType = type, .location = *location};
     mr_lock_take(&mr_mempools_lock);
     pool = atomic_load_explicit(at, memory_order_relaxed);
-    if (!pool && (pool = pool_new(&properties, location->type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(location->id) : NULL)) != NULL) {
+    if (!pool &&
+        (pool = pool_new(&properties,
+                         location->type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(location->id) : NULL)) != NULL) {
         pool->is_default = true;
         atomic_store_explicit(at, pool, memory_order_release);
     }
@@ -196,7 +218,8 @@ struct mr_mempool *mr_mempool_default(const CUmemLocation *location, CUmemAlloca
 
 struct mr_mempool *mr_mempool_current(const CUmemLocation *location, CUmemAllocationType type)
 {
-    struct mr_mempool *pool = atomic_load_explicit(&current[place_of(location)][is_managed(type)], memory_order_acquire);
+    struct mr_mempool *pool =
+        atomic_load_explicit(&current[place_of(location)][is_managed(type)], memory_order_acquire);
     return pool ? pool : mr_mempool_default(location, type);
 }
 
@@ -204,7 +227,8 @@ void mr_mempool_set_current(struct mr_mempool *pool)
 {
     const CUmemPoolProps *properties = &pool->properties;
     mr_lock_take(&mr_mempools_lock);
-    atomic_store_explicit(&current[place_of(&properties->location)][is_managed(properties->allocType)], pool, memory_order_release);
+    atomic_store_explicit(&current[place_of(&properties->location)][is_managed(properties->allocType)], pool,
+                          memory_order_release);
     mr_lock_drop(&mr_mempools_lock);
 }
 
@@ -215,14 +239,30 @@ uint64_t mr_mempool_get(struct mr_mempool *pool, CUmemPool_attribute attribute)
     uint64_t value = 0;
     mr_lock_take(&pool->lock);
     switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: value = pool->reuse_events; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: value = pool->reuse_opportunistic; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: value = pool->reuse_internal; break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: value = pool->threshold; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: value = pool->reserved; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: value = pool->reserved_high; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: value = pool->used; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: value = pool->used_high; break;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        value = pool->reuse_events;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        value = pool->reuse_opportunistic;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        value = pool->reuse_internal;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        value = pool->threshold;
+        break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
+        value = pool->reserved;
+        break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+        value = pool->reserved_high;
+        break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+        value = pool->used;
+        break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        value = pool->used_high;
+        break;
     }
     mr_lock_drop(&pool->lock);
     return value;
@@ -232,14 +272,27 @@ void mr_mempool_set(struct mr_mempool *pool, CUmemPool_attribute attribute, uint
 {
     mr_lock_take(&pool->lock);
     switch (attribute) {
-    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: pool->reuse_events = value != 0; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: pool->reuse_opportunistic = value != 0; break;
-    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: pool->reuse_internal = value != 0; break;
-    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: pool->threshold = value; break;
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: pool->reserved_high = pool->reserved; break;
-    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: pool->used_high = pool->used; break;
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES:
+        pool->reuse_events = value != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
+        pool->reuse_opportunistic = value != 0;
+        break;
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
+        pool->reuse_internal = value != 0;
+        break;
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+        pool->threshold = value;
+        break;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
+        pool->reserved_high = pool->reserved;
+        break;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+        pool->used_high = pool->used;
+        break;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: break;
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
+        break;
     }
     mr_mempool_note_slack(pool);
     mr_lock_drop(&pool->lock);
@@ -271,7 +324,8 @@ static void release_idle(struct mr_mempool *pool, size_t keep)
     while (pool->reserved > keep && (block = mr_blocks_find_idle(pool)) != NULL) {
         struct mr_extent *extent = block->extent;
         size_t wanted = (pool->reserved - keep + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK;
-        uint32_t start, chunks = mr_blocks_drain(pool, block, wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX, &start);
+        uint32_t start,
+            chunks = mr_blocks_drain(pool, block, wanted < UINT32_MAX ? (uint32_t)wanted : UINT32_MAX, &start);
         size_t bytes = chunks * MR_EXTENT_CHUNK;
         if (!chunks)
             return;
@@ -333,8 +387,8 @@ CUresult mr_mempool_grow(struct mr_mempool *pool, uint32_t count)
         empty = mr_blocks_find_empty(pool, count, &chunks);
         bytes = chunks * MR_EXTENT_CHUNK;
         if (!empty || !charge(pool, bytes)) {
-            mr_log(MR_LOG_INFO, "a memory pool that has %zu bytes (at most %zu, 0: no limit) cannot grow by %zu", pool->reserved,
-                pool->properties.maxSize, bytes);
+            mr_log(MR_LOG_INFO, "a memory pool that has %zu bytes (at most %zu, 0: no limit) cannot grow by %zu",
+                   pool->reserved, pool->properties.maxSize, bytes);
             return CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
@@ -356,9 +410,9 @@ CUresult mr_mempool_grow(struct mr_mempool *pool, uint32_t count)
 void mr_mempool_note_slack(struct mr_mempool *pool)
 {
     MR_HELD(&pool->lock);
-    bool slack = pool->waiting_count
-                     ? pool->reserved > pool->threshold || pool->destroyed || pool->imported || !pool->reuse_opportunistic
-                     : pool->reserved > pool->threshold && !pool->imported && mr_blocks_find_idle(pool);
+    bool slack = pool->waiting_count ? pool->reserved > pool->threshold || pool->destroyed || pool->imported ||
+                                           !pool->reuse_opportunistic
+                                     : pool->reserved > pool->threshold && !pool->imported && mr_blocks_find_idle(pool);
     if (slack == pool->slack)
         return;
     pool->slack = slack;
@@ -435,7 +489,8 @@ struct mr_mempool *mr_mempool_lock_at(uintptr_t address, struct mr_extent **exte
     if (!pool)
         return NULL;
     mr_lock_take(&pool->lock);
-    if (atomic_load_explicit(&(*extent)->pool, memory_order_relaxed) == pool && address - (*extent)->base < (*extent)->size)
+    if (atomic_load_explicit(&(*extent)->pool, memory_order_relaxed) == pool &&
+        address - (*extent)->base < (*extent)->size)
         return pool;
     mr_lock_drop(&pool->lock);
     return NULL;
@@ -485,7 +540,7 @@ void mr_mempool_facts_get(uintptr_t address, struct mr_mempool_facts *out)
     struct mr_extent *extent;
     struct mr_mempool *pool = mr_mempool_lock_at(address, &extent);
     struct mr_block *block = pool ? mr_block_around(extent, address) : NULL;
-    *out = (struct mr_mempool_facts){ 0 };
+    *out = (struct mr_mempool_facts){0};
     if (block) {
         out->pool = pool->name;
         out->handle_types = pool->imported ? CU_MEM_HANDLE_TYPE_NONE : pool->properties.handleTypes;
@@ -501,7 +556,7 @@ void mr_mempool_facts_get(uintptr_t address, struct mr_mempool_facts *out)
 void mr_mempool_statistics_get(struct mr_mempool *pool, struct mr_mempool_statistics *out)
 {
     size_t waiting = 0, live = 0, used = 0, reserved = 0;
-    *out = (struct mr_mempool_statistics){ 0 };
+    *out = (struct mr_mempool_statistics){0};
     mr_lock_take(&pool->lock);
     for (struct mr_list *link = pool->extents.next; link != &pool->extents; link = link->next) {
         struct mr_extent *extent = MR_CONTAINER(link, struct mr_extent, link);
@@ -510,9 +565,11 @@ void mr_mempool_statistics_get(struct mr_mempool *pool, struct mr_mempool_statis
         for (struct mr_block *block = extent->at[0], *before = NULL; block; before = block, block = block->after) {
             if (block->start != at || block->before != before || extent->at[at] != block || block->extent != extent)
                 abort();
-            if (before && before->state == block->state && (block->state == MR_BLOCK_FREE || block->state == MR_BLOCK_EMPTY))
+            if (before && before->state == block->state &&
+                (block->state == MR_BLOCK_FREE || block->state == MR_BLOCK_EMPTY))
                 abort();
-            if (block->state == MR_BLOCK_EMPTY && (block->start % MR_CHUNK_GRANULES || block->count % MR_CHUNK_GRANULES))
+            if (block->state == MR_BLOCK_EMPTY &&
+                (block->start % MR_CHUNK_GRANULES || block->count % MR_CHUNK_GRANULES))
                 abort();
             at += block->count;
             used += block->state == MR_BLOCK_LIVE ? block->size : 0;
@@ -523,7 +580,8 @@ void mr_mempool_statistics_get(struct mr_mempool *pool, struct mr_mempool_statis
         if (at != extent->size / MR_GRANULE)
             abort();
     }
-    if (live != pool->live_count || waiting != pool->waiting_count || used != pool->used || (reserved != pool->reserved && !pool->imported))
+    if (live != pool->live_count || waiting != pool->waiting_count || used != pool->used ||
+        (reserved != pool->reserved && !pool->imported))
         abort();
     out->live = live;
     out->waiting = waiting;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of memory pools: taking, freeing, splitting, joining, finding.
  *
- * Free blocks are in bins by size, newest last; a bitmap tells which bins have any, so taking and freeing cost the same however many
- * there are. Waiting blocks are in two lists at once: their stream's lane, where that stream looks first, and the pool's list by age, from which
- * they are freed as their fences are passed. Neighbours that are both free, or both wait for the same stream, are joined.
+ * Free blocks are in bins by size, newest last; a bitmap tells which bins have any, so taking and freeing cost the same
+ * however many there are. Waiting blocks are in two lists at once: their stream's lane, where that stream looks first,
+ * and the pool's list by age, from which they are freed as their fences are passed. Neighbours that are both free, or
+ * both wait for the same stream, are joined.
  *
- * The block of an inner address is found by walking back to the last granule where a block starts, in a bitmap with summaries above it. */
+ * The block of an inner address is found by walking back to the last granule where a block starts, in a bitmap with
+ * summaries above it. */
 #include <assert.h>
 
 #include "base/log.h"
@@ -243,7 +245,8 @@ static struct mr_block *take_free(struct mr_mempool *pool, uint32_t count)
     unsigned bin = bin_of(count);
     struct mr_block *found = NULL;
     int looked = 0;
-    for (struct mr_list *link = pool->bins[bin].prev; link != &pool->bins[bin] && looked < BIN_SEARCH; link = link->prev, looked++) {
+    for (struct mr_list *link = pool->bins[bin].prev; link != &pool->bins[bin] && looked < BIN_SEARCH;
+         link = link->prev, looked++) {
         struct mr_block *block = MR_CONTAINER(link, struct mr_block, link);
         if (block->count >= count && (!found || block->count < found->count))
             found = block;
@@ -262,7 +265,8 @@ static struct mr_block *take_free(struct mr_mempool *pool, uint32_t count)
     return found;
 }
 
-/* Cuts what is more than `count` off a block that is in no list; the rest, or NULL if there is none, or memory is short. */
+/* Cuts what is more than `count` off a block that is in no list; the rest, or NULL if there is none, or memory is
+ * short. */
 static struct mr_block *cut(struct mr_mempool *pool, struct mr_block *block, uint32_t count)
 {
     struct mr_block *rest = block->count > count ? block_new(pool) : NULL;
@@ -273,7 +277,7 @@ static struct mr_block *cut(struct mr_mempool *pool, struct mr_block *block, uin
     rest->count = block->count - count;
     rest->before = block;
     rest->after = block->after;
-    rest->fence = (struct mr_fence){ 0 };
+    rest->fence = (struct mr_fence){0};
     if (block->after)
         block->after->before = rest;
     block->after = rest;
@@ -288,7 +292,7 @@ static void fence_drop(struct mr_fence *fence)
 {
     if (fence->mark)
         mr_mark_hooks->drop(fence->mark);
-    *fence = (struct mr_fence){ 0 };
+    *fence = (struct mr_fence){0};
 }
 
 static bool is_later(uint32_t one, uint32_t other)
@@ -394,7 +398,8 @@ static struct mr_block *find_own(struct mr_mempool *pool, uint64_t stream, uint3
     int looked = 0;
     if (!lane)
         return NULL;
-    for (struct mr_list *link = lane->blocks.prev; link != &lane->blocks && looked < LANE_SEARCH; link = link->prev, looked++) {
+    for (struct mr_list *link = lane->blocks.prev; link != &lane->blocks && looked < LANE_SEARCH;
+         link = link->prev, looked++) {
         found = better(found, MR_CONTAINER(link, struct mr_block, link), count);
         if (found && found->count == count)
             break;
@@ -415,7 +420,8 @@ static struct mr_block *find_waiting(struct mr_mempool *pool, uint32_t count, co
 {
     struct mr_block *found = NULL;
     int looked = 0;
-    for (struct mr_list *link = pool->waiting.next; link != &pool->waiting && looked < VIEW_SEARCH; link = link->next, looked++) {
+    for (struct mr_list *link = pool->waiting.next; link != &pool->waiting && looked < VIEW_SEARCH;
+         link = link->next, looked++) {
         struct mr_block *block = MR_CONTAINER(link, struct mr_block, age);
         if (block->count < count)
             continue;
@@ -459,7 +465,8 @@ static struct mr_block *from_waiting(struct mr_mempool *pool, struct mr_block *b
 }
 
 /* What an attempt finds without more memory. */
-static struct mr_block *find(struct mr_mempool *pool, uint32_t count, uint64_t stream, const struct mr_mempool_view *view, bool thorough)
+static struct mr_block *find(struct mr_mempool *pool, uint32_t count, uint64_t stream,
+                             const struct mr_mempool_view *view, bool thorough)
 {
     struct mr_block *block = from_waiting(pool, find_own(pool, stream, count), count);
     if (!block && pool->waiting_count && pool->reuse_opportunistic)
@@ -471,8 +478,8 @@ static struct mr_block *find(struct mr_mempool *pool, uint32_t count, uint64_t s
     return block;
 }
 
-CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stream, enum mr_mempool_effort effort, const struct mr_mempool_view *view,
-    struct mr_mempool_grant *out)
+CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stream, enum mr_mempool_effort effort,
+                             const struct mr_mempool_view *view, struct mr_mempool_grant *out)
 {
     size_t unit = pool->share ? mr_page_size : MR_GRANULE;
     size_t granules = (size / unit + (size % unit != 0)) * (unit / MR_GRANULE);
@@ -480,7 +487,7 @@ CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stre
     if (granules > UINT32_MAX / 2)
         return CUDA_ERROR_OUT_OF_MEMORY;
     uint32_t count = (uint32_t)granules;
-    *out = (struct mr_mempool_grant){ 0 };
+    *out = (struct mr_mempool_grant){0};
     mr_lock_take(&pool->lock);
     if (pool->destroyed) {
         mr_lock_drop(&pool->lock);
@@ -587,7 +594,7 @@ static bool add(struct mr_mempool *pool, struct mr_extent *extent, struct mr_blo
     block->start = 0;
     block->count = (uint32_t)(extent->size / MR_GRANULE);
     block->before = block->after = NULL;
-    block->fence = (struct mr_fence){ 0 };
+    block->fence = (struct mr_fence){0};
     start_set(extent, 0, block);
     mr_list_append(&pool->extents, &extent->link);
     atomic_store_explicit(&extent->pool, pool, memory_order_release);
@@ -666,7 +673,8 @@ struct mr_block *mr_blocks_find_idle(struct mr_mempool *pool)
 uint32_t mr_blocks_drain(struct mr_mempool *pool, struct mr_block *block, uint32_t most, uint32_t *start)
 {
     MR_HELD(&pool->lock);
-    uint32_t first = (block->start + MR_CHUNK_GRANULES - 1) / MR_CHUNK_GRANULES, end = (block->start + block->count) / MR_CHUNK_GRANULES;
+    uint32_t first = (block->start + MR_CHUNK_GRANULES - 1) / MR_CHUNK_GRANULES,
+             end = (block->start + block->count) / MR_CHUNK_GRANULES;
     if (end - first > most)
         first = end - most;
     bin_take(pool, block);

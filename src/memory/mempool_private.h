@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record of a memory pool and of its blocks; what the files mempool*.c share.
  *
- * Lock order: mr_mempools_lock (the list of pools, current pools), a pool's lock, then the leaves: extent.c's lock and mr_memory_lock. */
+ * Lock order: mr_mempools_lock (the list of pools, current pools), a pool's lock, then the leaves: extent.c's lock and
+ * mr_memory_lock. */
 #ifndef MR_MEMORY_MEMPOOL_PRIVATE_H
 #define MR_MEMORY_MEMPOOL_PRIVATE_H
 
@@ -28,44 +29,44 @@ struct mr_block {
     struct mr_block *before, *after; /* in the extent, by address */
     enum mr_block_state state;
     bool sync_memops;                /* live */
-    struct mr_list link;             /* empty: in pool->empties; free: in a bin; waiting: in its stream's lane, oldest free first */
-    struct mr_list age;              /* waiting: in pool->waiting, oldest free first */
-    struct mr_fence fence;           /* waiting: the free. Live: the mark that the memory itself waited for, or none */
-    size_t size;                     /* live: bytes asked for */
-    uint64_t id;                     /* live: CU_POINTER_ATTRIBUTE_BUFFER_ID */
+    struct mr_list link; /* empty: in pool->empties; free: in a bin; waiting: in its stream's lane, oldest free first */
+    struct mr_list age; /* waiting: in pool->waiting, oldest free first */
+    struct mr_fence fence; /* waiting: the free. Live: the mark that the memory itself waited for, or none */
+    size_t size; /* live: bytes asked for */
+    uint64_t id; /* live: CU_POINTER_ATTRIBUTE_BUFFER_ID */
 };
 
 /* The waiting blocks of one stream. */
 struct mr_lane {
     uint64_t stream;
-    struct mr_list link;             /* in pool->lanes or pool->spare_lanes */
-    struct mr_list blocks;           /* oldest free first */
+    struct mr_list link; /* in pool->lanes or pool->spare_lanes */
+    struct mr_list blocks; /* oldest free first */
 };
 
 struct mr_mempool {
-    struct mr_object object;         /* MR_KIND_MEMPOOL */
+    struct mr_object object; /* MR_KIND_MEMPOOL */
     CUmemPoolProps properties;
-    CUmemoryPool name;               /* the handle, also once it is retired */
-    struct mr_device *device;        /* NULL: host memory */
+    CUmemoryPool name; /* the handle, also once it is retired */
+    struct mr_device *device; /* NULL: host memory */
     bool is_default, imported;
-    struct mr_list all;              /* in the list of all pools, under mr_mempools_lock */
-    uint32_t rights;                 /* CUmemAccess_flags of each device, two bits each; under `lock` */
+    struct mr_list all; /* in the list of all pools, under mr_mempools_lock */
+    uint32_t rights; /* CUmemAccess_flags of each device, two bits each; under `lock` */
 
-    mr_lock lock;                    /* guards what follows */
+    mr_lock lock; /* guards what follows */
     bool destroyed;
-    bool over;                       /* its end has been decided on */
-    bool slack;                      /* counted in mr_mempools_slack */
+    bool over; /* its end has been decided on */
+    bool slack; /* counted in mr_mempools_slack */
     bool reuse_events, reuse_opportunistic, reuse_internal;
     uint64_t threshold;
-    size_t reserved, reserved_high, used, used_high;   /* bytes */
+    size_t reserved, reserved_high, used, used_high; /* bytes */
     struct mr_list extents, empties;
     struct mr_list bins[MR_MEMPOOL_BINS];
-    uint64_t filled[MR_MEMPOOL_BINS / 64];                /* bit i: bin i has blocks */
+    uint64_t filled[MR_MEMPOOL_BINS / 64]; /* bit i: bin i has blocks */
     struct mr_list lanes[MR_MEMPOOL_LANES], spare_lanes, spare_blocks;
-    struct mr_list waiting;          /* oldest free first */
+    struct mr_list waiting; /* oldest free first */
     size_t live_count, waiting_count;
 
-    struct mr_pool_share *share;          /* of shareable and imported pools; mempool_share.c */
+    struct mr_pool_share *share; /* of shareable and imported pools; mempool_share.c */
 };
 
 extern mr_lock mr_mempools_lock;
@@ -79,20 +80,24 @@ static inline bool mr_fence_is_passed(const struct mr_fence *fence)
 
 /* mempool_block.c. Lock held for all. */
 
-/* Adds an extent as one empty block; takes it over. False when memory is short: the extent is then still the caller's. */
+/* Adds an extent as one empty block; takes it over. False when memory is short: the extent is then still the caller's.
+ */
 bool mr_blocks_add(struct mr_mempool *pool, struct mr_extent *extent) __attribute__((warn_unused_result));
 
-/* The empty block that makes room for `count` granules with the least memory, together with a free block before it; and how many chunks that
- * takes. NULL if there is none. */
+/* The empty block that makes room for `count` granules with the least memory, together with a free block before it; and
+ * how many chunks that takes. NULL if there is none. */
 struct mr_block *mr_blocks_find_empty(struct mr_mempool *pool, uint32_t count, uint32_t *chunks);
 
-/* The first chunks of an empty block have memory now: they are free. False when memory is short; nothing has changed then. */
-bool mr_blocks_fill(struct mr_mempool *pool, struct mr_block *empty, uint32_t chunks) __attribute__((warn_unused_result));
+/* The first chunks of an empty block have memory now: they are free. False when memory is short; nothing has changed
+ * then. */
+bool mr_blocks_fill(struct mr_mempool *pool, struct mr_block *empty, uint32_t chunks)
+    __attribute__((warn_unused_result));
 
 /* A free block that covers a chunk, or NULL. */
 struct mr_block *mr_blocks_find_idle(struct mr_mempool *pool);
 
-/* Makes up to `most` chunks of such a block empty. Their place: *start and the result, in chunks of the block's extent. */
+/* Makes up to `most` chunks of such a block empty. Their place: *start and the result, in chunks of the block's extent.
+ */
 uint32_t mr_blocks_drain(struct mr_mempool *pool, struct mr_block *block, uint32_t most, uint32_t *start);
 
 /* True if the extent is one block in that state. */
@@ -105,7 +110,8 @@ void mr_blocks_remove(struct mr_mempool *pool, struct mr_extent *extent);
 bool mr_blocks_reap(struct mr_mempool *pool, size_t most);
 
 /* Makes an imported extent one live block of `size` bytes. False when memory is short. */
-bool mr_blocks_add_live(struct mr_mempool *pool, struct mr_extent *extent, size_t size) __attribute__((warn_unused_result));
+bool mr_blocks_add_live(struct mr_mempool *pool, struct mr_extent *extent, size_t size)
+    __attribute__((warn_unused_result));
 
 /* The live block that starts at the address, or contains it; NULL if there is none. */
 struct mr_block *mr_block_at(struct mr_extent *extent, uintptr_t address);
@@ -134,7 +140,8 @@ void mr_mempool_leave(struct mr_mempool *pool);
 bool mr_mempool_share_begin(struct mr_mempool *pool) __attribute__((warn_unused_result));
 void mr_mempool_share_end(struct mr_mempool *pool);
 
-/* Puts the file's pages under a new extent, inaccessible yet; gives back what a range of it holds. Lock of the pool held. */
+/* Puts the file's pages under a new extent, inaccessible yet; gives back what a range of it holds. Lock of the pool
+ * held. */
 bool mr_mempool_share_back(struct mr_mempool *pool, struct mr_extent *extent) __attribute__((warn_unused_result));
 void mr_mempool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory pools between processes.
  *
- * A shareable pool has a file without a name (a memfd) from its birth on, and all its memory is pages of that file: exporting the pool hands out a
- * descriptor of it, and what is allocated afterwards is in it too. The file's first page says what it is. It can't be made shorter by anybody, so
- * no holder of a descriptor can take pages away from the others; and it goes when the last process that holds it has gone, however that ended.
+ * A shareable pool has a file without a name (a memfd) from its birth on, and all its memory is pages of that file:
+ * exporting the pool hands out a descriptor of it, and what is allocated afterwards is in it too. The file's first page
+ * says what it is. It can't be made shorter by anybody, so no holder of a descriptor can take pages away from the
+ * others; and it goes when the last process that holds it has gone, however that ended.
  *
- * An exported pointer is a place in the file, with the file's token. Importing it maps those pages. Blocks of shareable pools are whole pages, so
- * nothing else is mapped with them. Importers and the exporter don't hear of each other: the programs order which frees first, as the
- * manual says; memory that the exporter freed too early stays mapped, and may be part of something new. */
+ * An exported pointer is a place in the file, with the file's token. Importing it maps those pages. Blocks of shareable
+ * pools are whole pages, so nothing else is mapped with them. Importers and the exporter don't hear of each other: the
+ * programs order which frees first, as the manual says; memory that the exporter freed too early stays mapped, and may
+ * be part of something new. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -41,7 +43,7 @@ struct header {
 struct mr_pool_share {
     int fd;
     size_t size;                      /* of the file; under the pool's lock */
-    bool exported;                    /* a descriptor was given out: from then on pointers can be; under the pool's lock */
+    bool exported; /* a descriptor was given out: from then on pointers can be; under the pool's lock */
     struct mr_token token;
 };
 
@@ -67,13 +69,19 @@ static uint64_t check_of(const struct pointer *pointer)
 bool mr_mempool_share_begin(struct mr_mempool *pool)
 {
     struct mr_pool_share *share = mr_calloc(1, sizeof *share);
-    struct header header = { .magic = MAGIC, .version = VERSION, .handle_types = (uint32_t)pool->properties.handleTypes,
-        .location = pool->properties.location, .most = pool->properties.maxSize, .usage = pool->properties.usage };
+    struct header header = {.magic = MAGIC,
+                            .version = VERSION,
+                            .handle_types = (uint32_t)pool->properties.handleTypes,
+                            .location = pool->properties.location,
+                            .most = pool->properties.maxSize,
+                            .usage = pool->properties.usage};
     if (!share)
         return false;
     share->fd = memfd_create("millrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (share->fd < 0 || !mr_share_random(&header.token, sizeof header.token) || ftruncate(share->fd, (off_t)FIRST) != 0 ||
-        pwrite(share->fd, &header, sizeof header, 0) != (ssize_t)sizeof header || fcntl(share->fd, F_ADD_SEALS, SEALS) != 0) {
+    if (share->fd < 0 || !mr_share_random(&header.token, sizeof header.token) ||
+        ftruncate(share->fd, (off_t)FIRST) != 0 ||
+        pwrite(share->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        fcntl(share->fd, F_ADD_SEALS, SEALS) != 0) {
         mr_log(MR_LOG_INFO, "a shareable memory pool gets no file: %s", strerror(errno));
         if (share->fd >= 0)
             close(share->fd);
@@ -130,7 +138,8 @@ bool mr_mempool_share_back(struct mr_mempool *pool, struct mr_extent *extent)
 void mr_mempool_share_drop(struct mr_mempool *pool, struct mr_extent *extent, size_t start, size_t bytes)
 {
     MR_HELD(&pool->lock);
-    if (fallocate(pool->share->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(extent->offset + start), (off_t)bytes) != 0)
+    if (fallocate(pool->share->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(extent->offset + start),
+                  (off_t)bytes) != 0)
         mr_log(MR_LOG_WARN, "%zu bytes of a shareable memory pool are not given back: %s", bytes, strerror(errno));
 }
 
@@ -175,7 +184,8 @@ static bool header_read(int fd, struct header *header)
     struct stat facts;
     int seals = fcntl(fd, F_GET_SEALS);
     return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &facts) == 0 && facts.st_size >= (off_t)FIRST &&
-           pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && header->magic == MAGIC && header->version == VERSION;
+           pread(fd, header, sizeof *header, 0) == (ssize_t)sizeof *header && header->magic == MAGIC &&
+           header->version == VERSION;
 }
 
 CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
@@ -185,13 +195,16 @@ CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
         mr_call_log(MR_LOG_INFO, "descriptor %d is not that of an exported memory pool", descriptor);
         return CUDA_ERROR_UNKNOWN;
     }
-    struct mr_device *device = header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
+    struct mr_device *device =
+        header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
     if (header.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device) {
         mr_call_log(MR_LOG_INFO, "the pool belongs to device %d, which this process does not have", header.location.id);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    CUmemPoolProps properties = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = header.location, .maxSize = header.most,
-        .usage = (unsigned short)header.usage };
+    CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = header.location,
+                                 .maxSize = header.most,
+                                 .usage = (unsigned short)header.usage};
     struct mr_pool_share *share = mr_calloc(1, sizeof *share);
     struct mr_mempool *pool = share ? mr_mempool_new(&properties, device) : NULL;
     int fd = pool ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1;
@@ -225,8 +238,11 @@ CUresult mr_mempool_export_pointer(uintptr_t address, CUmemPoolPtrExportData *ou
     } else if (!pool->share || pool->imported || !pool->share->exported) {
         mr_call_log(MR_LOG_INFO, "the pool of %#zx was not exported", (size_t)address);
     } else {
-        struct pointer pointer = { .magic = POINTER_MAGIC, .token = pool->share->token,
-            .offset = extent->offset + (size_t)block->start * MR_GRANULE, .size = block->size, .id = block->id };
+        struct pointer pointer = {.magic = POINTER_MAGIC,
+                                  .token = pool->share->token,
+                                  .offset = extent->offset + (size_t)block->start * MR_GRANULE,
+                                  .size = block->size,
+                                  .id = block->id};
         pointer.check = check_of(&pointer);
         memset(out, 0, sizeof *out);
         memcpy(out, &pointer, sizeof pointer);
@@ -244,8 +260,8 @@ static bool pointer_is_valid(const struct mr_mempool *pool, const struct pointer
     if (pointer->magic != POINTER_MAGIC || pointer->check != check_of(pointer) ||
         memcmp(&pointer->token, &pool->share->token, sizeof pointer->token) != 0 || fstat(pool->share->fd, &facts) != 0)
         return false;
-    return pointer->size > 0 && pointer->offset >= FIRST && pointer->offset % mr_page_size == 0 && pointer->offset <= (uint64_t)facts.st_size &&
-           pointer->size <= (uint64_t)facts.st_size - pointer->offset;
+    return pointer->size > 0 && pointer->offset >= FIRST && pointer->offset % mr_page_size == 0 &&
+           pointer->offset <= (uint64_t)facts.st_size && pointer->size <= (uint64_t)facts.st_size - pointer->offset;
 }
 
 /* What was imported from a place in the file before, and not freed. Lock held. */
@@ -254,7 +270,8 @@ static struct mr_extent *find_imported(struct mr_mempool *pool, const struct poi
     MR_HELD(&pool->lock);
     for (struct mr_list *link = pool->extents.next; link != &pool->extents; link = link->next) {
         struct mr_extent *extent = MR_CONTAINER(link, struct mr_extent, link);
-        if (extent->offset == pointer->offset && extent->source == pointer->id && mr_blocks_are_one(extent, MR_BLOCK_LIVE))
+        if (extent->offset == pointer->offset && extent->source == pointer->id &&
+            mr_blocks_are_one(extent, MR_BLOCK_LIVE))
             return extent;
     }
     return NULL;
@@ -265,11 +282,13 @@ static struct mr_extent *import(struct mr_mempool *pool, const struct pointer *p
 {
     MR_HELD(&pool->lock);
     size_t bytes = (pointer->size + mr_page_size - 1) & ~(mr_page_size - 1);
-    struct mr_extent *extent = pool->destroyed ? NULL : mr_extent_take((bytes + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK * MR_EXTENT_CHUNK);
+    struct mr_extent *extent =
+        pool->destroyed ? NULL : mr_extent_take((bytes + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK * MR_EXTENT_CHUNK);
     if (!extent)
         return NULL;
     extent->source = pointer->id;
-    if (mr_extent_map(extent, pool->share->fd, pointer->offset, bytes, true) && mr_blocks_add_live(pool, extent, pointer->size))
+    if (mr_extent_map(extent, pool->share->fd, pointer->offset, bytes, true) &&
+        mr_blocks_add_live(pool, extent, pointer->size))
         return extent;
     mr_extent_give(extent);
     return NULL;
@@ -281,7 +300,9 @@ CUresult mr_mempool_import_pointer(struct mr_mempool *pool, const CUmemPoolPtrEx
     struct pointer pointer;
     memcpy(&pointer, data, sizeof pointer);
     if (!pool->imported || !pointer_is_valid(pool, &pointer)) {
-        mr_call_log(MR_LOG_INFO, "%s", pool->imported ? "the data is not that of an allocation of this pool" : "the pool is not an imported one");
+        mr_call_log(MR_LOG_INFO, "%s",
+                    pool->imported ? "the data is not that of an allocation of this pool"
+                                   : "the pool is not an imported one");
         return CUDA_ERROR_INVALID_VALUE;
     }
     mr_lock_take(&pool->lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packing: many allocations of one size side by side in one chunk, without holes between them.
  *
- * Only used when the process already has so many mappings that the kernel's limit on them (vm.max_map_count, 65,530 by default)
- * is in sight. A slab has 64 slots, so packing divides the number of mappings by 64. Slab records are never freed: readers
- * take no lock. */
+ * Only used when the process already has so many mappings that the kernel's limit on them (vm.max_map_count, 65,530 by
+ * default) is in sight. A slab has 64 slots, so packing divides the number of mappings by 64. Slab records are never
+ * freed: readers take no lock. */
 #include "memory/space.h"
 
 #include "base/memory.h"
@@ -12,8 +12,11 @@
 #define CLASSES 128u
 
 /* Slabs with a free slot, by class of slot size and zone; and records of slabs that ended. Under mr_memory_lock. */
-static struct { struct mr_zone *zone; struct mr_list classes[CLASSES]; } rooms[2];
-static struct mr_list spare = { &spare, &spare };
+static struct {
+    struct mr_zone *zone;
+    struct mr_list classes[CLASSES];
+} rooms[2];
+static struct mr_list spare = {&spare, &spare};
 
 /* Slot sizes rise by quarters of a power of two, in multiples of 256 bytes. */
 static size_t slot_size(size_t size, unsigned *class)

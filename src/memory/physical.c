@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory without an address: making it, handles for it, and descriptors that take it to another process.
  *
- * Memory that stays in the process is an anonymous shared mapping, which costs no descriptor: programs make thousands of pieces. Memory
- * that may be exported is a sealed file without a name. Its last page, behind the memory itself, is a label that says whose and
- * how large it is; an importer of a descriptor believes neither the label nor the file before it has looked at both. */
+ * Memory that stays in the process is an anonymous shared mapping, which costs no descriptor: programs make thousands
+ * of pieces. Memory that may be exported is a sealed file without a name. Its last page, behind the memory itself, is a
+ * label that says whose and how large it is; an importer of a descriptor believes neither the label nor the file before
+ * it has looked at both. */
 #include "memory/physical.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ struct label {
 static const char magic[16] = "millrace memory";
 
 mr_lock mr_vmm_lock = MR_LOCK_INIT(VMM);
-static struct mr_list memories = { &memories, &memories };
+static struct mr_list memories = {&memories, &memories};
 static size_t memory_count;
 static size_t descriptors;      /* that are held open for exportable memory */
 
@@ -70,7 +71,8 @@ static void make_room(void)
         return;
     limit.rlim_cur = limit.rlim_cur * 2 < limit.rlim_max ? limit.rlim_cur * 2 : limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
-        mr_log(MR_LOG_INFO, "the limit on open files is raised to %llu: %zu are shareable memory", (unsigned long long)limit.rlim_cur, descriptors);
+        mr_log(MR_LOG_INFO, "the limit on open files is raised to %llu: %zu are shareable memory",
+               (unsigned long long)limit.rlim_cur, descriptors);
 }
 
 /* The descriptor under a high number, or as it is. */
@@ -235,7 +237,7 @@ static CUresult memory_publish(struct mr_physical *memory, CUmemGenericAllocatio
 }
 
 CUresult mr_vmm_create(struct mr_device *device, const CUmemAllocationProp *properties, size_t size,
-    CUmemGenericAllocationHandle *out)
+                       CUmemGenericAllocationHandle *out)
 {
     CUmemGenericAllocationHandle handle = 0;
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
@@ -252,7 +254,8 @@ CUresult mr_vmm_create(struct mr_device *device, const CUmemAllocationProp *prop
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     mr_lock_take(&mr_vmm_lock);
-    if ((!(properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || file_make(memory)) && home_make(memory)) {
+    if ((!(properties->requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) || file_make(memory)) &&
+        home_make(memory)) {
         status = memory_publish(memory, &handle);
     } else {
         mr_call_log(MR_LOG_INFO, "the system has no %zu bytes of shared memory: %s", size, strerror(errno));
@@ -321,7 +324,8 @@ static struct mr_physical *find_file(const struct stat *status)
     return NULL;
 }
 
-/* A record of memory that was exported. It can't be exported again from here, as on hardware, so its descriptor is not kept. Lock held. */
+/* A record of memory that was exported. It can't be exported again from here, as on hardware, so its descriptor is not
+ * kept. Lock held. */
 static struct mr_physical *memory_from(int descriptor, const struct label *label, struct mr_device *device)
 {
     MR_HELD(&mr_vmm_lock);
@@ -332,7 +336,8 @@ static struct mr_physical *memory_from(int descriptor, const struct label *label
     memory->device = device;
     memory->size = label->size;
     memory->properties.type = (CUmemAllocationType)label->type;
-    memory->properties.location = (CUmemLocation){ .type = (CUmemLocationType)label->location_type, .id = label->location };
+    memory->properties.location =
+        (CUmemLocation){.type = (CUmemLocationType)label->location_type, .id = label->location};
     memory->properties.allocFlags.compressionType = label->compression;
     memory->properties.allocFlags.gpuDirectRDMACapable = label->rdma;
     memory->properties.allocFlags.usage = label->usage;

@@ -24,11 +24,12 @@ struct mr_physical {
     dev_t file_system;                  /* with `file`: tells which file a descriptor is */
     ino_t file;
     bool imported;                      /* somebody else's pages: not counted */
-    struct mr_physical *origin;         /* of imported memory, if this process made it: held, so that it stays counted */
+    struct mr_physical *origin; /* of imported memory, if this process made it: held, so that it stays counted */
     CUmemAllocationProp properties;
 };
 
-/* Guards handles, memory, reservations and mappings. A leaf: nothing is taken under it but the object registry's pools and mr_memory_lock. */
+/* Guards handles, memory, reservations and mappings. A leaf: nothing is taken under it but the object registry's pools
+ * and mr_memory_lock. */
 extern mr_lock mr_vmm_lock;
 
 /* The memory of a live handle, or NULL after logging. Lock held. */

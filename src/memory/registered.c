@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registered host memory: ranges of the program's own memory that the device may use.
  *
- * The device is the host's processor, so registering does little to the pages: they are made present, which tells whether they may be written, and the
- * range is remembered, because copies to and from registered memory are asynchronous and pointer attributes tell of it. Ranges are kept
- * sorted in one array. Programs register few ranges, so lookups share a lock, and skip it when nothing is registered. */
+ * The device is the host's processor, so registering does little to the pages: they are made present, which tells
+ * whether they may be written, and the range is remembered, because copies to and from registered memory are
+ * asynchronous and pointer attributes tell of it. Ranges are kept sorted in one array. Programs register few ranges, so
+ * lookups share a lock, and skip it when nothing is registered. */
 #include "memory/space.h"
 
 #include <errno.h>
@@ -58,13 +59,16 @@ bool mr_registered_find(uintptr_t address, struct mr_allocation *out)
     return found;
 }
 
-/* Makes all pages of the range present, as pinning would. False if there are none, or the program may not read or write them. */
+/* Makes all pages of the range present, as pinning would. False if there are none, or the program may not read or write
+ * them. */
 static bool make_present(uintptr_t base, size_t size, bool write)
 {
-    uintptr_t start = base & ~(uintptr_t)(mr_page_size - 1), end = (base + size + mr_page_size - 1) & ~(uintptr_t)(mr_page_size - 1);
+    uintptr_t start = base & ~(uintptr_t)(mr_page_size - 1),
+              end = (base + size + mr_page_size - 1) & ~(uintptr_t)(mr_page_size - 1);
     if (madvise((void *)start, end - start, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0)
         return true;
-    return errno == EINVAL && mr_mapped_allows(start, end - start, write); /* a system that can't be asked to make pages present */
+    return errno == EINVAL &&
+           mr_mapped_allows(start, end - start, write); /* a system that can't be asked to make pages present */
 }
 
 CUresult mr_memory_register(struct mr_context *context, void *start, size_t size, unsigned flags)
@@ -89,8 +93,14 @@ CUresult mr_memory_register(struct mr_context *context, void *start, size_t size
         status = CUDA_ERROR_OUT_OF_MEMORY;
     } else {
         memmove(ranges + at + 1, ranges + at, (old - at) * sizeof *ranges);
-        ranges[at] = (struct mr_allocation){ .kind = MR_MEMORY_REGISTERED, .base = base, .size = size, .mapped = size,
-            .flags = flags, .id = mr_memory_next_id(), .context = context, .device = context->device };
+        ranges[at] = (struct mr_allocation){.kind = MR_MEMORY_REGISTERED,
+                                            .base = base,
+                                            .size = size,
+                                            .mapped = size,
+                                            .flags = flags,
+                                            .id = mr_memory_next_id(),
+                                            .context = context,
+                                            .device = context->device};
         atomic_store_explicit(&count, old + 1, memory_order_release);
     }
     mr_lock_drop(&lock);

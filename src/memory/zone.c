@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Zones and chunks: what owns which pages of the reserved address space (space.h draws the map).
  *
- * A chunk is taken from, in this order: kept chunks of its stride with the same number of pages (nothing to do), kept chunks of its
- * stride with another number (one system call for the difference), chunks without pages, never used chunks, a new superblock.
- * A chunk that is given back keeps its pages for the next taker; beyond a limit the oldest kept chunks lose theirs.
+ * A chunk is taken from, in this order: kept chunks of its stride with the same number of pages (nothing to do), kept
+ * chunks of its stride with another number (one system call for the difference), chunks without pages, never used
+ * chunks, a new superblock. A chunk that is given back keeps its pages for the next taker; beyond a limit the oldest
+ * kept chunks lose theirs.
  *
- * A large chunk (MR_HUGE and more) is sealed while it is kept: its pages stay, but touching them faults, as hardware faults on freed memory
- * whose pages are unmapped, and the system may take them when memory is short. Small ones stay open, since a system call would be
- * most of what an allocation costs; hold_cache_down bounds how much that can be. */
+ * A large chunk (MR_HUGE and more) is sealed while it is kept: its pages stay, but touching them faults, as hardware
+ * faults on freed memory whose pages are unmapped, and the system may take them when memory is short. Small ones stay
+ * open, since a system call would be most of what an allocation costs; hold_cache_down bounds how much that can be. */
 #include "memory/space.h"
 
 #include <errno.h>
@@ -19,14 +20,16 @@
 #include "base/memory.h"
 #include "memory/guard.h"
 
-#define REST_CHUNKS 4096u     /* with MILLRACE_GUARD: freed chunks of a stride that rest before the oldest is taken again */
-#define SAME_SEARCH 8   /* kept chunks to look at for the right number of pages */
+#define REST_CHUNKS \
+    4096u /* with MILLRACE_GUARD: freed chunks of a stride that rest before the oldest is taken again \
+           */
+#define SAME_SEARCH 8 /* kept chunks to look at for the right number of pages */
 
 mr_lock mr_memory_lock = MR_LOCK_INIT(MEMORY);
 size_t mr_page_size = 4096;
 struct mr_kept mr_memory_kept[2] = {
-    { { &mr_memory_kept[0].age, &mr_memory_kept[0].age }, 0 },
-    { { &mr_memory_kept[1].age, &mr_memory_kept[1].age }, 0 },
+    {{&mr_memory_kept[0].age, &mr_memory_kept[0].age}, 0},
+    {{&mr_memory_kept[1].age, &mr_memory_kept[1].age}, 0},
 };
 size_t mr_memory_chunks;
 
@@ -293,7 +296,8 @@ static void chunk_empty(struct mr_chunk *chunk)
         mr_sharing_end(sharing);
     } else if (sharing) {
         /* Others may still write to these pages: nobody gets them again. */
-        mr_log(MR_LOG_WARN, "%zu shared bytes at %#zx cannot be taken back: %s", chunk->mapped, (size_t)chunk->base, strerror(errno));
+        mr_log(MR_LOG_WARN, "%zu shared bytes at %#zx cannot be taken back: %s", chunk->mapped, (size_t)chunk->base,
+               strerror(errno));
         return;
     }
     if (!chunk_resize(chunk, 0)) {
@@ -326,7 +330,8 @@ void mr_chunks_trim(bool sealed, size_t target)
     }
 }
 
-/* A kept chunk for `bytes`: the newest with exactly these pages, else the newest with room and not more than twice the pages. */
+/* A kept chunk for `bytes`: the newest with exactly these pages, else the newest with room and not more than twice the
+ * pages. */
 static struct mr_chunk *chunk_kept(struct mr_zone *zone, unsigned stride, size_t bytes, size_t room)
 {
     struct mr_list *head = &zone->cached[stride];
@@ -386,7 +391,8 @@ struct mr_chunk *mr_chunk_take(struct mr_zone *zone, size_t bytes)
         }
     }
     if (chunk && !chunk_resize(chunk, bytes)) {
-        mr_log(MR_LOG_INFO, "the system has no %zu bytes of memory at %#zx: %s", bytes, (size_t)chunk->base, strerror(errno));
+        mr_log(MR_LOG_INFO, "the system has no %zu bytes of memory at %#zx: %s", bytes, (size_t)chunk->base,
+               strerror(errno));
         chunk_empty(chunk);
         return NULL;
     }

@@ -1,34 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of arrays and mipmapped arrays; see array.h. What a descriptor may say is the API's to check (api/texture/array.c). */
+/* The life of arrays and mipmapped arrays; see array.h. What a descriptor may say is the API's to check
+ * (api/texture/array.c). */
 #include "module/array.h"
 
 #include "memory/memory.h"
 #include "object/context.h"
 
-struct format_row { CUarray_format format; uint8_t kind, channel, channels; };
+struct format_row {
+    CUarray_format format;
+    uint8_t kind, channel, channels;
+};
 
 /* `channels` 0: any. */
 static const struct format_row formats[] = {
-    { CU_AD_FORMAT_UNSIGNED_INT8, MR_TEXEL_UINT, 1, 0 },
-    { CU_AD_FORMAT_UNSIGNED_INT16, MR_TEXEL_UINT, 2, 0 },
-    { CU_AD_FORMAT_UNSIGNED_INT32, MR_TEXEL_UINT, 4, 0 },
-    { CU_AD_FORMAT_SIGNED_INT8, MR_TEXEL_SINT, 1, 0 },
-    { CU_AD_FORMAT_SIGNED_INT16, MR_TEXEL_SINT, 2, 0 },
-    { CU_AD_FORMAT_SIGNED_INT32, MR_TEXEL_SINT, 4, 0 },
-    { CU_AD_FORMAT_HALF, MR_TEXEL_FLOAT, 2, 0 },
-    { CU_AD_FORMAT_FLOAT, MR_TEXEL_FLOAT, 4, 0 },
-    { CU_AD_FORMAT_UNORM_INT8X1, MR_TEXEL_UNORM, 1, 1 },
-    { CU_AD_FORMAT_UNORM_INT8X2, MR_TEXEL_UNORM, 1, 2 },
-    { CU_AD_FORMAT_UNORM_INT8X4, MR_TEXEL_UNORM, 1, 4 },
-    { CU_AD_FORMAT_UNORM_INT16X1, MR_TEXEL_UNORM, 2, 1 },
-    { CU_AD_FORMAT_UNORM_INT16X2, MR_TEXEL_UNORM, 2, 2 },
-    { CU_AD_FORMAT_UNORM_INT16X4, MR_TEXEL_UNORM, 2, 4 },
-    { CU_AD_FORMAT_SNORM_INT8X1, MR_TEXEL_SNORM, 1, 1 },
-    { CU_AD_FORMAT_SNORM_INT8X2, MR_TEXEL_SNORM, 1, 2 },
-    { CU_AD_FORMAT_SNORM_INT8X4, MR_TEXEL_SNORM, 1, 4 },
-    { CU_AD_FORMAT_SNORM_INT16X1, MR_TEXEL_SNORM, 2, 1 },
-    { CU_AD_FORMAT_SNORM_INT16X2, MR_TEXEL_SNORM, 2, 2 },
-    { CU_AD_FORMAT_SNORM_INT16X4, MR_TEXEL_SNORM, 2, 4 },
+    {CU_AD_FORMAT_UNSIGNED_INT8, MR_TEXEL_UINT, 1, 0},  {CU_AD_FORMAT_UNSIGNED_INT16, MR_TEXEL_UINT, 2, 0},
+    {CU_AD_FORMAT_UNSIGNED_INT32, MR_TEXEL_UINT, 4, 0}, {CU_AD_FORMAT_SIGNED_INT8, MR_TEXEL_SINT, 1, 0},
+    {CU_AD_FORMAT_SIGNED_INT16, MR_TEXEL_SINT, 2, 0},   {CU_AD_FORMAT_SIGNED_INT32, MR_TEXEL_SINT, 4, 0},
+    {CU_AD_FORMAT_HALF, MR_TEXEL_FLOAT, 2, 0},          {CU_AD_FORMAT_FLOAT, MR_TEXEL_FLOAT, 4, 0},
+    {CU_AD_FORMAT_UNORM_INT8X1, MR_TEXEL_UNORM, 1, 1},  {CU_AD_FORMAT_UNORM_INT8X2, MR_TEXEL_UNORM, 1, 2},
+    {CU_AD_FORMAT_UNORM_INT8X4, MR_TEXEL_UNORM, 1, 4},  {CU_AD_FORMAT_UNORM_INT16X1, MR_TEXEL_UNORM, 2, 1},
+    {CU_AD_FORMAT_UNORM_INT16X2, MR_TEXEL_UNORM, 2, 2}, {CU_AD_FORMAT_UNORM_INT16X4, MR_TEXEL_UNORM, 2, 4},
+    {CU_AD_FORMAT_SNORM_INT8X1, MR_TEXEL_SNORM, 1, 1},  {CU_AD_FORMAT_SNORM_INT8X2, MR_TEXEL_SNORM, 1, 2},
+    {CU_AD_FORMAT_SNORM_INT8X4, MR_TEXEL_SNORM, 1, 4},  {CU_AD_FORMAT_SNORM_INT16X1, MR_TEXEL_SNORM, 2, 1},
+    {CU_AD_FORMAT_SNORM_INT16X2, MR_TEXEL_SNORM, 2, 2}, {CU_AD_FORMAT_SNORM_INT16X4, MR_TEXEL_SNORM, 2, 4},
 };
 
 bool mr_texel_format_of(CUarray_format format, unsigned channels, struct mr_texel_format *out)
@@ -39,7 +33,7 @@ bool mr_texel_format_of(CUarray_format format, unsigned channels, struct mr_texe
         const struct format_row *row = &formats[i];
         if (row->format != format || (row->channels && row->channels != channels))
             continue;
-        *out = (struct mr_texel_format){ row->kind, row->channel, (uint8_t)channels, (uint8_t)(row->channel * channels) };
+        *out = (struct mr_texel_format){row->kind, row->channel, (uint8_t)channels, (uint8_t)(row->channel * channels)};
         return true;
     }
     return false;
@@ -48,15 +42,18 @@ bool mr_texel_format_of(CUarray_format format, unsigned channels, struct mr_texe
 bool mr_texel_format_exists(CUarray_format format)
 {
     struct mr_texel_format found;
-    return mr_texel_format_of(format, 1, &found) || mr_texel_format_of(format, 2, &found) || mr_texel_format_of(format, 4, &found) ||
-           (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar) || format == CU_AD_FORMAT_UNORM_INT_101010_2;
+    return mr_texel_format_of(format, 1, &found) || mr_texel_format_of(format, 2, &found) ||
+           mr_texel_format_of(format, 4, &found) ||
+           (format >= CU_AD_FORMAT_BC1_UNORM && format <= CU_AD_FORMAT_YUV444_16bit_SemiPlanar) ||
+           format == CU_AD_FORMAT_UNORM_INT_101010_2;
 }
 
 /* A level of an array, `base` not yet set; its size in bytes. */
 static size_t lay_out(const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned level, unsigned bytes, struct mr_texels *out)
 {
     bool layered = desc->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
-    size_t width = desc->Width >> level, height = desc->Height >> level, depth = layered ? desc->Depth : desc->Depth >> level;
+    size_t width = desc->Width >> level, height = desc->Height >> level,
+           depth = layered ? desc->Depth : desc->Depth >> level;
     out->width = (uint32_t)(width ? width : 1);
     out->height = (uint32_t)(height ? height : 1);
     out->depth = (uint32_t)(depth ? depth : 1);
@@ -124,7 +121,8 @@ static void mipmap_finish(void *object)
     mr_object_drop(mipmap->context);
 }
 
-CUresult mr_mipmap_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, struct mr_mipmap **out)
+CUresult mr_mipmap_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels,
+                       struct mr_mipmap **out)
 {
     struct mr_mipmap *mipmap = mr_object_new(MR_KIND_MIPMAP, sizeof *mipmap, mipmap_finish);
     size_t size = 0;

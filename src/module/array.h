@@ -2,8 +2,8 @@
 /* Arrays and mipmapped arrays: the memory that textures and surfaces read.
  *
  * What hardware keeps in an order of its own lies here row by row, without gaps: element x of row y of slice z is at
- * base + z * slice + y * pitch + x * bytes. A layer of a layered array, and a face of a cubemap, is a slice. Programs can't tell, since they
- * reach arrays through copies, textures and surfaces only. */
+ * base + z * slice + y * pitch + x * bytes. A layer of a layered array, and a face of a cubemap, is a slice. Programs
+ * can't tell, since they reach arrays through copies, textures and surfaces only. */
 #ifndef MR_MODULE_ARRAY_H
 #define MR_MODULE_ARRAY_H
 
@@ -58,17 +58,20 @@ struct mr_mipmap {
     struct mr_array *arrays[MR_MIPMAP_LEVELS]; /* of the levels that were asked for; counted */
 };
 
-/* False for formats that arrays can't have here: block compression and video. `channels` must be what the format says if it says so. */
-bool mr_texel_format_of(CUarray_format format, unsigned channels, struct mr_texel_format *out) __attribute__((warn_unused_result));
+/* False for formats that arrays can't have here: block compression and video. `channels` must be what the format says
+ * if it says so. */
+bool mr_texel_format_of(CUarray_format format, unsigned channels, struct mr_texel_format *out)
+    __attribute__((warn_unused_result));
 
 /* Is it a format that CUDA knows at all? */
 bool mr_texel_format_exists(CUarray_format format);
 
-/* Makes an array, or a mipmapped array of `levels` levels (1 to MR_MIPMAP_LEVELS), of a descriptor that was checked. CUDA_ERROR_OUT_OF_MEMORY;
- * CUDA_ERROR_CONTEXT_IS_DESTROYED. */
-CUresult mr_array_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, struct mr_array **out) __attribute__((warn_unused_result));
-CUresult mr_mipmap_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels, struct mr_mipmap **out)
+/* Makes an array, or a mipmapped array of `levels` levels (1 to MR_MIPMAP_LEVELS), of a descriptor that was checked.
+ * CUDA_ERROR_OUT_OF_MEMORY; CUDA_ERROR_CONTEXT_IS_DESTROYED. */
+CUresult mr_array_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, struct mr_array **out)
     __attribute__((warn_unused_result));
+CUresult mr_mipmap_new(struct mr_context *context, const CUDA_ARRAY3D_DESCRIPTOR *desc, unsigned levels,
+                       struct mr_mipmap **out) __attribute__((warn_unused_result));
 
 /* Levels that an array of that size can have: down to one element. */
 unsigned mr_mipmap_levels_of(const CUDA_ARRAY3D_DESCRIPTOR *desc);
@@ -76,7 +79,8 @@ unsigned mr_mipmap_levels_of(const CUDA_ARRAY3D_DESCRIPTOR *desc);
 /* The array of a level, made on the first request; lives as long as the mipmapped array. NULL when memory is short. */
 struct mr_array *mr_mipmap_level(struct mr_mipmap *mipmap, unsigned level) __attribute__((warn_unused_result));
 
-/* End the handle (of a mipmapped array: those of its levels too). Memory goes with the last reference. False if it has ended already. */
+/* End the handle (of a mipmapped array: those of its levels too). Memory goes with the last reference. False if it has
+ * ended already. */
 bool mr_array_end(struct mr_array *array);
 bool mr_mipmap_end(struct mr_mipmap *mipmap);
 

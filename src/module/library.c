@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries: one program, a module per context, managed variables that all of these share, and kernels that stand for the function of whichever context they are used in. */
+/* Libraries: one program, a module per context, managed variables that all of these share, and kernels that stand for
+ * the function of whichever context they are used in. */
 #include "module/module.h"
 
 #include <string.h>
@@ -34,7 +35,8 @@ static void library_finish(void *object)
     mr_program_drop(library->program);
 }
 
-CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_device *device, uintptr_t *address, bool *made)
+CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_device *device, uintptr_t *address,
+                            bool *made)
 {
     MR_HELD(&library->lock);
     const struct mr_symbol *symbol = mr_program_symbol(library->program, index);
@@ -47,7 +49,8 @@ CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_
             return CUDA_ERROR_OUT_OF_MEMORY;
     }
     if (!library->managed[index]) {
-        status = mr_memory_allocate_unowned(device, MR_MEMORY_MANAGED, size, CU_MEM_ATTACH_GLOBAL | MR_MEMORY_VARIABLE, &library->managed[index]);
+        status = mr_memory_allocate_unowned(device, MR_MEMORY_MANAGED, size, CU_MEM_ATTACH_GLOBAL | MR_MEMORY_VARIABLE,
+                                            &library->managed[index]);
         if (status != CUDA_SUCCESS) {
             library->managed[index] = 0;
             return status;
@@ -59,7 +62,8 @@ CUresult mr_library_managed(struct mr_library *library, size_t index, struct mr_
     return CUDA_SUCCESS;
 }
 
-CUresult mr_library_managed_alone(struct mr_library *library, size_t symbol, struct mr_device *device, uintptr_t *address)
+CUresult mr_library_managed_alone(struct mr_library *library, size_t symbol, struct mr_device *device,
+                                  uintptr_t *address)
 {
     bool made;
     mr_lock_take(&library->lock);
@@ -143,7 +147,8 @@ static CUresult module_in(struct mr_library *library, struct mr_context *context
 {
     MR_HELD(&library->lock);
     size_t old = library->module_room;
-    if (!mr_array_reserve((void **)&library->modules, &library->module_room, (size_t)context->slot + 1, sizeof *library->modules))
+    if (!mr_array_reserve((void **)&library->modules, &library->module_room, (size_t)context->slot + 1,
+                          sizeof *library->modules))
         return CUDA_ERROR_OUT_OF_MEMORY;
     if (library->module_room > old)
         memset(library->modules + old, 0, (library->module_room - old) * sizeof *library->modules);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modules: a program's variables in a context, and its functions.
  *
- * Each variable is an allocation of its own, so that a kernel that runs past the end of one hits a hole. Pointers inside initial values
- * are filled in once all variables have addresses. */
+ * Each variable is an allocation of its own, so that a kernel that runs past the end of one hits a hole. Pointers
+ * inside initial values are filled in once all variables have addresses. */
 #include "module/module.h"
 
 #include <string.h>
@@ -52,7 +52,8 @@ void mr_symbol_fill(const struct mr_symbol *symbol, uintptr_t address)
         memcpy((void *)address, symbol->initial, symbol->initial_size);
 }
 
-/* A variable's memory, filled with its initial value. Managed ones of a library are there already, unless this is its first module. */
+/* A variable's memory, filled with its initial value. Managed ones of a library are there already, unless this is its
+ * first module. */
 static CUresult allocate_variable(struct mr_module *module, size_t index, bool *made)
 {
     const struct mr_symbol *symbol = mr_program_symbol(module->program, index);
@@ -85,7 +86,8 @@ static CUresult allocate_variables(struct mr_module *module, bool *made)
     return CUDA_SUCCESS;
 }
 
-/* The address that a relocation stores. Functions have no address that a program could use, but a number (compile/layout.h). */
+/* The address that a relocation stores. Functions have no address that a program could use, but a number
+ * (compile/layout.h). */
 static uint64_t symbol_value(const struct mr_module *module, unsigned index)
 {
     if (mr_program_symbol(module->program, index)->what == MR_SYMBOL_FUNCTION)
@@ -102,7 +104,8 @@ static void relocate_variables(struct mr_module *module, const bool *made)
             continue;
         for (unsigned r = 0; r < symbol->relocation_count; r++) {
             const struct mr_symbol_relocation *relocation = &symbol->relocations[r];
-            uint64_t value = (symbol_value(module, relocation->symbol) + (uint64_t)relocation->addend) >> relocation->shift;
+            uint64_t value =
+                (symbol_value(module, relocation->symbol) + (uint64_t)relocation->addend) >> relocation->shift;
             if (relocation->width <= sizeof value && relocation->offset + relocation->width <= symbol->size)
                 memcpy((char *)module->symbols[i] + relocation->offset, &value, relocation->width);
         }
@@ -110,7 +113,8 @@ static void relocate_variables(struct mr_module *module, const bool *made)
 }
 
 /* mr_module_new, while the context can't go. */
-static CUresult module_make(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+static CUresult module_make(struct mr_context *context, struct mr_program *program, struct mr_library *library,
+                            struct mr_module **out)
 {
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     bool *made = NULL;    /* by symbol: the variable is new */
@@ -161,7 +165,8 @@ failed:
     return status;
 }
 
-CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library, struct mr_module **out)
+CUresult mr_module_new(struct mr_context *context, struct mr_program *program, struct mr_library *library,
+                       struct mr_module **out)
 {
     if (!mr_context_enter(context))
         return CUDA_ERROR_CONTEXT_IS_DESTROYED;

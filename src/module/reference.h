@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface references: variables of a module that the program binds arrays and memory to, from before there were texture objects.
+/* Texture and surface references: variables of a module that the program binds arrays and memory to, from before there
+ * were texture objects.
  *
- * The variable's 8 bytes in the module hold the handle of a texture or surface object that the driver makes for the reference, or 0. */
+ * The variable's 8 bytes in the module hold the handle of a texture or surface object that the driver makes for the
+ * reference, or 0. */
 #ifndef MR_MODULE_REFERENCE_H
 #define MR_MODULE_REFERENCE_H
 
@@ -29,12 +31,15 @@ struct mr_reference {
 };
 
 /* A reference with the settings that it has at first. NULL when memory is short. */
-struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *context, uintptr_t place) __attribute__((warn_unused_result));
+struct mr_reference *mr_reference_new(enum mr_kind kind, struct mr_context *context, uintptr_t place)
+    __attribute__((warn_unused_result));
 
-/* Puts a texture, or nothing, into the variable; takes over the reference. The lock is held; no kernel runs that may read it. */
+/* Puts a texture, or nothing, into the variable; takes over the reference. The lock is held; no kernel runs that may
+ * read it. */
 void mr_reference_set(struct mr_reference *reference, struct mr_texture *texture);
 
-/* Ends the handle of one whose module is unloaded: from then on the variable stays as it is, for kernels in flight. The module keeps the reference. */
+/* Ends the handle of one whose module is unloaded: from then on the variable stays as it is, for kernels in flight. The
+ * module keeps the reference. */
 void mr_reference_part(struct mr_reference *reference);
 
 /* Ends one that cuTexRefCreate made; false if it has ended already. */

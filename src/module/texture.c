@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of texture and surface objects. They keep what they read alive, so that a kernel in flight never reads an array's memory after
- * somebody else got it. */
+/* The life of texture and surface objects. They keep what they read alive, so that a kernel in flight never reads an
+ * array's memory after somebody else got it. */
 #include "module/texture.h"
 
 #include "object/context.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a context: creation with its default limits, the sticky error, and the order in which everything goes at the end:
- * work first, then streams, then modules, then memory. */
+/* The life of a context: creation with its default limits, the sticky error, and the order in which everything goes at
+ * the end: work first, then streams, then modules, then memory. */
 #include "object/context.h"
 
 #include <limits.h>
@@ -156,8 +156,10 @@ bool mr_context_destroy(struct mr_context *context)
 void mr_context_fail(struct mr_context *context, CUresult error)
 {
     int none = CUDA_SUCCESS;
-    if (atomic_compare_exchange_strong_explicit(&context->error, &none, (int)error, memory_order_acq_rel, memory_order_acquire))
-        mr_log(MR_LOG_INFO, "context %llu failed with status %d; every later call on it gets this status", context->id, (int)error);
+    if (atomic_compare_exchange_strong_explicit(&context->error, &none, (int)error, memory_order_acq_rel,
+                                                memory_order_acquire))
+        mr_log(MR_LOG_INFO, "context %llu failed with status %d; every later call on it gets this status", context->id,
+               (int)error);
 }
 
 CUresult mr_context_require_slow(struct mr_context **out)

@@ -2,8 +2,8 @@
 /* Contexts.
  *
  * A context owns streams, events, modules and allocations, and carries the sticky error that a fault leaves behind.
- * The current context is a per-thread stack (context_stack.c). A destroyed context's handle is retired at once; its record
- * lives until the last object or stack entry that refers to it is gone. */
+ * The current context is a per-thread stack (context_stack.c). A destroyed context's handle is retired at once; its
+ * record lives until the last object or stack entry that refers to it is gone. */
 #ifndef MR_OBJECT_CONTEXT_H
 #define MR_OBJECT_CONTEXT_H
 
@@ -26,7 +26,9 @@ struct mr_stream;
 /* A priority moved into the range. */
 static inline int mr_priority_clamp(int priority)
 {
-    return priority > MR_PRIORITY_LEAST ? MR_PRIORITY_LEAST : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST : priority;
+    return priority > MR_PRIORITY_LEAST      ? MR_PRIORITY_LEAST
+           : priority < MR_PRIORITY_GREATEST ? MR_PRIORITY_GREATEST
+                                             : priority;
 }
 
 struct mr_context {
@@ -38,30 +40,31 @@ struct mr_context {
     unsigned api_version;
     bool is_primary;
     _Atomic bool destroyed;
-    _Atomic int error;                 /* CUresult; sticky: once set by a fault, every later call that checks gets it */
-    _Atomic size_t limits[16];         /* by CUlimit */
-    _Atomic int cache_config;          /* CUfunc_cache, a hint */
-    _Atomic bool has_printed;          /* a kernel with printf was launched: its buffer's size is fixed */
-    unsigned usage;                    /* cuCtxAttach's count, under `lock` */
-    unsigned slot;                     /* small number that no other live context has; libraries index by it */
+    _Atomic int error; /* CUresult; sticky: once set by a fault, every later call that checks gets it */
+    _Atomic size_t limits[16]; /* by CUlimit */
+    _Atomic int cache_config; /* CUfunc_cache, a hint */
+    _Atomic bool has_printed; /* a kernel with printf was launched: its buffer's size is fixed */
+    unsigned usage; /* cuCtxAttach's count, under `lock` */
+    unsigned slot; /* small number that no other live context has; libraries index by it */
 
     /* Streams: order_lock guards the lists; see stream/stream.h for the default-stream rules. */
     mr_lock order_lock;
-    struct mr_stream *legacy;          /* made with the context; lives as long as its record */
-    struct mr_list streams;            /* every live stream but the legacy one */
-    struct mr_list busy_blocking;      /* blocking streams with work pending */
+    struct mr_stream *legacy; /* made with the context; lives as long as its record */
+    struct mr_list streams; /* every live stream but the legacy one */
+    struct mr_list busy_blocking; /* blocking streams with work pending */
 
-    mr_lock lock;                      /* guards what follows */
+    mr_lock lock; /* guards what follows */
     struct mr_list modules;
-    struct mr_list allocations;        /* owned by the memory layer */
-    _Atomic uint32_t makers;           /* threads that fill memory of the context with what will be a module's; futex of its destruction */
+    struct mr_list allocations; /* owned by the memory layer */
+    _Atomic uint32_t
+        makers; /* threads that fill memory of the context with what will be a module's; futex of its destruction */
 };
 
-/* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first context.
- * `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream. `free` comes after `end`,
- * when no thread fills memory of the context any more: it unloads modules, ends arrays and frees memory.
- * Called on the thread that creates or destroys, with no lock held. `release` gives up the legacy stream when the last reference to the
- * context has gone; any thread, no lock held. A hook that is NULL is left out. */
+/* What the layers above do when a context begins and ends; set once, by cuInit (api/wiring.c), before the first
+ * context. `begin` makes the legacy stream; false when memory is short. `end` waits for all work and ends every stream.
+ * `free` comes after `end`, when no thread fills memory of the context any more: it unloads modules, ends arrays and
+ * frees memory. Called on the thread that creates or destroys, with no lock held. `release` gives up the legacy stream
+ * when the last reference to the context has gone; any thread, no lock held. A hook that is NULL is left out. */
 struct mr_context_hooks {
     bool (*begin)(struct mr_context *context);
     void (*end)(struct mr_context *context);
@@ -71,36 +74,38 @@ struct mr_context_hooks {
 void mr_context_set_hooks(const struct mr_context_hooks *hooks);
 
 /* A context on `device`, current nowhere. NULL when memory is short. mr_context_destroy ends it. */
-struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool is_primary) __attribute__((warn_unused_result));
+struct mr_context *mr_context_new(struct mr_device *device, unsigned flags, bool is_primary)
+    __attribute__((warn_unused_result));
 
-/* Ends a context: retires the handle, waits for its work, ends streams, unloads modules, frees its memory. Other threads that have it current
- * get CUDA_ERROR_CONTEXT_IS_DESTROYED from then on. False if it was destroyed already (by another thread). */
+/* Ends a context: retires the handle, waits for its work, ends streams, unloads modules, frees its memory. Other
+ * threads that have it current get CUDA_ERROR_CONTEXT_IS_DESTROYED from then on. False if it was destroyed already (by
+ * another thread). */
 bool mr_context_destroy(struct mr_context *context);
 
-/* CUDA_SUCCESS if a context can have these flags. CUDA_ERROR_INVALID_VALUE for two scheduling policies or unknown bits; CUDA_ERROR_NOT_SUPPORTED for
- * core dumps. */
+/* CUDA_SUCCESS if a context can have these flags. CUDA_ERROR_INVALID_VALUE for two scheduling policies or unknown bits;
+ * CUDA_ERROR_NOT_SUPPORTED for core dumps. */
 CUresult mr_context_flags_check(unsigned flags) __attribute__((warn_unused_result));
 
-/* For code that fills memory that the context owns, on the host and without a command: until mr_context_leave, destruction waits before it frees
- * memory. False if the context is destroyed. */
+/* For code that fills memory that the context owns, on the host and without a command: until mr_context_leave,
+ * destruction waits before it frees memory. False if the context is destroyed. */
 bool mr_context_enter(struct mr_context *context) __attribute__((warn_unused_result));
 void mr_context_leave(struct mr_context *context);
 
-/* The stack of the calling thread. Entries hold references. mr_context_push is false when memory is short; mr_context_pop returns the context
- * that was on top with its reference handed to the caller, or NULL. mr_context_replace puts `context` in the place of the top
- * (or pushes it on an empty stack); NULL pops. */
+/* The stack of the calling thread. Entries hold references. mr_context_push is false when memory is short;
+ * mr_context_pop returns the context that was on top with its reference handed to the caller, or NULL.
+ * mr_context_replace puts `context` in the place of the top (or pushes it on an empty stack); NULL pops. */
 bool mr_context_push(struct mr_context *context) __attribute__((warn_unused_result));
 struct mr_context *mr_context_pop(void);
 bool mr_context_replace(struct mr_context *context) __attribute__((warn_unused_result));
 
-/* The calling thread's current context, and whether the thread runs a host function of a stream (set by the engine around the call).
- * Small enough for static thread-local storage: an access is one instruction. */
+/* The calling thread's current context, and whether the thread runs a host function of a stream (set by the engine
+ * around the call). Small enough for static thread-local storage: an access is one instruction. */
 #define MR_THREAD_LOCAL extern _Thread_local __attribute__((tls_model("initial-exec"), visibility("hidden")))
 MR_THREAD_LOCAL struct mr_context *mr_thread_context;
 MR_THREAD_LOCAL bool mr_in_host_function;
 
-/* The calling thread's current context: NULL if none. A current context that was destroyed stays current until popped; callers check
- * with mr_context_require. */
+/* The calling thread's current context: NULL if none. A current context that was destroyed stays current until popped;
+ * callers check with mr_context_require. */
 static inline struct mr_context *mr_context_current(void)
 {
     return mr_thread_context;
@@ -113,15 +118,17 @@ static inline bool mr_context_was_destroyed(void)
     return context && atomic_load_explicit(&context->destroyed, memory_order_acquire);
 }
 
-/* The current context in *out and CUDA_SUCCESS; CUDA_ERROR_INVALID_CONTEXT if none; CUDA_ERROR_CONTEXT_IS_DESTROYED if it was destroyed;
- * the sticky error if the context has one; CUDA_ERROR_NOT_PERMITTED inside a host function. What nearly every entry point calls first. */
+/* The current context in *out and CUDA_SUCCESS; CUDA_ERROR_INVALID_CONTEXT if none; CUDA_ERROR_CONTEXT_IS_DESTROYED if
+ * it was destroyed; the sticky error if the context has one; CUDA_ERROR_NOT_PERMITTED inside a host function. What
+ * nearly every entry point calls first. */
 CUresult mr_context_require_slow(struct mr_context **out) __attribute__((warn_unused_result));
 
 __attribute__((warn_unused_result)) static inline CUresult mr_context_require(struct mr_context **out)
 {
     struct mr_context *context = mr_thread_context;
     if (__builtin_expect(context != NULL && !atomic_load_explicit(&context->destroyed, memory_order_acquire) &&
-                             atomic_load_explicit(&context->error, memory_order_acquire) == CUDA_SUCCESS, 1)) {
+                             atomic_load_explicit(&context->error, memory_order_acquire) == CUDA_SUCCESS,
+                         1)) {
         *out = context;
         return CUDA_SUCCESS;
     }
@@ -137,8 +144,9 @@ static inline CUresult mr_context_error(struct mr_context *context)
     return (CUresult)atomic_load_explicit(&context->error, memory_order_acquire);
 }
 
-/* The live context behind a handle for a call that names one: NULL means the current context. CUDA_ERROR_INVALID_CONTEXT for a handle that is
- * none; CUDA_ERROR_CONTEXT_IS_DESTROYED for one that was destroyed while it is still current to the calling thread. No reference is taken. */
+/* The live context behind a handle for a call that names one: NULL means the current context.
+ * CUDA_ERROR_INVALID_CONTEXT for a handle that is none; CUDA_ERROR_CONTEXT_IS_DESTROYED for one that was destroyed
+ * while it is still current to the calling thread. No reference is taken. */
 CUresult mr_context_resolve(CUcontext handle, struct mr_context **out) __attribute__((warn_unused_result));
 
 #endif

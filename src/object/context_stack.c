@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of current contexts that each thread has.
  *
- * The top is also kept in mr_thread_context, which is all that the hot path reads. Entries are references, so that a context that
- * another thread destroys stays readable (and is reported as destroyed) for as long as it is on a stack; a thread that ends gives its
- * references back. (Driver API manual, Context Management.) */
+ * The top is also kept in mr_thread_context, which is all that the hot path reads. Entries are references, so that a
+ * context that another thread destroys stays readable (and is reported as destroyed) for as long as it is on a stack; a
+ * thread that ends gives its references back. (Driver API manual, Context Management.) */
 #include "object/context.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device records: names, identities, sizes.
  *
- * Everything is read from the machine once. What a GPU has and a CPU has not (shared memory, multiprocessors) follows the table of
- * compute capabilities, because programs size their launches by it. */
+ * Everything is read from the machine once. What a GPU has and a CPU has not (shared memory, multiprocessors) follows
+ * the table of compute capabilities, because programs size their launches by it. */
 #include "object/device.h"
 
 #include <stdio.h>
@@ -17,29 +17,19 @@
 #define KIB 1024u
 #define MIB (1024u * KIB)
 
-/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications; units and partitions as NVIDIA's occupancy
- * calculator has them). Rising order. */
+/* Shared memory and occupancy by compute capability (CUDA programming guide, technical specifications; units and
+ * partitions as NVIDIA's occupancy calculator has them). Rising order. */
 static const struct mr_capability capabilities[] = {
-    { 5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
-    { 5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
-    { 5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
-    { 6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 2 },
-    { 6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
-    { 6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4 },
-    { 7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4 },
-    { 7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4 },
-    { 7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16, 256, 4 },
-    { 8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32, 128, 4 },
-    { 8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4 },
-    { 8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16, 128, 4 },
-    { 8, 8, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4 },
-    { 8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
-    { 9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
-    { 10, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
-    { 10, 3, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4 },
-    { 11, 0, 228 * KIB, 227 * KIB, 1 * KIB, 1536, 24, 128, 4 },
-    { 12, 0, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
-    { 12, 1, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4 },
+    {5, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {5, 2, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},
+    {5, 3, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {6, 0, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 2},
+    {6, 1, 96 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},          {6, 2, 64 * KIB, 48 * KIB, 0, 2048, 32, 256, 4},
+    {7, 0, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4},          {7, 2, 96 * KIB, 96 * KIB, 0, 2048, 32, 256, 4},
+    {7, 5, 64 * KIB, 64 * KIB, 0, 1024, 16, 256, 4},          {8, 0, 164 * KIB, 163 * KIB, 1 * KIB, 2048, 32, 128, 4},
+    {8, 6, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4},   {8, 7, 164 * KIB, 163 * KIB, 1 * KIB, 1536, 16, 128, 4},
+    {8, 8, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 16, 128, 4},   {8, 9, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},
+    {9, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4},  {10, 0, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4},
+    {10, 3, 228 * KIB, 227 * KIB, 1 * KIB, 2048, 32, 128, 4}, {11, 0, 228 * KIB, 227 * KIB, 1 * KIB, 1536, 24, 128, 4},
+    {12, 0, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},  {12, 1, 100 * KIB, 99 * KIB, 1 * KIB, 1536, 24, 128, 4},
 };
 
 static struct mr_device devices[MR_DEVICE_LIMIT];
@@ -87,7 +77,9 @@ static const struct mr_capability *automatic_capability(void)
         unsigned number = (unsigned)capabilities[i].major * 10 + (unsigned)capabilities[i].minor;
         if (number >= 80 && number >= wanted) {
             if (number > 80)
-                mr_log(MR_LOG_INFO, "the devices have compute capability %u.%u, since the program has PTX for no older one", number / 10, number % 10);
+                mr_log(MR_LOG_INFO,
+                       "the devices have compute capability %u.%u, since the program has PTX for no older one",
+                       number / 10, number % 10);
             return &capabilities[i];
         }
     }
@@ -106,7 +98,9 @@ static const struct mr_capability *chosen_capability(void)
         if (found)
             return found;
     }
-    mr_log(MR_LOG_WARN, "MILLRACE_COMPUTE_CAPABILITY='%s' is neither auto nor a compute capability from 5.0 to 12.1; 8.0 is used", text);
+    mr_log(MR_LOG_WARN,
+           "MILLRACE_COMPUTE_CAPABILITY='%s' is neither auto nor a compute capability from 5.0 to 12.1; 8.0 is used",
+           text);
     return find_capability(8, 0);
 }
 
@@ -143,8 +137,9 @@ static bool read_cpuinfo(const char *key, char *value, size_t room)
     return found;
 }
 
-/* The rate of what clock64 counts (kernel/runtime.c): on x86 the time stamp counter, whose rate Linux reports as half the "bogomips";
- * elsewhere nanoseconds. Programs turn one into the other, so it must not be the core's momentary or greatest frequency. */
+/* The rate of what clock64 counts (kernel/runtime.c): on x86 the time stamp counter, whose rate Linux reports as half
+ * the "bogomips"; elsewhere nanoseconds. Programs turn one into the other, so it must not be the core's momentary or
+ * greatest frequency. */
 static int read_clock_khz(void)
 {
 #if defined(__x86_64__)
@@ -177,8 +172,8 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Stable over processes and reboots: made from the machine's own identity and the number. Marked as a version 8 UUID, the kind that is
- * free for any scheme (RFC 9562). */
+/* Stable over processes and reboots: made from the machine's own identity and the number. Marked as a version 8 UUID,
+ * the kind that is free for any scheme (RFC 9562). */
 static void make_uuid(uint8_t uuid[16], int number)
 {
     char text[128];
@@ -205,7 +200,8 @@ static CUresult choose(int count, const uint8_t (*uuids)[16], int chosen[MR_DEVI
         if (status == CUDA_ERROR_INVALID_DEVICE)
             mr_log(MR_LOG_WARN, "CUDA_VISIBLE_DEVICES='%s' names a device twice", list);
         else if (status != CUDA_SUCCESS)
-            mr_log(*list && *list != '-' ? MR_LOG_WARN : MR_LOG_INFO, "CUDA_VISIBLE_DEVICES='%s' leaves none of the %d devices (MILLRACE_DEVICES)", list, count);
+            mr_log(*list && *list != '-' ? MR_LOG_WARN : MR_LOG_INFO,
+                   "CUDA_VISIBLE_DEVICES='%s' leaves none of the %d devices (MILLRACE_DEVICES)", list, count);
         else if (*chosen_count < count)
             mr_log(MR_LOG_INFO, "CUDA_VISIBLE_DEVICES='%s' leaves %d of %d devices", list, *chosen_count, count);
         return status;
@@ -220,7 +216,8 @@ CUresult mr_devices_setup(void)
 {
     uint64_t wanted = mr_setting_number(MR_SETTING_DEVICES, 1);
     if (wanted < 1 || wanted > MR_DEVICE_LIMIT) {
-        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)wanted, MR_DEVICE_LIMIT);
+        mr_log(MR_LOG_WARN, "MILLRACE_DEVICES=%llu is not in 1 to %d; 1 is used", (unsigned long long)wanted,
+               MR_DEVICE_LIMIT);
         wanted = 1;
     }
     uint8_t uuids[MR_DEVICE_LIMIT][16];
@@ -235,7 +232,8 @@ CUresult mr_devices_setup(void)
         read_cpuinfo("Model", model, sizeof model);
     const struct mr_capability *capability = chosen_capability();
     int clock_khz = read_clock_khz();
-    /* Together the devices offer no more than one would, so that a program that fills them all runs out as it would on hardware. */
+    /* Together the devices offer no more than one would, so that a program that fills them all runs out as it would on
+     * hardware. */
     size_t share = (mr_machine_memory() / 4 * 3 / wanted) & ~(size_t)(MIB - 1);
     size_t memory = (size_t)mr_setting_number(MR_SETTING_MEMORY, share);
     for (int i = 0; i < count; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: what the CPU looks like to a program.
  *
- * The records are made once, by driver initialisation, and never change except for the counted memory and the primary context.
- * Numbers that follow from the compute capability come from one table in device.c; the attributes that a program can ask for are
- * answered from them in device_attribute.c, so that limits, launch checks and occupancy never disagree. */
+ * The records are made once, by driver initialisation, and never change except for the counted memory and the primary
+ * context. Numbers that follow from the compute capability come from one table in device.c; the attributes that a
+ * program can ask for are answered from them in device_attribute.c, so that limits, launch checks and occupancy never
+ * disagree. */
 #ifndef MR_OBJECT_DEVICE_H
 #define MR_OBJECT_DEVICE_H
 
@@ -39,31 +40,32 @@ struct mr_capability {
     unsigned shared_reserved;          /* bytes that the system takes of each block's share */
     unsigned threads_per_sm, blocks_per_sm;
     unsigned shared_unit;              /* bytes: shared memory is given to a block in multiples of this */
-    unsigned partitions;               /* of a multiprocessor, each with its share of the registers; a warp lives in one of them */
+    unsigned partitions; /* of a multiprocessor, each with its share of the registers; a warp lives in one of them */
 };
 
 struct mr_device {
-    int ordinal;                       /* among the devices that the program sees */
-    int number;                        /* among those of the machine: CUDA_VISIBLE_DEVICES may choose and order */
+    int ordinal; /* among the devices that the program sees */
+    int number; /* among those of the machine: CUDA_VISIBLE_DEVICES may choose and order */
     char name[128];
     uint8_t uuid[16];
     int capability_major, capability_minor;
     const struct mr_capability *capability;
-    int multiprocessors;               /* processors that the process may use */
-    int clock_khz;                     /* rate of clock64 */
-    size_t total_memory;               /* bytes; enforced by the memory layer */
-    _Atomic size_t used_memory;        /* bytes */
-    struct mr_context *primary;        /* under lock; NULL when inactive; counted */
-    unsigned primary_references;       /* under lock */
-    unsigned primary_flags;            /* under lock */
+    int multiprocessors; /* processors that the process may use */
+    int clock_khz; /* rate of clock64 */
+    size_t total_memory; /* bytes; enforced by the memory layer */
+    _Atomic size_t used_memory; /* bytes */
+    struct mr_context *primary; /* under lock; NULL when inactive; counted */
+    unsigned primary_references; /* under lock */
+    unsigned primary_flags; /* under lock */
     mr_lock lock;
 };
 
 /* Bytes of physical memory, or of what the control group leaves of it. */
 size_t mr_machine_memory(void);
 
-/* Private, for Millrace's libcudart, which calls it before cuInit: the lowest capability, as 80 for 8.0, for which every image of the program has PTX, or 0. It counts
- * where MILLRACE_COMPUTE_CAPABILITY is auto, and until the devices are made. Any thread. */
+/* Private, for Millrace's libcudart, which calls it before cuInit: the lowest capability, as 80 for 8.0, for which
+ * every image of the program has PTX, or 0. It counts where MILLRACE_COMPUTE_CAPABILITY is auto, and until the devices
+ * are made. Any thread. */
 __attribute__((visibility("default"))) void millrace_prefer_capability(unsigned capability);
 
 /* Makes the device records from the settings and the machine. Called by cuInit, under its lock, until it succeeds.
@@ -74,10 +76,12 @@ CUresult mr_devices_setup(void) __attribute__((warn_unused_result));
 int mr_device_count(void);
 struct mr_device *mr_device_get(int ordinal);
 
-/* The device with a number of the machine's (struct mr_device); NULL if the program doesn't see it. Any thread, no lock. */
+/* The device with a number of the machine's (struct mr_device); NULL if the program doesn't see it. Any thread, no
+ * lock. */
 struct mr_device *mr_device_numbered(int number);
 
-/* The value of a device attribute. CUDA_ERROR_INVALID_VALUE for an attribute that does not exist; *value is then untouched. */
+/* The value of a device attribute. CUDA_ERROR_INVALID_VALUE for an attribute that does not exist; *value is then
+ * untouched. */
 CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute attribute, int *value)
     __attribute__((warn_unused_result));
 

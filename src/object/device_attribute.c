@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device attributes.
  *
- * Three kinds of answers: what is true of this machine (processors, caches, clocks), what follows from the compute capability, and
- * features. A feature is 1 only if the driver does it now. Texture and surface sizes are those of a GPU of capability 8.0, so that programs
- * that only look at them go on; textures themselves are refused. */
+ * Three kinds of answers: what is true of this machine (processors, caches, clocks), what follows from the compute
+ * capability, and features. A feature is 1 only if the driver does it now. Texture and surface sizes are those of a GPU
+ * of capability 8.0, so that programs that only look at them go on; textures themselves are refused. */
 #include "object/device.h"
 
 #include <stdbool.h>
 #include <unistd.h>
 
-#define HERE(attribute, value) [CU_DEVICE_ATTRIBUTE_##attribute] = { true, value }
+#define HERE(attribute, value) [CU_DEVICE_ATTRIBUTE_##attribute] = {true, value}
 
-/* Attributes whose value never depends on machine or settings. Listed zeros are answers; what is not listed is in the switch below. */
-static const struct fixed_attribute { bool known; int value; } fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
+/* Attributes whose value never depends on machine or settings. Listed zeros are answers; what is not listed is in the
+ * switch below. */
+static const struct fixed_attribute {
+    bool known;
+    int value;
+} fixed[CU_DEVICE_ATTRIBUTE_MAX] = {
     HERE(MAX_THREADS_PER_BLOCK, MR_MAX_BLOCK_THREADS),
     HERE(MAX_BLOCK_DIM_X, MR_MAX_BLOCK_X),
     HERE(MAX_BLOCK_DIM_Y, MR_MAX_BLOCK_Y),
@@ -155,7 +159,7 @@ static const struct fixed_attribute { bool known; int value; } fixed[CU_DEVICE_A
 /* The largest cache that the system reports, bytes; what programs tile for when they ask for the L2 size. */
 static int cache_bytes(void)
 {
-    static const int levels[] = { _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE };
+    static const int levels[] = {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         long bytes = sysconf(levels[i]);
         if (bytes > 0)
@@ -174,21 +178,50 @@ CUresult mr_device_attribute(const struct mr_device *device, CUdevice_attribute 
         return CUDA_SUCCESS;
     }
     switch ((int)attribute) {
-    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = device->clock_khz; break;
-    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: *value = 1600000; break; /* kHz; no interface tells it */
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = device->multiprocessors; break;
-    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = cache_bytes(); break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = device->capability_major; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = device->capability_minor; break;
-    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED: *value = device->capability_major >= 9; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = (int)capability->threads_per_sm; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = (int)capability->blocks_per_sm; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = (int)capability->shared_per_sm; break;
-    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = (int)capability->shared_optin; break;
-    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = (int)capability->shared_reserved; break;
-    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID: *value = device->number + 1; break; /* so that devices differ */
-    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID: *value = device->number; break;
-    default: return CUDA_ERROR_INVALID_VALUE;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
+        *value = device->clock_khz;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+        *value = 1600000;
+        break; /* kHz; no interface tells it */
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+        *value = device->multiprocessors;
+        break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+        *value = cache_bytes();
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = device->capability_major;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = device->capability_minor;
+        break;
+    case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
+        *value = device->capability_major >= 9;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
+        *value = (int)capability->threads_per_sm;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
+        *value = (int)capability->blocks_per_sm;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+        *value = (int)capability->shared_per_sm;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = (int)capability->shared_optin;
+        break;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
+        *value = (int)capability->shared_reserved;
+        break;
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+        *value = device->number + 1;
+        break; /* so that devices differ */
+    case CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID:
+        *value = device->number;
+        break;
+    default:
+        return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }

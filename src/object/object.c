@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The registry of objects.
  *
- * Each kind has a table of records in chunks that double in size: chunk k holds records FIRST * (2^k - 1) up to FIRST * (2^(k+1) - 1). A slot
- * number finds its record with one shift and one load, no chunk ever moves, and none is given back, so a lookup needs no lock: it
- * computes where the record is and compares the whole handle with the one that the record has now.
+ * Each kind has a table of records in chunks that double in size: chunk k holds records FIRST * (2^k - 1) up to FIRST *
+ * (2^(k+1) - 1). A slot number finds its record with one shift and one load, no chunk ever moves, and none is given
+ * back, so a lookup needs no lock: it computes where the record is and compares the whole handle with the one that the
+ * record has now.
  *
- * A handle, from the low bits up: 5 bits kind, 22 bits slot, 20 bits generation (never 0). It is below 2^47, never aligned like a pointer to a record, and
- * greater than any of the special values that the API gives to stream handles. A slot's generation changes with each object; free slots wait
- * in the pool's batches, so a handle's value comes back only after a million objects in one slot. */
+ * A handle, from the low bits up: 5 bits kind, 22 bits slot, 20 bits generation (never 0). It is below 2^47, never
+ * aligned like a pointer to a record, and greater than any of the special values that the API gives to stream handles.
+ * A slot's generation changes with each object; free slots wait in the pool's batches, so a handle's value comes back
+ * only after a million objects in one slot. */
 #include "object/object.h"
 
 #include <string.h>
@@ -16,33 +18,34 @@
 #include "base/pool.h"
 #include "base/visit.h"
 
-#define FIRST_BITS 9u                   /* 512 records in the first chunk: more than are put aside as a rule, and only touched when used */
+#define FIRST_BITS \
+    9u /* 512 records in the first chunk: more than are put aside as a rule, and only touched when used */
 #define CHUNKS 14u
-#define LINE 64u                        /* long records are cache lines of their own */
-#define SMALL_RECORD 128u               /* up to this size they are packed: of these a program may hold a million */
+#define LINE 64u /* long records are cache lines of their own */
+#define SMALL_RECORD 128u /* up to this size they are packed: of these a program may hold a million */
 #define PACK 16u
 #define SLOT_BITS 22u
 #define GENERATION_BITS 20u
 #define KIND_BITS 5u
-#define ASIDE 64u                       /* ended records that are put aside together */
-#define ASIDE_ROUNDS 4u                 /* as many of those that come back at once, at most */
+#define ASIDE 64u /* ended records that are put aside together */
+#define ASIDE_ROUNDS 4u /* as many of those that come back at once, at most */
 
 _Static_assert(MR_KIND_COUNT <= (1 << KIND_BITS), "a kind must fit its bits of a handle");
 
-/* Records that ended and that calls may still look at, which they do without a reference. A full batch says when it was put aside; it comes back to the
- * pool when every call is over that began before (base/visit.h). In a batch's first record the second link is that time, in its second record the next
- * batch. */
+/* Records that ended and that calls may still look at, which they do without a reference. A full batch says when it was
+ * put aside; it comes back to the pool when every call is over that began before (base/visit.h). In a batch's first
+ * record the second link is that time, in its second record the next batch. */
 struct aside {
     mr_lock lock;
-    unsigned count;                     /* in the open batch */
+    unsigned count; /* in the open batch */
     struct mr_object *open, *oldest, *newest;
 };
 
 struct kind_table {
-    struct mr_pool pool;                /* first: refill gets the table from it */
+    struct mr_pool pool; /* first: refill gets the table from it */
     size_t stride;
     void (*finish)(void *object);
-    uint32_t used;                      /* slots handed out so far; under pool.lock */
+    uint32_t used; /* slots handed out so far; under pool.lock */
     _Atomic(char *) chunks[CHUNKS];
     struct aside aside;
 };
@@ -50,7 +53,7 @@ struct kind_table {
 static unsigned refill(struct mr_pool *pool, void *records[MR_POOL_BATCH]);
 
 static struct kind_table tables[MR_KIND_COUNT];
-static _Atomic uint32_t ready[MR_KIND_COUNT];   /* the table's constant part is set; 2 while it is being set */
+static _Atomic uint32_t ready[MR_KIND_COUNT]; /* the table's constant part is set; 2 while it is being set */
 
 static unsigned chunk_of(uint32_t slot, uint32_t *first)
 {
@@ -103,8 +106,11 @@ static void prepare(enum mr_kind kind, size_t size, void (*finish)(void *object)
         size_t step = size <= SMALL_RECORD ? PACK : LINE;
         table->stride = (size + step - 1) & ~(step - 1);
         table->finish = finish;
-        table->pool = (struct mr_pool){ .place = MR_POOL_OBJECTS + (enum mr_pool_place)kind, .size = table->stride,
-            .link = offsetof(struct mr_object, link), .refill = refill, .lock = MR_LOCK_INIT(POOL) };
+        table->pool = (struct mr_pool){.place = MR_POOL_OBJECTS + (enum mr_pool_place)kind,
+                                       .size = table->stride,
+                                       .link = offsetof(struct mr_object, link),
+                                       .refill = refill,
+                                       .lock = MR_LOCK_INIT(POOL)};
         mr_lock_init(&table->aside.lock, MR_LOCK_ASIDE);
         atomic_store_explicit(&ready[kind], 1, memory_order_release);
         return;
@@ -127,7 +133,8 @@ void *mr_object_new(enum mr_kind kind, size_t size, void (*finish)(void *object)
         object->generation = 1;
     atomic_store_explicit(&object->orphan, false, memory_order_relaxed);
     atomic_store_explicit(&object->references, 1, memory_order_relaxed);
-    uint64_t handle = ((uint64_t)object->generation << (SLOT_BITS + KIND_BITS)) | ((uint64_t)object->slot << KIND_BITS) | (uint64_t)kind;
+    uint64_t handle = ((uint64_t)object->generation << (SLOT_BITS + KIND_BITS)) |
+                      ((uint64_t)object->slot << KIND_BITS) | (uint64_t)kind;
     atomic_store_explicit(&object->handle, handle, memory_order_release);
     return object;
 }
@@ -177,7 +184,7 @@ void *mr_object_acquire(const void *handle, enum mr_kind kind)
 static void keep_held(struct mr_object *object)
 {
     if (!mr_visit_keep(object, mr_object_drop))
-        mr_object_drop(object);    /* more than any call looks at: as good as found */
+        mr_object_drop(object); /* more than any call looks at: as good as found */
 }
 
 void *mr_object_borrow(const void *handle, enum mr_kind kind)
@@ -219,7 +226,8 @@ bool mr_object_try_hold(void *object)
     _Atomic uint32_t *references = &((struct mr_object *)object)->references;
     uint32_t count = atomic_load_explicit(references, memory_order_relaxed);
     while (count != 0)
-        if (atomic_compare_exchange_weak_explicit(references, &count, count + 1, memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(references, &count, count + 1, memory_order_acquire,
+                                                  memory_order_relaxed))
             return true;
     return false;
 }

@@ -14,7 +14,8 @@ static int digit_of(char c)
     return found ? (int)(found - digits) : NONE;
 }
 
-/* As C's conversions read a number: white space before it and anything behind it don't count, and its upper bits are lost. */
+/* As C's conversions read a number: white space before it and anything behind it don't count, and its upper bits are
+ * lost. */
 static int find_number(const char *text, int count)
 {
     char *end;
@@ -22,7 +23,8 @@ static int find_number(const char *text, int count)
     return end != text && number >= 0 && number < count ? number : NONE;
 }
 
-/* Whether the digits of `text`, up to the first character that is neither a digit nor a hyphen, begin the identifier. */
+/* Whether the digits of `text`, up to the first character that is neither a digit nor a hyphen, begin the identifier.
+ */
 static bool begins(const char *text, const uint8_t uuid[16])
 {
     for (int i = 0; i < 32; text++) {

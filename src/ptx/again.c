@@ -7,7 +7,7 @@
 /* Macros of the preprocessor, and files before the source: as one word, or with the value in the next. */
 static bool is_spent(const char *word, bool *with_next)
 {
-    static const char *const begins[] = { "-D", "-U", "-include", "-imacros" };
+    static const char *const begins[] = {"-D", "-U", "-include", "-imacros"};
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
         size_t length = strlen(begins[i]);
         if (strncmp(word, begins[i], length) == 0) {

@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 
-/* Adds clang's words for the preprocessed text, which is CUDA C++ to it like any other: those in `words` except for macros and files to include. */
+/* Adds clang's words for the preprocessed text, which is CUDA C++ to it like any other: those in `words` except for
+ * macros and files to include. */
 void mr_again_words(const struct mr_words *words, struct mr_words *out);
 
 #endif

@@ -64,8 +64,8 @@ void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out)
         const char *end = strchr(line, '\n');
         size_t length = end ? (size_t)(end - line) + 1 : strlen(line);
         unsigned major, minor;
-        if (!seen_target && strncmp(line, version_word, sizeof version_word - 1) == 0 && sscanf(line + sizeof version_word - 1, "%u.%u", &major, &minor) == 2 &&
-            major * 10 + minor < needed) {
+        if (!seen_target && strncmp(line, version_word, sizeof version_word - 1) == 0 &&
+            sscanf(line + sizeof version_word - 1, "%u.%u", &major, &minor) == 2 && major * 10 + minor < needed) {
             mr_text_format(out, ".version %u.%u\n", needed / 10, needed % 10);
         } else if (!seen_target && strncmp(line, target_word, sizeof target_word - 1) == 0) {
             size_t old = sizeof target_word - 1 + strspn(line + sizeof target_word - 1, "0123456789");
@@ -104,10 +104,27 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
 
 bool mr_ptx_assembler_option_is_idle(const char *option)
 {
-    static const char *const begins[] = {
-        "-v", "--verbose", "-O", "--opt-level", "-w", "--disable-warnings", "--warn-", "-warn-", "-dlcm", "-dscm",
-        "--def-load-cache", "--def-store-cache", "-maxrregcount", "--maxrregcount", "--fmad", "-fmad", "-lineinfo",
-        "--generate-line-info", "-g", "--allow-expensive-optimizations", "-allow-expensive-optimizations"};
+    static const char *const begins[] = {"-v",
+                                         "--verbose",
+                                         "-O",
+                                         "--opt-level",
+                                         "-w",
+                                         "--disable-warnings",
+                                         "--warn-",
+                                         "-warn-",
+                                         "-dlcm",
+                                         "-dscm",
+                                         "--def-load-cache",
+                                         "--def-store-cache",
+                                         "-maxrregcount",
+                                         "--maxrregcount",
+                                         "--fmad",
+                                         "-fmad",
+                                         "-lineinfo",
+                                         "--generate-line-info",
+                                         "-g",
+                                         "--allow-expensive-optimizations",
+                                         "-allow-expensive-optimizations"};
     for (size_t i = 0; i < COUNT(begins); i++)
         if (strncmp(option, begins[i], strlen(begins[i])) == 0)
             return true;

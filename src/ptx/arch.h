@@ -28,22 +28,27 @@ enum mr_ptx_arch mr_ptx_arch_read(const char *text, unsigned *capability, bool *
 /* The numbers of all, oldest first; *count of them. */
 const int *mr_ptx_arch_all(size_t *count);
 
-/* The architecture that clang 19 is to compile for, to make code for `capability`: the newest that it knows and that is no newer. */
+/* The architecture that clang 19 is to compile for, to make code for `capability`: the newest that it knows and that is
+ * no newer. */
 unsigned mr_ptx_arch_of_clang(unsigned capability);
 
-/* Adds the options by which clang 19 compiles device code for `capability`: with that in __CUDA_ARCH__, also where clang does not know it. The PTX is for mr_ptx_retarget then. */
+/* Adds the options by which clang 19 compiles device code for `capability`: with that in __CUDA_ARCH__, also where
+ * clang does not know it. The PTX is for mr_ptx_retarget then. */
 void mr_ptx_arch_clang_words(unsigned capability, struct mr_words *words);
 
-/* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version of PTX that this needs. */
+/* Adds the PTX, as clang wrote it for an older architecture, to `out`, with `capability` as its target and the version
+ * of PTX that this needs. */
 void mr_ptx_retarget(const char *ptx, unsigned capability, struct mr_text *out);
 
-/* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has none of. */
+/* Whether an option of the assembler's can be taken: what it would change is messages, or machine code that the CPU has
+ * none of. */
 bool mr_ptx_assembler_option_is_idle(const char *option);
 
 /* Whether it asks what each kernel uses: -v, --verbose. Such options are idle, too. */
 bool mr_ptx_assembler_option_is_verbose(const char *option);
 
-/* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say so; the last word about it counts. */
+/* Adds the macro by which the device headers know that subnormal floats count as 0, if clang's words for a kernel say
+ * so; the last word about it counts. */
 void mr_ptx_arch_flush_words(struct mr_words *words);
 
 #endif

@@ -18,7 +18,6 @@ struct mr_ptx_arena *mr_ptx_arena_create(void);
 void mr_ptx_arena_destroy(struct mr_ptx_arena *arena);
 
 /* Zeroed memory aligned to 8 bytes, or NULL when memory is short. */
-void *mr_ptx_arena_alloc(struct mr_ptx_arena *arena, size_t size)
-    __attribute__((warn_unused_result));
+void *mr_ptx_arena_alloc(struct mr_ptx_arena *arena, size_t size) __attribute__((warn_unused_result));
 
 #endif

@@ -111,8 +111,8 @@ void mr_ir_move_constants(const char *ir, const struct mr_words *names, struct m
 
 void mr_ir_compiler_words(const char *clang, unsigned target, struct mr_words *words)
 {
-    static const char *const fixed[] = {"--no-default-config", "-Wno-unused-command-line-argument", "-w", "-x", "ir",
-                                        "--target=nvptx64-nvidia-cuda"};
+    static const char *const fixed[] = {
+        "--no-default-config", "-Wno-unused-command-line-argument", "-w", "-x", "ir", "--target=nvptx64-nvidia-cuda"};
     char number[16];
     snprintf(number, sizeof number, "%u", mr_ptx_arch_of_clang(target));
     mr_words_add(words, clang, "");

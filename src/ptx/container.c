@@ -155,14 +155,17 @@ static enum mr_ptx_container_status unpack(const struct entry *entry, struct mr_
     return MR_PTX_CONTAINER_OK;
 }
 
-/* May the program read these bytes, of which the first is there? What ends in the page that it begins in is there for sure, whatever the size of pages. */
+/* May the program read these bytes, of which the first is there? What ends in the page that it begins in is there for
+ * sure, whatever the size of pages. */
 static bool is_there(const unsigned char *bytes, uint64_t size)
 {
     uintptr_t start = (uintptr_t)bytes;
-    return size <= SIZE_MAX - start && ((start ^ (start + size)) < SMALLEST_PAGE || mr_mapped_allows(start, size, false));
+    return size <= SIZE_MAX - start &&
+           ((start ^ (start + size)) < SMALLEST_PAGE || mr_mapped_allows(start, size, false));
 }
 
-/* Is all of a fat binary there whose size only its own header tells? A damaged header may tell of more than there is. */
+/* Is all of a fat binary there whose size only its own header tells? A damaged header may tell of more than there is.
+ */
 static bool all_is_there(const unsigned char *image)
 {
     if (!is_there(image, HEADER_SIZE))
@@ -197,7 +200,8 @@ static enum mr_ptx_container_status read_fatbin(const unsigned char *image, size
         }
     }
     if (!found) {
-        mr_log(MR_LOG_INFO, "module image: fat binary has no PTX for compute capability %u.%u "
+        mr_log(MR_LOG_INFO,
+               "module image: fat binary has no PTX for compute capability %u.%u "
                "(%u entries of machine code, %u of PTX for newer devices)",
                capability / 10, capability % 10, binaries, newer);
         return MR_PTX_CONTAINER_NO_BINARY;

@@ -52,8 +52,7 @@ enum mr_ptx_image_kind mr_ptx_image_kind_find(const void *image, size_t size);
  * binary's header; where the size is not known, nor beyond the memory that the
  * program may read there. A wrapper's pointer to its fat binary may be wild.
  */
-enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size,
-                                                   uint32_t capability,
+enum mr_ptx_container_status mr_ptx_container_read(const void *image, size_t size, uint32_t capability,
                                                    struct mr_ptx_text *out);
 
 /* NULL is allowed, and so is a second call. */

@@ -93,7 +93,7 @@ struct mr_cxx_token mr_cxx_token_at(const struct mr_cxx_scanner *s, size_t at)
         while (mr_cxx_peek(s, end) == c)
             end++;
     }
-    return (struct mr_cxx_token){ at, end };
+    return (struct mr_cxx_token){at, end};
 }
 
 bool mr_cxx_is(const struct mr_cxx_scanner *s, struct mr_cxx_token token, const char *word)
@@ -123,8 +123,8 @@ size_t mr_cxx_behind_group(const struct mr_cxx_scanner *s, size_t at)
 /* The attribute that begins at `at`: its end, and whether it is one of C++'s own; false if there is none. */
 bool mr_cxx_attribute_at(const struct mr_cxx_scanner *s, size_t at, struct mr_cxx_token *item, bool *own)
 {
-    static const char *const words[] = { "__shared__", "__device__", "__constant__" };
-    static const char *const groups[] = { "__align__", "__attribute__", "alignas" };
+    static const char *const words[] = {"__shared__", "__device__", "__constant__"};
+    static const char *const groups[] = {"__align__", "__attribute__", "alignas"};
     if (at >= s->length)
         return false;
     *item = mr_cxx_token_at(s, at);
@@ -149,7 +149,7 @@ bool mr_cxx_attribute_at(const struct mr_cxx_scanner *s, size_t at, struct mr_cx
 
 bool mr_cxx_is_shared(const struct mr_cxx_scanner *s, struct mr_cxx_token token, size_t *end)
 {
-    static const char *const parts[] = { "(", "(", "shared", ")", ")" };
+    static const char *const parts[] = {"(", "(", "shared", ")", ")"};
     *end = token.end;
     if (mr_cxx_is(s, token, "__shared__"))
         return true;
@@ -157,7 +157,7 @@ bool mr_cxx_is_shared(const struct mr_cxx_scanner *s, struct mr_cxx_token token,
         return false;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         size_t at = mr_cxx_behind_blanks(s, *end);
-        struct mr_cxx_token part = at < s->length ? mr_cxx_token_at(s, at) : (struct mr_cxx_token){ at, at };
+        struct mr_cxx_token part = at < s->length ? mr_cxx_token_at(s, at) : (struct mr_cxx_token){at, at};
         if (!mr_cxx_is(s, part, parts[i]))
             return false;
         *end = part.end;

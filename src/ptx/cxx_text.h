@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokens of a text in CUDA C++, as the preprocessor sees them before it looks at directives. Nothing here allocates or keeps anything. */
+/* The tokens of a text in CUDA C++, as the preprocessor sees them before it looks at directives. Nothing here allocates
+ * or keeps anything. */
 #ifndef MR_PTX_CXX_TEXT_H
 #define MR_PTX_CXX_TEXT_H
 
@@ -13,11 +14,11 @@ struct mr_cxx_token {
 struct mr_cxx_scanner {
     char *text;
     size_t length, at;
-    struct mr_cxx_token before;     /* the last token but one that next() gave */
+    struct mr_cxx_token before; /* the last token but one that next() gave */
     struct mr_cxx_token now;
     size_t changes;
-    int depth;               /* of (, [ and { */
-    int launch;              /* the depth of the launch that is open; -1: none */
+    int depth; /* of (, [ and { */
+    int launch; /* the depth of the launch that is open; -1: none */
 };
 
 /* The character at `at`; NUL at the text's end. */
@@ -38,7 +39,8 @@ size_t mr_cxx_behind_group(const struct mr_cxx_scanner *s, size_t at);
 /* The attribute that begins at `at`: its end, and whether it is one of C++'s own; false if there is none. */
 bool mr_cxx_attribute_at(const struct mr_cxx_scanner *s, size_t at, struct mr_cxx_token *item, bool *own);
 
-/* Whether the token says that a variable is shared by a block: `__shared__`, or the attribute that it stands for. *end: behind it. */
+/* Whether the token says that a variable is shared by a block: `__shared__`, or the attribute that it stands for. *end:
+ * behind it. */
 bool mr_cxx_is_shared(const struct mr_cxx_scanner *s, struct mr_cxx_token token, size_t *end);
 
 #endif

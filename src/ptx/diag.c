@@ -85,8 +85,8 @@ static void append_source(struct mr_ptx_diag *diag, uint32_t line, uint32_t colu
     append_text(diag, "^\n");
 }
 
-static void add(struct mr_ptx_diag *diag, const char *kind, uint32_t line, uint32_t column,
-                const char *format, va_list arguments)
+static void add(struct mr_ptx_diag *diag, const char *kind, uint32_t line, uint32_t column, const char *format,
+                va_list arguments)
 {
     char message[512], head[64];
     vsnprintf(message, sizeof message, format, arguments);
@@ -100,8 +100,7 @@ static void add(struct mr_ptx_diag *diag, const char *kind, uint32_t line, uint3
     append_source(diag, line, column);
 }
 
-void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column,
-                       const char *format, ...)
+void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column, const char *format, ...)
 {
     va_list arguments;
     if (mr_log_enabled(MR_LOG_INFO) && (!diag || diag->errors < MR_PTX_DIAG_ERRORS_MAX)) {
@@ -125,8 +124,7 @@ void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column,
     va_end(arguments);
 }
 
-void mr_ptx_diag_warning(struct mr_ptx_diag *diag, uint32_t line, uint32_t column,
-                         const char *format, ...)
+void mr_ptx_diag_warning(struct mr_ptx_diag *diag, uint32_t line, uint32_t column, const char *format, ...)
 {
     if (!diag || diag->warnings++ >= MR_PTX_DIAG_ERRORS_MAX)
         return;

@@ -113,7 +113,8 @@ enum mr_ptx_entries_result mr_ptx_keep_entries(const char *ptx, const struct mr_
     enum mr_ptx_entries_result result = MR_PTX_ENTRIES_KEPT;
     for (size_t i = 0; found && i < names->count && result == MR_PTX_ENTRIES_KEPT; i++)
         if (found[i] != ENTRY) {
-            result = found[i] == OTHER ? MR_PTX_ENTRIES_NO_ENTRY : MR_PTX_ENTRIES_UNKNOWN;
+            result = found[i] == OTHER
+            ? MR_PTX_ENTRIES_NO_ENTRY : MR_PTX_ENTRIES_UNKNOWN;
             *wrong = i;
         }
     mr_free(found);
@@ -139,6 +140,8 @@ void mr_ptx_entries_explain(enum mr_ptx_entries_result result, const char *name,
     if (result == MR_PTX_ENTRIES_UNKNOWN)
         mr_text_format(out, "ptxas fatal   : Unknown function %s\n", name);
     else if (result == MR_PTX_ENTRIES_NO_ENTRY)
-        mr_text_format(out, "ptxas error   : Entry function '%s' not found\n"
-                            "ptxas fatal   : Ptx assembly aborted due to errors\n", name);
+        mr_text_format(out,
+                       "ptxas error   : Entry function '%s' not found\n"
+                       "ptxas fatal   : Ptx assembly aborted due to errors\n",
+                       name);
 }

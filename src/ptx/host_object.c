@@ -59,7 +59,8 @@ static const char *string_at(const unsigned char *table, uint64_t size, uint64_t
     return (const char *)table + offset;
 }
 
-static bool visit_symbols(struct walk *walk, const unsigned char *data, size_t room, const Elf64_Shdr *symbols, const Elf64_Shdr *strings)
+static bool visit_symbols(struct walk *walk, const unsigned char *data, size_t room, const Elf64_Shdr *symbols,
+                          const Elf64_Shdr *strings)
 {
     const unsigned char *table = part(data, room, symbols->sh_offset, symbols->sh_size);
     const unsigned char *names = part(data, room, strings->sh_offset, strings->sh_size);
@@ -77,9 +78,11 @@ static bool visit_symbols(struct walk *walk, const unsigned char *data, size_t r
     return true;
 }
 
-static bool read_section(const unsigned char *data, size_t room, const Elf64_Ehdr *head, uint64_t number, Elf64_Shdr *section)
+static bool read_section(const unsigned char *data, size_t room, const Elf64_Ehdr *head, uint64_t number,
+                         Elf64_Shdr *section)
 {
-    const unsigned char *at = number < head->e_shnum ? part(data, room, head->e_shoff + number * sizeof *section, sizeof *section) : NULL;
+    const unsigned char *at =
+        number < head->e_shnum ? part(data, room, head->e_shoff + number * sizeof *section, sizeof *section) : NULL;
     if (at)
         memcpy(section, at, sizeof *section);
     return at != NULL;
@@ -96,21 +99,24 @@ static enum mr_ptx_object_status visit_object(struct walk *walk, const unsigned 
         return MR_PTX_OBJECT_UNKNOWN;
     if (head.e_shnum == 0) /* no sections: nothing to find */
         return MR_PTX_OBJECT_OK;
-    if (head.e_shentsize != sizeof section || head.e_shoff > room || !read_section(data, room, &head, head.e_shstrndx, &names))
+    if (head.e_shentsize != sizeof section || head.e_shoff > room ||
+        !read_section(data, room, &head, head.e_shstrndx, &names))
         return MR_PTX_OBJECT_DAMAGED;
     const unsigned char *table = part(data, room, names.sh_offset, names.sh_size);
     for (uint64_t i = 0; i < head.e_shnum && !walk->ended; i++) {
         if (!read_section(data, room, &head, i, &section))
             return MR_PTX_OBJECT_DAMAGED;
         const char *name = string_at(table, names.sh_size, section.sh_name);
-        const unsigned char *bytes = section.sh_type == SHT_NOBITS ? NULL : part(data, room, section.sh_offset, section.sh_size);
+        const unsigned char *bytes =
+            section.sh_type == SHT_NOBITS ? NULL : part(data, room, section.sh_offset, section.sh_size);
         if (!name || (!bytes && section.sh_type != SHT_NOBITS))
             return MR_PTX_OBJECT_DAMAGED;
         bool whole = strcmp(name, ".nv_fatbin") == 0, relocatable = strcmp(name, "__nv_relfatbin") == 0;
         if (walk->visitor->container && bytes && (whole || relocatable))
             visit_section(walk, bytes, section.sh_size, relocatable);
         if (walk->visitor->needed && section.sh_type == SHT_SYMTAB &&
-            (!read_section(data, room, &head, section.sh_link, &strings) || !visit_symbols(walk, data, room, &section, &strings)))
+            (!read_section(data, room, &head, section.sh_link, &strings) ||
+             !visit_symbols(walk, data, room, &section, &strings)))
             return MR_PTX_OBJECT_DAMAGED;
     }
     return MR_PTX_OBJECT_OK;
@@ -154,7 +160,8 @@ bool mr_ptx_object_is(const void *data, size_t size)
     return is_elf(data, size) || is_archive(data, size);
 }
 
-enum mr_ptx_object_status mr_ptx_object_visit(const void *data, size_t size, const struct mr_ptx_object_visitor *visitor)
+enum mr_ptx_object_status mr_ptx_object_visit(const void *data, size_t size,
+                                              const struct mr_ptx_object_visitor *visitor)
 {
     struct walk walk = {.visitor = visitor};
     if (is_archive(data, size))

@@ -31,7 +31,8 @@ struct mr_ptx_object_visitor {
  * objects are passed over). Reads nothing beyond `size`, whatever the bytes are.
  * Any thread.
  */
-enum mr_ptx_object_status mr_ptx_object_visit(const void *data, size_t size, const struct mr_ptx_object_visitor *visitor);
+enum mr_ptx_object_status mr_ptx_object_visit(const void *data, size_t size,
+                                              const struct mr_ptx_object_visitor *visitor);
 
 /* Whether the file begins as an object or an archive does. */
 bool mr_ptx_object_is(const void *data, size_t size);

@@ -79,8 +79,10 @@ static void read_header(struct join *join, const struct mr_ptx_token *word, cons
 /* A word of a symbol's declaration at its outermost level. */
 static void read_word(struct statement *statement, const struct mr_ptx_token *token)
 {
-    static const struct { const char *word; uint8_t linkage; } linkages[] = {
-        {"extern", EXTERN}, {"common", COMMON}, {"weak", WEAK}, {"visible", VISIBLE}};
+    static const struct {
+        const char *word;
+        uint8_t linkage;
+    } linkages[] = {{"extern", EXTERN}, {"common", COMMON}, {"weak", WEAK}, {"visible", VISIBLE}};
     if (token->kind == MR_PTX_TOKEN_NAME && !statement->name) {
         statement->name = token->text;
         statement->name_length = token->length;
@@ -98,7 +100,8 @@ static void read_word(struct statement *statement, const struct mr_ptx_token *to
 }
 
 /* Reads up to the end of a statement that begins with `token`; leaves the token behind it there. */
-static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, struct statement *statement, bool *several)
+static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, struct statement *statement,
+                        bool *several)
 {
     unsigned braces = 0, parens = 0;
     for (; token->kind != MR_PTX_TOKEN_END && token->kind != MR_PTX_TOKEN_ERROR; mr_ptx_lexer_next(lexer, token)) {
@@ -121,7 +124,7 @@ static void read_symbol(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token, 
         if (outside && !statement->head_end)
             read_word(statement, token);
         statement->tuned |= outside && !statement->head_end && token->kind == MR_PTX_TOKEN_DOT &&
-            (word_is(token, "maxnreg") || word_is(token, "maxntid") || word_is(token, "reqntid"));
+                            (word_is(token, "maxnreg") || word_is(token, "maxntid") || word_is(token, "reqntid"));
     }
     statement->end = token->text;
 }
@@ -153,7 +156,7 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
     while (token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR && join->good && !join->short_of_memory) {
         struct mr_ptx_token first = token;
         if (token.kind == MR_PTX_TOKEN_DOT && (word_is(&token, "version") || word_is(&token, "target") ||
-            word_is(&token, "address_size") || word_is(&token, "file"))) {
+                                               word_is(&token, "address_size") || word_is(&token, "file"))) {
             mr_ptx_lexer_next(&lexer, &token);
             read_header(join, &first, &token);
             while (token.kind != MR_PTX_TOKEN_DOT && token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR)
@@ -168,12 +171,13 @@ static void read_input(struct join *join, const struct mr_ptx_join_input *input,
         bool several = false;
         if (!statement)
             return;
-        *statement = (struct statement){.begin = token.text - (token.kind == MR_PTX_TOKEN_DOT), .input = number, .line = token.line};
+        *statement = (struct statement){
+            .begin = token.text - (token.kind == MR_PTX_TOKEN_DOT), .input = number, .line = token.line};
         statement->rest = statement->begin;
         read_symbol(&lexer, &token, statement, &several);
         bool pragma = word_is(&first, "pragma");
         if (!join->alone && (first.kind != MR_PTX_TOKEN_DOT || word_is(&first, "alias") || (several && !pragma) ||
-            (!statement->name && !pragma)))
+                             (!statement->name && !pragma)))
             refuse(join, statement, "this statement can't be linked with other inputs:");
         if (pragma)
             statement->name = NULL;
@@ -216,12 +220,14 @@ static struct statement *find_winner(struct join *join, const struct statement *
     return winner;
 }
 
-/* clang's list of what a source's host half uses and others define. It keeps members of archives in a link; here every member is in it, and what is
- * missing is known by its declaration. The list would need kernels to be declared, which PTX can't. */
+/* clang's list of what a source's host half uses and others define. It keeps members of archives in a link; here every
+ * member is in it, and what is missing is known by its declaration. The list would need kernels to be declared, which
+ * PTX can't. */
 static bool is_host_list(const struct statement *statement)
 {
     static const char name[] = "__clang_gpu_used_external";
-    return !statement->is_function && statement->name_length == sizeof name - 1 && memcmp(statement->name, name, sizeof name - 1) == 0;
+    return !statement->is_function && statement->name_length == sizeof name - 1 &&
+           memcmp(statement->name, name, sizeof name - 1) == 0;
 }
 
 /* Decides what becomes of a statement that declares a symbol. */
@@ -240,7 +246,8 @@ static void settle(struct join *join, struct statement *statement)
     const struct statement *winner = find_winner(join, statement);
     if (!winner || winner->input == statement->input)
         return;
-    if (statement->is_entry || (winner->is_entry && !statement->has_body)) /* a kernel that is declared alone comes as a function of clang's */
+    if (statement->is_entry ||
+        (winner->is_entry && !statement->has_body)) /* a kernel that is declared alone comes as a function of clang's */
         statement->dropped = true;
     else
         statement->declared = true;
@@ -336,8 +343,8 @@ char *mr_ptx_join(const struct mr_ptx_join_input *inputs, uint32_t count, unsign
         if (join.list[i].name)
             settle(&join, &join.list[i]);
     if (join.good && !join.short_of_memory) {
-        snprintf(header, sizeof header, ".version %u.%u\n.target %s\n.address_size 64\n", join.version_major, join.version_minor,
-                 join.target);
+        snprintf(header, sizeof header, ".version %u.%u\n.target %s\n.address_size 64\n", join.version_major,
+                 join.version_minor, join.target);
         put(&join, header, strlen(header));
         for (uint32_t i = 0; i < count; i++)
             put_input(&join, i);

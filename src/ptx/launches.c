@@ -12,10 +12,36 @@
 
 /* The toolkit's functions that kernels may call, by the names behind `cuda`. */
 static const char *const device_runtime[] = {
-    "DeviceGetAttribute", "DeviceGetCacheConfig", "DeviceGetLimit", "DeviceGetSharedMemConfig", "DeviceSynchronize", "EventCreateWithFlags", "EventDestroy", "EventRecord",
-    "EventRecordWithFlags", "Free", "FuncGetAttributes", "GetDevice", "GetDeviceCount", "GetErrorName", "GetErrorString", "GetLastError", "Malloc", "Memcpy2DAsync",
-    "Memcpy3DAsync", "MemcpyAsync", "Memset2DAsync", "Memset3DAsync", "MemsetAsync", "OccupancyMaxActiveBlocksPerMultiprocessor",
-    "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "PeekAtLastError", "RuntimeGetVersion", "StreamCreateWithFlags", "StreamDestroy", "StreamWaitEvent",
+    "DeviceGetAttribute",
+    "DeviceGetCacheConfig",
+    "DeviceGetLimit",
+    "DeviceGetSharedMemConfig",
+    "DeviceSynchronize",
+    "EventCreateWithFlags",
+    "EventDestroy",
+    "EventRecord",
+    "EventRecordWithFlags",
+    "Free",
+    "FuncGetAttributes",
+    "GetDevice",
+    "GetDeviceCount",
+    "GetErrorName",
+    "GetErrorString",
+    "GetLastError",
+    "Malloc",
+    "Memcpy2DAsync",
+    "Memcpy3DAsync",
+    "MemcpyAsync",
+    "Memset2DAsync",
+    "Memset3DAsync",
+    "MemsetAsync",
+    "OccupancyMaxActiveBlocksPerMultiprocessor",
+    "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+    "PeekAtLastError",
+    "RuntimeGetVersion",
+    "StreamCreateWithFlags",
+    "StreamDestroy",
+    "StreamWaitEvent",
 };
 
 /* The text without colours. */
@@ -44,7 +70,8 @@ static bool has(const char *text, size_t length, const char *words)
 
 static bool begins_message(const char *line, size_t length)
 {
-    return has(line, length, ": error: ") || has(line, length, ": fatal error: ") || has(line, length, ": warning: ") || strncmp(line, "In file included from ", 22) == 0;
+    return has(line, length, ": error: ") || has(line, length, ": fatal error: ") || has(line, length, ": warning: ") ||
+           strncmp(line, "In file included from ", 22) == 0;
 }
 
 /* Whether the line, which is a count of errors, is clang's last. */
@@ -57,7 +84,8 @@ static bool is_count(const char *line, size_t length)
 static size_t message_length(const char *at)
 {
     size_t length = line_length(at);
-    while (at[length] && !begins_message(at + length, line_length(at + length)) && !is_count(at + length, line_length(at + length)))
+    while (at[length] && !begins_message(at + length, line_length(at + length)) &&
+           !is_count(at + length, line_length(at + length)))
         length += line_length(at + length);
     return length;
 }
@@ -77,18 +105,23 @@ static const char *runtime_function(const char *message, size_t head, size_t *le
 
 static bool is_launch(const char *message, size_t head, size_t whole)
 {
-    return has(message, head, "error: reference to __global__ function '") || has(message, head, "__host__ function '__cudaPushCallConfiguration'") ||
-        (has(message, head, "error: no matching function for call to '") && has(message, whole, "call to __global__ function from __"));
+    return has(message, head, "error: reference to __global__ function '") ||
+           has(message, head, "__host__ function '__cudaPushCallConfiguration'") ||
+           (has(message, head, "error: no matching function for call to '") &&
+            has(message, whole, "call to __global__ function from __"));
 }
 
 static bool is_call(const char *message, size_t head, size_t whole)
 {
-    return (has(message, head, "error: reference to __host__ function '") && (has(message, head, " in __device__") || has(message, head, " in __global__"))) ||
-        (has(message, head, "error: no matching function for call to '") && has(message, whole, "call to __host__ function from __"));
+    return (has(message, head, "error: reference to __host__ function '") &&
+            (has(message, head, " in __device__") || has(message, head, " in __global__"))) ||
+           (has(message, head, "error: no matching function for call to '") &&
+            has(message, whole, "call to __host__ function from __"));
 }
 
 /* The error in one line, with the lines of the source below it; nothing if its line has one already. */
-static void tell(const char *message, size_t head, size_t whole, const char *function, size_t function_length, struct mr_words *told, struct mr_text *out)
+static void tell(const char *message, size_t head, size_t whole, const char *function, size_t function_length,
+                 struct mr_words *told, struct mr_text *out)
 {
     const char *error = memmem(message, head, ": error: ", 9);
     size_t place = (size_t)(error - message), line = place;
@@ -96,7 +129,8 @@ static void tell(const char *message, size_t head, size_t whole, const char *fun
         line--;
     char key[1024];
     /* Clang's own places end in a column, those in Microsoft's way in a line. */
-    snprintf(key, sizeof key, "%.*s", (int)(place > line && line > 0 && message[line - 1] == ':' ? line - 1 : place), message);
+    snprintf(key, sizeof key, "%.*s", (int)(place > line && line > 0 && message[line - 1] == ':' ? line - 1 : place),
+             message);
     if (mr_words_have(told, key, strlen(key)))
         return;
     mr_words_add(told, key, "");
@@ -105,17 +139,18 @@ static void tell(const char *message, size_t head, size_t whole, const char *fun
     if (function)
         mr_text_format(out, ", nor is %.*s in them", (int)function_length, function);
     mr_text_put(out, "\n");
-    for (size_t at = head; at < whole && !has(message + at, line_length(message + at), ": note: "); at += line_length(message + at))
+    for (size_t at = head; at < whole && !has(message + at, line_length(message + at), ": note: ");
+         at += line_length(message + at))
         mr_text_add(out, message + at, line_length(message + at));
 }
 
 void mr_launches_tell(const char *messages, struct mr_text *out)
 {
-    struct mr_text plain = { .data = NULL };
-    struct mr_words told = { .items = NULL };
+    struct mr_text plain = {.data = NULL};
+    struct mr_words told = {.items = NULL};
     unsigned errors = 0, dropped = 0;
     add_plain(messages, &plain);
-    struct mr_text other = { .data = NULL };
+    struct mr_text other = {.data = NULL};
     for (const char *at = mr_text_chars(&plain); *at;) {
         size_t head = line_length(at), whole = message_length(at), length = 0;
         const char *function = is_call(at, head, whole) ? runtime_function(at, head, &length) : NULL;

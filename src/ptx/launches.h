@@ -2,7 +2,8 @@
 
 /*
  * What clang says of launches from kernels and of the runtime's functions
- * in them, which are not done here: several errors with notes for each place, about functions that no source names. Each place gets one line that says so.
+ * in them, which are not done here: several errors with notes for each place, about functions that no source names.
+ * Each place gets one line that says so.
  */
 #ifndef MR_PTX_LAUNCHES_H
 #define MR_PTX_LAUNCHES_H

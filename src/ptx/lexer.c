@@ -14,11 +14,20 @@
 
 #define NUMBER_LENGTH_MAX 128u /* of a decimal float */
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
+static bool is_digit(int c)
+{
+    return c >= '0' && c <= '9';
+}
 
-static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_letter(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
-static bool is_word(int c) { return is_letter(c) || is_digit(c) || c == '_' || c == '$'; }
+static bool is_word(int c)
+{
+    return is_letter(c) || is_digit(c) || c == '_' || c == '$';
+}
 
 static int hex_value(int c)
 {
@@ -172,8 +181,8 @@ static void lex_decimal_float(struct mr_ptx_lexer *lexer, struct mr_ptx_token *t
     bool exponent = false;
     for (;;) {
         int c = peek(lexer, length);
-        bool sign = (c == '+' || c == '-') && length > 0 &&
-                    (peek(lexer, length - 1) == 'e' || peek(lexer, length - 1) == 'E');
+        bool sign =
+            (c == '+' || c == '-') && length > 0 && (peek(lexer, length - 1) == 'e' || peek(lexer, length - 1) == 'E');
         if (c == 'e' || c == 'E') {
             if (exponent)
                 break;
@@ -295,9 +304,8 @@ static void lex_operator(struct mr_ptx_lexer *lexer, struct mr_ptx_token *token)
         char text[3];
         int kind;
     } pairs[] = {
-        {"&&", MR_PTX_TOKEN_AND_AND}, {"||", MR_PTX_TOKEN_OR_OR},
-        {"==", MR_PTX_TOKEN_EQ_EQ}, {"!=", MR_PTX_TOKEN_NOT_EQ},
-        {"<=", MR_PTX_TOKEN_LESS_EQ}, {">=", MR_PTX_TOKEN_MORE_EQ},
+        {"&&", MR_PTX_TOKEN_AND_AND},    {"||", MR_PTX_TOKEN_OR_OR},       {"==", MR_PTX_TOKEN_EQ_EQ},
+        {"!=", MR_PTX_TOKEN_NOT_EQ},     {"<=", MR_PTX_TOKEN_LESS_EQ},     {">=", MR_PTX_TOKEN_MORE_EQ},
         {"<<", MR_PTX_TOKEN_SHIFT_LEFT}, {">>", MR_PTX_TOKEN_SHIFT_RIGHT},
     };
     int c = peek(lexer, 0), second = peek(lexer, 1);

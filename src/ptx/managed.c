@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed variables in clang's PTX; see managed.h. Works on lines as clang writes them: one declaration is one line, from its first column on. */
+/* Managed variables in clang's PTX; see managed.h. Works on lines as clang writes them: one declaration is one line,
+ * from its first column on. */
 #include "ptx/managed.h"
 
 #include <stdio.h>
@@ -43,7 +44,7 @@ static bool is_ours(const char *path, const char *const *ours, size_t count)
 
 bool mr_ptx_managed_in_files(const char *depends, const char *const *ours, size_t count)
 {
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     const char *at = strstr(depends, ": ");
     bool found = false;
     for (at += at ? 2 : 0; at && !found && mr_text_next_path(&at, &path);)
@@ -55,7 +56,7 @@ bool mr_ptx_managed_in_files(const char *depends, const char *const *ours, size_
 /* PTX has no '.' and '@' in names. */
 static void add_name(struct mr_words *names, const char *name, size_t length)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     for (size_t i = 0; i < length; i++)
         if (name[i] == '.' || name[i] == '@')
             mr_text_put(&text, "_$_");

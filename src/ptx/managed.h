@@ -24,7 +24,8 @@ bool mr_ptx_managed_in(const char *text, size_t length);
  */
 bool mr_ptx_managed_in_files(const char *depends, const char *const *ours, size_t count);
 
-/* Adds the names, as PTX has them, of the variables that are in the section of managed variables in the text of LLVM IR. */
+/* Adds the names, as PTX has them, of the variables that are in the section of managed variables in the text of LLVM
+ * IR. */
 void mr_ptx_managed_names(const char *ir, struct mr_words *names);
 
 /* Adds the PTX to `out`, the declarations of these names managed. */

@@ -2,18 +2,20 @@
 
 #include "ptx/matrix.h"
 
-static const struct { uint16_t m, n, k; } shapes[MR_PTX_SHAPE_COUNT] = {
-    {0, 0, 0},
+static const struct {
+    uint16_t m, n, k;
+} shapes[MR_PTX_SHAPE_COUNT] = {{0, 0, 0},
 #define X(m, n, k) {m, n, k},
-    MR_PTX_SHAPES(X)
+                                MR_PTX_SHAPES(X)
 #undef X
 };
 
 static uint32_t elements_of(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
 {
     uint32_t depth = op->group ? op->k / 2u : op->k;
-    return name == MR_PTX_MATRIX_A ? (uint32_t)op->m * depth : name == MR_PTX_MATRIX_B ? (uint32_t)op->k * op->n
-                                                                                      : (uint32_t)op->m * op->n;
+    return name == MR_PTX_MATRIX_A   ? (uint32_t)op->m * depth
+           : name == MR_PTX_MATRIX_B ? (uint32_t)op->k * op->n
+                                     : (uint32_t)op->m * op->n;
 }
 
 /* Registers: all elements over 32 lanes, except for two old instructions whose lanes share elements. */
@@ -60,10 +62,15 @@ struct mr_ptx_matrix_op mr_ptx_matrix_of(const struct mr_ptx_inst *inst)
 enum mr_ptx_type mr_ptx_matrix_register(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
 {
     switch (op->type[name]) {
-    case MR_PTX_TYPE_F16: return MR_PTX_TYPE_F16X2;
-    case MR_PTX_TYPE_F32: return MR_PTX_TYPE_F32;
-    case MR_PTX_TYPE_F64: return MR_PTX_TYPE_F64;
-    case MR_PTX_TYPE_S32: return MR_PTX_TYPE_S32;
-    default: return MR_PTX_TYPE_B32;
+    case MR_PTX_TYPE_F16:
+        return MR_PTX_TYPE_F16X2;
+    case MR_PTX_TYPE_F32:
+        return MR_PTX_TYPE_F32;
+    case MR_PTX_TYPE_F64:
+        return MR_PTX_TYPE_F64;
+    case MR_PTX_TYPE_S32:
+        return MR_PTX_TYPE_S32;
+    default:
+        return MR_PTX_TYPE_B32;
     }
 }

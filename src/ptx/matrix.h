@@ -11,17 +11,29 @@
 #include "ptx/ptx.h"
 
 /* Shapes of warp matrix instructions: X(m, n, k). */
-#define MR_PTX_SHAPES(X)                                                              \
-    X(8, 8, 4)    X(8, 8, 16)   X(8, 8, 32)   X(8, 8, 128)  X(16, 8, 4)  X(16, 8, 8)   \
-    X(16, 8, 16)  X(16, 8, 32)  X(16, 8, 64)  X(16, 8, 128) X(16, 8, 256)              \
-    X(16, 16, 16) X(8, 32, 16)  X(32, 8, 16)  X(16, 16, 8)
+#define MR_PTX_SHAPES(X) \
+    X(8, 8, 4) \
+    X(8, 8, 16) \
+    X(8, 8, 32) \
+    X(8, 8, 128) \
+    X(16, 8, 4) \
+    X(16, 8, 8) \
+    X(16, 8, 16) \
+    X(16, 8, 32) \
+    X(16, 8, 64) \
+    X(16, 8, 128) \
+    X(16, 8, 256) \
+    X(16, 16, 16) \
+    X(8, 32, 16) \
+    X(32, 8, 16) \
+    X(16, 16, 8)
 
 enum mr_ptx_shape {
     MR_PTX_SHAPE_NONE,
 #define X(m, n, k) MR_PTX_SHAPE_M##m##N##n##K##k,
     MR_PTX_SHAPES(X)
 #undef X
-    MR_PTX_SHAPE_COUNT
+        MR_PTX_SHAPE_COUNT
 };
 
 /* How a matrix lies in memory or in fragments. */
@@ -36,9 +48,10 @@ struct mr_ptx_matrix_op {
     uint8_t regs[MR_PTX_MATRIX_COUNT]; /* registers of 32 bits (f64: of 64) per lane */
     uint8_t parts[MR_PTX_MATRIX_COUNT]; /* elements in a register; b1 counts its 32 bits as one */
     bool quads; /* mma.m8n8k4 of f16: four products at a time, each in 8 lanes */
-    bool turned; /* wmma.m8n32k16: the product lies in registers turned over, B as A of others, and C and D by columns */
-    /* mma.sp: A is kept as half of each row. `group` neighbours of a row are called a group, of which `group` / 2 are kept; four bits
-     * of metadata say which. 0 for other instructions. */
+    bool
+        turned; /* wmma.m8n32k16: the product lies in registers turned over, B as A of others, and C and D by columns */
+    /* mma.sp: A is kept as half of each row. `group` neighbours of a row are called a group, of which `group` / 2 are
+     * kept; four bits of metadata say which. 0 for other instructions. */
     uint8_t group;
 };
 
@@ -55,9 +68,10 @@ static inline unsigned mr_ptx_matrix_selectors(const struct mr_ptx_matrix_op *op
 }
 
 /*
- * Fragments are made of tiles of eight lines: rows of A, columns of B, and of C and D rows or, if the product is turned, columns. Four lanes
- * have a line of a tile, each with one register (sums of 32 bits and more: with two). The next register has the tile below, if lines come
- * in sixteens, as those of A of mma do; then follow the tiles to the right, and then the lines below.
+ * Fragments are made of tiles of eight lines: rows of A, columns of B, and of C and D rows or, if the product is
+ * turned, columns. Four lanes have a line of a tile, each with one register (sums of 32 bits and more: with two). The
+ * next register has the tile below, if lines come in sixteens, as those of A of mma do; then follow the tiles to the
+ * right, and then the lines below.
  */
 static inline unsigned mr_ptx_matrix_lines(const struct mr_ptx_matrix_op *op, enum mr_ptx_matrix_name name)
 {

@@ -18,7 +18,8 @@
 #define NAME_ROOM 16u
 #define FLAGS 0x11u /* 64 bits, Linux */
 
-static const char remark[] = "// PTX text from Millrace in place of machine code: the driver compiles it when it is loaded.\n";
+static const char remark[] =
+    "// PTX text from Millrace in place of machine code: the driver compiles it when it is loaded.\n";
 
 static unsigned char *number(unsigned char *at, uint64_t value, unsigned size)
 {

@@ -168,10 +168,9 @@ void *mr_ptx_list_add(struct parser *parser, struct list *list, size_t size);
 void *mr_ptx_list_copy(struct parser *parser, const struct list *list, size_t size);
 
 /* Reports an error at the current token, or at a place; returns false. */
-bool mr_ptx_error(struct parser *parser, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-bool mr_ptx_error_at(struct parser *parser, uint32_t line, uint32_t column,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool mr_ptx_error(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool mr_ptx_error_at(struct parser *parser, uint32_t line, uint32_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Whether the module has that version (72 for 7.2; 0 = any) and target; else an error about `what`. */
 bool mr_ptx_need(struct parser *parser, const char *what, uint32_t version, uint32_t sm);
@@ -208,9 +207,8 @@ bool mr_ptx_parse_vars(struct parser *parser, enum mr_ptx_linkage linkage);
 
 /* "( .param ..., ... )": parameters of a function or prototype; binds the names
  * in the current scope if `bind`. */
-bool mr_ptx_parse_params(struct parser *parser, bool is_return, bool bind,
-                         const struct mr_ptx_function *owner, struct mr_ptx_var ***params,
-                         uint32_t *count);
+bool mr_ptx_parse_params(struct parser *parser, bool is_return, bool bind, const struct mr_ptx_function *owner,
+                         struct mr_ptx_var ***params, uint32_t *count);
 
 /* ".reg .type a, b<4>;" after .reg was taken. */
 bool mr_ptx_parse_regs(struct parser *parser);
@@ -236,18 +234,20 @@ bool mr_ptx_parse_target(struct parser *parser, struct mr_ptx_operand *operand, 
 
 bool mr_ptx_parse_call(struct parser *parser, struct mr_ptx_inst *inst);
 
-/* What a word of a mnemonic says, to the instruction: a modifier, a type, or nothing. An error if it contradicts another. */
+/* What a word of a mnemonic says, to the instruction: a modifier, a type, or nothing. An error if it contradicts
+ * another. */
 bool mr_ptx_set_word(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *word);
 
-/* The words behind the name of an opcode with forms. FOUND: the instruction has its form, operands come next. REFUSED: known and not supported;
- * *end is the mnemonic's end. WRONG: an error was reported. */
+/* The words behind the name of an opcode with forms. FOUND: the instruction has its form, operands come next. REFUSED:
+ * known and not supported; *end is the mnemonic's end. WRONG: an error was reported. */
 enum mr_ptx_form_result { MR_PTX_FORM_FOUND, MR_PTX_FORM_REFUSED, MR_PTX_FORM_WRONG };
 enum mr_ptx_form_result mr_ptx_parse_form(struct parser *parser, struct mr_ptx_inst *inst, const char **end);
 
 /* Operands of bar and barrier; settles inst->mode: parse_call.c. */
 bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst);
 
-/* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the function. */
+/* parse_move.c: operands of a mov of vectors; then the movs of single elements that it stands for, added to the
+ * function. */
 bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst);
 void mr_ptx_add_moves(struct parser *parser, const struct mr_ptx_inst *inst);
 /* parse_settle.c: puts what an instruction that was read means in place of what it says. */
@@ -255,7 +255,8 @@ bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst);
 /* parse_video.c: operands of video instructions. */
 bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst);
 
-/* The operands of tex, suld and their kin: parse_texture.c. Then, after it was added, what sets the predicate beside its result, if there is one. */
+/* The operands of tex, suld and their kin: parse_texture.c. Then, after it was added, what sets the predicate beside
+ * its result, if there is one. */
 bool mr_ptx_parse_texture(struct parser *parser, struct mr_ptx_inst *inst);
 void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst);
 
@@ -273,8 +274,7 @@ bool mr_ptx_parse_integer(struct parser *parser, uint64_t *value, bool *is_unsig
 bool mr_ptx_parse_count(struct parser *parser, uint64_t *value);
 
 /* An integer from `least` to `most`; `what` is for the message. */
-bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most,
-                          uint64_t *value);
+bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most, uint64_t *value);
 
 double mr_ptx_value_double(const struct value *value);
 
@@ -292,8 +292,7 @@ void mr_ptx_scope_leave(struct parser *parser);
 
 /* Adds a meaning in the current scope; an error if there is one already. */
 struct binding *mr_ptx_bind(struct parser *parser, struct atom *atom, enum binding_kind kind);
-bool mr_ptx_bind_range(struct parser *parser, struct atom *prefix, uint32_t count, uint8_t type,
-                       uint8_t vector);
+bool mr_ptx_bind_range(struct parser *parser, struct atom *prefix, uint32_t count, uint8_t type, uint8_t vector);
 
 /* What the name means here, or NULL. Makes registers of ranges. */
 struct binding *mr_ptx_lookup(struct parser *parser, struct atom *atom);

@@ -51,8 +51,7 @@ void *mr_ptx_list_copy(struct parser *parser, const struct list *list, size_t si
     return copy;
 }
 
-static bool error_va(struct parser *parser, uint32_t line, uint32_t column, const char *format,
-                     va_list arguments)
+static bool error_va(struct parser *parser, uint32_t line, uint32_t column, const char *format, va_list arguments)
 {
     char message[400];
     vsnprintf(message, sizeof message, format, arguments);
@@ -145,8 +144,8 @@ bool mr_ptx_unexpected(struct parser *parser, const char *what)
     if (parser->token.kind == MR_PTX_TOKEN_END)
         return mr_ptx_error(parser, "expected %s, but the text ends", what);
     int length = parser->token.length > 40 ? 40 : (int)parser->token.length;
-    return mr_ptx_error(parser, "expected %s before '%s%.*s'", what,
-                        parser->token.kind == MR_PTX_TOKEN_DOT ? "." : "", length, parser->token.text);
+    return mr_ptx_error(parser, "expected %s before '%s%.*s'", what, parser->token.kind == MR_PTX_TOKEN_DOT ? "." : "",
+                        length, parser->token.text);
 }
 
 bool mr_ptx_expect(struct parser *parser, int kind, const char *what)

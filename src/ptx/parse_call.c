@@ -132,11 +132,23 @@ bool mr_ptx_parse_barrier(struct parser *parser, struct mr_ptx_inst *inst)
     }
     uint8_t least, most;
     switch (inst->mode) {
-    case MR_PTX_MODE_WARP_SYNC: least = most = 1; break;
-    case MR_PTX_MODE_SYNC: least = 1; most = 2; break;
-    case MR_PTX_MODE_ARRIVE: least = most = 2; break;
-    case MR_PTX_MODE_RED: least = 3; most = 4; break;
-    default: least = most = 0; break;
+    case MR_PTX_MODE_WARP_SYNC:
+        least = most = 1;
+        break;
+    case MR_PTX_MODE_SYNC:
+        least = 1;
+        most = 2;
+        break;
+    case MR_PTX_MODE_ARRIVE:
+        least = most = 2;
+        break;
+    case MR_PTX_MODE_RED:
+        least = 3;
+        most = 4;
+        break;
+    default:
+        least = most = 0;
+        break;
     }
     if (inst->operand_count < least || inst->operand_count > most)
         return mr_ptx_error(parser, "wrong number of operands for a barrier");

@@ -30,12 +30,15 @@ double mr_ptx_value_double(const struct value *value)
     float single;
     uint32_t bits = (uint32_t)value->bits;
     switch (value->kind) {
-    case VALUE_SIGNED: return (double)(int64_t)value->bits;
-    case VALUE_UNSIGNED: return (double)value->bits;
+    case VALUE_SIGNED:
+        return (double)(int64_t)value->bits;
+    case VALUE_UNSIGNED:
+        return (double)value->bits;
     case VALUE_SINGLE:
         memcpy(&single, &bits, sizeof single);
         return (double)single;
-    default: return double_of(value->bits);
+    default:
+        return double_of(value->bits);
     }
 }
 
@@ -94,8 +97,11 @@ static bool parse_primary(struct parser *parser, struct value *value)
         }
         mr_ptx_advance(parser);
         return parse_ternary(parser, value) && mr_ptx_expect(parser, ')', "')'");
-    case '+': case '-': case '!': case '~': {
-        int operator = token->kind;
+    case '+':
+    case '-':
+    case '!':
+    case '~': {
+        int operator= token->kind;
         mr_ptx_advance(parser);
         return parse_unary_operator(parser, value, operator);
     }
@@ -115,19 +121,19 @@ static bool parse_unary_operator(struct parser *parser, struct value *value, int
     if (!good)
         return false;
     if (is_float(value)) {
-        if (operator == '-')
+        if (operator== '-')
             value->bits ^= value->kind == VALUE_SINGLE ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
-        else if (operator == '!')
+        else if (operator== '!')
             *value = (struct value){VALUE_SIGNED, mr_ptx_value_double(value) == 0};
-        else if (operator == '~')
+        else if (operator== '~')
             return mr_ptx_error(parser, "'~' needs an integer");
         return true;
     }
-    if (operator == '-')
+    if (operator== '-')
         value->bits = 0 - value->bits;
-    else if (operator == '~')
+    else if (operator== '~')
         value->bits = ~value->bits;
-    else if (operator == '!')
+    else if (operator== '!')
         *value = (struct value){VALUE_SIGNED, value->bits == 0};
     return true;
 }
@@ -136,50 +142,94 @@ static bool parse_unary_operator(struct parser *parser, struct value *value, int
 static int strength(int kind)
 {
     switch (kind) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case MR_PTX_TOKEN_SHIFT_LEFT: case MR_PTX_TOKEN_SHIFT_RIGHT: return 8;
-    case '<': case '>': case MR_PTX_TOKEN_LESS_EQ: case MR_PTX_TOKEN_MORE_EQ: return 7;
-    case MR_PTX_TOKEN_EQ_EQ: case MR_PTX_TOKEN_NOT_EQ: return 6;
-    case '&': return 5;
-    case '^': return 4;
-    case '|': return 3;
-    case MR_PTX_TOKEN_AND_AND: return 2;
-    case MR_PTX_TOKEN_OR_OR: return 1;
-    default: return 0;
+    case '*':
+    case '/':
+    case '%':
+        return 10;
+    case '+':
+    case '-':
+        return 9;
+    case MR_PTX_TOKEN_SHIFT_LEFT:
+    case MR_PTX_TOKEN_SHIFT_RIGHT:
+        return 8;
+    case '<':
+    case '>':
+    case MR_PTX_TOKEN_LESS_EQ:
+    case MR_PTX_TOKEN_MORE_EQ:
+        return 7;
+    case MR_PTX_TOKEN_EQ_EQ:
+    case MR_PTX_TOKEN_NOT_EQ:
+        return 6;
+    case '&':
+        return 5;
+    case '^':
+        return 4;
+    case '|':
+        return 3;
+    case MR_PTX_TOKEN_AND_AND:
+        return 2;
+    case MR_PTX_TOKEN_OR_OR:
+        return 1;
+    default:
+        return 0;
     }
 }
 
-static bool apply_float(struct parser *parser, int operator, struct value *left, const struct value *right)
+static bool apply_float(struct parser *parser, int operator, struct value * left, const struct value *right)
 {
     double a = mr_ptx_value_double(left), b = mr_ptx_value_double(right);
     switch (operator) {
-    case '*': *left = (struct value){VALUE_DOUBLE, bits_of(a * b)}; return true;
-    case '/': *left = (struct value){VALUE_DOUBLE, bits_of(a / b)}; return true;
-    case '+': *left = (struct value){VALUE_DOUBLE, bits_of(a + b)}; return true;
-    case '-': *left = (struct value){VALUE_DOUBLE, bits_of(a - b)}; return true;
-    case '<': *left = (struct value){VALUE_SIGNED, a < b}; return true;
-    case '>': *left = (struct value){VALUE_SIGNED, a > b}; return true;
-    case MR_PTX_TOKEN_LESS_EQ: *left = (struct value){VALUE_SIGNED, a <= b}; return true;
-    case MR_PTX_TOKEN_MORE_EQ: *left = (struct value){VALUE_SIGNED, a >= b}; return true;
-    case MR_PTX_TOKEN_EQ_EQ: *left = (struct value){VALUE_SIGNED, a == b}; return true;
-    case MR_PTX_TOKEN_NOT_EQ: *left = (struct value){VALUE_SIGNED, a != b}; return true;
-    case MR_PTX_TOKEN_AND_AND: *left = (struct value){VALUE_SIGNED, a != 0 && b != 0}; return true;
-    case MR_PTX_TOKEN_OR_OR: *left = (struct value){VALUE_SIGNED, a != 0 || b != 0}; return true;
-    default: return mr_ptx_error(parser, "operator needs integers");
+    case '*':
+        *left = (struct value){VALUE_DOUBLE, bits_of(a * b)};
+        return true;
+    case '/':
+        *left = (struct value){VALUE_DOUBLE, bits_of(a / b)};
+        return true;
+    case '+':
+        *left = (struct value){VALUE_DOUBLE, bits_of(a + b)};
+        return true;
+    case '-':
+        *left = (struct value){VALUE_DOUBLE, bits_of(a - b)};
+        return true;
+    case '<':
+        *left = (struct value){VALUE_SIGNED, a < b};
+        return true;
+    case '>':
+        *left = (struct value){VALUE_SIGNED, a > b};
+        return true;
+    case MR_PTX_TOKEN_LESS_EQ:
+        *left = (struct value){VALUE_SIGNED, a <= b};
+        return true;
+    case MR_PTX_TOKEN_MORE_EQ:
+        *left = (struct value){VALUE_SIGNED, a >= b};
+        return true;
+    case MR_PTX_TOKEN_EQ_EQ:
+        *left = (struct value){VALUE_SIGNED, a == b};
+        return true;
+    case MR_PTX_TOKEN_NOT_EQ:
+        *left = (struct value){VALUE_SIGNED, a != b};
+        return true;
+    case MR_PTX_TOKEN_AND_AND:
+        *left = (struct value){VALUE_SIGNED, a != 0 && b != 0};
+        return true;
+    case MR_PTX_TOKEN_OR_OR:
+        *left = (struct value){VALUE_SIGNED, a != 0 || b != 0};
+        return true;
+    default:
+        return mr_ptx_error(parser, "operator needs integers");
     }
 }
 
-static bool divide(struct parser *parser, int operator, struct value *left, uint64_t divisor, bool is_signed)
+static bool divide(struct parser *parser, int operator, struct value * left, uint64_t divisor, bool is_signed)
 {
     uint64_t a = left->bits;
     if (divisor == 0)
         return mr_ptx_error(parser, "division by zero");
     if (!is_signed)
-        left->bits = operator == '/' ? a / divisor : a % divisor;
+        left->bits = operator== '/' ? a / divisor : a % divisor;
     else if (divisor == UINT64_MAX) /* -1: also the one case that overflows */
-        left->bits = operator == '/' ? 0 - a : 0;
-    else if (operator == '/')
+        left->bits = operator== '/' ? 0 - a : 0;
+    else if (operator== '/')
         left->bits = (uint64_t)((int64_t)a / (int64_t)divisor);
     else
         left->bits = (uint64_t)((int64_t)a % (int64_t)divisor);
@@ -189,19 +239,19 @@ static bool divide(struct parser *parser, int operator, struct value *left, uint
 /* Shifts by 64 and more give 0, or the sign. */
 static uint64_t shift(const struct value *left, int operator, uint64_t amount)
 {
-    if (operator == MR_PTX_TOKEN_SHIFT_LEFT)
+    if (operator== MR_PTX_TOKEN_SHIFT_LEFT)
         return amount > 63 ? 0 : left->bits << amount;
     if (left->kind == VALUE_UNSIGNED)
         return amount > 63 ? 0 : left->bits >> amount;
     return (uint64_t)((int64_t)left->bits >> (amount > 63 ? 63 : amount));
 }
 
-static bool apply(struct parser *parser, int operator, struct value *left, const struct value *right)
+static bool apply(struct parser *parser, int operator, struct value * left, const struct value *right)
 {
     if (is_float(left) || is_float(right))
         return apply_float(parser, operator, left, right);
     uint64_t a = left->bits, b = right->bits;
-    if (operator == MR_PTX_TOKEN_SHIFT_LEFT || operator == MR_PTX_TOKEN_SHIFT_RIGHT) {
+    if (operator== MR_PTX_TOKEN_SHIFT_LEFT || operator== MR_PTX_TOKEN_SHIFT_RIGHT) {
         left->bits = shift(left, operator, b);
         return true;
     }
@@ -210,24 +260,56 @@ static bool apply(struct parser *parser, int operator, struct value *left, const
     bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
     left->kind = kind;
     switch (operator) {
-    case '*': left->bits = a * b; return true;
-    case '+': left->bits = a + b; return true;
-    case '-': left->bits = a - b; return true;
-    case '/': case '%': return divide(parser, operator, left, b, is_signed);
-    case '&': left->bits = a & b; return true;
-    case '^': left->bits = a ^ b; return true;
-    case '|': left->bits = a | b; return true;
-    default: left->kind = VALUE_SIGNED; break;
+    case '*':
+        left->bits = a * b;
+        return true;
+    case '+':
+        left->bits = a + b;
+        return true;
+    case '-':
+        left->bits = a - b;
+        return true;
+    case '/':
+    case '%':
+        return divide(parser, operator, left, b, is_signed);
+    case '&':
+        left->bits = a & b;
+        return true;
+    case '^':
+        left->bits = a ^ b;
+        return true;
+    case '|':
+        left->bits = a | b;
+        return true;
+    default:
+        left->kind = VALUE_SIGNED;
+        break;
     }
     switch (operator) {
-    case '<': left->bits = less; break;
-    case '>': left->bits = !less && a != b; break;
-    case MR_PTX_TOKEN_LESS_EQ: left->bits = less || a == b; break;
-    case MR_PTX_TOKEN_MORE_EQ: left->bits = !less; break;
-    case MR_PTX_TOKEN_EQ_EQ: left->bits = a == b; break;
-    case MR_PTX_TOKEN_NOT_EQ: left->bits = a != b; break;
-    case MR_PTX_TOKEN_AND_AND: left->bits = a != 0 && b != 0; break;
-    default: left->bits = a != 0 || b != 0; break;
+    case '<':
+        left->bits = less;
+        break;
+    case '>':
+        left->bits = !less && a != b;
+        break;
+    case MR_PTX_TOKEN_LESS_EQ:
+        left->bits = less || a == b;
+        break;
+    case MR_PTX_TOKEN_MORE_EQ:
+        left->bits = !less;
+        break;
+    case MR_PTX_TOKEN_EQ_EQ:
+        left->bits = a == b;
+        break;
+    case MR_PTX_TOKEN_NOT_EQ:
+        left->bits = a != b;
+        break;
+    case MR_PTX_TOKEN_AND_AND:
+        left->bits = a != 0 && b != 0;
+        break;
+    default:
+        left->bits = a != 0 || b != 0;
+        break;
     }
     return true;
 }
@@ -237,7 +319,7 @@ static bool parse_binary(struct parser *parser, struct value *value, int least)
     if (!parse_primary(parser, value))
         return false;
     for (int level; (level = strength(parser->token.kind)) >= least;) {
-        int operator = parser->token.kind;
+        int operator= parser->token.kind;
         struct value right;
         mr_ptx_advance(parser);
         if (!parse_binary(parser, &right, level + 1) || !apply(parser, operator, value, &right))
@@ -296,8 +378,7 @@ bool mr_ptx_parse_count(struct parser *parser, uint64_t *value)
     return true;
 }
 
-bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most,
-                          uint64_t *value)
+bool mr_ptx_parse_bounded(struct parser *parser, const char *what, uint64_t least, uint64_t most, uint64_t *value)
 {
     struct mr_ptx_token token = parser->token;
     bool is_unsigned = false;

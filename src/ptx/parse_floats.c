@@ -12,27 +12,39 @@
 
 enum { SOURCES_MAX = 3 };
 
-static struct mr_ptx_operand new_register(struct parser *parser, const struct mr_ptx_operand *place, enum mr_ptx_type type)
+static struct mr_ptx_operand new_register(struct parser *parser, const struct mr_ptx_operand *place,
+                                          enum mr_ptx_type type)
 {
-    struct mr_ptx_operand operand = {.kind = MR_PTX_OPERAND_REG, .type = (uint8_t)type, .reg = (uint32_t)parser->regs.count, .reg2 = MR_PTX_NONE,
-                                     .line = place->line, .column = place->column};
+    struct mr_ptx_operand operand = {.kind = MR_PTX_OPERAND_REG,
+                                     .type = (uint8_t)type,
+                                     .reg = (uint32_t)parser->regs.count,
+                                     .reg2 = MR_PTX_NONE,
+                                     .line = place->line,
+                                     .column = place->column};
     *(struct mr_ptx_reg *)mr_ptx_list_add(parser, &parser->regs, sizeof(struct mr_ptx_reg)) =
         (struct mr_ptx_reg){.name = "part", .type = (uint8_t)type, .line = place->line};
     return operand;
 }
 
 /* "{a, b}" */
-static struct mr_ptx_operand vector_of(struct parser *parser, const struct mr_ptx_operand *place, struct mr_ptx_operand low, struct mr_ptx_operand high)
+static struct mr_ptx_operand vector_of(struct parser *parser, const struct mr_ptx_operand *place,
+                                       struct mr_ptx_operand low, struct mr_ptx_operand high)
 {
     struct mr_ptx_operand *elements = mr_ptx_new(parser, 2, sizeof *elements);
     elements[0] = low;
     elements[1] = high;
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR, .count = 2, .elements = elements, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
-                                   .line = place->line, .column = place->column};
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR,
+                                   .count = 2,
+                                   .elements = elements,
+                                   .reg = MR_PTX_NONE,
+                                   .reg2 = MR_PTX_NONE,
+                                   .line = place->line,
+                                   .column = place->column};
 }
 
 /* An instruction like `inst`, under no guard, whose operands are these. */
-static void add_step(struct parser *parser, struct mr_ptx_inst step, const struct mr_ptx_operand *operands, unsigned count)
+static void add_step(struct parser *parser, struct mr_ptx_inst step, const struct mr_ptx_operand *operands,
+                     unsigned count)
 {
     struct mr_ptx_operand *own = mr_ptx_new(parser, count, sizeof *own);
     for (unsigned i = 0; i < count; i++)
@@ -46,9 +58,18 @@ static void add_step(struct parser *parser, struct mr_ptx_inst step, const struc
 
 static struct mr_ptx_inst plain_mov(const struct mr_ptx_inst *inst)
 {
-    return (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2, .type_count = 1, .type = {MR_PTX_TYPE_B64}, .vector = 1,
-                                .guard = inst->guard, .guard_negated = inst->guard_negated, .line = inst->line, .column = inst->column,
-                                .loc_file = inst->loc_file, .loc_line = inst->loc_line};
+    return (struct mr_ptx_inst){.op = MR_PTX_OP_MOV,
+                                .dst_count = 1,
+                                .operand_count = 2,
+                                .type_count = 1,
+                                .type = {MR_PTX_TYPE_B64},
+                                .vector = 1,
+                                .guard = inst->guard,
+                                .guard_negated = inst->guard_negated,
+                                .line = inst->line,
+                                .column = inst->column,
+                                .loc_file = inst->loc_file,
+                                .loc_line = inst->loc_line};
 }
 
 static bool is_wide_register(const struct mr_ptx_operand *operand)
@@ -66,7 +87,8 @@ static bool settle_two(struct parser *parser, struct mr_ptx_inst *inst)
         return mr_ptx_error_at(parser, inst->line, inst->column, "%s takes a rounding and '.ftz' only", what);
     for (uint8_t i = 0; i < inst->operand_count; i++)
         if (!is_wide_register(&inst->operands[i]))
-            return mr_ptx_error_at(parser, inst->operands[i].line, inst->operands[i].column, "operands of %s are registers of type '.b64'", what);
+            return mr_ptx_error_at(parser, inst->operands[i].line, inst->operands[i].column,
+                                   "operands of %s are registers of type '.b64'", what);
     struct mr_ptx_inst one = *inst;
     struct mr_ptx_operand low[SOURCES_MAX + 1], high[SOURCES_MAX + 1];
     unsigned count = inst->operand_count;
@@ -75,7 +97,10 @@ static bool settle_two(struct parser *parser, struct mr_ptx_inst *inst)
         low[i] = new_register(parser, &inst->operands[i], MR_PTX_TYPE_F32);
         high[i] = new_register(parser, &inst->operands[i], MR_PTX_TYPE_F32);
         if (i > 0)
-            add_step(parser, plain_mov(inst), (struct mr_ptx_operand[]){vector_of(parser, &inst->operands[i], low[i], high[i]), inst->operands[i]}, 2);
+            add_step(
+                parser, plain_mov(inst),
+                (struct mr_ptx_operand[]){vector_of(parser, &inst->operands[i], low[i], high[i]), inst->operands[i]},
+                2);
     }
     add_step(parser, one, low, count);
     add_step(parser, one, high, count);
@@ -121,7 +146,8 @@ bool mr_ptx_settle_floats(struct parser *parser, struct mr_ptx_inst *inst)
     enum mr_ptx_type second = (enum mr_ptx_type)inst->type[1];
     if (inst->type_count == 1 && inst->type[0] == MR_PTX_TYPE_F32X2 && (sums || inst->op == MR_PTX_OP_MUL))
         return settle_two(parser, inst);
-    if (sums && inst->type_count == 2 && inst->type[0] == MR_PTX_TYPE_F32 && (second == MR_PTX_TYPE_F16 || second == MR_PTX_TYPE_BF16))
+    if (sums && inst->type_count == 2 && inst->type[0] == MR_PTX_TYPE_F32 &&
+        (second == MR_PTX_TYPE_F16 || second == MR_PTX_TYPE_BF16))
         return settle_mixed(parser, inst);
     return true;
 }

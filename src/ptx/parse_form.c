@@ -53,7 +53,8 @@ static char kind_of(const char *word, size_t length)
     return mr_ptx_space_find(word, length) != MR_PTX_SPACE_GENERIC ? 's' : 0;
 }
 
-/* The word that goes to a place: the first free one that it admits, of those whose order matters the first free one or none. */
+/* The word that goes to a place: the first free one that it admits, of those whose order matters the first free one or
+ * none. */
 static unsigned word_for(const struct sentence *sentence, const bool *used, const char *place, const char *end)
 {
     const char *stop = memchr(place, '|', (size_t)(end - place));

@@ -358,8 +358,8 @@ static bool check_directive(struct parser *parser)
         const char *word;
         uint8_t version, sm;
     } words[] = {
-        {"reqnctapercluster", 78, 90}, {"explicitcluster", 78, 90}, {"maxclusterrank", 78, 90},
-        {"blocksareclusters", 90, 90}, {"noreturn", 64, 30}, {"abi_preserve", 90, 80},
+        {"reqnctapercluster", 78, 90},    {"explicitcluster", 78, 90}, {"maxclusterrank", 78, 90},
+        {"blocksareclusters", 90, 90},    {"noreturn", 64, 30},        {"abi_preserve", 90, 80},
         {"abi_preserve_control", 90, 80}, {"attribute", 40, 30},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
@@ -451,7 +451,7 @@ static bool same_signature(const struct mr_ptx_function *a, const struct mr_ptx_
 static void start_body(struct parser *parser, struct mr_ptx_function *function)
 {
     struct list *lists[] = {
-        &parser->insts, &parser->regs, &parser->labels, &parser->tables,
+        &parser->insts,      &parser->regs,    &parser->labels,   &parser->tables,
         &parser->local_vars, &parser->targets, &parser->mentions, &parser->scope_parents,
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

@@ -30,22 +30,38 @@ static bool parse_guard(struct parser *parser, struct mr_ptx_inst *inst)
 static uint8_t *field_of(struct mr_ptx_inst *inst, enum mr_ptx_field field)
 {
     switch (field) {
-    case MR_PTX_FIELD_ROUNDING: return &inst->rounding;
-    case MR_PTX_FIELD_CMP: return &inst->cmp;
-    case MR_PTX_FIELD_BOOLOP: return &inst->boolop;
-    case MR_PTX_FIELD_MODE: return &inst->mode;
-    case MR_PTX_FIELD_MODE2: return &inst->mode2;
-    case MR_PTX_FIELD_SPACE: return &inst->space;
-    case MR_PTX_FIELD_CACHE: return &inst->cache;
-    case MR_PTX_FIELD_SEM: return &inst->semantics;
-    case MR_PTX_FIELD_SCOPE: return &inst->scope;
-    case MR_PTX_FIELD_ATOM: return &inst->atom;
-    case MR_PTX_FIELD_VECTOR: return &inst->vector;
-    case MR_PTX_FIELD_GEOM: return &inst->geom;
-    case MR_PTX_FIELD_QUERY: return &inst->query;
-    case MR_PTX_FIELD_SHAPE: return &inst->shape;
-    case MR_PTX_FIELD_LAYOUT: return inst->layout[0] ? &inst->layout[1] : &inst->layout[0];
-    default: return NULL;
+    case MR_PTX_FIELD_ROUNDING:
+        return &inst->rounding;
+    case MR_PTX_FIELD_CMP:
+        return &inst->cmp;
+    case MR_PTX_FIELD_BOOLOP:
+        return &inst->boolop;
+    case MR_PTX_FIELD_MODE:
+        return &inst->mode;
+    case MR_PTX_FIELD_MODE2:
+        return &inst->mode2;
+    case MR_PTX_FIELD_SPACE:
+        return &inst->space;
+    case MR_PTX_FIELD_CACHE:
+        return &inst->cache;
+    case MR_PTX_FIELD_SEM:
+        return &inst->semantics;
+    case MR_PTX_FIELD_SCOPE:
+        return &inst->scope;
+    case MR_PTX_FIELD_ATOM:
+        return &inst->atom;
+    case MR_PTX_FIELD_VECTOR:
+        return &inst->vector;
+    case MR_PTX_FIELD_GEOM:
+        return &inst->geom;
+    case MR_PTX_FIELD_QUERY:
+        return &inst->query;
+    case MR_PTX_FIELD_SHAPE:
+        return &inst->shape;
+    case MR_PTX_FIELD_LAYOUT:
+        return inst->layout[0] ? &inst->layout[1] : &inst->layout[0];
+    default:
+        return NULL;
     }
 }
 
@@ -65,14 +81,17 @@ static bool set_modifier(struct parser *parser, struct mr_ptx_inst *inst, const 
         return false;
     /* .nc stands beside another cache operator, in any order, and has the last word. */
     bool caches = modifier->field == MR_PTX_FIELD_CACHE;
-    bool beside = caches && modifier->value == MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_CV;
+    bool beside = caches && modifier->value == MR_PTX_CACHE_NC && inst->cache != MR_PTX_CACHE_NC &&
+                  inst->cache != MR_PTX_CACHE_CV;
     if (caches && inst->cache == MR_PTX_CACHE_NC &&
-        (modifier->value == MR_PTX_CACHE_CA || modifier->value == MR_PTX_CACHE_CG || modifier->value == MR_PTX_CACHE_CS))
+        (modifier->value == MR_PTX_CACHE_CA || modifier->value == MR_PTX_CACHE_CG ||
+         modifier->value == MR_PTX_CACHE_CS))
         return true;
     /* cp names two spaces, and a form says which. */
     if (inst->form && modifier->field == MR_PTX_FIELD_SPACE && inst->space != MR_PTX_SPACE_GENERIC)
         field = &inst->space2;
-    bool again = modifier->field == MR_PTX_FIELD_MODE && modifier->value == MR_PTX_MODE_SYNC && *field == MR_PTX_MODE_SYNC;
+    bool again =
+        modifier->field == MR_PTX_FIELD_MODE && modifier->value == MR_PTX_MODE_SYNC && *field == MR_PTX_MODE_SYNC;
     if (field && *field != 0 && !beside && !again)
         return mr_ptx_error(parser, "'.%s' contradicts an earlier modifier of '%s'", modifier->word,
                             mr_ptx_op_name((enum mr_ptx_op)inst->op));
@@ -121,10 +140,15 @@ static bool parse_modifier(struct parser *parser, struct mr_ptx_inst *inst)
 static unsigned element_bits(const struct mr_ptx_inst *inst, char letter)
 {
     switch (inst->op) {
-    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: return letter == 'M' ? 64 : 0;
-    case MR_PTX_OP_MOV: case MR_PTX_OP_CVTA: return inst->operand_count != 1 ? 0
-                                                    : mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) == 32 ? 32 : 64;
-    default: return 0;
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_LDU:
+    case MR_PTX_OP_ST:
+        return letter == 'M' ? 64 : 0;
+    case MR_PTX_OP_MOV:
+    case MR_PTX_OP_CVTA:
+        return inst->operand_count != 1 ? 0 : mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) == 32 ? 32 : 64;
+    default:
+        return 0;
     }
 }
 
@@ -134,21 +158,28 @@ static bool suits_space(const struct mr_ptx_inst *inst, enum mr_ptx_space own)
     if (inst->op == MR_PTX_OP_MOV)
         return true;
     switch (inst->space) {
-    case MR_PTX_SPACE_GENERIC: return own != MR_PTX_SPACE_PARAM;
-    case MR_PTX_SPACE_PARAM_ENTRY: case MR_PTX_SPACE_PARAM_FUNC: return own == MR_PTX_SPACE_PARAM;
-    case MR_PTX_SPACE_SHARED_CLUSTER: return own == MR_PTX_SPACE_SHARED;
-    default: return inst->space == own;
+    case MR_PTX_SPACE_GENERIC:
+        return own != MR_PTX_SPACE_PARAM;
+    case MR_PTX_SPACE_PARAM_ENTRY:
+    case MR_PTX_SPACE_PARAM_FUNC:
+        return own == MR_PTX_SPACE_PARAM;
+    case MR_PTX_SPACE_SHARED_CLUSTER:
+        return own == MR_PTX_SPACE_SHARED;
+    default:
+        return inst->space == own;
     }
 }
 
-/* An element of an array: what is loaded or stored, without brackets around it, or a value. Without a space it is where the array lies. */
+/* An element of an array: what is loaded or stored, without brackets around it, or a value. Without a space it is where
+ * the array lies. */
 static bool settle_element(struct parser *parser, struct mr_ptx_inst *inst, struct mr_ptx_operand *operand)
 {
     const struct mr_ptx_var *var = operand->var;
     if (inst->op == MR_PTX_OP_ST && var->is_input && parser->function->is_entry)
         return mr_ptx_error_at(parser, operand->line, operand->column, "input parameters cannot be written");
     if (!suits_space(inst, var->space) || (inst->flags & MR_PTX_FLAG_TO))
-        return mr_ptx_error_at(parser, operand->line, operand->column, "'%s' is in space '.%s', and its element cannot stand here", var->name,
+        return mr_ptx_error_at(parser, operand->line, operand->column,
+                               "'%s' is in space '.%s', and its element cannot stand here", var->name,
                                mr_ptx_space_name(var->space));
     bool moves = inst->op != MR_PTX_OP_MOV && inst->op != MR_PTX_OP_CVTA;
     if (operand->kind == MR_PTX_OPERAND_REG) {
@@ -157,7 +188,8 @@ static bool settle_element(struct parser *parser, struct mr_ptx_inst *inst, stru
             inst->space = (uint8_t)var->space;
     }
     if (moves)
-        operand->kind = operand->kind == MR_PTX_OPERAND_REG ? MR_PTX_OPERAND_REG_ADDRESS : MR_PTX_OPERAND_SYMBOL_ADDRESS;
+        operand->kind =
+            operand->kind == MR_PTX_OPERAND_REG ? MR_PTX_OPERAND_REG_ADDRESS : MR_PTX_OPERAND_SYMBOL_ADDRESS;
     return true;
 }
 
@@ -170,7 +202,8 @@ static bool parse_one(struct parser *parser, struct mr_ptx_inst *inst, char lett
     parser->element_bits = element_bits(inst, letter);
     bool element = parser->element_bits != 0, good = mr_ptx_parse_operand(parser, operand);
     parser->element_bits = 0;
-    if (!good || !element || !operand->is_element || (operand->kind != MR_PTX_OPERAND_SYMBOL && operand->kind != MR_PTX_OPERAND_REG))
+    if (!good || !element || !operand->is_element ||
+        (operand->kind != MR_PTX_OPERAND_SYMBOL && operand->kind != MR_PTX_OPERAND_REG))
         return good;
     return settle_element(parser, inst, operand);
 }
@@ -178,7 +211,8 @@ static bool parse_one(struct parser *parser, struct mr_ptx_inst *inst, char lett
 /* One value that is loaded or stored may stand in braces, like several. */
 static void take_out_of_braces(const struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
 {
-    bool loads = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU, stores = inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ST_ASYNC;
+    bool loads = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU,
+         stores = inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ST_ASYNC;
     if ((!loads && !stores) || inst->vector > 1)
         return;
     struct mr_ptx_operand *value = &operands[loads ? 0 : 1];
@@ -222,7 +256,8 @@ static bool parse_operands(struct parser *parser, struct mr_ptx_inst *inst)
 }
 
 /* Keeps the mnemonic, which ends at `end`, and skips the operands. */
-static void skip_named(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name, const char *end)
+static void skip_named(struct parser *parser, struct mr_ptx_inst *inst, const struct mr_ptx_token *name,
+                       const char *end)
 {
     inst->name = mr_ptx_intern(parser, name->text, (size_t)(end - name->text))->name;
     unsigned braces = 0;
@@ -264,12 +299,24 @@ static void settle_async(struct parser *parser, struct mr_ptx_inst *inst)
 static bool parse_rest(struct parser *parser, struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_CALL: return mr_ptx_parse_call(parser, inst);
-    case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return mr_ptx_parse_barrier(parser, inst);
-    case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
-    case MR_PTX_OP_SUQ: return mr_ptx_parse_texture(parser, inst);
-    case MR_PTX_OP_MOV: return inst->vector > 1 ? mr_ptx_parse_move(parser, inst) : parse_operands(parser, inst);
-    default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_parse_video(parser, inst) : parse_operands(parser, inst);
+    case MR_PTX_OP_CALL:
+        return mr_ptx_parse_call(parser, inst);
+    case MR_PTX_OP_BAR:
+    case MR_PTX_OP_BARRIER:
+        return mr_ptx_parse_barrier(parser, inst);
+    case MR_PTX_OP_TEX:
+    case MR_PTX_OP_TLD4:
+    case MR_PTX_OP_TXQ:
+    case MR_PTX_OP_SULD:
+    case MR_PTX_OP_SUST:
+    case MR_PTX_OP_SURED:
+    case MR_PTX_OP_SUQ:
+        return mr_ptx_parse_texture(parser, inst);
+    case MR_PTX_OP_MOV:
+        return inst->vector > 1 ? mr_ptx_parse_move(parser, inst) : parse_operands(parser, inst);
+    default:
+        return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_parse_video(parser, inst)
+                                                            : parse_operands(parser, inst);
     }
 }
 
@@ -285,16 +332,22 @@ static bool parse_sentence(struct parser *parser, struct mr_ptx_inst *inst, cons
 {
     const char *end = name->text + name->length;
     switch (mr_ptx_parse_form(parser, inst, &end)) {
-    case MR_PTX_FORM_FOUND: return parse_operands(parser, inst);
-    case MR_PTX_FORM_REFUSED: skip_form(parser, inst, name, end); return true;
-    default: return false;
+    case MR_PTX_FORM_FOUND:
+        return parse_operands(parser, inst);
+    case MR_PTX_FORM_REFUSED:
+        skip_form(parser, inst, name, end);
+        return true;
+    default:
+        return false;
     }
 }
 
 bool mr_ptx_parse_inst(struct parser *parser)
 {
     struct mr_ptx_inst inst = {
-        .guard = MR_PTX_NONE, .loc_file = parser->loc_file, .loc_line = parser->loc_line,
+        .guard = MR_PTX_NONE,
+        .loc_file = parser->loc_file,
+        .loc_line = parser->loc_line,
     };
     if (!parse_guard(parser, &inst))
         return false;

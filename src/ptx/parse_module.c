@@ -152,11 +152,11 @@ static bool parse_alias(struct parser *parser)
         return false;
     struct binding *from = mr_ptx_lookup(parser, name), *to = mr_ptx_lookup(parser, target);
     if (!from || from->kind != BINDING_FUNCTION || from->function->is_entry || from->function->has_body)
-        return mr_ptx_error_at(parser, token.line, token.column,
-                               "'%s' is not a declared function without a body", name->name);
+        return mr_ptx_error_at(parser, token.line, token.column, "'%s' is not a declared function without a body",
+                               name->name);
     if (!to || to->kind != BINDING_FUNCTION || to->function->is_entry || !to->function->has_body)
-        return mr_ptx_error_at(parser, target_token.line, target_token.column,
-                               "'%s' is not a function with a body", target->name);
+        return mr_ptx_error_at(parser, target_token.line, target_token.column, "'%s' is not a function with a body",
+                               target->name);
     from->function->alias_of = to->function;
     return true;
 }
@@ -175,8 +175,8 @@ static void skip_declaration(struct parser *parser)
             mr_ptx_accept(parser, ';');
             return;
         }
-        if (depth == 0 && (mr_ptx_is_dot(parser, "entry") || mr_ptx_is_dot(parser, "func") ||
-                           mr_ptx_is_dot(parser, "visible")))
+        if (depth == 0 &&
+            (mr_ptx_is_dot(parser, "entry") || mr_ptx_is_dot(parser, "func") || mr_ptx_is_dot(parser, "visible")))
             return;
         mr_ptx_advance(parser);
     }
@@ -189,8 +189,10 @@ static bool parse_linkage(struct parser *parser, enum mr_ptx_linkage *linkage)
         enum mr_ptx_linkage linkage;
         uint32_t version;
     } words[] = {
-        {"visible", MR_PTX_LINKAGE_VISIBLE, 0}, {"extern", MR_PTX_LINKAGE_EXTERN, 0},
-        {"weak", MR_PTX_LINKAGE_WEAK, 31}, {"common", MR_PTX_LINKAGE_COMMON, 50},
+        {"visible", MR_PTX_LINKAGE_VISIBLE, 0},
+        {"extern", MR_PTX_LINKAGE_EXTERN, 0},
+        {"weak", MR_PTX_LINKAGE_WEAK, 31},
+        {"common", MR_PTX_LINKAGE_COMMON, 50},
     };
     *linkage = MR_PTX_LINKAGE_NONE;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -250,8 +252,7 @@ static void parse_text(struct parser *parser)
             if (module->version_major == 0)
                 return; /* not PTX, or too new: nothing else makes sense */
             skip_declaration(parser);
-        } else if (module->target_sm == 0 && module->version_major != 0 &&
-                   !mr_ptx_is_dot(parser, "target")) {
+        } else if (module->target_sm == 0 && module->version_major != 0 && !mr_ptx_is_dot(parser, "target")) {
             mr_ptx_unexpected(parser, "'.target' after '.version'");
             return;
         }
@@ -267,10 +268,9 @@ static void parse_text(struct parser *parser)
 static void free_lists(struct parser *parser)
 {
     struct list *lists[] = {
-        &parser->vars, &parser->functions, &parser->files, &parser->insts, &parser->regs,
-        &parser->labels, &parser->tables, &parser->local_vars, &parser->targets,
-        &parser->mentions, &parser->scope_parents, &parser->params, &parser->relocs,
-        &parser->operands,
+        &parser->vars,          &parser->functions, &parser->files,      &parser->insts,    &parser->regs,
+        &parser->labels,        &parser->tables,    &parser->local_vars, &parser->targets,  &parser->mentions,
+        &parser->scope_parents, &parser->params,    &parser->relocs,     &parser->operands,
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         mr_free(lists[i]->items);

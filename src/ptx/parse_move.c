@@ -17,14 +17,19 @@ static bool take_special(struct parser *parser, struct mr_ptx_operand *operand)
     if (!mr_ptx_is(parser, MR_PTX_TOKEN_NAME) || token->text[0] != '%' || mr_ptx_peek(parser).kind == MR_PTX_TOKEN_DOT)
         return false;
     enum mr_ptx_special special = mr_ptx_special_find(token->text + 1, token->length - 1, &number);
-    if (special == MR_PTX_SPECIAL_NONE || mr_ptx_special_kind(special) != 'V'
-        || mr_ptx_lookup(parser, mr_ptx_intern(parser, token->text, token->length)))
+    if (special == MR_PTX_SPECIAL_NONE || mr_ptx_special_kind(special) != 'V' ||
+        mr_ptx_lookup(parser, mr_ptx_intern(parser, token->text, token->length)))
         return false;
     struct mr_ptx_operand *parts = mr_ptx_new(parser, PARTS_MAX, sizeof *parts);
     for (uint8_t i = 0; i < PARTS_MAX; i++)
-        parts[i] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_SPECIAL, .special = (uint8_t)special, .component = i,
-                                           .type = MR_PTX_TYPE_U32, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
-                                           .line = token->line, .column = token->column};
+        parts[i] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_SPECIAL,
+                                           .special = (uint8_t)special,
+                                           .component = i,
+                                           .type = MR_PTX_TYPE_U32,
+                                           .reg = MR_PTX_NONE,
+                                           .reg2 = MR_PTX_NONE,
+                                           .line = token->line,
+                                           .column = token->column};
     operand->kind = MR_PTX_OPERAND_VECTOR;
     operand->count = PARTS_MAX;
     operand->elements = parts;
@@ -58,7 +63,8 @@ static bool parse_vector(struct parser *parser, struct mr_ptx_operand *operand, 
     operand->column = token.column;
     operand->reg = operand->reg2 = MR_PTX_NONE;
     bool whole = is_source && take_special(parser, operand);
-    if (!whole && !(is_source && mr_ptx_is(parser, '{') ? parse_sources(parser, operand) : mr_ptx_parse_operand(parser, operand)))
+    if (!whole &&
+        !(is_source && mr_ptx_is(parser, '{') ? parse_sources(parser, operand) : mr_ptx_parse_operand(parser, operand)))
         return false;
     return (operand->kind == MR_PTX_OPERAND_VECTOR && operand->count == count) ||
            mr_ptx_error_at(parser, token.line, token.column, "expected a vector of %u elements", count);
@@ -68,7 +74,8 @@ bool mr_ptx_parse_move(struct parser *parser, struct mr_ptx_inst *inst)
 {
     unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]);
     if (inst->vector > PARTS_MAX || inst->type_count != 1 || bits < 16 || bits * inst->vector > 128)
-        return mr_ptx_error(parser, "'mov' moves vectors of 2 or 4 elements of 16 bits and more, and up to 128 bits in all");
+        return mr_ptx_error(parser,
+                            "'mov' moves vectors of 2 or 4 elements of 16 bits and more, and up to 128 bits in all");
     struct mr_ptx_operand *operands = mr_ptx_new(parser, 2, sizeof *operands);
     inst->operands = operands;
     inst->operand_count = 2;

@@ -78,18 +78,27 @@ static bool parse_special(struct parser *parser, const struct atom *atom, const 
     case 'V': {
         int place = component(&parser->token);
         if (place < 0)
-            return mr_ptx_error_at(parser, token->line, token->column, "'%s' needs a component, as in %s.x",
-                                   atom->name, atom->name);
+            return mr_ptx_error_at(parser, token->line, token->column, "'%s' needs a component, as in %s.x", atom->name,
+                                   atom->name);
         operand->component = (uint8_t)place;
         operand->type = MR_PTX_TYPE_U32;
         mr_ptx_advance(parser);
         break;
     }
-    case 'L': operand->type = MR_PTX_TYPE_U64; break;
-    case 'P': operand->type = MR_PTX_TYPE_PRED; break;
-    case 'N': operand->type = special == MR_PTX_SPECIAL_PM64 ? MR_PTX_TYPE_U64
-                              : special == MR_PTX_SPECIAL_ENVREG ? MR_PTX_TYPE_B32 : MR_PTX_TYPE_U32; break;
-    default: operand->type = MR_PTX_TYPE_U32; break;
+    case 'L':
+        operand->type = MR_PTX_TYPE_U64;
+        break;
+    case 'P':
+        operand->type = MR_PTX_TYPE_PRED;
+        break;
+    case 'N':
+        operand->type = special == MR_PTX_SPECIAL_PM64     ? MR_PTX_TYPE_U64
+                        : special == MR_PTX_SPECIAL_ENVREG ? MR_PTX_TYPE_B32
+                                                           : MR_PTX_TYPE_U32;
+        break;
+    default:
+        operand->type = MR_PTX_TYPE_U32;
+        break;
     }
     return true;
 }
@@ -119,8 +128,8 @@ static bool parse_inside(struct parser *parser, struct mr_ptx_operand *operand)
         struct atom *atom = mr_ptx_expect_name(parser, "an address");
         struct binding *binding = mr_ptx_lookup(parser, atom);
         if (!binding)
-            return mr_ptx_error_at(parser, token.line, token.column, "'%.*s' is not declared",
-                                   shown(atom->length), atom->name);
+            return mr_ptx_error_at(parser, token.line, token.column, "'%.*s' is not declared", shown(atom->length),
+                                   atom->name);
         if (binding->kind == BINDING_FUNCTION)
             return mr_ptx_error_at(parser, token.line, token.column, "'%s' is a function, not data", atom->name);
         if (binding->kind == BINDING_VAR) {
@@ -208,8 +217,7 @@ static bool parse_simple(struct parser *parser, struct mr_ptx_operand *operand)
     }
     if (!binding)
         return parse_special(parser, atom, &token, operand);
-    return binding->kind == BINDING_REG ? parse_reg(parser, binding, operand)
-                                        : parse_symbol(parser, binding, operand);
+    return binding->kind == BINDING_REG ? parse_reg(parser, binding, operand) : parse_symbol(parser, binding, operand);
 }
 
 /* "{a, b}" whose '{' was taken. */

@@ -3,10 +3,12 @@
 /*
  * Instructions that mean something else than they say.
  *
- * In modules for targets before sm_20: their processors had f32 arithmetic without subnormal numbers, and a mad that cut off bits of its product; for newer
- * devices NVIDIA's assembler makes of such a module the code that it makes of the same one with .ftz in every f32 instruction that may have it.
+ * In modules for targets before sm_20: their processors had f32 arithmetic without subnormal numbers, and a mad that
+ * cut off bits of its product; for newer devices NVIDIA's assembler makes of such a module the code that it makes of
+ * the same one with .ftz in every f32 instruction that may have it.
  *
- * Addresses in fewer bits than they have, as values or to find memory by: they are cut, or widened, by instructions of their own.
+ * Addresses in fewer bits than they have, as values or to find memory by: they are cut, or widened, by instructions of
+ * their own.
  */
 #include <string.h>
 
@@ -24,18 +26,38 @@ static bool conversion_flushes(const struct parser *parser, const struct mr_ptx_
     bool wide = mr_ptx_type_bits(to) == 64 || mr_ptx_type_bits(from) == 64;
     bool halves = to == MR_PTX_TYPE_F16 || from == MR_PTX_TYPE_F16;
     bool from_number = mr_ptx_type_class(from) == 'F';
-    return (is_f32(inst, 0) || is_f32(inst, 1)) && from_number && !halves && (!wide || mr_ptx_module_has_version(parser->module, 15));
+    return (is_f32(inst, 0) || is_f32(inst, 1)) && from_number && !halves &&
+           (!wide || mr_ptx_module_has_version(parser->module, 15));
 }
 
 static bool flushes(const struct parser *parser, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_MAD: case MR_PTX_OP_DIV: case MR_PTX_OP_RCP: case MR_PTX_OP_SQRT:
-    case MR_PTX_OP_RSQRT: case MR_PTX_OP_SIN: case MR_PTX_OP_COS: case MR_PTX_OP_LG2: case MR_PTX_OP_EX2: case MR_PTX_OP_ABS: case MR_PTX_OP_NEG:
-    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: case MR_PTX_OP_SETP: return is_f32(inst, 0);
-    case MR_PTX_OP_SET: case MR_PTX_OP_SLCT: return is_f32(inst, 1);
-    case MR_PTX_OP_CVT: return conversion_flushes(parser, inst);
-    default: return false;
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_DIV:
+    case MR_PTX_OP_RCP:
+    case MR_PTX_OP_SQRT:
+    case MR_PTX_OP_RSQRT:
+    case MR_PTX_OP_SIN:
+    case MR_PTX_OP_COS:
+    case MR_PTX_OP_LG2:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+    case MR_PTX_OP_SETP:
+        return is_f32(inst, 0);
+    case MR_PTX_OP_SET:
+    case MR_PTX_OP_SLCT:
+        return is_f32(inst, 1);
+    case MR_PTX_OP_CVT:
+        return conversion_flushes(parser, inst);
+    default:
+        return false;
     }
 }
 
@@ -46,7 +68,8 @@ static bool settle_mad(struct parser *parser, struct mr_ptx_inst *inst)
     if (inst->op != MR_PTX_OP_MAD || !is_f32(inst, 0))
         return true;
     if (inst->rounding != MR_PTX_ROUND_NONE)
-        return !old || mr_ptx_error_at(parser, inst->line, inst->column, "'mad.f32' with a rounding needs target sm_20");
+        return !old ||
+               mr_ptx_error_at(parser, inst->line, inst->column, "'mad.f32' with a rounding needs target sm_20");
     if (old || !mr_ptx_module_has_version(parser->module, 31))
         inst->rounding = MR_PTX_ROUND_RN;
     return true;
@@ -55,7 +78,8 @@ static bool settle_mad(struct parser *parser, struct mr_ptx_inst *inst)
 /* NVIDIA's assembler takes the registers of such an fma for halves, and leaves out .relu and .oob; so does an H100. */
 static bool settle_fma(struct parser *parser, struct mr_ptx_inst *inst)
 {
-    bool taken = inst->op == MR_PTX_OP_FMA && inst->type[0] == MR_PTX_TYPE_BF16 && inst->rounding > MR_PTX_ROUND_RN && inst->rounding <= MR_PTX_ROUND_RP;
+    bool taken = inst->op == MR_PTX_OP_FMA && inst->type[0] == MR_PTX_TYPE_BF16 && inst->rounding > MR_PTX_ROUND_RN &&
+                 inst->rounding <= MR_PTX_ROUND_RP;
     if (!taken || (inst->flags & ~(MR_PTX_FLAG_RELU | MR_PTX_FLAG_OOB)))
         return true;
     if (!mr_ptx_need(parser, "'.bf16'", 70, 80))
@@ -75,7 +99,8 @@ static struct mr_ptx_operand *source_of(const struct mr_ptx_inst *inst)
 static void cut(struct parser *parser, struct mr_ptx_operand *operand, unsigned bits)
 {
     enum mr_ptx_type type = bits == 16 ? MR_PTX_TYPE_U16 : MR_PTX_TYPE_U32;
-    *operand = mr_ptx_take_step(parser, operand, &(struct mr_ptx_step){MR_PTX_OP_CVT, type, MR_PTX_TYPE_U64, MR_PTX_MODE_NONE, {*operand}, 1});
+    *operand = mr_ptx_take_step(
+        parser, operand, &(struct mr_ptx_step){MR_PTX_OP_CVT, type, MR_PTX_TYPE_U64, MR_PTX_MODE_NONE, {*operand}, 1});
     operand->type = bits == 16 ? MR_PTX_TYPE_B16 : MR_PTX_TYPE_B32;
     ((struct mr_ptx_reg *)parser->regs.items)[operand->reg].type = operand->type;
 }
@@ -84,44 +109,59 @@ static void cut(struct parser *parser, struct mr_ptx_operand *operand, unsigned 
 static void put_address(struct parser *parser, struct mr_ptx_operand *operand, unsigned bits)
 {
     struct mr_ptx_operand place = *operand;
-    *operand = mr_ptx_take_step(parser, &place, &(struct mr_ptx_step){MR_PTX_OP_MOV, MR_PTX_TYPE_B64, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {place}, 1});
+    *operand = mr_ptx_take_step(
+        parser, &place,
+        &(struct mr_ptx_step){MR_PTX_OP_MOV, MR_PTX_TYPE_B64, MR_PTX_TYPE_NONE, MR_PTX_MODE_NONE, {place}, 1});
     if (bits < 64)
         cut(parser, operand, bits);
 }
 
-/* mov of an address into 16 bits, of one in .global (with an offset) or a function's into 32, of a function's into a float, which gets its bits, or a
- * predicate, which is false. */
+/* mov of an address into 16 bits, of one in .global (with an offset) or a function's into 32, of a function's into a
+ * float, which gets its bits, or a predicate, which is false. */
 static void settle_mov(struct parser *parser, struct mr_ptx_inst *inst)
 {
     struct mr_ptx_operand *source = source_of(inst);
     bool function = source->kind == MR_PTX_OPERAND_FUNCTION;
-    if (source->kind == MR_PTX_OPERAND_REG && source->is_element && mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) == 16)
+    if (source->kind == MR_PTX_OPERAND_REG && source->is_element &&
+        mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) == 16)
         cut(parser, source, 16);
     unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]);
     char cls = mr_ptx_type_class((enum mr_ptx_type)inst->type[0]);
     if (inst->operand_count != 2 || (!function && source->kind != MR_PTX_OPERAND_SYMBOL))
         return;
     if (function && cls == 'P') {
-        *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = source->line, .column = source->column};
+        *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT,
+                                          .reg = MR_PTX_NONE,
+                                          .reg2 = MR_PTX_NONE,
+                                          .line = source->line,
+                                          .column = source->column};
         return;
     }
-    bool number = cls == 'U' || cls == 'S' || cls == 'B', cut = bits == 32 && (function || (source->var->space == MR_PTX_SPACE_GLOBAL && source->value != 0 && !source->is_element));
-    bool narrow = number && (bits == 16 || cut), copied = function && (inst->type[0] == MR_PTX_TYPE_F32 || inst->type[0] == MR_PTX_TYPE_F64);
-    bool passed = !function && (source->var->reg != MR_PTX_NONE || (source->var->space == MR_PTX_SPACE_PARAM && !source->var->is_input));
+    bool number = cls == 'U' || cls == 'S' || cls == 'B',
+         cut = bits == 32 &&
+               (function || (source->var->space == MR_PTX_SPACE_GLOBAL && source->value != 0 && !source->is_element));
+    bool narrow = number && (bits == 16 || cut),
+         copied = function && (inst->type[0] == MR_PTX_TYPE_F32 || inst->type[0] == MR_PTX_TYPE_F64);
+    bool passed = !function && (source->var->reg != MR_PTX_NONE ||
+                                (source->var->space == MR_PTX_SPACE_PARAM && !source->var->is_input));
     if ((narrow && !passed) || copied)
         put_address(parser, source, bits);
 }
 
-/* A variable with an offset is a number to isspacep, of 32 bits, and to cvta.to, of which windows of 4 GiB that start at multiples of that leave the lower half. */
+/* A variable with an offset is a number to isspacep, of 32 bits, and to cvta.to, of which windows of 4 GiB that start
+ * at multiples of that leave the lower half. */
 static void settle_number(struct parser *parser, struct mr_ptx_inst *inst)
 {
     struct mr_ptx_operand *source = source_of(inst);
-    if (inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_SYMBOL || source->is_element || source->value == 0 || source->var->reg != MR_PTX_NONE)
+    if (inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_SYMBOL || source->is_element || source->value == 0 ||
+        source->var->reg != MR_PTX_NONE)
         return;
     enum mr_ptx_space own = source->var->space;
-    bool wide = inst->op == MR_PTX_OP_CVTA, anywhere = wide || inst->space == MR_PTX_SPACE_CONST || inst->space == MR_PTX_SPACE_PARAM ||
+    bool wide = inst->op == MR_PTX_OP_CVTA, anywhere = wide || inst->space == MR_PTX_SPACE_CONST ||
+                                                       inst->space == MR_PTX_SPACE_PARAM ||
                                                        inst->space == MR_PTX_SPACE_PARAM_ENTRY;
-    if ((wide && !(inst->flags & MR_PTX_FLAG_TO)) || (!anywhere && (own == MR_PTX_SPACE_CONST || own == MR_PTX_SPACE_PARAM)) ||
+    if ((wide && !(inst->flags & MR_PTX_FLAG_TO)) ||
+        (!anywhere && (own == MR_PTX_SPACE_CONST || own == MR_PTX_SPACE_PARAM)) ||
         (own == MR_PTX_SPACE_PARAM && !source->var->is_input))
         return;
     if (!wide) {
@@ -140,23 +180,29 @@ static void widen(struct parser *parser, struct mr_ptx_operand *operand)
     reg.kind = MR_PTX_OPERAND_REG;
     int64_t offset = reg.value;
     reg.value = 0;
-    reg = mr_ptx_take_step(parser, operand, &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {reg}, 1});
+    reg = mr_ptx_take_step(
+        parser, operand,
+        &(struct mr_ptx_step){MR_PTX_OP_CVT, MR_PTX_TYPE_U64, MR_PTX_TYPE_U32, MR_PTX_MODE_NONE, {reg}, 1});
     reg.kind = MR_PTX_OPERAND_REG_ADDRESS;
     reg.value = offset;
     *operand = reg;
 }
 
-/* A register of 32 bits where an instruction without a space has its address: in shared memory for those that have no other, else widened with zeros. */
+/* A register of 32 bits where an instruction without a space has its address: in shared memory for those that have no
+ * other, else widened with zeros. */
 static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 {
     bool arrives = inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY_ARRIVE;
-    bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX || inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC ||
-                  inst->op == MR_PTX_OP_ST_BULK;
+    bool shared = arrives || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_STMATRIX ||
+                  inst->op == MR_PTX_OP_ST_ASYNC || inst->op == MR_PTX_OP_RED_ASYNC || inst->op == MR_PTX_OP_ST_BULK;
     bool moves = inst->op == MR_PTX_OP_WMMA && inst->mode != MR_PTX_MODE_MATRIX_MULTIPLY;
-    bool hints = inst->op == MR_PTX_OP_PREFETCH && inst->form && mr_ptx_form_info(inst->form)->version == 80, fences = inst->op == MR_PTX_OP_FENCE;
-    bool tensor = inst->op == MR_PTX_OP_CP && inst->mode >= MR_PTX_MODE_TENSOR_TILE && inst->mode <= MR_PTX_MODE_TENSOR_PREFETCH;
+    bool hints = inst->op == MR_PTX_OP_PREFETCH && inst->form && mr_ptx_form_info(inst->form)->version == 80,
+         fences = inst->op == MR_PTX_OP_FENCE;
+    bool tensor =
+        inst->op == MR_PTX_OP_CP && inst->mode >= MR_PTX_MODE_TENSOR_TILE && inst->mode <= MR_PTX_MODE_TENSOR_PREFETCH;
     if (tensor || (inst->op == MR_PTX_OP_CP && inst->mode == MR_PTX_MODE_COPY)) {
-        ptrdiff_t place = strchr(mr_ptx_inst_operands(inst), tensor ? 'B' : 'G') - mr_ptx_inst_operands(inst); /* 0 or 1 */
+        ptrdiff_t place =
+            strchr(mr_ptx_inst_operands(inst), tensor ? 'B' : 'G') - mr_ptx_inst_operands(inst); /* 0 or 1 */
         struct mr_ptx_operand *from = (struct mr_ptx_operand *)&inst->operands[place];
         if (from->kind == MR_PTX_OPERAND_REG_ADDRESS && mr_ptx_type_bits((enum mr_ptx_type)from->type) == 32)
             widen(parser, from);
@@ -166,7 +212,8 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
         return;
     for (uint8_t i = 0; i < inst->operand_count; i++) {
         struct mr_ptx_operand *operand = (struct mr_ptx_operand *)&inst->operands[i];
-        if (operand->kind != MR_PTX_OPERAND_REG_ADDRESS || inst->space != MR_PTX_SPACE_GENERIC || mr_ptx_type_bits((enum mr_ptx_type)operand->type) != 32)
+        if (operand->kind != MR_PTX_OPERAND_REG_ADDRESS || inst->space != MR_PTX_SPACE_GENERIC ||
+            mr_ptx_type_bits((enum mr_ptx_type)operand->type) != 32)
             continue;
         if (shared) {
             inst->space = MR_PTX_SPACE_SHARED;
@@ -180,13 +227,23 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 static void settle_long_address(struct parser *parser, struct mr_ptx_inst *inst)
 {
     struct mr_ptx_operand *source = source_of(inst);
-    if (inst->type[0] != MR_PTX_TYPE_B128 || inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_REG || !source->is_element)
+    if (inst->type[0] != MR_PTX_TYPE_B128 || inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_REG ||
+        !source->is_element)
         return;
     struct mr_ptx_operand *halves = mr_ptx_new(parser, 2, sizeof *halves);
     halves[0] = *source;
     halves[0].is_element = false;
-    halves[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = source->line, .column = source->column};
-    *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR, .count = 2, .elements = halves, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = source->line,
+    halves[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT,
+                                        .reg = MR_PTX_NONE,
+                                        .reg2 = MR_PTX_NONE,
+                                        .line = source->line,
+                                        .column = source->column};
+    *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR,
+                                      .count = 2,
+                                      .elements = halves,
+                                      .reg = MR_PTX_NONE,
+                                      .reg2 = MR_PTX_NONE,
+                                      .line = source->line,
                                       .column = source->column};
 }
 
@@ -194,8 +251,8 @@ static void settle_long_address(struct parser *parser, struct mr_ptx_inst *inst)
 static void settle_store(struct mr_ptx_inst *inst)
 {
     struct mr_ptx_operand *value = source_of(inst);
-    if (inst->op != MR_PTX_OP_ST || inst->vector != 8 || mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) >= 32 || value->kind != MR_PTX_OPERAND_VECTOR ||
-        value->count != 8 || (inst->flags & MR_PTX_FLAG_MMIO))
+    if (inst->op != MR_PTX_OP_ST || inst->vector != 8 || mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) >= 32 ||
+        value->kind != MR_PTX_OPERAND_VECTOR || value->count != 8 || (inst->flags & MR_PTX_FLAG_MMIO))
         return;
     inst->vector = 1;
     *value = value->elements[0];
@@ -211,8 +268,7 @@ bool mr_ptx_settle(struct parser *parser, struct mr_ptx_inst *inst)
     if (inst->op == MR_PTX_OP_MOV && inst->vector == 1) {
         settle_mov(parser, inst);
         settle_long_address(parser, inst);
-    }
-    else if (inst->op == MR_PTX_OP_ISSPACEP || inst->op == MR_PTX_OP_CVTA)
+    } else if (inst->op == MR_PTX_OP_ISSPACEP || inst->op == MR_PTX_OP_CVTA)
         settle_number(parser, inst);
     else
         settle_narrow(parser, inst);

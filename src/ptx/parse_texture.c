@@ -41,12 +41,15 @@ static bool parse_next(struct parser *parser, struct mr_ptx_operand *operand)
     return mr_ptx_expect(parser, ',', "','") && mr_ptx_parse_operand(parser, operand);
 }
 
-/* Offsets, then a number to compare with; either may be left out. NVIDIA's assembler also takes an integer where offsets stand, without braces, which
- * then means nothing: before a number to compare with, or alone if it is a constant or has a type. */
+/* Offsets, then a number to compare with; either may be left out. NVIDIA's assembler also takes an integer where
+ * offsets stand, without braces, which then means nothing: before a number to compare with, or alone if it is a
+ * constant or has a type. */
 static bool is_offset(struct parser *parser, const struct mr_ptx_operand *operand)
 {
-    bool integer = operand->kind == MR_PTX_OPERAND_IMM_INT || (operand->kind == MR_PTX_OPERAND_REG && operand->type != MR_PTX_TYPE_F32);
-    return operand->kind == MR_PTX_OPERAND_VECTOR || (integer && (mr_ptx_is(parser, ',') || operand->type != MR_PTX_TYPE_B32));
+    bool integer = operand->kind == MR_PTX_OPERAND_IMM_INT ||
+                   (operand->kind == MR_PTX_OPERAND_REG && operand->type != MR_PTX_TYPE_F32);
+    return operand->kind == MR_PTX_OPERAND_VECTOR ||
+           (integer && (mr_ptx_is(parser, ',') || operand->type != MR_PTX_TYPE_B32));
 }
 
 static bool parse_extras(struct parser *parser, struct mr_ptx_inst *inst, struct mr_ptx_operand *operands)
@@ -68,7 +71,8 @@ static bool parse_extras(struct parser *parser, struct mr_ptx_inst *inst, struct
 static bool parse_resident(struct parser *parser, const struct mr_ptx_inst *inst, struct mr_ptx_operand *operand)
 {
     if (inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4)
-        return mr_ptx_error(parser, "'%s' has no predicate beside its result", mr_ptx_op_name((enum mr_ptx_op)inst->op));
+        return mr_ptx_error(parser, "'%s' has no predicate beside its result",
+                            mr_ptx_op_name((enum mr_ptx_op)inst->op));
     struct mr_ptx_token token = parser->token;
     if (!mr_ptx_need(parser, "a predicate beside a texture's result", 71, 60) || !mr_ptx_parse_operand(parser, operand))
         return false;
@@ -83,12 +87,26 @@ void mr_ptx_add_resident(struct parser *parser, const struct mr_ptx_inst *inst)
         return;
     struct mr_ptx_operand *operands = mr_ptx_new(parser, 2, sizeof *operands);
     operands[0] = *predicate;
-    operands[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT, .value = 1, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
-                                          .line = predicate->line, .column = predicate->column};
+    operands[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT,
+                                          .value = 1,
+                                          .reg = MR_PTX_NONE,
+                                          .reg2 = MR_PTX_NONE,
+                                          .line = predicate->line,
+                                          .column = predicate->column};
     struct mr_ptx_inst *set = mr_ptx_list_add(parser, &parser->insts, sizeof *set);
-    *set = (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .guard = inst->guard, .guard_negated = inst->guard_negated, .vector = 1,
-                                .type = {MR_PTX_TYPE_PRED}, .type_count = 1, .operands = operands, .operand_count = 2, .dst_count = 1,
-                                .line = inst->line, .column = inst->column, .loc_file = inst->loc_file, .loc_line = inst->loc_line};
+    *set = (struct mr_ptx_inst){.op = MR_PTX_OP_MOV,
+                                .guard = inst->guard,
+                                .guard_negated = inst->guard_negated,
+                                .vector = 1,
+                                .type = {MR_PTX_TYPE_PRED},
+                                .type_count = 1,
+                                .operands = operands,
+                                .operand_count = 2,
+                                .dst_count = 1,
+                                .line = inst->line,
+                                .column = inst->column,
+                                .loc_file = inst->loc_file,
+                                .loc_line = inst->loc_line};
 }
 
 /* Whether NVIDIA's assembler takes one coordinate without braces where a geometry has more. */
@@ -96,27 +114,43 @@ static bool may_lack_coordinates(const struct mr_ptx_inst *inst)
 {
     bool surface = inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4;
     switch (inst->geom) {
-    case MR_PTX_GEOM_2D: return true;
-    case MR_PTX_GEOM_3D: return inst->op != MR_PTX_OP_TLD4;
-    case MR_PTX_GEOM_CUBE: return !surface;
-    case MR_PTX_GEOM_A1D: case MR_PTX_GEOM_A2D: return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_SUST;
-    default: return false;
+    case MR_PTX_GEOM_2D:
+        return true;
+    case MR_PTX_GEOM_3D:
+        return inst->op != MR_PTX_OP_TLD4;
+    case MR_PTX_GEOM_CUBE:
+        return !surface;
+    case MR_PTX_GEOM_A1D:
+    case MR_PTX_GEOM_A2D:
+        return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_SUST;
+    default:
+        return false;
     }
 }
 
 /* The others are 0. On hardware they are what registers happen to hold. */
 static void add_coordinates(struct parser *parser, const struct mr_ptx_inst *inst, struct mr_ptx_operand *at)
 {
-    bool flat = inst->geom == MR_PTX_GEOM_2D || inst->geom == MR_PTX_GEOM_A1D, surface = inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4;
+    bool flat = inst->geom == MR_PTX_GEOM_2D || inst->geom == MR_PTX_GEOM_A1D,
+         surface = inst->op != MR_PTX_OP_TEX && inst->op != MR_PTX_OP_TLD4;
     uint8_t count = flat ? 2 : 4;
     struct mr_ptx_operand *all = mr_ptx_new(parser, count, sizeof *all);
     all[0] = *at;
     for (uint8_t i = 1; i < count; i++) {
         bool number = surface || inst->type[1] != MR_PTX_TYPE_F32;
-        all[i] = (struct mr_ptx_operand){.kind = number ? MR_PTX_OPERAND_IMM_INT : MR_PTX_OPERAND_IMM_FLOAT, .is_single = !number, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE,
-                                         .line = at->line, .column = at->column};
+        all[i] = (struct mr_ptx_operand){.kind = number ? MR_PTX_OPERAND_IMM_INT : MR_PTX_OPERAND_IMM_FLOAT,
+                                         .is_single = !number,
+                                         .reg = MR_PTX_NONE,
+                                         .reg2 = MR_PTX_NONE,
+                                         .line = at->line,
+                                         .column = at->column};
     }
-    *at = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR, .count = count, .elements = all, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = at->line,
+    *at = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_VECTOR,
+                                  .count = count,
+                                  .elements = all,
+                                  .reg = MR_PTX_NONE,
+                                  .reg2 = MR_PTX_NONE,
+                                  .line = at->line,
                                   .column = at->column};
 }
 

@@ -39,14 +39,22 @@ enum mr_ptx_space mr_ptx_directive_space(const struct parser *parser)
     if (parser->token.kind != MR_PTX_TOKEN_DOT)
         return MR_PTX_SPACE_GENERIC;
     switch (mr_ptx_space_find(parser->token.text, parser->token.length)) {
-    case MR_PTX_SPACE_REG: return MR_PTX_SPACE_REG;
-    case MR_PTX_SPACE_CONST: return MR_PTX_SPACE_CONST;
-    case MR_PTX_SPACE_GLOBAL: return MR_PTX_SPACE_GLOBAL;
-    case MR_PTX_SPACE_LOCAL: return MR_PTX_SPACE_LOCAL;
-    case MR_PTX_SPACE_PARAM: return MR_PTX_SPACE_PARAM;
-    case MR_PTX_SPACE_SHARED: return MR_PTX_SPACE_SHARED;
-    case MR_PTX_SPACE_TEX: return MR_PTX_SPACE_TEX;
-    default: return MR_PTX_SPACE_GENERIC;
+    case MR_PTX_SPACE_REG:
+        return MR_PTX_SPACE_REG;
+    case MR_PTX_SPACE_CONST:
+        return MR_PTX_SPACE_CONST;
+    case MR_PTX_SPACE_GLOBAL:
+        return MR_PTX_SPACE_GLOBAL;
+    case MR_PTX_SPACE_LOCAL:
+        return MR_PTX_SPACE_LOCAL;
+    case MR_PTX_SPACE_PARAM:
+        return MR_PTX_SPACE_PARAM;
+    case MR_PTX_SPACE_SHARED:
+        return MR_PTX_SPACE_SHARED;
+    case MR_PTX_SPACE_TEX:
+        return MR_PTX_SPACE_TEX;
+    default:
+        return MR_PTX_SPACE_GENERIC;
     }
 }
 
@@ -134,8 +142,8 @@ static bool parse_type(struct parser *parser, struct declaration *declaration)
     char cls = mr_ptx_type_class(declaration->type);
     bool is_reg = declaration->space == MR_PTX_SPACE_REG;
     if (cls == 'X' || (cls == 'P' && !is_reg) || (cls == 'O' && is_reg))
-        return mr_ptx_error(parser, "type '.%s' cannot be declared in space '.%s'",
-                            mr_ptx_type_name(declaration->type), mr_ptx_space_name(declaration->space));
+        return mr_ptx_error(parser, "type '.%s' cannot be declared in space '.%s'", mr_ptx_type_name(declaration->type),
+                            mr_ptx_space_name(declaration->space));
     return true;
 }
 
@@ -362,8 +370,8 @@ static bool parse_braces(struct parser *parser, struct image *image, uint32_t le
         }
         if (at >= end)
             return mr_ptx_error(parser, "too many initial values for '%s'", var->name);
-        bool good = mr_ptx_is(parser, '{') ? parse_braces(parser, image, level + 1, at)
-                                           : parse_scalar(parser, image, at);
+        bool good =
+            mr_ptx_is(parser, '{') ? parse_braces(parser, image, level + 1, at) : parse_scalar(parser, image, at);
         if (!good)
             return false;
         at += step;
@@ -420,9 +428,8 @@ static void init_var(struct mr_ptx_var *var, const struct declaration *declarati
     var->pointer_space = declaration->pointer_space;
     var->element_size = mr_ptx_type_bytes(declaration->type) * declaration->vector;
     var->size = var->element_size;
-    var->align = declaration->align > var->element_size || (declaration->align && var->vector == 1)
-                     ? declaration->align
-                     : var->element_size;
+    var->align = declaration->align > var->element_size || (declaration->align && var->vector == 1) ? declaration->align
+                                                                                                    : var->element_size;
     var->reg = MR_PTX_NONE;
     var->line = token->line;
     var->column = token->column;
@@ -521,7 +528,8 @@ static bool parse_param(struct parser *parser, bool is_return, bool bind, const 
     if (!parse_dims(parser, var))
         return false;
     if (declaration.space == MR_PTX_SPACE_REG && (var->is_array || var->vector > 1))
-        return mr_ptx_error_at(parser, token.line, token.column, "parameter '%s' of several registers is not supported", var->name);
+        return mr_ptx_error_at(parser, token.line, token.column, "parameter '%s' of several registers is not supported",
+                               var->name);
     if (!bind)
         return true;
     if (declaration.space == MR_PTX_SPACE_REG) {

@@ -65,7 +65,8 @@ static uint16_t default_selector(unsigned lanes, unsigned place)
     return place == 1 ? 0x3210 : 0x7654;
 }
 
-static bool parse_selector(struct parser *parser, const struct mr_ptx_inst *inst, unsigned lanes, struct mr_ptx_operand *operand)
+static bool parse_selector(struct parser *parser, const struct mr_ptx_inst *inst, unsigned lanes,
+                           struct mr_ptx_operand *operand)
 {
     unsigned place = inst->operand_count;
     const struct mr_ptx_token *token = &parser->token;
@@ -77,7 +78,8 @@ static bool parse_selector(struct parser *parser, const struct mr_ptx_inst *inst
     else
         good = good && simd_selector(token, lanes, &operand->selector);
     if (!good)
-        return mr_ptx_error(parser, "'.%.*s' is no selector for this operand of '%s'", token->length > 60 ? 60 : (int)token->length, token->text,
+        return mr_ptx_error(parser, "'.%.*s' is no selector for this operand of '%s'",
+                            token->length > 60 ? 60 : (int)token->length, token->text,
                             mr_ptx_op_name((enum mr_ptx_op)inst->op));
     operand->is_selected = true;
     mr_ptx_advance(parser);
@@ -97,7 +99,8 @@ bool mr_ptx_parse_video(struct parser *parser, struct mr_ptx_inst *inst)
         if (inst->operand_count == MOST)
             return mr_ptx_error(parser, "a video instruction has at most %d operands", MOST);
         struct mr_ptx_operand *operand = &operands[inst->operand_count];
-        bool negated = inst->op == MR_PTX_OP_VMAD && mr_ptx_is(parser, '-') && mr_ptx_peek(parser).kind == MR_PTX_TOKEN_NAME;
+        bool negated =
+            inst->op == MR_PTX_OP_VMAD && mr_ptx_is(parser, '-') && mr_ptx_peek(parser).kind == MR_PTX_TOKEN_NAME;
         if (negated)
             mr_ptx_advance(parser);
         if (!mr_ptx_parse_operand(parser, operand))

@@ -99,14 +99,15 @@ struct mr_ptx_operand {
     uint32_t reg2;     /* PAIR's second (NONE for a sink) */
     /* LABEL: index into function->labels; TABLE: index into function->tables. */
     uint32_t label;
-    /* IMM_INT: the number. IMM_FLOAT: bits of the double, or of the float (is_single). *_ADDRESS, SYMBOL: byte offset. */
+    /* IMM_INT: the number. IMM_FLOAT: bits of the double, or of the float (is_single). *_ADDRESS, SYMBOL: byte offset.
+     */
     int64_t value;
     /* SYMBOL: written as a[2], whose address it is, or the a of a[%r1]. REG, REG_ADDRESS: the address of a[%r1]. */
     bool is_element;
-    bool is_single;    /* IMM_FLOAT: written as 0f: value holds 32 bits */
-    bool is_unsigned;  /* IMM_INT: has U suffix or does not fit in 63 bits */
-    const struct mr_ptx_var *var;         /* SYMBOL, SYMBOL_ADDRESS */
-    const struct mr_ptx_function *func;   /* FUNCTION */
+    bool is_single; /* IMM_FLOAT: written as 0f: value holds 32 bits */
+    bool is_unsigned; /* IMM_INT: has U suffix or does not fit in 63 bits */
+    const struct mr_ptx_var *var; /* SYMBOL, SYMBOL_ADDRESS */
+    const struct mr_ptx_function *func; /* FUNCTION */
     const struct mr_ptx_operand *elements; /* VECTOR: `count` operands of kind REG, IMM_INT, IMM_FLOAT or SINK */
     uint32_t line, column;
 };
@@ -126,13 +127,13 @@ struct mr_ptx_prototype {
  * .param variable), REG or immediate; SINK for `_`. */
 struct mr_ptx_call {
     const struct mr_ptx_function *callee; /* NULL: through a register */
-    uint32_t callee_reg;                  /* NONE for a direct call */
+    uint32_t callee_reg; /* NONE for a direct call */
     const struct mr_ptx_operand *returns;
     uint32_t return_count;
     const struct mr_ptx_operand *args;
     uint32_t arg_count;
     const struct mr_ptx_prototype *prototype; /* indirect only; or NULL ... */
-    uint32_t table;                           /* ... and then a .calltargets */
+    uint32_t table; /* ... and then a .calltargets */
 };
 
 /*
@@ -141,35 +142,35 @@ struct mr_ptx_call {
  * textures and surfaces have fixed places instead: see MR_PTX_TEXTURE_ below.
  */
 struct mr_ptx_inst {
-    uint16_t op;             /* enum mr_ptx_op */
+    uint16_t op; /* enum mr_ptx_op */
     uint8_t dst_count;
-    uint8_t operand_count;   /* destinations included */
+    uint8_t operand_count; /* destinations included */
     uint8_t type_count;
-    uint8_t type[4];         /* enum mr_ptx_type, in the order written */
-    uint32_t guard;          /* predicate register of @p, NONE = always */
-    bool guard_negated;      /* @!p */
-    uint8_t vector;          /* .v2 .v4 .v8: lanes; 1 without */
-    uint8_t rounding;        /* enum mr_ptx_rounding */
-    uint8_t cmp;             /* enum mr_ptx_cmp */
-    uint8_t boolop;          /* enum mr_ptx_boolop: set, setp, lop3, bar.red */
-    uint8_t mode;            /* enum mr_ptx_mode: .lo .hi .wide .up .ballot ... */
-    uint8_t mode2;           /* second of that kind: shf.l.wrap, bar.red.popc */
-    uint8_t space;           /* enum mr_ptx_space; GENERIC without */
-    uint8_t cache;           /* enum mr_ptx_cache: .ca .cg .nc ... */
-    uint8_t semantics;       /* enum mr_ptx_sem: .volatile .relaxed ... */
-    uint8_t scope;           /* enum mr_ptx_scope */
-    uint8_t atom;            /* enum mr_ptx_atom: operation of atom, red, redux, sured */
-    uint8_t geom;            /* enum mr_ptx_geom: tex, tld4, suld, sust, sured */
-    uint8_t query;           /* enum mr_ptx_query: txq, suq */
-    uint8_t space2;          /* cp.async: space of the source, `space` being that of the destination */
-    uint8_t shape;           /* enum mr_ptx_shape (matrix.h): mma, wmma */
-    uint8_t layout[2];       /* enum mr_ptx_matrix_layout (matrix.h), in the order written */
-    uint16_t form;           /* op with forms: its row of ptx_forms.def, from 1; else 0 */
-    uint32_t flags;          /* MR_PTX_FLAG_* */
+    uint8_t type[4]; /* enum mr_ptx_type, in the order written */
+    uint32_t guard; /* predicate register of @p, NONE = always */
+    bool guard_negated; /* @!p */
+    uint8_t vector; /* .v2 .v4 .v8: lanes; 1 without */
+    uint8_t rounding; /* enum mr_ptx_rounding */
+    uint8_t cmp; /* enum mr_ptx_cmp */
+    uint8_t boolop; /* enum mr_ptx_boolop: set, setp, lop3, bar.red */
+    uint8_t mode; /* enum mr_ptx_mode: .lo .hi .wide .up .ballot ... */
+    uint8_t mode2; /* second of that kind: shf.l.wrap, bar.red.popc */
+    uint8_t space; /* enum mr_ptx_space; GENERIC without */
+    uint8_t cache; /* enum mr_ptx_cache: .ca .cg .nc ... */
+    uint8_t semantics; /* enum mr_ptx_sem: .volatile .relaxed ... */
+    uint8_t scope; /* enum mr_ptx_scope */
+    uint8_t atom; /* enum mr_ptx_atom: operation of atom, red, redux, sured */
+    uint8_t geom; /* enum mr_ptx_geom: tex, tld4, suld, sust, sured */
+    uint8_t query; /* enum mr_ptx_query: txq, suq */
+    uint8_t space2; /* cp.async: space of the source, `space` being that of the destination */
+    uint8_t shape; /* enum mr_ptx_shape (matrix.h): mma, wmma */
+    uint8_t layout[2]; /* enum mr_ptx_matrix_layout (matrix.h), in the order written */
+    uint16_t form; /* op with forms: its row of ptx_forms.def, from 1; else 0 */
+    uint32_t flags; /* MR_PTX_FLAG_* */
     const struct mr_ptx_operand *operands;
     const struct mr_ptx_call *call; /* op CALL only */
-    const char *name;        /* op UNSUPPORTED only: full mnemonic as written */
-    uint32_t line, column;   /* place in the text, from 1 */
+    const char *name; /* op UNSUPPORTED only: full mnemonic as written */
+    uint32_t line, column; /* place in the text, from 1 */
     uint32_t loc_file, loc_line; /* last .loc before it; 0 = none */
 };
 
@@ -177,15 +178,15 @@ struct mr_ptx_inst {
  * written is a SINK. The handle is a REG or the SYMBOL of a reference; offsets
  * are a VECTOR of s32; results and data a VECTOR, or one register. */
 enum {
-    MR_PTX_TEXTURE_RESULT,  /* not for sust, sured: then it is a SINK */
+    MR_PTX_TEXTURE_RESULT, /* not for sust, sured: then it is a SINK */
     MR_PTX_TEXTURE_HANDLE,
     MR_PTX_TEXTURE_SAMPLER,
-    MR_PTX_TEXTURE_AT,      /* coordinates */
-    MR_PTX_TEXTURE_LEVEL,   /* or the gradient along x */
+    MR_PTX_TEXTURE_AT, /* coordinates */
+    MR_PTX_TEXTURE_LEVEL, /* or the gradient along x */
     MR_PTX_TEXTURE_ALONG_Y,
     MR_PTX_TEXTURE_OFFSET,
     MR_PTX_TEXTURE_COMPARE,
-    MR_PTX_TEXTURE_DATA,    /* of sust and sured */
+    MR_PTX_TEXTURE_DATA, /* of sust and sured */
     MR_PTX_TEXTURE_RESIDENT, /* a predicate: for the parser alone */
     MR_PTX_TEXTURE_OPERANDS
 };
@@ -251,21 +252,22 @@ struct mr_ptx_function {
 struct mr_ptx_module {
     struct mr_ptx_arena *arena;
     uint32_t version_major, version_minor;
-    uint32_t target_sm;     /* 80 for sm_80 */
-    char target_suffix;     /* 'a' or 'f' (sm_90a), or 0 */
+    uint32_t target_sm; /* 80 for sm_80 */
+    char target_suffix; /* 'a' or 'f' (sm_90a), or 0 */
     bool target_debug;
-    bool target_map_f64;    /* map_f64_to_f32 */
+    bool target_map_f64; /* map_f64_to_f32 */
     bool target_independent; /* texmode_independent */
-    bool is_partial;        /* set before mr_ptx_verify(): others may define what it declares */
-    uint32_t address_size;  /* 32 or 64 bits */
-    uint64_t open_size;     /* set by mr_ptx_verify(): most bytes that any call passes for a parameter that is an array of any size */
+    bool is_partial; /* set before mr_ptx_verify(): others may define what it declares */
+    uint32_t address_size; /* 32 or 64 bits */
+    uint64_t open_size; /* set by mr_ptx_verify(): most bytes that any call passes for a parameter that is an array of
+                           any size */
     struct mr_ptx_var *const *vars; /* module scope */
     uint32_t var_count;
     struct mr_ptx_function *const *functions;
     uint32_t function_count;
     const char *const *files; /* .file N "name": files[N], NULL holes */
     uint32_t file_count;
-    const char *text;       /* copy of the text, NUL-terminated, for messages */
+    const char *text; /* copy of the text, NUL-terminated, for messages */
     size_t text_length;
 };
 
@@ -275,8 +277,7 @@ struct mr_ptx_module {
  * with errors gives no tree. `diag` may be NULL. `text` need not outlive the
  * call. Any thread; bounded in time and memory by the length of the text.
  */
-struct mr_ptx_module *mr_ptx_parse(const char *text, size_t length,
-                                   struct mr_ptx_diag *diag);
+struct mr_ptx_module *mr_ptx_parse(const char *text, size_t length, struct mr_ptx_diag *diag);
 
 /*
  * Checks what the grammar does not: operand types and widths, spaces, versions,
@@ -289,9 +290,7 @@ bool mr_ptx_verify(struct mr_ptx_module *module, struct mr_ptx_diag *diag);
 void mr_ptx_module_destroy(struct mr_ptx_module *module);
 
 /* The function or variable of that name at module scope, or NULL. */
-const struct mr_ptx_function *mr_ptx_function_find(
-    const struct mr_ptx_module *module, const char *name);
-const struct mr_ptx_var *mr_ptx_var_find(const struct mr_ptx_module *module,
-                                         const char *name);
+const struct mr_ptx_function *mr_ptx_function_find(const struct mr_ptx_module *module, const char *name);
+const struct mr_ptx_var *mr_ptx_var_find(const struct mr_ptx_module *module, const char *name);
 
 #endif

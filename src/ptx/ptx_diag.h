@@ -44,11 +44,9 @@ void mr_ptx_diag_clear(struct mr_ptx_diag *diag);
 
 /* Adds a message with its place (line 0: no place) and writes it to Millrace's
  * log at level info. `diag` may be NULL: then the log alone. */
-void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column,
-                       const char *format, ...)
+void mr_ptx_diag_error(struct mr_ptx_diag *diag, uint32_t line, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void mr_ptx_diag_warning(struct mr_ptx_diag *diag, uint32_t line,
-                         uint32_t column, const char *format, ...)
+void mr_ptx_diag_warning(struct mr_ptx_diag *diag, uint32_t line, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* The text, "" if there is none. Valid until the next change. */

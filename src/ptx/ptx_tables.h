@@ -13,58 +13,58 @@
 #include "ptx/ptx.h"
 
 /* Families of modifiers, as ptx_ops.def names them. */
-#define M_ROUND     (UINT64_C(1) << 0)
-#define M_FTZ       (UINT64_C(1) << 1)
-#define M_SAT       (UINT64_C(1) << 2)
-#define M_CC        (UINT64_C(1) << 3)
-#define M_HALF      (UINT64_C(1) << 4)  /* .lo .hi .wide of a product */
-#define M_RELU      (UINT64_C(1) << 5)
-#define M_OOB       (UINT64_C(1) << 6)
-#define M_APPROX    (UINT64_C(1) << 7)  /* .approx .full */
-#define M_NAN       (UINT64_C(1) << 8)  /* .NaN */
-#define M_XORSIGN   (UINT64_C(1) << 9)
-#define M_ABS       (UINT64_C(1) << 10)
-#define M_TESTP     (UINT64_C(1) << 11)
-#define M_SHIFTAMT  (UINT64_C(1) << 12)
-#define M_SHFMODE   (UINT64_C(1) << 13) /* .clamp .wrap */
-#define M_SHFDIR    (UINT64_C(1) << 14) /* .l .r */
-#define M_BOOL      (UINT64_C(1) << 15) /* .and .or .xor */
-#define M_PRMT      (UINT64_C(1) << 16)
-#define M_CMP       (UINT64_C(1) << 17)
-#define M_SPACE     (UINT64_C(1) << 18)
-#define M_TO        (UINT64_C(1) << 19)
+#define M_ROUND (UINT64_C(1) << 0)
+#define M_FTZ (UINT64_C(1) << 1)
+#define M_SAT (UINT64_C(1) << 2)
+#define M_CC (UINT64_C(1) << 3)
+#define M_HALF (UINT64_C(1) << 4)  /* .lo .hi .wide of a product */
+#define M_RELU (UINT64_C(1) << 5)
+#define M_OOB (UINT64_C(1) << 6)
+#define M_APPROX (UINT64_C(1) << 7)  /* .approx .full */
+#define M_NAN (UINT64_C(1) << 8)  /* .NaN */
+#define M_XORSIGN (UINT64_C(1) << 9)
+#define M_ABS (UINT64_C(1) << 10)
+#define M_TESTP (UINT64_C(1) << 11)
+#define M_SHIFTAMT (UINT64_C(1) << 12)
+#define M_SHFMODE (UINT64_C(1) << 13) /* .clamp .wrap */
+#define M_SHFDIR (UINT64_C(1) << 14) /* .l .r */
+#define M_BOOL (UINT64_C(1) << 15) /* .and .or .xor */
+#define M_PRMT (UINT64_C(1) << 16)
+#define M_CMP (UINT64_C(1) << 17)
+#define M_SPACE (UINT64_C(1) << 18)
+#define M_TO (UINT64_C(1) << 19)
 #define M_SATFINITE (UINT64_C(1) << 20)
-#define M_PACK      (UINT64_C(1) << 21)
-#define M_SCALED    (UINT64_C(1) << 22)
-#define M_SEM       (UINT64_C(1) << 23)
-#define M_SCOPE     (UINT64_C(1) << 24)
-#define M_CACHE     (UINT64_C(1) << 25)
-#define M_EVICT     (UINT64_C(1) << 26) /* hints of no meaning here */
-#define M_VEC       (UINT64_C(1) << 27)
-#define M_MEMBAR    (UINT64_C(1) << 28) /* scopes as membar writes them */
-#define M_HINT      (UINT64_C(1) << 29) /* .L2::cache_hint */
-#define M_ATOM      (UINT64_C(1) << 31)
-#define M_NOFTZ     (UINT64_C(1) << 32)
-#define M_SYNC      (UINT64_C(1) << 33)
-#define M_SHFL      (UINT64_C(1) << 34)
-#define M_VOTE      (UINT64_C(1) << 35)
-#define M_BARRIER   (UINT64_C(1) << 36)
-#define M_ALIGNED   (UINT64_C(1) << 37)
-#define M_UNI       (UINT64_C(1) << 39)
-#define M_MASK      (UINT64_C(1) << 41) /* pmevent.mask */
-#define M_MMIO      (UINT64_C(1) << 42)
-#define M_WARP      (UINT64_C(1) << 43) /* bar.warp */
-#define M_GEOM      (UINT64_C(1) << 44) /* .1d .a2d .cube */
-#define M_DETAIL    (UINT64_C(1) << 45) /* .base .level .grad */
-#define M_CHANNEL   (UINT64_C(1) << 46) /* .r .g .b .a */
-#define M_SURFACE   (UINT64_C(1) << 47) /* .b .p */
-#define M_OUTSIDE   (UINT64_C(1) << 48) /* .trap .clamp .zero */
-#define M_QUERY     (UINT64_C(1) << 49)
-#define M_MATRIX    (UINT64_C(1) << 52) /* shapes, layouts, matrices by name */
-#define M_COUNT     (UINT64_C(1) << 53) /* .x1 .x2 .x4 */
-#define M_ASYNC     (UINT64_C(1) << 54) /* .parity .noinc */
-#define M_TENSOR    (UINT64_C(1) << 55) /* .4d .5d */
-#define M_VMAD      (UINT64_C(1) << 63) /* vmad.po, .shr7 */
+#define M_PACK (UINT64_C(1) << 21)
+#define M_SCALED (UINT64_C(1) << 22)
+#define M_SEM (UINT64_C(1) << 23)
+#define M_SCOPE (UINT64_C(1) << 24)
+#define M_CACHE (UINT64_C(1) << 25)
+#define M_EVICT (UINT64_C(1) << 26) /* hints of no meaning here */
+#define M_VEC (UINT64_C(1) << 27)
+#define M_MEMBAR (UINT64_C(1) << 28) /* scopes as membar writes them */
+#define M_HINT (UINT64_C(1) << 29) /* .L2::cache_hint */
+#define M_ATOM (UINT64_C(1) << 31)
+#define M_NOFTZ (UINT64_C(1) << 32)
+#define M_SYNC (UINT64_C(1) << 33)
+#define M_SHFL (UINT64_C(1) << 34)
+#define M_VOTE (UINT64_C(1) << 35)
+#define M_BARRIER (UINT64_C(1) << 36)
+#define M_ALIGNED (UINT64_C(1) << 37)
+#define M_UNI (UINT64_C(1) << 39)
+#define M_MASK (UINT64_C(1) << 41) /* pmevent.mask */
+#define M_MMIO (UINT64_C(1) << 42)
+#define M_WARP (UINT64_C(1) << 43) /* bar.warp */
+#define M_GEOM (UINT64_C(1) << 44) /* .1d .a2d .cube */
+#define M_DETAIL (UINT64_C(1) << 45) /* .base .level .grad */
+#define M_CHANNEL (UINT64_C(1) << 46) /* .r .g .b .a */
+#define M_SURFACE (UINT64_C(1) << 47) /* .b .p */
+#define M_OUTSIDE (UINT64_C(1) << 48) /* .trap .clamp .zero */
+#define M_QUERY (UINT64_C(1) << 49)
+#define M_MATRIX (UINT64_C(1) << 52) /* shapes, layouts, matrices by name */
+#define M_COUNT (UINT64_C(1) << 53) /* .x1 .x2 .x4 */
+#define M_ASYNC (UINT64_C(1) << 54) /* .parity .noinc */
+#define M_TENSOR (UINT64_C(1) << 55) /* .4d .5d */
+#define M_VMAD (UINT64_C(1) << 63) /* vmad.po, .shr7 */
 
 /* The member of struct mr_ptx_inst that a modifier sets. */
 enum mr_ptx_field {
@@ -129,8 +129,7 @@ const char *mr_ptx_inst_operands(const struct mr_ptx_inst *inst);
 extern const char *const mr_ptx_known_ops[];
 
 /* What `word` means for an instruction that takes `families`; NULL if nothing. */
-const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length,
-                                                   uint64_t families);
+const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length, uint64_t families);
 
 /* Whether any instruction has a modifier of that name. */
 bool mr_ptx_modifier_is_known(const char *word, size_t length);

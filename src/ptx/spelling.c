@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spellings that clang does not take; see spelling.h.
  *
- * The text is read token by token, as the preprocessor would before it looks at directives: comments, strings and raw strings are passed over, and
- * what stands in a macro's definition is text like any other. Launches are told by their opening, `<<` and then `<`, which nothing else in C++ has but
- * an operator function's name. They end at the first `>>` and `>` that stand outside of brackets and before a `(` or the line's end. */
+ * The text is read token by token, as the preprocessor would before it looks at directives: comments, strings and raw
+ * strings are passed over, and what stands in a macro's definition is text like any other. Launches are told by their
+ * opening, `<<` and then `<`, which nothing else in C++ has but an operator function's name. They end at the first `>>`
+ * and `>` that stand outside of brackets and before a `(` or the line's end. */
 #include "ptx/spelling.h"
 
 #include <ctype.h>
@@ -22,7 +23,8 @@ static void close_up(struct mr_cxx_scanner *s, struct mr_cxx_token two, size_t o
     s->changes++;
 }
 
-/* Whether what comes behind a launch's brackets is at `at`: its arguments, or a line's end, as in a macro's definition. */
+/* Whether what comes behind a launch's brackets is at `at`: its arguments, or a line's end, as in a macro's definition.
+ */
 static bool ends_launch(const struct mr_cxx_scanner *s, size_t at)
 {
     size_t next = mr_cxx_behind_blanks(s, at);
@@ -32,7 +34,8 @@ static bool ends_launch(const struct mr_cxx_scanner *s, size_t at)
 static void angle(struct mr_cxx_scanner *s)
 {
     size_t size = s->now.end - s->now.begin, next = mr_cxx_behind_blanks(s, s->now.end);
-    bool single = mr_cxx_peek(s, next) == s->text[s->now.begin] && mr_cxx_peek(s, next + 1) != s->text[next] && mr_cxx_peek(s, next + 1) != '=';
+    bool single = mr_cxx_peek(s, next) == s->text[s->now.begin] && mr_cxx_peek(s, next + 1) != s->text[next] &&
+                  mr_cxx_peek(s, next + 1) != '=';
     if (s->text[s->now.begin] == '<') {
         bool opens = size == 3 || (size == 2 && single && next > s->now.end && !mr_cxx_is(s, s->before, "operator"));
         if (!opens)
@@ -68,7 +71,8 @@ static void reorder(struct mr_cxx_scanner *s, const struct mr_cxx_token *items, 
     if (!copy)
         return;
     for (size_t i = 0; i < count; i++) {
-        size_t length = items[order[i]].end - items[order[i]].begin, gap = i + 1 < count ? items[i + 1].begin - items[i].end : 0;
+        size_t length = items[order[i]].end - items[order[i]].begin,
+               gap = i + 1 < count ? items[i + 1].begin - items[i].end : 0;
         memcpy(copy + to, s->text + items[order[i]].begin, length);
         to += length;
         memcpy(copy + to, s->text + items[i].end, gap);
@@ -93,7 +97,8 @@ static void attributes(struct mr_cxx_scanner *s)
     struct mr_cxx_token items[ITEMS_MAX];
     bool own[ITEMS_MAX], mixed = false, apart = true;
     size_t count = 0, last = 0;
-    for (size_t at = s->now.begin; count < ITEMS_MAX && mr_cxx_attribute_at(s, at, &items[count], &own[count]); count++) {
+    for (size_t at = s->now.begin; count < ITEMS_MAX && mr_cxx_attribute_at(s, at, &items[count], &own[count]);
+         count++) {
         apart = apart && (count == 0 || items[count].begin > items[count - 1].end);
         at = mr_cxx_behind_blanks(s, items[count].end);
         if (own[count]) {
@@ -121,13 +126,14 @@ static bool may_have(const char *text, size_t length)
         if (*next == '<' || (*next == '/' && next > at + 2))
             return true;
     }
-    return (memmem(text, length, "__shared__", 10) || memmem(text, length, "shared))", 8) || memmem(text, length, "__align__", 9)) &&
-        (memmem(text, length, "alignas", 7) || memmem(text, length, "[[", 2));
+    return (memmem(text, length, "__shared__", 10) || memmem(text, length, "shared))", 8) ||
+            memmem(text, length, "__align__", 9)) &&
+           (memmem(text, length, "alignas", 7) || memmem(text, length, "[[", 2));
 }
 
 size_t mr_spelling_mend(char *text, size_t length)
 {
-    struct mr_cxx_scanner s = { .text = text, .length = length, .launch = -1 };
+    struct mr_cxx_scanner s = {.text = text, .length = length, .launch = -1};
     if (!may_have(text, length))
         return 0;
     while ((s.at = mr_cxx_behind_blanks(&s, s.at)) < length) {

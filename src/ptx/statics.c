@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables local to a source; see statics.h. Works on lines as clang writes them: one declaration is one line, from its first column on. */
+/* Variables local to a source; see statics.h. Works on lines as clang writes them: one declaration is one line, from
+ * its first column on. */
 #include "ptx/statics.h"
 
 #include <ctype.h>
@@ -11,7 +12,8 @@
 /* `.visible .global .align 4 .u32 name[10] = {…};` */
 const char *mr_ptx_line_variable(const char *line, size_t *length, const char **space)
 {
-    static const char *const linkages[] = { ".visible ", ".extern ", ".weak ", ".common " }, *const spaces[] = { ".global ", ".const " };
+    static const char *const linkages[] = {".visible ", ".extern ", ".weak ", ".common "}, *const spaces[] = {
+                                                                                               ".global ", ".const "};
     const char *at = line;
     size_t kind = 0;
     for (size_t i = 0; i < sizeof linkages / sizeof *linkages; i++)
@@ -48,7 +50,7 @@ static void find_variables(const char *ptx, bool wanted, struct mr_words *names)
         size_t whole = strcspn(at, "\n"), length;
         const char *space, *name = *at == '.' ? mr_ptx_line_variable(at, &length, &space) : NULL;
         if (name && is_extern(at) == wanted) {
-            struct mr_text word = { .data = NULL };
+            struct mr_text word = {.data = NULL};
             mr_text_add(&word, name, length);
             mr_words_add(names, mr_text_chars(&word), "");
             mr_text_clear(&word);
@@ -95,7 +97,7 @@ static const char *long_ending(const struct mr_words *names, const char *name)
 
 void mr_ptx_join_statics(const char *ptx, struct mr_text *out)
 {
-    struct mr_words wanted = { .items = NULL }, here = { .items = NULL }, names = { .items = NULL };
+    struct mr_words wanted = {.items = NULL}, here = {.items = NULL}, names = {.items = NULL};
     const char *ending = NULL;
     find_variables(ptx, true, &wanted);
     find_variables(ptx, false, &here);
@@ -147,11 +149,12 @@ static int by_name(const void *a, const void *b)
 
 static struct variable *find(const struct variables *variables, const char *name, size_t length)
 {
-    struct variable key = { .name = name, .length = length };
+    struct variable key = {.name = name, .length = length};
     return variables->count ? bsearch(&key, variables->items, variables->count, sizeof key, by_name) : NULL;
 }
 
-/* The variable that a line declares in global, constant or shared memory; the last is not what mr_ptx_line_variable finds. */
+/* The variable that a line declares in global, constant or shared memory; the last is not what mr_ptx_line_variable
+ * finds. */
 static const char *declared(const char *line, size_t *length)
 {
     static const char shared[] = ".shared ";
@@ -183,19 +186,20 @@ static bool begins_with(const char *text, const char *what)
     return strncmp(text, what, strlen(what)) == 0;
 }
 
-/* Of the C++ library, of CUDA's headers, or of this project's: by the outermost namespace or class, or by its own name. */
+/* Of the C++ library, of CUDA's headers, or of this project's: by the outermost namespace or class, or by its own name.
+ */
 static bool is_of_headers(const struct variable *variable)
 {
-    static const char *const outermost[] = { "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN4cuda", "_ZN6nvcuda",
-        "_ZN18cooperative_groups" };
+    static const char *const outermost[] = {
+        "_ZSt", "_ZNSt", "_ZNKSt", "_ZN9__gnu_cxx", "_ZN4cuda", "_ZN6nvcuda", "_ZN18cooperative_groups"};
     const char *name = variable->name;
     const char *part = begins_with(name, "_ZN") ? name + 3 + strspn(name + 3, "0123456789") : "";
     bool found = begins_with(part, "mr_");
     for (unsigned i = 0; i < sizeof outermost / sizeof *outermost; i++)
         found |= begins_with(name, outermost[i]);
     if (variable->own)
-        found |= begins_with(variable->own, "mr_")
-            || (variable->own_length == 8 && begins_with(variable->own, "warpSize"));
+        found |=
+            begins_with(variable->own, "mr_") || (variable->own_length == 8 && begins_with(variable->own, "warpSize"));
     return found;
 }
 
@@ -207,7 +211,8 @@ static bool is_of_headers(const struct variable *variable)
 static size_t constant_bytes(const char *line, const struct variable *variable)
 {
     size_t whole = strcspn(line, "\n");
-    const char *behind = variable->name + variable->length, *value = memchr(behind, '=', whole - (size_t)(behind - line));
+    const char *behind = variable->name + variable->length,
+               *value = memchr(behind, '=', whole - (size_t)(behind - line));
     if (!begins_with(line, ".const ") || !value)
         return 0;
     size_t count = *behind == '[' ? strtoul(behind + 1, NULL, 10) : 1;
@@ -243,7 +248,7 @@ static bool list_variables(const char *ptx, struct variables *variables)
                 variables->items = more;
             }
             struct variable *variable = &variables->items[variables->count++];
-            *variable = (struct variable){ .name = name, .length = length };
+            *variable = (struct variable){.name = name, .length = length};
             set_own_name(variable);
             size_t bytes = constant_bytes(at, variable);
             variable->drop = may_drop(at, variable) || bytes > CONSTANTS_KEPT - kept;
@@ -289,7 +294,8 @@ static bool read_words(const char *ptx, struct variables *variables)
         length = word_length(at);
         if (!is_name(*at))
             continue;
-        struct variable key = { .own = at, .own_length = length }, *wanted = &key, *variable = find(variables, at, length);
+        struct variable key = {.own = at, .own_length = length}, *wanted = &key,
+                        *variable = find(variables, at, length);
         if (variable && variable->name != at)
             variable->referred = true;
         struct variable **taken = count ? bsearch(&wanted, own, count, sizeof *own, by_own_name) : NULL;
@@ -321,7 +327,7 @@ static void write_tidied(const char *ptx, const struct variables *variables, str
 
 void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out)
 {
-    struct variables variables = { .items = NULL };
+    struct variables variables = {.items = NULL};
     if (list_variables(ptx, &variables) && read_words(ptx, &variables))
         write_tidied(ptx, &variables, out);
     else
@@ -331,12 +337,13 @@ void mr_ptx_tidy_statics(const char *ptx, struct mr_text *out)
 
 void mr_ptx_define_externs(const char *ptx, struct mr_text *out)
 {
-    static const char external[] = ".extern ", *const spaces[] = { ".const ", ".global " };
+    static const char external[] = ".extern ", *const spaces[] = {".const ", ".global "};
     for (const char *at = ptx; *at;) {
         size_t length = strcspn(at, "\n"), whole = length + (at[length] == '\n');
         const char *space = at + strlen(external);
         bool defines = strncmp(at, external, strlen(external)) == 0 && !memmem(at, length, "[]", 2);
-        if (defines && (strncmp(space, spaces[0], strlen(spaces[0])) == 0 || strncmp(space, spaces[1], strlen(spaces[1])) == 0)) {
+        if (defines &&
+            (strncmp(space, spaces[0], strlen(spaces[0])) == 0 || strncmp(space, spaces[1], strlen(spaces[1])) == 0)) {
             mr_text_put(out, ".visible ");
             mr_text_add(out, space, whole - strlen(external));
         } else {

@@ -102,8 +102,7 @@ void mr_ptx_scope_leave(struct parser *parser)
 }
 
 /* Binds in the scope of that depth, which need not be the current one. */
-static struct binding *bind_at(struct parser *parser, struct atom *atom, enum binding_kind kind,
-                               uint32_t depth)
+static struct binding *bind_at(struct parser *parser, struct atom *atom, enum binding_kind kind, uint32_t depth)
 {
     struct binding *binding = mr_ptx_new(parser, 1, sizeof *binding);
     binding->atom = atom;
@@ -125,16 +124,21 @@ struct binding *mr_ptx_bind(struct parser *parser, struct atom *atom, enum bindi
     return bind_at(parser, atom, kind, parser->depth);
 }
 
-bool mr_ptx_bind_range(struct parser *parser, struct atom *prefix, uint32_t count, uint8_t type,
-                       uint8_t vector)
+bool mr_ptx_bind_range(struct parser *parser, struct atom *prefix, uint32_t count, uint8_t type, uint8_t vector)
 {
     for (struct range *other = prefix->range; other && other->depth == parser->depth; other = other->shadowed)
         return mr_ptx_error(parser, "registers '%s<...>' are declared twice", prefix->name);
     struct range *range = mr_ptx_new(parser, 1, sizeof *range);
     struct scope *scope = &parser->scopes[parser->depth];
     *range = (struct range){
-        .shadowed = prefix->range, .next = scope->ranges, .atom = prefix, .depth = parser->depth,
-        .count = count, .line = parser->token.line, .type = type, .vector = vector,
+        .shadowed = prefix->range,
+        .next = scope->ranges,
+        .atom = prefix,
+        .depth = parser->depth,
+        .count = count,
+        .line = parser->token.line,
+        .type = type,
+        .vector = vector,
     };
     prefix->range = range;
     scope->ranges = range;

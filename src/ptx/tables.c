@@ -56,10 +56,9 @@ struct type_info {
 #define CLASS_X 'X'
 #define CLASS_O 'O'
 
-static const struct type_info type_table[MR_PTX_TYPE_COUNT] = {
-    [MR_PTX_TYPE_NONE] = {"none", 0, 0},
+static const struct type_info type_table[MR_PTX_TYPE_COUNT] = {[MR_PTX_TYPE_NONE] = {"none", 0, 0},
 #define X(id, name, bits, cls) [MR_PTX_TYPE_##id] = {name, bits, CLASS_##cls},
-    MR_PTX_TYPES(X)
+                                                               MR_PTX_TYPES(X)
 #undef X
 };
 
@@ -89,10 +88,9 @@ struct special_info {
 #define KIND_P 'P'
 #define KIND_N 'N'
 
-static const struct special_info special_table[MR_PTX_SPECIAL_COUNT] = {
-    [MR_PTX_SPECIAL_NONE] = {"none", 0},
+static const struct special_info special_table[MR_PTX_SPECIAL_COUNT] = {[MR_PTX_SPECIAL_NONE] = {"none", 0},
 #define X(id, name, kind) [MR_PTX_SPECIAL_##id] = {name, KIND_##kind},
-    MR_PTX_SPECIALS(X)
+                                                                        MR_PTX_SPECIALS(X)
 #undef X
 };
 
@@ -350,8 +348,7 @@ static size_t modifier_first(const char *word, size_t length)
     return low;
 }
 
-const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length,
-                                                   uint64_t families)
+const struct mr_ptx_modifier *mr_ptx_modifier_find(const char *word, size_t length, uint64_t families)
 {
     for (size_t i = modifier_first(word, length); i < MODIFIER_COUNT; i++) {
         if (word_compare(word, length, modifiers[i].word) != 0)
@@ -450,8 +447,7 @@ enum mr_ptx_space mr_ptx_space_find(const char *word, size_t length)
     for (int i = MR_PTX_SPACE_GENERIC + 1; i < MR_PTX_SPACE_COUNT; i++)
         if (word_compare(word, length, space_table[i]) == 0)
             return (enum mr_ptx_space)i;
-    return word_compare(word, length, "shared::cta") == 0 ? MR_PTX_SPACE_SHARED
-                                                          : MR_PTX_SPACE_GENERIC;
+    return word_compare(word, length, "shared::cta") == 0 ? MR_PTX_SPACE_SHARED : MR_PTX_SPACE_GENERIC;
 }
 
 /* The decimal number in all of `text`, or UINT32_MAX. */
@@ -501,28 +497,48 @@ enum mr_ptx_special mr_ptx_special_find(const char *name, size_t length, uint32_
 uint64_t mr_ptx_type_letter_set(char letter)
 {
     switch (letter) {
-    case 'i': return T(U16) | T(U32) | T(U64) | T(S16) | T(S32) | T(S64);
-    case 'w': return T(U32) | T(S32);
-    case 'q': return T(U64) | T(S64);
-    case 'u': return T(U32);
-    case 'U': return T(U64);
-    case 'o': return T(B8) | T(U8) | T(S8);
-    case 'b': return T(B16) | T(B32) | T(B64);
-    case 'x': return T(B32);
-    case 'y': return T(B64);
-    case 'Q': return T(B128);
-    case 'f': return T(F32) | T(F64);
-    case 's': return T(F32);
-    case 'd': return T(F64);
-    case 'p': return T(PRED);
-    case 'h': return T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
-    case 'k': return T(F16) | T(BF16);
-    case 'v': return T(U16X2) | T(S16X2);
-    case '2': return T(F32X2);
-    case 'r': return T(TEXREF) | T(SAMPLERREF) | T(SURFREF);
+    case 'i':
+        return T(U16) | T(U32) | T(U64) | T(S16) | T(S32) | T(S64);
+    case 'w':
+        return T(U32) | T(S32);
+    case 'q':
+        return T(U64) | T(S64);
+    case 'u':
+        return T(U32);
+    case 'U':
+        return T(U64);
+    case 'o':
+        return T(B8) | T(U8) | T(S8);
+    case 'b':
+        return T(B16) | T(B32) | T(B64);
+    case 'x':
+        return T(B32);
+    case 'y':
+        return T(B64);
+    case 'Q':
+        return T(B128);
+    case 'f':
+        return T(F32) | T(F64);
+    case 's':
+        return T(F32);
+    case 'd':
+        return T(F64);
+    case 'p':
+        return T(PRED);
+    case 'h':
+        return T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
+    case 'k':
+        return T(F16) | T(BF16);
+    case 'v':
+        return T(U16X2) | T(S16X2);
+    case '2':
+        return T(F32X2);
+    case 'r':
+        return T(TEXREF) | T(SAMPLERREF) | T(SURFREF);
     case 't':
-        return T(TF32) | T(E4M3) | T(E5M2) | T(E4M3X2) | T(E5M2X2) | T(E2M1X2) | T(E2M3X2) |
-               T(E3M2X2) | T(UE8M0X2) | T(U4) | T(S4) | T(U2) | T(S2);
-    default: return 0;
+        return T(TF32) | T(E4M3) | T(E5M2) | T(E4M3X2) | T(E5M2X2) | T(E2M1X2) | T(E2M3X2) | T(E3M2X2) | T(UE8M0X2) |
+               T(U4) | T(S4) | T(U2) | T(S2);
+    default:
+        return 0;
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Variables in shared memory that nobody makes; see unmade.h.
  *
- * A place is a line of a file, "LINE FILE": which variables of a line are meant is not looked at, since the change does the others no harm. */
+ * A place is a line of a file, "LINE FILE": which variables of a line are meant is not looked at, since the change does
+ * the others no harm. */
 #include "ptx/unmade.h"
 
 #include <ctype.h>
@@ -55,11 +56,12 @@ size_t mr_unmade_places(const char *messages, struct mr_words *places)
     size_t count = 0;
     for (const char *at = messages; *at;) {
         size_t length = strcspn(at, "\n");
-        struct mr_text line = { .data = NULL }, place = { .data = NULL };
+        struct mr_text line = {.data = NULL}, place = {.data = NULL};
         if (memmem(at, length, "__shared__ variables", 20))
             add_plain(at, length, &line);
         const char *kind = strstr(mr_text_chars(&line), REFUSED);
-        if (kind && read_place(line.data, kind, &place) && !place.failed && !mr_words_have(places, place.data, place.length)) {
+        if (kind && read_place(line.data, kind, &place) && !place.failed &&
+            !mr_words_have(places, place.data, place.length)) {
             mr_words_add(places, place.data, "");
             count++;
         }
@@ -86,7 +88,8 @@ static bool read_marker(struct origin *origin, const char *line, size_t length)
     if (*line != '#' || length < 5 || !isdigit((unsigned char)line[2]))
         return false;
     unsigned long number = strtoul(line + 2, &behind, 10);
-    const char *end = behind[0] == ' ' && behind[1] == '"' ? memchr(behind + 2, '"', length - (size_t)(behind + 2 - line)) : NULL;
+    const char *end =
+        behind[0] == ' ' && behind[1] == '"' ? memchr(behind + 2, '"', length - (size_t)(behind + 2 - line)) : NULL;
     if (!end)
         return false;
     origin->line = number - 1; /* of the line that follows */
@@ -109,7 +112,7 @@ static void move_to(struct origin *origin, size_t to)
 
 static bool is_place(const struct origin *origin, const struct mr_words *places)
 {
-    struct mr_text place = { .data = NULL };
+    struct mr_text place = {.data = NULL};
     mr_text_format(&place, "%lu %.*s", origin->line, (int)origin->file_length, origin->file ? origin->file : "");
     bool found = !place.failed && mr_words_have(places, place.data, place.length);
     mr_text_clear(&place);
@@ -119,7 +122,9 @@ static bool is_place(const struct origin *origin, const struct mr_words *places)
 /* A declaration of variables: what stands before the type, the type, and each name with the brackets behind it. */
 struct declaration {
     struct mr_cxx_token prefix, type;
-    struct { struct mr_cxx_token name, dimensions; } variables[VARIABLES_MAX];
+    struct {
+        struct mr_cxx_token name, dimensions;
+    } variables[VARIABLES_MAX];
     size_t count, end;      /* behind the semicolon */
 };
 
@@ -133,7 +138,7 @@ static bool is_name(const struct mr_cxx_scanner *s, struct mr_cxx_token token)
 static bool read_variables(const struct mr_cxx_scanner *s, size_t at, struct declaration *d)
 {
     int depth = 0;
-    struct mr_cxx_token name = { 0, 0 };
+    struct mr_cxx_token name = {0, 0};
     size_t open = 0;
     d->count = 0;
     d->type.begin = at;
@@ -147,13 +152,14 @@ static bool read_variables(const struct mr_cxx_scanner *s, size_t at, struct dec
             if (d->count == 0)
                 d->type.end = name.begin;
             d->variables[d->count].name = name;
-            d->variables[d->count++].dimensions = (struct mr_cxx_token){ open ? open : token.begin, token.begin };
+            d->variables[d->count++].dimensions = (struct mr_cxx_token){open ? open : token.begin, token.begin};
             d->end = token.end;
             if (c == ';')
                 return d->type.end > d->type.begin;
-            name = (struct mr_cxx_token){ 0, 0 };
+            name = (struct mr_cxx_token){0, 0};
             open = 0;
-        } else if (c == '#' || c == '{' || c == '}' || (c == '=' && depth == 0) || (c == '(' && depth == 0 && d->count) || ((c == '*' || c == '&') && depth == 0)) {
+        } else if (c == '#' || c == '{' || c == '}' || (c == '=' && depth == 0) ||
+                   (c == '(' && depth == 0 && d->count) || ((c == '*' || c == '&') && depth == 0)) {
             return false;
         } else if (c == '<' || c == '>') {
             depth += (c == '<' ? 1 : -1) * (int)(token.end - token.begin);
@@ -172,7 +178,8 @@ static bool read_variables(const struct mr_cxx_scanner *s, size_t at, struct dec
 }
 
 /* The declaration whose word for shared memory ends at `at`, in a statement that begins at `begin`. */
-static bool read_declaration(const struct mr_cxx_scanner *s, size_t begin, size_t word, size_t at, struct declaration *d)
+static bool read_declaration(const struct mr_cxx_scanner *s, size_t begin, size_t word, size_t at,
+                             struct declaration *d)
 {
     bool own;
     for (size_t before = mr_cxx_behind_blanks(s, begin); before < word; before = mr_cxx_behind_blanks(s, before)) {
@@ -183,12 +190,12 @@ static bool read_declaration(const struct mr_cxx_scanner *s, size_t begin, size_
     }
     for (;;) {
         at = mr_cxx_behind_blanks(s, at);
-        struct mr_cxx_token token = at < s->length ? mr_cxx_token_at(s, at) : (struct mr_cxx_token){ at, at };
+        struct mr_cxx_token token = at < s->length ? mr_cxx_token_at(s, at) : (struct mr_cxx_token){at, at};
         if (!mr_cxx_is(s, token, "static") && !mr_cxx_attribute_at(s, at, &token, &own))
             break;
         at = token.end;
     }
-    d->prefix = (struct mr_cxx_token){ begin, at };
+    d->prefix = (struct mr_cxx_token){begin, at};
     return read_variables(s, at, d);
 }
 
@@ -208,8 +215,8 @@ static void put_declaration(const struct mr_cxx_scanner *s, const struct declara
         mr_text_put(out, " ::mr_unmade<");
         put_part(s, d->type, out);
         put_part(s, d->variables[i].dimensions, out);
-        mr_text_format(out, "> mr_unmade_%.*s; constexpr auto &%.*s = mr_unmade_%.*s.value;", length, s->text + name.begin, length, s->text + name.begin,
-            length, s->text + name.begin);
+        mr_text_format(out, "> mr_unmade_%.*s; constexpr auto &%.*s = mr_unmade_%.*s.value;", length,
+                       s->text + name.begin, length, s->text + name.begin, length, s->text + name.begin);
     }
     for (size_t i = d->prefix.begin; i < d->end; i++)
         if (s->text[i] == '\n')
@@ -229,8 +236,8 @@ static bool is_meant(const struct declaration *d, struct origin *origin, const s
 
 size_t mr_unmade_mend(const char *text, const struct mr_words *places, struct mr_text *out)
 {
-    struct mr_cxx_scanner s = { .text = (char *)text, .length = strlen(text) };
-    struct origin origin = { .text = text };
+    struct mr_cxx_scanner s = {.text = (char *)text, .length = strlen(text)};
+    struct origin origin = {.text = text};
     size_t begin = 0, copied = 0, count = 0;
     for (size_t at = 0; places->count && (at = mr_cxx_behind_blanks(&s, at)) < s.length;) {
         struct mr_cxx_token token = mr_cxx_token_at(&s, at);
@@ -241,7 +248,8 @@ size_t mr_unmade_mend(const char *text, const struct mr_words *places, struct mr
             begin = at;
             continue;
         }
-        if (mr_cxx_is_shared(&s, token, &behind) && read_declaration(&s, begin, at, behind, &d) && is_meant(&d, &origin, places)) {
+        if (mr_cxx_is_shared(&s, token, &behind) && read_declaration(&s, begin, at, behind, &d) &&
+            is_meant(&d, &origin, places)) {
             mr_text_add(out, text + copied, d.prefix.begin - copied);
             put_declaration(&s, &d, out);
             copied = at = begin = d.end;

@@ -16,7 +16,8 @@
 #define PARAM_BYTES_MAX UINT64_C(32764)
 
 /* Functions that have no body in any module: the device runtime has them. */
-static const char *const runtime_functions[] = {"vprintf", "malloc", "__cuda_syscall_aligned_malloc", "free", "__assertfail", "cudaGraphSetConditional"};
+static const char *const runtime_functions[] = {"vprintf", "malloc",       "__cuda_syscall_aligned_malloc",
+                                                "free",    "__assertfail", "cudaGraphSetConditional"};
 
 /* --- Calls ------------------------------------------------------------------- */
 
@@ -31,7 +32,8 @@ static bool is_runtime_function(const char *name)
 /* Whether a function that is used has no body, and nobody else will bring one. */
 static bool is_missing(const struct verifier *verifier, const struct mr_ptx_function *function)
 {
-    return !function->has_body && !function->alias_of && !is_runtime_function(function->name) && !verifier->module->is_partial;
+    return !function->has_body && !function->alias_of && !is_runtime_function(function->name) &&
+           !verifier->module->is_partial;
 }
 
 /* What is passed for a parameter: a .param variable of its size, or a value. */
@@ -45,9 +47,8 @@ static bool check_argument(struct verifier *verifier, const struct mr_ptx_operan
             return mr_ptx_verify_operand_error(verifier, argument, "'%s' is not a variable in space '.param'",
                                                argument->var->name);
         if (!param->incomplete && argument->var->size != param->size)
-            return mr_ptx_verify_operand_error(verifier, argument,
-                                               "'%s' has %llu bytes, the parameter has %llu", argument->var->name,
-                                               (unsigned long long)argument->var->size,
+            return mr_ptx_verify_operand_error(verifier, argument, "'%s' has %llu bytes, the parameter has %llu",
+                                               argument->var->name, (unsigned long long)argument->var->size,
                                                (unsigned long long)param->size);
         if (param->incomplete && argument->var->size > verifier->open_size)
             verifier->open_size = argument->var->size;
@@ -77,8 +78,8 @@ static bool check_arguments(struct verifier *verifier, const struct mr_ptx_opera
 }
 
 static bool check_signature(struct verifier *verifier, const struct mr_ptx_call *call,
-                            struct mr_ptx_var *const *returns, uint32_t return_count,
-                            struct mr_ptx_var *const *params, uint32_t param_count)
+                            struct mr_ptx_var *const *returns, uint32_t return_count, struct mr_ptx_var *const *params,
+                            uint32_t param_count)
 {
     return check_arguments(verifier, call->returns, call->return_count, returns, return_count, true) &&
            check_arguments(verifier, call->args, call->arg_count, params, param_count, false);
@@ -116,8 +117,7 @@ static bool check_call(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'%s' is a kernel and cannot be called", callee->name);
     if (is_missing(verifier, callee))
         return mr_ptx_verify_error(verifier, "function '%s' is declared but defined nowhere", callee->name);
-    return check_signature(verifier, call, callee->returns, callee->return_count, callee->params,
-                           callee->param_count);
+    return check_signature(verifier, call, callee->returns, callee->return_count, callee->params, callee->param_count);
 }
 
 /* --- Functions and modules ----------------------------------------------------- */
@@ -171,8 +171,8 @@ static void check_function(struct verifier *verifier, const struct mr_ptx_functi
     uint64_t most = large ? PARAM_BYTES_MAX : PARAM_BYTES_OLD;
     if (function->is_entry && function->param_size > most)
         mr_ptx_verify_error_at(verifier, function->line, function->column,
-                               "parameters of '%s' take %llu bytes, more than %llu",
-                               function->name, (unsigned long long)function->param_size, (unsigned long long)most);
+                               "parameters of '%s' take %llu bytes, more than %llu", function->name,
+                               (unsigned long long)function->param_size, (unsigned long long)most);
     if (function->is_entry && !function->has_body)
         mr_ptx_verify_error_at(verifier, function->line, function->column, "kernel '%s' has no body", function->name);
     if (function->maxntid[0] && function->reqntid[0])
@@ -210,8 +210,8 @@ static void check_vars(struct verifier *verifier)
         if (var->space == MR_PTX_SPACE_LOCAL)
             mr_ptx_verify_error_at(verifier, var->line, var->column, "variables in space '.local' belong to functions");
         if (var->linkage == MR_PTX_LINKAGE_EXTERN && var->space != MR_PTX_SPACE_SHARED && !verifier->module->is_partial)
-            mr_ptx_verify_error_at(verifier, var->line, var->column,
-                                   "variable '%s' is declared but defined nowhere", var->name);
+            mr_ptx_verify_error_at(verifier, var->line, var->column, "variable '%s' is declared but defined nowhere",
+                                   var->name);
         if (var->space == MR_PTX_SPACE_CONST) {
             constants = ((constants + var->align - 1) & ~(uint64_t)(var->align - 1)) + var->size;
             if (constants > CONST_BYTES_MAX) {

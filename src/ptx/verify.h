@@ -29,7 +29,8 @@ struct verifier {
     struct mr_ptx_diag *diag;
     uint32_t errors;
     uint64_t open_size; /* so far: see struct mr_ptx_module */
-    uint8_t unmet[MR_PTX_NEEDS_MAX]; /* rows of versions.c's table that the module's version or target doesn't meet; the others can't refuse anything */
+    uint8_t unmet[MR_PTX_NEEDS_MAX]; /* rows of versions.c's table that the module's version or target doesn't meet; the
+                                        others can't refuse anything */
     unsigned unmet_count;
 };
 
@@ -39,10 +40,9 @@ void mr_ptx_verify_find_unmet(struct verifier *verifier);
 /* --- verify_basics.c ------------------------------------------------------- */
 
 /* Reports an error at the instruction, at an operand of it, or at a place; returns false. */
-bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-bool mr_ptx_verify_operand_error(struct verifier *verifier, const struct mr_ptx_operand *operand,
-                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool mr_ptx_verify_error(struct verifier *verifier, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool mr_ptx_verify_operand_error(struct verifier *verifier, const struct mr_ptx_operand *operand, const char *format,
+                                 ...) __attribute__((format(printf, 3, 4)));
 bool mr_ptx_verify_error_at(struct verifier *verifier, uint32_t line, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -93,10 +93,10 @@ bool mr_ptx_verify_operands(struct verifier *verifier);
 bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool relaxed);
 
 /* Operand as a source of `type`. */
-bool mr_ptx_verify_source(struct verifier *verifier, const struct mr_ptx_operand *operand,
-                          enum mr_ptx_type type, bool relaxed);
+bool mr_ptx_verify_source(struct verifier *verifier, const struct mr_ptx_operand *operand, enum mr_ptx_type type,
+                          bool relaxed);
 
-bool mr_ptx_verify_dest(struct verifier *verifier, const struct mr_ptx_operand *operand,
-                        enum mr_ptx_type type, bool relaxed);
+bool mr_ptx_verify_dest(struct verifier *verifier, const struct mr_ptx_operand *operand, enum mr_ptx_type type,
+                        bool relaxed);
 
 #endif

@@ -52,8 +52,10 @@ bool mr_ptx_verify_matrix(struct verifier *verifier, char letter, const struct m
         return check_vector(verifier, operand, inst->vector, MR_PTX_TYPE_B32, is_dest);
     }
     struct mr_ptx_matrix_op op = mr_ptx_matrix_of(inst);
-    enum mr_ptx_matrix_name name = letter == '1' ? MR_PTX_MATRIX_A : letter == '2' ? MR_PTX_MATRIX_B
-                                   : letter == '3' ? MR_PTX_MATRIX_C : MR_PTX_MATRIX_D;
+    enum mr_ptx_matrix_name name = letter == '1'   ? MR_PTX_MATRIX_A
+                                   : letter == '2' ? MR_PTX_MATRIX_B
+                                   : letter == '3' ? MR_PTX_MATRIX_C
+                                                   : MR_PTX_MATRIX_D;
     if (inst->mode == MR_PTX_MODE_MATRIX_LOAD)
         name = (enum mr_ptx_matrix_name)(inst->mode2 - MR_PTX_MODE_MATRIX_A);
     if (inst->mode == MR_PTX_MODE_MATRIX_STORE)
@@ -69,8 +71,9 @@ static bool check_copy(struct verifier *verifier)
     if (size->kind != MR_PTX_OPERAND_IMM_INT)
         return true; /* reported with the operands */
     if (size->value != 16 && (inst->cache == MR_PTX_CACHE_CG || (size->value != 4 && size->value != 8)))
-        return mr_ptx_verify_operand_error(verifier, size, inst->cache == MR_PTX_CACHE_CG
-                                           ? "'cp.async.cg' copies 16 bytes" : "'cp.async.ca' copies 4, 8 or 16 bytes");
+        return mr_ptx_verify_operand_error(verifier, size,
+                                           inst->cache == MR_PTX_CACHE_CG ? "'cp.async.cg' copies 16 bytes"
+                                                                          : "'cp.async.ca' copies 4, 8 or 16 bytes");
     if (inst->operand_count - hinted == 4 && real->kind == MR_PTX_OPERAND_IMM_INT &&
         (real->value < 0 || real->value > size->value))
         return mr_ptx_verify_operand_error(verifier, real, "the size of the source is from 0 to %d", (int)size->value);
@@ -93,7 +96,8 @@ static bool check_zeros(struct verifier *verifier)
     const struct mr_ptx_operand *size = &verifier->inst->operands[1], *value = &verifier->inst->operands[2];
     if (size->kind == MR_PTX_OPERAND_IMM_INT && (size->value < 0 || size->value > 16777216 || size->value % 8 != 0))
         return mr_ptx_verify_operand_error(verifier, size, "the size has to be a multiple of 8, at most 16777216");
-    return value->kind != MR_PTX_OPERAND_IMM_INT || value->value == 0 || mr_ptx_verify_operand_error(verifier, value, "the value is 0");
+    return value->kind != MR_PTX_OPERAND_IMM_INT || value->value == 0 ||
+           mr_ptx_verify_operand_error(verifier, value, "the value is 0");
 }
 
 static bool check_mbarrier(struct verifier *verifier)
@@ -129,7 +133,9 @@ static bool check_wmma(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     bool aligned = inst->flags & MR_PTX_FLAG_ALIGNED;
     if (aligned != mr_ptx_verify_is_version(verifier, 6, 3))
-        return mr_ptx_verify_error(verifier, aligned ? "'.aligned' of '%s' needs PTX 6.3" : "'%s' needs '.aligned' from PTX 6.3 on", op_name(inst));
+        return mr_ptx_verify_error(
+            verifier, aligned ? "'.aligned' of '%s' needs PTX 6.3" : "'%s' needs '.aligned' from PTX 6.3 on",
+            op_name(inst));
     bool floats = inst->mode == MR_PTX_MODE_MATRIX_MULTIPLY && inst->type_count == 2;
     if (floats && (inst->flags & MR_PTX_FLAG_SATFINITE) && mr_ptx_verify_is_version(verifier, 6, 5))
         return mr_ptx_verify_error(verifier, "'%s' of floats has no '.satfinite' from PTX 6.5 on", op_name(inst));
@@ -145,16 +151,20 @@ static bool check_hint(struct verifier *verifier)
     case MR_PTX_OP_PREFETCHU:
         return operands[0].kind != MR_PTX_OPERAND_SYMBOL_ADDRESS || operands[0].var->space != MR_PTX_SPACE_LOCAL ||
                mr_ptx_verify_operand_error(verifier, &operands[0], "'prefetchu' is not for '.local' memory");
-    case MR_PTX_OP_FENCE: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY:
+    case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_DISCARD:
+    case MR_PTX_OP_APPLYPRIORITY:
         return inst->operand_count < 2 || (operands[1].kind == MR_PTX_OPERAND_IMM_INT && operands[1].value == 128) ||
                mr_ptx_verify_operand_error(verifier, &operands[1], "the size of '%s' must be 128", op_name(inst));
     default:
         break;
     }
-    if (inst->mode == MR_PTX_MODE_POLICY_RANGE && operands[2].kind == MR_PTX_OPERAND_IMM_INT && operands[3].kind == MR_PTX_OPERAND_IMM_INT &&
-        (uint32_t)operands[2].value > (uint32_t)operands[3].value)
-        return mr_ptx_verify_operand_error(verifier, &operands[2], "the primary part of a range is not larger than the whole");
-    if (inst->mode == MR_PTX_MODE_POLICY_FRACTIONAL && inst->operand_count > 1 && operands[1].kind == MR_PTX_OPERAND_IMM_FLOAT) {
+    if (inst->mode == MR_PTX_MODE_POLICY_RANGE && operands[2].kind == MR_PTX_OPERAND_IMM_INT &&
+        operands[3].kind == MR_PTX_OPERAND_IMM_INT && (uint32_t)operands[2].value > (uint32_t)operands[3].value)
+        return mr_ptx_verify_operand_error(verifier, &operands[2],
+                                           "the primary part of a range is not larger than the whole");
+    if (inst->mode == MR_PTX_MODE_POLICY_FRACTIONAL && inst->operand_count > 1 &&
+        operands[1].kind == MR_PTX_OPERAND_IMM_FLOAT) {
         double fraction = immediate_float(&operands[1]);
         if (!(fraction > 0 && fraction <= 1))
             return mr_ptx_verify_operand_error(verifier, &operands[1], "a fraction is above 0 and at most 1");
@@ -211,11 +221,16 @@ bool mr_ptx_verify_form(struct verifier *verifier)
         return inst->mode != MR_PTX_MODE_MATRIX_SPARSE || check_selector(verifier);
     case MR_PTX_OP_WMMA:
         return check_wmma(verifier);
-    case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_FENCE: case MR_PTX_OP_DISCARD: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_CREATEPOLICY:
+    case MR_PTX_OP_PREFETCHU:
+    case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_DISCARD:
+    case MR_PTX_OP_APPLYPRIORITY:
+    case MR_PTX_OP_CREATEPOLICY:
         return check_hint(verifier);
     case MR_PTX_OP_SETMAXNREG:
         /* With an older PTX or target, what it needs is told instead. */
-        return !mr_ptx_verify_is_version(verifier, 8, 0) || !mr_ptx_verify_is_sm(verifier, 90) || check_register_count(verifier);
+        return !mr_ptx_verify_is_version(verifier, 8, 0) || !mr_ptx_verify_is_sm(verifier, 90) ||
+               check_register_count(verifier);
     default:
         return true;
     }

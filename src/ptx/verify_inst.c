@@ -134,8 +134,8 @@ static bool check_add(struct verifier *verifier)
     enum mr_ptx_type type = first_type(inst);
     if ((inst->flags & MR_PTX_FLAG_SAT) && !is_float(type) && type != MR_PTX_TYPE_S32)
         return no_modifier(verifier, "sat");
-    if ((inst->flags & MR_PTX_FLAG_CC) && (!is_integer(type) || mr_ptx_type_bits(type) < 32 ||
-                                           type == MR_PTX_TYPE_U16X2 || type == MR_PTX_TYPE_S16X2))
+    if ((inst->flags & MR_PTX_FLAG_CC) &&
+        (!is_integer(type) || mr_ptx_type_bits(type) < 32 || type == MR_PTX_TYPE_U16X2 || type == MR_PTX_TYPE_S16X2))
         return no_modifier(verifier, "cc");
     if ((inst->flags & MR_PTX_FLAG_CC) && (inst->flags & MR_PTX_FLAG_SAT))
         return mr_ptx_verify_error(verifier, "'.sat' and '.cc' exclude each other");
@@ -269,7 +269,8 @@ static bool check_set_result(struct verifier *verifier, enum mr_ptx_type result,
     else if (mr_ptx_type_bits(type) == 32)
         good = word || result == type;
     else
-        good = word || result == type || result == MR_PTX_TYPE_BF16 || result == MR_PTX_TYPE_U16 || result == MR_PTX_TYPE_S16;
+        good = word || result == type || result == MR_PTX_TYPE_BF16 || result == MR_PTX_TYPE_U16 ||
+               result == MR_PTX_TYPE_S16;
     if (result == MR_PTX_TYPE_BF16 && (verifier->inst->flags & MR_PTX_FLAG_FTZ))
         return mr_ptx_verify_error(verifier, "'set' with a result of type '.bf16' has no '.ftz'");
     return good || mr_ptx_verify_error(verifier, "'set' of type '.%s' cannot have type '.%s'", mr_ptx_type_name(type),
@@ -292,10 +293,18 @@ static bool check_compare(struct verifier *verifier)
     if (cmp == MR_PTX_CMP_NONE)
         return mr_ptx_verify_error(verifier, "'%s' needs a comparison", op_name(inst));
     switch (mr_ptx_type_class(type)) {
-    case 'B': good = cmp == MR_PTX_CMP_EQ || cmp == MR_PTX_CMP_NE; break;
-    case 'S': good = plain; break;
-    case 'U': good = plain || unsigned_only; break;
-    default: good = !unsigned_only; break;
+    case 'B':
+        good = cmp == MR_PTX_CMP_EQ || cmp == MR_PTX_CMP_NE;
+        break;
+    case 'S':
+        good = plain;
+        break;
+    case 'U':
+        good = plain || unsigned_only;
+        break;
+    default:
+        good = !unsigned_only;
+        break;
     }
     if (!good)
         return mr_ptx_verify_error(verifier, "this comparison is not allowed for type '.%s'", mr_ptx_type_name(type));
@@ -303,8 +312,9 @@ static bool check_compare(struct verifier *verifier)
         return mr_ptx_verify_error(verifier, "'.ftz' is not allowed for type '.%s'", mr_ptx_type_name(type));
     bool combines = inst->operand_count == 4;
     if (combines != (inst->boolop != MR_PTX_BOOL_NONE))
-        return mr_ptx_verify_error(verifier, combines ? "'%s' with a predicate needs '.and', '.or' or '.xor'"
-                                                      : "'%s' with a boolean operation needs a predicate",
+        return mr_ptx_verify_error(verifier,
+                                   combines ? "'%s' with a predicate needs '.and', '.or' or '.xor'"
+                                            : "'%s' with a boolean operation needs a predicate",
                                    op_name(inst));
     return true;
 }
@@ -466,19 +476,48 @@ static bool check_opcode(struct verifier *verifier)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_ADDC: case MR_PTX_OP_SUBC: return check_add(verifier);
-    case MR_PTX_OP_MUL: case MR_PTX_OP_MAD: case MR_PTX_OP_MADC: return check_mul(verifier);
-    case MR_PTX_OP_MUL24: case MR_PTX_OP_MAD24: return check_mul24(verifier);
-    case MR_PTX_OP_FMA: return check_fma(verifier);
-    case MR_PTX_OP_DIV: case MR_PTX_OP_RCP: case MR_PTX_OP_SQRT: return check_div(verifier);
-    case MR_PTX_OP_RSQRT: case MR_PTX_OP_SIN: case MR_PTX_OP_COS: case MR_PTX_OP_LG2:
-    case MR_PTX_OP_EX2: case MR_PTX_OP_TANH: return check_approx(verifier);
-    case MR_PTX_OP_ABS: case MR_PTX_OP_NEG: return check_abs(verifier);
-    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: return check_min(verifier);
-    case MR_PTX_OP_SET: case MR_PTX_OP_SETP: return check_compare(verifier);
-    case MR_PTX_OP_SLCT: return check_slct(verifier);
-    case MR_PTX_OP_LOP3: return check_lop3(verifier);
-    case MR_PTX_OP_SHF: case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT: return check_funnel(verifier);
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADDC:
+    case MR_PTX_OP_SUBC:
+        return check_add(verifier);
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_MADC:
+        return check_mul(verifier);
+    case MR_PTX_OP_MUL24:
+    case MR_PTX_OP_MAD24:
+        return check_mul24(verifier);
+    case MR_PTX_OP_FMA:
+        return check_fma(verifier);
+    case MR_PTX_OP_DIV:
+    case MR_PTX_OP_RCP:
+    case MR_PTX_OP_SQRT:
+        return check_div(verifier);
+    case MR_PTX_OP_RSQRT:
+    case MR_PTX_OP_SIN:
+    case MR_PTX_OP_COS:
+    case MR_PTX_OP_LG2:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_TANH:
+        return check_approx(verifier);
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
+        return check_abs(verifier);
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+        return check_min(verifier);
+    case MR_PTX_OP_SET:
+    case MR_PTX_OP_SETP:
+        return check_compare(verifier);
+    case MR_PTX_OP_SLCT:
+        return check_slct(verifier);
+    case MR_PTX_OP_LOP3:
+        return check_lop3(verifier);
+    case MR_PTX_OP_SHF:
+    case MR_PTX_OP_BMSK:
+    case MR_PTX_OP_SZEXT:
+        return check_funnel(verifier);
     case MR_PTX_OP_ELECT:
         if (inst->operands[0].kind != MR_PTX_OPERAND_PAIR || inst->operands[0].reg2 == MR_PTX_NONE)
             return mr_ptx_verify_error(verifier, "'elect' has a predicate result");
@@ -488,12 +527,28 @@ static bool check_opcode(struct verifier *verifier)
     case MR_PTX_OP_DP2A:
         return inst->mode == MR_PTX_MODE_LO || inst->mode == MR_PTX_MODE_HI ||
                need_modifier(verifier, "'.lo' or '.hi'");
-    case MR_PTX_OP_TESTP: return inst->mode != MR_PTX_MODE_NONE || need_modifier(verifier, "what to test");
-    case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: return check_warp(verifier);
-    case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: return check_barrier(verifier);
-    case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED:
-    case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP: return mr_ptx_verify_texture(verifier);
-    default: return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_verify_video(verifier) : mr_ptx_verify_memory_inst(verifier);
+    case MR_PTX_OP_TESTP:
+        return inst->mode != MR_PTX_MODE_NONE || need_modifier(verifier, "what to test");
+    case MR_PTX_OP_SHFL:
+    case MR_PTX_OP_VOTE:
+    case MR_PTX_OP_MATCH:
+    case MR_PTX_OP_REDUX:
+        return check_warp(verifier);
+    case MR_PTX_OP_BAR:
+    case MR_PTX_OP_BARRIER:
+        return check_barrier(verifier);
+    case MR_PTX_OP_TEX:
+    case MR_PTX_OP_TLD4:
+    case MR_PTX_OP_TXQ:
+    case MR_PTX_OP_SULD:
+    case MR_PTX_OP_SUST:
+    case MR_PTX_OP_SURED:
+    case MR_PTX_OP_SUQ:
+    case MR_PTX_OP_ISTYPEP:
+        return mr_ptx_verify_texture(verifier);
+    default:
+        return mr_ptx_video_lanes((enum mr_ptx_op)inst->op) ? mr_ptx_verify_video(verifier)
+                                                            : mr_ptx_verify_memory_inst(verifier);
     }
 }
 
@@ -505,6 +560,6 @@ bool mr_ptx_verify_inst(struct verifier *verifier)
             verifier->diag->unsupported = true;
         return mr_ptx_verify_error(verifier, "unsupported instruction '%s'", inst->name ? inst->name : op_name(inst));
     }
-    return check_types(verifier) && (inst->form ? mr_ptx_verify_form(verifier) : check_opcode(verifier)) && mr_ptx_verify_needs(verifier) &&
-           mr_ptx_verify_operands(verifier);
+    return check_types(verifier) && (inst->form ? mr_ptx_verify_form(verifier) : check_opcode(verifier)) &&
+           mr_ptx_verify_needs(verifier) && mr_ptx_verify_operands(verifier);
 }

@@ -46,8 +46,9 @@ static bool check_ordering(struct verifier *verifier)
     if (sem == wrong || sem == MR_PTX_SEM_ACQ_REL || sem == MR_PTX_SEM_SC)
         return mr_ptx_verify_error(verifier, "this ordering is not allowed for '%s'", op_name(inst));
     if (scoped != (inst->scope != MR_PTX_SCOPE_NONE))
-        return mr_ptx_verify_error(verifier, scoped ? "'%s' with this ordering needs a scope"
-                                                    : "'%s' with a scope needs an ordering", op_name(inst));
+        return mr_ptx_verify_error(
+            verifier, scoped ? "'%s' with this ordering needs a scope" : "'%s' with a scope needs an ordering",
+            op_name(inst));
     uint8_t space = inst->space;
     bool strong = scoped || sem == MR_PTX_SEM_VOLATILE;
     if (strong && space != MR_PTX_SPACE_GENERIC && space != MR_PTX_SPACE_GLOBAL && !is_shared(space))
@@ -135,13 +136,24 @@ static uint64_t atom_types(const struct mr_ptx_inst *inst)
 {
     uint64_t halves = T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
     switch (inst->atom) {
-    case MR_PTX_ATOM_AND: case MR_PTX_ATOM_OR: case MR_PTX_ATOM_XOR: return T(B32) | T(B64);
-    case MR_PTX_ATOM_EXCH: return T(B32) | T(B64) | T(B128);
-    case MR_PTX_ATOM_CAS: return T(B16) | T(B32) | T(B64) | T(B128);
-    case MR_PTX_ATOM_ADD: return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | halves;
-    case MR_PTX_ATOM_INC: case MR_PTX_ATOM_DEC: return T(U32);
-    case MR_PTX_ATOM_MIN: case MR_PTX_ATOM_MAX: return T(U32) | T(S32) | T(U64) | T(S64);
-    default: return 0;
+    case MR_PTX_ATOM_AND:
+    case MR_PTX_ATOM_OR:
+    case MR_PTX_ATOM_XOR:
+        return T(B32) | T(B64);
+    case MR_PTX_ATOM_EXCH:
+        return T(B32) | T(B64) | T(B128);
+    case MR_PTX_ATOM_CAS:
+        return T(B16) | T(B32) | T(B64) | T(B128);
+    case MR_PTX_ATOM_ADD:
+        return T(U32) | T(S32) | T(U64) | T(F32) | T(F64) | halves;
+    case MR_PTX_ATOM_INC:
+    case MR_PTX_ATOM_DEC:
+        return T(U32);
+    case MR_PTX_ATOM_MIN:
+    case MR_PTX_ATOM_MAX:
+        return T(U32) | T(S32) | T(U64) | T(S64);
+    default:
+        return 0;
     }
 }
 
@@ -151,8 +163,9 @@ static bool check_atom_vector(struct verifier *verifier)
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type type = type_of(inst, 0);
     uint64_t halves = T(F16) | T(F16X2) | T(BF16) | T(BF16X2);
-    uint64_t types = inst->atom == MR_PTX_ATOM_ADD ? halves | T(F32)
-                     : inst->atom == MR_PTX_ATOM_MIN || inst->atom == MR_PTX_ATOM_MAX ? halves : 0;
+    uint64_t types = inst->atom == MR_PTX_ATOM_ADD                                    ? halves | T(F32)
+                     : inst->atom == MR_PTX_ATOM_MIN || inst->atom == MR_PTX_ATOM_MAX ? halves
+                                                                                      : 0;
     if (!(types >> type & 1))
         return mr_ptx_verify_error(verifier, "type '.%s' is not allowed for this operation of '%s' on vectors",
                                    mr_ptx_type_name(type), op_name(inst));
@@ -179,9 +192,9 @@ static bool check_atom(struct verifier *verifier)
                                    mr_ptx_type_name(type), op_name(inst));
     bool half = mr_ptx_type_class(type) == 'F' && type != MR_PTX_TYPE_F32 && type != MR_PTX_TYPE_F64;
     if (half != ((inst->flags & MR_PTX_FLAG_NOFTZ) != 0))
-        return mr_ptx_verify_error(verifier, half ? "'%s' of type '.%s' needs '.noftz'"
-                                                  : "'.noftz' is not allowed for '%s' of type '.%s'",
-                                   op_name(inst), mr_ptx_type_name(type));
+        return mr_ptx_verify_error(
+            verifier, half ? "'%s' of type '.%s' needs '.noftz'" : "'.noftz' is not allowed for '%s' of type '.%s'",
+            op_name(inst), mr_ptx_type_name(type));
     if (inst->space != MR_PTX_SPACE_GENERIC && inst->space != MR_PTX_SPACE_GLOBAL && !is_shared(inst->space))
         return wrong_space(verifier);
     uint8_t sem = inst->semantics;
@@ -259,10 +272,13 @@ static bool check_mov(struct verifier *verifier)
     if (!mr_ptx_verify_dest(verifier, dest, type, false))
         return false;
     switch (source->kind) {
-    case MR_PTX_OPERAND_VECTOR: return check_packing(verifier, source, false);
+    case MR_PTX_OPERAND_VECTOR:
+        return check_packing(verifier, source, false);
     case MR_PTX_OPERAND_SYMBOL:
-    case MR_PTX_OPERAND_FUNCTION: return check_address_value(verifier, source);
-    default: return mr_ptx_verify_source(verifier, source, type, false);
+    case MR_PTX_OPERAND_FUNCTION:
+        return check_address_value(verifier, source);
+    default:
+        return mr_ptx_verify_source(verifier, source, type, false);
     }
 }
 
@@ -276,9 +292,13 @@ static bool check_cvta(struct verifier *verifier)
     switch (inst->space) {
     case MR_PTX_SPACE_GENERIC:
         return mr_ptx_verify_error(verifier, "'cvta' needs a space");
-    case MR_PTX_SPACE_CONST: case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_LOCAL: case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_CONST:
+    case MR_PTX_SPACE_GLOBAL:
+    case MR_PTX_SPACE_LOCAL:
+    case MR_PTX_SPACE_SHARED:
     case MR_PTX_SPACE_SHARED_CLUSTER:
-    case MR_PTX_SPACE_PARAM: case MR_PTX_SPACE_PARAM_ENTRY:
+    case MR_PTX_SPACE_PARAM:
+    case MR_PTX_SPACE_PARAM_ENTRY:
         break;
     default:
         return wrong_space(verifier);
@@ -292,8 +312,9 @@ static bool check_cvta(struct verifier *verifier)
         space = MR_PTX_SPACE_SHARED;
     if (source->kind != MR_PTX_OPERAND_SYMBOL)
         return mr_ptx_verify_source(verifier, source, type, false);
-    /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the address in its space. In .global and .shared that
-     * is what comes out; in other spaces an H200 then reads somewhere else. */
+    /* Generic addresses of variables have no name; NVIDIA's assembler takes one with an offset for a number, the
+     * address in its space. In .global and .shared that is what comes out; in other spaces an H200 then reads somewhere
+     * else. */
     bool to = inst->flags & MR_PTX_FLAG_TO, wrong = to ? source->value == 0 : source->var->space != space;
     if (to && !wrong && (source->var->space != space || (space != MR_PTX_SPACE_GLOBAL && space != MR_PTX_SPACE_SHARED)))
         return mr_ptx_verify_unsupported(verifier, "the address of a variable for a generic one");
@@ -338,15 +359,26 @@ static bool check_cvt_rounding(struct verifier *verifier, enum mr_ptx_type to, e
     if (rounding == MR_PTX_ROUND_RS)
         return mr_ptx_verify_unsupported(verifier, "'.rs'");
     switch (rounding_need(to, from)) {
-    case NEED_NOTHING: good = none; break;
-    case NEED_FLOAT: good = !none && !integer && rounding != MR_PTX_ROUND_RNA; break;
-    case MAY_FLOAT: good = !integer && rounding != MR_PTX_ROUND_RNA; break;
-    case NEED_INTEGER: good = integer; break;
-    case MAY_INTEGER: good = none || integer; break;
+    case NEED_NOTHING:
+        good = none;
+        break;
+    case NEED_FLOAT:
+        good = !none && !integer && rounding != MR_PTX_ROUND_RNA;
+        break;
+    case MAY_FLOAT:
+        good = !integer && rounding != MR_PTX_ROUND_RNA;
+        break;
+    case NEED_INTEGER:
+        good = integer;
+        break;
+    case MAY_INTEGER:
+        good = none || integer;
+        break;
     }
     if (!good)
-        return mr_ptx_verify_error(verifier, none ? "conversion from '.%s' to '.%s' needs a rounding"
-                                                  : "this rounding is not allowed from '.%s' to '.%s'",
+        return mr_ptx_verify_error(verifier,
+                                   none ? "conversion from '.%s' to '.%s' needs a rounding"
+                                        : "this rounding is not allowed from '.%s' to '.%s'",
                                    mr_ptx_type_name(from), mr_ptx_type_name(to));
     if (is_f16_pair(to) && (rounding == MR_PTX_ROUND_RM || rounding == MR_PTX_ROUND_RP))
         return mr_ptx_verify_error(verifier, "a pair is rounded with '.rn' or '.rz'");
@@ -385,7 +417,8 @@ static bool check_cvt_combination(struct verifier *verifier, enum mr_ptx_type to
         return mr_ptx_verify_error(verifier, "'.ftz' is not allowed here");
     if (inst->flags & MR_PTX_FLAG_SATFINITE && (inst->flags & MR_PTX_FLAG_SAT || ftz))
         return mr_ptx_verify_error(verifier, "'.satfinite' excludes '.sat' and '.ftz'");
-    if ((relu || inst->flags & MR_PTX_FLAG_SATFINITE) && inst->rounding != MR_PTX_ROUND_RN && inst->rounding != MR_PTX_ROUND_RZ)
+    if ((relu || inst->flags & MR_PTX_FLAG_SATFINITE) && inst->rounding != MR_PTX_ROUND_RN &&
+        inst->rounding != MR_PTX_ROUND_RZ)
         return mr_ptx_verify_error(verifier, "'.relu' and '.satfinite' round with '.rn' or '.rz'");
     return true;
 }
@@ -484,8 +517,13 @@ static bool check_cvt(struct verifier *verifier)
 static bool check_isspacep(struct verifier *verifier)
 {
     switch (verifier->inst->space) {
-    case MR_PTX_SPACE_CONST: case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_LOCAL: case MR_PTX_SPACE_SHARED:
-    case MR_PTX_SPACE_SHARED_CLUSTER: case MR_PTX_SPACE_PARAM: case MR_PTX_SPACE_PARAM_ENTRY:
+    case MR_PTX_SPACE_CONST:
+    case MR_PTX_SPACE_GLOBAL:
+    case MR_PTX_SPACE_LOCAL:
+    case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_SHARED_CLUSTER:
+    case MR_PTX_SPACE_PARAM:
+    case MR_PTX_SPACE_PARAM_ENTRY:
         return true;
     case MR_PTX_SPACE_GENERIC:
         return mr_ptx_verify_error(verifier, "'isspacep' needs a space");
@@ -500,20 +538,34 @@ static bool check_alloca(struct verifier *verifier)
     if (inst->operand_count < 3)
         return true;
     const struct mr_ptx_operand *align = &inst->operands[2];
-    bool good = align->kind == MR_PTX_OPERAND_IMM_INT && align->value > 0 && align->value <= 1 << 23 && !(align->value & (align->value - 1));
+    bool good = align->kind == MR_PTX_OPERAND_IMM_INT && align->value > 0 && align->value <= 1 << 23 &&
+                !(align->value & (align->value - 1));
     return good || mr_ptx_verify_operand_error(verifier, align, "an alignment is a power of 2 up to 8388608");
 }
 
 bool mr_ptx_verify_memory_inst(struct verifier *verifier)
 {
     switch (verifier->inst->op) {
-    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST: return check_access(verifier);
-    case MR_PTX_OP_ATOM: case MR_PTX_OP_RED: return check_atom(verifier);
-    case MR_PTX_OP_MOV: return check_mov(verifier);
-    case MR_PTX_OP_CVTA: return check_cvta(verifier);
-    case MR_PTX_OP_CVT: return check_cvt(verifier);
-    case MR_PTX_OP_ISSPACEP: return check_isspacep(verifier);
-    case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE: return check_alloca(verifier);
-    default: return true;
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_LDU:
+    case MR_PTX_OP_ST:
+        return check_access(verifier);
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_RED:
+        return check_atom(verifier);
+    case MR_PTX_OP_MOV:
+        return check_mov(verifier);
+    case MR_PTX_OP_CVTA:
+        return check_cvta(verifier);
+    case MR_PTX_OP_CVT:
+        return check_cvt(verifier);
+    case MR_PTX_OP_ISSPACEP:
+        return check_isspacep(verifier);
+    case MR_PTX_OP_ALLOCA:
+    case MR_PTX_OP_STACKSAVE:
+    case MR_PTX_OP_STACKRESTORE:
+        return check_alloca(verifier);
+    default:
+        return true;
     }
 }

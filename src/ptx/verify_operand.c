@@ -28,7 +28,8 @@ bool mr_ptx_verify_type_fits(enum mr_ptx_type reg, enum mr_ptx_type type, bool r
     if (reg_class == 'B' || cls == 'B')
         return true;
     /* A pair of halves is as good as an untyped register, except for other floats. */
-    bool reg_integer = reg_class == 'U' || reg_class == 'S' || reg == MR_PTX_TYPE_F16X2, integer = cls == 'U' || cls == 'S';
+    bool reg_integer = reg_class == 'U' || reg_class == 'S' || reg == MR_PTX_TYPE_F16X2,
+         integer = cls == 'U' || cls == 'S';
     return reg_integer && integer;
 }
 
@@ -67,12 +68,13 @@ static bool check_special(struct verifier *verifier, const struct mr_ptx_operand
     bool is_tid = operand->special >= MR_PTX_SPECIAL_TID && operand->special <= MR_PTX_SPECIAL_NCTAID;
     /* mov cuts some of them, and cvt to an integer all that are wider than its source's type. */
     unsigned bits = mr_ptx_type_bits(type), own = mr_ptx_type_bits((enum mr_ptx_type)operand->type);
-    bool narrow = bits == 16 ? is_tid || operand->special == MR_PTX_SPECIAL_GRIDID : bits == 32 && operand->special == MR_PTX_SPECIAL_GRIDID;
+    bool narrow = bits == 16 ? is_tid || operand->special == MR_PTX_SPECIAL_GRIDID
+                             : bits == 32 && operand->special == MR_PTX_SPECIAL_GRIDID;
     char result = mr_ptx_type_class((enum mr_ptx_type)verifier->inst->type[0]);
     bool cut = verifier->inst->op == MR_PTX_OP_CVT && (result == 'U' || result == 'S') && own > bits;
     if (!narrow && !cut && !mr_ptx_verify_type_fits((enum mr_ptx_type)operand->type, type, false))
-        return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' of type '.%s' cannot stand for type '.%s'",
-                                           name, name_of((enum mr_ptx_type)operand->type), name_of(type));
+        return mr_ptx_verify_operand_error(verifier, operand, "'%%%s' of type '.%s' cannot stand for type '.%s'", name,
+                                           name_of((enum mr_ptx_type)operand->type), name_of(type));
     return true;
 }
 
@@ -92,11 +94,15 @@ bool mr_ptx_verify_source(struct verifier *verifier, const struct mr_ptx_operand
     if (operand->negated && type != MR_PTX_TYPE_PRED)
         return mr_ptx_verify_operand_error(verifier, operand, "'!' is not allowed here");
     switch (operand->kind) {
-    case MR_PTX_OPERAND_REG: return check_reg(verifier, operand, operand->reg, type, relaxed);
+    case MR_PTX_OPERAND_REG:
+        return check_reg(verifier, operand, operand->reg, type, relaxed);
     case MR_PTX_OPERAND_IMM_INT:
-    case MR_PTX_OPERAND_IMM_FLOAT: return check_immediate(verifier, operand, type);
-    case MR_PTX_OPERAND_SPECIAL: return check_special(verifier, operand, type);
-    default: return mr_ptx_verify_operand_error(verifier, operand, "expected a register or a constant");
+    case MR_PTX_OPERAND_IMM_FLOAT:
+        return check_immediate(verifier, operand, type);
+    case MR_PTX_OPERAND_SPECIAL:
+        return check_special(verifier, operand, type);
+    default:
+        return mr_ptx_verify_operand_error(verifier, operand, "expected a register or a constant");
     }
 }
 
@@ -115,12 +121,12 @@ static bool check_pair(struct verifier *verifier, const struct mr_ptx_operand *o
         return mr_ptx_verify_dest(verifier, operand, type, false);
     if (operand->reg != MR_PTX_NONE && !check_reg(verifier, operand, operand->reg, type, false))
         return false;
-    return operand->reg2 == MR_PTX_NONE ||
-           check_reg(verifier, operand, operand->reg2, MR_PTX_TYPE_PRED, false);
+    return operand->reg2 == MR_PTX_NONE || check_reg(verifier, operand, operand->reg2, MR_PTX_TYPE_PRED, false);
 }
 
 /* A vector of floats moves to and from integers of their width, too, bit by bit. */
-static enum mr_ptx_type element_type(const struct verifier *verifier, const struct mr_ptx_operand *element, enum mr_ptx_type type)
+static enum mr_ptx_type element_type(const struct verifier *verifier, const struct mr_ptx_operand *element,
+                                     enum mr_ptx_type type)
 {
     if ((type != MR_PTX_TYPE_F32 && type != MR_PTX_TYPE_F64) || element->kind != MR_PTX_OPERAND_REG)
         return type;
@@ -217,15 +223,21 @@ static enum mr_ptx_type widened(const struct mr_ptx_inst *inst)
     if (inst->mode != MR_PTX_MODE_WIDE)
         return type;
     switch (type) {
-    case MR_PTX_TYPE_U16: return MR_PTX_TYPE_U32;
-    case MR_PTX_TYPE_S16: return MR_PTX_TYPE_S32;
-    case MR_PTX_TYPE_U32: return MR_PTX_TYPE_U64;
-    case MR_PTX_TYPE_S32: return MR_PTX_TYPE_S64;
-    default: return type;
+    case MR_PTX_TYPE_U16:
+        return MR_PTX_TYPE_U32;
+    case MR_PTX_TYPE_S16:
+        return MR_PTX_TYPE_S32;
+    case MR_PTX_TYPE_U32:
+        return MR_PTX_TYPE_U64;
+    case MR_PTX_TYPE_S32:
+        return MR_PTX_TYPE_S64;
+    default:
+        return type;
     }
 }
 
-/* Coordinates in a tensor, as many as it has dimensions (of four rows: a column and the rows), or the offsets of pixels, one less than two. */
+/* Coordinates in a tensor, as many as it has dimensions (of four rows: a column and the rows), or the offsets of
+ * pixels, one less than two. */
 static bool check_places(struct verifier *verifier, char letter, const struct mr_ptx_operand *operand)
 {
     const struct mr_ptx_inst *inst = verifier->inst;
@@ -234,7 +246,8 @@ static bool check_places(struct verifier *verifier, char letter, const struct mr
     if (operand->kind != MR_PTX_OPERAND_VECTOR || operand->count != count)
         return mr_ptx_verify_operand_error(verifier, operand, "expected a vector of %u elements", count);
     for (uint8_t i = 0; i < operand->count; i++)
-        if (!mr_ptx_verify_source(verifier, &operand->elements[i], letter == 'I' ? MR_PTX_TYPE_U16 : MR_PTX_TYPE_B32, false))
+        if (!mr_ptx_verify_source(verifier, &operand->elements[i], letter == 'I' ? MR_PTX_TYPE_U16 : MR_PTX_TYPE_B32,
+                                  false))
             return false;
     return true;
 }
@@ -245,30 +258,46 @@ static bool check_form_letter(struct verifier *verifier, char letter, const stru
     const struct mr_ptx_inst *inst = verifier->inst;
     bool copies = inst->op == MR_PTX_OP_CP && inst->mode != MR_PTX_MODE_COPY_ARRIVE;
     switch (letter) {
-    case 'F': case '1': case '2': case '3': return mr_ptx_verify_matrix(verifier, letter, operand);
-    case 'G': return check_address(verifier, operand, MR_PTX_SPACE_GLOBAL);
+    case 'F':
+    case '1':
+    case '2':
+    case '3':
+        return mr_ptx_verify_matrix(verifier, letter, operand);
+    case 'G':
+        return check_address(verifier, operand, MR_PTX_SPACE_GLOBAL);
     case 'B':
-        return operand->value == 0 ? check_address(verifier, operand, MR_PTX_SPACE_GENERIC)
-                                   : mr_ptx_verify_operand_error(verifier, operand, "the address of a tensor map has no offset");
-    case 'C': case 'I': return check_places(verifier, letter, operand);
-    case 'H': return check_address(verifier, operand, copies ? MR_PTX_SPACE_SHARED : (enum mr_ptx_space)inst->space);
-    case 'J': return operand->kind == MR_PTX_OPERAND_SINK || mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U64, false);
-    case 'q': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B32, false);
-    case 'r': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B32, false);
-    case 'h': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U16, false);
-    case 'y': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B64, false);
-    case 'z': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_F32, false);
+        return operand->value == 0
+                   ? check_address(verifier, operand, MR_PTX_SPACE_GENERIC)
+                   : mr_ptx_verify_operand_error(verifier, operand, "the address of a tensor map has no offset");
+    case 'C':
+    case 'I':
+        return check_places(verifier, letter, operand);
+    case 'H':
+        return check_address(verifier, operand, copies ? MR_PTX_SPACE_SHARED : (enum mr_ptx_space)inst->space);
+    case 'J':
+        return operand->kind == MR_PTX_OPERAND_SINK || mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U64, false);
+    case 'q':
+        return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B32, false);
+    case 'r':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B32, false);
+    case 'h':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U16, false);
+    case 'y':
+        return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_B64, false);
+    case 'z':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_F32, false);
     case 'k':
         return operand->kind == MR_PTX_OPERAND_IMM_INT ||
                mr_ptx_verify_operand_error(verifier, operand, "expected a constant");
     case 'O':
-        return mr_ptx_verify_source(verifier, operand, operand->type == MR_PTX_TYPE_PRED ? MR_PTX_TYPE_PRED : MR_PTX_TYPE_U32,
-                                    false);
+        return mr_ptx_verify_source(verifier, operand,
+                                    operand->type == MR_PTX_TYPE_PRED ? MR_PTX_TYPE_PRED : MR_PTX_TYPE_U32, false);
     case 'w':
         if (operand->kind == MR_PTX_OPERAND_SYMBOL)
             return check_space(verifier, operand, MR_PTX_SPACE_SHARED);
         return mr_ptx_verify_source(verifier, operand, (enum mr_ptx_type)inst->type[0], false);
-    default: return true; /* n, m: the opcode's own check; L, T: settled by the parser */
+    default:
+        return true; /* n, m: the opcode's own check; L, T: settled by the parser */
     }
 }
 
@@ -277,28 +306,49 @@ static bool check_letter(struct verifier *verifier, char letter, const struct mr
     const struct mr_ptx_inst *inst = verifier->inst;
     enum mr_ptx_type first = (enum mr_ptx_type)inst->type[0], second = (enum mr_ptx_type)inst->type[1];
     switch (letter) {
-    case 'd': return mr_ptx_verify_dest(verifier, operand, first, false);
-    case 'D': return mr_ptx_verify_dest(verifier, operand, widened(inst), false);
-    case 'c': return mr_ptx_verify_dest(verifier, operand, inst->flags & MR_PTX_FLAG_PACK ? MR_PTX_TYPE_U32 : first,
-                                        mr_ptx_type_class(second) != 'X');
-    case 'u': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U32, false);
-    case 'P': return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_PRED, false);
-    case 'Q': return check_pair(verifier, operand, MR_PTX_TYPE_PRED);
-    case 'R': return check_pair(verifier, operand, first);
-    case 'S': return check_pair(verifier, operand, MR_PTX_TYPE_B32);
-    case 'v': return check_memory_value(verifier, operand, true);
-    case 's': return check_memory_value(verifier, operand, false);
-    case 'a': return mr_ptx_verify_source(verifier, operand, first, false);
-    case 'A': return mr_ptx_verify_source(verifier, operand, widened(inst), false);
-    case 'b': return mr_ptx_verify_source(verifier, operand, second, false);
-    case 'e': return mr_ptx_verify_source(verifier, operand, second, mr_ptx_type_class(first) != 'X' ||
-                                          (inst->flags & MR_PTX_FLAG_PACK));
-    case 'i': case 'x': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U32, false);
-    case 'l': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B64, false);
-    case 'p': return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_PRED, false);
-    case 'M': return mr_ptx_verify_address(verifier, operand);
-    case 'g': return check_generic(verifier, operand);
-    default: return check_form_letter(verifier, letter, operand);
+    case 'd':
+        return mr_ptx_verify_dest(verifier, operand, first, false);
+    case 'D':
+        return mr_ptx_verify_dest(verifier, operand, widened(inst), false);
+    case 'c':
+        return mr_ptx_verify_dest(verifier, operand, inst->flags & MR_PTX_FLAG_PACK ? MR_PTX_TYPE_U32 : first,
+                                  mr_ptx_type_class(second) != 'X');
+    case 'u':
+        return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_U32, false);
+    case 'P':
+        return mr_ptx_verify_dest(verifier, operand, MR_PTX_TYPE_PRED, false);
+    case 'Q':
+        return check_pair(verifier, operand, MR_PTX_TYPE_PRED);
+    case 'R':
+        return check_pair(verifier, operand, first);
+    case 'S':
+        return check_pair(verifier, operand, MR_PTX_TYPE_B32);
+    case 'v':
+        return check_memory_value(verifier, operand, true);
+    case 's':
+        return check_memory_value(verifier, operand, false);
+    case 'a':
+        return mr_ptx_verify_source(verifier, operand, first, false);
+    case 'A':
+        return mr_ptx_verify_source(verifier, operand, widened(inst), false);
+    case 'b':
+        return mr_ptx_verify_source(verifier, operand, second, false);
+    case 'e':
+        return mr_ptx_verify_source(verifier, operand, second,
+                                    mr_ptx_type_class(first) != 'X' || (inst->flags & MR_PTX_FLAG_PACK));
+    case 'i':
+    case 'x':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_U32, false);
+    case 'l':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_B64, false);
+    case 'p':
+        return mr_ptx_verify_source(verifier, operand, MR_PTX_TYPE_PRED, false);
+    case 'M':
+        return mr_ptx_verify_address(verifier, operand);
+    case 'g':
+        return check_generic(verifier, operand);
+    default:
+        return check_form_letter(verifier, letter, operand);
     }
 }
 

@@ -59,12 +59,14 @@ bool mr_ptx_verify_video(struct verifier *verifier)
     bool mad = inst->op == MR_PTX_OP_VMAD, merges = lanes == 1 && operands[0].is_selected;
     uint8_t least = lanes > 1 || mad || merges || inst->atom != MR_PTX_ATOM_NONE ? 4 : 3;
     if (inst->operand_count < least)
-        return mr_ptx_verify_error(verifier, "'%s' needs %u operands here", mr_ptx_op_name((enum mr_ptx_op)inst->op), least);
+        return mr_ptx_verify_error(verifier, "'%s' needs %u operands here", mr_ptx_op_name((enum mr_ptx_op)inst->op),
+                                   least);
     if (merges && (mad || inst->atom != MR_PTX_ATOM_NONE))
         return mr_ptx_verify_operand_error(verifier, &operands[0], "no selector is allowed on the result here");
     if (mad && !check_negation(verifier))
         return false;
-    if (operands[0].kind != MR_PTX_OPERAND_REG || !mr_ptx_verify_type_fits((enum mr_ptx_type)operands[0].type, MR_PTX_TYPE_U32, false))
+    if (operands[0].kind != MR_PTX_OPERAND_REG ||
+        !mr_ptx_verify_type_fits((enum mr_ptx_type)operands[0].type, MR_PTX_TYPE_U32, false))
         return mr_ptx_verify_operand_error(verifier, &operands[0], "expected a register of 32 bits");
     for (uint8_t i = 1; i < inst->operand_count; i++) {
         struct mr_ptx_operand source = operands[i];

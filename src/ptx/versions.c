@@ -13,20 +13,19 @@
 #include "ptx/verify.h"
 
 static const uint8_t versions[] = {
-    10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62, 63,
-    64, 65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92, 93,
+    10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62, 63, 64,
+    65, 70, 71, 72, 73, 74, 75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92, 93,
 };
 
 /* Version that each target needs: plain, with suffix a, with f; 0 = no such target. */
 static const struct {
     uint8_t sm, plain, a, f;
 } targets[] = {
-    {10, 10, 0, 0},    {11, 10, 0, 0},    {12, 12, 0, 0},    {13, 12, 0, 0},    {20, 20, 0, 0},
-    {21, 20, 0, 0},    {30, 30, 0, 0},    {32, 40, 0, 0},    {35, 31, 0, 0},    {37, 41, 0, 0},
-    {50, 40, 0, 0},    {52, 41, 0, 0},    {53, 42, 0, 0},    {60, 50, 0, 0},    {61, 50, 0, 0},
-    {62, 50, 0, 0},    {70, 60, 0, 0},    {72, 61, 0, 0},    {75, 63, 0, 0},    {80, 70, 0, 0},
-    {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},    {90, 78, 80, 0},
-    {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88},
+    {10, 10, 0, 0},    {11, 10, 0, 0},    {12, 12, 0, 0},    {13, 12, 0, 0},    {20, 20, 0, 0},    {21, 20, 0, 0},
+    {30, 30, 0, 0},    {32, 40, 0, 0},    {35, 31, 0, 0},    {37, 41, 0, 0},    {50, 40, 0, 0},    {52, 41, 0, 0},
+    {53, 42, 0, 0},    {60, 50, 0, 0},    {61, 50, 0, 0},    {62, 50, 0, 0},    {70, 60, 0, 0},    {72, 61, 0, 0},
+    {75, 63, 0, 0},    {80, 70, 0, 0},    {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},
+    {90, 78, 80, 0},   {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88}, {110, 90, 90, 90}, {120, 87, 87, 88},
     {121, 88, 88, 88},
 };
 
@@ -59,20 +58,33 @@ static const struct {
     uint8_t special, version, sm;
 } special_needs[] = {
 #define NEED(id, version, sm) {MR_PTX_SPECIAL_##id, version, sm}
-    NEED(IS_EXPLICIT_CLUSTER, 78, 90),     NEED(CLUSTERID, 78, 90),
-    NEED(NCLUSTERID, 78, 90),              NEED(CLUSTER_CTAID, 78, 90),
-    NEED(CLUSTER_NCTAID, 78, 90),          NEED(CLUSTER_CTARANK, 78, 90),
-    NEED(CLUSTER_NCTARANK, 78, 90),        NEED(CLOCK_HI, 50, 0),
-    NEED(CLOCK64, 20, 20),                 NEED(NSMID, 20, 20),
-    NEED(LANEMASK_EQ, 20, 20),             NEED(LANEMASK_LT, 20, 20),
-    NEED(LANEMASK_LE, 20, 20),             NEED(LANEMASK_GT, 20, 20),
-    NEED(LANEMASK_GE, 20, 20),             NEED(GLOBALTIMER_LO, 31, 30),
+    NEED(IS_EXPLICIT_CLUSTER, 78, 90),
+    NEED(CLUSTERID, 78, 90),
+    NEED(NCLUSTERID, 78, 90),
+    NEED(CLUSTER_CTAID, 78, 90),
+    NEED(CLUSTER_NCTAID, 78, 90),
+    NEED(CLUSTER_CTARANK, 78, 90),
+    NEED(CLUSTER_NCTARANK, 78, 90),
+    NEED(CLOCK_HI, 50, 0),
+    NEED(CLOCK64, 20, 20),
+    NEED(NSMID, 20, 20),
+    NEED(LANEMASK_EQ, 20, 20),
+    NEED(LANEMASK_LT, 20, 20),
+    NEED(LANEMASK_LE, 20, 20),
+    NEED(LANEMASK_GT, 20, 20),
+    NEED(LANEMASK_GE, 20, 20),
+    NEED(GLOBALTIMER_LO, 31, 30),
     NEED(GLOBALTIMER, 31, 30),
-    NEED(GLOBALTIMER_HI, 31, 30),          NEED(TOTAL_SMEM_SIZE, 41, 0),
-    NEED(AGGR_SMEM_SIZE, 81, 90),          NEED(DYNAMIC_SMEM_SIZE, 41, 0),
-    NEED(RESERVED_SMEM_OFFSET_BEGIN, 76, 80), NEED(RESERVED_SMEM_OFFSET_END, 76, 80),
-    NEED(RESERVED_SMEM_OFFSET_CAP, 76, 80), NEED(RESERVED_SMEM_OFFSET, 76, 80),
-    NEED(CURRENT_GRAPH_EXEC, 80, 50),      NEED(PM64, 40, 50),
+    NEED(GLOBALTIMER_HI, 31, 30),
+    NEED(TOTAL_SMEM_SIZE, 41, 0),
+    NEED(AGGR_SMEM_SIZE, 81, 90),
+    NEED(DYNAMIC_SMEM_SIZE, 41, 0),
+    NEED(RESERVED_SMEM_OFFSET_BEGIN, 76, 80),
+    NEED(RESERVED_SMEM_OFFSET_END, 76, 80),
+    NEED(RESERVED_SMEM_OFFSET_CAP, 76, 80),
+    NEED(RESERVED_SMEM_OFFSET, 76, 80),
+    NEED(CURRENT_GRAPH_EXEC, 80, 50),
+    NEED(PM64, 40, 50),
 #undef NEED
 };
 
@@ -224,7 +236,8 @@ static bool is_for(const struct need *need, const struct mr_ptx_inst *inst)
     return (need->op == 0 || need->op == inst->op) && (inst->flags & need->flags) == need->flags &&
            in_set(need->first, inst->type[0]) && in_set(need->second, inst->type[1]) &&
            in_set(need->modes, inst->mode) && in_set(need->spaces, inst->space) && in_set(need->scopes, inst->scope) &&
-           in_set(need->atoms, inst->atom) && in_set(need->roundings, inst->rounding) && (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
+           in_set(need->atoms, inst->atom) && in_set(need->roundings, inst->rounding) &&
+           (!need->combines || inst->boolop != MR_PTX_BOOL_NONE);
 }
 
 static bool is_met(const struct mr_ptx_module *module, unsigned version, unsigned sm)
@@ -234,7 +247,8 @@ static bool is_met(const struct mr_ptx_module *module, unsigned version, unsigne
 
 void mr_ptx_verify_find_unmet(struct verifier *verifier)
 {
-    _Static_assert(sizeof needs / sizeof needs[0] <= MR_PTX_NEEDS_MAX && MR_PTX_NEEDS_MAX <= UINT8_MAX, "struct verifier has no room for all rows");
+    _Static_assert(sizeof needs / sizeof needs[0] <= MR_PTX_NEEDS_MAX && MR_PTX_NEEDS_MAX <= UINT8_MAX,
+                   "struct verifier has no room for all rows");
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if (!is_met(verifier->module, needs[i].version, needs[i].sm))
             verifier->unmet[verifier->unmet_count++] = (uint8_t)i;
@@ -266,28 +280,36 @@ static bool check_other_needs(struct verifier *verifier)
     const char *name = mr_ptx_op_name((enum mr_ptx_op)inst->op);
     bool ordered = inst->semantics != MR_PTX_SEM_NONE;
     switch (inst->op) {
-    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
         return inst->operand_count <= 3 || check_need(verifier, "", name, 88, 100);
-    case MR_PTX_OP_LD: case MR_PTX_OP_ST:
-        return mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) * inst->vector <= 128 || check_need(verifier, "", name, 88, 100);
-    case MR_PTX_OP_ATOM: case MR_PTX_OP_RED:
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_ST:
+        return mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) * inst->vector <= 128 ||
+               check_need(verifier, "", name, 88, 100);
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_RED:
         return inst->vector == 1 || check_need(verifier, "", name, 81, 90);
     case MR_PTX_OP_BARRIER:
         return !ordered || check_need(verifier, "", name, 80, 90);
     case MR_PTX_OP_CP: {
-        bool ignores = inst->mode == MR_PTX_MODE_COPY && inst->operand_count > 3 && inst->operands[3].type == MR_PTX_TYPE_PRED;
+        bool ignores =
+            inst->mode == MR_PTX_MODE_COPY && inst->operand_count > 3 && inst->operands[3].type == MR_PTX_TYPE_PRED;
         return !ignores || check_need(verifier, "", name, 75, 80);
     }
     case MR_PTX_OP_MBARRIER: {
         bool transactions = inst->mode == MR_PTX_MODE_EXPECT_TX || inst->mode == MR_PTX_MODE_COMPLETE_TX;
-        bool counted = inst->operand_count == 3 && (inst->mode == MR_PTX_MODE_ARRIVE || inst->mode == MR_PTX_MODE_ARRIVE_DROP);
-        if (ordered && !check_need(verifier, "", name, inst->semantics == MR_PTX_SEM_RELAXED && !transactions ? 86 : 80, 80))
+        bool counted =
+            inst->operand_count == 3 && (inst->mode == MR_PTX_MODE_ARRIVE || inst->mode == MR_PTX_MODE_ARRIVE_DROP);
+        if (ordered &&
+            !check_need(verifier, "", name, inst->semantics == MR_PTX_SEM_RELAXED && !transactions ? 86 : 80, 80))
             return false;
         if (inst->space == MR_PTX_SPACE_SHARED_CLUSTER && !check_need(verifier, "", name, 80, 90))
             return false;
         if (counted && !check_need(verifier, "", name, 78, 90))
             return false;
-        return !inst->dst_count || inst->operands[0].kind != MR_PTX_OPERAND_SINK || check_need(verifier, "", name, 71, 80);
+        return !inst->dst_count || inst->operands[0].kind != MR_PTX_OPERAND_SINK ||
+               check_need(verifier, "", name, 71, 80);
     }
     default:
         return true;

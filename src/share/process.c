@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who lives: a process in one word.
  *
- * The word packs the process's number, the number of a descriptor that it keeps open, and some random bits that stand in that file's name. The process
- * lives for as long as /proc shows that name under that descriptor: it is gone from there as soon as the process dies (before anybody has waited for
- * it) or calls exec, and a process of the same number that comes later has another name there. */
+ * The word packs the process's number, the number of a descriptor that it keeps open, and some random bits that stand
+ * in that file's name. The process lives for as long as /proc shows that name under that descriptor: it is gone from
+ * there as soon as the process dies (before anybody has waited for it) or calls exec, and a process of the same number
+ * that comes later has another name there. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +40,8 @@ bool mr_process_lives(uint64_t process)
         return false;
     int error = errno;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/fd/%" PRIu32, number, bits(process, NUMBER_BITS, FD_BITS));
-    int length = snprintf(wanted, sizeof wanted, "/memfd:millrace-process:%06" PRIx32 " (deleted)", bits(process, NUMBER_BITS + FD_BITS, RANDOM_BITS));
+    int length = snprintf(wanted, sizeof wanted, "/memfd:millrace-process:%06" PRIx32 " (deleted)",
+                          bits(process, NUMBER_BITS + FD_BITS, RANDOM_BITS));
     ssize_t got = readlink(path, found, sizeof found);
     bool lives = got == length && memcmp(found, wanted, (size_t)length) == 0;
     /* A process may forbid others to look into it after it began to share. Then its number has to do. */
@@ -60,7 +62,8 @@ static uint64_t self_make(void)
     int fd = memfd_create(name, MFD_CLOEXEC);
     uint64_t number = (uint64_t)getpid();
     if (fd < 0 || (uint64_t)fd >> FD_BITS || number >> NUMBER_BITS) {
-        mr_log(MR_LOG_WARN, "nothing can be shared with other processes: %s", fd < 0 ? strerror(errno) : "too many descriptors are open");
+        mr_log(MR_LOG_WARN, "nothing can be shared with other processes: %s",
+               fd < 0 ? strerror(errno) : "too many descriptors are open");
         if (fd >= 0)
             close(fd);
         return 0;

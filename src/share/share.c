@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared files and the handles that lead to them; see share.h.
  *
- * The name is looked at before the file is opened, since opening and closing what somebody else put under that number might not be without effect, and once more
- * afterwards, since the number may have changed its meaning between the two. */
+ * The name is looked at before the file is opened, since opening and closing what somebody else put under that number
+ * might not be without effect, and once more afterwards, since the number may have changed its meaning between the two.
+ */
 #define _GNU_SOURCE
 #include "share/share.h"
 
@@ -47,7 +48,7 @@ static void name_make(const struct mr_token *token, char name[NAME_SIZE])
 bool mr_share_create(size_t size, struct mr_share *out)
 {
     char name[NAME_SIZE];
-    struct mr_share share = { .size = size };
+    struct mr_share share = {.size = size};
     if (!mr_share_random(&share.token, sizeof share.token))
         return false;
     name_make(&share.token, name);
@@ -56,7 +57,8 @@ bool mr_share_create(size_t size, struct mr_share *out)
         mr_log(MR_LOG_INFO, "no file to share %zu bytes: %s", size, strerror(errno));
         return false;
     }
-    if (ftruncate(share.fd, (off_t)size) != 0 || fcntl(share.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    if (ftruncate(share.fd, (off_t)size) != 0 ||
+        fcntl(share.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         mr_log(MR_LOG_INFO, "a file cannot be given %zu bytes to share: %s", size, strerror(errno));
         close(share.fd);
         return false;
@@ -71,7 +73,8 @@ void mr_share_destroy(struct mr_share *share)
     share->fd = -1;
 }
 
-/* FNV-1a over all but the check itself: finds handles that were cut, mixed up or made up, not those of an attacker, for whom the token is the obstacle. */
+/* FNV-1a over all but the check itself: finds handles that were cut, mixed up or made up, not those of an attacker, for
+ * whom the token is the obstacle. */
 static uint64_t check_of(const struct mr_share_handle *handle)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -80,10 +83,16 @@ static uint64_t check_of(const struct mr_share_handle *handle)
     return hash;
 }
 
-void mr_share_handle_make(const struct mr_share *share, enum mr_share_kind kind, const uint64_t value[3], struct mr_share_handle *out)
+void mr_share_handle_make(const struct mr_share *share, enum mr_share_kind kind, const uint64_t value[3],
+                          struct mr_share_handle *out)
 {
-    *out = (struct mr_share_handle){ .magic = MAGIC, .version = VERSION, .kind = (uint16_t)kind, .process = (uint32_t)getpid(),
-        .fd = (uint32_t)share->fd, .token = share->token, .value = { value[0], value[1], value[2] } };
+    *out = (struct mr_share_handle){.magic = MAGIC,
+                                    .version = VERSION,
+                                    .kind = (uint16_t)kind,
+                                    .process = (uint32_t)getpid(),
+                                    .fd = (uint32_t)share->fd,
+                                    .token = share->token,
+                                    .value = {value[0], value[1], value[2]}};
     out->check = check_of(out);
 }
 

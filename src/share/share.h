@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processes share: files that have no name in the file system, handles that lead to them, and which processes still live.
+/* What processes share: files that have no name in the file system, handles that lead to them, and which processes
+ * still live.
  *
- * A shared file is a memfd. Its name, which shows only in /proc, holds a random token of 128 bits. A handle carries the process, the number of the
- * descriptor and the token; a process that opens it looks at /proc/PROCESS/fd/NUMBER, compares the name there, and opens that. The system lets only processes
- * of the same user (or root) do so. So there is no daemon, no thread that answers, nothing that could be left behind, and a forked child has no part in
- * what its parent does. docs/ipc.md tells more.
+ * A shared file is a memfd. Its name, which shows only in /proc, holds a random token of 128 bits. A handle carries the
+ * process, the number of the descriptor and the token; a process that opens it looks at /proc/PROCESS/fd/NUMBER,
+ * compares the name there, and opens that. The system lets only processes of the same user (or root) do so. So there is
+ * no daemon, no thread that answers, nothing that could be left behind, and a forked child has no part in what its
+ * parent does. docs/ipc.md tells more.
  *
  * Every function may be called from any thread. None is async-signal-safe. */
 #ifndef MR_SHARE_SHARE_H
@@ -14,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mr_token { uint64_t word[2]; };
+struct mr_token {
+    uint64_t word[2];
+};
 
 /* A shared file that this process made. */
 struct mr_share {
@@ -47,10 +51,12 @@ bool mr_share_create(size_t size, struct mr_share *out) __attribute__((warn_unus
 void mr_share_destroy(struct mr_share *share);
 
 /* A handle that leads to the file. The same arguments give the same bytes. */
-void mr_share_handle_make(const struct mr_share *share, enum mr_share_kind kind, const uint64_t value[3], struct mr_share_handle *out);
+void mr_share_handle_make(const struct mr_share *share, enum mr_share_kind kind, const uint64_t value[3],
+                          struct mr_share_handle *out);
 
 /* False if the bytes were not made by mr_share_handle_make for this kind and version. */
-bool mr_share_handle_read(const void *bytes, enum mr_share_kind kind, struct mr_share_handle *out) __attribute__((warn_unused_result));
+bool mr_share_handle_read(const void *bytes, enum mr_share_kind kind, struct mr_share_handle *out)
+    __attribute__((warn_unused_result));
 
 /* True if this process made the handle. */
 bool mr_share_handle_is_own(const struct mr_share_handle *handle);
@@ -58,15 +64,16 @@ bool mr_share_handle_is_own(const struct mr_share_handle *handle);
 /* False if there is no process any more that could have made the handle. */
 bool mr_share_process_exists(const struct mr_share_handle *handle);
 
-/* Opens the file for reading and writing: a descriptor, and the file's size. -1 if the process has gone or closed it, belongs to another user, or if
- * descriptors are short; errno says which. */
+/* Opens the file for reading and writing: a descriptor, and the file's size. -1 if the process has gone or closed it,
+ * belongs to another user, or if descriptors are short; errno says which. */
 int mr_share_open(const struct mr_share_handle *handle, size_t *size) __attribute__((warn_unused_result));
 
-/* This process in one word, as others can tell whether it lives; 0 if the system doesn't allow to tell (no /proc), or when descriptors are short. */
+/* This process in one word, as others can tell whether it lives; 0 if the system doesn't allow to tell (no /proc), or
+ * when descriptors are short. */
 uint64_t mr_process_self(void) __attribute__((warn_unused_result));
 
-/* Does the process behind the word live, as the same program? False for a zombie, for one that has called exec, and for another of the same number. Two
- * microseconds. */
+/* Does the process behind the word live, as the same program? False for a zombie, for one that has called exec, and for
+ * another of the same number. Two microseconds. */
 bool mr_process_lives(uint64_t process);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a stream's work comes after: fences, and the streams that a stream has waited for.
  *
- * Memory pools hand memory that was freed in one stream to another when the other's next work comes after the free anyhow. To know that, a stream
- * remembers the pending marks that it has been made to wait for (joins), each with its own place in the stream. From there the search goes to the
- * stream that each mark belongs to, up to the mark's place there, and on. A join whose mark has completed says nothing any more: what came before
- * it is complete too. Joins are kept from the first pool allocation of the process on; programs without pools pay a load for each wait. */
+ * Memory pools hand memory that was freed in one stream to another when the other's next work comes after the free
+ * anyhow. To know that, a stream remembers the pending marks that it has been made to wait for (joins), each with its
+ * own place in the stream. From there the search goes to the stream that each mark belongs to, up to the mark's place
+ * there, and on. A join whose mark has completed says nothing any more: what came before it is complete too. Joins are
+ * kept from the first pool allocation of the process on; programs without pools pay a load for each wait. */
 #include "base/memory.h"
 #include "memory/mempool.h"
 #include "stream/stream_private.h"
@@ -37,12 +38,13 @@ void mr_stream_join(struct mr_stream *stream, const struct mr_command *wait)
     if (stream->join_count == stream->join_room) {
         prune(stream);
         size_t wanted = stream->join_count + 1;
-        if (wanted * 2 > stream->join_room && !mr_array_reserve((void **)&stream->joins, &stream->join_room, wanted * 2, sizeof *stream->joins) &&
+        if (wanted * 2 > stream->join_room &&
+            !mr_array_reserve((void **)&stream->joins, &stream->join_room, wanted * 2, sizeof *stream->joins) &&
             wanted > stream->join_room)
             return;   /* a missing join costs memory, not order */
     }
     mr_mark_hold(wait->wait.on);
-    stream->joins[stream->join_count++] = (struct mr_join){ .mark = wait->wait.on, .sequence = (uint32_t)wait->sequence };
+    stream->joins[stream->join_count++] = (struct mr_join){.mark = wait->wait.on, .sequence = (uint32_t)wait->sequence};
 }
 
 void mr_stream_joins_end(struct mr_stream *stream)
@@ -108,7 +110,8 @@ static void visit(struct search *search, struct mr_stream *stream, uint32_t sequ
     }
 }
 
-/* By the default-stream rules: the next work of the legacy stream comes after all blocking streams, and theirs after the legacy stream's. */
+/* By the default-stream rules: the next work of the legacy stream comes after all blocking streams, and theirs after
+ * the legacy stream's. */
 static void visit_default(struct search *search, struct mr_stream *stream, uint32_t now)
 {
     struct mr_context *context = stream->context;
@@ -128,7 +131,7 @@ static void visit_default(struct search *search, struct mr_stream *stream, uint3
 
 void mr_stream_view(struct mr_stream *stream, struct mr_mempool_view *view)
 {
-    struct search search = { .view = view };
+    struct search search = {.view = view};
     uint32_t now = (uint32_t)mr_engine_sequence();
     view->count = 0;
     if (!mr_object_try_hold(stream))    /* destroyed by another thread: nothing comes after anything there */
@@ -145,7 +148,7 @@ void mr_stream_view(struct mr_stream *stream, struct mr_mempool_view *view)
 
 CUresult mr_stream_fence(struct mr_stream *stream, struct mr_fence *out)
 {
-    *out = (struct mr_fence){ .stream = stream->id };
+    *out = (struct mr_fence){.stream = stream->id};
     if (__builtin_expect(mr_stream_quiet(stream), 1))
         return mr_context_error(stream->context);
     struct mr_command *command = mr_command_new(MR_COMMAND_RECORD);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How streams begin and end, and which stream a handle means.
  *
- * A stream's record lives as long as its handle, then until its work is done. It holds its context. The legacy stream is held by its context instead, and
- * goes with the context's record, so that threads which are late to hear of the context's end still find a stream that refuses them. A thread's own
- * default stream in a context is made when the thread first asks for it, and ends with the thread or the context, whichever is first: the
- * thread remembers handles, not records, so a stream that went with its context is simply not found any more. */
+ * A stream's record lives as long as its handle, then until its work is done. It holds its context. The legacy stream
+ * is held by its context instead, and goes with the context's record, so that threads which are late to hear of the
+ * context's end still find a stream that refuses them. A thread's own default stream in a context is made when the
+ * thread first asks for it, and ends with the thread or the context, whichever is first: the thread remembers handles,
+ * not records, so a stream that went with its context is simply not found any more. */
 #include <pthread.h>
 
 #include "base/log.h"
@@ -84,14 +85,21 @@ struct mr_stream *mr_stream_new(struct mr_context *context, unsigned flags, int 
 
 CUresult mr_stream_why_none(struct mr_context *context)
 {
-    return atomic_load_explicit(&context->destroyed, memory_order_relaxed) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_OUT_OF_MEMORY;
+    return atomic_load_explicit(&context->destroyed, memory_order_relaxed) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                                           : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static void (*seat_hook)(struct mr_stream *stream);
 
-void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream)) { seat_hook = ended; }
+void mr_stream_set_seat_hook(void (*ended)(struct mr_stream *stream))
+{
+    seat_hook = ended;
+}
 
-_Atomic(struct mr_seat *) *mr_stream_seat(struct mr_stream *stream) { return &stream->seat; }
+_Atomic(struct mr_seat *) *mr_stream_seat(struct mr_stream *stream)
+{
+    return &stream->seat;
+}
 
 bool mr_stream_destroy(struct mr_stream *stream)
 {
@@ -101,15 +109,30 @@ bool mr_stream_destroy(struct mr_stream *stream)
         seat_hook(stream);
     mr_lock_take(&stream->lock);
     stream->ended = true;
-    mr_stream_leave(stream, (struct mr_call){ 0 }, false);
+    mr_stream_leave(stream, (struct mr_call){0}, false);
     return true;
 }
 
-struct mr_context *mr_stream_context(struct mr_stream *stream) { return stream->context; }
-unsigned mr_stream_flags(const struct mr_stream *stream) { return stream->flags; }
-uint64_t mr_stream_id(const struct mr_stream *stream) { return stream->id; }
-bool mr_stream_is_legacy(const struct mr_stream *stream) { return stream->is_legacy; }
-bool mr_stream_is_default(const struct mr_stream *stream) { return stream->is_legacy || stream->is_per_thread; }
+struct mr_context *mr_stream_context(struct mr_stream *stream)
+{
+    return stream->context;
+}
+unsigned mr_stream_flags(const struct mr_stream *stream)
+{
+    return stream->flags;
+}
+uint64_t mr_stream_id(const struct mr_stream *stream)
+{
+    return stream->id;
+}
+bool mr_stream_is_legacy(const struct mr_stream *stream)
+{
+    return stream->is_legacy;
+}
+bool mr_stream_is_default(const struct mr_stream *stream)
+{
+    return stream->is_legacy || stream->is_per_thread;
+}
 
 int mr_stream_priority(struct mr_stream *stream)
 {
@@ -132,8 +155,14 @@ void mr_stream_set_sync_policy(struct mr_stream *stream, int policy)
 }
 
 /* The calling thread's own default streams: the context's number and the stream's handle. */
-struct own_stream { unsigned long long context; CUstream handle; };
-struct own_streams { size_t count, room; struct own_stream *entries; };
+struct own_stream {
+    unsigned long long context;
+    CUstream handle;
+};
+struct own_streams {
+    size_t count, room;
+    struct own_stream *entries;
+};
 
 static _Thread_local struct own_streams *own __attribute__((tls_model("initial-exec")));
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
@@ -196,7 +225,7 @@ static CUresult per_thread_stream(struct mr_context *context, struct mr_stream *
     if (!stream)
         return mr_stream_why_none(context);
     stream->is_per_thread = true;
-    mine->entries[mine->count++] = (struct own_stream){ context->id, mr_object_handle(stream) };
+    mine->entries[mine->count++] = (struct own_stream){context->id, mr_object_handle(stream)};
     *out = stream;
     return CUDA_SUCCESS;
 }
@@ -207,7 +236,8 @@ CUresult mr_stream_find(CUstream handle, struct mr_stream **out)
         struct mr_stream *stream = mr_object_find(handle, MR_KIND_STREAM);
         if (__builtin_expect(stream == NULL, 0)) {
             mr_log(MR_LOG_INFO, "%p is not a live stream", (void *)handle);
-            return mr_object_is_orphan(handle, MR_KIND_STREAM) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_HANDLE;
+            return mr_object_is_orphan(handle, MR_KIND_STREAM) ? CUDA_ERROR_CONTEXT_IS_DESTROYED
+                                                               : CUDA_ERROR_INVALID_HANDLE;
         }
         *out = stream;
         return mr_context_error(stream->context);

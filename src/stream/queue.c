@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stream's queue: putting commands in, running them, and going on.
  *
- * One thread at a time owns the head of a stream (RUNNING). It takes all that is queued at once, under the lock, and then works through what it took
- * without it: completes records, passes waits that are over, runs one command after the other. It lets go when nothing is left (IDLE), when a wait isn't
- * over (BLOCKED), or when the next command is for somebody else to run (READY); what it took and hasn't done goes back to the front.
+ * One thread at a time owns the head of a stream (RUNNING). It takes all that is queued at once, under the lock, and
+ * then works through what it took without it: completes records, passes waits that are over, runs one command after the
+ * other. It lets go when nothing is left (IDLE), when a wait isn't over (BLOCKED), or when the next command is for
+ * somebody else to run (READY); what it took and hasn't done goes back to the front.
  *
- * The last command that the owner has is completed under the lock: its mark, the count of completed commands and the state change in one section, so that
- * a thread that has seen the mark complete and then takes the lock finds the stream idle. Records that trail it, which the default-stream rules put
- * there, are completed in the same section: the program doesn't know of them, and must not find the stream busy with them.
+ * The last command that the owner has is completed under the lock: its mark, the count of completed commands and the
+ * state change in one section, so that a thread that has seen the mark complete and then takes the lock finds the
+ * stream idle. Records that trail it, which the default-stream rules put there, are completed in the same section: the
+ * program doesn't know of them, and must not find the stream busy with them.
  *
- * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They are moved on once the thread
- * holds no lock (event/release.h): a chain of ten thousand streams unrolls in a loop. */
+ * When a mark completes, the streams that waited for it are put on a list of this thread (notify takes no lock). They
+ * are moved on once the thread holds no lock (event/release.h): a chain of ten thousand streams unrolls in a loop. */
 #include <assert.h>
 #include <limits.h>
 
@@ -26,7 +28,8 @@
 #define INLINE_BYTES (64u << 10)
 #define QUICK_IN_PASSING 64u     /* quick commands that a thread runs which only came to move the stream on */
 
-static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data);
+static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data),
+                 void *data);
 
 /* For `work`: only passes what is no work. */
 static bool always(void *data)
@@ -41,14 +44,19 @@ static enum mr_stream_state state_of(struct mr_stream *stream)
 }
 
 #ifdef MR_LOCKS_CHECKED
-/* The changes of stream_private.h's drawing. RUNNING follows itself where a wait that the owner would let go for turns out to be over. */
+/* The changes of stream_private.h's drawing. RUNNING follows itself where a wait that the owner would let go for turns
+ * out to be over. */
 static bool may_follow(enum mr_stream_state from, enum mr_stream_state to)
 {
     switch (from) {
-    case MR_STREAM_IDLE: return true;
-    case MR_STREAM_READY: return to == MR_STREAM_RUNNING;
-    case MR_STREAM_RUNNING: return true;
-    case MR_STREAM_BLOCKED: return to == MR_STREAM_RUNNING || to == MR_STREAM_IDLE;
+    case MR_STREAM_IDLE:
+        return true;
+    case MR_STREAM_READY:
+        return to == MR_STREAM_RUNNING;
+    case MR_STREAM_RUNNING:
+        return true;
+    case MR_STREAM_BLOCKED:
+        return to == MR_STREAM_RUNNING || to == MR_STREAM_IDLE;
     }
     return false;
 }
@@ -80,7 +88,9 @@ static void count_completed(struct mr_stream *stream, const struct mr_command *c
 {
     uint64_t done = atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1;
     if (command->weight)
-        atomic_store_explicit(&stream->load_done, atomic_load_explicit(&stream->load_done, memory_order_relaxed) + command->weight, memory_order_relaxed);
+        atomic_store_explicit(&stream->load_done,
+                              atomic_load_explicit(&stream->load_done, memory_order_relaxed) + command->weight,
+                              memory_order_relaxed);
     atomic_store(&stream->completed, done);
 }
 
@@ -116,7 +126,8 @@ static void finish(struct mr_stream *stream, struct mr_command *command, CUresul
 {
     if (command->mark) {
         if (command->kind == MR_COMMAND_RECORD)
-            mr_mark_complete(command->mark, mr_context_error(stream->context), command->record.timed ? mr_clock_ns() : 0);
+            mr_mark_complete(command->mark, mr_context_error(stream->context),
+                             command->record.timed ? mr_clock_ns() : 0);
         else
             mr_mark_complete(command->mark, status, 0);
     }
@@ -138,7 +149,7 @@ static void own(struct mr_stream *stream)
 {
     MR_HELD(&stream->lock);
     set_state(stream, MR_STREAM_RUNNING);
-    stream->turn = (struct mr_turn){ 0 };
+    stream->turn = (struct mr_turn){0};
     (void)take_queued(stream);
 }
 
@@ -157,7 +168,8 @@ static void give_back(struct mr_stream *stream)
 
 static uint64_t key_of(struct mr_stream *stream, const struct mr_command *command)
 {
-    return mr_engine_key(__builtin_expect(command->has_priority, 0) ? command->priority : mr_stream_priority(stream), command->sequence);
+    return mr_engine_key(__builtin_expect(command->has_priority, 0) ? command->priority : mr_stream_priority(stream),
+                         command->sequence);
 }
 
 /* Puts the stream, whose head is work, in the engine's queue. Lock held. */
@@ -195,10 +207,12 @@ static bool is_short(const struct mr_command *command)
 struct mr_put mr_stream_put(struct mr_stream *stream, struct mr_command *command)
 {
     MR_HELD(&stream->lock);
-    struct mr_put put = { 0 };
+    struct mr_put put = {0};
     stream->submitted++;
     if (command->weight)
-        atomic_store_explicit(&stream->load, atomic_load_explicit(&stream->load, memory_order_relaxed) + command->weight, memory_order_relaxed);
+        atomic_store_explicit(&stream->load,
+                              atomic_load_explicit(&stream->load, memory_order_relaxed) + command->weight,
+                              memory_order_relaxed);
     stream->legacy_waits = false;
     append(stream, command);
     if (command->kind == MR_COMMAND_RECORD && command->mark)
@@ -253,7 +267,8 @@ void mr_stream_drain_released(void)
     mr_release_all();
 }
 
-/* Runs the command, or leaves it if the context has failed. False: its end comes later, from other threads, and the stream is theirs. No lock held. */
+/* Runs the command, or leaves it if the context has failed. False: its end comes later, from other threads, and the
+ * stream is theirs. No lock held. */
 static bool execute(struct mr_stream *stream, struct mr_command *command, CUresult *status)
 {
     MR_MAY_WAIT();
@@ -279,7 +294,8 @@ static void note_failure(struct mr_stream *stream, const struct mr_command *comm
 {
     if (status == CUDA_SUCCESS || mr_context_error(stream->context) != CUDA_SUCCESS)
         return;
-    mr_log(MR_LOG_INFO, "%s in stream %llu failed with status %d", mr_command_name(command->kind), (unsigned long long)stream->id, (int)status);
+    mr_log(MR_LOG_INFO, "%s in stream %llu failed with status %d", mr_command_name(command->kind),
+           (unsigned long long)stream->id, (int)status);
     mr_context_fail(stream->context, status);
 }
 
@@ -292,7 +308,8 @@ static bool only_trails(const struct mr_stream *stream)
     return !command;
 }
 
-/* Completes the trailing records that the owner has, puts them on the list, for the caller to free, and returns it. Lock held. */
+/* Completes the trailing records that the owner has, puts them on the list, for the caller to free, and returns it.
+ * Lock held. */
 static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_command *list)
 {
     MR_HELD(&stream->lock);
@@ -306,8 +323,8 @@ static struct mr_command *finish_trails(struct mr_stream *stream, struct mr_comm
     return list;
 }
 
-/* Ends the section that completes the last command the owner had, except for records that trail it: takes what was queued meanwhile, or goes idle. False if it
- * is idle, and not the caller's any more. No lock held. */
+/* Ends the section that completes the last command the owner had, except for records that trail it: takes what was
+ * queued meanwhile, or goes idle. False if it is idle, and not the caller's any more. No lock held. */
 static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult status)
 {
     MR_MAY_WAIT();
@@ -323,7 +340,7 @@ static bool refill(struct mr_stream *stream, struct mr_command *done, CUresult s
     bool wake = ring_sleepers(stream);
     if (!more)
         set_state(stream, MR_STREAM_IDLE);
-    mr_stream_leave(stream, (struct mr_call){ 0 }, false);
+    mr_stream_leave(stream, (struct mr_call){0}, false);
     if (wake)
         mr_futex_wake(&stream->pulse, INT_MAX); /* a word that stays readable, though the stream may have ended */
     while (trails) {
@@ -343,11 +360,11 @@ static void finish_inner(struct mr_stream *stream, struct mr_command *done, CUre
     mr_release_all();
 }
 
-/* The owner lets go in front of a command that is work (for another thread) or a wait that isn't over. False if that wait is over after all, and
- * the stream still the caller's. */
+/* The owner lets go in front of a command that is work (for another thread) or a wait that isn't over. False if that
+ * wait is over after all, and the stream still the caller's. */
 static bool let_go(struct mr_stream *stream, const struct mr_command *command)
 {
-    struct mr_call call = { 0 };
+    struct mr_call call = {0};
     mr_lock_take(&stream->lock);
     give_back(stream);
     if (command->kind != MR_COMMAND_WAIT) {
@@ -364,12 +381,15 @@ static bool let_go(struct mr_stream *stream, const struct mr_command *command)
 static bool is_passed(const struct mr_stream *stream, const struct mr_command *command)
 {
     return command->kind == MR_COMMAND_RECORD ||
-           (command->kind == MR_COMMAND_WAIT && (mr_mark_is_done(command->wait.on) || mr_context_error(stream->context) != CUDA_SUCCESS));
+           (command->kind == MR_COMMAND_WAIT &&
+            (mr_mark_is_done(command->wait.on) || mr_context_error(stream->context) != CUDA_SUCCESS));
 }
 
-/* The owner's loop. No lock held; the stream is RUNNING; `done` is a command of it that was just carried out, with `status`, or NULL. Goes on until nothing
- * is left to do here, `enough` says so, or (on a worker, if `enough` is NULL) its turn is over. True if a command was run. */
-static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data), void *data)
+/* The owner's loop. No lock held; the stream is RUNNING; `done` is a command of it that was just carried out, with
+ * `status`, or NULL. Goes on until nothing is left to do here, `enough` says so, or (on a worker, if `enough` is NULL)
+ * its turn is over. True if a command was run. */
+static bool work(struct mr_stream *stream, struct mr_command *done, CUresult status, bool (*enough)(void *data),
+                 void *data)
 {
     MR_MAY_WAIT();
     bool worker = mr_engine_on_worker();
@@ -393,7 +413,8 @@ static bool work(struct mr_stream *stream, struct mr_command *done, CUresult sta
         } else if (!is_passed(stream, command)) {
             uint64_t key = key_of(stream, command);
             if (command->kind == MR_COMMAND_WAIT || (for_worker(command) && !worker) ||
-                (enough ? enough(data) : stream->turn.ran > 0 && (mr_engine_turn_is_over(key, &stream->turn) || mr_chaos_turn(30)))) {
+                (enough ? enough(data)
+                        : stream->turn.ran > 0 && (mr_engine_turn_is_over(key, &stream->turn) || mr_chaos_turn(30)))) {
                 if (let_go(stream, command))
                     return ran;
                 continue;
@@ -429,7 +450,8 @@ void mr_stream_grid_resume(struct mr_grid *grid)
     CUresult status = (CUresult)atomic_load(&grid->status);
     mr_watch_ring();
     note_failure(stream, stream->running, status);
-    /* A worker that left a grid last goes on with the stream. What runs in steps ends somewhere in them, and is not kept waiting. */
+    /* A worker that left a grid last goes on with the stream. What runs in steps ends somewhere in them, and is not
+     * kept waiting. */
     bool goes_on = mr_engine_on_worker() && stream->running->kind != MR_COMMAND_ASYNC;
     (void)work(stream, stream->running, status, goes_on ? NULL : always, NULL);
 }

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that wait: for a mark, for a stream, for a context.
  *
- * A waiting thread first looks whether it can do what it waits for itself: it takes the stream that will complete the mark out of the engine's
- * queue and runs its commands, one at a time, until the wait is over; if that stream itself waits for another, it goes there. It never runs
- * anything else, for that might not end before the thread goes on. If somebody else is at work it joins the launch, or waits in
- * the way that the event, the stream or the context asks for. (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.)
+ * A waiting thread first looks whether it can do what it waits for itself: it takes the stream that will complete the
+ * mark out of the engine's queue and runs its commands, one at a time, until the wait is over; if that stream itself
+ * waits for another, it goes there. It never runs anything else, for that might not end before the thread goes on. If
+ * somebody else is at work it joins the launch, or waits in the way that the event, the stream or the context asks for.
+ * (Driver API manual, CU_CTX_SCHED_*, CU_EVENT_BLOCKING_SYNC.)
  *
- * A program that asks for a blocking wait wants the thread's processor for others, and the thread's own time kept: such a wait doesn't help. It leaves the
- * work to the workers and sleeps, and steps in only where no worker could be started. A synchronous copy is different: there the work is the call's
- * own, and the thread does it, and with it what stands before it, under every policy.
+ * A program that asks for a blocking wait wants the thread's processor for others, and the thread's own time kept: such
+ * a wait doesn't help. It leaves the work to the workers and sleeps, and steps in only where no worker could be
+ * started. A synchronous copy is different: there the work is the call's own, and the thread does it, and with it what
+ * stands before it, under every policy.
  *
- * What a stream waits for in memory (engine/watch.h) is looked at by the waiting thread as well, while it spins or yields. */
+ * What a stream waits for in memory (engine/watch.h) is looked at by the waiting thread as well, while it spins or
+ * yields. */
 #include <sched.h>
 
 #include "base/chaos.h"
@@ -121,16 +124,24 @@ static enum policy choose_policy(const struct mr_context *context, unsigned even
     if (event_flags & CU_EVENT_BLOCKING_SYNC)
         return POLICY_SLEEP;
     switch (sync_policy) {
-    case CU_SYNC_POLICY_SPIN: return POLICY_SPIN;
-    case CU_SYNC_POLICY_YIELD: return POLICY_YIELD;
-    case CU_SYNC_POLICY_BLOCKING_SYNC: return POLICY_SLEEP;
-    default: break;
+    case CU_SYNC_POLICY_SPIN:
+        return POLICY_SPIN;
+    case CU_SYNC_POLICY_YIELD:
+        return POLICY_YIELD;
+    case CU_SYNC_POLICY_BLOCKING_SYNC:
+        return POLICY_SLEEP;
+    default:
+        break;
     }
     switch (context->flags & CU_CTX_SCHED_MASK) {
-    case CU_CTX_SCHED_SPIN: return POLICY_SPIN;
-    case CU_CTX_SCHED_YIELD: return POLICY_YIELD;
-    case CU_CTX_SCHED_BLOCKING_SYNC: return POLICY_SLEEP;
-    default: return POLICY_AUTO;
+    case CU_CTX_SCHED_SPIN:
+        return POLICY_SPIN;
+    case CU_CTX_SCHED_YIELD:
+        return POLICY_YIELD;
+    case CU_CTX_SCHED_BLOCKING_SYNC:
+        return POLICY_SLEEP;
+    default:
+        return POLICY_AUTO;
     }
 }
 
@@ -144,14 +155,16 @@ static void sleep_on(struct wait *wait)
     struct mr_stream *stream = wait->stream;
     atomic_fetch_add(&stream->sleepers, 1);
     uint32_t heard = atomic_load_explicit(&stream->pulse, memory_order_acquire);
-    (void)atomic_load(&stream->completed); /* whose change follows that of load_done, and comes before a look for sleepers */
+    (void)atomic_load(
+        &stream->completed); /* whose change follows that of load_done, and comes before a look for sleepers */
     if (!is_over(wait))
         mr_futex_wait(&stream->pulse, heard, SLEEP_NS);
     atomic_fetch_sub_explicit(&stream->sleepers, 1, memory_order_relaxed);
 }
 
-/* The context's sticky error ends a wait early, unless it is stubborn; but not while the work would still end by itself soon: blocks that run stop at the
- * next look, commands behind them are left out. The program hears of the failure and tidies up when kernels are at rest. `failed`: when it was seen. */
+/* The context's sticky error ends a wait early, unless it is stubborn; but not while the work would still end by itself
+ * soon: blocks that run stop at the next look, commands behind them are left out. The program hears of the failure and
+ * tidies up when kernels are at rest. `failed`: when it was seen. */
 static bool gives_up(const struct wait *wait, struct mr_context *context, uint64_t *failed)
 {
     if (__builtin_expect(mr_context_error(context) == CUDA_SUCCESS, 1) || wait->stubborn)
@@ -167,8 +180,8 @@ static bool may_help(const struct wait *wait, enum policy policy)
     return policy != POLICY_SLEEP || wait->own || mr_engine_look().workers == 0;
 }
 
-/* The wait itself. The caller holds the context, and the stream that it is for. The thread leaves its visit meanwhile, so what the calls above found without a
- * reference isn't theirs any more. */
+/* The wait itself. The caller holds the context, and the stream that it is for. The thread leaves its visit meanwhile,
+ * so what the calls above found without a reference isn't theirs any more. */
 static void wait_for(struct wait *wait, struct mr_context *context, enum policy policy)
 {
     uint64_t since = 0, failed = 0;
@@ -204,7 +217,7 @@ CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned
 {
     CUresult status = mr_context_error(context);
     if (!mr_mark_is_done(mark) && mr_object_try_hold(context)) {
-        struct wait wait = { .mark = mark };
+        struct wait wait = {.mark = mark};
         wait_for(&wait, context, choose_policy(context, event_flags, CU_SYNC_POLICY_AUTO));
         status = mr_context_error(context);
         mr_object_drop(context);
@@ -216,7 +229,7 @@ CUresult mr_mark_wait(struct mr_mark *mark, struct mr_context *context, unsigned
 static CUresult wait_ticket(struct mr_stream *stream, uint64_t ticket, bool stubborn)
 {
     struct mr_context *context = stream->context;
-    struct wait wait = { .stream = stream, .ticket = ticket, .stubborn = stubborn };
+    struct wait wait = {.stream = stream, .ticket = ticket, .stubborn = stubborn};
     if (!is_over(&wait))
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
     return mr_context_error(context);
@@ -232,7 +245,7 @@ __attribute__((noinline, cold)) static void hold_back(struct mr_stream *stream, 
     if (mr_in_host_function || mr_engine_on_worker() || !mr_object_try_hold(context))
         return;
     if (mr_object_try_hold(stream)) {
-        struct wait wait = { .stream = stream, .load = load - MR_STREAM_MOST / 2 };
+        struct wait wait = {.stream = stream, .load = load - MR_STREAM_MOST / 2};
         wait_for(&wait, context, choose_policy(context, 0, mr_stream_sync_policy(stream)));
         mr_object_drop(stream);
     }
@@ -272,11 +285,11 @@ CUresult mr_stream_submit_wait(struct mr_stream *stream, struct mr_command *comm
     bool waits = status == CUDA_SUCCESS && !mr_mark_is_done(mark) && mr_object_try_hold(context);
     if (waits) {
         /* To the very end, also in a failed context: another thread may be copying from or to the caller's memory. */
-        struct wait wait = { .mark = mark, .stubborn = true, .own = true };
+        struct wait wait = {.mark = mark, .stubborn = true, .own = true};
         wait_for(&wait, context, choose_policy(context, 0, CU_SYNC_POLICY_AUTO));
     } else {
         while (status == CUDA_SUCCESS && !mr_mark_is_done(mark))
-            mr_pause();            /* the context has just lost its last stream: the mark is about to be complete */
+            mr_pause(); /* the context has just lost its last stream: the mark is about to be complete */
     }
     if (status == CUDA_SUCCESS)
         status = (CUresult)mark->status;
@@ -315,7 +328,7 @@ CUresult mr_stream_record(struct mr_stream *stream, struct mr_event *event)
     if (status == CUDA_SUCCESS) {
         mr_event_publish(event, mark, ticket);
     } else {
-        mr_mark_complete(mark, status, 0);   /* what was announced elsewhere is over */
+        mr_mark_complete(mark, status, 0); /* what was announced elsewhere is over */
         mr_mark_drop(mark);
     }
     return status;
@@ -336,8 +349,8 @@ CUresult mr_stream_wait_event(struct mr_stream *stream, struct mr_event *event)
     return mr_stream_submit(stream, command);
 }
 
-/* A stream that may still have work submitted before `limit`, with a reference, and what to wait for; NULL if there is none. Idle streams are taken
- * off the list on the way. order_lock held. */
+/* A stream that may still have work submitted before `limit`, with a reference, and what to wait for; NULL if there is
+ * none. Idle streams are taken off the list on the way. order_lock held. */
 static struct mr_stream *find_busy(struct mr_list *list, uint64_t limit, uint64_t *ticket)
 {
     struct mr_stream *found = NULL;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events and whole contexts: an event that stands for all work of a context, and an event that all work to come waits for.
+/* Events and whole contexts: an event that stands for all work of a context, and an event that all work to come waits
+ * for.
  *
- * To record, every busy stream gets a record behind what it has, and a stream made for the purpose waits for all of them and then records the event. The
- * records are put in without the default-stream rules: what they stand behind is what the streams have, and nothing later waits for anything.
+ * To record, every busy stream gets a record behind what it has, and a stream made for the purpose waits for all of
+ * them and then records the event. The records are put in without the default-stream rules: what they stand behind is
+ * what the streams have, and nothing later waits for anything.
  *
- * To hold a context up, every stream it has gets a wait, and so does every stream that is made while the event is pending: its legacy stream's record
- * keeps the marks. (Driver API manual, cuCtxRecordEvent, cuCtxWaitEvent.) */
+ * To hold a context up, every stream it has gets a wait, and so does every stream that is made while the event is
+ * pending: its legacy stream's record keeps the marks. (Driver API manual, cuCtxRecordEvent, cuCtxWaitEvent.) */
 #include "base/log.h"
 #include "base/memory.h"
 #include "object/context.h"
 #include "stream/stream_private.h"
 
-/* Puts a record in the stream unless it is idle; the wait that goes with it is added to the chain at *end. False when memory is short. */
+/* Puts a record in the stream unless it is idle; the wait that goes with it is added to the chain at *end. False when
+ * memory is short. */
 static bool capture(struct mr_stream *stream, struct mr_command ***end)
 {
     struct mr_command *record, *wait;
@@ -106,7 +109,8 @@ bool mr_stream_inherit_waits(struct mr_stream *stream)
     return status != CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* References to the streams of a context, in an array that is the caller's to free. False when memory is short; order_lock held. */
+/* References to the streams of a context, in an array that is the caller's to free. False when memory is short;
+ * order_lock held. */
 static bool hold_streams(struct mr_context *context, struct mr_stream ***streams, size_t *count)
 {
     MR_HELD(&context->order_lock);
@@ -131,7 +135,8 @@ CUresult mr_context_wait_event(struct mr_context *context, struct mr_event *even
     struct mr_mark *mark = mr_event_mark(event);
     mr_lock_take(&context->order_lock);
     prune(legacy);
-    if (mark && !mr_array_reserve((void **)&legacy->held_by, &legacy->held_room, legacy->held_count + 1, sizeof *legacy->held_by))
+    if (mark && !mr_array_reserve((void **)&legacy->held_by, &legacy->held_room, legacy->held_count + 1,
+                                  sizeof *legacy->held_by))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     else if (mark)
         legacy->held_by[legacy->held_count++] = mark;

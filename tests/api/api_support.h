@@ -42,26 +42,26 @@ static inline int end_context(void **state)
 #define PTX_HEAD ".version 7.0\n.target sm_75\n.address_size 64\n"
 
 /* store(u32 *to, u32 value): *to = value. */
-#define PTX_STORE                                                                                                          \
-    ".visible .entry store(.param .u64 to, .param .u32 value)\n{\n"                                                        \
-    "    .reg .b64 %rd<3>;\n    .reg .b32 %r<2>;\n"                                                                        \
-    "    ld.param.u64 %rd1, [to];\n    cvta.to.global.u64 %rd2, %rd1;\n    ld.param.u32 %r1, [value];\n"                   \
+#define PTX_STORE \
+    ".visible .entry store(.param .u64 to, .param .u32 value)\n{\n" \
+    "    .reg .b64 %rd<3>;\n    .reg .b32 %r<2>;\n" \
+    "    ld.param.u64 %rd1, [to];\n    cvta.to.global.u64 %rd2, %rd1;\n    ld.param.u32 %r1, [value];\n" \
     "    st.global.u32 [%rd2], %r1;\n    ret;\n}\n"
 
 /* increase(): adds 1 to the variable counter, once for each thread. */
-#define PTX_COUNTER                                                                                                        \
-    ".visible .global .align 4 .u32 counter = 7;\n.global .align 4 .b8 hidden[12];\n"                                      \
-    ".visible .entry increase()\n{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n"                                         \
+#define PTX_COUNTER \
+    ".visible .global .align 4 .u32 counter = 7;\n.global .align 4 .b8 hidden[12];\n" \
+    ".visible .entry increase()\n{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n" \
     "    mov.u64 %rd1, counter;\n    atom.global.add.u32 %r1, [%rd1], 1;\n    ret;\n}\n"
 
 #define PTX_EMPTY ".visible .entry empty()\n{\n    ret;\n}\n"
 
 /* bounded: at most 64 threads, 1024 bytes of static shared memory. exactly: blocks of 32 threads only. */
-#define PTX_BOUNDED                                                                                                        \
-    ".visible .entry bounded(.param .u64 to)\n.maxntid 64, 1, 1\n{\n    .shared .align 4 .b8 room[1024];\n"                \
-    "    .reg .b64 %rd<3>;\n    .reg .b32 %r<2>;\n    ld.param.u64 %rd1, [to];\n    cvta.to.global.u64 %rd2, %rd1;\n"      \
-    "    mov.u32 %r1, %ntid.x;\n    st.shared.u32 [room], %r1;\n    ld.shared.u32 %r1, [room];\n"                          \
-    "    st.global.u32 [%rd2], %r1;\n    ret;\n}\n"                                                                        \
+#define PTX_BOUNDED \
+    ".visible .entry bounded(.param .u64 to)\n.maxntid 64, 1, 1\n{\n    .shared .align 4 .b8 room[1024];\n" \
+    "    .reg .b64 %rd<3>;\n    .reg .b32 %r<2>;\n    ld.param.u64 %rd1, [to];\n    cvta.to.global.u64 %rd2, %rd1;\n" \
+    "    mov.u32 %r1, %ntid.x;\n    st.shared.u32 [room], %r1;\n    ld.shared.u32 %r1, [room];\n" \
+    "    st.global.u32 [%rd2], %r1;\n    ret;\n}\n" \
     ".visible .entry exactly()\n.reqntid 32, 1, 1\n{\n    ret;\n}\n"
 
 static inline CUmodule load_module(const char *ptx)

@@ -50,22 +50,34 @@ static inline CUgraphNodeType type_of(CUgraphNode node)
 /* One thread of a function. */
 static inline CUDA_KERNEL_NODE_PARAMS one_thread(CUfunction function, void **params)
 {
-    CUDA_KERNEL_NODE_PARAMS p = { .func = function, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1,
-        .kernelParams = params };
+    CUDA_KERNEL_NODE_PARAMS p = {.func = function,
+                                 .gridDimX = 1,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = 1,
+                                 .blockDimY = 1,
+                                 .blockDimZ = 1,
+                                 .kernelParams = params};
     return p;
 }
 
 static inline CUDA_MEMCPY3D linear_copy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = to,
-        .WidthInBytes = bytes, .Height = 1, .Depth = 1 };
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = from,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = to,
+                          .WidthInBytes = bytes,
+                          .Height = 1,
+                          .Depth = 1};
     return copy;
 }
 
 static inline CUDA_MEM_ALLOC_NODE_PARAMS device_alloc(size_t bytes)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS p = { .poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE } },
-        .bytesize = bytes };
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}},
+        .bytesize = bytes};
     return p;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays, textures and references when the driver's own memory runs out: each allocation is made to fail in turn, and nothing stays behind. */
+/* Arrays, textures and references when the driver's own memory runs out: each allocation is made to fail in turn, and
+ * nothing stays behind. */
 #include "array_support.h"
 
 #include "each_failure.h"
@@ -10,7 +11,7 @@
 
 static void arrays(void **state)
 {
-    const CUDA_ARRAY3D_DESCRIPTOR desc = { 300, 200, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST };
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {300, 200, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST};
     size_t before, after, total;
     CUarray array, level;
     CUmipmappedArray mipmap;
@@ -27,8 +28,9 @@ static void arrays(void **state)
 
 static void objects(void **state)
 {
-    const CUDA_RESOURCE_DESC resource = array_resource(make_array(8, 8, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST));
-    const CUDA_TEXTURE_DESC desc = { .flags = 0 };
+    const CUDA_RESOURCE_DESC resource =
+        array_resource(make_array(8, 8, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST));
+    const CUDA_TEXTURE_DESC desc = {.flags = 0};
     CUtexObject texture;
     CUsurfObject surface;
     (void)state;
@@ -39,7 +41,8 @@ static void objects(void **state)
 static void references(void **state)
 {
     CUarray array = make_array(8, 0, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST);
-    CUmodule module = load_module(PTX_HEAD ".visible .global .texref picture;\n.visible .global .surfref canvas;\n" PTX_EMPTY);
+    CUmodule module =
+        load_module(PTX_HEAD ".visible .global .texref picture;\n.visible .global .surfref canvas;\n" PTX_EMPTY);
     CUtexref picture, other;
     CUsurfref canvas;
     (void)state;
@@ -66,6 +69,7 @@ static void copies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(arrays), TEST_IN_CONTEXT(objects), TEST_IN_CONTEXT(references), TEST_IN_CONTEXT(copies) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(arrays), TEST_IN_CONTEXT(objects), TEST_IN_CONTEXT(references),
+                                       TEST_IN_CONTEXT(copies)};
     return cmocka_run_group_tests_name("arrays, memory short", tests, NULL, NULL);
 }

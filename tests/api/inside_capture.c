@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures when the driver's own memory runs out: each allocation of a whole capture, with a fork, a join, kinds of nodes and a change of
- * dependencies, is made to fail in turn. Some call says CUDA_ERROR_OUT_OF_MEMORY, or does without; the capture can be ended; nothing is left behind. */
+/* Captures when the driver's own memory runs out: each allocation of a whole capture, with a fork, a join, kinds of
+ * nodes and a change of dependencies, is made to fail in turn. Some call says CUDA_ERROR_OUT_OF_MEMORY, or does
+ * without; the capture can be ended; nothing is left behind. */
 #include "capture_support.h"
 
 #include "base/memory.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executable graphs when the driver's own memory runs out: each allocation of instantiating, launching, changing and updating is made to fail in turn.
- * The call then says so and leaves everything as it was; nothing is left over in the end. */
+/* Executable graphs when the driver's own memory runs out: each allocation of instantiating, launching, changing and
+ * updating is made to fail in turn. The call then says so and leaves everything as it was; nothing is left over in the
+ * end. */
 #include "graph_support.h"
 
 #include "each_failure.h"
@@ -15,7 +16,7 @@ static void CUDA_CB do_nothing(void *data)
 
 static CUgraphNode add_node(CUgraph graph, CUgraphNode before, CUdeviceptr word, unsigned value, unsigned blocks)
 {
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     CUDA_KERNEL_NODE_PARAMS kernel = one_thread(add, params);
     CUgraphNode node = NULL;
     kernel.gridDimX = blocks;
@@ -23,12 +24,16 @@ static CUgraphNode add_node(CUgraph graph, CUgraphNode before, CUdeviceptr word,
     return node;
 }
 
-struct zoo { CUgraph graph, inner; CUgraphNode kernel, child, copy; CUevent event; };
+struct zoo {
+    CUgraph graph, inner;
+    CUgraphNode kernel, child, copy;
+    CUevent event;
+};
 
 /* One node of each kind; the word gets 1 for a launch, and the first kernel `value` more. */
 static struct zoo make_zoo(CUdeviceptr word, unsigned value)
 {
-    struct zoo zoo = { .graph = new_graph(), .inner = new_graph() };
+    struct zoo zoo = {.graph = new_graph(), .inner = new_graph()};
     CUgraphNode node;
     CUcontext context;
     OK(cuCtxGetCurrent(&context));
@@ -38,10 +43,10 @@ static struct zoo make_zoo(CUdeviceptr word, unsigned value)
     add_node(zoo.inner, add_node(zoo.inner, NULL, word, 0, 1), word, 1, 1);
     OK(cuGraphAddChildGraphNode(&zoo.child, zoo.graph, &zoo.kernel, 1, zoo.inner));
     CUDA_MEMCPY3D copy = linear_copy(word + 128, word + 192, 32);
-    CUDA_MEMSET_NODE_PARAMS fill = { .dst = word + 320, .elementSize = 4, .width = 4, .height = 1 };
-    CUDA_HOST_NODE_PARAMS host = { do_nothing, NULL };
-    CUstreamBatchMemOpParams op = { .writeValue = { .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = word + 256 } };
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { context, 1, &op, 0 };
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = word + 320, .elementSize = 4, .width = 4, .height = 1};
+    CUDA_HOST_NODE_PARAMS host = {do_nothing, NULL};
+    CUstreamBatchMemOpParams op = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = word + 256}};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 1, &op, 0};
     OK(cuGraphAddMemcpyNode(&zoo.copy, zoo.graph, &zoo.child, 1, &copy, NULL));
     OK(cuGraphAddMemsetNode(&node, zoo.graph, &zoo.child, 1, &fill, NULL));
     OK(cuGraphAddHostNode(&node, zoo.graph, &zoo.child, 1, &host));
@@ -64,7 +69,7 @@ static void go_through_all(CUdeviceptr word)
     CUgraphExec exec = NULL;
     CUgraphExecUpdateResultInfo info;
     unsigned value = 1000, found = 0, launches = 0;
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     CUDA_KERNEL_NODE_PARAMS kernel = one_thread(add, params);
     CUDA_MEMCPY3D copy = linear_copy(word + 128, word + 200, 16);
     OK(cuMemsetD32_v2(word, 0, 256));
@@ -105,11 +110,14 @@ static void test_all(void **state)
 {
     (void)state;
     CUdeviceptr word;
-    add = get_function(load_module(PTX_HEAD
-        ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
-        "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
-        "    ld.param.u64 %rd1, [to];\n    ld.param.u32 %r1, [value];\n"
-        "    ld.global.u32 %r2, [%rd1];\n    add.u32 %r3, %r2, %r1;\n    st.global.u32 [%rd1], %r3;\n    ret;\n}\n"), "add");
+    add = get_function(
+        load_module(
+            PTX_HEAD
+            ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
+            "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
+            "    ld.param.u64 %rd1, [to];\n    ld.param.u32 %r1, [value];\n"
+            "    ld.global.u32 %r2, [%rd1];\n    add.u32 %r3, %r2, %r1;\n    st.global.u32 [%rd1], %r3;\n    ret;\n}\n"),
+        "add");
     OK(cuMemAlloc_v2(&word, 4096));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     go_through_all(word);
@@ -120,6 +128,6 @@ static void test_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(test_all) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(test_all)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

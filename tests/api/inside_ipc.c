@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles between processes when the driver's own memory runs out: each allocation is made to fail in turn, on either side. The call then fails with a documented status,
- * or does without, leaves nothing behind, and works when called again. Also what a fork of the process leaves alone. */
+/* Handles between processes when the driver's own memory runs out: each allocation is made to fail in turn, on either
+ * side. The call then fails with a documented status, or does without, leaves nothing behind, and works when called
+ * again. Also what a fork of the process leaves alone. */
 #include "ipc_support.h"
 
 #include "each_failure.h"
@@ -10,12 +11,15 @@
 #define SHARED (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 #define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
-struct parcel { CUipcEventHandle event; CUipcMemHandle memory; };
+struct parcel {
+    CUipcEventHandle event;
+    CUipcMemHandle memory;
+};
 
 /* Exports one event and one piece of memory; records when told to, behind a host function that takes a while. */
 static void nap(void *data)
 {
-    struct timespec time = { 0, 3000000 };
+    struct timespec time = {0, 3000000};
     (void)data;
     nanosleep(&time, NULL);
 }
@@ -29,7 +33,8 @@ static void role_export(int socket)
     role_begin();
     ROLE_NEED(cuEventCreate(&event, SHARED) == CUDA_SUCCESS && cuMemAlloc(&address, 10000) == CUDA_SUCCESS);
     ROLE_NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-    ROLE_NEED(cuIpcGetEventHandle(&parcel.event, event) == CUDA_SUCCESS && cuIpcGetMemHandle(&parcel.memory, address) == CUDA_SUCCESS);
+    ROLE_NEED(cuIpcGetEventHandle(&parcel.event, event) == CUDA_SUCCESS &&
+              cuIpcGetMemHandle(&parcel.memory, address) == CUDA_SUCCESS);
     ROLE_NEED(send_bytes(socket, &parcel, sizeof parcel));
     while (take_turn(socket)) {
         ROLE_NEED(cuLaunchHostFunc(stream, nap, NULL) == CUDA_SUCCESS && cuEventRecord(event, stream) == CUDA_SUCCESS);
@@ -53,7 +58,8 @@ static void role_exec(int socket)
     execlp("sleep", "sleep", "60", (char *)NULL);
 }
 
-static const struct role roles[] = { { "export", role_export }, { "identify", role_identify }, { "exec", role_exec }, { NULL, NULL } };
+static const struct role roles[] = {
+    {"export", role_export}, {"identify", role_identify}, {"exec", role_exec}, {NULL, NULL}};
 
 static CUresult export_memory(void)
 {
@@ -124,12 +130,14 @@ static void test_opens(void **state)
     struct helper helper = helper_start("export");
     assert_true(receive_bytes(helper.socket, &parcel, sizeof parcel));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    EACH_FAILURE_SAYS(cuIpcOpenMemHandle(&address, parcel.memory, LAZY), OK(cuIpcCloseMemHandle(address)), CUDA_ERROR_MAP_FAILED);
+    EACH_FAILURE_SAYS(cuIpcOpenMemHandle(&address, parcel.memory, LAZY), OK(cuIpcCloseMemHandle(address)),
+                      CUDA_ERROR_MAP_FAILED);
     OK(cuIpcCloseMemHandle(address));
     EACH_FAILURE_SAYS(cuIpcOpenEventHandle(&event, parcel.event), OK(cuEventDestroy(event)), CUDA_ERROR_MAP_FAILED);
     OK(cuEventDestroy(event));
     OK(cuIpcOpenEventHandle(&event, parcel.event));
-    /* A stream's wait for another process makes a mark, a note and a thread; without memory for these the call waits itself. */
+    /* A stream's wait for another process makes a mark, a note and a thread; without memory for these the call waits
+     * itself. */
     for (uint64_t n = 0; n < 8; n++) {
         assert_true(give_turn(helper.socket) && take_turn(helper.socket));
         (void)mr_alloc_fail_mine(n);
@@ -176,7 +184,7 @@ static uint64_t dead_process(void)
     kill(helper.pid, SIGKILL);
     for (int i = 0; i < 5000 && mr_process_lives(process); i++)
         usleep(1000);
-    assert_false(mr_process_lives(process));   /* though nobody has waited for it yet */
+    assert_false(mr_process_lives(process)); /* though nobody has waited for it yet */
     assert_int_equal(helper_end(&helper), 256 + SIGKILL);
     return process;
 }
@@ -207,7 +215,7 @@ static void test_dead_in_a_slot(void **state)
 {
     static struct mr_slot slot;
     static struct mr_arena_head head;
-    const void *streams[MR_SLOT_LANES] = { 0 };
+    const void *streams[MR_SLOT_LANES] = {0};
     struct mr_ticket ticket, latest;
     (void)state;
     uint64_t self = mr_process_self(), dead = dead_process();
@@ -218,7 +226,7 @@ static void test_dead_in_a_slot(void **state)
     assert_int_equal(atomic_load(&slot.lock), 0);
     mr_slot_publish(&slot, ticket);
     assert_false(mr_slot_is_complete(&slot, ticket));
-    assert_false(mr_slot_bury(&slot, &head, self, ticket));   /* its owner lives */
+    assert_false(mr_slot_bury(&slot, &head, self, ticket)); /* its owner lives */
     mr_slot_complete(&slot, ticket);
     assert_true(mr_slot_is_complete(&slot, ticket));
 
@@ -239,7 +247,7 @@ static void test_dead_in_a_slot(void **state)
         atomic_store(&slot.lanes[i].owner, dead);
         atomic_store(&slot.lanes[i].last, atomic_fetch_add(&slot.next, 1) + 1);
     }
-    struct mr_ticket theirs = { atomic_load(&slot.lanes[5].last), 5 };
+    struct mr_ticket theirs = {atomic_load(&slot.lanes[5].last), 5};
     mr_slot_publish(&slot, theirs);
     assert_false(mr_slot_is_complete(&slot, theirs));
     assert_true(mr_slot_begin(&slot, self, NULL, streams, &ticket));
@@ -248,12 +256,12 @@ static void test_dead_in_a_slot(void **state)
     assert_true(mr_slot_is_complete(&slot, theirs));
     assert_false(mr_slot_is_complete(&slot, ticket));
     mr_slot_complete(&slot, ticket);
-    assert_int_equal(atomic_load(&slot.lost), 0);   /* the latest isn't lost */
+    assert_int_equal(atomic_load(&slot.lost), 0); /* the latest isn't lost */
 
     /* Its recording is the latest. */
     atomic_store(&slot.lanes[7].owner, dead);
     atomic_store(&slot.lanes[7].last, atomic_fetch_add(&slot.next, 1) + 1);
-    theirs = (struct mr_ticket){ atomic_load(&slot.lanes[7].last), 7 };
+    theirs = (struct mr_ticket){atomic_load(&slot.lanes[7].last), 7};
     mr_slot_publish(&slot, theirs);
     assert_true(mr_slot_bury(&slot, &head, self, theirs));
     assert_false(mr_slot_bury(&slot, &head, self, theirs));
@@ -265,7 +273,7 @@ static void test_noise_in_a_slot(void **state)
 {
     static struct mr_slot slot;
     static struct mr_arena_head head;
-    const void *streams[MR_SLOT_LANES] = { 0 };
+    const void *streams[MR_SLOT_LANES] = {0};
     unsigned seed = 4321;
     (void)state;
     for (int round = 0; round < 200; round++) {
@@ -290,12 +298,8 @@ int main(int argc, char **argv)
 {
     role_run(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exports),
-        cmocka_unit_test(test_opens),
-        cmocka_unit_test(test_no_leak),
-        cmocka_unit_test(test_who_lives),
-        cmocka_unit_test(test_dead_in_a_slot),
-        cmocka_unit_test(test_noise_in_a_slot),
+        cmocka_unit_test(test_exports),   cmocka_unit_test(test_opens),          cmocka_unit_test(test_no_leak),
+        cmocka_unit_test(test_who_lives), cmocka_unit_test(test_dead_in_a_slot), cmocka_unit_test(test_noise_in_a_slot),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short memory: in contexts, loading and launching, each allocation fails in turn. The status is right, nothing is lost, and the same call
- * succeeds afterwards. */
+/* Short memory: in contexts, loading and launching, each allocation fails in turn. The status is right, nothing is
+ * lost, and the same call succeeds afterwards. */
 #include "api_support.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static CUresult load_library(void)
 static CUresult launch(void)
 {
     unsigned value = 5;
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     CUresult status = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
     return status != CUDA_SUCCESS ? status : cuCtxSynchronize();
 }
@@ -84,7 +84,8 @@ static CUresult launch_the_old_way(void)
     return status != CUDA_SUCCESS ? status : cuCtxSynchronize();
 }
 
-/* Ends when the call has succeeded eight times in a row: a cache that a failed attempt had warmed may save one allocation. */
+/* Ends when the call has succeeded eight times in a row: a cache that a failed attempt had warmed may save one
+ * allocation. */
 static void every_allocation_fails(CUresult (*call)(void))
 {
     unsigned successes = 0;
@@ -100,14 +101,15 @@ static void every_allocation_fails(CUresult (*call)(void))
     uint64_t live = mr_alloc_live();
     for (int i = 0; i < 10; i++)
         assert_int_equal(call(), CUDA_SUCCESS);
-    assert_in_range(live_once_settled(live + 16), 0, live + 16); /* pools may still grow a little; a leak would be ten times its size */
+    assert_in_range(live_once_settled(live + 16), 0,
+                    live + 16); /* pools may still grow a little; a leak would be ten times its size */
 }
 
-#define SWEEP(name)                       \
+#define SWEEP(name) \
     static void name##_sweep(void **state) \
-    {                                     \
-        (void)state;                      \
-        every_allocation_fails(name);     \
+    { \
+        (void)state; \
+        every_allocation_fails(name); \
     }
 SWEEP(make_context)
 SWEEP(push_often)

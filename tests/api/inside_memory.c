@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory entry points when the driver's own memory runs out: each allocation is made to fail in turn. The call then fails with
- * CUDA_ERROR_OUT_OF_MEMORY or does without, leaves nothing behind, and works when called again. */
+/* Memory entry points when the driver's own memory runs out: each allocation is made to fail in turn. The call then
+ * fails with CUDA_ERROR_OUT_OF_MEMORY or does without, leaves nothing behind, and works when called again. */
 #include "memory_support.h"
 
 #include "each_failure.h"
 #include "memory/memory.h"
-
 
 static char host[200000];
 
@@ -32,7 +31,7 @@ static void test_allocation(void **state)
 static void test_transfer(void **state)
 {
     (void)state;
-    static const CUmemLocation here = { .type = CU_MEM_LOCATION_TYPE_HOST };
+    static const CUmemLocation here = {.type = CU_MEM_LOCATION_TYPE_HOST};
     CUstream stream;
     CUdeviceptr device = device_bytes(sizeof host), managed;
     OK(cuMemAllocManaged(&managed, 65536, CU_MEM_ATTACH_GLOBAL));
@@ -76,7 +75,9 @@ static void test_staging_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allocation), cmocka_unit_test(test_transfer), cmocka_unit_test(test_staging_fails),
+        cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_staging_fails),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

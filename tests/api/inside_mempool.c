@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory pools when the driver's own memory runs out: each allocation is made to fail in turn. A call then fails with CUDA_ERROR_OUT_OF_MEMORY or
- * does without, leaves nothing behind, and works when called again. */
+/* Memory pools when the driver's own memory runs out: each allocation is made to fail in turn. A call then fails with
+ * CUDA_ERROR_OUT_OF_MEMORY or does without, leaves nothing behind, and works when called again. */
 #include "memory_support.h"
 
 #include "base/memory.h"
@@ -17,8 +17,8 @@ static void fail_no_more(void)
     left_over += mr_alloc_fail_mine(0);
 }
 
-/* Runs `call`, a function's name, with the first, second, ... allocation failing until it succeeds without any having failed. What it must undo is
- * in it. */
+/* Runs `call`, a function's name, with the first, second, ... allocation failing until it succeeds without any having
+ * failed. What it must undo is in it. */
 static void each_failure(CUresult (*call)(void *data), void *data)
 {
     CUresult status = CUDA_ERROR_UNKNOWN;
@@ -38,8 +38,9 @@ static void each_failure(CUresult (*call)(void *data), void *data)
 
 static CUmemPoolProps props(unsigned handles)
 {
-    return (CUmemPoolProps){ .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .handleTypes = (CUmemAllocationHandleType)handles,
-        .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 } };
+    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .handleTypes = (CUmemAllocationHandleType)handles,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
 }
 
 static CUresult make(void *data)
@@ -55,7 +56,7 @@ static CUresult live(void *data)
 {
     CUmemPoolProps wanted = props(*(unsigned *)data);
     CUmemoryPool pool;
-    CUdeviceptr addresses[6] = { 0 };
+    CUdeviceptr addresses[6] = {0};
     CUresult status = cuMemPoolCreate(&pool, &wanted);
     if (status != CUDA_SUCCESS)
         return status;
@@ -69,13 +70,18 @@ static CUresult live(void *data)
     return status;
 }
 
-struct set { CUmemoryPool pool, imported; CUstream a, b; int descriptor; };
+struct set {
+    CUmemoryPool pool, imported;
+    CUstream a, b;
+    int descriptor;
+};
 
-/* Work pending in one stream, memory that is freed behind it, and taken again there, elsewhere, and where an event leads. Every call may fail. */
+/* Work pending in one stream, memory that is freed behind it, and taken again there, elsewhere, and where an event
+ * leads. Every call may fail. */
 static CUresult pending(void *data)
 {
     struct set *set = data;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     CUdeviceptr first = 0, second = 0, third = 0;
     CUevent event = NULL;
     CUresult status = cuMemAllocFromPoolAsync(&first, 20 * MIB, set->pool, set->a);
@@ -115,7 +121,8 @@ static CUresult share(void *data)
     CUmemPoolPtrExportData exported;
     CUmemoryPool imported = NULL;
     CUdeviceptr address = 0, there = 0;
-    CUresult status = cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)set->descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    CUresult status = cuMemPoolImportFromShareableHandle(&imported, (void *)(intptr_t)set->descriptor,
+                                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
     if (status == CUDA_SUCCESS)
         status = cuMemAllocFromPoolAsync(&address, 5 * MIB, set->pool, NULL);
     if (status == CUDA_SUCCESS)
@@ -133,7 +140,7 @@ static CUresult share(void *data)
 
 static CUresult plain(void *data)
 {
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     struct set *set = data;
     CUdeviceptr address = 0;
     CUresult status = cuMemAlloc(&address, 1000);

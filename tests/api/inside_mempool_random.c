@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory pools under random load, against the one rule that matters: memory is never two allocations' at the same time, as the streams see it.
+/* Memory pools under random load, against the one rule that matters: memory is never two allocations' at the same time,
+ * as the streams see it.
  *
- * Each allocation is filled with a value of its own, and before it is freed, or on the way, the stream that has it looks whether all of it still
- * holds that value. Were it given out again while work that uses it is pending, the other one's fill would show. Streams are held up at random,
- * allocations move from stream to stream by events, several threads share a pool whose reuse attributes change all the time. The pool's own books
- * are checked meanwhile. */
+ * Each allocation is filled with a value of its own, and before it is freed, or on the way, the stream that has it
+ * looks whether all of it still holds that value. Were it given out again while work that uses it is pending, the other
+ * one's fill would show. Streams are held up at random, allocations move from stream to stream by events, several
+ * threads share a pool whose reuse attributes change all the time. The pool's own books are checked meanwhile. */
 #include "memory_support.h"
 
 #include <stdio.h>
@@ -16,7 +17,12 @@
 
 static _Atomic unsigned next_value = 1, wrong;
 
-struct piece { CUdeviceptr address; size_t words; unsigned value; unsigned stream; };
+struct piece {
+    CUdeviceptr address;
+    size_t words;
+    unsigned value;
+    unsigned stream;
+};
 
 struct player {
     pthread_t thread;
@@ -42,7 +48,8 @@ static void look(void *data)
     for (size_t i = 0; i < piece->words; i += 1 + i / 64)
         if (words[i] != piece->value) {
             if (!atomic_fetch_add(&wrong, 1))
-                fprintf(stderr, "word %zu of %zu at %#llx: %u, not %u\n", i, piece->words, (unsigned long long)piece->address, words[i], piece->value);
+                fprintf(stderr, "word %zu of %zu at %#llx: %u, not %u\n", i, piece->words,
+                        (unsigned long long)piece->address, words[i], piece->value);
             break;
         }
     free(piece);
@@ -50,7 +57,7 @@ static void look(void *data)
 
 static void nap(void *data)
 {
-    struct timespec time = { 0, (long)(uintptr_t)data };
+    struct timespec time = {0, (long)(uintptr_t)data};
     nanosleep(&time, NULL);
 }
 
@@ -105,7 +112,8 @@ static void give(struct player *p, unsigned which)
 static void change_reuse(struct player *p)
 {
     int on = (int)draw(p, 2);
-    WELL(cuMemPoolSetAttribute(p->pool, (CUmemPool_attribute)(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES + draw(p, 3)), &on));
+    WELL(cuMemPoolSetAttribute(
+        p->pool, (CUmemPool_attribute)(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES + draw(p, 3)), &on));
 }
 
 static void step(struct player *p)
@@ -143,7 +151,7 @@ static void *play(void *data)
     for (unsigned i = 0; i < STREAMS; i++)
         WELL(cuStreamCreate(&p->streams[i], i % 2 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
     /* Some play with the default streams as well. */
-    CUstream own[2] = { p->streams[2], p->streams[3] };
+    CUstream own[2] = {p->streams[2], p->streams[3]};
     if (p->seed % 3)
         p->streams[3] = CU_STREAM_PER_THREAD;
     if (p->seed % 2)
@@ -163,13 +171,16 @@ static void run(unsigned threads, unsigned steps, unsigned seed, size_t most, bo
 {
     struct player players[16];
     struct mr_mempool_statistics after;
-    CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, .maxSize = most,
-        .handleTypes = shareable ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE };
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                            .maxSize = most,
+                            .handleTypes =
+                                shareable ? CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR : CU_MEM_HANDLE_TYPE_NONE};
     CUmemoryPool pool;
     cuuint64_t used = 1;
     OK(cuMemPoolCreate(&pool, &props));
     for (unsigned i = 0; i < threads; i++) {
-        players[i] = (struct player){ .pool = pool, .seed = seed * 31 + i, .steps = steps, .large = most != 0 };
+        players[i] = (struct player){.pool = pool, .seed = seed * 31 + i, .steps = steps, .large = most != 0};
         assert_int_equal(pthread_create(&players[i].thread, NULL, play, &players[i]), 0);
     }
     for (unsigned i = 0; i < threads; i++)
@@ -238,11 +249,8 @@ static void test_accounts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_thread),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_small_pool),
-        cmocka_unit_test(test_shareable),
-        cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_one_thread), cmocka_unit_test(test_threads),  cmocka_unit_test(test_small_pool),
+        cmocka_unit_test(test_shareable),  cmocka_unit_test(test_accounts),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

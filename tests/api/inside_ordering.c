@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Setters of nodes, and the calls around streams that the other inside_ tests leave out, when the driver's own memory runs out: each allocation of each call is made to fail in
- * turn. The call then says CUDA_ERROR_OUT_OF_MEMORY or does without, has changed nothing, and works when it is called again; nothing is left over in the end. */
+/* Setters of nodes, and the calls around streams that the other inside_ tests leave out, when the driver's own memory
+ * runs out: each allocation of each call is made to fail in turn. The call then says CUDA_ERROR_OUT_OF_MEMORY or does
+ * without, has changed nothing, and works when it is called again; nothing is left over in the end. */
 #include "graph_support.h"
 
 #include "each_failure.h"
@@ -18,27 +19,32 @@ static void CUDA_CB do_nothing(void *data)
 
 static CUDA_MEMSET_NODE_PARAMS fill_with(unsigned value)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){ .dst = words, .elementSize = 4, .width = 4, .height = 1, .value = value };
+    return (CUDA_MEMSET_NODE_PARAMS){.dst = words, .elementSize = 4, .width = 4, .height = 1, .value = value};
 }
 
 static CUstreamBatchMemOpParams write_of(unsigned value)
 {
-    return (CUstreamBatchMemOpParams){ .writeValue = { .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = words + 64, .value = value } };
+    return (CUstreamBatchMemOpParams){
+        .writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = words + 64, .value = value}};
 }
 
-struct zoo { CUgraph graph; CUgraphNode kernel, twin, fill, host, record, wait, batch; CUevent event, other; };
+struct zoo {
+    CUgraph graph;
+    CUgraphNode kernel, twin, fill, host, record, wait, batch;
+    CUevent event, other;
+};
 
 static struct zoo make_zoo(void)
 {
-    struct zoo zoo = { .graph = new_graph() };
+    struct zoo zoo = {.graph = new_graph()};
     unsigned value = 1;
     CUdeviceptr at = words + 128;
-    void *params[] = { &at, &value };
+    void *params[] = {&at, &value};
     CUDA_KERNEL_NODE_PARAMS kernel = one_thread(store, params);
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(1);
-    CUDA_HOST_NODE_PARAMS host = { do_nothing, NULL };
+    CUDA_HOST_NODE_PARAMS host = {do_nothing, NULL};
     CUstreamBatchMemOpParams op = write_of(1);
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { context, 1, &op, 0 };
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 1, &op, 0};
     OK(cuEventCreate(&zoo.event, 0));
     OK(cuEventCreate(&zoo.other, 0));
     OK(cuGraphAddKernelNode(&zoo.kernel, zoo.graph, NULL, 0, &kernel));
@@ -78,15 +84,22 @@ static void set_nodes(void)
 {
     struct zoo zoo = make_zoo();
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(2);
-    CUDA_HOST_NODE_PARAMS host = { do_nothing, &zoo };
-    CUstreamBatchMemOpParams ops[3] = { write_of(5), write_of(6), write_of(7) };
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { context, 3, ops, 0 };
+    CUDA_HOST_NODE_PARAMS host = {do_nothing, &zoo};
+    CUstreamBatchMemOpParams ops[3] = {write_of(5), write_of(6), write_of(7)};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 3, ops, 0};
     unsigned value = 9;
     CUdeviceptr at = words + 132;
-    void *params[] = { &at, &value };
-    CUgraphNodeParams any = { .type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = { .func = store, .gridDimX = 2, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
-        .blockDimY = 1, .blockDimZ = 1, .kernelParams = params } };
-    CUkernelNodeAttrValue priority = { .priority = -1 };
+    void *params[] = {&at, &value};
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                             .kernel = {.func = store,
+                                        .gridDimX = 2,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = params}};
+    CUkernelNodeAttrValue priority = {.priority = -1};
     CUevent found = NULL;
     EACH_FAILURE(cuGraphMemsetNodeSetParams(zoo.fill, &fill), (void)0);
     expect_fill(zoo.fill, 2);
@@ -129,15 +142,22 @@ static void set_in_execs(void)
 {
     struct zoo zoo = make_zoo();
     CUDA_MEMSET_NODE_PARAMS fill = fill_with(2);
-    CUDA_HOST_NODE_PARAMS host = { do_nothing, &zoo };
+    CUDA_HOST_NODE_PARAMS host = {do_nothing, &zoo};
     CUstreamBatchMemOpParams op = write_of(7);
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { context, 1, &op, 0 };
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 1, &op, 0};
     unsigned value = 9;
     CUdeviceptr at = words + 132;
-    void *params[] = { &at, &value };
-    CUgraphNodeParams any = { .type = CU_GRAPH_NODE_TYPE_KERNEL, .kernel = { .func = store, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
-        .blockDimY = 1, .blockDimZ = 1, .kernelParams = params } };
-    CUDA_GRAPH_INSTANTIATE_PARAMS with = { .flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, .hUploadStream = stream };
+    void *params[] = {&at, &value};
+    CUgraphNodeParams any = {.type = CU_GRAPH_NODE_TYPE_KERNEL,
+                             .kernel = {.func = store,
+                                        .gridDimX = 1,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = params}};
+    CUDA_GRAPH_INSTANTIATE_PARAMS with = {.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD, .hUploadStream = stream};
     CUgraphExec exec;
     EACH_FAILURE(cuGraphInstantiateWithParams(&exec, zoo.graph, &with), OK(cuGraphExecDestroy(exec)));
     EACH_FAILURE(cuGraphUpload(exec, stream), (void)0);
@@ -164,14 +184,21 @@ static void fill_stream(bool held)
     static char host[4096];
     unsigned value = 3;
     CUdeviceptr managed, at = words + 512;
-    void *params[] = { &at, &value };
-    CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .hStream = stream };
-    CUDA_MEMCPY2D plane = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = words, .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = words + 1024, .dstPitch = 64, .WidthInBytes = 32, .Height = 4 };
+    void *params[] = {&at, &value};
+    CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1, .hStream = stream};
+    CUDA_MEMCPY2D plane = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = words,
+                           .srcPitch = 64,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = words + 1024,
+                           .dstPitch = 64,
+                           .WidthInBytes = 32,
+                           .Height = 4};
     CUDA_MEMCPY3D box = linear_copy(words + 2048, words, 64);
-    CUdeviceptr to[2] = { words + 3072, words + 3200 }, from[2] = { words, words + 64 };
-    size_t sizes[2] = { 64, 32 }, first = 0;
-    CUmemcpyAttributes attributes = { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM };
+    CUdeviceptr to[2] = {words + 3072, words + 3200}, from[2] = {words, words + 64};
+    size_t sizes[2] = {64, 32}, first = 0;
+    CUmemcpyAttributes attributes = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     CUevent event;
     OK(cuEventCreate(&event, 0));
     OK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
@@ -195,7 +222,8 @@ static void fill_stream(bool held)
     EACH_FAILURE(cuCtxRecordEvent(context, event), (void)0);
     EACH_FAILURE(cuCtxWaitEvent(context, event), (void)0);
     if (held)
-        __atomic_store_n((unsigned *)(words + 4000), 1, __ATOMIC_RELEASE);   /* by hand: every stream of the context waits */
+        __atomic_store_n((unsigned *)(words + 4000), 1,
+                         __ATOMIC_RELEASE);   /* by hand: every stream of the context waits */
     OK(cuCtxSynchronize());
     assert_int_equal(word_at(512), 3);
     assert_int_equal(word_at(3600), 5);
@@ -237,8 +265,10 @@ static void capture_into_graphs(void)
 static void set_access(void)
 {
     const size_t size = (size_t)2 << 20;
-    CUmemAllocationProp properties = { .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE } };
-    CUmemAccessDesc access = { .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE }, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     CUmemGenericAllocationHandle memory;
     CUdeviceptr at;
     OK(cuMemCreate(&memory, size, &properties, 0));
@@ -285,6 +315,6 @@ static void test_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(test_all) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(test_all)};
     return cmocka_run_group_tests_name("ordering with short memory", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory operations on streams when the driver's own memory runs out: the call says so, nothing was queued, nothing leaks. */
+/* Memory operations on streams when the driver's own memory runs out: the call says so, nothing was queued, nothing
+ * leaks. */
 #include "stream_support.h"
 
 #include <string.h>
@@ -34,7 +35,8 @@ static void test_each_allocation(void **state)
             failed = status != CUDA_SUCCESS;
             if (failed) {
                 assert_int_equal(status, CUDA_ERROR_OUT_OF_MEMORY);
-                assert_true(live_once_settled(live + 1) <= live + 1); /* a pool may keep a batch of records that it got */
+                assert_true(live_once_settled(live + 1) <=
+                            live + 1); /* a pool may keep a batch of records that it got */
             } else {
                 expected++;
             }
@@ -54,6 +56,6 @@ static void test_each_allocation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_allocation) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_allocation)};
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

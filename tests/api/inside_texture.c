@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel reads textures in visits (base/visit.h): a fault in the middle of one must not leave it open, or no record would ever be used again. */
+/* A kernel reads textures in visits (base/visit.h): a fault in the middle of one must not leave it open, or no record
+ * would ever be used again. */
 #include "array_support.h"
 
 #include "base/visit.h"
@@ -33,17 +34,22 @@ static void no_texture(void **state)
 static void another_geometry(void **state)
 {
     (void)state;
-    read_and_fail(make_texture(make_array(4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0),
-        CUDA_ERROR_LAUNCH_FAILED);
+    read_and_fail(make_texture(make_array(4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP,
+                               CU_TR_FILTER_MODE_POINT, 0),
+                  CUDA_ERROR_LAUNCH_FAILED);
 }
 
 /* The memory behind the texture has gone: a signal, in the middle of reading. */
 static void memory_that_is_gone(void **state)
 {
     const size_t pitch = 4096, height = 16384;
-    CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_PITCH2D, .res.pitch2D = { .format = CU_AD_FORMAT_FLOAT, .numChannels = 1,
-        .width = pitch / 4, .height = height, .pitchInBytes = pitch } };
-    const CUDA_TEXTURE_DESC desc = { .filterMode = CU_TR_FILTER_MODE_POINT };
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_PITCH2D,
+                                   .res.pitch2D = {.format = CU_AD_FORMAT_FLOAT,
+                                                   .numChannels = 1,
+                                                   .width = pitch / 4,
+                                                   .height = height,
+                                                   .pitchInBytes = pitch}};
+    const CUDA_TEXTURE_DESC desc = {.filterMode = CU_TR_FILTER_MODE_POINT};
     CUtexObject texture;
     (void)state;
     OK(cuMemAlloc(&resource.res.pitch2D.devPtr, pitch * height));
@@ -54,7 +60,7 @@ static void memory_that_is_gone(void **state)
 
 static void a_good_one(void **state)
 {
-    const float values[2] = { 3, 4 }, at = 1.5f;
+    const float values[2] = {3, 4}, at = 1.5f;
     float found = 0;
     (void)state;
     CUarray array = make_array(2, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -69,7 +75,7 @@ static void a_good_one(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(a_good_one), TEST_IN_CONTEXT(no_texture), TEST_IN_CONTEXT(another_geometry),
-        TEST_IN_CONTEXT(memory_that_is_gone) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(a_good_one), TEST_IN_CONTEXT(no_texture),
+                                       TEST_IN_CONTEXT(another_geometry), TEST_IN_CONTEXT(memory_that_is_gone)};
     return cmocka_run_group_tests_name("visits of kernels that read textures", tests, NULL, NULL);
 }

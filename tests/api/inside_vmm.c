@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual memory management, prefetches and events of whole contexts when the driver's own memory runs out: each allocation is made to fail in turn. The
- * call then fails with CUDA_ERROR_OUT_OF_MEMORY, leaves nothing behind, and works when called again. */
+/* Virtual memory management, prefetches and events of whole contexts when the driver's own memory runs out: each
+ * allocation is made to fail in turn. The call then fails with CUDA_ERROR_OUT_OF_MEMORY, leaves nothing behind, and
+ * works when called again. */
 #include "vmm_support.h"
 
 #include <unistd.h>
@@ -26,9 +27,11 @@ static void test_memory_and_addresses(void **state)
     EACH_FAILURE_UNDONE(cuMemMap(address, UNIT, 0, handle, 0), OK(cuMemUnmap(address, UNIT)));
     OK(cuMemMap(address, UNIT, 0, handle, 0));
     EACH_FAILURE(access_set(address, UNIT, on_device, CU_MEM_ACCESS_FLAGS_PROT_READWRITE), (void)0);
-    EACH_FAILURE_UNDONE(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), close(descriptor));
+    EACH_FAILURE_UNDONE(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                        close(descriptor));
     OK(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
-    EACH_FAILURE_UNDONE(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+    EACH_FAILURE_UNDONE(
+        cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
         OK(cuMemRelease(other)));
     OK(cuMemRelease(handle));
     EACH_FAILURE_UNDONE(cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)address), OK(cuMemRelease(handle)));
@@ -43,8 +46,8 @@ static void test_memory_and_addresses(void **state)
 static void test_batches(void **state)
 {
     CUdeviceptr ranges[3];
-    size_t sizes[3] = { 65536, 65536, 65536 }, starts[2] = { 0, 1 };
-    CUmemLocation places[2] = { on_device, on_host };
+    size_t sizes[3] = {65536, 65536, 65536}, starts[2] = {0, 1};
+    CUmemLocation places[2] = {on_device, on_host};
     CUstream stream;
     (void)state;
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -85,6 +88,7 @@ static void test_whole_contexts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_memory_and_addresses), cmocka_unit_test(test_batches), cmocka_unit_test(test_whole_contexts) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory_and_addresses), cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_whole_contexts)};
     return cmocka_run_group_tests_name("virtual memory without memory", tests, support_begin, support_end);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A second process for the tests of handles: this program, started again in a role. A role is a function that gets one end of a socket; the test has the
- * other. Whoever finds something wrong in a role ends the process with a number that tells where (ROLE_NEED). */
+/* A second process for the tests of handles: this program, started again in a role. A role is a function that gets one
+ * end of a socket; the test has the other. Whoever finds something wrong in a role ends the process with a number that
+ * tells where (ROLE_NEED). */
 #ifndef TESTS_API_IPC_SUPPORT_H
 #define TESTS_API_IPC_SUPPORT_H
 
@@ -16,10 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct role { const char *name; void (*run)(int socket); };
+struct role {
+    const char *name;
+    void (*run)(int socket);
+};
 static const struct role roles[];   /* the test's own; ends with an empty one */
 
-struct helper { pid_t pid; int socket; };
+struct helper {
+    pid_t pid;
+    int socket;
+};
 
 #define ROLE_NEED(condition) ((condition) ? (void)0 : role_fail(__LINE__, #condition))
 
@@ -62,7 +69,7 @@ static inline bool take_turn(int socket)
 static struct helper helper_start(const char *role)
 {
     int ends[2];
-    struct helper helper = { 0, -1 };
+    struct helper helper = {0, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return helper;
     helper.pid = fork();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of memory, copies and fills share: a context for the whole program, a gate that holds a stream up, byte patterns. */
+/* What the tests of memory, copies and fills share: a context for the whole program, a gate that holds a stream up,
+ * byte patterns. */
 #ifndef TESTS_API_MEMORY_SUPPORT_H
 #define TESTS_API_MEMORY_SUPPORT_H
 
@@ -41,12 +42,14 @@ static int support_end(void **state)
 }
 
 /* A host function that holds its stream until the gate opens. */
-struct gate { _Atomic int open; };
+struct gate {
+    _Atomic int open;
+};
 
 static inline void gate_wait(void *data)
 {
     struct gate *gate = data;
-    struct timespec nap = { 0, 100000 };
+    struct timespec nap = {0, 100000};
     while (!atomic_load(&gate->open))
         nanosleep(&nap, NULL);
 }

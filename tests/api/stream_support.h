@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of events and streams share: a context for the whole program, and a gate that holds a stream up until it is opened.
- * They use the public interface only. */
+/* What the tests of events and streams share: a context for the whole program, and a gate that holds a stream up until
+ * it is opened. They use the public interface only. */
 #ifndef TESTS_API_STREAM_SUPPORT_H
 #define TESTS_API_STREAM_SUPPORT_H
 
@@ -30,7 +30,9 @@ __attribute__((unused)) static int support_begin(void **state)
     CUdevice device;
     (void)state;
     return cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
-                   cuCtxCreate_v2(&the_context, 0, device) == CUDA_SUCCESS ? 0 : -1;
+                   cuCtxCreate_v2(&the_context, 0, device) == CUDA_SUCCESS
+               ? 0
+               : -1;
 }
 
 __attribute__((unused)) static int support_end(void **state)
@@ -72,7 +74,9 @@ __attribute__((unused)) static CUevent new_event(unsigned flags)
     return event;
 }
 
-struct gate { _Atomic int open; };
+struct gate {
+    _Atomic int open;
+};
 
 __attribute__((unused)) static void CUDA_CB gate_wait(void *data)
 {

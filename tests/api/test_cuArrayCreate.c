@@ -27,32 +27,44 @@ static CUresult attempt(CUDA_ARRAY3D_DESCRIPTOR desc)
 static void shapes(void **state)
 {
     (void)state;
-    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){ 5, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0 }));
-    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){ 5, 4, 0, CU_AD_FORMAT_HALF, 2, CUDA_ARRAY3D_TEXTURE_GATHER }));
-    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){ 5, 4, 3, CU_AD_FORMAT_SIGNED_INT8, 4, CUDA_ARRAY3D_SURFACE_LDST }));
-    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){ 5, 0, 3, CU_AD_FORMAT_UNSIGNED_INT16, 1, CUDA_ARRAY3D_LAYERED }));
-    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){ 4, 4, 12, CU_AD_FORMAT_SNORM_INT8X2, 2, CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP }));
+    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){5, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0}));
+    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){5, 4, 0, CU_AD_FORMAT_HALF, 2, CUDA_ARRAY3D_TEXTURE_GATHER}));
+    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){5, 4, 3, CU_AD_FORMAT_SIGNED_INT8, 4, CUDA_ARRAY3D_SURFACE_LDST}));
+    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){5, 0, 3, CU_AD_FORMAT_UNSIGNED_INT16, 1, CUDA_ARRAY3D_LAYERED}));
+    OK(attempt((CUDA_ARRAY3D_DESCRIPTOR){4, 4, 12, CU_AD_FORMAT_SNORM_INT8X2, 2,
+                                         CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP}));
 }
 
 static void bad_shapes(void **state)
 {
-    static const CUDA_ARRAY3D_DESCRIPTOR bad[] = {
-        { 0, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0 }, { 0, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0 }, { 4, 0, 4, CU_AD_FORMAT_FLOAT, 1, 0 },
-        { 4, 4, 0, CU_AD_FORMAT_FLOAT, 3, 0 }, { 4, 4, 0, CU_AD_FORMAT_FLOAT, 0, 0 }, { 4, 4, 0, (CUarray_format)5, 1, 0 },
-        { 4, 4, 0, CU_AD_FORMAT_UNORM_INT8X4, 2, 0 }, { 4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0x400 }, { 4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED },
-        { 4, 5, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP }, { 4, 4, 7, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP },
-        { 4, 4, 4, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_TEXTURE_GATHER }, { SIZE_MAX, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0 },
-        { SIZE_MAX, SIZE_MAX, SIZE_MAX, CU_AD_FORMAT_FLOAT, 4, 0 }, { 131073, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0 },
-        { 4, 4, 2049, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED }, { 32769, 0, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST } };
-    static const CUDA_ARRAY3D_DESCRIPTOR refused[] = { { 4, 4, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0 }, { 4, 4, 0, CU_AD_FORMAT_NV12, 1, 0 },
-        { 4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE }, { 4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING } };
+    static const CUDA_ARRAY3D_DESCRIPTOR bad[] = {{0, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0},
+                                                  {0, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0},
+                                                  {4, 0, 4, CU_AD_FORMAT_FLOAT, 1, 0},
+                                                  {4, 4, 0, CU_AD_FORMAT_FLOAT, 3, 0},
+                                                  {4, 4, 0, CU_AD_FORMAT_FLOAT, 0, 0},
+                                                  {4, 4, 0, (CUarray_format)5, 1, 0},
+                                                  {4, 4, 0, CU_AD_FORMAT_UNORM_INT8X4, 2, 0},
+                                                  {4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0x400},
+                                                  {4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED},
+                                                  {4, 5, 6, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP},
+                                                  {4, 4, 7, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_CUBEMAP},
+                                                  {4, 4, 4, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_TEXTURE_GATHER},
+                                                  {SIZE_MAX, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0},
+                                                  {SIZE_MAX, SIZE_MAX, SIZE_MAX, CU_AD_FORMAT_FLOAT, 4, 0},
+                                                  {131073, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0},
+                                                  {4, 4, 2049, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_LAYERED},
+                                                  {32769, 0, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST}};
+    static const CUDA_ARRAY3D_DESCRIPTOR refused[] = {{4, 4, 0, CU_AD_FORMAT_BC1_UNORM, 4, 0},
+                                                      {4, 4, 0, CU_AD_FORMAT_NV12, 1, 0},
+                                                      {4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SPARSE},
+                                                      {4, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_DEFERRED_MAPPING}};
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         FAILS(attempt(bad[i]), CUDA_ERROR_INVALID_VALUE);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         FAILS(attempt(refused[i]), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuArray3DCreate_v2(NULL, &bad[0]), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuArrayCreate_v2(&(CUarray){ NULL }, NULL), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuArrayCreate_v2(&(CUarray){NULL}, NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
 static void descriptors(void **state)
@@ -64,8 +76,8 @@ static void descriptors(void **state)
     CUDA_ARRAY_DESCRIPTOR_v1 old_flat;
     (void)state;
     OK(cuArray3DGetDescriptor_v2(&wide, array));
-    assert_true(wide.Width == 7 && wide.Height == 6 && wide.Depth == 5 && wide.Format == CU_AD_FORMAT_SIGNED_INT16 && wide.NumChannels == 4 &&
-                wide.Flags == CUDA_ARRAY3D_SURFACE_LDST);
+    assert_true(wide.Width == 7 && wide.Height == 6 && wide.Depth == 5 && wide.Format == CU_AD_FORMAT_SIGNED_INT16 &&
+                wide.NumChannels == 4 && wide.Flags == CUDA_ARRAY3D_SURFACE_LDST);
     OK(cuArrayGetDescriptor_v2(&flat, array));
     assert_true(flat.Width == 7 && flat.Height == 6 && flat.NumChannels == 4);
     OK(cuArray3DGetDescriptor(&old, array));
@@ -84,12 +96,13 @@ CUresult old_create(CUcontext *context, unsigned flags, CUdevice device) __asm__
 
 static void old_forms(void **state)
 {
-    const CUDA_ARRAY_DESCRIPTOR_v1 flat = { 4, 3, CU_AD_FORMAT_FLOAT, 2 };
-    const CUDA_ARRAY3D_DESCRIPTOR_v1 deep = { 4, 3, 2, CU_AD_FORMAT_FLOAT, 2, 0 };
+    const CUDA_ARRAY_DESCRIPTOR_v1 flat = {4, 3, CU_AD_FORMAT_FLOAT, 2};
+    const CUDA_ARRAY3D_DESCRIPTOR_v1 deep = {4, 3, 2, CU_AD_FORMAT_FLOAT, 2, 0};
     CUcontext old;
     CUarray array;
     (void)state;
-    FAILS(cuArrayCreate(&array, &flat), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    FAILS(cuArrayCreate(&array, &flat),
+          CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
     OK(old_create(&old, 0, 0));
     OK(cuArrayCreate(&array, &flat));
     OK(cuArrayDestroy(array));
@@ -100,7 +113,7 @@ static void old_forms(void **state)
 
 static void mipmaps(void **state)
 {
-    const CUDA_ARRAY3D_DESCRIPTOR desc = { 12, 5, 0, CU_AD_FORMAT_FLOAT, 2, 0 };
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {12, 5, 0, CU_AD_FORMAT_FLOAT, 2, 0};
     CUDA_ARRAY3D_DESCRIPTOR found;
     CUmipmappedArray mipmap;
     CUarray level, again;
@@ -170,7 +183,7 @@ static void contexts(void **state)
 
 static void no_context(void **state)
 {
-    const CUDA_ARRAY3D_DESCRIPTOR desc = { 4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0 };
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {4, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0};
     CUarray array;
     (void)state;
     OK(cuInit(0));
@@ -181,8 +194,14 @@ static void no_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(no_context), TEST_IN_CONTEXT(shapes), TEST_IN_CONTEXT(bad_shapes), TEST_IN_CONTEXT(descriptors),
-        TEST_IN_CONTEXT(old_forms), TEST_IN_CONTEXT(mipmaps), TEST_IN_CONTEXT(questions_that_have_no_answer), TEST_IN_CONTEXT(memory_is_counted),
-        TEST_IN_CONTEXT(contexts) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_context),
+                                       TEST_IN_CONTEXT(shapes),
+                                       TEST_IN_CONTEXT(bad_shapes),
+                                       TEST_IN_CONTEXT(descriptors),
+                                       TEST_IN_CONTEXT(old_forms),
+                                       TEST_IN_CONTEXT(mipmaps),
+                                       TEST_IN_CONTEXT(questions_that_have_no_answer),
+                                       TEST_IN_CONTEXT(memory_is_counted),
+                                       TEST_IN_CONTEXT(contexts)};
     return cmocka_run_group_tests_name("arrays", tests, NULL, NULL);
 }

@@ -29,17 +29,27 @@ static CUcontext make(void)
 static void every_version_creates(void **state)
 {
     CUcontext context = NULL;
-    CUctxCreateParams none = { 0 };
+    CUctxCreateParams none = {0};
     (void)state;
     for (int i = 0; i < 5; i++) {
         switch (i) {
-        case 0: OK(cuCtxCreate(&context, 0, 0)); break;
-        case 1: OK(cuCtxCreate_v2(&context, CU_CTX_SCHED_SPIN, 0)); break;
-        case 2: OK(cuCtxCreate_v3(&context, NULL, 0, CU_CTX_MAP_HOST, 0)); break;
-        case 3: OK(cuCtxCreate_v4(&context, NULL, CU_CTX_SCHED_YIELD, 0)); break;
-        default: OK(cuCtxCreate_v4(&context, &none, 0, 0)); break;
+        case 0:
+            OK(cuCtxCreate(&context, 0, 0));
+            break;
+        case 1:
+            OK(cuCtxCreate_v2(&context, CU_CTX_SCHED_SPIN, 0));
+            break;
+        case 2:
+            OK(cuCtxCreate_v3(&context, NULL, 0, CU_CTX_MAP_HOST, 0));
+            break;
+        case 3:
+            OK(cuCtxCreate_v4(&context, NULL, CU_CTX_SCHED_YIELD, 0));
+            break;
+        default:
+            OK(cuCtxCreate_v4(&context, &none, 0, 0));
+            break;
         }
-        static const unsigned expected[] = { 0, CU_CTX_SCHED_SPIN, CU_CTX_MAP_HOST, CU_CTX_SCHED_YIELD, 0 };
+        static const unsigned expected[] = {0, CU_CTX_SCHED_SPIN, CU_CTX_MAP_HOST, CU_CTX_SCHED_YIELD, 0};
         unsigned flags = 99, version = 0;
         OK(cuCtxGetFlags(&flags));
         assert_int_equal(flags, expected[i]);
@@ -53,9 +63,9 @@ static void every_version_creates(void **state)
 static void wrong_arguments_create_nothing(void **state)
 {
     CUcontext context = NULL;
-    CUexecAffinityParam affinity = { .type = CU_EXEC_AFFINITY_TYPE_SM_COUNT, .param.smCount.val = 1 };
-    CUctxCigParam graphics = { 0 };
-    CUctxCreateParams one = { .execAffinityParams = &affinity, .numExecAffinityParams = 1 }, both = one, only = { 0 };
+    CUexecAffinityParam affinity = {.type = CU_EXEC_AFFINITY_TYPE_SM_COUNT, .param.smCount.val = 1};
+    CUctxCigParam graphics = {0};
+    CUctxCreateParams one = {.execAffinityParams = &affinity, .numExecAffinityParams = 1}, both = one, only = {0};
     (void)state;
     both.cigParams = only.cigParams = &graphics;
     FAILS(cuCtxCreate_v4(NULL, NULL, 0, 0), CUDA_ERROR_INVALID_VALUE);

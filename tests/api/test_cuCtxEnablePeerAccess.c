@@ -54,7 +54,7 @@ static void test_access(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_questions), cmocka_unit_test(test_access) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_questions), cmocka_unit_test(test_access)};
     setenv("MILLRACE_DEVICES", "2", 1);
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

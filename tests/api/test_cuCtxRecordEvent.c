@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuCtxRecordEvent, cuCtxWaitEvent: an event that stands for a whole context's work, and one that holds a whole context up. */
+/* cuCtxRecordEvent, cuCtxWaitEvent: an event that stands for a whole context's work, and one that holds a whole context
+ * up. */
 #include "memory_support.h"
 
 static CUstream stream_new(unsigned flags)
@@ -136,7 +137,8 @@ static void test_bad(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_records_all_streams), cmocka_unit_test(test_later_work_is_free),
-        cmocka_unit_test(test_idle_context), cmocka_unit_test(test_holds_all_streams), cmocka_unit_test(test_bad) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_records_all_streams),
+                                       cmocka_unit_test(test_later_work_is_free), cmocka_unit_test(test_idle_context),
+                                       cmocka_unit_test(test_holds_all_streams), cmocka_unit_test(test_bad)};
     return cmocka_run_group_tests_name("cuCtxRecordEvent", tests, support_begin, support_end);
 }

@@ -35,16 +35,17 @@ static void values_are_kept(void **state)
 /* As on hardware: fixed by the launch of a kernel that may print, whether it does or not, and not by loading one. */
 static void a_launch_fixes_the_printf_buffer(void **state)
 {
-    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-                               ".func says() { { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], 0; st.param.b64 [b], 0;\n"
-                               "call.uni (r), vprintf, (a, b); } ret; }\n"
-                               ".visible .entry silent() { ret; }\n"
-                               ".visible .entry prints(.param .u32 n) { .reg .u32 m; .reg .pred p; ld.param.u32 m, [n]; setp.eq.u32 p, m, 0;\n"
-                               "@p ret; call.uni says; ret; }\n";
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+        ".func says() { { .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], 0; st.param.b64 [b], 0;\n"
+        "call.uni (r), vprintf, (a, b); } ret; }\n"
+        ".visible .entry silent() { ret; }\n"
+        ".visible .entry prints(.param .u32 n) { .reg .u32 m; .reg .pred p; ld.param.u32 m, [n]; setp.eq.u32 p, m, 0;\n"
+        "@p ret; call.uni says; ret; }\n";
     CUmodule module;
     CUfunction silent, prints;
     unsigned none = 0;
-    void *params[] = { &none };
+    void *params[] = {&none};
     (void)state;
     OK(cuModuleLoadData(&module, text));
     OK(cuModuleGetFunction(&silent, module, "silent"));
@@ -109,8 +110,9 @@ static void priorities(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(defaults),    TEST_IN_CONTEXT(values_are_kept), TEST_IN_CONTEXT(wrong_values),
-        TEST_IN_CONTEXT(preferences), TEST_IN_CONTEXT(priorities), TEST_IN_CONTEXT(a_launch_fixes_the_printf_buffer),
+        TEST_IN_CONTEXT(defaults),     TEST_IN_CONTEXT(values_are_kept),
+        TEST_IN_CONTEXT(wrong_values), TEST_IN_CONTEXT(preferences),
+        TEST_IN_CONTEXT(priorities),   TEST_IN_CONTEXT(a_launch_fixes_the_printf_buffer),
     };
     return cmocka_run_group_tests_name("cuCtxSetLimit", tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void identifiers(void **state)
     FAILS(cuDeviceGetPCIBusId(text, 4, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuDeviceGetPCIBusId(NULL, 16, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuDeviceGetPCIBusId(text, 16, 9), CUDA_ERROR_INVALID_DEVICE);
-    static const char *const wrong[] = { "", "nonsense", "0000:", "0000:01:00.0x", ":::" };
+    static const char *const wrong[] = {"", "nonsense", "0000:", "0000:01:00.0x", ":::"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         FAILS(cuDeviceGetByPCIBusId(&device, wrong[i]), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuDeviceGetByPCIBusId(&device, "ffff:ff:1f.7"), CUDA_ERROR_INVALID_DEVICE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuDeviceGraphMemTrim and cuDeviceGetGraphMemAttribute: what graphs' memory counts for, and when a trim gives it back. */
+/* cuDeviceGraphMemTrim and cuDeviceGetGraphMemAttribute: what graphs' memory counts for, and when a trim gives it back.
+ */
 #include "graph_support.h"
 
 #define MIB ((size_t)1 << 20)
@@ -23,7 +24,7 @@ static CUgraphExec user(void)
     CUgraphNode node[3];
     CUgraphExec exec = NULL;
     CUDA_MEM_ALLOC_NODE_PARAMS params = device_alloc(32 * MIB);
-    CUDA_HOST_NODE_PARAMS call = { .fn = nothing };
+    CUDA_HOST_NODE_PARAMS call = {.fn = nothing};
     OK(cuGraphAddMemAllocNode(&node[0], graph, NULL, 0, &params));
     OK(cuGraphAddHostNode(&node[1], graph, &node[0], 1, &call));
     OK(cuGraphAddMemFreeNode(&node[2], graph, &node[1], 1, params.dptr));
@@ -93,8 +94,8 @@ static CUgraph left_behind(CUdeviceptr *address)
     return graph;
 }
 
-/* A graph that outlives its context is not in the way of one whose memory has the same address, whichever of them goes first. Nothing promises that an address
- * comes again, but with nothing else allocated one does, soon. */
+/* A graph that outlives its context is not in the way of one whose memory has the same address, whichever of them goes
+ * first. Nothing promises that an address comes again, but with nothing else allocated one does, soon. */
 static void test_addresses_of_a_context_that_is_gone(void **state)
 {
     enum { MOST = 100 };
@@ -129,7 +130,8 @@ static void test_bad(void **state)
     cuuint64_t bytes = 0;
     (void)state;
     FAILS(cuDeviceGraphMemTrim(1000), CUDA_ERROR_INVALID_DEVICE);
-    FAILS(cuDeviceGetGraphMemAttribute(1000, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuDeviceGetGraphMemAttribute(1000, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &bytes),
+          CUDA_ERROR_INVALID_DEVICE);
     FAILS(cuDeviceGetGraphMemAttribute(0, (CUgraphMem_attribute)99, &bytes), CUDA_ERROR_INVALID_VALUE);
 }
 

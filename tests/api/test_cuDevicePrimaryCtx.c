@@ -120,8 +120,8 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_count_decides),        cmocka_unit_test(devices_have_their_own),
-        cmocka_unit_test(flags_go_to_the_context),  cmocka_unit_test(reset_ends_what_is_in_it),
+        cmocka_unit_test(the_count_decides),       cmocka_unit_test(devices_have_their_own),
+        cmocka_unit_test(flags_go_to_the_context), cmocka_unit_test(reset_ends_what_is_in_it),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("cuDevicePrimaryCtx", tests, set_up, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuEventDestroy: twice, of something else, while pending, from another context, after the context; both ABI versions. */
+/* cuEventDestroy: twice, of something else, while pending, from another context, after the context; both ABI versions.
+ */
 #include "stream_support.h"
 
 #undef cuEventDestroy
@@ -32,7 +33,7 @@ static void test_pending(void **state)
 {
     (void)state;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     CUevent event = new_event(0);
     gate_put(&gate, stream);
     OK(cuEventRecord(event, stream));

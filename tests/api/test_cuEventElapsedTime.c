@@ -6,7 +6,7 @@
 CUresult CUDAAPI cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd);
 
 typedef CUresult CUDAAPI elapsed_function(float *pMilliseconds, CUevent hStart, CUevent hEnd);
-static elapsed_function *const versions[] = { cuEventElapsedTime, cuEventElapsedTime_v2 };
+static elapsed_function *const versions[] = {cuEventElapsedTime, cuEventElapsedTime_v2};
 
 static void CUDA_CB take_a_while(void *data)
 {
@@ -43,8 +43,9 @@ static void test_states(void **state)
     (void)state;
     for (int v = 0; v < 2; v++) {
         CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-        CUevent none = new_event(0), done = new_event(0), pending = new_event(0), untimed = new_event(CU_EVENT_DISABLE_TIMING);
-        struct gate gate = { 0 };
+        CUevent none = new_event(0), done = new_event(0), pending = new_event(0),
+                untimed = new_event(CU_EVENT_DISABLE_TIMING);
+        struct gate gate = {0};
         float ms = -7;
         OK(cuEventRecord(done, stream));
         OK(cuEventRecord(untimed, stream));
@@ -63,7 +64,7 @@ static void test_states(void **state)
         OK(cuEventSynchronize(pending));
         OK(versions[v](&ms, done, pending));
         assert_true(ms > 0);
-        CUevent all[] = { none, done, pending, untimed };
+        CUevent all[] = {none, done, pending, untimed};
         for (int i = 0; i < 4; i++)
             OK(cuEventDestroy(all[i]));
         OK(cuStreamDestroy(stream));

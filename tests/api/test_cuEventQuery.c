@@ -7,7 +7,7 @@ static void test_states(void **state)
     (void)state;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     OK(cuEventQuery(event));
     OK(cuEventRecord(event, stream));
     OK(cuEventQuery(event));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuEventRecord and cuEventRecordWithFlags: the stream named in every way, re-recording, contexts that differ, flags. */
+/* cuEventRecord and cuEventRecordWithFlags: the stream named in every way, re-recording, contexts that differ, flags.
+ */
 #include "stream_support.h"
 
 static void test_streams(void **state)
@@ -7,7 +8,7 @@ static void test_streams(void **state)
     (void)state;
     CUevent event = new_event(0);
     CUstream stream = new_stream(0);
-    CUstream all[] = { NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, stream };
+    CUstream all[] = {NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, stream};
     for (int i = 0; i < 4; i++) {
         OK(cuEventRecord(event, all[i]));
         OK(cuEventSynchronize(event));
@@ -23,7 +24,7 @@ static void test_again(void **state)
     (void)state;
     CUstream busy = new_stream(CU_STREAM_NON_BLOCKING), idle = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     gate_put(&gate, busy);
     OK(cuEventRecord(event, busy));
     FAILS(cuEventQuery(event), CUDA_ERROR_NOT_READY);
@@ -45,7 +46,7 @@ static void test_legacy(void **state)
     (void)state;
     CUstream blocking = new_stream(0), other = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 }, aside = { 0 };
+    struct gate gate = {0}, aside = {0};
     gate_put(&aside, other);
     OK(cuEventRecord(event, NULL));
     OK(cuEventSynchronize(event));
@@ -108,11 +109,8 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_legacy),
-        cmocka_unit_test(test_contexts),
-        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_streams),  cmocka_unit_test(test_again), cmocka_unit_test(test_legacy),
+        cmocka_unit_test(test_contexts), cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

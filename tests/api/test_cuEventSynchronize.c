@@ -31,7 +31,7 @@ static void test_not_for_what_follows(void **state)
     (void)state;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     OK(cuLaunchHostFunc(stream, count_up, &count));
     OK(cuEventRecord(event, stream));

@@ -44,11 +44,13 @@ static void settings(void **state)
     OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 60000));
     assert_int_equal(attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES), 60000);
     OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024 - 1024));
-    FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 163 * 1024),
+          CUDA_ERROR_INVALID_VALUE);
     FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, -1), CUDA_ERROR_INVALID_VALUE);
     OK(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 50));
     assert_int_equal(attribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT), 50);
-    FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 101),
+          CUDA_ERROR_INVALID_VALUE);
     FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 10), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuFuncSetAttribute(NULL, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 1), CUDA_ERROR_INVALID_HANDLE);
@@ -118,7 +120,8 @@ static void occupancy(void **state)
     assert_int_equal(blocks, 0);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 32, 1 << 20));
     assert_int_equal(blocks, 0);
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, empty, 256, 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, empty, 256, 0,
+                                                            CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
     assert_int_equal(blocks, 8);
     FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(NULL, empty, 32, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 0, 0), CUDA_ERROR_INVALID_VALUE);
@@ -141,29 +144,36 @@ static void occupancy(void **state)
     FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, empty, 3, 1024), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuOccupancyAvailableDynamicSMemPerBlock(NULL, empty, 1, 32), CUDA_ERROR_INVALID_VALUE);
 
-    CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1 };
+    CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 1, .blockDimZ = 1};
     FAILS(cuOccupancyMaxActiveClusters(&blocks, empty, &config), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuOccupancyMaxPotentialClusterSize(&blocks, empty, NULL), CUDA_ERROR_INVALID_VALUE);
     OK(cuModuleUnload(module));
 }
 
-/* A kernel of very many registers: whatever may be launched fits. CUB sizes its grids by this number and launches nothing if it is 0. */
+/* A kernel of very many registers: whatever may be launched fits. CUB sizes its grids by this number and launches
+ * nothing if it is 0. */
 static void occupancy_of_many_registers(void **state)
 {
-    static const unsigned bounds[] = { 0, 384, 672, 1000, 1024, 32 };
+    static const unsigned bounds[] = {0, 384, 672, 1000, 1024, 32};
     (void)state;
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         char ptx[512], bound[48] = "";
         int blocks = 0, most;
         if (bounds[i])
             snprintf(bound, sizeof bound, ".maxntid %u", bounds[i]);
-        snprintf(ptx, sizeof ptx, PTX_HEAD ".visible .entry many(.param .u64 p) %s\n{\n.reg .b32 %%r<2000>;\n.reg .b64 %%d<2>;\nld.param.u64 %%d1, [p];\n", bound);
+        snprintf(
+            ptx, sizeof ptx,
+            PTX_HEAD
+            ".visible .entry many(.param .u64 p) %s\n{\n.reg .b32 %%r<2000>;\n.reg .b64 %%d<2>;\nld.param.u64 %%d1, [p];\n",
+            bound);
         size_t size = 2000 * 64, length = strlen(ptx);
         char *text = malloc(size);
         assert_non_null(text);
         memcpy(text, ptx, length);
         for (int r = 0; r < 2000; r++)
-            length += (size_t)snprintf(text + length, size - length, "mov.u32 %%r%d, %d;\nst.u32 [%%d1], %%r%d;\n", r, r, r);
+            length +=
+                (size_t)snprintf(text + length, size - length, "mov.u32 %%r%d, %d;\nst.u32 [%%d1], %%r%d;\n", r, r, r);
         snprintf(text + length, size - length, "ret;\n}\n");
         CUmodule module = load_module(text);
         CUfunction many = get_function(module, "many");
@@ -209,24 +219,40 @@ static int registers_under(const char *directives, unsigned count, const CUjit_o
 /* The limits are those of NVIDIA's assembler (ptxas -v). */
 static void limits_of_registers(void **state)
 {
-    static const struct { const char *directives; int alone, under_40; } cases[] = {
-        { "", 64, 40 }, { ".maxnreg 48", 48, 48 }, { ".maxnreg 33", 33, 33 }, { ".maxnreg 8", 24, 24 },
-        { ".maxnreg 300", 64, 64 }, { ".maxntid 1024", 64, 64 }, { ".maxntid 512", 128, 128 },
-        { ".maxntid 512\n.minnctapersm 4", 32, 32 }, { ".maxntid 256\n.minnctapersm 3", 80, 80 },
-        { ".maxntid 672", 80, 80 }, { ".maxntid 800", 72, 72 }, { ".maxntid 160\n.minnctapersm 3", 128, 128 }, { ".maxntid 672\n.minnctapersm 2", 40, 40 },
-        { ".maxntid 96\n.minnctapersm 13", 48, 48 }, { ".reqntid 100\n.minnctapersm 9", 56, 56 },
-        { ".maxntid 1024\n.minnctapersm 4", 64, 64 }, { ".maxntid 512\n.minnctapersm 4\n.maxnreg 24", 24, 24 },
+    static const struct {
+        const char *directives;
+        int alone, under_40;
+    } cases[] = {
+        {"", 64, 40},
+        {".maxnreg 48", 48, 48},
+        {".maxnreg 33", 33, 33},
+        {".maxnreg 8", 24, 24},
+        {".maxnreg 300", 64, 64},
+        {".maxntid 1024", 64, 64},
+        {".maxntid 512", 128, 128},
+        {".maxntid 512\n.minnctapersm 4", 32, 32},
+        {".maxntid 256\n.minnctapersm 3", 80, 80},
+        {".maxntid 672", 80, 80},
+        {".maxntid 800", 72, 72},
+        {".maxntid 160\n.minnctapersm 3", 128, 128},
+        {".maxntid 672\n.minnctapersm 2", 40, 40},
+        {".maxntid 96\n.minnctapersm 13", 48, 48},
+        {".reqntid 100\n.minnctapersm 9", 56, 56},
+        {".maxntid 1024\n.minnctapersm 4", 64, 64},
+        {".maxntid 512\n.minnctapersm 4\n.maxnreg 24", 24, 24},
     };
     static const unsigned forty = 40, eight = 8, many = 300, threads = 1024, pair[2] = {512, 4};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(registers_under(cases[i].directives, 0, NULL, NULL), cases[i].alone);
-        assert_int_equal(registers_under(cases[i].directives, 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &forty), cases[i].under_40);
+        assert_int_equal(registers_under(cases[i].directives, 1, (CUjit_option[]){CU_JIT_MAX_REGISTERS}, &forty),
+                         cases[i].under_40);
     }
-    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &eight), 24);
-    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_MAX_REGISTERS }, &many), 64);
-    assert_int_equal(registers_under("", 1, (CUjit_option[]){ CU_JIT_THREADS_PER_BLOCK }, &threads), 64);
-    assert_int_equal(registers_under("", 2, (CUjit_option[]){ CU_JIT_MAX_THREADS_PER_BLOCK, CU_JIT_MIN_CTA_PER_SM }, pair), 32);
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){CU_JIT_MAX_REGISTERS}, &eight), 24);
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){CU_JIT_MAX_REGISTERS}, &many), 64);
+    assert_int_equal(registers_under("", 1, (CUjit_option[]){CU_JIT_THREADS_PER_BLOCK}, &threads), 64);
+    assert_int_equal(
+        registers_under("", 2, (CUjit_option[]){CU_JIT_MAX_THREADS_PER_BLOCK, CU_JIT_MIN_CTA_PER_SM}, pair), 32);
 }
 
 /* Directives and options together, as an H200 answers. */
@@ -238,37 +264,58 @@ static void limits_of_registers(void **state)
 
 static void limits_together(void **state)
 {
-    static const struct { const char *directives; unsigned count; CUjit_option options[3]; unsigned numbers[3]; int wanted; } cases[] = {
-        { ".maxnreg 24", 2, { REGS, OVER }, { 40, 1 }, 40 }, { ".maxntid 512\n.minnctapersm 4", 2, { REGS, OVER }, { 40, 1 }, 40 },
-        { ".maxnreg 60", 1, { THREADS }, { 1024 }, 60 }, { ".maxnreg 60", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
-        { ".maxnreg 24", 3, { MOST, BLOCKS, OVER }, { 512, 4, 1 }, 24 }, { ".maxntid 512", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
-        { ".maxntid 1024", 2, { MOST, BLOCKS }, { 512, 4 }, 64 }, { ".maxntid 1024", 3, { MOST, BLOCKS, OVER }, { 512, 4, 1 }, 32 },
-        { ".reqntid 256", 2, { MOST, BLOCKS }, { 512, 4 }, 64 }, { ".minnctapersm 4", 2, { MOST, BLOCKS }, { 512, 4 }, 32 },
-        { "", 3, { REGS, MOST, BLOCKS }, { 40, 512, 1 }, 40 }, { "", 1, { MOST }, { 512 }, 128 }, { "", 2, { REGS, THREADS }, { 80, 1024 }, 64 },
-        { ".maxntid 512\n.minnctapersm 4\n.maxnreg 60", 0, { 0 }, { 0 }, 32 }, { ".maxntid 1024\n.minnctapersm 1\n.maxnreg 100", 0, { 0 }, { 0 }, 64 },
+    static const struct {
+        const char *directives;
+        unsigned count;
+        CUjit_option options[3];
+        unsigned numbers[3];
+        int wanted;
+    } cases[] = {
+        {".maxnreg 24", 2, {REGS, OVER}, {40, 1}, 40},
+        {".maxntid 512\n.minnctapersm 4", 2, {REGS, OVER}, {40, 1}, 40},
+        {".maxnreg 60", 1, {THREADS}, {1024}, 60},
+        {".maxnreg 60", 2, {MOST, BLOCKS}, {512, 4}, 32},
+        {".maxnreg 24", 3, {MOST, BLOCKS, OVER}, {512, 4, 1}, 24},
+        {".maxntid 512", 2, {MOST, BLOCKS}, {512, 4}, 32},
+        {".maxntid 1024", 2, {MOST, BLOCKS}, {512, 4}, 64},
+        {".maxntid 1024", 3, {MOST, BLOCKS, OVER}, {512, 4, 1}, 32},
+        {".reqntid 256", 2, {MOST, BLOCKS}, {512, 4}, 64},
+        {".minnctapersm 4", 2, {MOST, BLOCKS}, {512, 4}, 32},
+        {"", 3, {REGS, MOST, BLOCKS}, {40, 512, 1}, 40},
+        {"", 1, {MOST}, {512}, 128},
+        {"", 2, {REGS, THREADS}, {80, 1024}, 64},
+        {".maxntid 512\n.minnctapersm 4\n.maxnreg 60", 0, {0}, {0}, 32},
+        {".maxntid 1024\n.minnctapersm 1\n.maxnreg 100", 0, {0}, {0}, 64},
     };
-    static const unsigned asked[] = { 1, 32, 100, 500, 768, 1000, 1025, 4096 }, told[] = { 32, 32, 128, 512, 768, 1024, 1024, 1024 };
+    static const unsigned asked[] = {1, 32, 100, 500, 768, 1000, 1025, 4096},
+                          told[] = {32, 32, 128, 512, 768, 1024, 1024, 1024};
     CUmodule module;
     char *text = wants_many("many", ""), log[512] = "";
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(registers_under(cases[i].directives, cases[i].count, cases[i].options, cases[i].numbers), cases[i].wanted);
+        assert_int_equal(registers_under(cases[i].directives, cases[i].count, cases[i].options, cases[i].numbers),
+                         cases[i].wanted);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         void *value = (void *)(uintptr_t)asked[i];
-        OK(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){ THREADS }, &value));
+        OK(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){THREADS}, &value));
         assert_int_equal((uintptr_t)value, told[i]);
         OK(cuModuleUnload(module));
     }
-    FAILS(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){ REGS }, (void *[]){ NULL }), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuModuleLoadDataEx(&module, text, 2, (CUjit_option[]){ THREADS, CU_JIT_TARGET }, (void *[]){ (void *)256, (void *)80 }), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, text, 1, (CUjit_option[]){REGS}, (void *[]){NULL}), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuModuleLoadDataEx(&module, text, 2, (CUjit_option[]){THREADS, CU_JIT_TARGET},
+                             (void *[]){(void *)256, (void *)80}),
+          CUDA_ERROR_INVALID_VALUE);
     /* A bound from an option is one for launches. */
-    OK(cuModuleLoadDataEx(&module, text, 4, (CUjit_option[]){ MOST, CU_JIT_LOG_VERBOSE, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES },
-        (void *[]){ (void *)96, (void *)1, log, (void *)sizeof log }));
+    OK(cuModuleLoadDataEx(
+        &module, text, 4,
+        (CUjit_option[]){MOST, CU_JIT_LOG_VERBOSE, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES},
+        (void *[]){(void *)96, (void *)1, log, (void *)sizeof log}));
     CUfunction function = get_function(module, "many");
     assert_int_equal(attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), 96);
     FAILS(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     char line[64];
-    snprintf(line, sizeof line, "ptxas info    : Used %d registers, used 0 barriers\n", attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS));
+    snprintf(line, sizeof line, "ptxas info    : Used %d registers, used 0 barriers\n",
+             attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS));
     assert_non_null(strstr(log, "ptxas info    : Compiling entry function 'many' for 'sm_80'\n"));
     assert_non_null(strstr(log, line));
     OK(cuModuleUnload(module));
@@ -308,8 +355,14 @@ static void limits_of_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(attributes), TEST_IN_CONTEXT(settings), TEST_IN_CONTEXT(names_and_parameters), TEST_IN_CONTEXT(occupancy),
-        TEST_IN_CONTEXT(occupancy_of_many_registers), TEST_IN_CONTEXT(limits_of_registers), TEST_IN_CONTEXT(limits_together), TEST_IN_CONTEXT(limits_of_links),
+        TEST_IN_CONTEXT(attributes),
+        TEST_IN_CONTEXT(settings),
+        TEST_IN_CONTEXT(names_and_parameters),
+        TEST_IN_CONTEXT(occupancy),
+        TEST_IN_CONTEXT(occupancy_of_many_registers),
+        TEST_IN_CONTEXT(limits_of_registers),
+        TEST_IN_CONTEXT(limits_together),
+        TEST_IN_CONTEXT(limits_of_links),
     };
     return cmocka_run_group_tests_name("cuFunc", tests, NULL, NULL);
 }

@@ -98,7 +98,8 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Ten thousand nodes: a chain, a fan and a tree, made, cloned, searched and taken apart. Anything quadratic would take minutes. */
+/* Ten thousand nodes: a chain, a fan and a tree, made, cloned, searched and taken apart. Anything quadratic would take
+ * minutes. */
 static void test_large(void **state)
 {
     (void)state;
@@ -190,12 +191,9 @@ static void test_twins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(test_life),
-        TEST_IN_CONTEXT(test_bad_handles),
-        TEST_IN_CONTEXT(test_edges),
-        TEST_IN_CONTEXT(test_many_dependencies),
-        TEST_IN_CONTEXT(test_large),
-        TEST_IN_CONTEXT(test_clone),
+        TEST_IN_CONTEXT(test_life),  TEST_IN_CONTEXT(test_bad_handles),
+        TEST_IN_CONTEXT(test_edges), TEST_IN_CONTEXT(test_many_dependencies),
+        TEST_IN_CONTEXT(test_large), TEST_IN_CONTEXT(test_clone),
         TEST_IN_CONTEXT(test_twins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuGraphDebugDotPrint: the text is read back by a small parser of DOT, and has the nodes and edges that the graph has, whatever the flags. */
+/* cuGraphDebugDotPrint: the text is read back by a small parser of DOT, and has the nodes and edges that the graph has,
+ * whatever the flags. */
 #include "graph_support.h"
 
 #include <ctype.h>
 
-/* What is left of the text. Only what a graph of clusters, nodes and edges needs: names in quotes or of letters, lists in brackets. */
-struct reader { const char *at; int nodes, edges, clusters; bool bad; };
+/* What is left of the text. Only what a graph of clusters, nodes and edges needs: names in quotes or of letters, lists
+ * in brackets. */
+struct reader {
+    const char *at;
+    int nodes, edges, clusters;
+    bool bad;
+};
 
 static void skip_space(struct reader *reader)
 {
@@ -79,7 +85,7 @@ static void read_statements(struct reader *reader)
 
 static struct reader read_text(const char *text)
 {
-    struct reader reader = { .at = text };
+    struct reader reader = {.at = text};
     reader.bad = !take(&reader, "digraph") || !take_name(&reader) || !take(&reader, "{");
     read_statements(&reader);
     skip_space(&reader);
@@ -113,7 +119,7 @@ static CUgraph make_zoo(void *context)
     CUgraph graph = new_graph(), inner = new_graph();
     CUdeviceptr memory;
     unsigned value = 5;
-    void *params[] = { &memory, &value };
+    void *params[] = {&memory, &value};
     CUgraphNode list[16];
     CUevent event;
     CUgraphConditionalHandle handle;
@@ -121,10 +127,10 @@ static CUgraph make_zoo(void *context)
     OK(cuEventCreate(&event, 0));
     CUDA_KERNEL_NODE_PARAMS kernel = one_thread(get_function(load_module(PTX_HEAD PTX_STORE), "store"), params);
     CUDA_MEMCPY3D copy = linear_copy(memory, memory + 128, 64);
-    CUDA_MEMSET_NODE_PARAMS fill = { .dst = memory, .elementSize = 4, .width = 4, .height = 1 };
-    CUDA_HOST_NODE_PARAMS host = { do_nothing, NULL };
-    CUstreamBatchMemOpParams op = { .writeValue = { .operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = memory } };
-    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = { context, 1, &op, 0 };
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = memory, .elementSize = 4, .width = 4, .height = 1};
+    CUDA_HOST_NODE_PARAMS host = {do_nothing, NULL};
+    CUstreamBatchMemOpParams op = {.writeValue = {.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, .address = memory}};
+    CUDA_BATCH_MEM_OP_NODE_PARAMS batch = {context, 1, &op, 0};
     CUDA_MEM_ALLOC_NODE_PARAMS alloc = device_alloc(4096);
     OK(cuGraphAddKernelNode_v2(&list[0], graph, NULL, 0, &kernel));
     OK(cuGraphAddMemcpyNode(&list[1], graph, list, 1, &copy, NULL));
@@ -138,8 +144,8 @@ static CUgraph make_zoo(void *context)
     OK(cuGraphAddMemAllocNode(&list[8], graph, list, 8, &alloc));
     OK(cuGraphAddMemFreeNode(&list[9], graph, list, 9, alloc.dptr));
     OK(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
-    CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
-        .conditional = { .handle = handle, .type = CU_GRAPH_COND_TYPE_IF, .size = 1, .ctx = context } };
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                           .conditional = {.handle = handle, .type = CU_GRAPH_COND_TYPE_IF, .size = 1, .ctx = context}};
     OK(cuGraphAddNode_v2(&list[10], graph, list, NULL, 10, &p));
     empty_in(p.conditional.phGraph_out[0]);
     OK(cuGraphDestroy(inner));
@@ -166,8 +172,8 @@ static void test_contents(void **state)
     assert_non_null(strstr(text, "store"));
     assert_null(strstr(text, "0x"));
     text = print_graph(graph, CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE);
-    static const char *const words[] = { "KERNEL", "WidthInBytes", "elementSize", "userData", "event", "bytesize", "dptr", "node handle", "priority",
-        "topoId", "CONDITIONAL" };
+    static const char *const words[] = {"KERNEL", "WidthInBytes", "elementSize", "userData", "event",      "bytesize",
+                                        "dptr",   "node handle",  "priority",    "topoId",   "CONDITIONAL"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_non_null(strstr(text, words[i]));
     OK(cuGraphDestroy(graph));

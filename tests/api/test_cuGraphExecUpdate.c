@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Updates of executable graphs from other graphs: large ones, in turn, with children and bodies; and what launches that are queued keep. */
+/* Updates of executable graphs from other graphs: large ones, in turn, with children and bodies; and what launches that
+ * are queued keep. */
 #include "graph_support.h"
 
-static const char ptx[] = PTX_HEAD
-    ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
-    "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
-    "    ld.param.u64 %rd1, [to];\n    ld.param.u32 %r1, [value];\n"
-    "    atom.global.add.u32 %r2, [%rd1], %r1;\n    ret;\n}\n";
+static const char ptx[] = PTX_HEAD ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
+                                   "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
+                                   "    ld.param.u64 %rd1, [to];\n    ld.param.u32 %r1, [value];\n"
+                                   "    atom.global.add.u32 %r2, [%rd1], %r1;\n    ret;\n}\n";
 
 static CUfunction add;
 
@@ -22,7 +22,7 @@ static CUdeviceptr begin(void)
 
 static CUgraphNode add_after(CUgraph graph, const CUgraphNode *before, size_t count, CUdeviceptr word, unsigned value)
 {
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     CUDA_KERNEL_NODE_PARAMS kernel = one_thread(add, params);
     CUgraphNode node = NULL;
     OK(cuGraphAddKernelNode_v2(&node, graph, before, count, &kernel));
@@ -117,8 +117,9 @@ static void test_conditional_body(void **state)
         CUgraphConditionalHandle handle;
         CUgraphNode node;
         OK(cuGraphConditionalHandleCreate(&handle, graph, *state, 2, CU_GRAPH_COND_ASSIGN_DEFAULT));
-        CUgraphNodeParams params = { .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
-            .conditional = { .handle = handle, .type = CU_GRAPH_COND_TYPE_SWITCH, .size = 3, .ctx = *state } };
+        CUgraphNodeParams params = {
+            .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+            .conditional = {.handle = handle, .type = CU_GRAPH_COND_TYPE_SWITCH, .size = 3, .ctx = *state}};
         OK(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &params));
         for (unsigned i = 0; i < 3; i++)
             add_after(params.conditional.phGraph_out[i], NULL, 0, word, (turn + 1) * 10 + i);

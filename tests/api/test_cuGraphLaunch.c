@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of executable graphs: order inside a graph and around it, many at once, changes while launches are queued, failures, and graphs drawn at
- * random whose every edge is checked. */
+/* Launches of executable graphs: order inside a graph and around it, many at once, changes while launches are queued,
+ * failures, and graphs drawn at random whose every edge is checked. */
 #include <pthread.h>
 
 #include "api_support.h"
 
-/* step(u32 *words, u32 self, u32 *before, u32 count): words[self] = 1 + the largest of words[before[i]]; what is 0 there hasn't run, and gives 1000000. */
+/* step(u32 *words, u32 self, u32 *before, u32 count): words[self] = 1 + the largest of words[before[i]]; what is 0
+ * there hasn't run, and gives 1000000. */
 static const char ptx[] = PTX_HEAD PTX_STORE PTX_EMPTY
     ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
     "    .reg .b64 %rd<3>;\n    .reg .b32 %r<4>;\n"
@@ -38,10 +39,17 @@ static int begin(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end_context)
 
-static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t count, const char *name, unsigned blocks, unsigned threads, void **params)
+static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t count, const char *name, unsigned blocks,
+                              unsigned threads, void **params)
 {
-    CUDA_KERNEL_NODE_PARAMS node = { .func = get_function(module, name), .gridDimX = blocks, .gridDimY = 1, .gridDimZ = 1, .blockDimX = threads,
-        .blockDimY = 1, .blockDimZ = 1, .kernelParams = params };
+    CUDA_KERNEL_NODE_PARAMS node = {.func = get_function(module, name),
+                                    .gridDimX = blocks,
+                                    .gridDimY = 1,
+                                    .gridDimZ = 1,
+                                    .blockDimX = threads,
+                                    .blockDimY = 1,
+                                    .blockDimZ = 1,
+                                    .kernelParams = params};
     CUgraphNode made = NULL;
     OK(cuGraphAddKernelNode(&made, graph, before, count, &node));
     return made;
@@ -49,7 +57,7 @@ static CUgraphNode add_kernel(CUgraph graph, const CUgraphNode *before, size_t c
 
 static CUgraphNode add_add(CUgraph graph, CUgraphNode before, CUdeviceptr word, unsigned value)
 {
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     return add_kernel(graph, &before, before ? 1 : 0, "add", 1, 1, params);
 }
 
@@ -113,7 +121,7 @@ static void check_random(unsigned seed, CUstream stream)
                 depth[i] = depth[other] + 1;
         }
         CUdeviceptr list = lists + i * DEPS * 4;
-        void *params[] = { &words, &i, &list, &counts[i] };
+        void *params[] = {&words, &i, &list, &counts[i]};
         nodes[i] = add_kernel(graph, handles, counts[i], "step", 1, 1, params);
     }
     OK(cuMemcpyHtoD(lists, before, sizeof before));
@@ -151,7 +159,8 @@ static void *launch_thread(void *data)
     return cuStreamSynchronize(what[2]) == CUDA_SUCCESS ? NULL : "wait";
 }
 
-/* One executable graph, launched by several threads into several streams: its runs never overlap, so its plain additions add up. */
+/* One executable graph, launched by several threads into several streams: its runs never overlap, so its plain
+ * additions add up. */
 static void test_threads_launch_one(void **state)
 {
     CUdeviceptr word = words_of(1);
@@ -191,13 +200,18 @@ static void test_shared_out_nodes(void **state)
     OK(cuGraphCreate(&graph, 0));
     for (unsigned i = 0; i < 4; i++) {
         CUdeviceptr part = words + i * WORDS * 4;
-        void *params[] = { &part };
+        void *params[] = {&part};
         node = add_kernel(graph, NULL, 0, "places", 64, 256, params);
         node = add_kernel(graph, &node, 1, "places", 64, 256, params);
     }
-    CUDA_MEMSET_NODE_PARAMS fill = { .dst = from, .value = 0x01020304, .elementSize = 4, .width = LARGE, .height = 1 };
-    CUDA_MEMCPY3D copy = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = from, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = to,
-        .WidthInBytes = (size_t)LARGE * 4, .Height = 1, .Depth = 1 };
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = from, .value = 0x01020304, .elementSize = 4, .width = LARGE, .height = 1};
+    CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = from,
+                          .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .dstDevice = to,
+                          .WidthInBytes = (size_t)LARGE * 4,
+                          .Height = 1,
+                          .Depth = 1};
     CUgraphNode filled;
     OK(cuGraphAddMemsetNode(&filled, graph, NULL, 0, &fill, NULL));
     OK(cuGraphAddMemcpyNode(&node, graph, &filled, 1, &copy, NULL));
@@ -263,9 +277,15 @@ static void test_changes_between_launches(void **state)
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
     unsigned sum = 0;
     for (unsigned i = 0; i < 300; i++) {
-        void *params[] = { &word, &i };
-        CUDA_KERNEL_NODE_PARAMS kernel = { .func = get_function(module, "add"), .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1,
-            .blockDimY = 1, .blockDimZ = 1, .kernelParams = params };
+        void *params[] = {&word, &i};
+        CUDA_KERNEL_NODE_PARAMS kernel = {.func = get_function(module, "add"),
+                                          .gridDimX = 1,
+                                          .gridDimY = 1,
+                                          .gridDimZ = 1,
+                                          .blockDimX = 1,
+                                          .blockDimY = 1,
+                                          .blockDimZ = 1,
+                                          .kernelParams = params};
         OK(cuGraphExecKernelNodeSetParams(exec, node, &kernel));
         OK(cuGraphNodeSetEnabled(exec, node, i % 3 != 0));
         OK(cuGraphLaunch(exec, stream));
@@ -296,7 +316,7 @@ static void test_host_and_events(void **state)
     OK(cuEventCreate(&start, 0));
     OK(cuEventCreate(&end, 0));
     OK(cuGraphCreate(&graph, 0));
-    CUDA_HOST_NODE_PARAMS host = { .fn = count_up, .userData = &count };
+    CUDA_HOST_NODE_PARAMS host = {.fn = count_up, .userData = &count};
     OK(cuGraphAddEventRecordNode(&node, graph, NULL, 0, start));
     for (int i = 0; i < 20; i++) {
         CUgraphNode before = node;
@@ -360,12 +380,8 @@ static void test_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_random_graphs),
-        TEST(test_threads_launch_one),
-        TEST(test_shared_out_nodes),
-        TEST(test_large_shapes),
-        TEST(test_changes_between_launches),
-        TEST(test_host_and_events),
+        TEST(test_random_graphs), TEST(test_threads_launch_one),       TEST(test_shared_out_nodes),
+        TEST(test_large_shapes),  TEST(test_changes_between_launches), TEST(test_host_and_events),
         TEST(test_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

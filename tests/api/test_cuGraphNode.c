@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes: parameters of each type, told and set; what setting leaves alone; memory and conditional nodes; the functions for any node. */
+/* Nodes: parameters of each type, told and set; what setting leaves alone; memory and conditional nodes; the functions
+ * for any node. */
 #include "graph_support.h"
 
 static CUfunction store_function(void)
@@ -9,7 +10,7 @@ static CUfunction store_function(void)
 
 static CUgraphNode store_in(CUgraph graph, CUfunction function, CUdeviceptr address, unsigned value)
 {
-    void *params[] = { &address, &value };
+    void *params[] = {&address, &value};
     CUDA_KERNEL_NODE_PARAMS p = one_thread(function, params);
     CUgraphNode node = NULL;
     OK(cuGraphAddKernelNode_v2(&node, graph, NULL, 0, &p));
@@ -46,7 +47,7 @@ static void test_kernel(void **state)
     OK(cuGraphClone(&clone, graph));
     OK(cuGraphNodeFindInClone(&twin, node, clone));
     unsigned value = 6;
-    void *params[] = { &word, &value };
+    void *params[] = {&word, &value};
     p = one_thread(function, params);
     p.gridDimX = 9;
     OK(cuGraphKernelNodeSetParams_v2(node, &p));
@@ -84,7 +85,7 @@ static void test_attributes(void **state)
     CUfunction function = store_function();
     CUgraph graph = new_graph();
     CUgraphNode one = store_in(graph, function, some_memory(4), 5), two = store_in(graph, function, some_memory(4), 7);
-    CUkernelNodeAttrValue value = { .priority = -2 };
+    CUkernelNodeAttrValue value = {.priority = -2};
     OK(cuGraphKernelNodeSetAttribute(one, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
     value.priority = 0;
     OK(cuGraphKernelNodeGetAttribute(one, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
@@ -111,7 +112,8 @@ static void test_attributes(void **state)
     OK(cuGraphExecDestroy(exec));
     value.clusterDim.x = 2, value.clusterDim.y = value.clusterDim.z = 1;
     FAILS(cuGraphKernelNodeSetAttribute(one, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuGraphKernelNodeSetAttribute(one, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuGraphKernelNodeSetAttribute(one, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+          CUDA_ERROR_INVALID_VALUE);
     OK(cuGraphDestroy(graph));
 }
 
@@ -122,7 +124,7 @@ static void test_copy_and_fill(void **state)
     CUgraph graph = new_graph();
     CUgraphNode copy_node, fill_node;
     CUDA_MEMCPY3D copy = linear_copy(memory, memory + 2048, 64), got_copy;
-    CUDA_MEMSET_NODE_PARAMS fill = { .dst = memory, .value = 3, .elementSize = 4, .width = 8, .height = 1 }, got_fill;
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = memory, .value = 3, .elementSize = 4, .width = 8, .height = 1}, got_fill;
     OK(cuGraphAddMemcpyNode(&copy_node, graph, NULL, 0, &copy, NULL));
     OK(cuGraphAddMemsetNode(&fill_node, graph, &copy_node, 1, &fill, *state));
     copy.WidthInBytes = 32;
@@ -151,7 +153,7 @@ static void test_host_and_event(void **state)
     int mine;
     CUgraph graph = new_graph();
     CUgraphNode host, record, wait;
-    CUDA_HOST_NODE_PARAMS p = { do_nothing, &mine }, got = { 0 };
+    CUDA_HOST_NODE_PARAMS p = {do_nothing, &mine}, got = {0};
     CUevent event, other, seen;
     OK(cuEventCreate(&event, 0));
     OK(cuEventCreate(&other, 0));
@@ -179,7 +181,7 @@ static void test_children(void **state)
     (void)state;
     CUgraph outer = new_graph(), inner = new_graph(), got;
     CUgraphNode node, inside = empty_in(inner), more;
-    CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = { inner, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE } };
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {inner, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
     OK(cuGraphAddNode_v2(&node, outer, NULL, NULL, 0, &p));
     OK(cuGraphChildGraphNodeGetGraph(node, &got));
     assert_ptr_equal(got, inner);
@@ -204,7 +206,7 @@ static void test_depth(void **state)
     while (status == CUDA_SUCCESS && depth < 100000) {
         CUgraph outer = new_graph();
         CUgraphNode node;
-        CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = { graph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE } };
+        CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {graph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
         status = cuGraphAddNode_v2(&node, outer, NULL, NULL, 0, &p);
         if (status == CUDA_SUCCESS)
             graph = outer;
@@ -226,7 +228,7 @@ static void test_move_that_fails(void **state)
     CUgraph outer = new_graph(), inner = new_graph(), other = new_graph();
     CUgraphNode foreign = empty_in(other), node;
     empty_in(inner);
-    CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = { inner, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE } };
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH, .graph = {inner, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE}};
     FAILS(cuGraphAddNode_v2(&node, outer, &foreign, NULL, 1, &p), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(nodes_of(inner), 1);
     OK(cuGraphDestroy(inner));
@@ -262,8 +264,8 @@ static void test_conditional(void **state)
     CUgraphConditionalHandle handle;
     CUgraphNode node;
     OK(cuGraphConditionalHandleCreate(&handle, graph, *state, 1, CU_GRAPH_COND_ASSIGN_DEFAULT));
-    CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
-        .conditional = { .handle = handle, .type = CU_GRAPH_COND_TYPE_IF, .size = 2, .ctx = *state } };
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+                           .conditional = {.handle = handle, .type = CU_GRAPH_COND_TYPE_IF, .size = 2, .ctx = *state}};
     OK(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p));
     assert_non_null(p.conditional.phGraph_out);
     CUgraph body = p.conditional.phGraph_out[1];
@@ -281,12 +283,12 @@ static void test_any(void **state)
     (void)state;
     CUgraph graph = new_graph();
     CUgraphNode node;
-    CUgraphNodeParams p = { .type = CU_GRAPH_NODE_TYPE_HOST, .host = { do_nothing, NULL } };
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {do_nothing, NULL}};
     OK(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p));
     OK(cuGraphNodeSetParams(node, &p));
     p.reserved0[1] = 1;
     FAILS(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p), CUDA_ERROR_INVALID_VALUE);
-    p = (CUgraphNodeParams){ .type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT };
+    p = (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT};
     FAILS(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p), CUDA_ERROR_NOT_SUPPORTED);
     p.type = (CUgraphNodeType)77;
     FAILS(cuGraphAddNode_v2(&node, graph, NULL, NULL, 0, &p), CUDA_ERROR_INVALID_VALUE);

@@ -73,7 +73,8 @@ static void a_forked_child_is_refused(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        _exit(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED && cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+        _exit(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED && cuInit(0) == CUDA_ERROR_NOT_INITIALIZED ? 0
+                                                                                                                : 1);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
@@ -83,8 +84,8 @@ static void a_forked_child_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_works_before),   cmocka_unit_test(the_version_needs_nothing),
-        cmocka_unit_test(flags_must_be_zero),     cmocka_unit_test(many_threads_at_once),
+        cmocka_unit_test(nothing_works_before),      cmocka_unit_test(the_version_needs_nothing),
+        cmocka_unit_test(flags_must_be_zero),        cmocka_unit_test(many_threads_at_once),
         cmocka_unit_test(a_forked_child_is_refused),
     };
     return cmocka_run_group_tests_name("cuInit", tests, NULL, NULL);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuLaunchCooperativeKernel: barriers over the whole grid, as cooperative groups make them from the workspace behind %envreg1 and %envreg2, with as many
- * blocks as the device takes and many more than it has processors; what is too large; captures and graphs; faults; two grids at once; barriers in functions that call themselves, at different depths. */
+/* cuLaunchCooperativeKernel: barriers over the whole grid, as cooperative groups make them from the workspace behind
+ * %envreg1 and %envreg2, with as many blocks as the device takes and many more than it has processors; what is too
+ * large; captures and graphs; faults; two grids at once; barriers in functions that call themselves, at different
+ * depths. */
 #include "api_support.h"
 
-/* rounds(words, n): n times, each thread writes the round to its word, the grid waits, and each reads the word of the thread opposite; the number of
- * words that were right is added up in the last word. wait_once(): one barrier. fails(words): block 1 stops while all others wait for it. */
+/* rounds(words, n): n times, each thread writes the round to its word, the grid waits, and each reads the word of the
+ * thread opposite; the number of words that were right is added up in the last word. wait_once(): one barrier.
+ * fails(words): block 1 stops while all others wait for it. */
 static const char source[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".func grid_wait()\n{\n"
@@ -24,8 +27,9 @@ static const char source[] =
     "    .reg .b32 %r<20>;\n    .reg .b64 %rd<8>;\n    .reg .pred %p<4>;\n"
     "    ld.param.u64 %rd1, [words];\n    ld.param.u32 %r1, [n];\n"
     "    mov.u32 %r2, %ctaid.y;\n    mov.u32 %r3, %nctaid.x;\n    mov.u32 %r4, %ctaid.x;\n    mad.lo.u32 %r2, %r2, %r3, %r4;\n"
-    "    mov.u32 %r5, %ntid.x;\n    mov.u32 %r6, %tid.x;\n    mad.lo.u32 %r7, %r2, %r5, %r6;\n"          /* number in the grid */
-    "    mov.u32 %r8, %nctaid.y;\n    mul.lo.u32 %r8, %r8, %r3;\n    mul.lo.u32 %r8, %r8, %r5;\n"         /* threads of the grid */
+    "    mov.u32 %r5, %ntid.x;\n    mov.u32 %r6, %tid.x;\n    mad.lo.u32 %r7, %r2, %r5, %r6;\n" /* number in the grid */
+    "    mov.u32 %r8, %nctaid.y;\n    mul.lo.u32 %r8, %r8, %r3;\n    mul.lo.u32 %r8, %r8, %r5;\n" /* threads of the grid
+                                                                                                   */
     "    mul.wide.u32 %rd2, %r7, 4;\n    add.u64 %rd3, %rd1, %rd2;\n"
     "    sub.u32 %r9, %r8, %r7;\n    sub.u32 %r9, %r9, 1;\n    mul.wide.u32 %rd4, %r9, 4;\n    add.u64 %rd5, %rd1, %rd4;\n"
     "    mul.wide.u32 %rd6, %r8, 4;\n    add.u64 %rd7, %rd1, %rd6;\n    mov.u32 %r10, 0;\n    mov.u32 %r11, 0;\n"
@@ -44,10 +48,11 @@ static const char source[] =
     "    mov.u32 %r1, %envreg1;\n    mov.u32 %r2, %envreg2;\n    or.b32 %r1, %r1, %r2;\n    min.u32 %r1, %r1, 1;\n    st.global.u32 [%rd1], %r1;\n    ret;\n}\n";
 
 /*
- * deep(words, rounds, how, step): the same in a function that calls itself, with what it needs in registers. Each call is good for one round, then calls itself; the last, at
- * the depth that is wanted, does those that are left. All threads are as deep (how 0), those of a block (1), or each as deep as its number says (2), so that lanes of a
- * warp come to the barriers in different calls. The barrier is a function with register parameters too. first(…): only one thread of a block goes deep, with the grid's
- * part of the barrier, and the others wait for it at the block's.
+ * deep(words, rounds, how, step): the same in a function that calls itself, with what it needs in registers. Each call
+ * is good for one round, then calls itself; the last, at the depth that is wanted, does those that are left. All
+ * threads are as deep (how 0), those of a block (1), or each as deep as its number says (2), so that lanes of a warp
+ * come to the barriers in different calls. The barrier is a function with register parameters too. first(…): only one
+ * thread of a block goes deep, with the grid's part of the barrier, and the others wait for it at the block's.
  */
 static const char deep_source[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -71,11 +76,11 @@ static const char deep_source[] =
     "    .reg .b32 %v;\n    .reg .pred %p;\n    mov.u32 right, n;\n    setp.eq.u32 %p, n, 0;\n    @%p ret;\n    call (_), grid_part, (word, blocks, number);\n"
     "    sub.u32 %v, n, 1;\n    call (%v), lonely, (word, %v, blocks, number);\n    add.u32 right, right, %v;\n    ret;\n}\n"
 
-#define PLACES                                                                                                                                  \
-    "    .reg .b32 %r<20>;\n    .reg .b64 %rd<9>;\n    .reg .pred %p<4>;\n    ld.param.u64 %rd1, [words];\n    ld.param.u32 %r1, [rounds];\n"     \
+#define PLACES \
+    "    .reg .b32 %r<20>;\n    .reg .b64 %rd<9>;\n    .reg .pred %p<4>;\n    ld.param.u64 %rd1, [words];\n    ld.param.u32 %r1, [rounds];\n" \
     "    mov.u32 %r2, %ctaid.x;\n    mov.u32 %r3, %ntid.x;\n    mov.u32 %r4, %tid.x;\n    mov.u32 %r5, %nctaid.x;\n    mad.lo.u32 %r6, %r2, %r3, %r4;\n" \
-    "    mul.lo.u32 %r7, %r5, %r3;\n    sub.u32 %r8, %r7, %r6;\n    sub.u32 %r8, %r8, 1;\n    mad.wide.u32 %rd2, %r6, 4, %rd1;\n"                   \
-    "    mad.wide.u32 %rd3, %r8, 4, %rd1;\n    mad.wide.u32 %rd4, %r7, 4, %rd1;\n"                                                               \
+    "    mul.lo.u32 %r7, %r5, %r3;\n    sub.u32 %r8, %r7, %r6;\n    sub.u32 %r8, %r8, 1;\n    mad.wide.u32 %rd2, %r6, 4, %rd1;\n" \
+    "    mad.wide.u32 %rd3, %r8, 4, %rd1;\n    mad.wide.u32 %rd4, %r7, 4, %rd1;\n" \
     "    mov.u32 %r9, %envreg1;\n    mov.u32 %r10, %envreg2;\n    mov.b64 %rd5, {%r10, %r9};\n    add.u64 %rd5, %rd5, 4;\n"
     ".visible .entry deep(.param .u64 words, .param .u32 rounds, .param .u32 how)\n{\n" PLACES
     "    ld.param.u32 %r11, [how];\n    setp.eq.u32 %p1, %r11, 0;\n    setp.eq.u32 %p2, %r11, 1;\n    rem.u32 %r12, %r2, 5;\n    rem.u32 %r13, %r4, 5;\n"
@@ -124,7 +129,7 @@ static void check_rounds(unsigned x, unsigned y, unsigned threads, unsigned n)
     CUfunction rounds = get_function(module, "rounds");
     size_t all = (size_t)x * y * threads;
     CUdeviceptr words = zeros(all + 1);
-    void *params[] = { &words, &n };
+    void *params[] = {&words, &n};
     OK(cuLaunchCooperativeKernel(rounds, x, y, 1, threads, 1, 1, 0, NULL, params));
     OK(cuCtxSynchronize());
     assert_int_equal(word_at(words, all), all * n);
@@ -141,7 +146,7 @@ static void every_size(void **state)
     check_rounds(1, 1, 256, 3);
     check_rounds(3, 1, 64, 20);
     check_rounds(5, 3, 33, 5);
-    static const unsigned threads[] = { 32, 128, 1024 };
+    static const unsigned threads[] = {32, 128, 1024};
     for (unsigned i = 0; i < 3; i++) {
         unsigned most = most_blocks(get_function(module, "rounds"), threads[i]);
         check_rounds(most > 256 ? 256 : most, 1, threads[i], 3);
@@ -153,9 +158,12 @@ static void too_large(void **state)
     (void)state;
     CUfunction function = get_function(module, "wait_once");
     unsigned most = most_blocks(function, 96);
-    FAILS(cuLaunchCooperativeKernel(function, most + 1, 1, 1, 96, 1, 1, 0, NULL, NULL), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    FAILS(cuLaunchCooperativeKernel(function, 0x7fffffff, 65535, 65535, 96, 1, 1, 0, NULL, NULL), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-    FAILS(cuLaunchCooperativeKernel(function, 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(function, most + 1, 1, 1, 96, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(function, 0x7fffffff, 65535, 65535, 96, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    FAILS(cuLaunchCooperativeKernel(function, 1 << 20, 1, 1, 1024, 1, 1, 0, NULL, NULL),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
     FAILS(cuLaunchCooperativeKernel(function, 1, 1, 1, 2048, 1, 1, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchCooperativeKernel(function, 0, 1, 1, 32, 1, 1, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLaunchCooperativeKernel(function, 1, 1, 1, 32, 1, 1, 1 << 20, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -171,8 +179,15 @@ static CUresult launch_with_attribute(CUfunction function, unsigned blocks, CUst
     memset(&attribute, 0, sizeof attribute);
     attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attribute.value.cooperative = 1;
-    CUlaunchConfig config = { .gridDimX = blocks, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 64, .blockDimY = 1, .blockDimZ = 1, .hStream = stream,
-        .attrs = &attribute, .numAttrs = 1 };
+    CUlaunchConfig config = {.gridDimX = blocks,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 64,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .hStream = stream,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
     return cuLaunchKernelEx(&config, function, params, NULL);
 }
 
@@ -181,7 +196,7 @@ static void the_attribute_says_the_same(void **state)
     (void)state;
     CUdeviceptr word = zeros(1);
     CUfunction wait_once = get_function(module, "wait_once"), valid = get_function(module, "valid");
-    void *params[] = { &word };
+    void *params[] = {&word};
     unsigned most = most_blocks(wait_once, 64);
     OK(launch_with_attribute(wait_once, most, NULL, NULL));
     FAILS(launch_with_attribute(wait_once, most + 1, NULL, NULL), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
@@ -201,7 +216,7 @@ static void captured_and_in_graphs(void **state)
     CUfunction rounds = get_function(module, "rounds");
     CUdeviceptr words = zeros(BLOCKS * THREADS + 1);
     unsigned n = 2;
-    void *params[] = { &words, &n };
+    void *params[] = {&words, &n};
     CUstream stream;
     CUgraph graph;
     CUgraphExec exec;
@@ -212,7 +227,7 @@ static void captured_and_in_graphs(void **state)
     OK(cuLaunchCooperativeKernel(rounds, BLOCKS, 1, 1, THREADS, 1, 1, 0, stream, params));
     OK(cuStreamEndCapture(stream, &graph));
     OK(cuGraphGetNodes(graph, &node, &count));
-    CUkernelNodeAttrValue value = { 0 };
+    CUkernelNodeAttrValue value = {0};
     OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
     assert_int_equal(value.cooperative, 1);
     OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -241,7 +256,7 @@ static void two_grids_at_once(void **state)
     }
     for (int k = 0; k < REPEATS; k++)
         for (int i = 0; i < STREAMS; i++) {
-            void *params[] = { &words[i], &n };
+            void *params[] = {&words[i], &n};
             OK(cuLaunchCooperativeKernel(rounds, BLOCKS, 1, 1, THREADS, 1, 1, 0, streams[i], params));
         }
     for (int i = 0; i < STREAMS; i++) {
@@ -265,11 +280,13 @@ static void in_functions_that_call_themselves(void **state)
         for (unsigned how = 0; how < 4; how++) {
             CUdeviceptr words = zeros(BLOCKS * THREADS + 1);
             unsigned rounds = ROUNDS;
-            void *params[] = { &words, &rounds, &how };
-            OK(cuLaunchCooperativeKernel(get_function(deep, how == 3 ? "first" : "deep"), BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
+            void *params[] = {&words, &rounds, &how};
+            OK(cuLaunchCooperativeKernel(get_function(deep, how == 3 ? "first" : "deep"), BLOCKS, 1, 1, THREADS, 1, 1,
+                                         0, NULL, params));
             OK(cuCtxSynchronize());
             /* In first(), each thread has 1, and one of a block the sum of the counts, and each adds another's 1. */
-            unsigned expected = how == 3 ? BLOCKS * (2 * THREADS - 1 + ROUNDS * (ROUNDS + 1) / 2) : BLOCKS * THREADS * ROUNDS;
+            unsigned expected =
+                how == 3 ? BLOCKS * (2 * THREADS - 1 + ROUNDS * (ROUNDS + 1) / 2) : BLOCKS * THREADS * ROUNDS;
             assert_int_equal(word_at(words, BLOCKS * THREADS), expected);
             OK(cuMemFree(words));
         }
@@ -295,8 +312,13 @@ static void a_fault_ends_the_grid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN(every_size), IN(too_large), IN(the_attribute_says_the_same), IN(captured_and_in_graphs), IN(two_grids_at_once),
-        IN(in_functions_that_call_themselves), IN(a_fault_ends_the_grid),
+        IN(every_size),
+        IN(too_large),
+        IN(the_attribute_says_the_same),
+        IN(captured_and_in_graphs),
+        IN(two_grids_at_once),
+        IN(in_functions_that_call_themselves),
+        IN(a_fault_ends_the_grid),
     };
     return cmocka_run_group_tests_name("cuLaunchCooperativeKernel", tests, NULL, NULL);
 }

@@ -22,9 +22,9 @@ static void CUDA_CB callback(CUstream stream, CUresult status, void *data)
 static void test_order(void **state)
 {
     (void)state;
-    CUstream all[] = { new_stream(0), new_stream(CU_STREAM_NON_BLOCKING), NULL, CU_STREAM_PER_THREAD };
+    CUstream all[] = {new_stream(0), new_stream(CU_STREAM_NON_BLOCKING), NULL, CU_STREAM_PER_THREAD};
     for (int i = 0; i < 4; i++) {
-        struct gate gate = { 0 };
+        struct gate gate = {0};
         _Atomic int count = 0;
         gate_put(&gate, all[i]);
         OK(cuLaunchHostFunc(all[i], count_up, &count));
@@ -98,7 +98,8 @@ static void CUDA_CB leave_callback(CUstream stream, CUresult status, void *data)
     leave(data);
 }
 
-/* A function that ends its thread ends its context, and nothing else: streams of other contexts go on, and so do the workers. */
+/* A function that ends its thread ends its context, and nothing else: streams of other contexts go on, and so do the
+ * workers. */
 static void test_function_that_ends_its_thread(void **state)
 {
     (void)state;
@@ -118,7 +119,7 @@ static void test_function_that_ends_its_thread(void **state)
             OK(cuStreamAddCallback(stream, leave_callback, NULL, 0));
         } else {
             OK(cuGraphCreate(&graph, 0));
-            OK(cuGraphAddHostNode(&node, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){ .fn = leave }));
+            OK(cuGraphAddHostNode(&node, graph, NULL, 0, &(CUDA_HOST_NODE_PARAMS){.fn = leave}));
             OK(cuGraphInstantiateWithFlags(&exec, graph, 0));
             OK(cuGraphLaunch(exec, stream));
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches: parameters in every form, limits of shapes and shared memory, wrong handles, the extended and the old calls. */
+/* Launches: parameters in every form, limits of shapes and shared memory, wrong handles, the extended and the old
+ * calls. */
 #include "api_support.h"
 
 #include <pthread.h>
@@ -15,35 +16,39 @@ static int set_up(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, end_context)
 
-static CUresult shape(const char *name, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared)
+static CUresult shape(const char *name, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared)
 {
     static CUdeviceptr to;
     if (!to || cuMemsetD32(to, 0, 1) != CUDA_SUCCESS)
         OK(cuMemAlloc(&to, 16));
-    void *params[] = { &to };
+    void *params[] = {&to};
     return cuLaunchKernel(get_function(module, name), gx, gy, gz, bx, by, bz, shared, NULL, params, NULL);
 }
 
 static void shapes(void **state)
 {
-    static const struct { unsigned g[3], b[3]; CUresult status; } rows[] = {
-        { { 1, 1, 1 }, { 1024, 1, 1 }, CUDA_SUCCESS },
-        { { 1, 1, 1 }, { 16, 1, 64 }, CUDA_SUCCESS },
-        { { 1, 65535, 1 }, { 1, 1, 1 }, CUDA_SUCCESS },
-        { { 0, 1, 1 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 0, 1 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 0 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 0, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 1, 0, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 1, 1, 0 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 1025, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 32, 33, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 1, 1, 65 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { UINT32_MAX, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 1 }, { 65536, 65536, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 65536, 1 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 1, 1, 65536 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
-        { { 0x80000000u, 1, 1 }, { 1, 1, 1 }, CUDA_ERROR_INVALID_VALUE },
+    static const struct {
+        unsigned g[3], b[3];
+        CUresult status;
+    } rows[] = {
+        {{1, 1, 1}, {1024, 1, 1}, CUDA_SUCCESS},
+        {{1, 1, 1}, {16, 1, 64}, CUDA_SUCCESS},
+        {{1, 65535, 1}, {1, 1, 1}, CUDA_SUCCESS},
+        {{0, 1, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 0, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 0}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {0, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 0, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 1, 0}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1025, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {32, 33, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 1, 65}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {UINT32_MAX, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {65536, 65536, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 65536, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 65536}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{0x80000000u, 1, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -74,20 +79,24 @@ static void shared_memory(void **state)
     OK(cuCtxSynchronize());
 }
 
-struct store_params { CUdeviceptr to; unsigned value; };
+struct store_params {
+    CUdeviceptr to;
+    unsigned value;
+};
 
 static CUresult by_buffer(struct store_params *params, size_t size)
 {
-    void *extra[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END };
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(get_function(module, "store"), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra);
 }
 
 static void parameters(void **state)
 {
-    struct store_params p = { .value = 11 };
+    struct store_params p = {.value = 11};
     CUfunction store = get_function(module, "store"), empty = get_function(module, "empty");
-    void *pointers[] = { &p.to, &p.value }, *holed[] = { &p.to, NULL }, *nothing[] = { CU_LAUNCH_PARAM_END },
-         *unknown[] = { (void *)77, &p, CU_LAUNCH_PARAM_END }, *no_size[] = { CU_LAUNCH_PARAM_BUFFER_POINTER, &p, CU_LAUNCH_PARAM_END };
+    void *pointers[] = {&p.to, &p.value}, *holed[] = {&p.to, NULL}, *nothing[] = {CU_LAUNCH_PARAM_END},
+         *unknown[] = {(void *)77, &p, CU_LAUNCH_PARAM_END},
+         *no_size[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &p, CU_LAUNCH_PARAM_END};
     (void)state;
     OK(cuMemAlloc(&p.to, 16));
     OK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, NULL, pointers, NULL));
@@ -160,7 +169,7 @@ static void a_module_outlives_its_launches(void **state)
     (void)state;
     OK(cuMemAlloc(&to, 4));
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    void *params[] = { &to, &value };
+    void *params[] = {&to, &value};
     pthread_mutex_lock(&gate);
     OK(cuLaunchHostFunc(stream, wait_for_gate, &gate));
     CUresult launched = cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
@@ -178,7 +187,8 @@ static void extended(void **state)
 {
     CUfunction empty = get_function(module, "empty");
     CUlaunchAttribute attribute;
-    CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1 };
+    CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
     (void)state;
     OK(cuLaunchKernelEx(&config, empty, NULL, NULL));
     FAILS(cuLaunchKernelEx(NULL, empty, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -187,13 +197,16 @@ static void extended(void **state)
     FAILS(cuLaunchKernelEx(&config, empty, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     config.attrs = &attribute;
     memset(&attribute, 0, sizeof attribute);
-    static const struct { CUlaunchAttributeID id; CUresult status; } zeros[] = {
-        { CU_LAUNCH_ATTRIBUTE_IGNORE, CUDA_SUCCESS },
-        { CU_LAUNCH_ATTRIBUTE_PRIORITY, CUDA_SUCCESS },
-        { CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CUDA_SUCCESS },
-        { CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CUDA_SUCCESS },
-        { CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CUDA_ERROR_NOT_SUPPORTED },
-        { (CUlaunchAttributeID)999, CUDA_ERROR_INVALID_VALUE },
+    static const struct {
+        CUlaunchAttributeID id;
+        CUresult status;
+    } zeros[] = {
+        {CU_LAUNCH_ATTRIBUTE_IGNORE, CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_PRIORITY, CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, CUDA_SUCCESS},
+        {CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CUDA_ERROR_NOT_SUPPORTED},
+        {(CUlaunchAttributeID)999, CUDA_ERROR_INVALID_VALUE},
     };
     for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
         attribute.id = zeros[i].id;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Libraries and kernels: loading without a context, use in several, attributes per device, launches through a CUkernel. */
+/* Libraries and kernels: loading without a context, use in several, attributes per device, launches through a CUkernel.
+ */
 #include <unistd.h>
 
 #include "api_support.h"
@@ -22,7 +23,7 @@ static CUkernel get_kernel(CUlibrary library, const char *name)
 
 static void a_library_needs_no_context(void **state)
 {
-    CUkernel kernels[8] = { NULL }, kernel;
+    CUkernel kernels[8] = {NULL}, kernel;
     CUlibrary owner = NULL;
     CUfunction function;
     CUmodule module;
@@ -58,7 +59,8 @@ static void launches_find_the_context(void **state)
     CUkernel kernel = get_kernel(library, "increase");
     CUdeviceptr one = 0, two = 0;
     size_t size = 0;
-    CUlaunchConfig config = { .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1, .blockDimZ = 1 };
+    CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 4, .blockDimY = 1, .blockDimZ = 1};
     OK(cuLibraryGetGlobal(&one, &size, library, "counter"));
     assert_int_equal(size, 4);
     OK(cuLaunchKernelEx(&config, (CUfunction)kernel, NULL, NULL));
@@ -101,17 +103,20 @@ static void functions_and_modules(void **state)
     FAILS(cuLibraryGetManaged(&address, NULL, library, "counter"), CUDA_ERROR_NOT_FOUND);
     FAILS(cuLibraryGetGlobal(&address, NULL, library, "missing"), CUDA_ERROR_NOT_FOUND);
     FAILS(cuLibraryGetUnifiedFunction(&unified, library, "store"), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuFuncGetModule(&owner, (CUfunction)kernel), CUDA_ERROR_INVALID_HANDLE); /* only launches and occupancy take kernels */
+    FAILS(cuFuncGetModule(&owner, (CUfunction)kernel),
+          CUDA_ERROR_INVALID_HANDLE); /* only launches and occupancy take kernels */
     OK(cuLibraryUnload(library));
     FAILS(cuModuleGetGlobal(&address, NULL, module, "counter"), CUDA_ERROR_INVALID_HANDLE);
 }
 
-#define PTX_MANAGED                                                                                                        \
-    PTX_HEAD ".visible .global .attribute(.managed) .align 8 .u32 word = 11;\n.visible .global .align 8 .u64 where = word;\n"  \
-             ".visible .entry increase()\n{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n    mov.u64 %rd1, word;\n"       \
-             "    atom.global.add.u32 %r1, [%rd1], 1;\n    ret;\n}\n"
+#define PTX_MANAGED \
+    PTX_HEAD \
+    ".visible .global .attribute(.managed) .align 8 .u32 word = 11;\n.visible .global .align 8 .u64 where = word;\n" \
+    ".visible .entry increase()\n{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n    mov.u64 %rd1, word;\n" \
+    "    atom.global.add.u32 %r1, [%rd1], 1;\n    ret;\n}\n"
 
-/* One managed variable for all contexts, which stays when the first of them ends; other variables are each context's own. */
+/* One managed variable for all contexts, which stays when the first of them ends; other variables are each context's
+ * own. */
 static void managed_variables_are_shared(void **state)
 {
     CUcontext second;
@@ -170,8 +175,10 @@ static void attributes_reach_the_functions(void **state)
     assert_int_equal(value, 70000);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, function));
     assert_int_equal(value, 70000);
-    FAILS(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 30, kernel, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1, kernel, 9), CUDA_ERROR_INVALID_DEVICE);
+    FAILS(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 30, kernel, 0),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuKernelSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1, kernel, 9),
+          CUDA_ERROR_INVALID_DEVICE);
     FAILS(cuKernelGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, WILD(CUkernel), 0), CUDA_ERROR_INVALID_HANDLE);
     FAILS(cuKernelGetAttribute(NULL, CU_FUNC_ATTRIBUTE_NUM_REGS, kernel, 0), CUDA_ERROR_INVALID_VALUE);
     OK(cuKernelSetCacheConfig(kernel, CU_FUNC_CACHE_PREFER_L1, 0));
@@ -186,8 +193,8 @@ static void attributes_reach_the_functions(void **state)
 static void wrong_arguments(void **state)
 {
     CUlibrary library = WILD(CUlibrary), loaded = load_library();
-    CUlibraryOption preserved = CU_LIBRARY_BINARY_IS_PRESERVED, table = CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE,
-                    unknown = (CUlibraryOption)99;
+    CUlibraryOption preserved = CU_LIBRARY_BINARY_IS_PRESERVED,
+                    table = CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE, unknown = (CUlibraryOption)99;
     void *value = (void *)1;
     CUkernel kernel;
     (void)state;
@@ -198,7 +205,8 @@ static void wrong_arguments(void **state)
     FAILS(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, &unknown, &value, 1), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, &table, &value, 1), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuLibraryLoadFromFile(&library, "/nowhere/nothing", NULL, NULL, 0, NULL, NULL, 0), CUDA_ERROR_FILE_NOT_FOUND);
-    FAILS(cuLibraryLoadFromFile(&library, "/nowhere/nothing", NULL, NULL, 0, &preserved, &value, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuLibraryLoadFromFile(&library, "/nowhere/nothing", NULL, NULL, 0, &preserved, &value, 1),
+          CUDA_ERROR_INVALID_VALUE);
     assert_ptr_equal(library, WILD(CUlibrary));
     OK(cuLibraryLoadData(&library, PTX, NULL, NULL, 0, &preserved, &value, 1));
     OK(cuLibraryUnload(library));
@@ -226,9 +234,12 @@ static void load_from_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_library_needs_no_context), TEST_IN_CONTEXT(launches_find_the_context),
-        TEST_IN_CONTEXT(functions_and_modules),       TEST_IN_CONTEXT(attributes_reach_the_functions),
-        TEST_IN_CONTEXT(wrong_arguments),             TEST_IN_CONTEXT(load_from_a_file),
+        cmocka_unit_test(a_library_needs_no_context),
+        TEST_IN_CONTEXT(launches_find_the_context),
+        TEST_IN_CONTEXT(functions_and_modules),
+        TEST_IN_CONTEXT(attributes_reach_the_functions),
+        TEST_IN_CONTEXT(wrong_arguments),
+        TEST_IN_CONTEXT(load_from_a_file),
         TEST_IN_CONTEXT(managed_variables_are_shared),
     };
     return cmocka_run_group_tests_name("cuLibrary", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links: one input, and several that refer to each other, come out as an image that loads; other kinds are refused; logs and files. */
+/* Links: one input, and several that refer to each other, come out as an image that loads; other kinds are refused;
+ * logs and files. */
 #include "api_support.h"
 
 #define PTX PTX_HEAD PTX_STORE
@@ -17,7 +18,7 @@ static void one_input(void **state)
     CUmodule module;
     CUdeviceptr to;
     unsigned value = 6;
-    void *image = NULL, *params[] = { &to, &value };
+    void *image = NULL, *params[] = {&to, &value};
     size_t size = 0;
     (void)state;
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, PTX, sizeof PTX, "store.ptx", 0, NULL, NULL));
@@ -74,10 +75,11 @@ static void what_cannot_be_linked(void **state)
     CUlinkState link = make();
     void *image = WILD(void *);
     size_t size = 5;
-    char bytes[16] = { 0 };
+    char bytes[16] = {0};
     (void)state;
     FAILS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_NO_BINARY_FOR_GPU);
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, bytes, sizeof bytes, NULL, 0, NULL, NULL),
+          CUDA_ERROR_NO_BINARY_FOR_GPU);
     FAILS(cuLinkAddData(link, CU_JIT_INPUT_OBJECT, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_IMAGE);
     FAILS(cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, PTX, sizeof PTX, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_IMAGE);
     FAILS(cuLinkAddData(link, (CUjitInputType)99, bytes, sizeof bytes, NULL, 0, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -96,14 +98,16 @@ static void what_cannot_be_linked(void **state)
 /* A kernel calls a function of another input; each has a variable of its own called x; a weak function gives way. */
 static void several_inputs(void **state)
 {
-    static const char caller[] = PTX_HEAD ".extern .func (.param .b32 r) twice(.param .b32 a);\n.global .u32 x = 5;\n"
+    static const char caller[] = PTX_HEAD
+        ".extern .func (.param .b32 r) twice(.param .b32 a);\n.global .u32 x = 5;\n"
         ".weak .func (.param .b32 r) more(.param .b32 a)\n{\n    st.param.b32 [r], 1; ret;\n}\n"
         ".visible .entry k(.param .u64 out)\n{\n    .reg .b32 %r<5>; .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [out];\n"
         "    ld.global.u32 %r1, [x];\n    { .param .b32 p; .param .b32 q; st.param.b32 [p], %r1;\n"
         "      call (q), twice, (p); ld.param.b32 %r2, [q]; st.param.b32 [p], %r2; call (q), more, (p); ld.param.b32 %r3, [q]; }\n"
         "    st.global.u32 [%rd1], %r3; ret;\n}\n"
         ".section .debug_loc\n{\n.b8 7,0\n.b32 .debug_info+4\n}\n.section .debug_str {\nL1:\n.b8 65\n}\n";
-    static const char callee[] = PTX_HEAD ".file 1 \"a.c\"\n.section .debug_info\n{\n.b8 1\n}\n.global .u32 x = 7;\n.visible .func (.param .b32 r) twice(.param .b32 a)\n{\n"
+    static const char callee[] = PTX_HEAD
+        ".file 1 \"a.c\"\n.section .debug_info\n{\n.b8 1\n}\n.global .u32 x = 7;\n.visible .func (.param .b32 r) twice(.param .b32 a)\n{\n"
         "    .reg .b32 %r<4>; ld.param.b32 %r1, [a]; ld.global.u32 %r2, [x]; mad.lo.u32 %r3, %r1, 2, %r2;\n"
         "    st.param.b32 [r], %r3; ret;\n}\n"
         ".visible .func (.param .b32 r) more(.param .b32 a)\n{\n    .reg .b32 %r<3>; ld.param.b32 %r1, [a];\n"
@@ -111,11 +115,11 @@ static void several_inputs(void **state)
     CUlinkState link = make();
     CUmodule module;
     CUdeviceptr to;
-    void *image, *params[] = { &to };
+    void *image, *params[] = {&to};
     size_t size;
     char log[512] = "";
-    CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
-    void *values[] = { log, (void *)sizeof log };
+    CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof log};
     (void)state;
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)caller, sizeof caller, NULL, 0, NULL, NULL));
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL));
@@ -134,7 +138,8 @@ static void several_inputs(void **state)
     assert_non_null(strstr(log, "twice"));
     OK(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL));
     OK(cuLinkComplete(link, &image, &size));
-    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL), CUDA_ERROR_UNKNOWN);
+    FAILS(cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)callee, sizeof callee, NULL, 0, NULL, NULL),
+          CUDA_ERROR_UNKNOWN);
     assert_non_null(strstr(log, "multiple definition of 'twice'"));
     OK(cuLinkDestroy(link));
 }
@@ -144,8 +149,8 @@ static void logs(void **state)
 {
     static const char broken[] = PTX_HEAD ".visible .entry broken()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n";
     char log[512] = "untouched";
-    CUjit_option names[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES }, unknown = (CUjit_option)999;
-    void *values[] = { log, (void *)sizeof log };
+    CUjit_option names[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES}, unknown = (CUjit_option)999;
+    void *values[] = {log, (void *)sizeof log};
     CUlinkState link;
     (void)state;
     OK(cuLinkCreate(2, names, values, &link));
@@ -161,7 +166,8 @@ static void logs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(one_input), TEST_IN_CONTEXT(sizes_count), TEST_IN_CONTEXT(a_file), TEST_IN_CONTEXT(what_cannot_be_linked),
+        TEST_IN_CONTEXT(one_input),      TEST_IN_CONTEXT(sizes_count),
+        TEST_IN_CONTEXT(a_file),         TEST_IN_CONTEXT(what_cannot_be_linked),
         TEST_IN_CONTEXT(several_inputs), TEST_IN_CONTEXT(logs),
     };
     return cmocka_run_group_tests_name("cuLink", tests, NULL, NULL);

@@ -84,7 +84,12 @@ static void dump_to_file(void **state)
     FAILS(cuLogsDumpToFile(NULL, NULL, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
-struct heard { _Atomic int calls; CUcontext context; CUlogsCallbackHandle end; CUresult status; };
+struct heard {
+    _Atomic int calls;
+    CUcontext context;
+    CUlogsCallbackHandle end;
+    CUresult status;
+};
 
 static void CUDA_CB hear(void *data, CUlogLevel level, char *message, size_t length)
 {
@@ -111,7 +116,7 @@ static void wait_for(struct heard *heard, int calls)
 
 static void callback(void **state)
 {
-    struct heard heard = { 0 };
+    struct heard heard = {0};
     CUlogsCallbackHandle handle;
     OK(cuLogsRegisterCallback(hear, &heard, &handle));
     miss();
@@ -130,7 +135,7 @@ static void callback(void **state)
 /* A callback that ends itself is called once. */
 static void callback_ends_itself(void **state)
 {
-    struct heard heard = { 0 }, other = { 0 };
+    struct heard heard = {0}, other = {0};
     CUlogsCallbackHandle handle;
     (void)state;
     OK(cuLogsRegisterCallback(hear, &heard, &heard.end));
@@ -163,7 +168,8 @@ static void *register_often(void *data)
     for (int i = 0; i < ROUNDS; i++) {
         _Atomic int here = 0; /* gone after the round: nobody may call any more */
         CUlogsCallbackHandle handle;
-        if (cuLogsRegisterCallback(count, &here, &handle) != CUDA_SUCCESS || cuEventQuery(WILD(CUevent)) != CUDA_ERROR_INVALID_HANDLE ||
+        if (cuLogsRegisterCallback(count, &here, &handle) != CUDA_SUCCESS ||
+            cuEventQuery(WILD(CUevent)) != CUDA_ERROR_INVALID_HANDLE ||
             cuLogsUnregisterCallback(handle) != CUDA_SUCCESS)
             abort();
         int calls = atomic_load(&here);
@@ -199,7 +205,8 @@ static void many_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(dump_to_memory), TEST_IN_CONTEXT(overflow), TEST_IN_CONTEXT(dump_to_file), TEST_IN_CONTEXT(callback),
-        TEST_IN_CONTEXT(callback_ends_itself), TEST_IN_CONTEXT(many_threads) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(dump_to_memory),       TEST_IN_CONTEXT(overflow),
+                                       TEST_IN_CONTEXT(dump_to_file),         TEST_IN_CONTEXT(callback),
+                                       TEST_IN_CONTEXT(callback_ends_itself), TEST_IN_CONTEXT(many_threads)};
     return cmocka_run_group_tests_name("cuLogs", tests, NULL, NULL);
 }

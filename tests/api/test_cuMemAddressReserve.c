@@ -94,7 +94,8 @@ static void test_is_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_ranges_do_not_overlap), cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_hint), cmocka_unit_test(test_bad), cmocka_unit_test(test_is_no_memory) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges_do_not_overlap), cmocka_unit_test(test_alignment),
+                                       cmocka_unit_test(test_hint), cmocka_unit_test(test_bad),
+                                       cmocka_unit_test(test_is_no_memory)};
     return cmocka_run_group_tests_name("cuMemAddressReserve", tests, support_begin, support_end);
 }

@@ -6,7 +6,8 @@
 
 CUresult old_create(CUcontext *context, unsigned flags, CUdevice device) __asm__("cuCtxCreate");
 CUresult old_alloc(unsigned *address, unsigned size) __asm__("cuMemAlloc");
-CUresult old_alloc_pitch(unsigned *address, unsigned *pitch, unsigned width, unsigned height, unsigned element) __asm__("cuMemAllocPitch");
+CUresult old_alloc_pitch(unsigned *address, unsigned *pitch, unsigned width, unsigned height,
+                         unsigned element) __asm__("cuMemAllocPitch");
 CUresult old_free(unsigned address) __asm__("cuMemFree");
 CUresult old_info(unsigned *free_bytes, unsigned *total) __asm__("cuMemGetInfo");
 CUresult old_range(unsigned *base, unsigned *size, unsigned address) __asm__("cuMemGetAddressRange");
@@ -62,7 +63,7 @@ static void test_free_bad(void **state)
 
 static void *open_soon(void *data)
 {
-    struct timespec nap = { 0, 5000000 };
+    struct timespec nap = {0, 5000000};
     nanosleep(&nap, NULL);
     gate_open(data);
     return NULL;
@@ -171,9 +172,10 @@ static void test_old_forms(void **state)
     (void)state;
     unsigned address, pitch, base, size, total;
     CUcontext first;
-    char out[64], in[64] = { 0 };
+    char out[64], in[64] = {0};
     pattern_put(out, 64, 7);
-    FAILS(old_alloc(&address, 1000), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    FAILS(old_alloc(&address, 1000),
+          CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
     OK(old_create(&first, 0, 0));
     CUresult status = old_alloc(&address, 1000);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
@@ -204,9 +206,15 @@ static void test_old_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc), cmocka_unit_test(test_alloc_bad), cmocka_unit_test(test_free_bad),
-        cmocka_unit_test(test_free_waits), cmocka_unit_test(test_without_context), cmocka_unit_test(test_pitch),
-        cmocka_unit_test(test_info), cmocka_unit_test(test_range), cmocka_unit_test(test_context_end_frees),
+        cmocka_unit_test(test_alloc),
+        cmocka_unit_test(test_alloc_bad),
+        cmocka_unit_test(test_free_bad),
+        cmocka_unit_test(test_free_waits),
+        cmocka_unit_test(test_without_context),
+        cmocka_unit_test(test_pitch),
+        cmocka_unit_test(test_info),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_context_end_frees),
         cmocka_unit_test(test_old_forms),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);

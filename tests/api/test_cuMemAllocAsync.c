@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync: memory that unfinished work uses is never given out again, whatever the streams; frees of
- * ordinary memory in stream order; contexts that end or fail meanwhile. Which block comes back when is asked of hardware in
- * tests/golden/case_mempool_order.c. */
+/* cuMemAllocAsync, cuMemAllocFromPoolAsync, cuMemFreeAsync: memory that unfinished work uses is never given out again,
+ * whatever the streams; frees of ordinary memory in stream order; contexts that end or fail meanwhile. Which block
+ * comes back when is asked of hardware in tests/golden/case_mempool_order.c. */
 #include "memory_support.h"
 
 #define MIB ((size_t)1 << 20)
@@ -57,13 +57,14 @@ static void test_pending_frees_are_kept(void **state)
     OK(cuStreamDestroy(other));
 }
 
-/* An allocation that took over a pending block of its own stream is freed in another stream, without order between: what is behind the gate still
- * has the memory, so the other stream's free must not make it anybody's. */
+/* An allocation that took over a pending block of its own stream is freed in another stream, without order between:
+ * what is behind the gate still has the memory, so the other stream's free must not make it anybody's. */
 static void test_free_elsewhere_of_taken_over_memory(void **state)
 {
     (void)state;
     struct gate gate;
-    CUstream a = stream_new(CU_STREAM_NON_BLOCKING), b = stream_new(CU_STREAM_NON_BLOCKING), c = stream_new(CU_STREAM_NON_BLOCKING);
+    CUstream a = stream_new(CU_STREAM_NON_BLOCKING), b = stream_new(CU_STREAM_NON_BLOCKING),
+             c = stream_new(CU_STREAM_NON_BLOCKING);
     CUdeviceptr first = take(MIB, a);
     OK(cuStreamSynchronize(a));
     gate_put(&gate, a);
@@ -189,7 +190,7 @@ static void inside(void *data)
 static void test_host_function(void **state)
 {
     (void)state;
-    CUresult results[2] = { CUDA_SUCCESS, CUDA_SUCCESS };
+    CUresult results[2] = {CUDA_SUCCESS, CUDA_SUCCESS};
     OK(cuLaunchHostFunc(NULL, inside, results));
     OK(cuStreamSynchronize(NULL));
     assert_int_equal(results[0], CUDA_ERROR_NOT_PERMITTED);

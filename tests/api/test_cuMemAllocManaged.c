@@ -7,8 +7,8 @@ enum { PAGE = 4096, SIZE = 16 * PAGE };
 CUresult old_advise(CUdeviceptr address, size_t size, CUmem_advise advice, CUdevice device) __asm__("cuMemAdvise");
 CUresult old_prefetch(CUdeviceptr address, size_t size, CUdevice device, CUstream stream) __asm__("cuMemPrefetchAsync");
 
-static const CUmemLocation on_device = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 };
-static const CUmemLocation on_host = { .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
+static const CUmemLocation on_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+static const CUmemLocation on_host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
 
 static CUdeviceptr managed_bytes(size_t size)
 {
@@ -38,7 +38,7 @@ static void test_alloc(void **state)
     FAILS(cuMemFree(address), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemAllocManaged(&address, 16, CU_MEM_ATTACH_HOST));
     OK(cuMemFree(address));
-    static const unsigned bad[] = { 0, 3, CU_MEM_ATTACH_SINGLE, 0x10 };
+    static const unsigned bad[] = {0, 3, CU_MEM_ATTACH_SINGLE, 0x10};
     for (int i = 0; i < 4; i++)
         FAILS(cuMemAllocManaged(&address, 16, bad[i]), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAllocManaged(&address, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
@@ -60,13 +60,14 @@ static void test_advice(void **state)
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address + 5 * PAGE, 3 * PAGE), 1);
     OK(cuMemAdvise(address + 2 * PAGE, 4 * PAGE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, on_host));
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, address + 2 * PAGE, 4 * PAGE), CU_DEVICE_CPU);
-    assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, address + 2 * PAGE, 4 * PAGE), CU_MEM_LOCATION_TYPE_HOST);
+    assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE, address + 2 * PAGE, 4 * PAGE),
+                     CU_MEM_LOCATION_TYPE_HOST);
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, address, 4 * PAGE), CU_DEVICE_INVALID);
     OK(old_advise(address, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, 0));
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, address, SIZE), 0);
     OK(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION, on_host));
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION, address, SIZE), CU_DEVICE_INVALID);
-    int by[3] = { 9, 9, 9 };
+    int by[3] = {9, 9, 9};
     OK(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, on_device));
     OK(cuMemAdvise(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, on_host));
     OK(cuMemRangeGetAttribute(by, sizeof by, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, address, SIZE));
@@ -92,9 +93,9 @@ static void test_prefetch(void **state)
     OK(cuMemPrefetchAsync(address, SIZE, on_device, 0, NULL));
     assert_int_equal(ask(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, address, SIZE), 0);
     OK(old_prefetch(address, SIZE, CU_DEVICE_CPU, CU_STREAM_PER_THREAD));
-    CUmem_range_attribute names[] = { CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY };
-    void *values[] = { &location, &mostly };
-    size_t sizes[] = { 4, 4 };
+    CUmem_range_attribute names[] = {CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY};
+    void *values[] = {&location, &mostly};
+    size_t sizes[] = {4, 4};
     OK(cuMemRangeGetAttributes(values, sizes, names, 2, address, SIZE));
     assert_int_equal(location, CU_DEVICE_CPU);
     assert_int_equal(mostly, 0);
@@ -106,7 +107,7 @@ static void test_bad(void **state)
     (void)state;
     int value;
     CUdeviceptr address = managed_bytes(SIZE), device = device_bytes(SIZE);
-    CUmemLocation nowhere = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99 }, unknown = { .type = (CUmemLocationType)77 };
+    CUmemLocation nowhere = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 99}, unknown = {.type = (CUmemLocationType)77};
     FAILS(cuMemAdvise(address, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, on_host), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(address, SIZE + 1, CU_MEM_ADVISE_SET_READ_MOSTLY, on_host), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(device, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, on_host), CUDA_ERROR_INVALID_VALUE);
@@ -118,11 +119,14 @@ static void test_bad(void **state)
     FAILS(cuMemPrefetchAsync(address, SIZE, on_device, 1, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemPrefetchAsync(device, SIZE, on_device, 0, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemPrefetchAsync(address, SIZE, on_device, 0, (CUstream)(uintptr_t)0x1234567), CUDA_ERROR_INVALID_HANDLE);
-    FAILS(cuMemRangeGetAttribute(&value, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, SIZE), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemRangeGetAttribute(&value, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, SIZE),
+          CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemRangeGetAttribute(NULL, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, SIZE), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemRangeGetAttribute(&value, 4, (CUmem_range_attribute)99, address, SIZE), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemRangeGetAttribute(&value, 3, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, address, SIZE), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device, SIZE), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemRangeGetAttribute(&value, 3, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, address, SIZE),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, device, SIZE),
+          CUDA_ERROR_INVALID_VALUE);
     OK(cuMemFree(address));
     OK(cuMemFree(device));
 }
@@ -130,7 +134,10 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc), cmocka_unit_test(test_advice), cmocka_unit_test(test_prefetch), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_alloc),
+        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemCreate, cuMemRelease, cuMemGetAllocationGranularity, cuMemGetAllocationPropertiesFromHandle: memory without an address. */
+/* cuMemCreate, cuMemRelease, cuMemGetAllocationGranularity, cuMemGetAllocationPropertiesFromHandle: memory without an
+ * address. */
 #include "vmm_support.h"
 
 static void test_granularity(void **state)
@@ -13,7 +14,8 @@ static void test_granularity(void **state)
     assert_int_equal(best, UNIT);
     FAILS(cuMemGetAllocationGranularity(NULL, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemGetAllocationGranularity(&least, NULL, CU_MEM_ALLOC_GRANULARITY_MINIMUM), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemGetAllocationGranularity(&least, &properties, (CUmemAllocationGranularity_flags)5), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemGetAllocationGranularity(&least, &properties, (CUmemAllocationGranularity_flags)5),
+          CUDA_ERROR_INVALID_VALUE);
 }
 
 static size_t free_bytes(void)
@@ -85,9 +87,9 @@ static void test_bad(void **state)
     bad = good;
     bad.location.id = 99;
     FAILS(cuMemCreate(&handle, UNIT, &bad, 0), CUDA_ERROR_INVALID_DEVICE);
-    bad.location = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 9999 };
+    bad.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 9999};
     FAILS(cuMemCreate(&handle, UNIT, &bad, 0), CUDA_ERROR_INVALID_VALUE);
-    bad.location = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_INVALID };
+    bad.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_INVALID};
     FAILS(cuMemCreate(&handle, UNIT, &bad, 0), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(handle, 77);
     FAILS(cuMemRelease(0), CUDA_ERROR_INVALID_VALUE);
@@ -114,8 +116,9 @@ static void test_many_that_can_be_exported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_granularity), cmocka_unit_test(test_is_counted),
-        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_properties), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_many_that_can_be_exported) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_granularity),   cmocka_unit_test(test_is_counted),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_bad),           cmocka_unit_test(test_many_that_can_be_exported)};
     return cmocka_run_group_tests_name("cuMemCreate", tests, support_begin, support_end);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cuMemExportToShareableHandle, cuMemImportFromShareableHandle: memory of two processes.
  *
- * The other process is this program again, started with a socket as its descriptor 3. It gets a descriptor, imports it, looks for what is
- * in the first word, writes a word, and answers; or kills itself while it holds the memory. */
+ * The other process is this program again, started with a socket as its descriptor 3. It gets a descriptor, imports it,
+ * looks for what is in the first word, writes a word, and answers; or kills itself while it holds the memory. */
 #include "vmm_support.h"
 
 #include <fcntl.h>
@@ -17,9 +17,13 @@ enum { SOCKET = 3, WRITE_AND_END = 'w', WRITE_AND_DIE = 'd' };
 
 static bool descriptor_send(int socket, char what, int descriptor)
 {
-    union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
-    struct iovec text = { &what, 1 };
-    struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec text = {&what, 1};
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     memset(&control, 0, sizeof control);
     control.header.cmsg_level = SOL_SOCKET;
     control.header.cmsg_type = SCM_RIGHTS;
@@ -30,16 +34,24 @@ static bool descriptor_send(int socket, char what, int descriptor)
 
 static int descriptor_receive(int socket, char *what)
 {
-    union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
-    struct iovec text = { what, 1 };
-    struct msghdr message = { .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec text = {what, 1};
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     int descriptor = -1;
     if (recvmsg(socket, &message, 0) == 1 && CMSG_FIRSTHDR(&message))
         memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
     return descriptor;
 }
 
-#define MUST(condition) do { if (!(condition)) return __LINE__ % 200 + 1; } while (0)
+#define MUST(condition) \
+    do { \
+        if (!(condition)) \
+            return __LINE__ % 200 + 1; \
+    } while (0)
 
 static int be_the_other(void)
 {
@@ -47,11 +59,13 @@ static int be_the_other(void)
     int descriptor = descriptor_receive(SOCKET, &what);
     CUmemGenericAllocationHandle handle, bad;
     CUdeviceptr address;
-    CUmemAccessDesc description = { .location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    CUmemAccessDesc description = {.location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     unsigned word = 0;
     MUST(support_begin(NULL) == 0);
-    MUST(cuMemImportFromShareableHandle(&bad, (void *)(uintptr_t)SOCKET, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == CUDA_ERROR_UNKNOWN);
-    MUST(cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == CUDA_SUCCESS);
+    MUST(cuMemImportFromShareableHandle(&bad, (void *)(uintptr_t)SOCKET, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) ==
+         CUDA_ERROR_UNKNOWN);
+    MUST(cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)descriptor,
+                                        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == CUDA_SUCCESS);
     MUST(ftruncate(descriptor, 0) != 0); /* nobody can take the pages away from the others */
     close(descriptor);
     MUST(cuMemAddressReserve(&address, 2 * UNIT, 0, 0, 0) == CUDA_SUCCESS);
@@ -148,7 +162,8 @@ static void test_in_one_process(void **state)
     assert_int_equal(word_at(two), 6);
     OK(cuMemGetAllocationPropertiesFromHandle(&told, other));
     assert_int_equal(told.requestedHandleTypes, CU_MEM_HANDLE_TYPE_NONE);
-    FAILS(cuMemExportToShareableHandle(&again, other, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemExportToShareableHandle(&again, other, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          CUDA_ERROR_INVALID_VALUE);
     OK(cuMemGetInfo(&after, &total));
     assert_int_equal(before, after); /* still in use, and counted once */
     OK(cuMemRelease(other));
@@ -160,7 +175,8 @@ static void test_in_one_process(void **state)
 static CUresult import(int descriptor)
 {
     CUmemGenericAllocationHandle handle = 77;
-    CUresult status = cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    CUresult status = cuMemImportFromShareableHandle(&handle, (void *)(uintptr_t)descriptor,
+                                                     CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     assert_int_equal(handle, 77);
     return status;
 }
@@ -197,16 +213,22 @@ static void test_garbage(void **state)
 
 static void test_bad(void **state)
 {
-    CUmemGenericAllocationHandle handle = memory_of(UNIT, device_memory()), shared = memory_of(UNIT, shared_memory()), other;
+    CUmemGenericAllocationHandle handle = memory_of(UNIT, device_memory()), shared = memory_of(UNIT, shared_memory()),
+                                 other;
     int descriptor = -77;
     (void)state;
-    FAILS(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemExportToShareableHandle(&descriptor, shared, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemExportToShareableHandle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemExportToShareableHandle(&descriptor, shared, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1),
+          CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemExportToShareableHandle(&descriptor, shared, CU_MEM_HANDLE_TYPE_WIN32, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemExportToShareableHandle(NULL, shared, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
-    FAILS(cuMemExportToShareableHandle(&descriptor, 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemExportToShareableHandle(NULL, shared, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemExportToShareableHandle(&descriptor, 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(descriptor, -77);
-    FAILS(cuMemImportFromShareableHandle(NULL, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemImportFromShareableHandle(NULL, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemImportFromShareableHandle(&other, NULL, CU_MEM_HANDLE_TYPE_NONE), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemImportFromShareableHandle(&other, NULL, CU_MEM_HANDLE_TYPE_WIN32), CUDA_ERROR_NOT_SUPPORTED);
     OK(cuMemRelease(handle));
@@ -215,8 +237,9 @@ static void test_bad(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_another_process), cmocka_unit_test(test_a_process_that_is_killed),
-        cmocka_unit_test(test_in_one_process), cmocka_unit_test(test_garbage), cmocka_unit_test(test_bad) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_another_process), cmocka_unit_test(test_a_process_that_is_killed),
+        cmocka_unit_test(test_in_one_process), cmocka_unit_test(test_garbage), cmocka_unit_test(test_bad)};
     if (argc == 2 && !strcmp(argv[1], "--other"))
         return be_the_other();
     program = argv[0];

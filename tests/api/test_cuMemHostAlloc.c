@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pinned memory (cuMemAllocHost, cuMemHostAlloc, cuMemFreeHost) and registered memory (cuMemHostRegister, cuMemHostUnregister), with
- * cuMemHostGetDevicePointer and cuMemHostGetFlags on both. */
+/* Pinned memory (cuMemAllocHost, cuMemHostAlloc, cuMemFreeHost) and registered memory (cuMemHostRegister,
+ * cuMemHostUnregister), with cuMemHostGetDevicePointer and cuMemHostGetFlags on both. */
 #include "memory_support.h"
 
 #include <sys/mman.h>
@@ -114,8 +114,8 @@ static void test_register_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alloc), cmocka_unit_test(test_alloc_bad), cmocka_unit_test(test_free_bad),
-        cmocka_unit_test(test_asking_bad), cmocka_unit_test(test_register), cmocka_unit_test(test_register_bad),
+        cmocka_unit_test(test_alloc),      cmocka_unit_test(test_alloc_bad), cmocka_unit_test(test_free_bad),
+        cmocka_unit_test(test_asking_bad), cmocka_unit_test(test_register),  cmocka_unit_test(test_register_bad),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

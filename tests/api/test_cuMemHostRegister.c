@@ -30,7 +30,7 @@ static void use(void *memory, size_t size)
     OK(cuMemHostUnregister(memory));
 }
 
-static char in_data[3 * PAGE] = { 1 };
+static char in_data[3 * PAGE] = {1};
 
 static void test_every_origin(void **state)
 {
@@ -59,7 +59,7 @@ static void test_every_origin(void **state)
 
 static void test_read_only(void **state)
 {
-    static const char constant[PAGE] = { 3 };
+    static const char constant[PAGE] = {3};
     char *memory = pages(4, PROT_READ);
     (void)state;
     FAILS(cuMemHostRegister(memory, 4 * PAGE, 0), CUDA_ERROR_INVALID_VALUE);
@@ -108,7 +108,7 @@ static void test_neighbours(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_origin), cmocka_unit_test(test_read_only), cmocka_unit_test(test_not_there),
-        cmocka_unit_test(test_neighbours) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_origin), cmocka_unit_test(test_read_only),
+                                       cmocka_unit_test(test_not_there), cmocka_unit_test(test_neighbours)};
     return cmocka_run_group_tests_name("cuMemHostRegister", tests, support_begin, support_end);
 }

@@ -124,11 +124,12 @@ static void *churn(void *data)
         return (void *)1;
     for (unsigned round = 0; round < 60; round++) {
         CUmemAllocationProp properties = round % 2 ? shared_memory() : device_memory();
-        CUmemAccessDesc description = { .location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+        CUmemAccessDesc description = {.location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
         CUmemGenericAllocationHandle handle;
         CUdeviceptr address;
         unsigned word = 0;
-        bool good = cuMemCreate(&handle, UNIT, &properties, 0) == CUDA_SUCCESS && cuMemAddressReserve(&address, UNIT, 0, 0, 0) == CUDA_SUCCESS &&
+        bool good = cuMemCreate(&handle, UNIT, &properties, 0) == CUDA_SUCCESS &&
+                    cuMemAddressReserve(&address, UNIT, 0, 0, 0) == CUDA_SUCCESS &&
                     cuMemMap(address, UNIT, 0, handle, 0) == CUDA_SUCCESS && cuMemRelease(handle) == CUDA_SUCCESS &&
                     cuMemSetAccess(address, UNIT, &description, 1) == CUDA_SUCCESS &&
                     cuMemsetD32(address + 4096, number * 1000 + round, 1) == CUDA_SUCCESS &&
@@ -159,8 +160,12 @@ static void test_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_one_memory_at_two_addresses), cmocka_unit_test(test_grows_in_place),
-        cmocka_unit_test(test_contents_stay_while_unmapped), cmocka_unit_test(test_map_bad), cmocka_unit_test(test_unmap),
-        cmocka_unit_test(test_retain), cmocka_unit_test(test_threads) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_memory_at_two_addresses),
+                                       cmocka_unit_test(test_grows_in_place),
+                                       cmocka_unit_test(test_contents_stay_while_unmapped),
+                                       cmocka_unit_test(test_map_bad),
+                                       cmocka_unit_test(test_unmap),
+                                       cmocka_unit_test(test_retain),
+                                       cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests_name("cuMemMap", tests, support_begin, support_end);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemPoolCreate, cuMemPoolDestroy, attributes, cuMemPoolTrimTo, access, default and current pools, on two devices. What hardware was asked is in
- * tests/golden/case_mempool*.c; here is what needs two devices, much memory, or a look from the host. */
+/* cuMemPoolCreate, cuMemPoolDestroy, attributes, cuMemPoolTrimTo, access, default and current pools, on two devices.
+ * What hardware was asked is in tests/golden/case_mempool*.c; here is what needs two devices, much memory, or a look
+ * from the host. */
 #include "memory_support.h"
 
 #define MIB ((size_t)1 << 20)
 
 static CUmemPoolProps props_of(int device)
 {
-    return (CUmemPoolProps){ .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { CU_MEM_LOCATION_TYPE_DEVICE, device } };
+    return (CUmemPoolProps){.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
 }
 
 static CUmemoryPool pool_on(int device)
@@ -64,8 +66,9 @@ static void test_access(void **state)
 {
     (void)state;
     CUmemoryPool pool = pool_on(0);
-    CUmemLocation second = { CU_MEM_LOCATION_TYPE_DEVICE, 1 };
-    CUmemAccessDesc both[2] = { { second, CU_MEM_ACCESS_FLAGS_PROT_READWRITE }, { { CU_MEM_LOCATION_TYPE_DEVICE, 9 }, CU_MEM_ACCESS_FLAGS_PROT_READWRITE } };
+    CUmemLocation second = {CU_MEM_LOCATION_TYPE_DEVICE, 1};
+    CUmemAccessDesc both[2] = {{second, CU_MEM_ACCESS_FLAGS_PROT_READWRITE},
+                               {{CU_MEM_LOCATION_TYPE_DEVICE, 9}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     CUmemAccess_flags flags = (CUmemAccess_flags)77;
     OK(cuMemPoolGetAccess(&flags, pool, &second));
     assert_int_equal(flags, CU_MEM_ACCESS_FLAGS_PROT_NONE);
@@ -96,7 +99,7 @@ static void test_pool_of_other_device(void **state)
     assert_int_equal(ordinal, 1);
     OK(cuPointerGetAttribute(&of, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, address + 5 * MIB));
     assert_ptr_equal(of, pool);
-    CUmemAccessDesc here = { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+    CUmemAccessDesc here = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     FAILS(cuMemsetD8(address, 1, 100), CUDA_ERROR_INVALID_VALUE);
     OK(cuMemPoolSetAccess(pool, &here, 1));
     OK(cuMemsetD8(address, 1, 100));
@@ -213,11 +216,12 @@ static void test_destroyed_pool_ends(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* Managed memory from a pool is managed memory: the host uses it, it can be prefetched and advised; and its advice ends with it. */
+/* Managed memory from a pool is managed memory: the host uses it, it can be prefetched and advised; and its advice ends
+ * with it. */
 static void test_managed_pool(void **state)
 {
     (void)state;
-    static const CUmemLocation here = { CU_MEM_LOCATION_TYPE_DEVICE, 0 };
+    static const CUmemLocation here = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     CUmemPoolProps props = props_of(0);
     props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
     CUmemoryPool pool, of;
@@ -253,7 +257,7 @@ static void *come_and_go(void *data)
     for (int i = 0; i < 200; i++) {
         CUmemoryPool own = pool_on(i % 2);
         CUdeviceptr a, b;
-        CUmemAccessDesc here = { { CU_MEM_LOCATION_TYPE_DEVICE, 0 }, CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
+        CUmemAccessDesc here = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
         OK(cuMemPoolSetAccess(own, &here, 1));
         OK(cuMemAllocFromPoolAsync(&a, 100 + (size_t)i, own, CU_STREAM_PER_THREAD));
         OK(cuMemAllocFromPoolAsync(&b, 100 + (size_t)i, shared, CU_STREAM_PER_THREAD));
@@ -288,14 +292,10 @@ static void test_pools_come_and_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices_have_pools),
-        cmocka_unit_test(test_access),
-        cmocka_unit_test(test_pool_of_other_device),
-        cmocka_unit_test(test_accounts),
-        cmocka_unit_test(test_memory_is_short),
-        cmocka_unit_test(test_trim_keeps_contents),
-        cmocka_unit_test(test_destroyed_pool_ends),
-        cmocka_unit_test(test_managed_pool),
+        cmocka_unit_test(test_devices_have_pools),   cmocka_unit_test(test_access),
+        cmocka_unit_test(test_pool_of_other_device), cmocka_unit_test(test_accounts),
+        cmocka_unit_test(test_memory_is_short),      cmocka_unit_test(test_trim_keeps_contents),
+        cmocka_unit_test(test_destroyed_pool_ends),  cmocka_unit_test(test_managed_pool),
         cmocka_unit_test(test_pools_come_and_go),
     };
     setenv("MILLRACE_DEVICES", "2", 1);

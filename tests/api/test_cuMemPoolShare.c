@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemPoolExportToShareableHandle, cuMemPoolImportFromShareableHandle, cuMemPoolExportPointer, cuMemPoolImportPointer: between processes, under
- * load, with damaged data, and when either side is killed. What hardware was asked is in tests/golden/case_mempool_share.c. */
+/* cuMemPoolExportToShareableHandle, cuMemPoolImportFromShareableHandle, cuMemPoolExportPointer, cuMemPoolImportPointer:
+ * between processes, under load, with damaged data, and when either side is killed. What hardware was asked is in
+ * tests/golden/case_mempool_share.c. */
 #include "ipc_support.h"
 
 #include <sys/mman.h>
@@ -11,10 +12,14 @@
 
 static bool send_descriptor(int socket, int descriptor)
 {
-    union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
     char byte = 'd';
-    struct iovec part = { &byte, 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
@@ -25,11 +30,15 @@ static bool send_descriptor(int socket, int descriptor)
 
 static int receive_descriptor(int socket)
 {
-    union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
     char byte;
     int descriptor = -1;
-    struct iovec part = { &byte, 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control };
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     struct cmsghdr *header = recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1 ? CMSG_FIRSTHDR(&message) : NULL;
     if (header && header->cmsg_type == SCM_RIGHTS)
         memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
@@ -38,7 +47,8 @@ static int receive_descriptor(int socket)
 
 static CUmemoryPool shareable_pool(void)
 {
-    CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .handleTypes = POSIX, .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 } };
+    CUmemPoolProps props = {
+        .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .handleTypes = POSIX, .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     CUmemoryPool pool = NULL;
     return cuMemPoolCreate(&pool, &props) == CUDA_SUCCESS ? pool : NULL;
 }
@@ -46,7 +56,10 @@ static CUmemoryPool shareable_pool(void)
 /* Takes a pool, then pointers; adds one to each word of what it is sent and says so, until the other side is done. */
 static void role_add(int socket)
 {
-    struct { CUmemPoolPtrExportData data; unsigned words; } order;
+    struct {
+        CUmemPoolPtrExportData data;
+        unsigned words;
+    } order;
     CUmemoryPool pool;
     role_begin();
     int descriptor = receive_descriptor(socket);
@@ -72,13 +85,16 @@ static void role_own(int socket)
     int descriptor;
     role_begin();
     CUmemoryPool pool = shareable_pool();
-    ROLE_NEED(pool && cuMemAllocFromPoolAsync(&address, 4 * WORDS, pool, NULL) == CUDA_SUCCESS && cuMemsetD32(address, 4711, WORDS) == CUDA_SUCCESS);
-    ROLE_NEED(cuCtxSynchronize() == CUDA_SUCCESS && cuMemPoolExportToShareableHandle(&descriptor, pool, POSIX, 0) == CUDA_SUCCESS);
-    ROLE_NEED(cuMemPoolExportPointer(&data, address) == CUDA_SUCCESS && send_descriptor(socket, descriptor) && send_bytes(socket, &data, sizeof data));
+    ROLE_NEED(pool && cuMemAllocFromPoolAsync(&address, 4 * WORDS, pool, NULL) == CUDA_SUCCESS &&
+              cuMemsetD32(address, 4711, WORDS) == CUDA_SUCCESS);
+    ROLE_NEED(cuCtxSynchronize() == CUDA_SUCCESS &&
+              cuMemPoolExportToShareableHandle(&descriptor, pool, POSIX, 0) == CUDA_SUCCESS);
+    ROLE_NEED(cuMemPoolExportPointer(&data, address) == CUDA_SUCCESS && send_descriptor(socket, descriptor) &&
+              send_bytes(socket, &data, sizeof data));
     take_turn(socket);
 }
 
-static const struct role roles[] = { { "add", role_add }, { "own", role_own }, { 0 } };
+static const struct role roles[] = {{"add", role_add}, {"own", role_own}, {0}};
 
 /* A helper that has the pool. */
 static struct helper helper_with(CUmemoryPool pool)
@@ -93,7 +109,10 @@ static struct helper helper_with(CUmemoryPool pool)
 
 static void let_add(struct helper *helper, CUdeviceptr address, unsigned words)
 {
-    struct { CUmemPoolPtrExportData data; unsigned words; } order = { .words = words };
+    struct {
+        CUmemPoolPtrExportData data;
+        unsigned words;
+    } order = {.words = words};
     OK(cuMemPoolExportPointer(&order.data, address));
     assert_true(send_bytes(helper->socket, &order, sizeof order));
     assert_true(take_turn(helper->socket));
@@ -189,7 +208,10 @@ static void test_importer_dies(void **state)
     OK(cuCtxSynchronize());
     for (int round = 0; round < 10; round++) {
         struct helper helper = helper_with(pool);
-        struct { CUmemPoolPtrExportData data; unsigned words; } order = { .words = WORDS };
+        struct {
+            CUmemPoolPtrExportData data;
+            unsigned words;
+        } order = {.words = WORDS};
         OK(cuMemPoolExportPointer(&order.data, address));
         assert_true(send_bytes(helper.socket, &order, sizeof order));
         if (round % 2)
@@ -227,7 +249,7 @@ static void test_damaged(void **state)
     FAILS(cuMemPoolImportFromShareableHandle(&other, (void *)(intptr_t)memory, POSIX, 0), CUDA_ERROR_UNKNOWN);
     assert_int_equal(fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL), 0);
     FAILS(cuMemPoolImportFromShareableHandle(&other, (void *)(intptr_t)memory, POSIX, 0), CUDA_ERROR_UNKNOWN);
-    assert_int_equal(ftruncate(descriptor, 0), -1);   /* nobody takes pages away from the others */
+    assert_int_equal(ftruncate(descriptor, 0), -1); /* nobody takes pages away from the others */
     close(memory);
     close(descriptor);
     OK(cuMemPoolDestroy(imported));
@@ -264,12 +286,9 @@ int main(int argc, char **argv)
 {
     role_run(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_to_and_fro),
-        cmocka_unit_test(test_three_importers),
-        cmocka_unit_test(test_exporter_dies),
-        cmocka_unit_test(test_importer_dies),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_nothing_left),
+        cmocka_unit_test(test_to_and_fro),    cmocka_unit_test(test_three_importers),
+        cmocka_unit_test(test_exporter_dies), cmocka_unit_test(test_importer_dies),
+        cmocka_unit_test(test_damaged),       cmocka_unit_test(test_nothing_left),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuMemPrefetchBatchAsync, cuMemDiscardBatchAsync, cuMemDiscardAndPrefetchBatchAsync; and prefetches, which take place in stream order. */
+/* cuMemPrefetchBatchAsync, cuMemDiscardBatchAsync, cuMemDiscardAndPrefetchBatchAsync; and prefetches, which take place
+ * in stream order. */
 #include "memory_support.h"
 
 #include <sys/mman.h>
 
 enum { PAGE = 4096, SIZE = 64 * PAGE };
 
-static const CUmemLocation on_device = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 };
-static const CUmemLocation on_host = { .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
+static const CUmemLocation on_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+static const CUmemLocation on_host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
 
 static CUdeviceptr managed_bytes(size_t size)
 {
@@ -34,8 +35,8 @@ static void test_places(void **state)
 {
     enum { COUNT = 5 };
     CUdeviceptr ranges[COUNT];
-    size_t sizes[COUNT], starts[] = { 0, 2, 2 };
-    CUmemLocation places[] = { on_device, on_device, on_host };
+    size_t sizes[COUNT], starts[] = {0, 2, 2};
+    CUmemLocation places[] = {on_device, on_device, on_host};
     CUstream stream = own_stream();
     (void)state;
     for (int i = 0; i < COUNT; i++) {
@@ -56,9 +57,9 @@ static void test_places(void **state)
 
 static void test_bad(void **state)
 {
-    CUdeviceptr ranges[2] = { managed_bytes(SIZE), managed_bytes(SIZE) };
-    size_t sizes[2] = { SIZE, SIZE }, starts[2] = { 0, 1 }, late[2] = { 0, 2 }, falling[2] = { 1, 0 };
-    CUmemLocation places[2] = { on_device, on_host }, nowhere = { .type = (CUmemLocationType)77 };
+    CUdeviceptr ranges[2] = {managed_bytes(SIZE), managed_bytes(SIZE)};
+    size_t sizes[2] = {SIZE, SIZE}, starts[2] = {0, 1}, late[2] = {0, 2}, falling[2] = {1, 0};
+    CUmemLocation places[2] = {on_device, on_host}, nowhere = {.type = (CUmemLocationType)77};
     CUstream stream = own_stream();
     (void)state;
     FAILS(cuMemPrefetchBatchAsync(ranges, sizes, 0, places, starts, 2, 0, stream), CUDA_ERROR_INVALID_VALUE);
@@ -82,7 +83,8 @@ static void test_bad(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* Work before a discard still sees what was there, work after it what was written later; bytes beside the range stay. */
+/* Work before a discard still sees what was there, work after it what was written later; bytes beside the range stay.
+ */
 static void test_discard_is_in_order(void **state)
 {
     CUdeviceptr address = managed_bytes(SIZE), inner = address + 100, copy = device_bytes(SIZE);
@@ -129,7 +131,8 @@ static void test_pageable(void **state)
     OK(cuMemAdvise(ADDRESS(memory), SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, on_device));
     OK(cuCtxSynchronize());
     assert_int_equal(memory[5], 5);
-    FAILS(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, ADDRESS(memory), SIZE), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuMemRangeGetAttribute(&value, sizeof value, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, ADDRESS(memory), SIZE),
+          CUDA_ERROR_INVALID_VALUE);
     munmap(memory, SIZE);
     FAILS(cuMemPrefetchAsync(ADDRESS(memory), SIZE, on_device, 0, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemAdvise(ADDRESS(memory), SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, on_device), CUDA_ERROR_INVALID_VALUE);
@@ -137,7 +140,7 @@ static void test_pageable(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_places), cmocka_unit_test(test_bad), cmocka_unit_test(test_discard_is_in_order),
-        cmocka_unit_test(test_pageable) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_bad),
+                                       cmocka_unit_test(test_discard_is_in_order), cmocka_unit_test(test_pageable)};
     return cmocka_run_group_tests_name("cuMemPrefetchBatchAsync", tests, support_begin, support_end);
 }

@@ -55,7 +55,7 @@ static void test_ranges(void **state)
 
 static void test_bad(void **state)
 {
-    CUmemAccessDesc description = { .location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READ };
+    CUmemAccessDesc description = {.location = on_device, .flags = CU_MEM_ACCESS_FLAGS_PROT_READ};
     unsigned long long flags = 77;
     (void)state;
     CUmemGenericAllocationHandle handle = memory_of(UNIT, device_memory());
@@ -134,7 +134,7 @@ static void test_host_memory(void **state)
     unsigned type = 9;
     void *pointer = NULL;
     (void)state;
-    properties.location = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0 };
+    properties.location = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0};
     CUmemGenericAllocationHandle handle = memory_of(UNIT, properties);
     CUdeviceptr address = mapped(handle, UNIT);
     OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
@@ -150,7 +150,11 @@ static void test_host_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rights_are_kept), cmocka_unit_test(test_ranges), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_copies_cross_mappings), cmocka_unit_test(test_what_is_told), cmocka_unit_test(test_host_memory) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rights_are_kept),
+                                       cmocka_unit_test(test_ranges),
+                                       cmocka_unit_test(test_bad),
+                                       cmocka_unit_test(test_copies_cross_mappings),
+                                       cmocka_unit_test(test_what_is_told),
+                                       cmocka_unit_test(test_host_memory)};
     return cmocka_run_group_tests_name("cuMemSetAccess", tests, support_begin, support_end);
 }

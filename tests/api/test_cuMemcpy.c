@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linear copies: every direction, synchronous or not, what the calling thread may rely on afterwards, and bad operands. */
+/* Linear copies: every direction, synchronous or not, what the calling thread may rely on afterwards, and bad operands.
+ */
 #include "memory_support.h"
 
 #include <sys/mman.h>
@@ -204,7 +205,7 @@ static void test_nothing(void **state)
 static void test_bad_operands(void **state)
 {
     (void)state;
-    char local[64] = { 0 };
+    char local[64] = {0};
     CUdeviceptr device = device_bytes(64), other = device_bytes(64);
     FAILS(cuMemcpyHtoD(0, local, 16), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuMemcpyHtoD(device, NULL, 16), CUDA_ERROR_INVALID_VALUE);
@@ -226,8 +227,8 @@ static void test_bad_operands(void **state)
     OK(cuMemFree(device));
 }
 
-/* Pageable memory that is not there. Runs before cmocka's tests, each of which begins by putting cmocka's own handler of SIGSEGV in front of
- * the driver's. */
+/* Pageable memory that is not there. Runs before cmocka's tests, each of which begins by putting cmocka's own handler
+ * of SIGSEGV in front of the driver's. */
 static bool unmapped_host_is_refused(void)
 {
     void *state = NULL;
@@ -235,12 +236,13 @@ static bool unmapped_host_is_refused(void)
     char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (support_begin(&state) || pages == MAP_FAILED || munmap(pages + 4096, 4096) || cuMemAlloc(&device, 3 * 4096))
         return false;
-    bool good = cuMemcpyHtoD(device, pages + 4096, 16) == CUDA_ERROR_INVALID_VALUE &&
-                cuMemcpyDtoH(pages + 4096, device, 16) == CUDA_ERROR_INVALID_VALUE &&
-                cuMemcpyHtoD(device, pages + 4000, 200) == CUDA_ERROR_INVALID_VALUE &&
-                cuMemcpyHtoDAsync(device, (void *)(uintptr_t)16, 16, NULL) == CUDA_ERROR_INVALID_VALUE &&
-                cuMemcpyHtoDAsync(device, pages, 3 * 4096, NULL) == CUDA_ERROR_INVALID_VALUE && /* the middle is missing */
-                cuMemcpyHtoD(device, pages, 4096) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS;
+    bool good =
+        cuMemcpyHtoD(device, pages + 4096, 16) == CUDA_ERROR_INVALID_VALUE &&
+        cuMemcpyDtoH(pages + 4096, device, 16) == CUDA_ERROR_INVALID_VALUE &&
+        cuMemcpyHtoD(device, pages + 4000, 200) == CUDA_ERROR_INVALID_VALUE &&
+        cuMemcpyHtoDAsync(device, (void *)(uintptr_t)16, 16, NULL) == CUDA_ERROR_INVALID_VALUE &&
+        cuMemcpyHtoDAsync(device, pages, 3 * 4096, NULL) == CUDA_ERROR_INVALID_VALUE && /* the middle is missing */
+        cuMemcpyHtoD(device, pages, 4096) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS;
     munmap(pages, 4096);
     munmap(pages + 2 * 4096, 4096);
     return cuMemFree(device) == CUDA_SUCCESS && support_end(&state) == 0 && good;
@@ -266,7 +268,7 @@ static void test_peer(void **state)
 static void test_without_context(void **state)
 {
     (void)state;
-    char local[16] = { 0 };
+    char local[16] = {0};
     CUdeviceptr device = device_bytes(16);
     OK(cuCtxSetCurrent(NULL));
     FAILS(cuMemcpyHtoD(device, local, 16), CUDA_ERROR_INVALID_CONTEXT);
@@ -279,9 +281,17 @@ static void test_without_context(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_pinned_is_asynchronous), cmocka_unit_test(test_pageable_source),
-        cmocka_unit_test(test_pageable_large), cmocka_unit_test(test_default_stream_order), cmocka_unit_test(test_sync_memops),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_shared), cmocka_unit_test(test_nothing), cmocka_unit_test(test_bad_operands), cmocka_unit_test(test_peer),
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_pinned_is_asynchronous),
+        cmocka_unit_test(test_pageable_source),
+        cmocka_unit_test(test_pageable_large),
+        cmocka_unit_test(test_default_stream_order),
+        cmocka_unit_test(test_sync_memops),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_bad_operands),
+        cmocka_unit_test(test_peer),
         cmocka_unit_test(test_without_context),
     };
     if (!unmapped_host_is_refused()) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of boxes: cuMemcpy2D, cuMemcpy2DUnaligned, cuMemcpy3D, cuMemcpy3DPeer, their asynchronous and old forms, against the same
- * copy byte by byte. */
+/* Copies of boxes: cuMemcpy2D, cuMemcpy2DUnaligned, cuMemcpy3D, cuMemcpy3DPeer, their asynchronous and old forms,
+ * against the same copy byte by byte. */
 #include "memory_support.h"
 
 enum { SIZE = 8192 };
@@ -54,12 +54,23 @@ static void check_device(void)
 }
 
 static const CUDA_MEMCPY3D shapes[] = {
-    { .srcPitch = 64, .srcHeight = 8, .dstPitch = 64, .dstHeight = 8, .WidthInBytes = 64, .Height = 8, .Depth = 4 },
-    { .srcPitch = 64, .srcHeight = 8, .dstPitch = 80, .dstHeight = 9, .WidthInBytes = 33, .Height = 7, .Depth = 4 },
-    { .srcXInBytes = 3, .srcY = 2, .srcZ = 1, .srcPitch = 64, .srcHeight = 8, .dstXInBytes = 5, .dstY = 1, .dstZ = 2, .dstPitch = 50,
-        .dstHeight = 10, .WidthInBytes = 20, .Height = 5, .Depth = 3 },
-    { .srcPitch = 100, .srcHeight = 1, .dstPitch = 100, .dstHeight = 1, .WidthInBytes = 100, .Height = 1, .Depth = 1 },
-    { .srcPitch = 100, .srcHeight = 1, .dstPitch = 100, .dstHeight = 1, .WidthInBytes = 0, .Height = 1, .Depth = 1 },
+    {.srcPitch = 64, .srcHeight = 8, .dstPitch = 64, .dstHeight = 8, .WidthInBytes = 64, .Height = 8, .Depth = 4},
+    {.srcPitch = 64, .srcHeight = 8, .dstPitch = 80, .dstHeight = 9, .WidthInBytes = 33, .Height = 7, .Depth = 4},
+    {.srcXInBytes = 3,
+     .srcY = 2,
+     .srcZ = 1,
+     .srcPitch = 64,
+     .srcHeight = 8,
+     .dstXInBytes = 5,
+     .dstY = 1,
+     .dstZ = 2,
+     .dstPitch = 50,
+     .dstHeight = 10,
+     .WidthInBytes = 20,
+     .Height = 5,
+     .Depth = 3},
+    {.srcPitch = 100, .srcHeight = 1, .dstPitch = 100, .dstHeight = 1, .WidthInBytes = 100, .Height = 1, .Depth = 1},
+    {.srcPitch = 100, .srcHeight = 1, .dstPitch = 100, .dstHeight = 1, .WidthInBytes = 0, .Height = 1, .Depth = 1},
 };
 
 static void test_boxes(void **state)
@@ -70,7 +81,9 @@ static void test_boxes(void **state)
             CUDA_MEMCPY3D box = shapes[i];
             begin_copy();
             copy_plainly(&box);
-            box.srcMemoryType = kind == 0 ? CU_MEMORYTYPE_HOST : kind == 1 ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_UNIFIED;
+            box.srcMemoryType = kind == 0   ? CU_MEMORYTYPE_HOST
+                                : kind == 1 ? CU_MEMORYTYPE_DEVICE
+                                            : CU_MEMORYTYPE_UNIFIED;
             box.srcHost = source;
             box.srcDevice = kind == 2 ? ADDRESS(source) : other;
             box.dstMemoryType = kind == 3 ? CU_MEMORYTYPE_UNIFIED : CU_MEMORYTYPE_DEVICE;
@@ -90,8 +103,17 @@ static void test_back_to_host(void **state)
     (void)state;
     begin_copy();
     memset(result, 7, SIZE);
-    CUDA_MEMCPY2D plane = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = other, .srcPitch = 128, .srcXInBytes = 10, .srcY = 2,
-        .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = result, .dstPitch = 40, .dstY = 1, .WidthInBytes = 30, .Height = 20 };
+    CUDA_MEMCPY2D plane = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .srcDevice = other,
+                           .srcPitch = 128,
+                           .srcXInBytes = 10,
+                           .srcY = 2,
+                           .dstMemoryType = CU_MEMORYTYPE_HOST,
+                           .dstHost = result,
+                           .dstPitch = 40,
+                           .dstY = 1,
+                           .WidthInBytes = 30,
+                           .Height = 20};
     for (int y = 0; y < 20; y++)
         memcpy(expected + (y + 1) * 40, source + (y + 2) * 128 + 10, 30);
     OK(cuMemcpy2D(&plane));
@@ -135,8 +157,12 @@ static void test_pitch_zero(void **state)
     (void)state;
     begin_copy();
     memcpy(expected, source, 48 * 4);
-    CUDA_MEMCPY2D plane = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = source, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-        .dstDevice = device, .WidthInBytes = 48, .Height = 4 };
+    CUDA_MEMCPY2D plane = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = source,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = device,
+                           .WidthInBytes = 48,
+                           .Height = 4};
     OK(cuMemcpy2D(&plane));
     check_device();
 }
@@ -146,9 +172,19 @@ static void test_peer(void **state)
     (void)state;
     begin_copy();
     memcpy(expected, source, 64 * 8);
-    CUDA_MEMCPY3D_PEER box = { .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = other, .srcContext = the_context, .srcPitch = 64,
-        .srcHeight = 8, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = device, .dstContext = the_context, .dstPitch = 64,
-        .dstHeight = 8, .WidthInBytes = 64, .Height = 8, .Depth = 1 };
+    CUDA_MEMCPY3D_PEER box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .srcDevice = other,
+                              .srcContext = the_context,
+                              .srcPitch = 64,
+                              .srcHeight = 8,
+                              .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                              .dstDevice = device,
+                              .dstContext = the_context,
+                              .dstPitch = 64,
+                              .dstHeight = 8,
+                              .WidthInBytes = 64,
+                              .Height = 8,
+                              .Depth = 1};
     OK(cuMemcpy3DPeer(&box));
     check_device();
     OK(cuMemcpy3DPeerAsync(&box, NULL));
@@ -173,12 +209,19 @@ static void test_old_form(void **state)
         unsigned dst_device;
         CUarray dst_array;
         unsigned dst_pitch, width, height;
-    } plane = { .src_type = CU_MEMORYTYPE_HOST, .src_host = source, .src_pitch = 64, .dst_type = CU_MEMORYTYPE_HOST, .dst_host = result,
-        .dst_pitch = 32, .width = 32, .height = 10 };
+    } plane = {.src_type = CU_MEMORYTYPE_HOST,
+               .src_host = source,
+               .src_pitch = 64,
+               .dst_type = CU_MEMORYTYPE_HOST,
+               .dst_host = result,
+               .dst_pitch = 32,
+               .width = 32,
+               .height = 10};
     begin_copy();
     memset(result, 0, SIZE);
     CUcontext first;
-    FAILS(old_copy_2d(&plane), CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
+    FAILS(old_copy_2d(&plane),
+          CUDA_ERROR_INVALID_CONTEXT); /* as on hardware: only in a context that the first interface made */
     OK(old_create(&first, 0, 0));
     OK(old_copy_2d(&plane));
     for (int y = 0; y < 10; y++)
@@ -190,9 +233,17 @@ static void test_old_form(void **state)
 static void test_bad(void **state)
 {
     (void)state;
-    const CUDA_MEMCPY3D good = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = source, .srcPitch = 64, .srcHeight = 4,
-        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = device, .dstPitch = 64, .dstHeight = 4, .WidthInBytes = 64, .Height = 4,
-        .Depth = 4 };
+    const CUDA_MEMCPY3D good = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                                .srcHost = source,
+                                .srcPitch = 64,
+                                .srcHeight = 4,
+                                .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .dstDevice = device,
+                                .dstPitch = 64,
+                                .dstHeight = 4,
+                                .WidthInBytes = 64,
+                                .Height = 4,
+                                .Depth = 4};
     CUDA_MEMCPY3D bad[12];
     for (int i = 0; i < 12; i++)
         bad[i] = good;
@@ -222,8 +273,9 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes), cmocka_unit_test(test_back_to_host), cmocka_unit_test(test_staged),
-        cmocka_unit_test(test_pitch_zero), cmocka_unit_test(test_peer), cmocka_unit_test(test_old_form), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_boxes),      cmocka_unit_test(test_back_to_host), cmocka_unit_test(test_staged),
+        cmocka_unit_test(test_pitch_zero), cmocka_unit_test(test_peer),         cmocka_unit_test(test_old_form),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, boxes_begin, boxes_end);
 }

@@ -15,7 +15,8 @@ static void fresh(void)
 
 static void linear(void **state)
 {
-    CUarray array = make_array(256, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0), other = make_array(256, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    CUarray array = make_array(256, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0),
+            other = make_array(256, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     CUdeviceptr memory;
     (void)state;
     fresh();
@@ -53,8 +54,16 @@ static void boxes(void **state)
     for (size_t z = 0; z < 2; z++)
         for (size_t y = 0; y < 5; y++)
             assert_memory_equal(found + (z * 5 + y) * 40, bytes + ((z + 1) * 8 + y + 2) * 64 + 12, 40);
-    const struct { size_t x, y, z, width, height, depth; } outside[] = { { 0, 0, 0, 68, 1, 1 }, { 60, 0, 0, 8, 1, 1 }, { 0, 8, 0, 4, 1, 1 }, { 0, 0, 4, 4, 1, 1 },
-        { 0, 1, 0, 4, 8, 1 }, { 0, 0, 1, 4, 1, 4 }, { SIZE_MAX - 3, 0, 0, 8, 1, 1 }, { 0, SIZE_MAX, 0, 4, 2, 1 } };
+    const struct {
+        size_t x, y, z, width, height, depth;
+    } outside[] = {{0, 0, 0, 68, 1, 1},
+                   {60, 0, 0, 8, 1, 1},
+                   {0, 8, 0, 4, 1, 1},
+                   {0, 0, 4, 4, 1, 1},
+                   {0, 1, 0, 4, 8, 1},
+                   {0, 0, 1, 4, 1, 4},
+                   {SIZE_MAX - 3, 0, 0, 8, 1, 1},
+                   {0, SIZE_MAX, 0, 4, 2, 1}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         CUDA_MEMCPY3D bad = box_out(array, found, 64, 8, 4);
         bad.srcXInBytes = outside[i].x;
@@ -70,13 +79,38 @@ static void boxes(void **state)
 
 static void planes(void **state)
 {
-    CUarray array = make_array(32, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0), other = make_array(32, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
-    CUDA_MEMCPY2D plane = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = bytes, .srcPitch = 50, .srcXInBytes = 3, .srcY = 1,
-        .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array, .dstXInBytes = 5, .dstY = 2, .WidthInBytes = 20, .Height = 10 };
-    CUDA_MEMCPY2D across = { .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = array, .srcXInBytes = 5, .srcY = 2, .dstMemoryType = CU_MEMORYTYPE_ARRAY,
-        .dstArray = other, .dstXInBytes = 12, .dstY = 6, .WidthInBytes = 20, .Height = 10 };
-    CUDA_MEMCPY2D back = { .srcMemoryType = CU_MEMORYTYPE_ARRAY, .srcArray = other, .srcXInBytes = 12, .srcY = 6, .dstMemoryType = CU_MEMORYTYPE_HOST,
-        .dstHost = found, .dstPitch = 20, .WidthInBytes = 20, .Height = 10 };
+    CUarray array = make_array(32, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0),
+            other = make_array(32, 16, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
+    CUDA_MEMCPY2D plane = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = bytes,
+                           .srcPitch = 50,
+                           .srcXInBytes = 3,
+                           .srcY = 1,
+                           .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                           .dstArray = array,
+                           .dstXInBytes = 5,
+                           .dstY = 2,
+                           .WidthInBytes = 20,
+                           .Height = 10};
+    CUDA_MEMCPY2D across = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                            .srcArray = array,
+                            .srcXInBytes = 5,
+                            .srcY = 2,
+                            .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                            .dstArray = other,
+                            .dstXInBytes = 12,
+                            .dstY = 6,
+                            .WidthInBytes = 20,
+                            .Height = 10};
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                          .srcArray = other,
+                          .srcXInBytes = 12,
+                          .srcY = 6,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = found,
+                          .dstPitch = 20,
+                          .WidthInBytes = 20,
+                          .Height = 10};
     CUstream stream;
     (void)state;
     fresh();
@@ -92,7 +126,8 @@ static void planes(void **state)
 
 static void batched(void **state)
 {
-    CUarray array = make_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0), other = make_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0);
+    CUarray array = make_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0),
+            other = make_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0);
     CUstream stream;
     CUdeviceptr memory;
     (void)state;
@@ -101,12 +136,14 @@ static void batched(void **state)
     OK(cuMemAlloc(&memory, 128));
     OK(cuMemcpyHtoD(memory, bytes, 128));
     fill_array(array, found, 32, 4, 1);
-    CUDA_MEMCPY3D_BATCH_OP op = { .src = { .type = CU_MEMCPY_OPERAND_TYPE_POINTER }, .dst = { .type = CU_MEMCPY_OPERAND_TYPE_ARRAY },
-        .extent = { 5, 2, 1 }, .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM };
+    CUDA_MEMCPY3D_BATCH_OP op = {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER},
+                                 .dst = {.type = CU_MEMCPY_OPERAND_TYPE_ARRAY},
+                                 .extent = {5, 2, 1},
+                                 .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM};
     op.src.op.ptr.ptr = memory;
     op.src.op.ptr.rowLength = 6;
     op.dst.op.array.array = array;
-    op.dst.op.array.offset = (CUoffset3D){ 2, 1, 0 };
+    op.dst.op.array.offset = (CUoffset3D){2, 1, 0};
     OK(cuMemcpy3DBatchAsync(1, &op, 0, stream));
     OK(cuStreamSynchronize(stream));
     const CUDA_MEMCPY3D out = box_out(array, found, 32, 4, 1);
@@ -117,7 +154,7 @@ static void batched(void **state)
     FAILS(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_VALUE);
     op.src.type = CU_MEMCPY_OPERAND_TYPE_ARRAY;
     op.src.op.array.array = other;
-    op.src.op.array.offset = (CUoffset3D){ 0, 0, 0 };
+    op.src.op.array.offset = (CUoffset3D){0, 0, 0};
     FAILS(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_VALUE);
     op.src.op.array.array = NULL;
     FAILS(cuMemcpy3DBatchAsync(1, &op, 0, stream), CUDA_ERROR_INVALID_HANDLE);
@@ -127,7 +164,8 @@ static void batched(void **state)
 /* In, and out again, first captured and then by hand; then the nodes get other arrays. */
 static void graphs(void **state)
 {
-    CUarray array = make_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0), other = make_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0);
+    CUarray array = make_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0),
+            other = make_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0);
     CUstream stream;
     CUgraph graph;
     CUgraphExec exec;
@@ -180,8 +218,14 @@ static void freeing_waits(void **state)
     OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     OK(cuMemAlloc(&memory, 4096));
     for (int i = 0; i < 20; i++)
-        OK(cuMemcpy3DAsync(&(CUDA_MEMCPY3D){ .srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = memory, .dstMemoryType = CU_MEMORYTYPE_ARRAY, .dstArray = array,
-            .WidthInBytes = 4096, .Height = 1, .Depth = 1 }, stream));
+        OK(cuMemcpy3DAsync(&(CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                            .srcDevice = memory,
+                                            .dstMemoryType = CU_MEMORYTYPE_ARRAY,
+                                            .dstArray = array,
+                                            .WidthInBytes = 4096,
+                                            .Height = 1,
+                                            .Depth = 1},
+                           stream));
     OK(cuLaunchHostFunc(stream, open_gate, &done));
     OK(cuArrayDestroy(array));
     assert_int_equal(done, 1);
@@ -190,7 +234,8 @@ static void freeing_waits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(linear), TEST_IN_CONTEXT(boxes), TEST_IN_CONTEXT(planes), TEST_IN_CONTEXT(batched),
-        TEST_IN_CONTEXT(graphs), TEST_IN_CONTEXT(freeing_waits) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(linear), TEST_IN_CONTEXT(boxes),
+                                       TEST_IN_CONTEXT(planes), TEST_IN_CONTEXT(batched),
+                                       TEST_IN_CONTEXT(graphs), TEST_IN_CONTEXT(freeing_waits)};
     return cmocka_run_group_tests_name("copies of arrays", tests, NULL, NULL);
 }

@@ -2,10 +2,11 @@
 /* Batches of copies, in the forms of CUDA 12.8 and 13.0. */
 #include "memory_support.h"
 
-CUresult old_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *attributes, size_t *indices,
-    size_t attribute_count, size_t *failed, CUstream stream) __asm__("cuMemcpyBatchAsync");
-CUresult old_box_batch(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed, unsigned long long flags, CUstream stream)
-    __asm__("cuMemcpy3DBatchAsync");
+CUresult old_batch(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count, CUmemcpyAttributes *attributes,
+                   size_t *indices, size_t attribute_count, size_t *failed,
+                   CUstream stream) __asm__("cuMemcpyBatchAsync");
+CUresult old_box_batch(size_t count, CUDA_MEMCPY3D_BATCH_OP *ops, size_t *failed, unsigned long long flags,
+                       CUstream stream) __asm__("cuMemcpy3DBatchAsync");
 
 enum { SIZE = 1000 };
 
@@ -25,12 +26,12 @@ static int batch_end(void **state)
 static void test_linear(void **state)
 {
     (void)state;
-    char out[SIZE], in[SIZE] = { 0 }, second[SIZE] = { 0 };
+    char out[SIZE], in[SIZE] = {0}, second[SIZE] = {0};
     CUdeviceptr device = device_bytes(SIZE);
-    CUdeviceptr to[] = { device, ADDRESS(in), ADDRESS(second) }, from[] = { ADDRESS(out), device, device };
-    size_t sizes[] = { SIZE, SIZE, SIZE / 2 }, indices[] = { 0, 2 };
-    CUmemcpyAttributes attributes[] = { { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL },
-        { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM } };
+    CUdeviceptr to[] = {device, ADDRESS(in), ADDRESS(second)}, from[] = {ADDRESS(out), device, device};
+    size_t sizes[] = {SIZE, SIZE, SIZE / 2}, indices[] = {0, 2};
+    CUmemcpyAttributes attributes[] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL},
+                                       {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
     pattern_put(out, SIZE, 1);
     OK(cuMemcpyBatchAsync(to, from, sizes, 3, attributes, indices, 2, stream));
     OK(cuStreamSynchronize(stream));
@@ -46,10 +47,10 @@ static void test_access_order(void **state)
     struct gate gate;
     static char early[SIZE], late[SIZE];
     CUdeviceptr one = device_bytes(SIZE), two = device_bytes(SIZE);
-    CUdeviceptr to[] = { one, two }, from[] = { ADDRESS(early), ADDRESS(late) };
-    size_t sizes[] = { SIZE, SIZE }, indices[] = { 0, 1 };
-    CUmemcpyAttributes attributes[] = { { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL },
-        { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM } };
+    CUdeviceptr to[] = {one, two}, from[] = {ADDRESS(early), ADDRESS(late)};
+    size_t sizes[] = {SIZE, SIZE}, indices[] = {0, 1};
+    CUmemcpyAttributes attributes[] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL},
+                                       {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
     gate_put(&gate, stream);
     memset(early, 1, SIZE);
     memset(late, 1, SIZE);
@@ -69,11 +70,11 @@ static void test_access_order(void **state)
 static void test_linear_bad(void **state)
 {
     (void)state;
-    char local[16] = { 0 };
+    char local[16] = {0};
     CUdeviceptr device = device_bytes(16);
-    CUdeviceptr to[] = { device, device }, from[] = { ADDRESS(local), ADDRESS(local) };
-    size_t sizes[] = { 16, 17 }, zero = 0, one = 1, failed = 99;
-    CUmemcpyAttributes good = { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_ANY }, bad = { 0 };
+    CUdeviceptr to[] = {device, device}, from[] = {ADDRESS(local), ADDRESS(local)};
+    size_t sizes[] = {16, 17}, zero = 0, one = 1, failed = 99;
+    CUmemcpyAttributes good = {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_ANY}, bad = {0};
     FAILS(cuMemcpyBatchAsync(to, from, sizes, 2, &good, &zero, 1, stream), CUDA_ERROR_INVALID_VALUE);
     FAILS(old_batch(to, from, sizes, 2, &good, &zero, 1, &failed, stream), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(failed, 1);
@@ -95,7 +96,7 @@ static void test_boxes(void **state)
     unsigned char out[SIZE], in[SIZE];
     CUdeviceptr device = device_bytes(SIZE);
     size_t failed = 99;
-    CUDA_MEMCPY3D_BATCH_OP ops[2] = { { .srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, .extent = { 10, 4, 2 } } };
+    CUDA_MEMCPY3D_BATCH_OP ops[2] = {{.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM, .extent = {10, 4, 2}}};
     ops[0].src.type = ops[0].dst.type = CU_MEMCPY_OPERAND_TYPE_POINTER;
     ops[0].src.op.ptr.ptr = ADDRESS(out);
     ops[0].src.op.ptr.rowLength = 32;
@@ -126,7 +127,10 @@ static void test_boxes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear), cmocka_unit_test(test_access_order), cmocka_unit_test(test_linear_bad), cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_linear),
+        cmocka_unit_test(test_access_order),
+        cmocka_unit_test(test_linear_bad),
+        cmocka_unit_test(test_boxes),
     };
     return cmocka_run_group_tests(tests, batch_begin, batch_end);
 }

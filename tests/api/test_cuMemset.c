@@ -135,8 +135,9 @@ static void test_bad(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows), cmocka_unit_test(test_two_dimensions), cmocka_unit_test(test_asynchronous),
-        cmocka_unit_test(test_pinned), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_two_dimensions),
+        cmocka_unit_test(test_asynchronous), cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_bad),
     };
     return cmocka_run_group_tests(tests, fill_begin, fill_end);
 }

@@ -43,14 +43,15 @@ static void load_from_a_file(void **state)
 
 static void wrong_images(void **state)
 {
-    static const char *const texts[] = { "", "hello", "\177ELF", ".target sm_75\n", PTX_HEAD "nonsense\n" };
+    static const char *const texts[] = {"", "hello", "\177ELF", ".target sm_75\n", PTX_HEAD "nonsense\n"};
     CUmodule module = WILD(CUmodule);
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char room[256] = ""; /* a loader may read on past a short text */
         strcpy(room, texts[i]);
         CUresult status = cuModuleLoadData(&module, room);
-        assert_true(status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_INVALID_PTX || status == CUDA_ERROR_NO_BINARY_FOR_GPU);
+        assert_true(status == CUDA_ERROR_INVALID_IMAGE || status == CUDA_ERROR_INVALID_PTX ||
+                    status == CUDA_ERROR_NO_BINARY_FOR_GPU);
     }
     FAILS(cuModuleLoadData(&module, NULL), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuModuleLoadData(NULL, PTX), CUDA_ERROR_INVALID_VALUE);
@@ -63,7 +64,7 @@ static void wrong_images(void **state)
 static void functions(void **state)
 {
     CUmodule module = load_module(PTX);
-    CUfunction one = get_function(module, "empty"), other[8] = { NULL }, function;
+    CUfunction one = get_function(module, "empty"), other[8] = {NULL}, function;
     unsigned count = 0;
     (void)state;
     assert_ptr_equal(get_function(module, "empty"), one);
@@ -164,7 +165,8 @@ static size_t resident_pages(void)
 /* A large variable is zero, also where another one was, and its pages are not touched at load. */
 static void large_variables_are_fresh_pages(void **state)
 {
-    static const char text[] = PTX_HEAD ".visible .global .align 16 .b8 plain[536870912];\n.visible .global .align 16 .b8 begun[536870912] = { 1, 2 };\n";
+    static const char text[] = PTX_HEAD
+        ".visible .global .align 16 .b8 plain[536870912];\n.visible .global .align 16 .b8 begun[536870912] = { 1, 2 };\n";
     static const char small[] = PTX_HEAD ".visible .global .align 16 .b8 plain[5000001];\n";
     CUdeviceptr plain, begun;
     size_t bytes;
@@ -199,16 +201,26 @@ static void large_variables_are_fresh_pages(void **state)
 /* As driver 580 does on an H100: what can't be launched is loaded and told. */
 static void local_memory_has_a_limit(void **state)
 {
-    static const struct { unsigned long bytes; CUresult load, launch; } sizes[] = { { 65536, CUDA_SUCCESS, CUDA_SUCCESS }, { 600000, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE },
-        { 33554432, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE }, { 1ul << 31, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS }, { 1ul << 33, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS } };
+    static const struct {
+        unsigned long bytes;
+        CUresult load, launch;
+    } sizes[] = {{65536, CUDA_SUCCESS, CUDA_SUCCESS},
+                 {600000, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE},
+                 {33554432, CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE},
+                 {1ul << 31, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS},
+                 {1ul << 33, CUDA_ERROR_INVALID_PTX, CUDA_SUCCESS}};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int called = 0; called < 2; called++) {
             char text[512];
             CUmodule module;
             int told;
-            snprintf(text, sizeof text, PTX_HEAD "%s { .local .align 16 .b8 a[%lu]; .reg .b64 %%at; mov.u64 %%at, a; st.local.u64 [%%at], %%at; ret; }\n%s",
-                called ? ".func has()" : ".visible .entry k()", sizes[i].bytes, called ? ".visible .entry k() { call has, (); ret; }\n" : "");
+            snprintf(
+                text, sizeof text,
+                PTX_HEAD
+                "%s { .local .align 16 .b8 a[%lu]; .reg .b64 %%at; mov.u64 %%at, a; st.local.u64 [%%at], %%at; ret; }\n%s",
+                called ? ".func has()" : ".visible .entry k()", sizes[i].bytes,
+                called ? ".visible .entry k() { call has, (); ret; }\n" : "");
             FAILS(cuModuleLoadData(&module, text), sizes[i].load);
             if (sizes[i].load != CUDA_SUCCESS)
                 continue;
@@ -221,20 +233,33 @@ static void local_memory_has_a_limit(void **state)
         }
 }
 
-/* A thread has the local variables of one chain of calls at a time, the longest one's at most. Rings count nothing, a call through a pointer as much as the
- * largest function that it may come to: all of this is as on an H100. */
+/* A thread has the local variables of one chain of calls at a time, the longest one's at most. Rings count nothing, a
+ * call through a pointer as much as the largest function that it may come to: all of this is as on an H100. */
 static void local_memory_adds_up_along_calls(void **state)
 {
-#define HAS(name, bytes, calls) ".func " name "() { .local .align 16 .b8 a[" bytes "]; .reg .pred %p; .reg .b32 %r; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" \
+#define HAS(name, bytes, calls) \
+    ".func " name "() { .local .align 16 .b8 a[" bytes \
+    "]; .reg .pred %p; .reg .b32 %r; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" \
     "mov.u32 %r, %tid.y; setp.ne.u32 %p, %r, 0; @%p bra E;\n" calls "\nE: ret; }\n"
-#define KERNEL(calls) ".visible .entry k() { .local .align 16 .b8 a[1024]; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" calls "\nret; }\n"
-    static const struct { const char *text; int bytes; CUresult launch; } cases[] = {
-        { HAS("f", "2000", "") HAS("g", "3008", "call f, ();") KERNEL("call g, ();"), 1024 + 3008 + 2000, CUDA_SUCCESS },
-        { HAS("f", "2000", "") HAS("g", "3008", "") KERNEL("call f, (); call g, ();"), 1024 + 3008, CUDA_SUCCESS },
-        { HAS("f", "300000", "") HAS("g", "300000", "") KERNEL("call f, (); call g, ();"), 1024 + 300000, CUDA_SUCCESS },
-        { HAS("f", "300000", "") HAS("g", "300000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16 + 600000, CUDA_ERROR_INVALID_VALUE },
-        { ".func g();\n" HAS("f", "2000", "call g, ();") HAS("g", "4000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"), 1024 + 16, -1 },
-        { HAS("f", "2000", "") HAS("g", "4000", "") KERNEL("t: .callprototype () _ (); .reg .b64 %f; mov.u64 %f, f; mov.u64 %f, g; call (), %f, (), t;"), 1024 + 4000, CUDA_SUCCESS },
+#define KERNEL(calls) \
+    ".visible .entry k() { .local .align 16 .b8 a[1024]; .reg .b64 %at; mov.u64 %at, a; st.local.u64 [%at], %at;\n" calls \
+    "\nret; }\n"
+    static const struct {
+        const char *text;
+        int bytes;
+        CUresult launch;
+    } cases[] = {
+        {HAS("f", "2000", "") HAS("g", "3008", "call f, ();") KERNEL("call g, ();"), 1024 + 3008 + 2000, CUDA_SUCCESS},
+        {HAS("f", "2000", "") HAS("g", "3008", "") KERNEL("call f, (); call g, ();"), 1024 + 3008, CUDA_SUCCESS},
+        {HAS("f", "300000", "") HAS("g", "300000", "") KERNEL("call f, (); call g, ();"), 1024 + 300000, CUDA_SUCCESS},
+        {HAS("f", "300000", "") HAS("g", "300000", "call f, ();") HAS("h", "16", "call g, ();") KERNEL("call h, ();"),
+         1024 + 16 + 600000, CUDA_ERROR_INVALID_VALUE},
+        {".func g();\n" HAS("f", "2000", "call g, ();") HAS("g", "4000", "call f, ();") HAS("h", "16", "call g, ();")
+             KERNEL("call h, ();"),
+         1024 + 16, -1},
+        {HAS("f", "2000", "") HAS("g", "4000", "")
+             KERNEL("t: .callprototype () _ (); .reg .b64 %f; mov.u64 %f, f; mov.u64 %f, g; call (), %f, (), t;"),
+         1024 + 4000, CUDA_SUCCESS},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -261,9 +286,13 @@ int main(void)
         TEST_IN_CONTEXT(large_variables_are_fresh_pages),
         TEST_IN_CONTEXT(local_memory_has_a_limit),
         TEST_IN_CONTEXT(local_memory_adds_up_along_calls),
-        TEST_IN_CONTEXT(load_from_a_file),        TEST_IN_CONTEXT(wrong_images),
-        TEST_IN_CONTEXT(functions),               TEST_IN_CONTEXT(variables),             TEST_IN_CONTEXT(references_do_not_exist),
-        TEST_IN_CONTEXT(the_context_owns_them),   TEST_IN_CONTEXT(loading_mode),
+        TEST_IN_CONTEXT(load_from_a_file),
+        TEST_IN_CONTEXT(wrong_images),
+        TEST_IN_CONTEXT(functions),
+        TEST_IN_CONTEXT(variables),
+        TEST_IN_CONTEXT(references_do_not_exist),
+        TEST_IN_CONTEXT(the_context_owns_them),
+        TEST_IN_CONTEXT(loading_mode),
     };
     return cmocka_run_group_tests_name("cuModule", tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Occupancy: the numbers of every compute capability, for many registers, sizes of shared memory and of blocks.
  *
- * Blocks are placed one after the other on a pretended multiprocessor that has what the device's attributes say, until one finds no room. Where NVIDIA's
- * occupancy calculator is installed (a header of the CUDA toolkit), its answers are compared as well. Each capability has a process of its own. */
+ * Blocks are placed one after the other on a pretended multiprocessor that has what the device's attributes say, until
+ * one finds no room. Where NVIDIA's occupancy calculator is installed (a header of the CUDA toolkit), its answers are
+ * compared as well. Each capability has a process of its own. */
 #include "api_support.h"
 
 #include <sys/wait.h>
@@ -16,14 +17,17 @@
 
 #define HEAD ".version 6.0\n.target sm_50\n.address_size 64\n"
 
-static const unsigned registers[] = { 24, 25, 32, 33, 40, 41, 48, 56, 57, 64, 65, 72, 80, 81, 96, 104, 128, 129, 168, 200, 255 };
-static const unsigned statics[] = { 0, 1, 129, 1000, 8192, 17000, 49152 };
-static const unsigned sizes[] = { 1, 31, 32, 33, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 500, 512, 544, 640, 672, 768, 769, 896, 928, 1000, 1024 };
-static const size_t dynamics[] = { 0, 1, 127, 1000, 4096, 10000, 32768, 49152, 60000, 100000 };
-#define COUNT(array) (sizeof (array) / sizeof *(array))
+static const unsigned registers[] = {24, 25, 32, 33, 40,  41,  48,  56,  57,  64, 65,
+                                     72, 80, 81, 96, 104, 128, 129, 168, 200, 255};
+static const unsigned statics[] = {0, 1, 129, 1000, 8192, 17000, 49152};
+static const unsigned sizes[] = {1,   31,  32,  33,  64,  96,  128, 160, 192, 224, 256, 288,  320, 352,
+                                 384, 416, 500, 512, 544, 640, 672, 768, 769, 896, 928, 1000, 1024};
+static const size_t dynamics[] = {0, 1, 127, 1000, 4096, 10000, 32768, 49152, 60000, 100000};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct sm {
-    unsigned threads, blocks, registers, shared, reserved, unit, partitions, major, minor, processors, optin, by_default;
+    unsigned threads, blocks, registers, shared, reserved, unit, partitions, major, minor, processors, optin,
+        by_default;
 };
 
 static unsigned device_attribute(CUdevice_attribute which)
@@ -61,7 +65,8 @@ static unsigned attribute(CUfunction function, CUfunction_attribute which)
     return (unsigned)value;
 }
 
-/* Warps come one by one; each takes its registers from the partition that has most left, and shared memory goes with a block's first warp. */
+/* Warps come one by one; each takes its registers from the partition that has most left, and shared memory goes with a
+ * block's first warp. */
 static unsigned placed(const struct sm *sm, unsigned regs, unsigned shared, unsigned threads)
 {
     unsigned room[4], slots = sm->threads / 32, memory = sm->shared, warps = (threads + 31) / 32, blocks = 0;
@@ -86,19 +91,32 @@ static unsigned placed(const struct sm *sm, unsigned regs, unsigned shared, unsi
 }
 
 #ifdef HAS_CALCULATOR
-static void compare_with_calculator(const struct sm *sm, CUfunction function, unsigned threads, size_t dynamic, int wanted)
+static void compare_with_calculator(const struct sm *sm, CUfunction function, unsigned threads, size_t dynamic,
+                                    int wanted)
 {
-    struct cudaOccDeviceProp device = { .computeMajor = (int)sm->major, .computeMinor = (int)sm->minor, .maxThreadsPerBlock = 1024,
-        .maxThreadsPerMultiprocessor = (int)sm->threads, .regsPerBlock = (int)sm->registers, .regsPerMultiprocessor = (int)sm->registers, .warpSize = 32,
-        .sharedMemPerBlock = sm->by_default, .sharedMemPerMultiprocessor = sm->shared, .numSms = (int)sm->processors,
-        .sharedMemPerBlockOptin = sm->optin, .reservedSharedMemPerBlock = sm->reserved };
-    struct cudaOccFuncAttributes kernel = { .maxThreadsPerBlock = (int)attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-        .numRegs = (int)attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS), .sharedSizeBytes = attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-        .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN, .numBlockBarriers = 1,
-        .maxDynamicSharedSizeBytes = attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) };
-    struct cudaOccDeviceState state = { .cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT };
+    struct cudaOccDeviceProp device = {.computeMajor = (int)sm->major,
+                                       .computeMinor = (int)sm->minor,
+                                       .maxThreadsPerBlock = 1024,
+                                       .maxThreadsPerMultiprocessor = (int)sm->threads,
+                                       .regsPerBlock = (int)sm->registers,
+                                       .regsPerMultiprocessor = (int)sm->registers,
+                                       .warpSize = 32,
+                                       .sharedMemPerBlock = sm->by_default,
+                                       .sharedMemPerMultiprocessor = sm->shared,
+                                       .numSms = (int)sm->processors,
+                                       .sharedMemPerBlockOptin = sm->optin,
+                                       .reservedSharedMemPerBlock = sm->reserved};
+    struct cudaOccFuncAttributes kernel = {
+        .maxThreadsPerBlock = (int)attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        .numRegs = (int)attribute(function, CU_FUNC_ATTRIBUTE_NUM_REGS),
+        .sharedSizeBytes = attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+        .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
+        .numBlockBarriers = 1,
+        .maxDynamicSharedSizeBytes = attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)};
+    struct cudaOccDeviceState state = {.cacheConfig = CACHE_PREFER_NONE, .carveoutConfig = SHAREDMEM_CARVEOUT_DEFAULT};
     struct cudaOccResult result;
-    assert_int_equal(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state, (int)threads, dynamic), CUDA_OCC_SUCCESS);
+    assert_int_equal(cudaOccMaxActiveBlocksPerMultiprocessor(&result, &device, &kernel, &state, (int)threads, dynamic),
+                     CUDA_OCC_SUCCESS);
     assert_int_equal(result.activeBlocksPerMultiprocessor, wanted);
 }
 #endif
@@ -115,9 +133,11 @@ static unsigned occupancy(CUfunction function, unsigned threads, size_t dynamic)
 static const char *kernel_text(const char *directives, unsigned shared)
 {
     static char text[1 << 16];
-    size_t length = (size_t)snprintf(text, sizeof text, HEAD ".visible .entry kernel()\n%s\n{\n.reg .b32 %%r<1200>;\n", directives);
+    size_t length =
+        (size_t)snprintf(text, sizeof text, HEAD ".visible .entry kernel()\n%s\n{\n.reg .b32 %%r<1200>;\n", directives);
     if (shared)
-        length += (size_t)snprintf(text + length, sizeof text - length, ".shared .align 1 .b8 room[%u];\nst.shared.u8 [room], 1;\n", shared);
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   ".shared .align 1 .b8 room[%u];\nst.shared.u8 [room], 1;\n", shared);
     for (int r = 0; r < 1200; r++)
         length += (size_t)snprintf(text + length, sizeof text - length, "mov.u32 %%r%d, %d;\n", r, r);
     assert_true(length + 8 < sizeof text);
@@ -125,7 +145,8 @@ static const char *kernel_text(const char *directives, unsigned shared)
     return text;
 }
 
-/* A kernel that wants very many registers and gets these; a bound of threads where blocks of 1024 would have no room for them. */
+/* A kernel that wants very many registers and gets these; a bound of threads where blocks of 1024 would have no room
+ * for them. */
 static CUfunction kernel_of(CUmodule *module, unsigned regs, unsigned shared, const char *directives)
 {
     char all[64];
@@ -140,7 +161,8 @@ static CUfunction kernel_of(CUmodule *module, unsigned regs, unsigned shared, co
 /* What is said to be there for so many blocks is there, and no unit more unless the function may not have it. */
 static void check_available(const struct sm *sm, CUfunction function, unsigned threads)
 {
-    unsigned most = occupancy(function, threads, 0), limit = attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+    unsigned most = occupancy(function, threads, 0),
+             limit = attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
     size_t bytes = 0, before = SIZE_MAX;
     for (unsigned blocks = 1; blocks <= most; blocks++) {
         OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, (int)blocks, (int)threads));
@@ -149,7 +171,8 @@ static void check_available(const struct sm *sm, CUfunction function, unsigned t
         assert_true(bytes == limit || occupancy(function, threads, bytes + sm->unit) < blocks);
         before = bytes;
     }
-    FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, (int)most + 1, (int)threads), CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, (int)most + 1, (int)threads),
+          CUDA_ERROR_INVALID_VALUE);
 }
 
 static unsigned calls;
@@ -162,7 +185,8 @@ static size_t hundred_bytes_a_thread(int threads)
 }
 
 /* As many threads as any block gives, with the fewest blocks; the grid fills the device. */
-static void check_best(const struct sm *sm, CUfunction function, CUoccupancyB2DSize function_of_size, size_t dynamic, unsigned limit)
+static void check_best(const struct sm *sm, CUfunction function, CUoccupancyB2DSize function_of_size, size_t dynamic,
+                       unsigned limit)
 {
     int grid = -1, block = -1;
     unsigned bound = attribute(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK), most = 0, largest = 0;
@@ -209,7 +233,7 @@ static void check_kernel(const struct sm *sm, unsigned regs, unsigned shared, co
 /* Whatever may be launched has registers: the attributes never contradict each other. */
 static void attributes_agree(void **state)
 {
-    static const unsigned bounds[] = { 1, 32, 96, 288, 384, 512, 544, 672, 700, 800, 1000, 1024 };
+    static const unsigned bounds[] = {1, 32, 96, 288, 384, 512, 544, 672, 700, 800, 1000, 1024};
     (void)state;
     for (size_t i = 0; i < COUNT(bounds); i++) {
         char bound[32];
@@ -220,7 +244,8 @@ static void attributes_agree(void **state)
         assert_true(occupancy(function, bounds[i], 0) >= 1);
         OK(cuLaunchKernel(function, 1, 1, 1, bounds[i], 1, 1, 0, NULL, NULL, NULL));
         if (bounds[i] < 1024)
-            FAILS(cuLaunchKernel(function, 1, 1, 1, bounds[i] + 1, 1, 1, 0, NULL, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
+            FAILS(cuLaunchKernel(function, 1, 1, 1, bounds[i] + 1, 1, 1, 0, NULL, NULL, NULL),
+                  CUDA_ERROR_INVALID_VALUE);
         OK(cuCtxSynchronize());
         OK(cuModuleUnload(module));
     }
@@ -245,7 +270,8 @@ static void flags_and_limits(void **state)
     size_t bytes;
     (void)state;
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, empty, 256, 0));
-    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, empty, 256, 0, CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, empty, 256, 0,
+                                                            CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE));
     assert_int_equal(blocks, flagged); /* caching has no part in it on these devices */
     FAILS(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&flagged, empty, 256, 0, 2), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, empty, NULL, 0, 0, 2), CUDA_ERROR_INVALID_VALUE);
@@ -256,7 +282,8 @@ static void flags_and_limits(void **state)
     FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, empty, 1, 0), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, empty, 1, 1025), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, NULL, 1, 32), CUDA_ERROR_INVALID_HANDLE);
-    /* A limit above what a block can have says nothing; the program's function is called once for each size that is tried. */
+    /* A limit above what a block can have says nothing; the program's function is called once for each size that is
+     * tried. */
     calls = 0;
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, empty, hundred_bytes_a_thread, 0, 4096));
     assert_in_range(calls, 1, 32);
@@ -293,14 +320,19 @@ static void kernels_of_libraries(void **state)
 static int of_one_capability(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(places), TEST_IN_CONTEXT(attributes_agree), TEST_IN_CONTEXT(flags_and_limits), TEST_IN_CONTEXT(kernels_of_libraries),
+        TEST_IN_CONTEXT(places),
+        TEST_IN_CONTEXT(attributes_agree),
+        TEST_IN_CONTEXT(flags_and_limits),
+        TEST_IN_CONTEXT(kernels_of_libraries),
     };
     return cmocka_run_group_tests_name("cuOccupancy", tests, NULL, NULL);
 }
 
 int main(void)
 {
-    static const char *const capabilities[] = { "5.0", "5.2", "5.3", "6.0", "6.1", "6.2", "7.0", "7.2", "7.5", "8.0", "8.6", "8.7", "8.8", "8.9", "9.0", "10.0", "10.3", "11.0", "12.0", "12.1" };
+    static const char *const capabilities[] = {"5.0", "5.2",  "5.3",  "6.0",  "6.1",  "6.2", "7.0",
+                                               "7.2", "7.5",  "8.0",  "8.6",  "8.7",  "8.8", "8.9",
+                                               "9.0", "10.0", "10.3", "11.0", "12.0", "12.1"};
     int failures = 0;
     for (size_t i = 0; i < COUNT(capabilities); i++) {
         fflush(NULL);

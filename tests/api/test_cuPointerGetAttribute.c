@@ -18,7 +18,8 @@ static void check_facts(CUdeviceptr address, CUdeviceptr base, size_t size, unsi
     assert_int_equal(found_type, type);
     OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address));
     assert_int_equal(device, address);
-    FAILS(cuPointerGetAttribute(&pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, address), host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    FAILS(cuPointerGetAttribute(&pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, address),
+          host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(ADDRESS(pointer), host ? address : 0);
     OK(cuPointerGetAttribute(&is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
     assert_int_equal(is_managed, managed);
@@ -85,9 +86,9 @@ static void test_several(void **state)
     unsigned type = 9;
     void *host = &local;
     CUdeviceptr device = device_bytes(16), found = 1;
-    CUpointer_attribute names[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_HOST_POINTER };
-    void *values[] = { &type, &found, &ordinal, &host };
+    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_HOST_POINTER};
+    void *values[] = {&type, &found, &ordinal, &host};
     OK(cuPointerGetAttributes(4, names, values, device + 8));
     assert_int_equal(type, CU_MEMORYTYPE_DEVICE);
     assert_int_equal(found, device + 8);
@@ -129,7 +130,10 @@ static void test_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds), cmocka_unit_test(test_unknown), cmocka_unit_test(test_several), cmocka_unit_test(test_set),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_set),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

@@ -21,6 +21,6 @@ static void without_a_context(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(without_a_context), TEST_IN_CONTEXT(start_and_stop) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(without_a_context), TEST_IN_CONTEXT(start_and_stop)};
     return cmocka_run_group_tests_name("cuProfiler", tests, NULL, NULL);
 }

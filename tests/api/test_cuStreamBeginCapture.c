@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuStreamBeginCapture, cuStreamBeginCaptureToGraph, cuStreamEndCapture: what is captured, forks and joins over few and many streams, what goes wrong. */
+/* cuStreamBeginCapture, cuStreamBeginCaptureToGraph, cuStreamEndCapture: what is captured, forks and joins over few and
+ * many streams, what goes wrong. */
 #include "capture_support.h"
 
 #include <string.h>
@@ -57,8 +58,10 @@ static void test_work(void **state)
     OK(cuGraphGetNodes(graph, nodes, &count));
     assert_int_equal(count, 7);
     assert_int_equal(count_edges(graph), 6);
-    static const CUgraphNodeType types[] = { CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_MEMCPY,
-        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, CU_GRAPH_NODE_TYPE_HOST };
+    static const CUgraphNodeType types[] = {CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_MEMSET,
+                                            CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                            CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                            CU_GRAPH_NODE_TYPE_HOST};
     for (size_t i = 0; i < count; i++) {
         CUgraphNodeType type;
         OK(cuGraphNodeGetType(nodes[i], &type));
@@ -96,13 +99,28 @@ static void test_refused_work(void **state)
         FAILS(cuEventRecord(NULL, stream), CUDA_ERROR_INVALID_HANDLE);
         ACTIVE(stream);
         switch (i) {
-        case 0: FAILS(cuStreamQuery(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); break;
-        case 1: FAILS(cuStreamSynchronize(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); break;
-        case 2: FAILS(cuStreamGetFlags(stream, &flags), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); break;
-        case 3: FAILS(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); break;
-        case 4: FAILS(cuStreamWaitEvent(stream, done, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION); break;
-        case 5: FAILS(cuMemcpyPeerAsync(memory, the_context, memory, the_context, 64, stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); break;
-        default: FAILS(cuStreamWaitEvent(stream, NULL, 0), CUDA_ERROR_INVALID_HANDLE); break;
+        case 0:
+            FAILS(cuStreamQuery(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            break;
+        case 1:
+            FAILS(cuStreamSynchronize(stream), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            break;
+        case 2:
+            FAILS(cuStreamGetFlags(stream, &flags), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            break;
+        case 3:
+            FAILS(cuCtxSynchronize(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            break;
+        case 4:
+            FAILS(cuStreamWaitEvent(stream, done, 0), CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+            break;
+        case 5:
+            FAILS(cuMemcpyPeerAsync(memory, the_context, memory, the_context, 64, stream),
+                  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+            break;
+        default:
+            FAILS(cuStreamWaitEvent(stream, NULL, 0), CUDA_ERROR_INVALID_HANDLE);
+            break;
         }
         INVALIDATED(stream);
         FAILS(cuLaunchHostFunc(stream, do_nothing, NULL), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -160,7 +178,8 @@ static void test_unjoined(void **state)
     OK(cuStreamDestroy(two));
 }
 
-/* One node forks to a thousand streams, two nodes each, which come back to the first; one more stream waits for all that the first has then. */
+/* One node forks to a thousand streams, two nodes each, which come back to the first; one more stream waits for all
+ * that the first has then. */
 static void test_many_streams(void **state)
 {
     enum { MANY = 1000 };
@@ -326,17 +345,10 @@ static void test_to_graph(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_begin_and_end),
-        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_refused_work),
-        cmocka_unit_test(test_fork_join),
-        cmocka_unit_test(test_unjoined),
-        cmocka_unit_test(test_many_streams),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_legacy_stream),
-        cmocka_unit_test(test_ends_early),
-        cmocka_unit_test(test_to_graph),
+        cmocka_unit_test(test_begin_and_end), cmocka_unit_test(test_work),     cmocka_unit_test(test_refused_work),
+        cmocka_unit_test(test_fork_join),     cmocka_unit_test(test_unjoined), cmocka_unit_test(test_many_streams),
+        cmocka_unit_test(test_events),        cmocka_unit_test(test_merge),    cmocka_unit_test(test_legacy_stream),
+        cmocka_unit_test(test_ends_early),    cmocka_unit_test(test_to_graph),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

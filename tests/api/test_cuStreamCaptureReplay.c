@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A captured program, launched as a graph, leaves in memory what the same calls leave when they run at once. Programs are drawn from seeds: kernels, fills,
- * copies and host functions in several streams, which wait for each other through events in such a way that the result doesn't depend on time. */
+/* A captured program, launched as a graph, leaves in memory what the same calls leave when they run at once. Programs
+ * are drawn from seeds: kernels, fills, copies and host functions in several streams, which wait for each other through
+ * events in such a way that the result doesn't depend on time. */
 #include "capture_support.h"
 
 #include <stdio.h>
@@ -80,14 +81,26 @@ static void put_step(struct place *place, CUstream *streams, unsigned *seed)
     unsigned at = draw(seed, STREAMS), value = draw(seed, 1000), other = (at + 1 + draw(seed, STREAMS - 1)) % STREAMS;
     CUdeviceptr memory = place->device[at];
     CUstream stream = streams[at];
-    void *params[] = { &memory, &value };
+    void *params[] = {&memory, &value};
     switch (draw(seed, 6)) {
-    case 0: OK(cuMemsetD8Async(memory + value % 32, (unsigned char)value, 16, stream)); break;
-    case 1: OK(cuMemcpyDtoHAsync(place->host[at], memory, WORDS * 4, stream)); break;
-    case 2: OK(cuMemcpyHtoDAsync(memory + 16, place->host[at], WORDS * 2, stream)); break;
-    case 3: OK(cuLaunchHostFunc(stream, turn, place->host[at])); break;
-    case 4: OK(cuLaunchKernel(mix, 1, 1, 1, WORDS, 1, 1, 0, stream, params, NULL)); break;
-    default: exchange(place, streams, at, other); break;
+    case 0:
+        OK(cuMemsetD8Async(memory + value % 32, (unsigned char)value, 16, stream));
+        break;
+    case 1:
+        OK(cuMemcpyDtoHAsync(place->host[at], memory, WORDS * 4, stream));
+        break;
+    case 2:
+        OK(cuMemcpyHtoDAsync(memory + 16, place->host[at], WORDS * 2, stream));
+        break;
+    case 3:
+        OK(cuLaunchHostFunc(stream, turn, place->host[at]));
+        break;
+    case 4:
+        OK(cuLaunchKernel(mix, 1, 1, 1, WORDS, 1, 1, 0, stream, params, NULL));
+        break;
+    default:
+        exchange(place, streams, at, other);
+        break;
     }
 }
 

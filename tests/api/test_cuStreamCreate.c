@@ -54,7 +54,7 @@ static void test_bad(void **state)
 static void test_questions(void **state)
 {
     (void)state;
-    CUstream stream = new_stream(0), all[] = { stream, NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD };
+    CUstream stream = new_stream(0), all[] = {stream, NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
     unsigned long long ids[4];
     CUdevice device = -1, current;
     OK(cuCtxGetDevice(&current));

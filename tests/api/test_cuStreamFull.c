@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits in one stream has a bound in memory: whoever submits more kernels, copies, fills and memory operations than so many waits, while other
- * threads and streams go on. Hardware blocks after about a thousand. */
+/* What waits in one stream has a bound in memory: whoever submits more kernels, copies, fills and memory operations
+ * than so many waits, while other threads and streams go on. Hardware blocks after about a thousand. */
 #include "stream_support.h"
 
 #include <pthread.h>
@@ -57,14 +57,14 @@ static void *submit(void *data)
 
 static void begin(struct submitter *me, CUresult (*one)(void))
 {
-    *me = (struct submitter){ .one = one };
+    *me = (struct submitter){.one = one};
     OK(cuCtxGetCurrent(&me->context));
     assert_int_equal(pthread_create(&me->thread, NULL, submit, me), 0);
 }
 
 static void wait_until_held(struct submitter *me)
 {
-    const struct timespec moment = { 0, 20000000 };
+    const struct timespec moment = {0, 20000000};
     while (atomic_load(&me->done) < MOST - 1) /* the gate counts, too */
         sched_yield();
     nanosleep(&moment, NULL);
@@ -84,7 +84,7 @@ static void open_gate(void)
 
 static void the_submitter_waits_and_nobody_else(void **state)
 {
-    CUresult (*const kinds[])(void) = { fill, copy, write_value, launch };
+    CUresult (*const kinds[])(void) = {fill, copy, write_value, launch};
     (void)state;
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct submitter me;

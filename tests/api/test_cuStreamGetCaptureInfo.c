@@ -68,7 +68,7 @@ static void test_update(void **state)
     (void)state;
     CUstream stream = new_capture(RELAXED);
     put_node(stream);
-    CUgraphNode first = ask(stream).nodes[0], hand, twice[2] = { first, first };
+    CUgraphNode first = ask(stream).nodes[0], hand, twice[2] = {first, first};
     OK(cuGraphAddEmptyNode(&hand, ask(stream).graph, NULL, 0));
     OK(cuStreamUpdateCaptureDependencies(stream, &hand, NULL, 1, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
     OK(cuStreamUpdateCaptureDependencies(stream, twice, NULL, 2, CU_STREAM_ADD_CAPTURE_DEPENDENCIES));

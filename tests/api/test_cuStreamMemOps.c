@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuStreamWaitValue32/64, cuStreamWriteValue32/64, cuStreamBatchMemOp: conditions, order, memory that may be used, refusals, many streams at once. */
+/* cuStreamWaitValue32/64, cuStreamWriteValue32/64, cuStreamBatchMemOp: conditions, order, memory that may be used,
+ * refusals, many streams at once. */
 #include "stream_support.h"
 
 #include <dirent.h>
@@ -44,22 +45,25 @@ static void store64(uint64_t value)
 
 /* ---- conditions ---- */
 
-struct condition { unsigned bits, flags; uint64_t value, no, yes; };
+struct condition {
+    unsigned bits, flags;
+    uint64_t value, no, yes;
+};
 
 static const struct condition conditions[] = {
-    { 32, GEQ, 5, 4, 5 },
-    { 32, GEQ, 5, 0x80000005, 0x80000004 },
-    { 32, GEQ, 0xfffffff0, 0xffffffef, 3 },
-    { 32, EQ, 5, 6, 5 },
-    { 32, EQ, 0, 1, 0 },
-    { 32, AND, 6, 9, 2 },
-    { 32, NOR, 0xff, 0xffffff00, 0x7fffff00 },
-    { 64, GEQ, UINT64_C(5) << 32, (UINT64_C(5) << 32) - 1, UINT64_C(5) << 32 },
-    { 64, GEQ, 0, UINT64_C(1) << 63, INT64_MAX },
-    { 64, GEQ, UINT64_MAX, UINT64_MAX - 1, 0 },
-    { 64, EQ, UINT64_C(1) << 40, 0, UINT64_C(1) << 40 },
-    { 64, AND, UINT64_C(1) << 63, INT64_MAX, UINT64_MAX },
-    { 64, NOR, UINT32_MAX, UINT64_MAX << 32, 0 },
+    {32, GEQ, 5, 4, 5},
+    {32, GEQ, 5, 0x80000005, 0x80000004},
+    {32, GEQ, 0xfffffff0, 0xffffffef, 3},
+    {32, EQ, 5, 6, 5},
+    {32, EQ, 0, 1, 0},
+    {32, AND, 6, 9, 2},
+    {32, NOR, 0xff, 0xffffff00, 0x7fffff00},
+    {64, GEQ, UINT64_C(5) << 32, (UINT64_C(5) << 32) - 1, UINT64_C(5) << 32},
+    {64, GEQ, 0, UINT64_C(1) << 63, INT64_MAX},
+    {64, GEQ, UINT64_MAX, UINT64_MAX - 1, 0},
+    {64, EQ, UINT64_C(1) << 40, 0, UINT64_C(1) << 40},
+    {64, AND, UINT64_C(1) << 63, INT64_MAX, UINT64_MAX},
+    {64, NOR, UINT32_MAX, UINT64_MAX << 32, 0},
 };
 
 static CUresult wait_for(CUstream stream, const struct condition *condition)
@@ -96,7 +100,7 @@ static void test_memory(void **state)
     OK(cuMemAlloc(&device, 64));
     OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
     OK(cuMemHostRegister(registered, sizeof registered, 0));
-    const CUdeviceptr good[] = { device, device + 56, at, (CUdeviceptr)(uintptr_t)&registered[511] };
+    const CUdeviceptr good[] = {device, device + 56, at, (CUdeviceptr)(uintptr_t)&registered[511]};
     for (int i = 0; i < 4; i++) {
         uint64_t value = 0;
         OK(cuStreamWriteValue64(stream, good[i], UINT64_C(0x1122334455667788), 0));
@@ -107,7 +111,9 @@ static void test_memory(void **state)
         assert_int_equal(value, UINT64_C(0x1122334400000007));
     }
     uint64_t local = 0;
-    const CUdeviceptr bad[] = { 0, managed, (CUdeviceptr)(uintptr_t)&local, (CUdeviceptr)(uintptr_t)WILD & ~UINT64_C(7), device + 4096, device + 2 };
+    const CUdeviceptr bad[] = {
+        0,         managed, (CUdeviceptr)(uintptr_t)&local, (CUdeviceptr)(uintptr_t)WILD & ~UINT64_C(7), device + 4096,
+        device + 2};
     for (int i = 0; i < 6; i++) {
         FAILS(cuStreamWriteValue32(stream, bad[i], 1, 0), CUDA_ERROR_INVALID_VALUE);
         FAILS(cuStreamWriteValue64(stream, bad[i], 1, 0), CUDA_ERROR_INVALID_VALUE);
@@ -230,7 +236,7 @@ static void test_ping_pong(void **state)
 {
     (void)state;
     enum { TURNS = 20000 };
-    CUstream streams[2] = { new_stream(CU_STREAM_NON_BLOCKING), new_stream(CU_STREAM_NON_BLOCKING) };
+    CUstream streams[2] = {new_stream(CU_STREAM_NON_BLOCKING), new_stream(CU_STREAM_NON_BLOCKING)};
     for (uint32_t turn = 1; turn <= TURNS; turn++) {
         OK(cuStreamWaitValue32(streams[0], at, 2 * turn - 1, EQ));
         OK(cuStreamWriteValue32(streams[0], at, 2 * turn, 0));
@@ -376,16 +382,11 @@ static void test_first_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_conditions, clear),
-        cmocka_unit_test_setup(test_memory, clear),
-        cmocka_unit_test_setup(test_bad, clear),
-        cmocka_unit_test_setup(test_batch, clear),
-        cmocka_unit_test_setup(test_order, clear),
-        cmocka_unit_test_setup(test_ping_pong, clear),
-        cmocka_unit_test_setup(test_host, clear),
-        cmocka_unit_test_setup(test_other_work, clear),
-        cmocka_unit_test_setup(test_many, clear),
-        cmocka_unit_test_setup(test_inside, clear),
+        cmocka_unit_test_setup(test_conditions, clear),    cmocka_unit_test_setup(test_memory, clear),
+        cmocka_unit_test_setup(test_bad, clear),           cmocka_unit_test_setup(test_batch, clear),
+        cmocka_unit_test_setup(test_order, clear),         cmocka_unit_test_setup(test_ping_pong, clear),
+        cmocka_unit_test_setup(test_host, clear),          cmocka_unit_test_setup(test_other_work, clear),
+        cmocka_unit_test_setup(test_many, clear),          cmocka_unit_test_setup(test_inside, clear),
         cmocka_unit_test_setup(test_first_version, clear),
     };
     return cmocka_run_group_tests(tests, begin, end);

@@ -5,8 +5,8 @@
 static void test_states(void **state)
 {
     (void)state;
-    CUstream all[] = { new_stream(0), new_stream(CU_STREAM_NON_BLOCKING), NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD };
-    struct gate gate = { 0 };
+    CUstream all[] = {new_stream(0), new_stream(CU_STREAM_NON_BLOCKING), NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD};
+    struct gate gate = {0};
     for (int i = 0; i < 5; i++) {
         OK(cuStreamQuery(all[i]));
         OK(cuStreamSynchronize(all[i]));
@@ -24,7 +24,7 @@ static void test_others_are_left_alone(void **state)
 {
     (void)state;
     CUstream busy = new_stream(CU_STREAM_NON_BLOCKING), idle = new_stream(CU_STREAM_NON_BLOCKING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     gate_put(&gate, busy);
     OK(cuStreamSynchronize(idle));
     OK(cuStreamQuery(idle));

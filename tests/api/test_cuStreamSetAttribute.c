@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuStreamGetAttribute, cuStreamSetAttribute, cuStreamCopyAttributes, cuStreamAttachMemAsync, and the capture queries. */
+/* cuStreamGetAttribute, cuStreamSetAttribute, cuStreamCopyAttributes, cuStreamAttachMemAsync, and the capture queries.
+ */
 #include "stream_support.h"
 
 static void test_synchronization_policy(void **state)
 {
     (void)state;
     CUstream stream = new_stream(0), copy = new_stream(0);
-    CUstreamAttrValue value = { 0 };
+    CUstreamAttrValue value = {0};
     for (int policy = CU_SYNC_POLICY_AUTO; policy <= CU_SYNC_POLICY_BLOCKING_SYNC; policy++) {
-        struct gate gate = { .open = 1 };
+        struct gate gate = {.open = 1};
         value.syncPolicy = (CUsynchronizationPolicy)policy;
         OK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
         value.syncPolicy = (CUsynchronizationPolicy)0;
@@ -30,7 +31,7 @@ static void test_priority(void **state)
 {
     (void)state;
     CUstream stream = new_stream(0);
-    CUstreamAttrValue value = { 0 };
+    CUstreamAttrValue value = {0};
     int got = 0;
     value.priority = -1;
     OK(cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
@@ -56,7 +57,7 @@ static void test_bad(void **state)
 {
     (void)state;
     CUstream stream = new_stream(0);
-    CUstreamAttrValue value = { 0 };
+    CUstreamAttrValue value = {0};
     FAILS(cuStreamGetAttribute(stream, (CUstreamAttrID)77, &value), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamSetAttribute(stream, (CUstreamAttrID)77, &value), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuStreamGetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, NULL), CUDA_ERROR_INVALID_VALUE);
@@ -69,7 +70,7 @@ static void test_bad(void **state)
 static void test_capture_queries(void **state)
 {
     (void)state;
-    CUstream all[] = { new_stream(0), NULL, CU_STREAM_PER_THREAD };
+    CUstream all[] = {new_stream(0), NULL, CU_STREAM_PER_THREAD};
     for (int i = 0; i < 3; i++) {
         CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_INVALIDATED;
         OK(cuStreamIsCapturing(all[i], &status));
@@ -104,11 +105,8 @@ static void test_attach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_synchronization_policy),
-        cmocka_unit_test(test_priority),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_capture_queries),
-        cmocka_unit_test(test_attach),
+        cmocka_unit_test(test_synchronization_policy), cmocka_unit_test(test_priority), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_capture_queries),        cmocka_unit_test(test_attach),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

@@ -7,7 +7,7 @@ static void test_holds_back(void **state)
     (void)state;
     CUstream first = new_stream(CU_STREAM_NON_BLOCKING), second = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     OK(cuStreamWaitEvent(second, event, 0));
     OK(cuStreamQuery(second));
     OK(cuEventRecord(event, first));

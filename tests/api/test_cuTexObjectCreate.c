@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface objects: descriptors, lifetimes, reads by warps whose lanes go different ways or read different textures. */
+/* Texture and surface objects: descriptors, lifetimes, reads by warps whose lanes go different ways or read different
+ * textures. */
 #include "array_support.h"
 
-static CUresult attempt(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc, const CUDA_RESOURCE_VIEW_DESC *view)
+static CUresult attempt(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,
+                        const CUDA_RESOURCE_VIEW_DESC *view)
 {
     CUtexObject texture = 77;
     CUresult status = cuTexObjectCreate(&texture, resource, desc, view);
@@ -16,7 +18,7 @@ static CUresult attempt(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_D
 static void bad_descriptors(void **state)
 {
     CUDA_RESOURCE_DESC good = array_resource(make_array(8, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0)), resource;
-    const CUDA_TEXTURE_DESC plain = { .flags = 0 };
+    const CUDA_TEXTURE_DESC plain = {.flags = 0};
     CUDA_TEXTURE_DESC desc;
     (void)state;
     OK(attempt(&good, &plain, NULL));
@@ -40,18 +42,23 @@ static void bad_descriptors(void **state)
     desc = plain;
     desc.flags = CU_TRSF_SEAMLESS_CUBEMAP;
     FAILS(attempt(&good, &desc, NULL), CUDA_ERROR_INVALID_VALUE);
-    const CUDA_RESOURCE_VIEW_DESC views[] = { { .format = CU_RES_VIEW_FORMAT_NONE, .width = 8, .height = 8 }, { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8 },
-        { .format = CU_RES_VIEW_FORMAT_UINT_4X16, .width = 8, .height = 8 }, { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastLayer = 1 },
-        { .format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastMipmapLevel = 1 } };
+    const CUDA_RESOURCE_VIEW_DESC views[] = {
+        {.format = CU_RES_VIEW_FORMAT_NONE, .width = 8, .height = 8},
+        {.format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8},
+        {.format = CU_RES_VIEW_FORMAT_UINT_4X16, .width = 8, .height = 8},
+        {.format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastLayer = 1},
+        {.format = CU_RES_VIEW_FORMAT_UINT_4X8, .width = 8, .height = 8, .lastMipmapLevel = 1}};
     for (unsigned i = 0; i < sizeof views / sizeof *views; i++)
         FAILS(attempt(&good, &plain, &views[i]), CUDA_ERROR_INVALID_VALUE);
-    FAILS(attempt(&good, &plain, &(CUDA_RESOURCE_VIEW_DESC){ .format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1, .width = 32, .height = 32 }), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(attempt(&good, &plain,
+                  &(CUDA_RESOURCE_VIEW_DESC){.format = CU_RES_VIEW_FORMAT_UNSIGNED_BC1, .width = 32, .height = 32}),
+          CUDA_ERROR_NOT_SUPPORTED);
 }
 
 static void bad_memory(void **state)
 {
-    const CUDA_TEXTURE_DESC plain = { .flags = 0 };
-    CUDA_RESOURCE_DESC linear = { .resType = CU_RESOURCE_TYPE_LINEAR }, pitch = { .resType = CU_RESOURCE_TYPE_PITCH2D };
+    const CUDA_TEXTURE_DESC plain = {.flags = 0};
+    CUDA_RESOURCE_DESC linear = {.resType = CU_RESOURCE_TYPE_LINEAR}, pitch = {.resType = CU_RESOURCE_TYPE_PITCH2D};
     CUdeviceptr memory;
     (void)state;
     OK(cuMemAlloc(&memory, 8192));
@@ -88,8 +95,12 @@ static void they_say_what_they_were_made_of(void **state)
 {
     CUarray array = make_array(8, 4, 3, CU_AD_FORMAT_UNSIGNED_INT8, 4, CUDA_ARRAY3D_LAYERED);
     const CUDA_RESOURCE_DESC resource = array_resource(array);
-    const CUDA_TEXTURE_DESC desc = { .addressMode = { 1, 2, 3 }, .flags = CU_TRSF_NORMALIZED_COORDINATES, .maxAnisotropy = 3, .borderColor = { 1, 2, 3, 4 } };
-    const CUDA_RESOURCE_VIEW_DESC view = { .format = CU_RES_VIEW_FORMAT_SINT_2X16, .width = 8, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2 };
+    const CUDA_TEXTURE_DESC desc = {.addressMode = {1, 2, 3},
+                                    .flags = CU_TRSF_NORMALIZED_COORDINATES,
+                                    .maxAnisotropy = 3,
+                                    .borderColor = {1, 2, 3, 4}};
+    const CUDA_RESOURCE_VIEW_DESC view = {
+        .format = CU_RES_VIEW_FORMAT_SINT_2X16, .width = 8, .height = 4, .depth = 3, .firstLayer = 1, .lastLayer = 2};
     CUDA_RESOURCE_DESC resource_found;
     CUDA_TEXTURE_DESC desc_found;
     CUDA_RESOURCE_VIEW_DESC view_found;
@@ -113,7 +124,7 @@ static void they_say_what_they_were_made_of(void **state)
 
 static void a_texture_keeps_its_array(void **state)
 {
-    static const float values[4] = { 1, 2, 3, 4 }, at[4] = { 0.5f, 1.5f, 2.5f, 9 };
+    static const float values[4] = {1, 2, 3, 4}, at[4] = {0.5f, 1.5f, 2.5f, 9};
     float found[4];
     CUarray array = make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     fill_array(array, values, 16, 1, 1);
@@ -121,7 +132,7 @@ static void a_texture_keeps_its_array(void **state)
     (void)state;
     OK(cuArrayDestroy(array));
     CUarray other = make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
-    fill_array(other, (float[4]){ 0 }, 16, 1, 1);
+    fill_array(other, (float[4]){0}, 16, 1, 1);
     OK(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, at, found, 4));
     assert_memory_equal(found, values, sizeof values);
     OK(cuTexObjectDestroy(texture));
@@ -152,7 +163,7 @@ static void lanes_go_their_own_ways(void **state)
         textures[k] = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     }
     OK(cuMemAlloc(&out, sizeof found));
-    void *params[] = { &textures[0], &textures[1], &out };
+    void *params[] = {&textures[0], &textures[1], &out};
     OK(cuLaunchKernel(get_function(load_module(ptx), "mixed"), 1, 1, 1, 61, 1, 1, 0, NULL, params, NULL));
     OK(cuMemcpyDtoH(found, out, 61 * 4));
     for (int i = 0; i < 61; i++) {
@@ -190,17 +201,21 @@ static void the_short_way_is_the_long_way(void **state)
         CUarray array = make_array(13, 7, 0, CU_AD_FORMAT_FLOAT, channels, 0);
         fill_array(array, values, 13 * 4 * channels, 7, 1);
         const CUDA_RESOURCE_DESC resource = array_resource(array);
-        CUDA_TEXTURE_DESC desc = { .addressMode = { variant & 3, (variant + variant / 8) & 3 }, .filterMode = variant >> 2 & 1, .flags = flags,
-            .borderColor = { 1, 2, 3, 4 } };
+        CUDA_TEXTURE_DESC desc = {.addressMode = {variant & 3, (variant + variant / 8) & 3},
+                                  .filterMode = variant >> 2 & 1,
+                                  .flags = flags,
+                                  .borderColor = {1, 2, 3, 4}};
         CUtexObject texture;
         OK(cuTexObjectCreate(&texture, &resource, &desc, NULL));
         for (int i = 0; i < N; i++)
             for (int k = 0; k < 2; k++) {
-                at[i][k] = ((float)((seed = seed * 1664525 + 1013904223) >> 8) / 16777216 * 3 - 1) * (flags ? 1 : k ? 7 : 13);
+                at[i][k] = ((float)((seed = seed * 1664525 + 1013904223) >> 8) / 16777216 * 3 - 1) * (flags ? 1
+                                                                                                      : k   ? 7
+                                                                                                            : 13);
                 at[i][k] = i == 5 ? 0.0f / 0.0f : i == 6 ? 1e38f : i == 7 ? -1e38f : at[i][k];
             }
         OK(cuMemcpyHtoD(places, at, sizeof at));
-        void *params[] = { &texture, &results, &places };
+        void *params[] = {&texture, &results, &places};
         OK(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
         OK(cuMemcpyDtoH(found, results, sizeof found));
         for (int i = 0; i < N; i++) {
@@ -212,7 +227,8 @@ static void the_short_way_is_the_long_way(void **state)
     }
 }
 
-/* Of more offsets or coordinates than the geometry has, the first ones count; a number beside the coordinates that is no vector shifts nothing. */
+/* Of more offsets or coordinates than the geometry has, the first ones count; a number beside the coordinates that is
+ * no vector shifts nothing. */
 static void more_than_the_geometry_has(void **state)
 {
     static const char ptx[] = PTX_HEAD
@@ -229,7 +245,7 @@ static void more_than_the_geometry_has(void **state)
         "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], %r2, %f1;\n    st.global.f32 [%rd2+24], %f2;\n"
         "    tex.1d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%rd1, {%f1}], {%r2, %f1}, %f1;\n    st.global.f32 [%rd2+28], %f2;\n    ret;\n}\n";
     enum { N = 16 };
-    static const int by[8] = { 2, -1, 1, 0, 0, 0, 0, 2 };
+    static const int by[8] = {2, -1, 1, 0, 0, 0, 0, 2};
     float values[N], found[N * 8];
     (void)state;
     CUarray array = make_array(N, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
@@ -239,7 +255,7 @@ static void more_than_the_geometry_has(void **state)
     CUtexObject texture = make_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     CUdeviceptr results;
     OK(cuMemAlloc(&results, sizeof found));
-    void *params[] = { &texture, &results, &results };
+    void *params[] = {&texture, &results, &results};
     OK(cuLaunchKernel(get_function(load_module(ptx), "shifted"), 1, 1, 1, N, 1, 1, 0, NULL, params, NULL));
     OK(cuMemcpyDtoH(found, results, sizeof found));
     for (int i = 0; i < N * 8; i++) {
@@ -252,21 +268,28 @@ static void more_than_the_geometry_has(void **state)
 /* A handle that is none, and one of another shape, end the context and not the process. */
 static void bad_handles(void **state)
 {
-    static const struct { bool made; CUresult status; } cases[] = { { false, CUDA_ERROR_ILLEGAL_ADDRESS }, { true, CUDA_ERROR_LAUNCH_FAILED } };
+    static const struct {
+        bool made;
+        CUresult status;
+    } cases[] = {{false, CUDA_ERROR_ILLEGAL_ADDRESS}, {true, CUDA_ERROR_LAUNCH_FAILED}};
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         CUcontext context;
         float at = 0, out;
         OK(cuCtxCreate_v4(&context, NULL, 0, 0));
-        CUtexObject texture = cases[i].made ? make_texture(make_array(4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0) : 5;
-        FAILS(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, &at, &out, 1), cases[i].status);
+        CUtexObject texture = cases[i].made ? make_texture(make_array(4, 4, 4, CU_AD_FORMAT_FLOAT, 1, 0),
+                                                           CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0)
+                                            : 5;
+        FAILS(read_texture(get_function(load_module(PTX_HEAD PTX_READ_1D), "read"), texture, &at, &out, 1),
+              cases[i].status);
         OK(cuCtxDestroy_v2(context));
     }
 }
 
 static void surfaces(void **state)
 {
-    CUDA_RESOURCE_DESC good = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST)), found;
+    CUDA_RESOURCE_DESC good = array_resource(make_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, CUDA_ARRAY3D_SURFACE_LDST)),
+                       found;
     CUsurfObject surface;
     (void)state;
     OK(cuSurfObjectCreate(&surface, &good));
@@ -283,8 +306,14 @@ static void surfaces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(bad_descriptors), TEST_IN_CONTEXT(bad_memory), TEST_IN_CONTEXT(they_say_what_they_were_made_of),
-        TEST_IN_CONTEXT(a_texture_keeps_its_array), TEST_IN_CONTEXT(lanes_go_their_own_ways), TEST_IN_CONTEXT(the_short_way_is_the_long_way), TEST_IN_CONTEXT(more_than_the_geometry_has),
-        TEST_IN_CONTEXT(bad_handles), TEST_IN_CONTEXT(surfaces) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(bad_descriptors),
+                                       TEST_IN_CONTEXT(bad_memory),
+                                       TEST_IN_CONTEXT(they_say_what_they_were_made_of),
+                                       TEST_IN_CONTEXT(a_texture_keeps_its_array),
+                                       TEST_IN_CONTEXT(lanes_go_their_own_ways),
+                                       TEST_IN_CONTEXT(the_short_way_is_the_long_way),
+                                       TEST_IN_CONTEXT(more_than_the_geometry_has),
+                                       TEST_IN_CONTEXT(bad_handles),
+                                       TEST_IN_CONTEXT(surfaces)};
     return cmocka_run_group_tests_name("texture and surface objects", tests, NULL, NULL);
 }

@@ -13,12 +13,12 @@ static const char ptx[] = PTX_HEAD
     ".visible .entry draw(.param .u32 value)\n{\n    .reg .b32 %r<4>;\n    ld.param.u32 %r1, [value];\n    mov.u32 %r2, %tid.x;\n"
     "    shl.b32 %r2, %r2, 2;\n    add.u32 %r1, %r1, %r2;\n    sust.b.1d.b32.zero [canvas, {%r2}], %r1;\n    ret;\n}\n";
 
-static const float at[4] = { 0.5f, 1.25f, 3.5f, 9 };
+static const float at[4] = {0.5f, 1.25f, 3.5f, 9};
 
 /* Each value comes twice, once by the name and once by the address. */
 static void expect(CUmodule module, float a, float b, float c, float d)
 {
-    const float right[4] = { 2 * a, 2 * b, 2 * c, 2 * d };
+    const float right[4] = {2 * a, 2 * b, 2 * c, 2 * d};
     float found[4];
     OK(read_texture(get_function(module, "read"), 0, at, found, 4));
     assert_memory_equal(found, right, sizeof right);
@@ -26,7 +26,7 @@ static void expect(CUmodule module, float a, float b, float c, float d)
 
 static void settings_take_effect(void **state)
 {
-    static const float values[4] = { 1, 2, 4, 8 };
+    static const float values[4] = {1, 2, 4, 8};
     CUmodule module = load_module(ptx);
     CUarray array = make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0), found;
     CUtexref picture;
@@ -44,7 +44,7 @@ static void settings_take_effect(void **state)
     expect(module, 1, 1.75f, 8, 8);
     OK(cuTexRefSetAddressMode(picture, 0, CU_TR_ADDRESS_MODE_BORDER));
     expect(module, 1, 1.75f, 8, 0);
-    float colour[4] = { 16, 0, 0, 0 };
+    float colour[4] = {16, 0, 0, 0};
     OK(cuTexRefSetBorderColor(picture, colour));
     expect(module, 1, 1.75f, 8, 16);
     OK(cuTexRefSetFlags(picture, CU_TRSF_NORMALIZED_COORDINATES));
@@ -67,7 +67,7 @@ static void settings_take_effect(void **state)
 /* Linear filtering does not go with integers: until that is settled the variable is empty. */
 static void settings_in_any_order(void **state)
 {
-    static const unsigned char values[4] = { 0, 51, 102, 255 };
+    static const unsigned char values[4] = {0, 51, 102, 255};
     CUmodule module = load_module(ptx);
     CUarray array = make_array(4, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1, 0);
     CUtexref picture;
@@ -103,7 +103,7 @@ static void memory(void **state)
     FAILS(cuTexRefSetAddress(&offset, picture, 512, 64), CUDA_ERROR_INVALID_VALUE);
     OK(cuTexRefSetAddress(&offset, picture, 0, 0));
     FAILS(cuTexRefGetAddress(&found, picture), CUDA_ERROR_INVALID_VALUE);
-    const CUDA_ARRAY_DESCRIPTOR desc = { 8, 8, CU_AD_FORMAT_FLOAT, 1 };
+    const CUDA_ARRAY_DESCRIPTOR desc = {8, 8, CU_AD_FORMAT_FLOAT, 1};
     OK(cuTexRefSetAddress2D(picture, &desc, address, 512));
     FAILS(cuTexRefSetAddress2D(picture, &desc, address, 500), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuTexRefSetAddress2D(picture, NULL, address, 512), CUDA_ERROR_INVALID_VALUE);
@@ -170,7 +170,7 @@ static void surfaces(void **state)
     OK(cuSurfRefSetArray(canvas, array, 0));
     OK(cuSurfRefGetArray(&found_array, canvas));
     assert_ptr_equal(found_array, array);
-    void *params[] = { &value };
+    void *params[] = {&value};
     OK(cuLaunchKernel(get_function(module, "draw"), 1, 1, 1, 20, 1, 1, 0, NULL, params, NULL));
     OK(cuMemcpyAtoH(found, array, 0, 32));
     for (unsigned i = 0; i < 8; i++)
@@ -180,10 +180,10 @@ static void surfaces(void **state)
 /* What was set when a launch was made holds for it, however soon it is set anew. */
 static void launches_see_what_was_set(void **state)
 {
-    static const float one[4] = { 1, 1, 1, 1 }, two[4] = { 2, 2, 2, 2 };
+    static const float one[4] = {1, 1, 1, 1}, two[4] = {2, 2, 2, 2};
     CUmodule module = load_module(ptx);
     CUfunction function = get_function(module, "read");
-    CUarray arrays[2] = { make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0), make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0) };
+    CUarray arrays[2] = {make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0), make_array(4, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0)};
     CUdeviceptr places, results;
     CUtexref picture;
     CUtexObject unused = 0;
@@ -197,7 +197,7 @@ static void launches_see_what_was_set(void **state)
     OK(cuModuleGetTexRef(&picture, module, "picture"));
     for (unsigned i = 0; i < 40; i++) {
         CUdeviceptr to = results + 4 * i;
-        void *params[] = { &unused, &to, &places };
+        void *params[] = {&unused, &to, &places};
         OK(cuTexRefSetArray(picture, arrays[i % 2], CU_TRSA_OVERRIDE_FORMAT));
         OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     }
@@ -208,7 +208,13 @@ static void launches_see_what_was_set(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST_IN_CONTEXT(settings_take_effect), TEST_IN_CONTEXT(settings_in_any_order), TEST_IN_CONTEXT(memory),
-        TEST_IN_CONTEXT(names), TEST_IN_CONTEXT(as_a_parameter), TEST_IN_CONTEXT(a_reference_bound_to_nothing), TEST_IN_CONTEXT(surfaces), TEST_IN_CONTEXT(launches_see_what_was_set) };
+    const struct CMUnitTest tests[] = {TEST_IN_CONTEXT(settings_take_effect),
+                                       TEST_IN_CONTEXT(settings_in_any_order),
+                                       TEST_IN_CONTEXT(memory),
+                                       TEST_IN_CONTEXT(names),
+                                       TEST_IN_CONTEXT(as_a_parameter),
+                                       TEST_IN_CONTEXT(a_reference_bound_to_nothing),
+                                       TEST_IN_CONTEXT(surfaces),
+                                       TEST_IN_CONTEXT(launches_see_what_was_set)};
     return cmocka_run_group_tests_name("texture and surface references", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuThreadExchangeStreamCaptureMode, and which thread's calls which mode forbids; captures of several threads at the same time. */
+/* cuThreadExchangeStreamCaptureMode, and which thread's calls which mode forbids; captures of several threads at the
+ * same time. */
 #include "capture_support.h"
 
 #include <pthread.h>
@@ -18,7 +19,10 @@ static void test_exchange(void **state)
     FAILS(cuThreadExchangeStreamCaptureMode(NULL), CUDA_ERROR_INVALID_VALUE);
 }
 
-struct call { CUstreamCaptureMode mode; CUresult status; };
+struct call {
+    CUstreamCaptureMode mode;
+    CUresult status;
+};
 
 /* An unsafe call, in a mode of the thread's own. */
 static void *unsafe(void *data)
@@ -42,7 +46,7 @@ static void test_who_may(void **state)
         for (int mode = 0; mode < CAPTURE_MODES; mode++) {
             for (int own = 0; own < 2; own++) {
                 CUstream stream = new_capture((CUstreamCaptureMode)capture);
-                struct call call = { .mode = (CUstreamCaptureMode)mode };
+                struct call call = {.mode = (CUstreamCaptureMode)mode};
                 pthread_t thread;
                 if (own) {
                     unsafe(&call);
@@ -50,8 +54,9 @@ static void test_who_may(void **state)
                     assert_int_equal(pthread_create(&thread, NULL, unsafe, &call), 0);
                     pthread_join(thread, NULL);
                 }
-                bool forbidden = capture != CU_STREAM_CAPTURE_MODE_RELAXED && mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
-                                 (own || (capture == CU_STREAM_CAPTURE_MODE_GLOBAL && mode == CU_STREAM_CAPTURE_MODE_GLOBAL));
+                bool forbidden =
+                    capture != CU_STREAM_CAPTURE_MODE_RELAXED && mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+                    (own || (capture == CU_STREAM_CAPTURE_MODE_GLOBAL && mode == CU_STREAM_CAPTURE_MODE_GLOBAL));
                 FAILS(call.status, forbidden ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS);
                 if (forbidden)
                     end_fails(stream, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
@@ -82,7 +87,7 @@ static void test_wrong_thread(void **state)
         assert_int_equal(pthread_create(&thread, NULL, end_here, stream), 0);
         pthread_join(thread, &status);
         FAILS((CUresult)(uintptr_t)status,
-            mode == CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+              mode == CU_STREAM_CAPTURE_MODE_RELAXED ? CUDA_SUCCESS : CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
         NOT_CAPTURED(stream);
         OK(cuStreamDestroy(stream));
     }
@@ -116,7 +121,10 @@ static void test_thread_that_leaves(void **state)
 /* Threads that capture at the same time, each for itself, while one goes on with plain work. */
 enum { THREADS = 4, ROUNDS = 200, FORKS = 3 };
 
-struct own { CUresult worst; size_t nodes, edges; };
+struct own {
+    CUresult worst;
+    size_t nodes, edges;
+};
 
 static CUresult capture_once(CUstream *streams, CUevent event, struct own *own)
 {
@@ -190,7 +198,10 @@ static void test_threads(void **state)
 }
 
 /* One capture, several threads: each puts work into a fork of its own. */
-struct part { CUstream stream; CUresult status; };
+struct part {
+    CUstream stream;
+    CUresult status;
+};
 
 static void *put_part(void *data)
 {
@@ -226,9 +237,13 @@ static void test_one_capture_of_many_threads(void **state)
     OK(cuStreamDestroy(first));
 }
 
-/* Threads that get in each other's way: an event that all share is recorded in captures and outside, captures are spoilt, joined, destroyed. Whatever
- * each call says, nothing is left behind. */
-struct muddle { CUevent shared; unsigned seed; CUresult status; };
+/* Threads that get in each other's way: an event that all share is recorded in captures and outside, captures are
+ * spoilt, joined, destroyed. Whatever each call says, nothing is left behind. */
+struct muddle {
+    CUevent shared;
+    unsigned seed;
+    CUresult status;
+};
 
 static void *muddle_on(void *data)
 {
@@ -274,7 +289,7 @@ static void test_muddle(void **state)
     pthread_t threads[THREADS];
     CUevent shared = new_event(CU_EVENT_DISABLE_TIMING);
     for (int i = 0; i < THREADS; i++) {
-        muddles[i] = (struct muddle){ shared, (unsigned)i + 1, CUDA_SUCCESS };
+        muddles[i] = (struct muddle){shared, (unsigned)i + 1, CUDA_SUCCESS};
         assert_int_equal(pthread_create(&threads[i], NULL, muddle_on, &muddles[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -292,12 +307,9 @@ static void test_muddle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_who_may),
-        cmocka_unit_test(test_wrong_thread),
-        cmocka_unit_test(test_thread_that_leaves),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_one_capture_of_many_threads),
+        cmocka_unit_test(test_exchange),     cmocka_unit_test(test_who_may),
+        cmocka_unit_test(test_wrong_thread), cmocka_unit_test(test_thread_that_leaves),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_one_capture_of_many_threads),
         cmocka_unit_test(test_muddle),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);

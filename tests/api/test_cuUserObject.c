@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* User objects: the destructor runs once, when the last reference goes, whoever holds it; also when many threads let go at once. */
+/* User objects: the destructor runs once, when the last reference goes, whoever holds it; also when many threads let go
+ * at once. */
 #include "graph_support.h"
 
 #include <pthread.h>
@@ -102,7 +103,8 @@ static void *hold_and_let_go(void *data)
     for (int i = 0; i < TURNS; i++) {
         CUgraph graph = NULL, clone = NULL;
         if (cuGraphCreate(&graph, 0) != CUDA_SUCCESS || cuGraphRetainUserObject(graph, object, 1, 0) != CUDA_SUCCESS ||
-            cuGraphClone(&clone, graph) != CUDA_SUCCESS || cuGraphDestroy(graph) != CUDA_SUCCESS || cuGraphDestroy(clone) != CUDA_SUCCESS)
+            cuGraphClone(&clone, graph) != CUDA_SUCCESS || cuGraphDestroy(graph) != CUDA_SUCCESS ||
+            cuGraphDestroy(clone) != CUDA_SUCCESS)
             return data;
     }
     return cuUserObjectRelease(object, 1) == CUDA_SUCCESS ? NULL : data;
@@ -127,11 +129,8 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST_IN_CONTEXT(test_references),
-        TEST_IN_CONTEXT(test_graphs),
-        TEST_IN_CONTEXT(test_too_many),
-        TEST_IN_CONTEXT(test_many_of_one_graph),
-        TEST_IN_CONTEXT(test_threads),
+        TEST_IN_CONTEXT(test_references),        TEST_IN_CONTEXT(test_graphs),  TEST_IN_CONTEXT(test_too_many),
+        TEST_IN_CONTEXT(test_many_of_one_graph), TEST_IN_CONTEXT(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,10 +51,10 @@ static CUdeviceptr bytes_in(CUcontext context, size_t size)
 /* A chain of copies that goes back and forth between the devices, each step behind an event of the other. */
 static void test_order_across_devices(void **state)
 {
-    CUcontext contexts[2] = { the_context, other_context };
-    CUdeviceptr words[2] = { bytes_in(the_context, 4), bytes_in(other_context, 4) };
-    CUstream streams[2] = { stream_in(the_context), stream_in(other_context) };
-    CUevent events[2] = { event_in(the_context), event_in(other_context) };
+    CUcontext contexts[2] = {the_context, other_context};
+    CUdeviceptr words[2] = {bytes_in(the_context, 4), bytes_in(other_context, 4)};
+    CUstream streams[2] = {stream_in(the_context), stream_in(other_context)};
+    CUevent events[2] = {event_in(the_context), event_in(other_context)};
     struct gate gate;
     unsigned back = 0;
     (void)state;
@@ -105,10 +105,10 @@ static void test_access_for_fills_and_pointers(void **state)
     OK(cuMemcpyDtoH(back, theirs, sizeof back));
     FAILS(cuMemsetD32(theirs, 3, 4), CUDA_ERROR_INVALID_VALUE);
     FAILS(cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, theirs), CUDA_ERROR_INVALID_VALUE);
-    CUpointer_attribute asked[] = { CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
+    CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_DEVICE_POINTER, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
     int ordinal = 9;
     told = 1;
-    OK(cuPointerGetAttributes(2, asked, (void *[]){ &told, &ordinal }, theirs));
+    OK(cuPointerGetAttributes(2, asked, (void *[]){&told, &ordinal}, theirs));
     assert_int_equal(told, 0);
     assert_int_equal(ordinal, 1);
     OK(cuCtxEnablePeerAccess(other_context, 0));
@@ -134,9 +134,10 @@ static size_t free_on(CUcontext context)
 /* Memory of the second device, mapped for either, both or none of them. */
 static void test_mappings(void **state)
 {
-    CUmemAllocationProp properties = { .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1 } };
-    CUmemAccessDesc both[2] = { { { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 }, CU_MEM_ACCESS_FLAGS_PROT_READ },
-        { { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1 }, CU_MEM_ACCESS_FLAGS_PROT_READWRITE } };
+    CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+    CUmemAccessDesc both[2] = {{{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}, CU_MEM_ACCESS_FLAGS_PROT_READ},
+                               {{.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE}};
     size_t first = free_on(the_context), second = free_on(other_context);
     CUmemGenericAllocationHandle handle;
     unsigned long long right = 0;
@@ -172,8 +173,8 @@ static void test_mappings(void **state)
 
 static void test_atomic_capabilities(void **state)
 {
-    CUatomicOperation operations[] = { CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_FLOAT_MIN };
-    unsigned capabilities[2] = { 9, 9 };
+    CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_FLOAT_MIN};
+    unsigned capabilities[2] = {9, 9};
     (void)state;
     OK(cuDeviceGetP2PAtomicCapabilities(capabilities, operations, 2, 0, 1));
     assert_true(capabilities[0] & CU_ATOMIC_CAPABILITY_SCALAR_32);
@@ -191,9 +192,15 @@ static void test_atomic_capabilities(void **state)
 
 enum { EXCHANGES = 200, LARGE = 64 << 10 };
 
-struct exchange { CUcontext own, other; CUdeviceptr mine, theirs; unsigned value; CUresult status; };
+struct exchange {
+    CUcontext own, other;
+    CUdeviceptr mine, theirs;
+    unsigned value;
+    CUresult status;
+};
 
-/* Fills its own word and copies it to the other device, and a large piece back, in the default stream; what the other thread does meanwhile has its own words. */
+/* Fills its own word and copies it to the other device, and a large piece back, in the default stream; what the other
+ * thread does meanwhile has its own words. */
 static void *exchange(void *data)
 {
     struct exchange *job = data;
@@ -212,21 +219,24 @@ static void *exchange(void *data)
     return NULL;
 }
 
-/* Copies in the default streams of two devices wait for each other's streams. Two threads that copy both ways never make a circle of that. */
+/* Copies in the default streams of two devices wait for each other's streams. Two threads that copy both ways never
+ * make a circle of that. */
 static void test_copies_both_ways(void **state)
 {
-    CUcontext contexts[2] = { the_context, other_context };
+    CUcontext contexts[2] = {the_context, other_context};
     struct exchange jobs[2];
     pthread_t threads[2];
     (void)state;
     for (unsigned i = 0; i < 2; i++)
-        jobs[i] = (struct exchange){ contexts[i], contexts[1 - i], bytes_in(contexts[i], LARGE), bytes_in(contexts[1 - i], LARGE), 1000 * (i + 1), CUDA_SUCCESS };
+        jobs[i] = (struct exchange){
+            contexts[i],    contexts[1 - i], bytes_in(contexts[i], LARGE), bytes_in(contexts[1 - i], LARGE),
+            1000 * (i + 1), CUDA_SUCCESS};
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, exchange, &jobs[i]), 0);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (unsigned i = 0; i < 2; i++) {
-        unsigned words[2] = { 0, 0 };
+        unsigned words[2] = {0, 0};
         assert_int_equal(jobs[i].status, CUDA_SUCCESS);
         OK(cuMemcpyDtoH(&words[0], jobs[i].mine, 4));
         OK(cuMemcpyDtoH(&words[1], jobs[i].theirs, 4));
@@ -239,7 +249,11 @@ static void test_copies_both_ways(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_order_across_devices), cmocka_unit_test(test_copies_both_ways), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_access_for_fills_and_pointers), cmocka_unit_test(test_mappings), cmocka_unit_test(test_atomic_capabilities) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order_across_devices),
+                                       cmocka_unit_test(test_copies_both_ways),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_access_for_fills_and_pointers),
+                                       cmocka_unit_test(test_mappings),
+                                       cmocka_unit_test(test_atomic_capabilities)};
     return cmocka_run_group_tests_name("devices together", tests, begin, end);
 }

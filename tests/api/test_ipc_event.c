@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuIpcGetEventHandle, cuIpcOpenEventHandle: order between processes, many recordings at once, damaged handles, other users, processes that end at a bad
- * moment. What hardware was asked is in tests/golden/case_ipc_event.c. */
+/* cuIpcGetEventHandle, cuIpcOpenEventHandle: order between processes, many recordings at once, damaged handles, other
+ * users, processes that end at a bad moment. What hardware was asked is in tests/golden/case_ipc_event.c. */
 #include "ipc_support.h"
 
 #define SHARED (CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING)
 #define LAZY CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS
 
 /* What the helper is asked to do with the event that it opened last. */
-enum verb { OPEN = 1, QUERY, SYNCHRONIZE, WAIT, RECORD, GATED_RECORD, OPEN_GATE, STREAM_QUERY, STREAM_SYNCHRONIZE, DESTROY, EXPORT };
+enum verb {
+    OPEN = 1,
+    QUERY,
+    SYNCHRONIZE,
+    WAIT,
+    RECORD,
+    GATED_RECORD,
+    OPEN_GATE,
+    STREAM_QUERY,
+    STREAM_SYNCHRONIZE,
+    DESTROY,
+    EXPORT
+};
 
-struct order { int verb; CUipcEventHandle handle; };
-struct answer { CUresult status; CUipcEventHandle handle; };
+struct order {
+    int verb;
+    CUipcEventHandle handle;
+};
+struct answer {
+    CUresult status;
+    CUipcEventHandle handle;
+};
 
 static void role_obey(int socket)
 {
@@ -21,18 +39,37 @@ static void role_obey(int socket)
     role_begin();
     ROLE_NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     while (receive_bytes(socket, &order, sizeof order)) {
-        struct answer answer = { .status = CUDA_SUCCESS };
+        struct answer answer = {.status = CUDA_SUCCESS};
         switch ((enum verb)order.verb) {
-        case OPEN: answer.status = cuIpcOpenEventHandle(&event, order.handle); break;
-        case QUERY: answer.status = cuEventQuery(event); break;
-        case SYNCHRONIZE: answer.status = cuEventSynchronize(event); break;
-        case WAIT: answer.status = cuStreamWaitEvent(stream, event, 0); break;
-        case GATED_RECORD: gate_put(&gate, stream); /* fall through */
-        case RECORD: answer.status = cuEventRecord(event, stream); break;
-        case OPEN_GATE: gate_open(&gate); break;
-        case STREAM_QUERY: answer.status = cuStreamQuery(stream); break;
-        case STREAM_SYNCHRONIZE: answer.status = cuStreamSynchronize(stream); break;
-        case DESTROY: answer.status = cuEventDestroy(event); break;
+        case OPEN:
+            answer.status = cuIpcOpenEventHandle(&event, order.handle);
+            break;
+        case QUERY:
+            answer.status = cuEventQuery(event);
+            break;
+        case SYNCHRONIZE:
+            answer.status = cuEventSynchronize(event);
+            break;
+        case WAIT:
+            answer.status = cuStreamWaitEvent(stream, event, 0);
+            break;
+        case GATED_RECORD:
+            gate_put(&gate, stream); /* fall through */
+        case RECORD:
+            answer.status = cuEventRecord(event, stream);
+            break;
+        case OPEN_GATE:
+            gate_open(&gate);
+            break;
+        case STREAM_QUERY:
+            answer.status = cuStreamQuery(stream);
+            break;
+        case STREAM_SYNCHRONIZE:
+            answer.status = cuStreamSynchronize(stream);
+            break;
+        case DESTROY:
+            answer.status = cuEventDestroy(event);
+            break;
         case EXPORT:
             answer.status = cuEventCreate(&event, SHARED);
             ROLE_NEED(cuIpcGetEventHandle(&answer.handle, event) == CUDA_SUCCESS);
@@ -51,7 +88,10 @@ static void role_stranger(int socket)
 
 /* Plays a game of turns: waits for the other side's event, adds one to the shared word, records its own. */
 enum { GAME_ROUNDS = 300 };
-struct game { CUipcEventHandle event; CUipcMemHandle memory; };
+struct game {
+    CUipcEventHandle event;
+    CUipcMemHandle memory;
+};
 
 static void role_play(int socket)
 {
@@ -61,8 +101,10 @@ static void role_play(int socket)
     CUstream stream;
     CUdeviceptr word;
     role_begin();
-    ROLE_NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS && cuEventCreate(&own, SHARED) == CUDA_SUCCESS);
-    ROLE_NEED(cuIpcGetEventHandle(&own_handle, own) == CUDA_SUCCESS && send_bytes(socket, &own_handle, sizeof own_handle));
+    ROLE_NEED(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+              cuEventCreate(&own, SHARED) == CUDA_SUCCESS);
+    ROLE_NEED(cuIpcGetEventHandle(&own_handle, own) == CUDA_SUCCESS &&
+              send_bytes(socket, &own_handle, sizeof own_handle));
     ROLE_NEED(receive_bytes(socket, &theirs, sizeof theirs));
     ROLE_NEED(cuIpcOpenEventHandle(&other, theirs.event) == CUDA_SUCCESS);
     ROLE_NEED(cuIpcOpenMemHandle(&word, theirs.memory, LAZY) == CUDA_SUCCESS);
@@ -70,9 +112,11 @@ static void role_play(int socket)
         unsigned seen = 0;
         ROLE_NEED(take_turn(socket));
         ROLE_NEED(cuStreamWaitEvent(stream, other, 0) == CUDA_SUCCESS);
-        ROLE_NEED(cuMemcpyDtoHAsync(&seen, word, 4, stream) == CUDA_SUCCESS && cuStreamSynchronize(stream) == CUDA_SUCCESS);
+        ROLE_NEED(cuMemcpyDtoHAsync(&seen, word, 4, stream) == CUDA_SUCCESS &&
+                  cuStreamSynchronize(stream) == CUDA_SUCCESS);
         ROLE_NEED(seen == 2 * round + 1);
-        ROLE_NEED(cuMemsetD32Async(word, seen + 1, 1, stream) == CUDA_SUCCESS && cuEventRecord(own, stream) == CUDA_SUCCESS);
+        ROLE_NEED(cuMemsetD32Async(word, seen + 1, 1, stream) == CUDA_SUCCESS &&
+                  cuEventRecord(own, stream) == CUDA_SUCCESS);
         ROLE_NEED(give_turn(socket));
     }
     ROLE_NEED(cuStreamSynchronize(stream) == CUDA_SUCCESS);
@@ -89,10 +133,18 @@ static bool stir(CUevent events[STIR_EVENTS], CUstream stream, unsigned seed)
         CUresult status = CUDA_SUCCESS;
         switch ((seed >> 16) % 5) {
         case 0:
-        case 1: status = cuEventRecord(event, stream); break;
-        case 2: status = cuStreamWaitEvent(stream, event, 0); break;
-        case 3: status = cuEventQuery(event); break;
-        case 4: status = (seed >> 24) % 8 ? CUDA_SUCCESS : cuEventSynchronize(event); break;
+        case 1:
+            status = cuEventRecord(event, stream);
+            break;
+        case 2:
+            status = cuStreamWaitEvent(stream, event, 0);
+            break;
+        case 3:
+            status = cuEventQuery(event);
+            break;
+        case 4:
+            status = (seed >> 24) % 8 ? CUDA_SUCCESS : cuEventSynchronize(event);
+            break;
         }
         if (status != CUDA_SUCCESS && status != CUDA_ERROR_NOT_READY)
             return false;
@@ -113,11 +165,12 @@ static void role_stir(int socket)
     ROLE_NEED(stir(events, stream, (unsigned)getpid()));
 }
 
-static const struct role roles[] = { { "stir", role_stir }, { "obey", role_obey }, { "stranger", role_stranger }, { "play", role_play }, { NULL, NULL } };
+static const struct role roles[] = {
+    {"stir", role_stir}, {"obey", role_obey}, {"stranger", role_stranger}, {"play", role_play}, {NULL, NULL}};
 
 static void tell(struct helper *helper, enum verb verb, const CUipcEventHandle *handle)
 {
-    struct order order = { .verb = (int)verb };
+    struct order order = {.verb = (int)verb};
     if (handle)
         order.handle = *handle;
     assert_true(send_bytes(helper->socket, &order, sizeof order));
@@ -155,7 +208,7 @@ static CUstream stream_new(void)
 
 static void nap_ms(unsigned ms)
 {
-    struct timespec nap = { ms / 1000, (long)(ms % 1000) * 1000000 };
+    struct timespec nap = {ms / 1000, (long)(ms % 1000) * 1000000};
     nanosleep(&nap, NULL);
 }
 
@@ -259,7 +312,8 @@ static void test_turns(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* Recordings in many streams, pending at once: a wait is for the one that was the latest at its call, whichever completes first. */
+/* Recordings in many streams, pending at once: a wait is for the one that was the latest at its call, whichever
+ * completes first. */
 static void test_many_pending(void **state)
 {
     enum { STREAMS = 20 };
@@ -268,7 +322,7 @@ static void test_many_pending(void **state)
     CUstream stream[STREAMS];
     (void)state;
     CUevent event = shared_event(&handle);
-    struct helper helper[2] = { helper_start("obey"), helper_start("obey") };
+    struct helper helper[2] = {helper_start("obey"), helper_start("obey")};
     for (int i = 0; i < 2; i++)
         FAILS(ask(&helper[i], OPEN, &handle), CUDA_SUCCESS);
     for (int i = 0; i < STREAMS; i++) {
@@ -331,12 +385,18 @@ static void test_too_many_pending(void **state)
 }
 
 /* Threads of several processes do everything at once. */
-struct stirrer { CUevent *events; CUstream stream; unsigned seed; };
+struct stirrer {
+    CUevent *events;
+    CUstream stream;
+    unsigned seed;
+};
 
 static void *stir_main(void *data)
 {
     struct stirrer *stirrer = data;
-    return cuCtxSetCurrent(the_context) == CUDA_SUCCESS && stir(stirrer->events, stirrer->stream, stirrer->seed) ? stirrer : NULL;
+    return cuCtxSetCurrent(the_context) == CUDA_SUCCESS && stir(stirrer->events, stirrer->stream, stirrer->seed)
+               ? stirrer
+               : NULL;
 }
 
 static void test_all_at_once(void **state)
@@ -355,7 +415,7 @@ static void test_all_at_once(void **state)
         assert_true(send_bytes(helper[i].socket, handles, sizeof handles));
     }
     for (unsigned i = 0; i < THREADS; i++) {
-        stirrer[i] = (struct stirrer){ events, stream_new(), i + 1 };
+        stirrer[i] = (struct stirrer){events, stream_new(), i + 1};
         assert_int_equal(pthread_create(&thread[i], NULL, stir_main, &stirrer[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -406,7 +466,8 @@ static void test_graph_nodes(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* A process dies between recording and completing: whoever waits goes on, whoever asks hears that the recording is lost. */
+/* A process dies between recording and completing: whoever waits goes on, whoever asks hears that the recording is
+ * lost. */
 static void test_recorder_dies(void **state)
 {
     (void)state;
@@ -499,7 +560,8 @@ static void test_other_user(void **state)
     OK(cuEventDestroy(event));
 }
 
-/* Opening and closing thousands of times leaves no descriptor and no memory behind, also when the other side goes each time. */
+/* Opening and closing thousands of times leaves no descriptor and no memory behind, also when the other side goes each
+ * time. */
 static void test_nothing_left(void **state)
 {
     CUipcEventHandle handle;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuIpcGetMemHandle, cuIpcOpenMemHandle, cuIpcCloseMemHandle: between processes, under load, with damaged handles, by other users. What hardware was
- * asked is in tests/golden/case_ipc_memory.c. */
+/* cuIpcGetMemHandle, cuIpcOpenMemHandle, cuIpcCloseMemHandle: between processes, under load, with damaged handles, by
+ * other users. What hardware was asked is in tests/golden/case_ipc_memory.c. */
 #include "ipc_support.h"
 
 #define WORDS (1u << 20)
@@ -39,8 +39,9 @@ static bool add_often(CUdeviceptr word)
     CUmodule module;
     CUfunction add;
     unsigned times = ADD_TIMES;
-    void *params[] = { &word, &times };
-    bool good = cuModuleLoadData(&module, atomic_ptx) == CUDA_SUCCESS && cuModuleGetFunction(&add, module, "add") == CUDA_SUCCESS;
+    void *params[] = {&word, &times};
+    bool good = cuModuleLoadData(&module, atomic_ptx) == CUDA_SUCCESS &&
+                cuModuleGetFunction(&add, module, "add") == CUDA_SUCCESS;
     for (int i = 0; i < ADD_LAUNCHES && good; i++)
         good = cuLaunchKernel(add, ADD_BLOCKS, 1, 1, ADD_THREADS, 1, 1, 0, NULL, params, NULL) == CUDA_SUCCESS;
     return good && cuCtxSynchronize() == CUDA_SUCCESS && cuModuleUnload(module) == CUDA_SUCCESS;
@@ -56,13 +57,17 @@ static void role_add(int socket)
     ROLE_NEED(add_often(word));
 }
 
-/* Opens what it is sent, answers with the status and the first and last word, adds one to the first, closes, until the other side is done. */
+/* Opens what it is sent, answers with the status and the first and last word, adds one to the first, closes, until the
+ * other side is done. */
 static void role_open(int socket)
 {
-    struct { CUipcMemHandle handle; size_t words; } order;
+    struct {
+        CUipcMemHandle handle;
+        size_t words;
+    } order;
     role_begin();
     while (receive_bytes(socket, &order, sizeof order)) {
-        unsigned answer[3] = { 0 };
+        unsigned answer[3] = {0};
         CUdeviceptr address;
         answer[0] = (unsigned)cuIpcOpenMemHandle(&address, order.handle, LAZY);
         if (answer[0] == CUDA_SUCCESS) {
@@ -89,17 +94,22 @@ static void role_export(int socket)
     CUipcMemHandle handle;
     role_begin();
     CUdeviceptr address = 0;
-    ROLE_NEED(cuMemAlloc(&address, 4 * 100000) == CUDA_SUCCESS && cuMemsetD32(address, 4711, 100000) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_SUCCESS);
+    ROLE_NEED(cuMemAlloc(&address, 4 * 100000) == CUDA_SUCCESS && cuMemsetD32(address, 4711, 100000) == CUDA_SUCCESS &&
+              cuCtxSynchronize() == CUDA_SUCCESS);
     ROLE_NEED(cuIpcGetMemHandle(&handle, address) == CUDA_SUCCESS && send_bytes(socket, &handle, sizeof handle));
     take_turn(socket);
 }
 
-static const struct role roles[] = { { "open", role_open }, { "stranger", role_stranger }, { "export", role_export }, { "add", role_add }, { NULL, NULL } };
+static const struct role roles[] = {
+    {"open", role_open}, {"stranger", role_stranger}, {"export", role_export}, {"add", role_add}, {NULL, NULL}};
 
 /* What the helper says of a handle: its status; the words go to `answer`. */
 static CUresult ask(struct helper *helper, const CUipcMemHandle *handle, size_t words, unsigned answer[3])
 {
-    struct { CUipcMemHandle handle; size_t words; } order = { *handle, words };
+    struct {
+        CUipcMemHandle handle;
+        size_t words;
+    } order = {*handle, words};
     assert_true(send_bytes(helper->socket, &order, sizeof order));
     assert_true(receive_bytes(helper->socket, answer, 3 * sizeof *answer));
     return (CUresult)answer[0];
@@ -115,7 +125,7 @@ static unsigned word_at(CUdeviceptr address)
 /* Sizes from a byte to many megabytes, packed or not; both sides see the same bytes. */
 static void test_sizes(void **state)
 {
-    static const size_t words[] = { 1, 1000, 1024, 1025, 100000, 524288, 524289, 5000000 };
+    static const size_t words[] = {1, 1000, 1024, 1025, 100000, 524288, 524289, 5000000};
     unsigned answer[3];
     (void)state;
     struct helper helper = helper_start("open");
@@ -180,10 +190,10 @@ static void test_export_while_kernels_write(void **state)
         OK(cuCtxSynchronize());
         for (unsigned i = 0; i < 2; i++) {
             CUdeviceptr half = address + i * (WORDS / 2) * 4;
-            void *params[] = { &half, &times };
+            void *params[] = {&half, &times};
             OK(cuLaunchKernel(count, WORDS / 2 / 256, 1, 1, 256, 1, 1, 0, stream[i], params, NULL));
         }
-        struct timespec nap = { 0, 1000000 * (round + 1) };
+        struct timespec nap = {0, 1000000 * (round + 1)};
         nanosleep(&nap, NULL);
         OK(cuIpcGetMemHandle(&handle, address));
         OK(cuCtxSynchronize());
@@ -199,7 +209,11 @@ static void test_export_while_kernels_write(void **state)
 }
 
 /* Copies on the calling threads write while others export. */
-struct writer { CUdeviceptr address; _Atomic int stop; unsigned last; };
+struct writer {
+    CUdeviceptr address;
+    _Atomic int stop;
+    unsigned last;
+};
 
 static void *write_often(void *data)
 {
@@ -221,12 +235,12 @@ static void test_export_while_threads_copy(void **state)
     (void)state;
     for (int round = 0; round < 30; round++) {
         CUipcMemHandle handle;
-        struct writer writer[2] = { { .address = device_bytes(3u << 20) } };
+        struct writer writer[2] = {{.address = device_bytes(3u << 20)}};
         writer[1].address = writer[0].address + (2u << 20);
         pthread_t thread[2];
         for (int i = 0; i < 2; i++)
             assert_int_equal(pthread_create(&thread[i], NULL, write_often, &writer[i]), 0);
-        struct timespec nap = { 0, 300000 };
+        struct timespec nap = {0, 300000};
         nanosleep(&nap, NULL);
         OK(cuIpcGetMemHandle(&handle, writer[0].address));
         for (int i = 0; i < 2; i++) {
@@ -305,7 +319,8 @@ static void test_fork(void **state)
         CUdeviceptr opened;
         in_forked_child = true;
         bool refused = cuIpcOpenMemHandle(&opened, handle, LAZY) == CUDA_ERROR_NOT_INITIALIZED &&
-            cuIpcGetMemHandle(&handle, address) == CUDA_ERROR_NOT_INITIALIZED && cuMemFree(address) == CUDA_ERROR_NOT_INITIALIZED;
+                       cuIpcGetMemHandle(&handle, address) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuMemFree(address) == CUDA_ERROR_NOT_INITIALIZED;
         exit(refused ? 0 : 1);
     }
     int status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that are not implemented: they look at context and handles as they would if they were, then refuse; outputs stay untouched. */
+/* Functions that are not implemented: they look at context and handles as they would if they were, then refuse; outputs
+ * stay untouched. */
 #include "api_support.h"
 
 static void the_context_comes_first(void **state)
@@ -26,7 +27,7 @@ static void then_handles_then_the_refusal(void **state)
 /* Multicast objects are several devices' memory behind one address. The attribute says that there are none. */
 static void multicast_is_refused(void **state)
 {
-    CUmulticastObjectProp properties = { .numDevices = 1, .size = (size_t)2 << 20 };
+    CUmulticastObjectProp properties = {.numDevices = 1, .size = (size_t)2 << 20};
     CUmemGenericAllocationHandle handle = 77;
     size_t granularity = 77;
     int supported = 77;
@@ -34,7 +35,8 @@ static void multicast_is_refused(void **state)
     OK(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
     assert_int_equal(supported, 0);
     FAILS(cuMulticastCreate(&handle, &properties), CUDA_ERROR_NOT_SUPPORTED);
-    FAILS(cuMulticastGetGranularity(&granularity, &properties, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_ERROR_NOT_SUPPORTED);
+    FAILS(cuMulticastGetGranularity(&granularity, &properties, CU_MULTICAST_GRANULARITY_MINIMUM),
+          CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastAddDevice(handle, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastBindMem(handle, 0, 78, 0, 4096, 0), CUDA_ERROR_NOT_SUPPORTED);
     FAILS(cuMulticastBindAddr(handle, 0, 0x1000, 4096, 0), CUDA_ERROR_NOT_SUPPORTED);
@@ -45,7 +47,8 @@ static void multicast_is_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_context_comes_first), TEST_IN_CONTEXT(then_handles_then_the_refusal),
-        TEST_IN_CONTEXT(multicast_is_refused) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_context_comes_first),
+                                       TEST_IN_CONTEXT(then_handles_then_the_refusal),
+                                       TEST_IN_CONTEXT(multicast_is_refused)};
     return cmocka_run_group_tests_name("refusing stubs", tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts that end while other threads use them in every way.
  *
- * A few threads draw random calls on the contexts of a small table; one more replaces the contexts, one after the other. What a user thread knows of a
- * context is one record that never changes, so it may well be of one that is gone. A call may then say so, in one of the documented ways; it may never
- * say anything else, crash, or fail a context by touching memory that went too early. */
+ * A few threads draw random calls on the contexts of a small table; one more replaces the contexts, one after the
+ * other. What a user thread knows of a context is one record that never changes, so it may well be of one that is gone.
+ * A call may then say so, in one of the documented ways; it may never say anything else, crash, or fail a context by
+ * touching memory that went too early. */
 #include "api_support.h"
 
 #include <pthread.h>
@@ -70,7 +71,8 @@ static void nothing(void *data)
     (void)data;
 }
 
-/* Each user and each kind of call, which always takes the same stream, has words of its own: only the driver's data can be raced for. */
+/* Each user and each kind of call, which always takes the same stream, has words of its own: only the driver's data can
+ * be raced for. */
 static _Thread_local unsigned my_number;
 
 static CUdeviceptr cell(const struct world *in, unsigned call)
@@ -81,7 +83,7 @@ static CUdeviceptr cell(const struct world *in, unsigned call)
 static CUresult launch(const struct world *in, CUstream stream, unsigned value)
 {
     CUdeviceptr to = cell(in, value % 4);
-    void *parameters[] = { &to, &value };
+    void *parameters[] = {&to, &value};
     return cuLaunchKernel(in->store, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
 }
 
@@ -104,8 +106,9 @@ static void call_graph(const struct world *in)
     saw(138, cuStreamDestroy(stream));
 }
 
-/* If the context has just ended, its memory may be another thread's, which is then written to and freed by two: a mistake that only a program which ends
- * contexts in use makes. The driver has to bear it; ThreadSanitizer would report the program. */
+/* If the context has just ended, its memory may be another thread's, which is then written to and freed by two: a
+ * mistake that only a program which ends contexts in use makes. The driver has to bear it; ThreadSanitizer would report
+ * the program. */
 static CUresult write_to(CUdeviceptr memory)
 {
 #if defined(__has_feature)
@@ -144,7 +147,8 @@ static void call_making(const struct world *in, unsigned what)
         break;
     case 2:
         if (saw(106, cuEventCreate(&event, 0)))
-            saw(107, cuEventRecord(event, in->blocking)), saw(108, cuStreamWaitEvent(in->free, event, 0)), saw(109, cuEventDestroy(event));
+            saw(107, cuEventRecord(event, in->blocking)), saw(108, cuStreamWaitEvent(in->free, event, 0)),
+                saw(109, cuEventDestroy(event));
         break;
     case 3:
         if (saw(110, cuModuleLoadData(&module, PTX_HEAD PTX_COUNTER)))
@@ -154,7 +158,8 @@ static void call_making(const struct world *in, unsigned what)
         /* A registration ends with its context, which another thread may be ending still. */
         status = cuMemHostRegister(mine, sizeof mine, 0);
         if (status != CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED && saw(112, status))
-            saw(113, cuMemcpyHtoDAsync(cell(in, 21), mine, 64, in->free)), saw(114, cuStreamSynchronize(in->free)), (void)cuMemHostUnregister(mine);
+            saw(113, cuMemcpyHtoDAsync(cell(in, 21), mine, 64, in->free)), saw(114, cuStreamSynchronize(in->free)),
+                (void)cuMemHostUnregister(mine);
         break;
     case 5:
         if (saw(116, cuMemHostAlloc(&host, 5000, 0)))
@@ -162,7 +167,9 @@ static void call_making(const struct world *in, unsigned what)
         break;
     case 6:
         if (saw(118, cuMemAllocManaged(&memory, 8192, CU_MEM_ATTACH_GLOBAL)))
-            saw(119, cuMemPrefetchAsync(memory, 8192, (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_DEVICE }, 0, in->free)), saw(120, cuMemFree(memory));
+            saw(119,
+                cuMemPrefetchAsync(memory, 8192, (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE}, 0, in->free)),
+                saw(120, cuMemFree(memory));
         break;
     default:
         saw(121, cuCtxRecordEvent(in->context, in->other_event));
@@ -179,28 +186,72 @@ static void call_using(const struct world *in, const struct world *other, unsign
     CUcontext told;
     int number;
     switch (what % 22) {
-    case 20: saw(20, cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, in->store)); break;
-    case 21: saw(21, cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, in->store, 32, 0)); break;
-    case 0: saw(0, launch(in, in->blocking, what)); break;
-    case 1: saw(1, launch(in, in->free, what)); break;
-    case 2: saw(2, launch(in, NULL, what)); break;
-    case 3: saw(3, launch(in, CU_STREAM_PER_THREAD, what)); break;
-    case 4: saw(4, cuMemcpyDtoHAsync(in->pinned + my_number, cell(in, 4), 4, in->free)); break;
-    case 5: saw(5, cuMemcpyDtoH(&word, cell(in, 5), 4)); break;
-    case 6: saw(6, cuMemcpyHtoD(cell(in, 6), &what, 4)); break;
-    case 7: saw(7, cuMemsetD32Async(cell(in, 7), what, CELL, in->blocking)); break;
-    case 8: saw(8, cuEventRecord(in->event, in->free)); break;
-    case 9: saw(9, cuEventQuery(in->event)); break;
-    case 10: saw(10, cuEventSynchronize(in->event)); break;
-    case 11: saw(11, cuStreamWaitEvent(other->free, in->event, 0)); break;
-    case 12: saw(12, cuStreamQuery(in->blocking)); break;
-    case 13: saw(13, cuStreamSynchronize(in->free)); break;
-    case 14: saw(14, cuCtxSynchronize()); break;
-    case 15: saw(15, cuLaunchHostFunc(in->blocking, nothing, NULL)); break;
-    case 16: saw(16, cuEventElapsedTime(&ms, in->event, in->event)); break;
-    case 17: saw(17, cuStreamGetCtx(in->free, &told)); break;
-    case 18: saw(18, cuMemcpyPeerAsync(cell(in, 8), other->context, cell(in, 9), in->context, 64, in->free)); break;
-    default: saw(19, cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_CONTEXT, in->memory)); break;
+    case 20:
+        saw(20, cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, in->store));
+        break;
+    case 21:
+        saw(21, cuOccupancyMaxActiveBlocksPerMultiprocessor(&number, in->store, 32, 0));
+        break;
+    case 0:
+        saw(0, launch(in, in->blocking, what));
+        break;
+    case 1:
+        saw(1, launch(in, in->free, what));
+        break;
+    case 2:
+        saw(2, launch(in, NULL, what));
+        break;
+    case 3:
+        saw(3, launch(in, CU_STREAM_PER_THREAD, what));
+        break;
+    case 4:
+        saw(4, cuMemcpyDtoHAsync(in->pinned + my_number, cell(in, 4), 4, in->free));
+        break;
+    case 5:
+        saw(5, cuMemcpyDtoH(&word, cell(in, 5), 4));
+        break;
+    case 6:
+        saw(6, cuMemcpyHtoD(cell(in, 6), &what, 4));
+        break;
+    case 7:
+        saw(7, cuMemsetD32Async(cell(in, 7), what, CELL, in->blocking));
+        break;
+    case 8:
+        saw(8, cuEventRecord(in->event, in->free));
+        break;
+    case 9:
+        saw(9, cuEventQuery(in->event));
+        break;
+    case 10:
+        saw(10, cuEventSynchronize(in->event));
+        break;
+    case 11:
+        saw(11, cuStreamWaitEvent(other->free, in->event, 0));
+        break;
+    case 12:
+        saw(12, cuStreamQuery(in->blocking));
+        break;
+    case 13:
+        saw(13, cuStreamSynchronize(in->free));
+        break;
+    case 14:
+        saw(14, cuCtxSynchronize());
+        break;
+    case 15:
+        saw(15, cuLaunchHostFunc(in->blocking, nothing, NULL));
+        break;
+    case 16:
+        saw(16, cuEventElapsedTime(&ms, in->event, in->event));
+        break;
+    case 17:
+        saw(17, cuStreamGetCtx(in->free, &told));
+        break;
+    case 18:
+        saw(18, cuMemcpyPeerAsync(cell(in, 8), other->context, cell(in, 9), in->context, 64, in->free));
+        break;
+    default:
+        saw(19, cuPointerGetAttribute(&told, CU_POINTER_ATTRIBUTE_CONTEXT, in->memory));
+        break;
     }
 }
 
@@ -229,12 +280,17 @@ static bool world_begin(struct world *made, bool primary)
 {
     CUmodule module;
     made->primary = primary;
-    bool good = primary ? cuDevicePrimaryCtxRetain(&made->context, 0) == CUDA_SUCCESS && cuCtxPushCurrent(made->context) == CUDA_SUCCESS
+    bool good = primary ? cuDevicePrimaryCtxRetain(&made->context, 0) == CUDA_SUCCESS &&
+                              cuCtxPushCurrent(made->context) == CUDA_SUCCESS
                         : cuCtxCreate(&made->context, NULL, 0, 0) == CUDA_SUCCESS;
-    return good && cuStreamCreate(&made->blocking, 0) == CUDA_SUCCESS && cuStreamCreate(&made->free, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
-           cuEventCreate(&made->event, 0) == CUDA_SUCCESS && cuEventCreate(&made->other_event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-           cuModuleLoadData(&module, PTX_HEAD PTX_STORE) == CUDA_SUCCESS && cuModuleGetFunction(&made->store, module, "store") == CUDA_SUCCESS &&
-           cuMemAlloc(&made->memory, WORDS * 4) == CUDA_SUCCESS && cuMemHostAlloc((void **)&made->pinned, WORDS * 4, 0) == CUDA_SUCCESS &&
+    return good && cuStreamCreate(&made->blocking, 0) == CUDA_SUCCESS &&
+           cuStreamCreate(&made->free, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+           cuEventCreate(&made->event, 0) == CUDA_SUCCESS &&
+           cuEventCreate(&made->other_event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+           cuModuleLoadData(&module, PTX_HEAD PTX_STORE) == CUDA_SUCCESS &&
+           cuModuleGetFunction(&made->store, module, "store") == CUDA_SUCCESS &&
+           cuMemAlloc(&made->memory, WORDS * 4) == CUDA_SUCCESS &&
+           cuMemHostAlloc((void **)&made->pinned, WORDS * 4, 0) == CUDA_SUCCESS &&
            cuCtxPopCurrent(NULL) == CUDA_SUCCESS;
 }
 
@@ -271,7 +327,7 @@ static void test_contexts_end_in_use(void **state)
     }
     uint64_t end = now_ms() + 1500;
     for (unsigned at = 0; now_ms() < end && used < RECORDS; at = (at + 1) % SLOTS) {
-        struct timespec nap = { 0, 2000000 };
+        struct timespec nap = {0, 2000000};
         struct world *old = atomic_load(&slots[at]);
         nanosleep(&nap, NULL);
         if (at == 0) /* the primary context: gone before it can be made again */
@@ -297,6 +353,6 @@ static void test_contexts_end_in_use(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_contexts_end_in_use) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contexts_end_in_use)};
     return cmocka_run_group_tests_name("contexts that end in use", tests, NULL, NULL);
 }

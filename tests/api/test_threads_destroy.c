@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles that one thread destroys while others use them. A call then answers what it would have answered before or after the destruction, and whatever it does never
- * meets an object that was made later: some are made all the time that nobody else knows, and they have to stay as they were made.
+/* Handles that one thread destroys while others use them. A call then answers what it would have answered before or
+ * after the destruction, and whatever it does never meets an object that was made later: some are made all the time
+ * that nobody else knows, and they have to stay as they were made.
  *
  *     test_threads_destroy [ROUNDS]     objects that each maker makes and destroys, of each kind (200) */
 #include "api_support.h"
@@ -26,10 +27,20 @@ static void blame(const char *what, int line, int status)
     if (atomic_fetch_add(&wrong, 1) < 10)
         fprintf(stderr, "line %d: %s: %d\n", line, what, status);
 }
-#define STEP(call) do { CUresult step_ = (call); if (step_ != CUDA_SUCCESS) blame(#call, __LINE__, (int)step_); } while (0)
+#define STEP(call) \
+    do { \
+        CUresult step_ = (call); \
+        if (step_ != CUDA_SUCCESS) \
+            blame(#call, __LINE__, (int)step_); \
+    } while (0)
 #define HOLDS(what) ((what) ? (void)0 : blame(#what, __LINE__, 0))
 /* A call with a handle that may have ended: `gone` is the status if it has. */
-#define TRY(gone, call) do { CUresult try_ = (call); if (try_ != CUDA_SUCCESS && try_ != CUDA_ERROR_NOT_READY && try_ != (gone)) blame(#call, __LINE__, (int)try_); } while (0)
+#define TRY(gone, call) \
+    do { \
+        CUresult try_ = (call); \
+        if (try_ != CUDA_SUCCESS && try_ != CUDA_ERROR_NOT_READY && try_ != (gone)) \
+            blame(#call, __LINE__, (int)try_); \
+    } while (0)
 
 struct kind {
     void *(*make)(void);
@@ -89,7 +100,10 @@ static void hammer(const struct kind *what)
     assert_int_equal(atomic_load(&wrong), 0);
 }
 
-static void CUDA_CB nothing(void *data) { (void)data; }
+static void CUDA_CB nothing(void *data)
+{
+    (void)data;
+}
 
 /* ---- events ---- */
 
@@ -100,20 +114,39 @@ static void *event_make(void)
     return event;
 }
 
-static void event_end(void *event) { STEP(cuEventDestroy(event)); }
+static void event_end(void *event)
+{
+    STEP(cuEventDestroy(event));
+}
 
 static void event_use(void *event, unsigned turn)
 {
     float time;
     switch (turn % 8) {
-    case 0: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, own)); break;
-    case 1: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event)); break;
-    case 2: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamWaitEvent(own, event, 0)); break;
-    case 3: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(event)); break;
-    case 4: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&time, event, event)); break;
-    case 5: STEP(cuLaunchHostFunc(own, nothing, NULL)); break;   /* so that recordings are pending */
-    case 6: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecordWithFlags(event, own, 0)); break;
-    default: TRY(CUDA_ERROR_INVALID_HANDLE, cuCtxRecordEvent(context, event)); break;
+    case 0:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, own));
+        break;
+    case 1:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventQuery(event));
+        break;
+    case 2:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamWaitEvent(own, event, 0));
+        break;
+    case 3:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventSynchronize(event));
+        break;
+    case 4:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&time, event, event));
+        break;
+    case 5:
+        STEP(cuLaunchHostFunc(own, nothing, NULL));
+        break;   /* so that recordings are pending */
+    case 6:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecordWithFlags(event, own, 0));
+        break;
+    default:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuCtxRecordEvent(context, event));
+        break;
     }
 }
 
@@ -133,7 +166,7 @@ static void event_make_clean(void)
 static void events(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ event_make, event_use, event_end, event_make_clean });
+    hammer(&(struct kind){event_make, event_use, event_end, event_make_clean});
 }
 
 /* ---- streams ---- */
@@ -145,21 +178,38 @@ static void *stream_make(void)
     return stream;
 }
 
-static void stream_end(void *stream) { STEP(cuStreamDestroy(stream)); }
+static void stream_end(void *stream)
+{
+    STEP(cuStreamDestroy(stream));
+}
 
 static void stream_use(void *stream, unsigned turn)
 {
-    CUstreamAttrValue value = { .priority = -3 };
+    CUstreamAttrValue value = {.priority = -3};
     CUdeviceptr memory;
     unsigned flags;
     switch (turn % 9) {
-    case 0: TRY(CUDA_ERROR_INVALID_HANDLE, cuLaunchHostFunc(stream, nothing, NULL)); break;
-    case 1: TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(idle_event, stream)); break;
-    case 2: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamWaitEvent(stream, idle_event, 0)); break;
-    case 3: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream)); break;
-    case 4: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(stream)); break;
-    case 5: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value)); break;
-    case 6: TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamGetFlags(stream, &flags)); break;
+    case 0:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuLaunchHostFunc(stream, nothing, NULL));
+        break;
+    case 1:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(idle_event, stream));
+        break;
+    case 2:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamWaitEvent(stream, idle_event, 0));
+        break;
+    case 3:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
+        break;
+    case 4:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(stream));
+        break;
+    case 5:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamSetAttribute(stream, CU_STREAM_ATTRIBUTE_PRIORITY, &value));
+        break;
+    case 6:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuStreamGetFlags(stream, &flags));
+        break;
     case 7: {
         CUresult status = cuMemAllocAsync(&memory, 4096, stream);
         TRY(CUDA_ERROR_INVALID_HANDLE, status);
@@ -169,7 +219,7 @@ static void stream_use(void *stream, unsigned turn)
     }
     default: {
         unsigned value32 = 5;
-        void *params[] = { &words, &value32 };
+        void *params[] = {&words, &value32};
         CUfunction store;
         STEP(cuModuleGetFunction(&store, keeper, "store"));
         TRY(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL));
@@ -191,7 +241,7 @@ static void stream_make_clean(void)
 static void streams(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ stream_make, stream_use, stream_end, stream_make_clean });
+    hammer(&(struct kind){stream_make, stream_use, stream_end, stream_make_clean});
 }
 
 /* ---- executable graphs and graphs ---- */
@@ -205,26 +255,35 @@ static void *exec_make(void)
     return exec;
 }
 
-static void exec_end(void *exec) { STEP(cuGraphExecDestroy(exec)); }
+static void exec_end(void *exec)
+{
+    STEP(cuGraphExecDestroy(exec));
+}
 
 static void exec_use(void *exec, unsigned turn)
 {
     cuuint64_t flags;
     switch (turn % 3) {
-    case 0: TRY(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, own)); break;
-    case 1: TRY(CUDA_ERROR_INVALID_VALUE, cuGraphUpload(exec, own)); break;
-    default: TRY(CUDA_ERROR_INVALID_VALUE, cuGraphExecGetFlags(exec, &flags)); break;
+    case 0:
+        TRY(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, own));
+        break;
+    case 1:
+        TRY(CUDA_ERROR_INVALID_VALUE, cuGraphUpload(exec, own));
+        break;
+    default:
+        TRY(CUDA_ERROR_INVALID_VALUE, cuGraphExecGetFlags(exec, &flags));
+        break;
     }
 }
 
 static void execs(void **state)
 {
     CUgraphNode node;
-    CUDA_MEMSET_NODE_PARAMS fill = { .dst = words, .elementSize = 1, .width = 64, .height = 1 };
+    CUDA_MEMSET_NODE_PARAMS fill = {.dst = words, .elementSize = 1, .width = 64, .height = 1};
     (void)state;
     OK(cuGraphCreate(&pattern, 0));
     OK(cuGraphAddMemsetNode(&node, pattern, NULL, 0, &fill, context));
-    hammer(&(struct kind){ exec_make, exec_use, exec_end, NULL });
+    hammer(&(struct kind){exec_make, exec_use, exec_end, NULL});
     OK(cuGraphDestroy(pattern));
 }
 
@@ -237,7 +296,10 @@ static void *graph_make(void)
     return graph;
 }
 
-static void graph_end(void *graph) { STEP(cuGraphDestroy(graph)); }
+static void graph_end(void *graph)
+{
+    STEP(cuGraphDestroy(graph));
+}
 
 static void graph_use(void *graph, unsigned turn)
 {
@@ -245,8 +307,12 @@ static void graph_use(void *graph, unsigned turn)
     CUgraph clone;
     size_t count = 0;
     switch (turn % 3) {
-    case 0: TRY(CUDA_ERROR_INVALID_VALUE, cuGraphAddEmptyNode(&node, graph, NULL, 0)); break;
-    case 1: TRY(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(graph, NULL, &count)); break;
+    case 0:
+        TRY(CUDA_ERROR_INVALID_VALUE, cuGraphAddEmptyNode(&node, graph, NULL, 0));
+        break;
+    case 1:
+        TRY(CUDA_ERROR_INVALID_VALUE, cuGraphGetNodes(graph, NULL, &count));
+        break;
     default: {
         CUresult status = cuGraphClone(&clone, graph);
         TRY(CUDA_ERROR_INVALID_VALUE, status);
@@ -269,7 +335,7 @@ static void graph_make_clean(void)
 static void graphs(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ graph_make, graph_use, graph_end, graph_make_clean });
+    hammer(&(struct kind){graph_make, graph_use, graph_end, graph_make_clean});
 }
 
 /* ---- modules, functions, libraries, kernels ---- */
@@ -283,7 +349,10 @@ static void *module_make(void)
     return module;
 }
 
-static void module_end(void *module) { STEP(cuModuleUnload(module)); }
+static void module_end(void *module)
+{
+    STEP(cuModuleUnload(module));
+}
 
 static void module_use(void *module, unsigned turn)
 {
@@ -291,7 +360,7 @@ static void module_use(void *module, unsigned turn)
     CUdeviceptr address;
     unsigned value = 9;
     int attribute;
-    void *params[] = { &words, &value };
+    void *params[] = {&words, &value};
     if (turn % 3 == 0) {
         TRY(CUDA_ERROR_INVALID_HANDLE, cuModuleGetGlobal(&address, NULL, module, "counter"));
         return;
@@ -307,7 +376,7 @@ static void module_use(void *module, unsigned turn)
 static void modules(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ module_make, module_use, module_end, NULL });
+    hammer(&(struct kind){module_make, module_use, module_end, NULL});
 }
 
 static void *library_make(void)
@@ -317,7 +386,10 @@ static void *library_make(void)
     return library;
 }
 
-static void library_end(void *library) { STEP(cuLibraryUnload(library)); }
+static void library_end(void *library)
+{
+    STEP(cuLibraryUnload(library));
+}
 
 static void library_use(void *library, unsigned turn)
 {
@@ -327,12 +399,19 @@ static void library_use(void *library, unsigned turn)
     CUdeviceptr address;
     const char *name;
     unsigned count, value = 9;
-    void *params[] = { &words, &value };
+    void *params[] = {&words, &value};
     switch (turn % 4) {
-    case 0: TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetKernelCount(&count, library)); return;
-    case 1: TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetGlobal(&address, NULL, library, "counter")); return;
-    case 2: TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetModule(&module, library)); return;
-    default: break;
+    case 0:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetKernelCount(&count, library));
+        return;
+    case 1:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetGlobal(&address, NULL, library, "counter"));
+        return;
+    case 2:
+        TRY(CUDA_ERROR_INVALID_HANDLE, cuLibraryGetModule(&module, library));
+        return;
+    default:
+        break;
     }
     CUresult status = cuLibraryGetKernel(&kernel, library, "store");
     TRY(CUDA_ERROR_INVALID_HANDLE, status);
@@ -346,7 +425,7 @@ static void library_use(void *library, unsigned turn)
 static void libraries(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ library_make, library_use, library_end, NULL });
+    hammer(&(struct kind){library_make, library_use, library_end, NULL});
 }
 
 /* ---- links, user objects, pools ---- */
@@ -358,19 +437,23 @@ static void *link_make(void)
     return link;
 }
 
-static void link_end(void *link) { STEP(cuLinkDestroy(link)); }
+static void link_end(void *link)
+{
+    STEP(cuLinkDestroy(link));
+}
 
 static void link_use(void *link, unsigned turn)
 {
     void *image;
     size_t size;
-    (void)(turn % 2 ? cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)code, sizeof code, "code", 0, NULL, NULL) : cuLinkComplete(link, &image, &size));
+    (void)(turn % 2 ? cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)code, sizeof code, "code", 0, NULL, NULL)
+                    : cuLinkComplete(link, &image, &size));
 }
 
 static void links(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ link_make, link_use, link_end, NULL });
+    hammer(&(struct kind){link_make, link_use, link_end, NULL});
 }
 
 static void *user_object_make(void)
@@ -380,7 +463,10 @@ static void *user_object_make(void)
     return object;
 }
 
-static void user_object_end(void *object) { STEP(cuUserObjectRelease(object, 1)); }
+static void user_object_end(void *object)
+{
+    STEP(cuUserObjectRelease(object, 1));
+}
 
 static void user_object_use(void *object, unsigned turn)
 {
@@ -394,18 +480,22 @@ static void user_object_use(void *object, unsigned turn)
 static void user_objects(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ user_object_make, user_object_use, user_object_end, NULL });
+    hammer(&(struct kind){user_object_make, user_object_use, user_object_end, NULL});
 }
 
 static void *pool_make(void)
 {
-    CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE } };
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
     CUmemoryPool pool = NULL;
     STEP(cuMemPoolCreate(&pool, &props));
     return pool;
 }
 
-static void pool_end(void *pool) { STEP(cuMemPoolDestroy(pool)); }
+static void pool_end(void *pool)
+{
+    STEP(cuMemPoolDestroy(pool));
+}
 
 static void pool_use(void *pool, unsigned turn)
 {
@@ -424,14 +514,16 @@ static void pool_use(void *pool, unsigned turn)
 static void pools(void **state)
 {
     (void)state;
-    hammer(&(struct kind){ pool_make, pool_use, pool_end, NULL });
+    hammer(&(struct kind){pool_make, pool_use, pool_end, NULL});
 }
 
 static int begin(void **state)
 {
     (void)state;
-    bool good = cuInit(0) == CUDA_SUCCESS && cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS && cuStreamCreate(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
-        cuEventCreate(&idle_event, 0) == CUDA_SUCCESS && cuMemAlloc(&words, 4096) == CUDA_SUCCESS && cuModuleLoadData(&keeper, PTX_HEAD PTX_STORE) == CUDA_SUCCESS;
+    bool good = cuInit(0) == CUDA_SUCCESS && cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS &&
+                cuStreamCreate(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS &&
+                cuEventCreate(&idle_event, 0) == CUDA_SUCCESS && cuMemAlloc(&words, 4096) == CUDA_SUCCESS &&
+                cuModuleLoadData(&keeper, PTX_HEAD PTX_STORE) == CUDA_SUCCESS;
     return good ? 0 : -1;
 }
 
@@ -444,8 +536,9 @@ static int end(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events), cmocka_unit_test(streams), cmocka_unit_test(execs), cmocka_unit_test(graphs), cmocka_unit_test(modules),
-        cmocka_unit_test(libraries), cmocka_unit_test(links), cmocka_unit_test(user_objects), cmocka_unit_test(pools),
+        cmocka_unit_test(events), cmocka_unit_test(streams),      cmocka_unit_test(execs),
+        cmocka_unit_test(graphs), cmocka_unit_test(modules),      cmocka_unit_test(libraries),
+        cmocka_unit_test(links),  cmocka_unit_test(user_objects), cmocka_unit_test(pools),
     };
     if (argc > 1)
         rounds = (unsigned)strtoul(argv[1], NULL, 10);

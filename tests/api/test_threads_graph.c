@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs are not for several threads at once, but a program that does it all the same gets a graph in some order, never a crash: threads that add,
- * remove, connect, clone and ask about the nodes of one graph. Statuses may be errors where another thread was faster. */
+/* Graphs are not for several threads at once, but a program that does it all the same gets a graph in some order, never
+ * a crash: threads that add, remove, connect, clone and ask about the nodes of one graph. Statuses may be errors where
+ * another thread was faster. */
 #include "graph_support.h"
 
 #include <pthread.h>

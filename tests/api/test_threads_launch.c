@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several host threads at once: contexts, a shared library in many contexts, modules that come and go, launches of one kernel from everywhere. */
+/* Several host threads at once: contexts, a shared library in many contexts, modules that come and go, launches of one
+ * kernel from everywhere. */
 #include "api_support.h"
 
 #include <pthread.h>
@@ -66,7 +67,7 @@ static void *modules_come_and_go(void *data)
     for (int i = 0; i < ROUNDS; i++) {
         CUmodule module = NULL;
         CUfunction function = NULL;
-        void *params[] = { &to, &value };
+        void *params[] = {&to, &value};
         STEP(cuModuleLoadData(&module, PTX));
         STEP(cuModuleGetFunction(&function, module, "store"));
         STEP(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, params, NULL));
@@ -147,6 +148,7 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(each_its_own_contexts), TEST(all_in_one_context), TEST(modules), TEST(primaries) };
+    const struct CMUnitTest tests[] = {TEST(each_its_own_contexts), TEST(all_in_one_context), TEST(modules),
+                                       TEST(primaries)};
     return cmocka_run_group_tests_name("launches from several threads", tests, NULL, NULL);
 }

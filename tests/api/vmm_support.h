@@ -7,18 +7,19 @@
 
 #define UNIT ((size_t)2 << 20)
 
-static const CUmemLocation on_device = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0 };
-static const CUmemLocation on_host = { .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
+static const CUmemLocation on_device = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0};
+static const CUmemLocation on_host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
 
 static inline CUmemAllocationProp device_memory(void)
 {
-    return (CUmemAllocationProp){ .type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = on_device };
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = on_device};
 }
 
 static inline CUmemAllocationProp shared_memory(void)
 {
-    return (CUmemAllocationProp){ .type = CU_MEM_ALLOCATION_TYPE_PINNED, .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = on_device };
+    return (CUmemAllocationProp){.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                 .location = on_device};
 }
 
 static inline CUmemGenericAllocationHandle memory_of(size_t size, CUmemAllocationProp properties)
@@ -37,7 +38,7 @@ static inline CUdeviceptr addresses(size_t size)
 
 static inline CUresult access_set(CUdeviceptr address, size_t size, CUmemLocation location, CUmemAccess_flags flags)
 {
-    CUmemAccessDesc description = { .location = location, .flags = flags };
+    CUmemAccessDesc description = {.location = location, .flags = flags};
     return cuMemSetAccess(address, size, &description, 1);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that are checked (base/thread.h, lock_check.c): what is in order passes, and each thing that isn't ends the process with a line that names it. Built with the check on,
- * whatever the build. */
+/* Locks that are checked (base/thread.h, lock_check.c): what is in order passes, and each thing that isn't ends the
+ * process with a line that names it. Built with the check on, whatever the build. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,8 +14,10 @@
 
 #include "base/thread.h"
 
-static mr_lock exec = MR_LOCK_INIT(EXEC), memory = MR_LOCK_INIT(MEMORY), vmm = MR_LOCK_INIT(VMM), order = MR_LOCK_INIT(ORDER), legacy = MR_LOCK_INIT(LEGACY),
-    stream = MR_LOCK_INIT(STREAM), other_stream = MR_LOCK_INIT(STREAM), engine = MR_LOCK_INIT(ENGINE), event = MR_LOCK_INIT(EVENT), pool = MR_LOCK_INIT(POOL), unranked;
+static mr_lock exec = MR_LOCK_INIT(EXEC), memory = MR_LOCK_INIT(MEMORY), vmm = MR_LOCK_INIT(VMM),
+               order = MR_LOCK_INIT(ORDER), legacy = MR_LOCK_INIT(LEGACY), stream = MR_LOCK_INIT(STREAM),
+               other_stream = MR_LOCK_INIT(STREAM), engine = MR_LOCK_INIT(ENGINE), event = MR_LOCK_INIT(EVENT),
+               pool = MR_LOCK_INIT(POOL), unranked;
 
 static void on_thread(void *(*run)(void *))
 {
@@ -34,7 +36,7 @@ static void assert_dies(void (*wrong)(void), const char *text)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         dup2(ends[1], 2);
         wrong();
         _exit(0);
@@ -66,22 +68,81 @@ static void *take_engine(void *data)
     return data;
 }
 
-static void not_held(void) { MR_HELD(&stream); }
-static void held_by_another(void) { on_thread(take_engine); MR_HELD(&engine); }
-static void dropped_before(void) { mr_lock_take(&stream); mr_lock_drop(&stream); MR_HELD(&stream); }
-static void wrong_order(void) { take_and_drop(&engine, &stream); }
-static void two_of_a_rank(void) { take_and_drop(&stream, &other_stream); }
-static void twice(void) { take_and_drop(&stream, &stream); }
-static void without_rank(void) { mr_lock_take(&unranked); }
-static void under_a_leaf(void) { take_and_drop(&event, &pool); }
-static void leaf_beside_the_order(void) { take_and_drop(&stream, &memory); }
-static void order_under_a_leaf(void) { take_and_drop(&memory, &stream); }
-static void memory_the_other_way(void) { take_and_drop(&memory, &vmm); }
-static void below_the_first(void) { mr_lock_take(&legacy); mr_lock_take(&engine); mr_lock_take(&order); }
-static void dropped_by_another(void) { on_thread(take_engine); mr_lock_drop(&engine); }
-static void dropped_twice(void) { mr_lock_take(&stream); mr_lock_drop(&stream); mr_lock_drop(&stream); }
-static void under_a_tried_one(void) { (void)!mr_lock_try(&engine); mr_lock_take(&stream); }
-static void waits_with_a_short_one(void) { mr_lock_take(&exec); mr_lock_take(&stream); MR_MAY_WAIT(); }
+static void not_held(void)
+{
+    MR_HELD(&stream);
+}
+static void held_by_another(void)
+{
+    on_thread(take_engine);
+    MR_HELD(&engine);
+}
+static void dropped_before(void)
+{
+    mr_lock_take(&stream);
+    mr_lock_drop(&stream);
+    MR_HELD(&stream);
+}
+static void wrong_order(void)
+{
+    take_and_drop(&engine, &stream);
+}
+static void two_of_a_rank(void)
+{
+    take_and_drop(&stream, &other_stream);
+}
+static void twice(void)
+{
+    take_and_drop(&stream, &stream);
+}
+static void without_rank(void)
+{
+    mr_lock_take(&unranked);
+}
+static void under_a_leaf(void)
+{
+    take_and_drop(&event, &pool);
+}
+static void leaf_beside_the_order(void)
+{
+    take_and_drop(&stream, &memory);
+}
+static void order_under_a_leaf(void)
+{
+    take_and_drop(&memory, &stream);
+}
+static void memory_the_other_way(void)
+{
+    take_and_drop(&memory, &vmm);
+}
+static void below_the_first(void)
+{
+    mr_lock_take(&legacy);
+    mr_lock_take(&engine);
+    mr_lock_take(&order);
+}
+static void dropped_by_another(void)
+{
+    on_thread(take_engine);
+    mr_lock_drop(&engine);
+}
+static void dropped_twice(void)
+{
+    mr_lock_take(&stream);
+    mr_lock_drop(&stream);
+    mr_lock_drop(&stream);
+}
+static void under_a_tried_one(void)
+{
+    (void)!mr_lock_try(&engine);
+    mr_lock_take(&stream);
+}
+static void waits_with_a_short_one(void)
+{
+    mr_lock_take(&exec);
+    mr_lock_take(&stream);
+    MR_MAY_WAIT();
+}
 
 static void order_passes(void **state)
 {
@@ -120,7 +181,9 @@ static void holder_is_asserted(void **state)
     assert_dies(dropped_before, "must be held here: a stream");
     assert_dies(dropped_by_another, "dropped by a thread that doesn't hold it: the engine");
     assert_dies(dropped_twice, "dropped by a thread that doesn't hold it: a stream");
-    assert_dies(waits_with_a_short_one, "held where a thread may wait: a stream: waits_with_a_short_one; held by this thread: an executable graph, a stream");
+    assert_dies(
+        waits_with_a_short_one,
+        "held where a thread may wait: a stream: waits_with_a_short_one; held by this thread: an executable graph, a stream");
 }
 
 static void order_is_asserted(void **state)
@@ -134,7 +197,9 @@ static void order_is_asserted(void **state)
     assert_dies(leaf_beside_the_order, "taken out of order: allocations; held by this thread: a stream");
     assert_dies(order_under_a_leaf, "taken out of order: a stream; held by this thread: allocations");
     assert_dies(memory_the_other_way, "taken out of order: handles and mappings");
-    assert_dies(below_the_first, "taken out of order: a context's lists of streams; held by this thread: a context's legacy stream, the engine");
+    assert_dies(
+        below_the_first,
+        "taken out of order: a context's lists of streams; held by this thread: a context's legacy stream, the engine");
     assert_dies(under_a_tried_one, "taken out of order: a stream; held by this thread: the engine");
 }
 

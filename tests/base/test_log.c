@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log (base/log.h), the messages that are kept (base/log_kept.h), the call's name before a message (base/call.h). */
+/* The log (base/log.h), the messages that are kept (base/log_kept.h), the call's name before a message (base/call.h).
+ */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,8 @@ static void levels(void **state)
     line[sizeof line - 1] = '\0';
     mr_log(MR_LOG_WARN, "%s", line);
     const char *said = news();
-    assert_true(strlen(said) > 1000 && strlen(said) < 3000 && said[strlen(said) - 1] == '\n'); /* cut, but still a line */
+    assert_true(strlen(said) > 1000 && strlen(said) < 3000 &&
+                said[strlen(said) - 1] == '\n'); /* cut, but still a line */
     mr_call_name = NULL;
     mr_call_log(MR_LOG_WARN, "no call");
     mr_call_name = "cuMemAlloc";
@@ -117,13 +119,20 @@ static void the_oldest_are_forgotten(void **state)
 static unsigned heard, heard_last;
 static int thing;
 
-static void *from_here(void) { return &thing; }
-static void hear(unsigned number) { heard++; heard_last = number; }
+static void *from_here(void)
+{
+    return &thing;
+}
+static void hear(unsigned number)
+{
+    heard++;
+    heard_last = number;
+}
 
 static void listeners_hear(void **state)
 {
     (void)state;
-    static const struct mr_log_listener listener = { from_here, hear };
+    static const struct mr_log_listener listener = {from_here, hear};
     struct mr_log_kept_message message;
     mr_log_listen(&listener);
     unsigned next = mr_log_kept_next();
@@ -153,7 +162,7 @@ static void lines_never_mix(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
-    int numbers[THREADS], next[THREADS] = { 0 }, number, line, total = 0, end;
+    int numbers[THREADS], next[THREADS] = {0}, number, line, total = 0, end;
     (void)news();
     for (int i = 0; i < THREADS; i++) {
         numbers[i] = i;
@@ -167,7 +176,9 @@ static void lines_never_mix(void **state)
         length += (size_t)got;
     for (char *at = all; *at; at += end, total++) {
         end = 0;
-        assert_int_equal(sscanf(at, "millrace: warn: thread %d line %d of some length, so that lines could mix\n%n", &number, &line, &end), 2);
+        assert_int_equal(sscanf(at, "millrace: warn: thread %d line %d of some length, so that lines could mix\n%n",
+                                &number, &line, &end),
+                         2);
         assert_true(end > 0 && number >= 0 && number < THREADS);
         assert_int_equal(line, next[number]++);
     }

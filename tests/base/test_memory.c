@@ -114,7 +114,10 @@ static void pages_are_asked_for(void **state)
     munmap(pages, 4 * page);
 }
 
-struct element { int number; struct mr_list link; };
+struct element {
+    int number;
+    struct mr_list link;
+};
 
 static void lists_keep_order(void **state)
 {
@@ -131,7 +134,7 @@ static void lists_keep_order(void **state)
     mr_list_append(&head, &elements[3].link);
     mr_list_remove(&elements[2].link);
     mr_list_remove(&elements[2].link);
-    const int wanted[] = { 0, 1, 3 };
+    const int wanted[] = {0, 1, 3};
     int i = 0;
     for (struct mr_list *link = head.next; link != &head; link = link->next, i++) {
         assert_int_equal(MR_CONTAINER(link, struct element, link)->number, wanted[i]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools of records (base/pool.h): no record is given out twice, also when one thread makes what another frees, and a thread that ends gives its records back. */
+/* Pools of records (base/pool.h): no record is given out twice, also when one thread makes what another frees, and a
+ * thread that ends gives its records back. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +12,15 @@
 #include "base/memory.h"
 #include "base/pool.h"
 
-struct record { void *link[2]; uint64_t owner, value; };
+struct record {
+    void *link[2];
+    uint64_t owner, value;
+};
 
-static struct mr_pool pool = { .place = MR_POOL_MARKS, .size = sizeof(struct record), .link = offsetof(struct record, link), .lock = MR_LOCK_INIT(POOL) };
+static struct mr_pool pool = {.place = MR_POOL_MARKS,
+                              .size = sizeof(struct record),
+                              .link = offsetof(struct record, link),
+                              .lock = MR_LOCK_INIT(POOL)};
 
 #define MANY 5000
 
@@ -131,7 +138,7 @@ static void a_thread_that_ends_gives_back(void **state)
 static void short_memory_is_told(void **state)
 {
     (void)state;
-    static struct mr_pool other = { .place = MR_POOL_LAUNCHES, .size = 64, .link = 0, .lock = MR_LOCK_INIT(POOL) };
+    static struct mr_pool other = {.place = MR_POOL_LAUNCHES, .size = 64, .link = 0, .lock = MR_LOCK_INIT(POOL)};
     mr_alloc_fail_after(1);
     assert_null(mr_pool_get(&other));
     mr_alloc_fail_after(0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings (base/settings.h): each kind's values, and that what can't be understood is reported and the default used. */
+/* Settings (base/settings.h): each kind's values, and that what can't be understood is reported and the default used.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,11 +49,21 @@ static void every_row_is_whole(void **state)
 static void numbers(void **state)
 {
     (void)state;
-    static const struct { const char *text; uint64_t value; } good[] = {
-        { "0", 0 }, { "7", 7 }, { "3K", 3072 }, { "2m", 2u << 20 }, { "1G", 1u << 30 }, { "1T", UINT64_C(1) << 40 },
-        { "18446744073709551615", UINT64_MAX }, { "16777215T", UINT64_C(16777215) << 40 },
+    static const struct {
+        const char *text;
+        uint64_t value;
+    } good[] = {
+        {"0", 0},
+        {"7", 7},
+        {"3K", 3072},
+        {"2m", 2u << 20},
+        {"1G", 1u << 30},
+        {"1T", UINT64_C(1) << 40},
+        {"18446744073709551615", UINT64_MAX},
+        {"16777215T", UINT64_C(16777215) << 40},
     };
-    static const char *const bad[] = { "-1", " 1", "1X", "1KB", "K", "0x10", "18446744073709551616", "16777216T", "1.5G" };
+    static const char *const bad[] = {"-1",        " 1",  "1X", "1KB", "K", "0x10", "18446744073709551616",
+                                      "16777216T", "1.5G"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         setenv("MILLRACE_CACHE_SIZE", good[i].text, 1);
         assert_true(mr_setting_number(MR_SETTING_CACHE_SIZE, 1) == good[i].value);
@@ -76,7 +87,7 @@ static void numbers(void **state)
 static void switches(void **state)
 {
     (void)state;
-    static const char *const yes[] = { "1", "on", "Yes", "TRUE" }, *const no[] = { "0", "off", "No", "FALSE" };
+    static const char *const yes[] = {"1", "on", "Yes", "TRUE"}, *const no[] = {"0", "off", "No", "FALSE"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
         setenv("MILLRACE_CACHE", yes[i], 1);
         assert_true(mr_setting_on(MR_SETTING_CACHE));

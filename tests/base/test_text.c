@@ -12,7 +12,7 @@
 static void text_grows(void **state)
 {
     (void)state;
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     assert_string_equal(mr_text_chars(&text), "");
     mr_text_put(&text, "one");
     mr_text_add(&text, " two three", 4);
@@ -32,7 +32,7 @@ static void text_grows(void **state)
 static void failures_are_remembered(void **state)
 {
     (void)state;
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     mr_text_put(&text, "kept");
     mr_alloc_fail_after(1);
     mr_text_format(&text, "%0100d", 1);
@@ -40,7 +40,7 @@ static void failures_are_remembered(void **state)
     mr_text_put(&text, "dropped");
     assert_string_equal(text.data, "kept");
     mr_text_clear(&text);
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     mr_words_add(&words, "a", "");
     mr_alloc_fail_after(1);
     mr_words_add(&words, "b", "");
@@ -55,7 +55,7 @@ static void words_are_found(void **state)
 {
     (void)state;
     uint64_t live = mr_alloc_live();
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     assert_false(mr_words_have(&words, "-I", 2));
     mr_words_add(&words, "-I", "/usr/include");
     mr_words_add(&words, "-o", "");
@@ -73,8 +73,9 @@ static void paths_lose_their_escapes(void **state)
 {
     (void)state;
     const char *at = " /a/b.h \\\n  /with\\ space.h /hash\\#.h \\\n /money$$.h /back\\\\slash.h /other\\n.h\n";
-    static const char *const wanted[] = { "/a/b.h", "/with space.h", "/hash#.h", "/money$.h", "/back\\slash.h", "/other\\n.h" };
-    struct mr_text path = { .data = NULL };
+    static const char *const wanted[] = {"/a/b.h",    "/with space.h",  "/hash#.h",
+                                         "/money$.h", "/back\\slash.h", "/other\\n.h"};
+    struct mr_text path = {.data = NULL};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         assert_true(mr_text_next_path(&at, &path));
         assert_string_equal(mr_text_chars(&path), wanted[i]);

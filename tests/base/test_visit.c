@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Visits (base/visit.h): what was put aside during a visit is over only after it, on whatever thread; and a function of the program's that ends its thread
- * (base/call_program.h). */
+/* Visits (base/visit.h): what was put aside during a visit is over only after it, on whatever thread; and a function of
+ * the program's that ends its thread (base/call_program.h). */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,13 +36,13 @@ static pthread_barrier_t barrier;
 static void *visit(void *data)
 {
     uint64_t outer = mr_visit_begin();
-    pthread_barrier_wait(&barrier);  /* inside */
+    pthread_barrier_wait(&barrier); /* inside */
     pthread_barrier_wait(&barrier);
     struct mr_visit_paused paused = mr_visit_pause();
-    pthread_barrier_wait(&barrier);  /* out of it for a while */
+    pthread_barrier_wait(&barrier); /* out of it for a while */
     pthread_barrier_wait(&barrier);
     mr_visit_resume(paused);
-    pthread_barrier_wait(&barrier);  /* inside of another */
+    pthread_barrier_wait(&barrier); /* inside of another */
     pthread_barrier_wait(&barrier);
     mr_visit_end(outer);
     return data;
@@ -76,7 +76,10 @@ static void other_threads_hold_back(void **state)
 
 static int released;
 
-static void release(void *thing) { released += *(int *)thing; }
+static void release(void *thing)
+{
+    released += *(int *)thing;
+}
 
 static void references_go_with_the_visit(void **state)
 {
@@ -106,9 +109,15 @@ static void references_go_with_the_visit(void **state)
 
 static int cleaned;
 
-static void clean(void *data) { cleaned += *(int *)data; }
+static void clean(void *data)
+{
+    cleaned += *(int *)data;
+}
 
-static void returns(void *data) { ++*(int *)data; }
+static void returns(void *data)
+{
+    ++*(int *)data;
+}
 
 static void ends_its_thread(void *data)
 {

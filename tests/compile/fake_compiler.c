@@ -2,8 +2,9 @@
 /* A code generation library without LLVM: every kernel becomes a single `ret`.
  *
  * Each call of emit adds a byte to the file that MILLRACE_FAKE_COUNT names, 'h' if it is in a hurry, so that tests can
- * tell compiling from finding in the cache. A kernel named "refuse" fails, "refuse_later" unless it is in a hurry, and "damage" gives an object that cannot be loaded. One named
- * "gated" is made in a hurry at once, and else when the file is there that MILLRACE_FAKE_GATE names. */
+ * tell compiling from finding in the cache. A kernel named "refuse" fails, "refuse_later" unless it is in a hurry, and
+ * "damage" gives an object that cannot be loaded. One named "gated" is made in a hurry at once, and else when the file
+ * is there that MILLRACE_FAKE_GATE names. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,13 +35,25 @@ static void fill_object(struct object *o)
     o->header.e_shentsize = sizeof(Elf64_Shdr);
     o->header.e_shnum = 4;
     o->header.e_shstrndx = 3;
-    o->sections[1] = (Elf64_Shdr){ .sh_name = 1, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-        .sh_offset = offsetof(struct object, text), .sh_size = sizeof o->text, .sh_addralign = 16 };
-    o->sections[2] = (Elf64_Shdr){ .sh_name = 7, .sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct object, symbols), .sh_size = sizeof o->symbols,
-        .sh_link = 3, .sh_info = 1, .sh_entsize = sizeof(Elf64_Sym) };
-    o->sections[3] = (Elf64_Shdr){ .sh_name = 15, .sh_type = SHT_STRTAB, .sh_offset = offsetof(struct object, strings), .sh_size = sizeof o->strings };
+    o->sections[1] = (Elf64_Shdr){.sh_name = 1,
+                                  .sh_type = SHT_PROGBITS,
+                                  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+                                  .sh_offset = offsetof(struct object, text),
+                                  .sh_size = sizeof o->text,
+                                  .sh_addralign = 16};
+    o->sections[2] = (Elf64_Shdr){.sh_name = 7,
+                                  .sh_type = SHT_SYMTAB,
+                                  .sh_offset = offsetof(struct object, symbols),
+                                  .sh_size = sizeof o->symbols,
+                                  .sh_link = 3,
+                                  .sh_info = 1,
+                                  .sh_entsize = sizeof(Elf64_Sym)};
+    o->sections[3] = (Elf64_Shdr){.sh_name = 15,
+                                  .sh_type = SHT_STRTAB,
+                                  .sh_offset = offsetof(struct object, strings),
+                                  .sh_size = sizeof o->strings};
     o->text[0] = 0xc3;
-    o->symbols[1] = (Elf64_Sym){ .st_name = 23, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1 };
+    o->symbols[1] = (Elf64_Sym){.st_name = 23, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1};
     memcpy(o->strings, names, sizeof names);
 }
 
@@ -52,9 +65,10 @@ static bool emit(const struct mr_codegen_request *request, struct mr_codegen_res
         fputc(request->hurry ? 'h' : '.', file);
         fclose(file);
     }
-    for (const char *gate = getenv("MILLRACE_FAKE_GATE"); strcmp(name, "gated") == 0 && !request->hurry && access(gate, F_OK) != 0;)
+    for (const char *gate = getenv("MILLRACE_FAKE_GATE");
+         strcmp(name, "gated") == 0 && !request->hurry && access(gate, F_OK) != 0;)
         usleep(1000);
-    *result = (struct mr_codegen_result){ .symbol = MR_KERNEL_SYMBOL, .flags = MR_CODE_WAITS, .stack_bytes = 16384 };
+    *result = (struct mr_codegen_result){.symbol = MR_KERNEL_SYMBOL, .flags = MR_CODE_WAITS, .stack_bytes = 16384};
     if (strcmp(name, "refuse") == 0 || (strcmp(name, "refuse_later") == 0 && !request->hurry)) {
         result->error = strdup("refused by the fake");
         return false;
@@ -78,5 +92,8 @@ static void release(struct mr_codegen_result *result)
 }
 
 extern const struct mr_codegen_api mr_codegen;
-__attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = { .version = MR_CODEGEN_VERSION, .abi = MR_ABI_VERSION,
-    .interface = MR_CODEGEN_INTERFACE, .emit = emit, .release = release };
+__attribute__((visibility("default"))) const struct mr_codegen_api mr_codegen = {.version = MR_CODEGEN_VERSION,
+                                                                                 .abi = MR_ABI_VERSION,
+                                                                                 .interface = MR_CODEGEN_INTERFACE,
+                                                                                 .emit = emit,
+                                                                                 .release = release};

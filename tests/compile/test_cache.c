@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The disk cache: finding what was stored, damage, limits, private folders, several writers at once. Works in a temporary folder. */
+/* The disk cache: finding what was stored, damage, limits, private folders, several writers at once. Works in a
+ * temporary folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +81,8 @@ static void store(uint64_t n, size_t size)
     unsigned char *bytes = malloc(size + 1);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)(i * 7 + n);
-    mr_cache_store(key_of(n), &(struct mr_cache_item){ .flags = (unsigned)n, .stack_bytes = 1000 + n, .object = bytes, .object_size = size });
+    mr_cache_store(key_of(n), &(struct mr_cache_item){
+                                  .flags = (unsigned)n, .stack_bytes = 1000 + n, .object = bytes, .object_size = size});
     free(bytes);
 }
 
@@ -155,7 +157,8 @@ static void a_fifo_is_no_entry(void **unused)
     char path[700];
     struct mr_cache_key key = key_of(40);
     store(41, 10);   /* so that there is a folder */
-    snprintf(path, sizeof path, "%s/%016llx%016llx.mrk", folder, (unsigned long long)key.high, (unsigned long long)key.low);
+    snprintf(path, sizeof path, "%s/%016llx%016llx.mrk", folder, (unsigned long long)key.high,
+             (unsigned long long)key.low);
     assert_int_equal(mkfifo(path, 0600), 0);
     alarm(20);
     assert_false(find(40, 10));
@@ -172,7 +175,8 @@ static void a_renamed_entry_is_no_other(void **unused)
     list(names, 2);
     struct mr_cache_key other = key_of(7);
     snprintf(from, sizeof from, "%s/%.40s", folder, names[0]);
-    snprintf(to, sizeof to, "%s/%016llx%016llx.mrk", folder, (unsigned long long)other.high, (unsigned long long)other.low);
+    snprintf(to, sizeof to, "%s/%016llx%016llx.mrk", folder, (unsigned long long)other.high,
+             (unsigned long long)other.low);
     assert_int_equal(rename(from, to), 0);
     assert_false(find(7, 100));
 }
@@ -185,8 +189,9 @@ static void the_oldest_go_first(void **unused)
         store(n, 1900);
         char path[700];
         struct mr_cache_key key = key_of(n);
-        snprintf(path, sizeof path, "%s/%016llx%016llx.mrk", folder, (unsigned long long)key.high, (unsigned long long)key.low);
-        utimensat(AT_FDCWD, path, (struct timespec[2]){ { 1000 + (time_t)n, 0 }, { 1000 + (time_t)n, 0 } }, 0);
+        snprintf(path, sizeof path, "%s/%016llx%016llx.mrk", folder, (unsigned long long)key.high,
+                 (unsigned long long)key.low);
+        utimensat(AT_FDCWD, path, (struct timespec[2]){{1000 + (time_t)n, 0}, {1000 + (time_t)n, 0}}, 0);
     }
     assert_true(find(0, 1900));   /* used: now the youngest */
     store(10, 1900);

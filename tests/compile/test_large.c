@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large programs load in time and memory by their length. Nothing here looks at a clock: what grows by the square of fifty thousand takes gigabytes, or longer than a
- * test may. */
+/* Large programs load in time and memory by their length. Nothing here looks at a clock: what grows by the square of
+ * fifty thousand takes gigabytes, or longer than a test may. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static struct mr_program *load(void (*each)(FILE *file, unsigned number))
     char *text = NULL;
     size_t length = 0;
     struct mr_program *program = NULL;
-    struct mr_program_options options = { .capability = 90 };
+    struct mr_program_options options = {.capability = 90};
     FILE *file = open_memstream(&text, &length);
     assert_non_null(file);
     fputs(".version 7.0\n.target sm_75\n.address_size 64\n.visible .func common() { ret; }\n", file);
@@ -46,7 +46,9 @@ static void check_memory(void)
 
 static void put_entry(FILE *file, unsigned number)
 {
-    fprintf(file, ".shared .align 4 .b8 s%u[%u];\n.visible .entry k%u() { st.shared.u8 [s%u], 1; call common, (); ret; }\n", number, number % 1000 + 1, number, number);
+    fprintf(file,
+            ".shared .align 4 .b8 s%u[%u];\n.visible .entry k%u() { st.shared.u8 [s%u], 1; call common, (); ret; }\n",
+            number, number % 1000 + 1, number, number);
 }
 
 static void kernels_load_and_are_found(void **state)
@@ -68,7 +70,9 @@ static void kernels_load_and_are_found(void **state)
 
 static void put_variable(FILE *file, unsigned number)
 {
-    fprintf(file, ".global .u32 g%u = %u;\n.func f%u() { ret; }\n.func a%u();\n.alias a%u, f%u;\n.global .u64 p%u = a%u;\n", number, number, number, number, number, number, number, number);
+    fprintf(file,
+            ".global .u32 g%u = %u;\n.func f%u() { ret; }\n.func a%u();\n.alias a%u, f%u;\n.global .u64 p%u = a%u;\n",
+            number, number, number, number, number, number, number, number);
 }
 
 static void variables_load_and_are_found(void **state)

@@ -17,30 +17,30 @@
 #include "base/memory.h"
 #include "compile/loader.h"
 
-/* Sections: 1 .text, 2 .rodata, 3 .data.rel.ro, 4 .rela.text, 5 .rela.data.rel.ro, 6 .symtab, 7 .strtab (also the section names). */
+/* Sections: 1 .text, 2 .rodata, 3 .data.rel.ro, 4 .rela.text, 5 .rela.data.rel.ro, 6 .symtab, 7 .strtab (also the
+ * section names). */
 enum { TEXT = 1, RODATA, RELRO, RELA_TEXT, RELA_RELRO, SYMTAB, STRTAB, SECTIONS };
 enum { SYM_NULL, SYM_RODATA, SYM_RELRO, SYM_KERNEL, SYM_HELPER, SYM_MEMCPY, SYMBOLS };
 
 /*
- * kernel: movl constant(%rip), %eax; movq pointer(%rip), %rcx; addl (%rcx), %eax; movq helper@GOTPCREL(%rip), %rdx; testq %rdx, %rdx;
- *         je out; jmp helper; out: ret
- * helper: addl $1, %eax; ret
- * caller: jmp memcpy
+ * kernel: movl constant(%rip), %eax; movq pointer(%rip), %rcx; addl (%rcx), %eax; movq helper@GOTPCREL(%rip), %rdx;
+ * testq %rdx, %rdx; je out; jmp helper; out: ret helper: addl $1, %eax; ret caller: jmp memcpy
  */
 static const unsigned char text[] = {
-    0x8b, 0x05, 0, 0, 0, 0,             /* 0: PC32 rodata */
-    0x48, 0x8b, 0x0d, 0, 0, 0, 0,       /* 6: PC32 relro */
-    0x03, 0x01,                         /* 13 */
-    0x48, 0x8b, 0x15, 0, 0, 0, 0,       /* 15: GOTPCREL helper */
-    0x48, 0x85, 0xd2,                   /* 22 */
-    0x74, 0x05,                         /* 25 */
-    0xe9, 0, 0, 0, 0,                   /* 27: PLT32 helper */
-    0xc3,                               /* 32 */
-    0x83, 0xc0, 0x01, 0xc3,             /* 33: helper */
-    0xe9, 0, 0, 0, 0,                   /* 37: PLT32 memcpy */
+    0x8b, 0x05, 0,    0,    0, 0, /* 0: PC32 rodata */
+    0x48, 0x8b, 0x0d, 0,    0, 0, 0, /* 6: PC32 relro */
+    0x03, 0x01, /* 13 */
+    0x48, 0x8b, 0x15, 0,    0, 0, 0, /* 15: GOTPCREL helper */
+    0x48, 0x85, 0xd2, /* 22 */
+    0x74, 0x05, /* 25 */
+    0xe9, 0,    0,    0,    0, /* 27: PLT32 helper */
+    0xc3, /* 32 */
+    0x83, 0xc0, 0x01, 0xc3, /* 33: helper */
+    0xe9, 0,    0,    0,    0, /* 37: PLT32 memcpy */
 };
-static const uint32_t rodata[2] = { 40, 1 };
-static const char names[] = "\0.text\0.rodata\0.data.rel.ro\0.rela\0.symtab\0.strtab\0kernel\0helper\0memcpy\0caller\0nowhere";
+static const uint32_t rodata[2] = {40, 1};
+static const char names[] =
+    "\0.text\0.rodata\0.data.rel.ro\0.rela\0.symtab\0.strtab\0kernel\0helper\0memcpy\0caller\0nowhere";
 
 struct object {
     Elf64_Ehdr header;
@@ -61,21 +61,31 @@ static uint32_t name_of(const char *name)
     abort();
 }
 
-static void section(struct object *o, unsigned index, const char *name, uint32_t type, uint64_t flags, size_t offset, size_t size, uint32_t link,
-    uint32_t info, uint64_t entry)
+static void section(struct object *o, unsigned index, const char *name, uint32_t type, uint64_t flags, size_t offset,
+                    size_t size, uint32_t link, uint32_t info, uint64_t entry)
 {
-    o->sections[index] = (Elf64_Shdr){ .sh_name = name_of(name), .sh_type = type, .sh_flags = flags, .sh_offset = offset, .sh_size = size,
-        .sh_link = link, .sh_info = info, .sh_addralign = 16, .sh_entsize = entry };
+    o->sections[index] = (Elf64_Shdr){.sh_name = name_of(name),
+                                      .sh_type = type,
+                                      .sh_flags = flags,
+                                      .sh_offset = offset,
+                                      .sh_size = size,
+                                      .sh_link = link,
+                                      .sh_info = info,
+                                      .sh_addralign = 16,
+                                      .sh_entsize = entry};
 }
 
 static void symbol(struct object *o, unsigned index, const char *name, unsigned char type, uint16_t in, uint64_t value)
 {
-    o->symbols[index] = (Elf64_Sym){ .st_name = *name ? name_of(name) : 0, .st_info = ELF64_ST_INFO(STB_GLOBAL, type), .st_shndx = in, .st_value = value };
+    o->symbols[index] = (Elf64_Sym){.st_name = *name ? name_of(name) : 0,
+                                    .st_info = ELF64_ST_INFO(STB_GLOBAL, type),
+                                    .st_shndx = in,
+                                    .st_value = value};
 }
 
 static Elf64_Rela rela(uint64_t offset, unsigned sym, unsigned type, int64_t addend)
 {
-    return (Elf64_Rela){ .r_offset = offset, .r_info = ELF64_R_INFO((uint64_t)sym, type), .r_addend = addend };
+    return (Elf64_Rela){.r_offset = offset, .r_info = ELF64_R_INFO((uint64_t)sym, type), .r_addend = addend};
 }
 
 static struct object good_object(void)
@@ -157,7 +167,12 @@ MR_CALLS_GENERATED static void a_good_object_runs(void **unused)
 #endif
 }
 
-#define REFUSED(change) do { struct object o = good_object(); change; assert_false(loads(&o, sizeof o)); } while (0)
+#define REFUSED(change) \
+    do { \
+        struct object o = good_object(); \
+        change; \
+        assert_false(loads(&o, sizeof o)); \
+    } while (0)
 
 static void hostile_objects_are_refused(void **unused)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: what loading refuses and with which status and log, symbols and entries, code by block shape, and the disk cache behind it. The code
- * generation library is the fake of this folder. */
+/* Programs: what loading refuses and with which status and log, symbols and entries, code by block shape, and the disk
+ * cache behind it. The code generation library is the fake of this folder. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static int in_a_hurry(void)
 
 static CUresult load(const char *text, char *log, size_t room, struct mr_program **out)
 {
-    struct mr_program_options options = { .capability = 80, .optimisation = 4, .error_log = log, .error_room = room };
+    struct mr_program_options options = {.capability = 80, .optimisation = 4, .error_log = log, .error_room = room};
     CUresult status = mr_program_load(text, (size_t)-1, &options, out);
     if (log)
         assert_true(options.error_used <= room && (status == CUDA_SUCCESS || options.error_used == strlen(log) + 1));
@@ -138,13 +138,15 @@ static void bad_images_are_refused_with_a_reason(void **unused)
     refused(".version 8.0\n.target sm_90\n.address_size 64\n" EMPTY("k"), CUDA_ERROR_INVALID_PTX, "sm_90");
     refused(HEAD ".visible .entry k()\n{\n    frobnicate.u32 %r1;\n}\n", CUDA_ERROR_INVALID_PTX, "line 6");
     refused(HEAD ".visible .entry k()\n{\n    ret;\n", CUDA_ERROR_INVALID_PTX, "");
-    refused(HEAD ".visible .entry k()\n{\n    .shared .b8 much[50000];\n    ret;\n}\n", CUDA_ERROR_INVALID_PTX, "50000");
+    refused(HEAD ".visible .entry k()\n{\n    .shared .b8 much[50000];\n    ret;\n}\n", CUDA_ERROR_INVALID_PTX,
+            "50000");
 }
 
 static void symbols_and_entries_are_described(void **unused)
 {
     (void)unused;
-    struct mr_program *program = loaded(HEAD
+    struct mr_program *program = loaded(
+        HEAD
         ".visible .global .align 4 .u32 counter = 7;\n"
         ".global .align 8 .u64 pointer[2] = {counter, 5};\n"
         ".visible .const .align 4 .u32 constants[4] = {1, 2};\n"
@@ -170,7 +172,8 @@ static void symbols_and_entries_are_described(void **unused)
     assert_int_equal(second->max_threads, 1024);
     assert_int_equal(second->required[0], 32);
     assert_true(mr_program_symbol_count(program) >= 3);
-    const struct mr_symbol *variable = mr_program_symbol(program, 0), *pointer = mr_program_symbol(program, 1), *constants = mr_program_symbol(program, 2);
+    const struct mr_symbol *variable = mr_program_symbol(program, 0), *pointer = mr_program_symbol(program, 1),
+                           *constants = mr_program_symbol(program, 2);
     assert_string_equal(variable->name, "counter");
     assert_int_equal(variable->what, MR_SYMBOL_VARIABLE);
     assert_int_equal(variable->size, 4);
@@ -190,7 +193,7 @@ static void symbols_and_entries_are_described(void **unused)
 static const struct mr_code *code_for(struct mr_program *program, unsigned x, unsigned y)
 {
     const struct mr_code *code = NULL;
-    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){ x, y, 1 }, &code), CUDA_SUCCESS);
+    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){x, y, 1}, &code), CUDA_SUCCESS);
     assert_non_null(code->function);
     mr_kernel_call(code->function, NULL, 0, 1);
     assert_int_equal(code->flags, MR_CODE_WAITS);
@@ -212,7 +215,7 @@ static void code_is_made_once_per_class_of_shapes(void **unused)
     assert_ptr_not_equal(code_for(program, 8, 4), code_for(program, 7, 3));
     assert_int_equal(compiled(), 4);
     const struct mr_code *code;
-    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){ 1, 1, 1 }, &code), CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){1, 1, 1}, &code), CUDA_ERROR_INVALID_VALUE);
     mr_program_drop(program);
 }
 
@@ -241,14 +244,23 @@ static void the_next_load_takes_code_from_disk(void **unused)
 static void unknown_processors_give_the_default(void **unused)
 {
     (void)unused;
-    static const struct { const char *name, *value; } bad[] = {
-        { "MILLRACE_CPU", "haswel" }, { "MILLRACE_CPU", "native" }, { "MILLRACE_CPU", "i386" }, { "MILLRACE_CPU", " " },
-        { "MILLRACE_CPU_FEATURES", "+x" }, { "MILLRACE_CPU_FEATURES", "avx2" }, { "MILLRACE_CPU_FEATURES", "-sse2" },
-        { "MILLRACE_CPU_FEATURES", "-64bit" }, { "MILLRACE_CPU_FEATURES", "+avx2,,+fma" }, { "MILLRACE_CPU_FEATURES", "+soft-float" },
+    static const struct {
+        const char *name, *value;
+    } bad[] = {
+        {"MILLRACE_CPU", "haswel"},
+        {"MILLRACE_CPU", "native"},
+        {"MILLRACE_CPU", "i386"},
+        {"MILLRACE_CPU", " "},
+        {"MILLRACE_CPU_FEATURES", "+x"},
+        {"MILLRACE_CPU_FEATURES", "avx2"},
+        {"MILLRACE_CPU_FEATURES", "-sse2"},
+        {"MILLRACE_CPU_FEATURES", "-64bit"},
+        {"MILLRACE_CPU_FEATURES", "+avx2,,+fma"},
+        {"MILLRACE_CPU_FEATURES", "+soft-float"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         setenv(bad[i].name, bad[i].value, 1);
-        struct mr_code_settings settings = { 0 };
+        struct mr_code_settings settings = {0};
         assert_true(mr_code_settings_read(&settings));
         assert_null(settings.cpu);
         assert_null(settings.features);
@@ -257,7 +269,7 @@ static void unknown_processors_give_the_default(void **unused)
     }
     setenv("MILLRACE_CPU", "haswell", 1);
     setenv("MILLRACE_CPU_FEATURES", "+avx2,-fma", 1);
-    struct mr_code_settings settings = { 0 };
+    struct mr_code_settings settings = {0};
     assert_true(mr_code_settings_read(&settings));
     assert_string_equal(settings.cpu, "haswell");
     assert_string_equal(settings.features, "+avx2,-fma");
@@ -271,8 +283,8 @@ static void failures_of_code_generation_are_reported(void **unused)
     (void)unused;
     const struct mr_code *code = NULL;
     struct mr_program *program = loaded(HEAD EMPTY("refuse") EMPTY("damage"));
-    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_PTX);
-    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_IMAGE);
+    assert_int_equal(mr_program_code(program, 0, (unsigned[3]){32, 1, 1}, &code), CUDA_ERROR_INVALID_PTX);
+    assert_int_equal(mr_program_code(program, 1, (unsigned[3]){32, 1, 1}, &code), CUDA_ERROR_INVALID_IMAGE);
     assert_null(code);
     mr_program_drop(program);
 }
@@ -286,7 +298,10 @@ static void dumps_are_written(void **unused)
     mr_program_drop(program);
     assert_int_equal(clear(dump), 2);
     /* Lists of stages; a word that is none is passed over beside one that is. */
-    static const struct { const char *stages; int files; } cases[] = {{"ptx", 1}, {"ir,asm", 1}, {"ptx,ir,asm", 2}, {"asm", 0}, {"ptx,cubin", 1}};
+    static const struct {
+        const char *stages;
+        int files;
+    } cases[] = {{"ptx", 1}, {"ir,asm", 1}, {"ptx,ir,asm", 2}, {"asm", 0}, {"ptx,cubin", 1}};
     setenv("MILLRACE_DUMP_DIR", dump, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("MILLRACE_DUMP", cases[i].stages, 1);
@@ -310,7 +325,7 @@ static void memory_shortage_anywhere(void **unused)
         mr_alloc_fail_after(n);
         CUresult status = load(HEAD ".global .u32 v[2] = {1, 2};\n.global .u64 p = v;\n" EMPTY("k"), NULL, 0, &program);
         if (status == CUDA_SUCCESS) {
-            CUresult made = mr_program_code(program, 0, (unsigned[3]){ 32, 1, 1 }, &code);
+            CUresult made = mr_program_code(program, 0, (unsigned[3]){32, 1, 1}, &code);
             assert_true(made == CUDA_SUCCESS || made == CUDA_ERROR_OUT_OF_MEMORY);
             mr_program_drop(program);
         } else
@@ -325,7 +340,7 @@ static void *race(void *data)
     const struct mr_code *code = NULL;
     struct mr_program *program = data;
     for (unsigned i = 1; i < 64; i++)
-        if (mr_program_code(program, 0, (unsigned[3]){ i, 1, 1 }, &code) != CUDA_SUCCESS)
+        if (mr_program_code(program, 0, (unsigned[3]){i, 1, 1}, &code) != CUDA_SUCCESS)
             return program;
     return NULL;
 }
@@ -348,7 +363,8 @@ static void threads_share_the_code(void **unused)
     mr_program_drop(program);
 }
 
-/* More programs than keep their trees: the text of the others is parsed again, and the generator sees the same kernels. */
+/* More programs than keep their trees: the text of the others is parsed again, and the generator sees the same kernels.
+ */
 static void programs_that_were_not_used_lately_get_code_too(void **unused)
 {
     (void)unused;
@@ -362,7 +378,7 @@ static void programs_that_were_not_used_lately_get_code_too(void **unused)
     for (int i = 0; i < COUNT; i++) {
         const struct mr_code *code = NULL;
         assert_string_equal(code_for(programs[i], 32, 1)->name, "k");
-        assert_int_equal(mr_program_code(programs[i], 1, (unsigned[3]){ 32, 1, 1 }, &code), CUDA_ERROR_INVALID_PTX);
+        assert_int_equal(mr_program_code(programs[i], 1, (unsigned[3]){32, 1, 1}, &code), CUDA_ERROR_INVALID_PTX);
     }
     assert_int_equal(compiled(), 2 * COUNT);
     for (int i = 0; i < COUNT; i++)
@@ -385,7 +401,7 @@ static void memory_shortage_when_code_is_made_late(void **unused)
             others[i] = loaded(text);
         }
         mr_alloc_fail_after(n);
-        CUresult status = mr_program_code(late, 0, (unsigned[3]){ 32, 1, 1 }, &code);
+        CUresult status = mr_program_code(late, 0, (unsigned[3]){32, 1, 1}, &code);
         assert_true(status == CUDA_SUCCESS || status == CUDA_ERROR_OUT_OF_MEMORY);
         mr_alloc_fail_after(0);
         assert_non_null(code_for(late, 32, 1));
@@ -409,7 +425,8 @@ static long resident_bytes(void)
 /* A kernel of 400 instructions, whose tree has some 140 KB, and whose number is in its text. */
 static void write_kernel(char *text, size_t room, int number)
 {
-    int length = snprintf(text, room, HEAD "// %d\n.visible .entry k()\n{\n    .reg .u32 %%r<4>;\n    mov.u32 %%r1, %%tid.x;\n", number);
+    int length = snprintf(
+        text, room, HEAD "// %d\n.visible .entry k()\n{\n    .reg .u32 %%r<4>;\n    mov.u32 %%r1, %%tid.x;\n", number);
     for (int i = 0; i < 400; i++)
         length += snprintf(text + length, room - (size_t)length, "    mad.lo.u32 %%r2, %%r1, %d, %%r2;\n", number + i);
     snprintf(text + length, room - (size_t)length, "    ret;\n}\n");
@@ -421,7 +438,8 @@ static void write_kernel(char *text, size_t room, int number)
 #define SANITIZED false
 #endif
 
-/* 400 programs with their code take 400 times 40 KB at most, four times what they do, and less than a third of their trees'. */
+/* 400 programs with their code take 400 times 40 KB at most, four times what they do, and less than a third of their
+ * trees'. */
 static void programs_take_little_memory(void **unused)
 {
     (void)unused;
@@ -469,7 +487,8 @@ static void programs_that_come_and_go_leave_nothing(void **unused)
         fail_msg("1,899 programs left %ld bytes", grown);
 }
 
-/* What is run in the first version is counted; once it is enough a better one is made, once, and takes the place, in memory and on disk. */
+/* What is run in the first version is counted; once it is enough a better one is made, once, and takes the place, in
+ * memory and on disk. */
 static void hot_code_is_made_again(void **unused)
 {
     (void)unused;
@@ -507,7 +526,7 @@ static void hot_code_is_made_again(void **unused)
 static void code_that_is_optimised_at_once_stays(void **unused)
 {
     (void)unused;
-    struct mr_program_options options = { .capability = 80, .optimisation = 4, .level_is_said = true };
+    struct mr_program_options options = {.capability = 80, .optimisation = 4, .level_is_said = true};
     struct mr_program *program = NULL;
     assert_int_equal(mr_program_load(HEAD EMPTY("k"), (size_t)-1, &options, &program), CUDA_SUCCESS);
     assert_null(code_for(program, 32, 1)->tier);
@@ -535,7 +554,7 @@ static void better_versions_may_fail_or_come_late(void **unused)
     const struct mr_code *first = code_for(program, 32, 1);
     mr_code_ran(first, first->tier->enough);
     mr_tiers_settle();
-    assert_true(first->tier->watched);   /* its runs are announced to nobody any more */
+    assert_true(first->tier->watched); /* its runs are announced to nobody any more */
     assert_ptr_equal(mr_code_now(first), first);
     assert_ptr_equal(code_for(program, 32, 1), first);
     mr_program_drop(program);
@@ -548,7 +567,7 @@ static void better_versions_may_fail_or_come_late(void **unused)
             mr_code_ran(first, first->tier->enough);
         }
         if (i % 2)
-            assert_non_null(code_for(program, 7, 3));   /* while the others are being made */
+            assert_non_null(code_for(program, 7, 3)); /* while the others are being made */
         mr_program_drop(program);
     }
     mr_tiers_settle();
@@ -597,7 +616,7 @@ static void runs_that_are_looked_at_may_end(void **unused)
         }
         mr_program_drop(program);
         if (i % 10 == 0) {
-            mr_tiers_settle();       /* before its cache is cleared */
+            mr_tiers_settle(); /* before its cache is cleared */
             clear(root);
             assert_int_equal(mkdir(root, 0700), 0);
         }

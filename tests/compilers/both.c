@@ -13,7 +13,8 @@
 
 #define COUNT 384
 
-static const char *const kernels[] = { "integers", "floats", "branches", "shared_sum", "warps", "atomics", "templates", "close_math" };
+static const char *const kernels[] = {"integers", "floats",  "branches",  "shared_sum",
+                                      "warps",    "atomics", "templates", "close_math"};
 
 static void need(int good, const char *what)
 {
@@ -36,7 +37,7 @@ static char *read_file(const char *path)
 static int compile(const char *source, const char *output)
 {
     nvrtcProgram program;
-    static const char *const options[] = { "-arch=compute_80", "-fmad=false" };
+    static const char *const options[] = {"-arch=compute_80", "-fmad=false"};
     size_t size = 0;
     char *text = read_file(source);
     need(nvrtcCreateProgram(&program, text, source, 0, NULL, NULL) == NVRTC_SUCCESS, "nvrtcCreateProgram");
@@ -66,10 +67,12 @@ static void run(CUmodule module, const char *name, uint32_t *results)
     for (int i = 0; i < COUNT; i++)
         numbers[i] = state = state * 1664525u + 1013904223u;
     need(cuModuleGetFunction(&function, module, name) == CUDA_SUCCESS, name);
-    need(cuMemAlloc(&in, sizeof numbers) == CUDA_SUCCESS && cuMemAlloc(&out, sizeof numbers) == CUDA_SUCCESS, "cuMemAlloc");
+    need(cuMemAlloc(&in, sizeof numbers) == CUDA_SUCCESS && cuMemAlloc(&out, sizeof numbers) == CUDA_SUCCESS,
+         "cuMemAlloc");
     need(cuMemcpyHtoD(in, numbers, sizeof numbers) == CUDA_SUCCESS, "cuMemcpyHtoD");
-    void *parameters[] = { &out, &in };
-    need(cuLaunchKernel(function, COUNT / 96, 1, 1, 96, 1, 1, 0, NULL, parameters, NULL) == CUDA_SUCCESS, "cuLaunchKernel");
+    void *parameters[] = {&out, &in};
+    need(cuLaunchKernel(function, COUNT / 96, 1, 1, 96, 1, 1, 0, NULL, parameters, NULL) == CUDA_SUCCESS,
+         "cuLaunchKernel");
     need(cuMemcpyDtoH(results, out, sizeof numbers) == CUDA_SUCCESS, "cuMemcpyDtoH");
     cuMemFree(in);
     cuMemFree(out);
@@ -87,8 +90,10 @@ static int compare(const char *first, const char *second)
     CUcontext context;
     CUmodule modules[2];
     int different = 0;
-    need(cuInit(0) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS && cuCtxSetCurrent(context) == CUDA_SUCCESS, "the driver does not start");
-    char *images[2] = { read_file(first), read_file(second) };
+    need(cuInit(0) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, 0) == CUDA_SUCCESS &&
+             cuCtxSetCurrent(context) == CUDA_SUCCESS,
+         "the driver does not start");
+    char *images[2] = {read_file(first), read_file(second)};
     for (int i = 0; i < 2; i++)
         need(cuModuleLoadData(&modules[i], images[i]) == CUDA_SUCCESS, i ? second : first);
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {

@@ -8,10 +8,12 @@
  * --values  print the results of kernels whose results may differ within a bound (approx_…, math_…)
  * --only    run this kernel alone, and dump its results
  *
- * A line per kernel: the file's name without its end, the kernel, a hash of results and scratch memory, and with --values the results in
- * hexadecimal.  A kernel that fails has "status N" in place of the hash; the next one starts in a new context.
+ * A line per kernel: the file's name without its end, the kernel, a hash of results and scratch memory, and with
+ * --values the results in hexadecimal.  A kernel that fails has "status N" in place of the hash; the next one starts in
+ * a new context.
  *
- * It uses nothing but cuda.h, so that the same source runs on NVIDIA's driver.  Ends with 0, or 2 if there is no driver.
+ * It uses nothing but cuda.h, so that the same source runs on NVIDIA's driver.  Ends with 0, or 2 if there is no
+ * driver.
  */
 #include <cuda.h>
 #include <stdbool.h>
@@ -25,36 +27,113 @@
 enum { NAME_MAX = 120, RESULTS = CORPUS_THREADS * CORPUS_RESULT, SCRATCH = CORPUS_SCRATCH * 4 };
 
 #define UNSAID UINT32_MAX
-struct options { unsigned level; bool values; const char *only; };
+struct options {
+    unsigned level;
+    bool values;
+    const char *only;
+};
 
-struct device { CUdevice device; CUcontext context; CUdeviceptr in, out, scratch; };
+struct device {
+    CUdevice device;
+    CUcontext context;
+    CUdeviceptr in, out, scratch;
+};
 
 static struct corpus_input input;
 static unsigned char results[RESULTS], scratch[SCRATCH];
 
 /* ---- Operands ---- */
 
-static const uint64_t edges_i64[32] = {0, 1, 2, 3, 5, 7, 10, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
-    0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffffe, 0x5555555555555555, 0xaaaaaaaaaaaaaaaa,
-    0x0123456789abcdef, 0xffffffff80000000};
-static const uint32_t edges_i32[32] = {0, 1, 2, 3, 5, 7, 10, 31, 32, 33, 63, 64, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000,
-    0xffffffff, 0xfffffffe, 0x80000001, 0x55555555, 0xaaaaaaaa, 0x01234567, 0xffff8000, 0xffffff80, 0x00ff00ff, 0x12340000};
-static const uint16_t edges_i16[32] = {0, 1, 2, 3, 5, 7, 10, 15, 16, 17, 31, 32, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0xfffe, 0x8001, 0x5555, 0xaaaa,
-    0x0123, 0xff80, 0xff7f, 0x00f0, 0x0f00, 0x4000, 0xc000, 0x3fff, 0xbfff};
-static const uint8_t edges_i8[32] = {0, 1, 2, 3, 5, 7, 8, 9, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 0x7e, 0x7f, 0x80, 0x81, 0xff, 0xfe, 0x55, 0xaa, 0xc0, 0xbf, 0xf0,
-    0x0f, 100, 200};
+static const uint64_t edges_i64[32] = {0,
+                                       1,
+                                       2,
+                                       3,
+                                       5,
+                                       7,
+                                       10,
+                                       31,
+                                       32,
+                                       33,
+                                       63,
+                                       64,
+                                       0x7f,
+                                       0x80,
+                                       0xff,
+                                       0x100,
+                                       0x7fff,
+                                       0x8000,
+                                       0xffff,
+                                       0x10000,
+                                       0x7fffffff,
+                                       0x80000000,
+                                       0xffffffff,
+                                       0x100000000,
+                                       0x7fffffffffffffff,
+                                       0x8000000000000000,
+                                       0xffffffffffffffff,
+                                       0xfffffffffffffffe,
+                                       0x5555555555555555,
+                                       0xaaaaaaaaaaaaaaaa,
+                                       0x0123456789abcdef,
+                                       0xffffffff80000000};
+static const uint32_t edges_i32[32] = {
+    0,          1,          2,          3,          5,          7,          10,         31,
+    32,         33,         63,         64,         0x7f,       0x80,       0xff,       0x100,
+    0x7fff,     0x8000,     0xffff,     0x10000,    0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffe,
+    0x80000001, 0x55555555, 0xaaaaaaaa, 0x01234567, 0xffff8000, 0xffffff80, 0x00ff00ff, 0x12340000};
+static const uint16_t edges_i16[32] = {0,      1,      2,      3,      5,      7,      10,     15,
+                                       16,     17,     31,     32,     0x7f,   0x80,   0xff,   0x100,
+                                       0x7fff, 0x8000, 0xffff, 0xfffe, 0x8001, 0x5555, 0xaaaa, 0x0123,
+                                       0xff80, 0xff7f, 0x00f0, 0x0f00, 0x4000, 0xc000, 0x3fff, 0xbfff};
+static const uint8_t edges_i8[32] = {0,    1,    2,    3,    5,    7,    8,    9,    10,   15,   16,
+                                     17,   31,   32,   33,   63,   64,   65,   0x7e, 0x7f, 0x80, 0x81,
+                                     0xff, 0xfe, 0x55, 0xaa, 0xc0, 0xbf, 0xf0, 0x0f, 100,  200};
 /* Zeros, subnormal and least normal numbers, halves (ties), limits of the integers, the largest, infinities, NaNs. */
-static const uint32_t edges_f32[32] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x3f800000, 0xbf800000,
-    0x3f000000, 0x3fc00000, 0x40200000, 0xc0200000, 0x40490fdb, 0x33800000, 0x477fe000, 0x477ff000, 0x43e00000, 0x43f00001, 0x4b800001, 0x4f000000, 0x4effffff,
-    0xcf000001, 0x4f800000, 0x5f000000, 0x5f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fffffff, 0x3eaaaaab};
-static const uint64_t edges_f64[32] = {0, 0x8000000000000000, 1, 0x8000000000000001, 0x000fffffffffffff, 0x0010000000000000, 0x8010000000000000, 0x3ff0000000000000,
-    0xbff0000000000000, 0x3fe0000000000000, 0x3ff8000000000000, 0x4004000000000000, 0xc004000000000000, 0x400921fb54442d18, 0x380fffffffffffff, 0x36a0000000000000,
-    0x369fffffffffffff, 0x47efffffe0000000, 0x47effffff0000000, 0x41dfffffffc00000, 0x41e0000000000000, 0xc1e0000000200000, 0x41efffffffe00000, 0x43e0000000000000,
-    0x43efffffffffffff, 0xc3e0000000000001, 0x40effc0000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0x3fd5555555555555};
-static const uint16_t edges_f16[32] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x3c00, 0xbc00, 0x3800, 0x3e00, 0x4100, 0xc100, 0x4248, 0x5bff,
-    0x5f00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7fff, 0x3555, 0x6800, 0x77ff, 0x7800, 0x2e66, 0x1400, 0x57f8, 0x5800, 0xd804, 0x3bff};
-static const uint16_t edges_bf16[32] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007f, 0x807f, 0x0080, 0x8080, 0x3f80, 0xbf80, 0x3f00, 0x3fc0, 0x4020, 0xc020, 0x4049, 0x3380,
-    0x477f, 0x43e0, 0x43f0, 0x4b80, 0x4f00, 0x4eff, 0xcf00, 0x4f80, 0x5f00, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fff, 0x3eab, 0x0200};
+static const uint32_t edges_f32[32] = {
+    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000,
+    0x3f800000, 0xbf800000, 0x3f000000, 0x3fc00000, 0x40200000, 0xc0200000, 0x40490fdb, 0x33800000,
+    0x477fe000, 0x477ff000, 0x43e00000, 0x43f00001, 0x4b800001, 0x4f000000, 0x4effffff, 0xcf000001,
+    0x4f800000, 0x5f000000, 0x5f800000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fffffff, 0x3eaaaaab};
+static const uint64_t edges_f64[32] = {0,
+                                       0x8000000000000000,
+                                       1,
+                                       0x8000000000000001,
+                                       0x000fffffffffffff,
+                                       0x0010000000000000,
+                                       0x8010000000000000,
+                                       0x3ff0000000000000,
+                                       0xbff0000000000000,
+                                       0x3fe0000000000000,
+                                       0x3ff8000000000000,
+                                       0x4004000000000000,
+                                       0xc004000000000000,
+                                       0x400921fb54442d18,
+                                       0x380fffffffffffff,
+                                       0x36a0000000000000,
+                                       0x369fffffffffffff,
+                                       0x47efffffe0000000,
+                                       0x47effffff0000000,
+                                       0x41dfffffffc00000,
+                                       0x41e0000000000000,
+                                       0xc1e0000000200000,
+                                       0x41efffffffe00000,
+                                       0x43e0000000000000,
+                                       0x43efffffffffffff,
+                                       0xc3e0000000000001,
+                                       0x40effc0000000000,
+                                       0x7fefffffffffffff,
+                                       0x7ff0000000000000,
+                                       0xfff0000000000000,
+                                       0x7ff8000000000000,
+                                       0x3fd5555555555555};
+static const uint16_t edges_f16[32] = {0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400,
+                                       0x3c00, 0xbc00, 0x3800, 0x3e00, 0x4100, 0xc100, 0x4248, 0x5bff,
+                                       0x5f00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7fff, 0x3555, 0x6800,
+                                       0x77ff, 0x7800, 0x2e66, 0x1400, 0x57f8, 0x5800, 0xd804, 0x3bff};
+static const uint16_t edges_bf16[32] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007f, 0x807f, 0x0080, 0x8080,
+                                        0x3f80, 0xbf80, 0x3f00, 0x3fc0, 0x4020, 0xc020, 0x4049, 0x3380,
+                                        0x477f, 0x43e0, 0x43f0, 0x4b80, 0x4f00, 0x4eff, 0xcf00, 0x4f80,
+                                        0x5f00, 0x7f7f, 0xff7f, 0x7f80, 0xff80, 0x7fff, 0x3eab, 0x0200};
 
 static uint64_t noise_state;
 
@@ -73,7 +152,8 @@ static int edge_of(int operand, int i)
 }
 
 /* Bits of a float that is neither NaN nor far from 1 every other time. */
-static uint64_t noise_float(int i, uint64_t exponent, uint64_t middle, uint64_t spread, int mantissa_bits, uint64_t sign)
+static uint64_t noise_float(int i, uint64_t exponent, uint64_t middle, uint64_t spread, int mantissa_bits,
+                            uint64_t sign)
 {
     uint64_t bits = noise(), mantissa = bits & ((1ull << mantissa_bits) - 1), e = (bits >> 53) % (exponent - 1);
     if (i & 1)
@@ -97,7 +177,8 @@ static void make_input(void)
             input.f32[operand][i] = edge ? edges_f32[k] : (uint32_t)noise_float(i, 255, 127, 40, 23, 1u << 31);
             input.f16[operand][i] = edge ? edges_f16[k] : (uint16_t)noise_float(i, 31, 15, 10, 10, 1u << 15);
             input.bf16[operand][i] = edge ? edges_bf16[k] : (uint16_t)noise_float(i, 255, 127, 20, 7, 1u << 15);
-            uint32_t high = edge ? edges_f16[(k * 5 + i / 64) % 32] : (uint32_t)noise_float(i, 31, 15, 10, 10, 1u << 15);
+            uint32_t high =
+                edge ? edges_f16[(k * 5 + i / 64) % 32] : (uint32_t)noise_float(i, 31, 15, 10, 10, 1u << 15);
             input.f16x2[operand][i] = high << 16 | input.f16[operand][i];
             high = edge ? edges_bf16[(k * 5 + i / 64) % 32] : (uint32_t)noise_float(i, 255, 127, 20, 7, 1u << 15);
             input.bf16x2[operand][i] = high << 16 | input.bf16[operand][i];
@@ -115,7 +196,8 @@ static bool device_open(struct device *d)
     if (cuCtxCreate(&d->context, 0, d->device))
 #endif
         return false;
-    return !cuMemAlloc(&d->in, sizeof input) && !cuMemAlloc(&d->out, RESULTS) && !cuMemAlloc(&d->scratch, SCRATCH) && !cuMemcpyHtoD(d->in, &input, sizeof input);
+    return !cuMemAlloc(&d->in, sizeof input) && !cuMemAlloc(&d->out, RESULTS) && !cuMemAlloc(&d->scratch, SCRATCH) &&
+           !cuMemcpyHtoD(d->in, &input, sizeof input);
 }
 
 static char *read_text(const char *path)
@@ -160,14 +242,16 @@ static CUresult run_kernel(const struct device *d, CUmodule module, const char *
     unsigned n = CORPUS_THREADS;
     CUdeviceptr in = d->in, out = d->out, spare = d->scratch;
     /* A kernel that takes a fifth parameter finds these bytes in it. */
-    static const unsigned char more[64] = "\x80\xff\x01\x7f parameters hold bytes, halves, words; \xfe\xdc\xba\x98 and more\xf0\x0d";
+    static const unsigned char more[64] =
+        "\x80\xff\x01\x7f parameters hold bytes, halves, words; \xfe\xdc\xba\x98 and more\xf0\x0d";
     void *params[] = {&in, &out, &spare, &n, (void *)more};
     if (status == CUDA_SUCCESS)
         status = cuMemsetD8(out, 0xcc, RESULTS);
     if (status == CUDA_SUCCESS)
         status = cuMemsetD8(spare, 0, SCRATCH);
     if (status == CUDA_SUCCESS)
-        status = cuLaunchKernel(function, CORPUS_THREADS / CORPUS_BLOCK, 1, 1, CORPUS_BLOCK, 1, 1, 0, NULL, params, NULL);
+        status =
+            cuLaunchKernel(function, CORPUS_THREADS / CORPUS_BLOCK, 1, 1, CORPUS_BLOCK, 1, 1, 0, NULL, params, NULL);
     if (status == CUDA_SUCCESS)
         status = cuCtxSynchronize();
     if (status == CUDA_SUCCESS)

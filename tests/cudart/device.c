@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices, their properties and attributes, contexts that come by themselves, the last error, versions. Runs with two devices. */
+/* Devices, their properties and attributes, contexts that come by themselves, the last error, versions. Runs with two
+ * devices. */
 #include <cuda.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static void test_choice(void)
     HOLDS(device == 0);
     OK(cudaInitDevice(1, 0, 8)); /* hardware does not look at them either */
     GIVES(cudaErrorInvalidDevice, cudaInitDevice(7, 0, 0));
-    int valid[] = { 1, 0 };
+    int valid[] = {1, 0};
     OK(cudaSetValidDevices(valid, 2));
     OK(cudaSetValidDevices(NULL, 0));
     GIVES(cudaErrorInvalidValue, cudaSetValidDevices(NULL, 1));

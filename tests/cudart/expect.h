@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the runtime library are written with: statuses and conditions that must hold, counted, with the line that does not. */
+/* What the tests of the runtime library are written with: statuses and conditions that must hold, counted, with the
+ * line that does not. */
 #ifndef TESTS_CUDART_EXPECT_H
 #define TESTS_CUDART_EXPECT_H
 
@@ -12,24 +13,25 @@
 static int failures;
 
 /* The call answers exactly this. A failure that was expected does not stay the thread's last error. */
-#define GIVES(wanted, call)                                                                                                          \
-    do {                                                                                                                             \
-        cudaError_t gives_status = (call);                                                                                           \
-        if (gives_status != (wanted)) {                                                                                              \
-            failures++;                                                                                                              \
-            fprintf(stderr, "%s:%d: %s: %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(gives_status), cudaGetErrorName(wanted)); \
-        }                                                                                                                            \
-        if (gives_status != cudaSuccess)                                                                                             \
-            (void)cudaGetLastError();                                                                                                \
+#define GIVES(wanted, call) \
+    do { \
+        cudaError_t gives_status = (call); \
+        if (gives_status != (wanted)) { \
+            failures++; \
+            fprintf(stderr, "%s:%d: %s: %s, not %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(gives_status), \
+                    cudaGetErrorName(wanted)); \
+        } \
+        if (gives_status != cudaSuccess) \
+            (void)cudaGetLastError(); \
     } while (0)
 #define OK(call) GIVES(cudaSuccess, call)
 
-#define HOLDS(condition)                                                        \
-    do {                                                                        \
-        if (!(condition)) {                                                     \
-            failures++;                                                         \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);     \
-        }                                                                       \
+#define HOLDS(condition) \
+    do { \
+        if (!(condition)) { \
+            failures++; \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+        } \
     } while (0)
 
 /* What main returns. */

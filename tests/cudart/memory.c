@@ -14,14 +14,16 @@ static void test_allocation(void)
     OK(cudaFreeHost(NULL));
     OK(cudaMalloc(&memory, 1000));
     OK(cudaPointerGetAttributes(&attributes, (char *)memory + 10));
-    HOLDS(attributes.type == cudaMemoryTypeDevice && attributes.device == 0 && attributes.devicePointer == (char *)memory + 10);
+    HOLDS(attributes.type == cudaMemoryTypeDevice && attributes.device == 0 &&
+          attributes.devicePointer == (char *)memory + 10);
     OK(cudaFree(memory));
     GIVES(cudaErrorInvalidValue, cudaFree(memory));
     GIVES(cudaErrorMemoryAllocation, cudaMalloc(&memory, (size_t)1 << 50));
     GIVES(cudaErrorInvalidValue, cudaMalloc(NULL, 4));
     int local = 0;
     OK(cudaPointerGetAttributes(&attributes, &local));
-    HOLDS(attributes.type == cudaMemoryTypeUnregistered && attributes.device == cudaInvalidDeviceId && attributes.devicePointer == NULL);
+    HOLDS(attributes.type == cudaMemoryTypeUnregistered && attributes.device == cudaInvalidDeviceId &&
+          attributes.devicePointer == NULL);
     GIVES(cudaErrorInvalidValue, cudaFree(&local));
 }
 
@@ -35,7 +37,8 @@ static void test_host(void)
     OK(cudaHostGetFlags(&flags, pinned));
     HOLDS(flags & cudaHostAllocPortable);
     OK(cudaPointerGetAttributes(&attributes, pinned));
-    HOLDS(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == pinned && attributes.devicePointer == device);
+    HOLDS(attributes.type == cudaMemoryTypeHost && attributes.hostPointer == pinned &&
+          attributes.devicePointer == device);
     OK(cudaFreeHost(pinned));
     OK(cudaMallocHost(&pinned, 64));
     memset(pinned, 3, 64);
@@ -52,7 +55,7 @@ static void test_host(void)
     managed[99] = 7;
     OK(cudaPointerGetAttributes(&attributes, managed));
     HOLDS(attributes.type == cudaMemoryTypeManaged);
-    const struct cudaMemLocation here = { .type = cudaMemLocationTypeDevice, .id = 0 };
+    const struct cudaMemLocation here = {.type = cudaMemLocationTypeDevice, .id = 0};
     OK(cudaMemAdvise(managed, 400, cudaMemAdviseSetPreferredLocation, here));
     OK(cudaMemPrefetchAsync(managed, 400, here, 0, NULL));
     OK(cudaDeviceSynchronize());
@@ -86,7 +89,7 @@ static void test_bytes(void)
     OK(cudaMemcpy(to, a, 256, cudaMemcpyDefault));
     HOLDS(to[0] == 0xab && to[99] == 0xab && to[100] == 100);
     GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpy(a, from, 4, (enum cudaMemcpyKind)9));
-    GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpyAsync(a, from, 4, (enum cudaMemcpyKind)-1, NULL));
+    GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpyAsync(a, from, 4, (enum cudaMemcpyKind) - 1, NULL));
     GIVES(cudaErrorInvalidValue, cudaMemcpy(a, from, 1 << 20, cudaMemcpyHostToDevice));
     GIVES(cudaErrorInvalidValue, cudaMemset(a, 0, 1 << 20));
     OK(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice));
@@ -124,18 +127,28 @@ static void test_boxes(void)
     memset(to, 0, sizeof to);
     OK(cudaMalloc3D(&box, make_cudaExtent(W, H, D)));
     HOLDS(box.pitch >= W && box.xsize == W && box.ysize == H);
-    struct cudaMemcpy3DParms copy = { .srcPtr = make_cudaPitchedPtr(from, W, W, H), .dstPtr = box, .extent = make_cudaExtent(W, H, D),
-        .kind = cudaMemcpyHostToDevice };
+    struct cudaMemcpy3DParms copy = {.srcPtr = make_cudaPitchedPtr(from, W, W, H),
+                                     .dstPtr = box,
+                                     .extent = make_cudaExtent(W, H, D),
+                                     .kind = cudaMemcpyHostToDevice};
     OK(cudaMemcpy3D(&copy));
     OK(cudaMemset3D(box, 0xee, make_cudaExtent(3, 2, D)));
-    const struct cudaMemcpy3DParms back = { .srcPtr = box, .dstPtr = make_cudaPitchedPtr(to, W, W, H), .srcPos = make_cudaPos(1, 1, 1),
-        .dstPos = make_cudaPos(1, 1, 1), .extent = make_cudaExtent(W - 1, H - 1, D - 1), .kind = cudaMemcpyDeviceToHost };
+    const struct cudaMemcpy3DParms back = {.srcPtr = box,
+                                           .dstPtr = make_cudaPitchedPtr(to, W, W, H),
+                                           .srcPos = make_cudaPos(1, 1, 1),
+                                           .dstPos = make_cudaPos(1, 1, 1),
+                                           .extent = make_cudaExtent(W - 1, H - 1, D - 1),
+                                           .kind = cudaMemcpyDeviceToHost};
     OK(cudaMemcpy3DAsync(&back, NULL));
     OK(cudaStreamSynchronize(NULL));
-    HOLDS(to[0][0][0] == 0 && to[1][1][0] == 0 && to[1][1][1] == 0xee && to[1][1][2] == 0xee && to[1][1][3] == from[1][1][3]);
+    HOLDS(to[0][0][0] == 0 && to[1][1][0] == 0 && to[1][1][1] == 0xee && to[1][1][2] == 0xee &&
+          to[1][1][3] == from[1][1][3]);
     HOLDS(to[3][4][11] == from[3][4][11] && to[2][2][1] == from[2][2][1]);
     OK(cudaMemset3D(box, 0x11, make_cudaExtent(W, H, D)));
-    copy = (struct cudaMemcpy3DParms){ .srcPtr = box, .dstPtr = make_cudaPitchedPtr(to, W, W, H), .extent = make_cudaExtent(W, H, D), .kind = cudaMemcpyDefault };
+    copy = (struct cudaMemcpy3DParms){.srcPtr = box,
+                                      .dstPtr = make_cudaPitchedPtr(to, W, W, H),
+                                      .extent = make_cudaExtent(W, H, D),
+                                      .kind = cudaMemcpyDefault};
     OK(cudaMemcpy3D(&copy));
     HOLDS(to[0][0][0] == 0x11 && to[3][4][11] == 0x11);
     copy.kind = (enum cudaMemcpyKind)12;
@@ -146,16 +159,16 @@ static void test_boxes(void)
 
 static void test_batch(void)
 {
-    int from[2] = { 5, 6 }, to[2] = { 0, 0 };
+    int from[2] = {5, 6}, to[2] = {0, 0};
     cudaStream_t stream;
     void *a;
     OK(cudaStreamCreate(&stream));
     OK(cudaMalloc(&a, 8));
     OK(cudaMemcpy(a, from, 8, cudaMemcpyHostToDevice));
-    void *dsts[] = { &to[0], &to[1] };
-    const void *srcs[] = { a, (char *)a + 4 };
-    size_t sizes[] = { 4, 4 }, first = 0;
-    struct cudaMemcpyAttributes how = { .srcAccessOrder = cudaMemcpySrcAccessOrderStream };
+    void *dsts[] = {&to[0], &to[1]};
+    const void *srcs[] = {a, (char *)a + 4};
+    size_t sizes[] = {4, 4}, first = 0;
+    struct cudaMemcpyAttributes how = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
     OK(cudaMemcpyBatchAsync(dsts, srcs, sizes, 2, &how, &first, 1, stream));
     OK(cudaStreamSynchronize(stream));
     HOLDS(to[0] == 5 && to[1] == 6);

@@ -116,7 +116,8 @@ static void CUDART_CB call_back_in(void *user)
     (void)cudaGetDevice(&device);
 }
 
-/* A host function may not call the runtime; that it does while the device is reset ends neither in a crash nor in a lock. */
+/* A host function may not call the runtime; that it does while the device is reset ends neither in a crash nor in a
+ * lock. */
 static void test_call_in_host_function(void)
 {
     for (int i = 0; i < 20; i++) {

@@ -24,22 +24,27 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id);
-cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-    const cudaGraphNode_t **dependencies, size_t *count);
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *status,
+                                        unsigned long long *id, cudaGraph_t *graph,
+                                        const cudaGraphNode_t **dependencies, size_t *count);
 cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count);
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t count);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                  size_t count);
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                     size_t count);
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count);
 cudaError_t cudaPointerGetAttributes(struct mr_pointer_attributes_12 *attributes, const void *memory);
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct mr_resource_desc_12 *what, const struct cudaTextureDesc *how,
-    const struct mr_resource_view_desc_12 *view);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const struct mr_resource_desc_12 *what,
+                                    const struct cudaTextureDesc *how, const struct mr_resource_view_desc_12 *view);
 cudaError_t cudaGetTextureObjectResourceDesc(struct mr_resource_desc_12 *what, cudaTextureObject_t object);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(void *list, unsigned count, unsigned flags);
-cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t stream);
-cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *options, void **values, unsigned count,
-    enum cudaLibraryOption *library_options, void **library_values, unsigned library_count);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                             cudaStream_t stream);
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum cudaJitOption *options, void **values,
+                                unsigned count, enum cudaLibraryOption *library_options, void **library_values,
+                                unsigned library_count);
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library, const char *name);
 cudaError_t cudaLibraryUnload(cudaLibrary_t library);
 cudaError_t cudaDeviceSynchronize(void);
@@ -97,11 +102,12 @@ static void test_small_structures(void)
     HOLDS(pointer.attributes.type == cudaMemoryTypeManaged && pointer.attributes.devicePointer == memory);
     given.resType = cudaResourceTypeLinear;
     given.res.linear.devPtr = memory;
-    given.res.linear.desc = (struct cudaChannelFormatDesc){ 32, 0, 0, 0, cudaChannelFormatKindUnsigned };
+    given.res.linear.desc = (struct cudaChannelFormatDesc){32, 0, 0, 0, cudaChannelFormatKindUnsigned};
     given.res.linear.sizeInBytes = 4096;
     OK(cudaCreateTextureObject(&texture, &given, &how, NULL));
     OK(cudaGetTextureObjectResourceDesc(&resource.what, texture));
-    HOLDS(resource.what.resType == cudaResourceTypeLinear && resource.what.res.linear.devPtr == memory && resource.what.res.linear.sizeInBytes == 4096);
+    HOLDS(resource.what.resType == cudaResourceTypeLinear && resource.what.res.linear.devPtr == memory &&
+          resource.what.res.linear.sizeInBytes == 4096);
     for (size_t i = 0; i < sizeof pointer.behind; i++)
         HOLDS(pointer.behind[i] == 0x5a && resource.behind[i] == 0x5a);
     OK(cudaDestroyTextureObject(texture));
@@ -140,8 +146,9 @@ static void test_graphs(void)
 /* As the manual has it. Version 13 hands on what the driver says, as recorded on hardware (tests/golden/runtime). */
 static void test_shapes(void)
 {
-    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n";
-    const dim3 one = { 1, 1, 1 }, none = { 0, 1, 1 }, many = { 1025, 1, 1 };
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty()\n{\n    ret;\n}\n";
+    const dim3 one = {1, 1, 1}, none = {0, 1, 1}, many = {1025, 1, 1};
     cudaLibrary_t library;
     cudaKernel_t kernel;
     OK(cudaLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));

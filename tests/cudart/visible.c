@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA_VISIBLE_DEVICES that leaves no device: what the runtime's calls answer in a process of their own, as NVIDIA's runtime 13.0 does. */
+/* CUDA_VISIBLE_DEVICES that leaves no device: what the runtime's calls answer in a process of their own, as NVIDIA's
+ * runtime 13.0 does. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ int main(void)
     static const struct {
         const char *list;
         cudaError_t status;
-    } forms[] = { { "-1", cudaErrorNoDevice }, { "", cudaErrorNoDevice }, { "5", cudaErrorNoDevice }, { "0,0", cudaErrorInvalidDevice } };
+    } forms[] = {
+        {"-1", cudaErrorNoDevice}, {"", cudaErrorNoDevice}, {"5", cudaErrorNoDevice}, {"0,0", cudaErrorInvalidDevice}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         int status;
         pid_t child = fork();

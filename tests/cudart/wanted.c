@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which compute capability the registered images want (cudart/wanted.h): the heads of good containers, and of ones that lie, before a page that can't be read. */
+/* Which compute capability the registered images want (cudart/wanted.h): the heads of good containers, and of ones that
+ * lie, before a page that can't be read. */
 #include "expect.h"
 
 #include <stdint.h>
@@ -12,21 +13,35 @@
 void **__cudaRegisterFatBinary(void *fatCubin);
 void __cudaUnregisterFatBinary(void **fatCubinHandle);
 
-struct wrapper { unsigned magic, version; const void *data; void *more; };
+struct wrapper {
+    unsigned magic, version;
+    const void *data;
+    void *more;
+};
 
 static unsigned char *page; /* the next one can't be read */
 static size_t page_size;
 
-/* Entries of 64 + 8 bytes, with these kinds (1 PTX, 2 machine code) and targets, at the page's end; returns where the container begins. */
+/* Entries of 64 + 8 bytes, with these kinds (1 PTX, 2 machine code) and targets, at the page's end; returns where the
+ * container begins. */
 static unsigned char *build(unsigned count, const unsigned short *kinds, const unsigned *targets)
 {
     size_t size = 16 + (size_t)count * 72;
     unsigned char *at = page + page_size - size;
-    const struct { unsigned magic; unsigned short version, size; unsigned long long rest; } head = { 0xba55ed50u, 1, 16, size - 16 };
+    const struct {
+        unsigned magic;
+        unsigned short version, size;
+        unsigned long long rest;
+    } head = {0xba55ed50u, 1, 16, size - 16};
     memset(page, 0, page_size);
     memcpy(at, &head, 16);
     for (unsigned i = 0; i < count; i++) {
-        const struct { unsigned short kind, version; unsigned size; unsigned long long body; unsigned others[3], target; } entry = { kinds[i], 0x101, 64, 8, { 0, 0, 0 }, targets[i] };
+        const struct {
+            unsigned short kind, version;
+            unsigned size;
+            unsigned long long body;
+            unsigned others[3], target;
+        } entry = {kinds[i], 0x101, 64, 8, {0, 0, 0}, targets[i]};
         memcpy(at + 16 + i * 72, &entry, sizeof entry);
     }
     return at;
@@ -34,7 +49,7 @@ static unsigned char *build(unsigned count, const unsigned short *kinds, const u
 
 static unsigned wanted(const void *data, void *more)
 {
-    struct wrapper wrapper = { 0x466243b1u, more ? 2 : 1, data, more };
+    struct wrapper wrapper = {0x466243b1u, more ? 2 : 1, data, more};
     void **handle = __cudaRegisterFatBinary(&wrapper);
     unsigned found = mr_rt_wanted_capability();
     __cudaUnregisterFatBinary(handle);
@@ -43,23 +58,24 @@ static unsigned wanted(const void *data, void *more)
 
 static void test_good(void)
 {
-    static const unsigned short kinds[] = { 2, 1, 1, 2 };
-    static const unsigned targets[] = { 50, 120, 90, 80 };
+    static const unsigned short kinds[] = {2, 1, 1, 2};
+    static const unsigned targets[] = {50, 120, 90, 80};
     HOLDS(mr_rt_wanted_capability() == 0);
     HOLDS(wanted(build(4, kinds, targets), NULL) == 90);
-    HOLDS(wanted(build(1, kinds, targets), NULL) == 0);     /* machine code alone */
+    HOLDS(wanted(build(1, kinds, targets), NULL) == 0); /* machine code alone */
     HOLDS(wanted(build(1, kinds + 1, targets), NULL) == 50);
     HOLDS(wanted(build(0, NULL, NULL), NULL) == 0);
     /* Of two images the one that wants more counts, and so do objects to be linked. */
     unsigned char *first = build(2, kinds + 1, targets + 1), copy[256];
     memcpy(copy, first, 16 + 144);
     HOLDS(wanted(first, NULL) == 90);
-    struct wrapper wrapper = { 0x466243b1u, 1, copy, NULL };
+    struct wrapper wrapper = {0x466243b1u, 1, copy, NULL};
     void **handle = __cudaRegisterFatBinary(&wrapper);
     HOLDS(wanted(build(1, kinds + 1, targets + 1), NULL) == 120);
     HOLDS(wanted(build(1, kinds + 1, targets), NULL) == 90);
     /* The last of several objects is the device runtime, which doesn't count. */
-    void *objects[] = { build(1, kinds + 1, targets + 1), copy, NULL }, *runtime[] = { copy, build(1, kinds + 1, targets + 1), NULL };
+    void *objects[] = {build(1, kinds + 1, targets + 1), copy, NULL},
+         *runtime[] = {copy, build(1, kinds + 1, targets + 1), NULL};
     HOLDS(wanted(copy, objects) == 120);
     HOLDS(wanted(copy, runtime) == 90);
     HOLDS(wanted(copy, objects + 1) == 90 && wanted(copy, runtime + 1) == 120); /* one alone is the program's own */
@@ -69,8 +85,8 @@ static void test_good(void)
 
 static void test_lies(void)
 {
-    static const unsigned short kinds[] = { 1, 1, 1 };
-    static const unsigned targets[] = { 75, 90, 120 };
+    static const unsigned short kinds[] = {1, 1, 1};
+    static const unsigned targets[] = {75, 90, 120};
     srand(3);
     for (int round = 0; round < 20000; round++) {
         unsigned char *at = build(3, kinds, targets);

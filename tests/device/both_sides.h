@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that hold in a kernel and on the host: expect(good, line) prints the line that is wrong, and remembers the side. */
+/* Checks that hold in a kernel and on the host: expect(good, line) prints the line that is wrong, and remembers the
+ * side. */
 #ifndef BOTH_SIDES_H
 #define BOTH_SIDES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of device headers share: a context, and the module that the build compiled from the test's CUDA source. */
+/* What the tests of device headers share: a context, and the module that the build compiled from the test's CUDA
+ * source. */
 #ifndef MR_TESTS_DEVICE_SUPPORT_H
 #define MR_TESTS_DEVICE_SUPPORT_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that the SIMD intrinsics are tried with: bytes around the borders, and others; and the hash that their results are compared by. */
+/* The words that the SIMD intrinsics are tried with: bytes around the borders, and others; and the hash that their
+ * results are compared by. */
 #define SIMD_WORDS 509
 
 static void simd_inputs(unsigned *words)
 {
-    static const unsigned char borders[8] = { 0, 1, 0x7f, 0x80, 0x81, 0xff, 0xfe, 0x55 };
+    static const unsigned char borders[8] = {0, 1, 0x7f, 0x80, 0x81, 0xff, 0xfe, 0x55};
     unsigned state = 12345;
     for (int i = 0; i < SIMD_WORDS; i++) {
         words[i] = 0;

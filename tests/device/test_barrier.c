@@ -24,7 +24,7 @@ static void turns(void **state)
     OK(cuModuleLoad(&module, getenv("DEVICE_BARRIER_PTX")));
     OK(cuModuleGetFunction(&function, module, "turns"));
     OK(cuMemAlloc(&out, sizeof host));
-    OK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &out, &rounds }, NULL));
+    OK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, NULL, (void *[]){&out, &rounds}, NULL));
     OK(cuMemcpyDtoH(host, out, sizeof host));
     for (int i = 0; i < 128; i++) {
         int sum = 0;
@@ -37,6 +37,6 @@ static void turns(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(turns) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(turns)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda_fp8.h against a table of all values: the nearest one is looked for. NVIDIA's header gives the same bytes on the host. */
+/* cuda_fp8.h against a table of all values: the nearest one is looked for. NVIDIA's header gives the same bytes on the
+ * host. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static unsigned double_nan_code(double x, bool e5m2)
 static double half_of(unsigned bits)
 {
     int exponent = (int)(bits >> 10 & 31);
-    double fraction = (bits & 1023) / 1024.0, size = exponent ? ldexp(1 + fraction, exponent - 15) : ldexp(fraction, -14);
+    double fraction = (bits & 1023) / 1024.0,
+           size = exponent ? ldexp(1 + fraction, exponent - 15) : ldexp(fraction, -14);
     if (exponent == 31)
         size = fraction > 0 ? NAN : INFINITY;
     return bits & 0x8000 ? -size : size;
@@ -76,26 +78,32 @@ static void to_eight_bits(void **state)
         if (middle && (code & 0x7f) < 0x7f)
             x = (x + value_of(code + 1, e5m2)) / 2;
         int step = (i >> 10) % 3 - 1;
-        doubles[i] = step < 0 ? nextafter(x, -INFINITY) : step > 0 ? nextafter(x, INFINITY) : i >> 10 == 63 ? x * 1e-3 : x;
+        doubles[i] = step < 0        ? nextafter(x, -INFINITY)
+                     : step > 0      ? nextafter(x, INFINITY)
+                     : i >> 10 == 63 ? x * 1e-3
+                                     : x;
     }
     OK(cuMemAlloc(&to, sizeof out));
     OK(cuMemAlloc(&from, sizeof doubles));
     OK(cuMemcpyHtoD(from, doubles, sizeof doubles));
     OK(cuModuleGetFunction(&function, module, "narrow"));
-    OK(cuLaunchKernel(function, COUNT / 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &to, &from, &count }, NULL));
+    OK(cuLaunchKernel(function, COUNT / 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&to, &from, &count}, NULL));
     OK(cuMemcpyDtoH(out, to, sizeof out));
     for (int way = 0; way < 4; way++)
         for (unsigned i = 0; i < COUNT; i++) {
             uint32_t wide = i << 16;
             float bfloat;
             memcpy(&bfloat, &wide, sizeof bfloat);
-            double from_what[3] = { half_of(i), (double)bfloat, doubles[i] };
+            double from_what[3] = {half_of(i), (double)bfloat, doubles[i]};
             for (int kind = 0; kind < 3; kind++) {
-                unsigned got = out[(way * 3 + kind) * COUNT + (int)i], right = right_code(from_what[kind], way & 2, way & 1);
-                if (kind == 2 && isnan(doubles[i]))   /* a double's NaN keeps its sign and, as an e5m2, its second digit */
+                unsigned got = out[(way * 3 + kind) * COUNT + (int)i],
+                         right = right_code(from_what[kind], way & 2, way & 1);
+                if (kind == 2 &&
+                    isnan(doubles[i]))   /* a double's NaN keeps its sign and, as an e5m2, its second digit */
                     right = double_nan_code(doubles[i], way & 2);
                 if (got != right)
-                    fail_msg("way %d, kind %d, number %u (%.17g): 0x%02x instead of 0x%02x", way, kind, i, from_what[kind], got, right);
+                    fail_msg("way %d, kind %d, number %u (%.17g): 0x%02x instead of 0x%02x", way, kind, i,
+                             from_what[kind], got, right);
             }
         }
     OK(cuMemFree(to));
@@ -113,7 +121,7 @@ static void from_eight_bits(void **state)
     for (int i = 0; i < 4; i++)
         OK(cuMemAlloc(&at[i], sizeof floats));
     OK(cuModuleGetFunction(&function, module, "widen"));
-    OK(cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &at[0], &at[1], &at[2], &at[3] }, NULL));
+    OK(cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&at[0], &at[1], &at[2], &at[3]}, NULL));
     OK(cuMemcpyDtoH(floats, at[0], sizeof floats));
     OK(cuMemcpyDtoH(ints, at[1], sizeof ints));
     OK(cuMemcpyDtoH(bytes, at[2], sizeof bytes));
@@ -141,7 +149,8 @@ static void to_scales(void **state)
     static float floats[COUNT];
     static double doubles[COUNT];
     static unsigned char out[3 * COUNT];
-    static const uint64_t right[2][2] = { { 0x194a2bd10e4f42b2u, 0x757583a55b9066ffu }, { 0x0a85b6ddf3979cf1u, 0x2fc39143c0dc6a29u } };
+    static const uint64_t right[2][2] = {{0x194a2bd10e4f42b2u, 0x757583a55b9066ffu},
+                                         {0x0a85b6ddf3979cf1u, 0x2fc39143c0dc6a29u}};
     CUdeviceptr to, from_float, from_double;
     int count = COUNT;
     (void)state;
@@ -159,7 +168,7 @@ static void to_scales(void **state)
     for (int rounding = 1; rounding <= 2; rounding++)
         for (int saturate = 0; saturate < 2; saturate++) {
             OK(cuLaunchKernel(function_of("scale"), COUNT / 256, 1, 1, 256, 1, 1, 0, NULL,
-                              (void *[]){ &to, &from_float, &from_double, &count, &saturate, &rounding }, NULL));
+                              (void *[]){&to, &from_float, &from_double, &count, &saturate, &rounding}, NULL));
             OK(cuMemcpyDtoH(out, to, sizeof out));
             uint64_t sum = 1469598103934665603u;
             for (int i = 0; i < 3 * COUNT; i++)
@@ -181,7 +190,8 @@ static void from_scales(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         OK(cuMemAlloc(&at[i], sizeof floats));
-    OK(cuLaunchKernel(function_of("unscale"), 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &at[0], &at[1], &at[2], &at[3], &at[4] }, NULL));
+    OK(cuLaunchKernel(function_of("unscale"), 1, 1, 1, 256, 1, 1, 0, NULL,
+                      (void *[]){&at[0], &at[1], &at[2], &at[3], &at[4]}, NULL));
     OK(cuMemcpyDtoH(floats, at[0], sizeof floats));
     OK(cuMemcpyDtoH(ints, at[1], sizeof ints));
     OK(cuMemcpyDtoH(halves, at[2], sizeof halves));
@@ -192,7 +202,9 @@ static void from_scales(void **state)
         assert_true(isnan(x) ? isnan(floats[i]) : (double)floats[i] == x);
         assert_int_equal(ints[i], isnan(x) ? 0 : x > INT32_MAX ? INT32_MAX : (int)x);
         assert_int_equal(bytes[i], isnan(x) ? 0 : x > 255 ? 255 : (int)x);
-        assert_true(isnan(x) ? halves[i] == 0x7fff : i > 142 ? halves[i] == 0x7c00 : half_of(halves[i]) == (i < 103 ? 0 : x));
+        assert_true(isnan(x)  ? halves[i] == 0x7fff
+                    : i > 142 ? halves[i] == 0x7c00
+                              : half_of(halves[i]) == (i < 103 ? 0 : x));
         assert_int_equal(right[i], 1);
     }
     for (int i = 0; i < 5; i++)
@@ -206,13 +218,14 @@ static void wrong_rounding(void **state)
     float x = 1;
     (void)state;
     OK(cuMemAlloc(&out, 1));
-    OK(cuLaunchKernel(function_of("scale_to_nearest"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &out, &x }, NULL));
+    OK(cuLaunchKernel(function_of("scale_to_nearest"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out, &x}, NULL));
     assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(to_eight_bits), cmocka_unit_test(from_eight_bits), cmocka_unit_test(to_scales),
-                                        cmocka_unit_test(from_scales), cmocka_unit_test(wrong_rounding) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(to_eight_bits), cmocka_unit_test(from_eight_bits),
+                                       cmocka_unit_test(to_scales), cmocka_unit_test(from_scales),
+                                       cmocka_unit_test(wrong_rounding)};
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Half precision and bfloat16 of the device headers. Arithmetic: all pairs of 256 values that spread over the types' bits, against the exact
- * result rounded once. Conversions: floats around every kind of border. Then atomics, shuffles and pairs. */
+/* Half precision and bfloat16 of the device headers. Arithmetic: all pairs of 256 values that spread over the types'
+ * bits, against the exact result rounded once. Conversions: floats around every kind of border. Then atomics, shuffles
+ * and pairs. */
 #include <cuda.h>
 #include <math.h>
 #include <setjmp.h>
@@ -17,16 +18,18 @@
 #define COUNT 256
 
 /* A type: bits of the fraction, the largest exponent (of a fraction from 1 to 2). */
-struct type { int digits, most; };
-static const struct type half = { 10, 15 }, bfloat = { 7, 127 };
+struct type {
+    int digits, most;
+};
+static const struct type half = {10, 15}, bfloat = {7, 127};
 static CUmodule module;
 
 static double value_of(struct type type, uint16_t bits)
 {
     int exponent = (bits & 0x7fff) >> type.digits, fraction = bits & ((1 << type.digits) - 1);
     double value = exponent == 2 * type.most + 1 ? fraction ? NAN : INFINITY
-                   : exponent                    ? ldexp(fraction + (1 << type.digits), exponent - type.most - type.digits)
-                                                 : ldexp(fraction, 1 - type.most - type.digits);
+                   : exponent ? ldexp(fraction + (1 << type.digits), exponent - type.most - type.digits)
+                              : ldexp(fraction, 1 - type.most - type.digits);
     return bits & 0x8000 ? -value : value;
 }
 
@@ -77,7 +80,7 @@ static void arithmetic(const char *kernel, struct type type)
     OK(cuMemAlloc(&in, sizeof bits));
     OK(cuMemAlloc(&out, sizeof results));
     OK(cuMemcpyHtoD(in, bits, sizeof bits));
-    OK(cuLaunchKernel(function, COUNT, 1, 1, COUNT, 1, 1, 0, NULL, (void *[]){ &out, &in, &count }, NULL));
+    OK(cuLaunchKernel(function, COUNT, 1, 1, COUNT, 1, 1, 0, NULL, (void *[]){&out, &in, &count}, NULL));
     OK(cuMemcpyDtoH(results, out, sizeof results));
     for (int i = 0; i < COUNT * COUNT; i++) {
         double x = value_of(type, bits[i / COUNT]), y = value_of(type, bits[i % COUNT]);
@@ -86,18 +89,28 @@ static void arithmetic(const char *kernel, struct type type)
         same(type, "product", x, y, results[i][2], (long double)x * y);
         same(type, "quotient", x, y, results[i][3], (long double)x / y);
         long double product = (long double)x * y, fused = product + x;
-        long double part = fused - product, lost = (product - (fused - part)) + (x - part); /* exactly what the sum lost */
+        long double part = fused - product,
+                    lost = (product - (fused - part)) + (x - part); /* exactly what the sum lost */
         if (lost != 0 && isfinite(lost))
             fused = nextafterl(fused, lost > 0 ? INFINITY : -INFINITY);
         same(type, "fma", x, y, results[i][4], fused);
-        int order = (x < y) | (x <= y) << 1 | (x == y) << 2 | (x != y) << 3 | (x >= y) << 4 | (x > y) << 5 | (x < y || x > y) << 6;
+        int order = (x < y) | (x <= y) << 1 | (x == y) << 2 | (x != y) << 3 | (x >= y) << 4 | (x > y) << 5 |
+                    (x < y || x > y) << 6;
         assert_int_equal(results[i][5], order);
     }
     OK(cuMemFree(in));
     OK(cuMemFree(out));
 }
-static void test_half(void **state) { (void)state; arithmetic("halves", half); }
-static void test_bfloat16(void **state) { (void)state; arithmetic("bfloats", bfloat); }
+static void test_half(void **state)
+{
+    (void)state;
+    arithmetic("halves", half);
+}
+static void test_bfloat16(void **state)
+{
+    (void)state;
+    arithmetic("bfloats", bfloat);
+}
 
 static void test_conversions(void **state)
 {
@@ -107,7 +120,10 @@ static void test_conversions(void **state)
     CUdeviceptr in, out, other;
     (void)state;
     for (uint32_t i = 0; i < 65536; i++) {
-        uint32_t bits = i << 16 | (i % 5 == 0 ? 0x8000 : i % 5 == 1 ? 0x7fff : i % 5 == 2 ? 0x8001 : i * 2654435761u >> 16);
+        uint32_t bits = i << 16 | (i % 5 == 0   ? 0x8000
+                                   : i % 5 == 1 ? 0x7fff
+                                   : i % 5 == 2 ? 0x8001
+                                                : i * 2654435761u >> 16);
         if (i % 3 == 0)
             bits = (bits & 0xfffff000) | (i % 2 ? 0x1000 : 0x1001);
         memcpy(&values[i], &bits, sizeof bits);
@@ -117,7 +133,7 @@ static void test_conversions(void **state)
     OK(cuMemAlloc(&out, sizeof halves));
     OK(cuMemAlloc(&other, sizeof bfloats));
     OK(cuMemcpyHtoD(in, values, sizeof values));
-    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &out, &other, &in }, NULL));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&out, &other, &in}, NULL));
     OK(cuMemcpyDtoH(halves, out, sizeof halves));
     OK(cuMemcpyDtoH(bfloats, other, sizeof bfloats));
     for (int i = 0; i < 65536; i++) {
@@ -131,14 +147,14 @@ static void test_conversions(void **state)
 
 static void test_others(void **state)
 {
-    static const float right[] = { 0, 256, 0, 256, 256, 512, 5, 5, 5, 7, 2, 2048, 2050, 1 };
+    static const float right[] = {0, 256, 0, 256, 256, 512, 5, 5, 5, 7, 2, 2048, 2050, 1};
     float results[14];
     CUfunction function;
     CUdeviceptr out;
     (void)state;
     OK(cuModuleGetFunction(&function, module, "others"));
     OK(cuMemAlloc(&out, sizeof results));
-    OK(cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+    OK(cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&out}, NULL));
     OK(cuMemcpyDtoH(results, out, sizeof results));
     for (int i = 0; i < 14; i++) {
         if (results[i] != right[i])
@@ -148,7 +164,10 @@ static void test_others(void **state)
 }
 
 enum mode { RN, RZ, RD, RU };
-static const struct whole { int bits; bool is_signed; } wholes[6] = { { 16, true }, { 16, false }, { 32, true }, { 32, false }, { 64, true }, { 64, false } };
+static const struct whole {
+    int bits;
+    bool is_signed;
+} wholes[6] = {{16, true}, {16, false}, {32, true}, {32, false}, {64, true}, {64, false}};
 
 /* To a whole number, in a direction. */
 static long double directed_to_whole(long double value, enum mode mode)
@@ -163,7 +182,8 @@ static long double directed_to(struct type type, long double value, enum mode mo
     if (mode == RN || value == 0)
         return round_to(type, value);
     frexpl(value, &exponent);
-    long double rounded = ldexpl(directed_to_whole(ldexpl(value, type.digits - exponent + 1), mode), exponent - 1 - type.digits);
+    long double rounded =
+        ldexpl(directed_to_whole(ldexpl(value, type.digits - exponent + 1), mode), exponent - 1 - type.digits);
     long double largest = ldexpl(2 - ldexpl(1, -type.digits), type.most);
     bool inwards = mode == RZ || (mode == RD) == (value > 0);
     return fabsl(rounded) <= largest ? rounded : copysignl(inwards ? largest : INFINITY, value);
@@ -181,16 +201,22 @@ static void test_from_whole(void **state)
     for (int i = 0; i < NUMBERS; i++) {
         random ^= random << 13, random ^= random >> 7, random ^= random << 17;
         /* Random ones of all sizes; borders of both types and their middles. */
-        uint64_t border = (1ull << (i % 64)) + (i % 5 == 0 ? 1ull << (i % 64) >> 9 : i % 5 == 1 ? 1ull << (i % 64) >> 12 : 0) + (uint64_t)(i / 64 % 3) - 1;
+        uint64_t border = (1ull << (i % 64)) +
+                          (i % 5 == 0   ? 1ull << (i % 64) >> 9
+                           : i % 5 == 1 ? 1ull << (i % 64) >> 12
+                                        : 0) +
+                          (uint64_t)(i / 64 % 3) - 1;
         numbers[i] = i % 2 ? (long long)(random >> (i / 2 % 64)) : (long long)(i % 4 ? border : 0 - border);
     }
-    numbers[0] = 0, numbers[1] = 65519, numbers[2] = 65520, numbers[3] = -65520, numbers[4] = INT64_MIN, numbers[5] = -1, numbers[6] = 65535;
+    numbers[0] = 0, numbers[1] = 65519, numbers[2] = 65520, numbers[3] = -65520, numbers[4] = INT64_MIN,
+    numbers[5] = -1, numbers[6] = 65535;
     OK(cuModuleGetFunction(&function, module, "from_whole"));
     OK(cuMemAlloc(&in, sizeof numbers));
     OK(cuMemAlloc(&half_out, sizeof out[0]));
     OK(cuMemAlloc(&bfloat_out, sizeof out[1]));
     OK(cuMemcpyHtoD(in, numbers, sizeof numbers));
-    OK(cuLaunchKernel(function, NUMBERS / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &half_out, &bfloat_out, &in }, NULL));
+    OK(cuLaunchKernel(function, NUMBERS / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){&half_out, &bfloat_out, &in},
+                      NULL));
     OK(cuMemcpyDtoH(out[0], half_out, sizeof out[0]));
     OK(cuMemcpyDtoH(out[1], bfloat_out, sizeof out[1]));
     for (int i = 0; i < NUMBERS; i++)
@@ -198,11 +224,14 @@ static void test_from_whole(void **state)
             struct whole to = wholes[k / 4];
             uint64_t bits = to.bits == 64 ? (uint64_t)numbers[i] : (uint64_t)numbers[i] & ((1ull << to.bits) - 1);
             bool negative = to.is_signed && bits >> (to.bits - 1) & 1;
-            long double value = negative ? -(long double)((to.bits == 64 ? 0 : 1ull << to.bits) - bits) : (long double)bits;
+            long double value =
+                negative ? -(long double)((to.bits == 64 ? 0 : 1ull << to.bits) - bits) : (long double)bits;
             for (int t = 0; t < 2; t++) {
-                double right = (double)directed_to(t ? bfloat : half, value, (enum mode)(k % 4)), got = value_of(t ? bfloat : half, out[t][i][k]);
+                double right = (double)directed_to(t ? bfloat : half, value, (enum mode)(k % 4)),
+                       got = value_of(t ? bfloat : half, out[t][i][k]);
                 if (got != right)
-                    fail_msg("%s of %Lf, rounding %d, is %a, must be %a", t ? "bfloat16" : "half", value, k % 4, got, right);
+                    fail_msg("%s of %Lf, rounding %d, is %a, must be %a", t ? "bfloat16" : "half", value, k % 4, got,
+                             right);
             }
         }
     OK(cuMemFree(in));
@@ -219,7 +248,7 @@ static void test_to_whole(void **state)
     OK(cuModuleGetFunction(&function, module, "to_whole"));
     OK(cuMemAlloc(&half_out, sizeof out[0]));
     OK(cuMemAlloc(&bfloat_out, sizeof out[1]));
-    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &half_out, &bfloat_out }, NULL));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&half_out, &bfloat_out}, NULL));
     OK(cuMemcpyDtoH(out[0], half_out, sizeof out[0]));
     OK(cuMemcpyDtoH(out[1], bfloat_out, sizeof out[1]));
     for (int i = 0; i < 65536; i++)
@@ -232,9 +261,11 @@ static void test_to_whole(void **state)
                 if (isnan(value))   /* to 64 bits it is what the instruction makes of it */
                     continue;
                 whole = whole > most ? most : whole < least ? least : whole;
-                long long right = to.bits == 64 && !to.is_signed ? (long long)(unsigned long long)whole : (long long)whole;
+                long long right =
+                    to.bits == 64 && !to.is_signed ? (long long)(unsigned long long)whole : (long long)whole;
                 if (out[t][i][k] != right)
-                    fail_msg("%s %a to %d bits, rounding %d: %lld, must be %lld", t ? "bfloat16" : "half", value, to.bits, k % 4, out[t][i][k], right);
+                    fail_msg("%s %a to %d bits, rounding %d: %lld, must be %lld", t ? "bfloat16" : "half", value,
+                             to.bits, k % 4, out[t][i][k], right);
             }
     OK(cuMemFree(half_out));
     OK(cuMemFree(bfloat_out));
@@ -258,7 +289,7 @@ static void test_directed(void **state)
     OK(cuMemAlloc(&results, sizeof out));
     OK(cuMemAlloc(&all_masks, sizeof masks));
     OK(cuMemcpyHtoD(in, values, sizeof values));
-    OK(cuLaunchKernel(function, COUNT_OF / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &results, &all_masks, &in }, NULL));
+    OK(cuLaunchKernel(function, COUNT_OF / 128, 1, 1, 128, 1, 1, 0, NULL, (void *[]){&results, &all_masks, &in}, NULL));
     OK(cuMemcpyDtoH(out, results, sizeof out));
     OK(cuMemcpyDtoH(masks, all_masks, sizeof masks));
     for (int i = 0; i < COUNT_OF; i++) {
@@ -270,13 +301,14 @@ static void test_directed(void **state)
         else if (!(bits & 0xffff))
             assert_true(down == values[i] && up == values[i]);
         else   /* neighbours, on both sides */
-            assert_true(down < values[i] && values[i] < up && (out[i][0] == out[i][1] + 1 || out[i][0] + 1 == out[i][1] || down == up));
-        float a[2] = { (float)(i % 3), (float)(i % 5) }, b[2] = { 1, i % 2 ? NAN : 2 };
+            assert_true(down < values[i] && values[i] < up &&
+                        (out[i][0] == out[i][1] + 1 || out[i][0] + 1 == out[i][1] || down == up));
+        float a[2] = {(float)(i % 3), (float)(i % 5)}, b[2] = {1, i % 2 ? NAN : 2};
         for (int k = 0; k < 12; k++) {
             unsigned right = 0;
             for (int j = 0; j < 2; j++) {
                 float x = a[j], y = b[j];
-                bool holds[6] = { x == y, x < y || x > y, x <= y, x >= y, x < y, x > y };
+                bool holds[6] = {x == y, x < y || x > y, x <= y, x >= y, x<y, x> y};
                 if (holds[k % 6] || (k >= 6 && isnan(y)))
                     right |= 0xffffu << (16 * j);
             }
@@ -298,7 +330,7 @@ static void test_casts(void **state)
     OK(cuModuleGetFunction(&function, module, "casts"));
     OK(cuMemAlloc(&memory, sizeof wrong));
     OK(cuMemsetD8(memory, 0, sizeof wrong));
-    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &memory }, NULL));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&memory}, NULL));
     OK(cuMemcpyDtoH(wrong, memory, sizeof wrong));
     OK(cuMemFree(memory));
     for (int i = 0; i < 15; i++)
@@ -326,7 +358,7 @@ static void test_tangents(void **state)
     (void)state;
     OK(cuModuleGetFunction(&function, module, "tangents"));
     OK(cuMemAlloc(&memory, sizeof got));
-    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &memory }, NULL));
+    OK(cuLaunchKernel(function, 256, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&memory}, NULL));
     OK(cuMemcpyDtoH(got, memory, sizeof got));
     OK(cuMemFree(memory));
     for (int i = 0; i < 4; i++)
@@ -336,15 +368,9 @@ static void test_tangents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_half),
-        cmocka_unit_test(test_bfloat16),
-        cmocka_unit_test(test_conversions),
-        cmocka_unit_test(test_others),
-        cmocka_unit_test(test_from_whole),
-        cmocka_unit_test(test_to_whole),
-        cmocka_unit_test(test_casts),
-        cmocka_unit_test(test_directed),
-        cmocka_unit_test(test_tangents),
+        cmocka_unit_test(test_half),   cmocka_unit_test(test_bfloat16),   cmocka_unit_test(test_conversions),
+        cmocka_unit_test(test_others), cmocka_unit_test(test_from_whole), cmocka_unit_test(test_to_whole),
+        cmocka_unit_test(test_casts),  cmocka_unit_test(test_directed),   cmocka_unit_test(test_tangents),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

@@ -59,7 +59,8 @@ static int bits(float x)
     return result;
 }
 
-/* Both in the order of NVIDIA's headers: halves of a group added lane by lane; and sums of the 1, 2, 4, … ranks before. */
+/* Both in the order of NVIDIA's headers: halves of a group added lane by lane; and sums of the 1, 2, 4, … ranks before.
+ */
 static float folded(float *x, int count)
 {
     for (int half = count / 2; half > 0; half /= 2)
@@ -86,7 +87,8 @@ static int right_sum(int row, int me)
     for (int i = 0; i < 32; i++)
         x[i] = number(me / 32 * 32 + i);
     switch (row) {
-    case 18: return bits(parts[me / 32]);
+    case 18:
+        return bits(parts[me / 32]);
     case 19:
         scanned(x, 32);
         for (int warp = me / 128 * 4; warp < me / 32; warp++) {
@@ -98,7 +100,8 @@ static int right_sum(int row, int me)
         }
         scanned(parts, count);
         return bits(count == 0 ? x[me % 32] : x[me % 32] + parts[count - 1]);
-    case 20: return bits(folded(parts, THREADS / 32));
+    case 20:
+        return bits(folded(parts, THREADS / 32));
     default:
         if (me % 3 == 1)
             return 0;
@@ -114,25 +117,44 @@ static int right(int row, int me)
 {
     int in64 = me / 64 * 64, in128 = me / 128 * 128, in256 = me / 256 * 256, eight = me / 8 * 8;
     switch (row) {
-    case 0: return me % 64 + 100 * (me / 64) + 10000 * (THREADS / 64);
-    case 1: return in128 + 77;
-    case 2: return (in256 == 256) + 2 * (in256 == 256) + 4 * (in64 == 64) + 8 * (in64 < 128);
-    case 3: return sum_of(in64, in64 + 64, THREADS, 0);
-    case 4: return THREADS - 1;
-    case 5: return sum_of(in128, me + 1, THREADS, 0);
-    case 6: return sum_of(in256, me, 7, 1);
-    case 7: return in64 + 9;
-    case 8: return me % 128 / 32 + 10 * 4 + 100 * (me % 128 / 64) + 1000 * 2 + 10000 * (in64 + 5);
-    case 9: return me % 128 / 64 + 10 * 2 + 100 * 64;
-    case 10: return in64 + (me + 50) % 64 + 50;
-    case 11: return me % 32 / 8 + 10 * 4 + 100 * (me / 32);
-    case 12: return 1000 * (me / 64) + sum_of(in64, me + 1, 3, 0);
-    case 13: return 1000 * (16 + me / 8) + sum_of(eight, me, 5, 0);
-    case 14: return (int)composed(in128, me);
-    case 15: return sum_of(in128, in128 + 128, THREADS, 0);
-    case 16: return me % 16 + 1000 * (me / 16) + 100000 * 16;
-    case 17: return 32;
-    default: return right_sum(row, me);
+    case 0:
+        return me % 64 + 100 * (me / 64) + 10000 * (THREADS / 64);
+    case 1:
+        return in128 + 77;
+    case 2:
+        return (in256 == 256) + 2 * (in256 == 256) + 4 * (in64 == 64) + 8 * (in64 < 128);
+    case 3:
+        return sum_of(in64, in64 + 64, THREADS, 0);
+    case 4:
+        return THREADS - 1;
+    case 5:
+        return sum_of(in128, me + 1, THREADS, 0);
+    case 6:
+        return sum_of(in256, me, 7, 1);
+    case 7:
+        return in64 + 9;
+    case 8:
+        return me % 128 / 32 + 10 * 4 + 100 * (me % 128 / 64) + 1000 * 2 + 10000 * (in64 + 5);
+    case 9:
+        return me % 128 / 64 + 10 * 2 + 100 * 64;
+    case 10:
+        return in64 + (me + 50) % 64 + 50;
+    case 11:
+        return me % 32 / 8 + 10 * 4 + 100 * (me / 32);
+    case 12:
+        return 1000 * (me / 64) + sum_of(in64, me + 1, 3, 0);
+    case 13:
+        return 1000 * (16 + me / 8) + sum_of(eight, me, 5, 0);
+    case 14:
+        return (int)composed(in128, me);
+    case 15:
+        return sum_of(in128, in128 + 128, THREADS, 0);
+    case 16:
+        return me % 16 + 1000 * (me / 16) + 100000 * 16;
+    case 17:
+        return 32;
+    default:
+        return right_sum(row, me);
     }
 }
 
@@ -144,7 +166,7 @@ static void test_large_groups(void **state)
     float numbers[THREADS];
     (void)state;
     if (cuModuleGetFunction(&function, module, "large_groups") != CUDA_SUCCESS)
-        skip();   /* cuda::atomic is for 7.0 and later */
+        skip(); /* cuda::atomic is for 7.0 and later */
     for (int i = 0; i < TOTALS; i++)
         totals[i] = 1000 * i;
     for (int i = 0; i < THREADS; i++)
@@ -154,7 +176,7 @@ static void test_large_groups(void **state)
     OK(cuMemcpyHtoD(sums, totals, sizeof totals));
     OK(cuMemAlloc(&in, sizeof numbers));
     OK(cuMemcpyHtoD(in, numbers, sizeof numbers));
-    OK(cuLaunchKernel(function, 1, 1, 1, 16, THREADS / 16, 1, 0, NULL, (void *[]){ &out, &sums, &in }, NULL));
+    OK(cuLaunchKernel(function, 1, 1, 1, 16, THREADS / 16, 1, 0, NULL, (void *[]){&out, &sums, &in}, NULL));
     OK(cuMemcpyDtoH(results, out, sizeof results));
     OK(cuMemcpyDtoH(totals, sums, sizeof totals));
     for (int row = 0; row < ROWS; row++)
@@ -173,7 +195,7 @@ static void test_large_groups(void **state)
 static void test_large_blocks(void **state)
 {
     enum { MOST = 1024, KINDS = 6 };
-    static const unsigned sizes[] = { 1024, 640, 256 };
+    static const unsigned sizes[] = {1024, 640, 256};
     static int results[KINDS * MOST];
     CUfunction function;
     CUdeviceptr out;
@@ -182,15 +204,16 @@ static void test_large_blocks(void **state)
     OK(cuMemAlloc(&out, sizeof results));
     for (int i = 0; i < 3; i++) {
         int size = (int)sizes[i];
-        OK(cuLaunchKernel(function, 3, 1, 1, sizes[i], 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+        OK(cuLaunchKernel(function, 3, 1, 1, sizes[i], 1, 1, 0, NULL, (void *[]){&out}, NULL));
         OK(cuMemcpyDtoH(results, out, sizeof results));
         for (int me = 0; me < size; me++) {
             int in64 = me / 64 * 64, in128 = me / 128 * 128, sum = 20 * in64 + 190 + 20 * in128 + 380;
             int rung = in64 + (me + 50) % 64 + 50;
-            int right_ones[KINDS] = { rung, 64 * in64 + 2016, rung, sum, sum_of(in64, me + 1, MOST, 0), sum + me / 64 };
+            int right_ones[KINDS] = {rung, 64 * in64 + 2016, rung, sum, sum_of(in64, me + 1, MOST, 0), sum + me / 64};
             for (int kind = 0; kind < KINDS; kind++)
                 if (results[kind * size + me] != right_ones[kind])
-                    fail_msg("block of %d, kind %d, thread %d: %d in place of %d", size, kind, me, results[kind * size + me], right_ones[kind]);
+                    fail_msg("block of %d, kind %d, thread %d: %d in place of %d", size, kind, me,
+                             results[kind * size + me], right_ones[kind]);
         }
     }
     OK(cuMemFree(out));
@@ -206,7 +229,7 @@ static void test_grid_meets(void **state)
     OK(cuModuleGetFunction(&function, module, "grid_meets"));
     OK(cuMemAlloc(&out, sizeof results));
     OK(cuMemAlloc(&rooms, sizeof results));
-    OK(cuLaunchCooperativeKernel(function, GRID, 1, 1, SIZE, 1, 1, 0, NULL, (void *[]){ &rooms, &out }));
+    OK(cuLaunchCooperativeKernel(function, GRID, 1, 1, SIZE, 1, 1, 0, NULL, (void *[]){&rooms, &out}));
     OK(cuMemcpyDtoH(results, out, sizeof results));
     for (int me = 0; me < ALL; me++)
         assert_int_equal(results[me], (me + 330) % ALL + 10);
@@ -227,7 +250,7 @@ static void ask_clusters(const char *name)
     if (cuModuleGetFunction(&function, module, name) != CUDA_SUCCESS)
         skip();
     OK(cuMemAlloc(&out, sizeof found));
-    OK(cuLaunchKernel(function, CLUSTERS, 1, 1, CLUSTER_SIZE, 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+    OK(cuLaunchKernel(function, CLUSTERS, 1, 1, CLUSTER_SIZE, 1, 1, 0, NULL, (void *[]){&out}, NULL));
     OK(cuMemcpyDtoH(found, out, sizeof found));
     OK(cuMemFree(out));
 }
@@ -238,7 +261,8 @@ static void test_clusters(void **state)
     ask_clusters("clusters");
     for (unsigned i = 0; i < CLUSTER_ALL; i++) {
         unsigned block = i / CLUSTER_SIZE, me = i % CLUSTER_SIZE, all = CLUSTER_SIZE;
-        const unsigned expected[16] = { 0, 1, me, all, all, 0, 1, me, all, block, CLUSTERS, block, CLUSTERS, 0, 1000 + block, 1000 + block };
+        const unsigned expected[16] = {0,        1,     me,       all, all,          0,           1, me, all, block,
+                                       CLUSTERS, block, CLUSTERS, 0,   1000 + block, 1000 + block};
         for (int row = 0; row < 16; row++)
             assert_int_equal(found[row][i], expected[row]);
     }
@@ -250,7 +274,7 @@ static void test_cluster_words(void **state)
     ask_clusters("cluster_words");
     for (unsigned i = 0; i < CLUSTER_ALL; i++) {
         unsigned block = i / CLUSTER_SIZE;
-        const unsigned expected[16] = { 0, 1, 1, 0, block, CLUSTERS, 0, 0, 1000 + block, 1, 1, 0, 0, 0, 5, 1 };
+        const unsigned expected[16] = {0, 1, 1, 0, block, CLUSTERS, 0, 0, 1000 + block, 1, 1, 0, 0, 0, 5, 1};
         for (int row = 0; row < 16; row++)
             assert_int_equal(found[row][i], expected[row]);
     }
@@ -258,7 +282,8 @@ static void test_cluster_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_large_groups), cmocka_unit_test(test_large_blocks), cmocka_unit_test(test_grid_meets),
-        cmocka_unit_test(test_clusters), cmocka_unit_test(test_cluster_words) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_large_groups), cmocka_unit_test(test_large_blocks),
+                                       cmocka_unit_test(test_grid_meets), cmocka_unit_test(test_clusters),
+                                       cmocka_unit_test(test_cluster_words)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mma.h and cuda_pipeline.h: products of matrices and staged copies of matrix.cu, compared with plain C. Numbers are small whole ones, so that every sum is
- * exact in any order. */
+/* mma.h and cuda_pipeline.h: products of matrices and staged copies of matrix.cu, compared with plain C. Numbers are
+ * small whole ones, so that every sum is exact in any order. */
 #include <cuda.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -94,7 +94,8 @@ static void whole_numbers(void **state)
         b[i] = (signed char)small(i + 300);
         c[i % 256] = small(i % 256 + 900);
     }
-    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c), dd = to_device(d, sizeof d);
+    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c),
+                dd = to_device(d, sizeof d);
     void *params[] = {&da, &db, &dc, &dd};
     launch("bytes", 1, 1, 32, params);
     from_device(d, dd, sizeof d);
@@ -120,13 +121,15 @@ static void floats(void **state)
         fb[i % 128] = (float)small(i % 128 + 300);
         fc[i] = (float)small(i + 900);
     }
-    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c), dd = to_device(d, sizeof d);
+    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c),
+                dd = to_device(d, sizeof d);
     void *params[] = {&da, &db, &dc, &dd};
     launch("doubles", 1, 1, 32, params);
     from_device(d, dd, sizeof d);
     for (unsigned i = 0; i < 64; i++)
         assert_true(d[i] == product(8, 8, 4, false, true, i % 8, i / 8));
-    CUdeviceptr ea = to_device(fa, sizeof fa), eb = to_device(fb, sizeof fb), ec = to_device(fc, sizeof fc), ed = to_device(fd, sizeof fd);
+    CUdeviceptr ea = to_device(fa, sizeof fa), eb = to_device(fb, sizeof fb), ec = to_device(fc, sizeof fc),
+                ed = to_device(fd, sizeof fd);
     void *singles[] = {&ea, &eb, &ec, &ed};
     launch("singles", 1, 1, 32, singles);
     from_device(fd, ed, sizeof fd);
@@ -147,7 +150,8 @@ static void bits(void **state)
         b[i % 32] = (i % 32 + 77) * 2246822519u;
         c[i] = (int)i;
     }
-    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c), dd = to_device(d, sizeof d);
+    CUdeviceptr da = to_device(a, sizeof a), db = to_device(b, sizeof b), dc = to_device(c, sizeof c),
+                dd = to_device(d, sizeof d);
     void *params[] = {&da, &db, &dc, &dd};
     launch("bits", 1, 1, 32, params);
     from_device(d, dd, sizeof d);
@@ -199,11 +203,13 @@ int main(void)
     const char *path = getenv("DEVICE_MATRIX_PTX");
     CUdevice device;
     CUcontext context;
-    if (!path || cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS
-        || cuCtxSetCurrent(context) != CUDA_SUCCESS || cuModuleLoad(&module, path) != CUDA_SUCCESS)
+    if (!path || cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
+        cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS || cuCtxSetCurrent(context) != CUDA_SUCCESS ||
+        cuModuleLoad(&module, path) != CUDA_SUCCESS)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(halves), cmocka_unit_test(whole_numbers), cmocka_unit_test(floats), cmocka_unit_test(bits), cmocka_unit_test(staged),
+        cmocka_unit_test(halves), cmocka_unit_test(whole_numbers), cmocka_unit_test(floats),
+        cmocka_unit_test(bits),   cmocka_unit_test(staged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Atomics with scopes and orders, over types of 1 to 8 bytes; warp functions, cache operators, bits and barriers of millrace_more.h. */
+/* Atomics with scopes and orders, over types of 1 to 8 bytes; warp functions, cache operators, bits and barriers of
+ * millrace_more.h. */
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -16,18 +17,19 @@ static int begin(void **state)
 }
 
 /* Every type's numbers start as 0, 200, 0, 99, 0, 0, 0; sums of a byte wrap. */
-#define ORDERED(type, name, modulus)                                                                                         \
-    do {                                                                                                                     \
-        type start[7] = { 0, 200 % 128, 0, 99, 0, 0, 0 }, end[7];                                                            \
-        CUdeviceptr p;                                                                                                       \
-        OK(cuMemAlloc(&p, sizeof start));                                                                                    \
-        OK(cuMemcpyHtoD(p, start, sizeof start));                                                                            \
-        OK(cuLaunchKernel(function_of(name), BLOCKS, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &p }, NULL));                     \
-        OK(cuMemcpyDtoH(end, p, sizeof end));                                                                                \
-        OK(cuMemFree(p));                                                                                                    \
-        assert_true(end[0] == (type)(THREADS % (modulus)) && end[1] == (type)((200 % 128) - (int64_t)(THREADS % (modulus)))); \
-        assert_true(end[2] == (type)96 && end[3] == (type)0 && end[4] == (type)(THREADS % (modulus)));                       \
-        assert_true(end[5] < (type)100 && end[6] == (type)77);                                          \
+#define ORDERED(type, name, modulus) \
+    do { \
+        type start[7] = {0, 200 % 128, 0, 99, 0, 0, 0}, end[7]; \
+        CUdeviceptr p; \
+        OK(cuMemAlloc(&p, sizeof start)); \
+        OK(cuMemcpyHtoD(p, start, sizeof start)); \
+        OK(cuLaunchKernel(function_of(name), BLOCKS, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&p}, NULL)); \
+        OK(cuMemcpyDtoH(end, p, sizeof end)); \
+        OK(cuMemFree(p)); \
+        assert_true(end[0] == (type)(THREADS % (modulus)) && \
+                    end[1] == (type)((200 % 128) - (int64_t)(THREADS % (modulus)))); \
+        assert_true(end[2] == (type)96 && end[3] == (type)0 && end[4] == (type)(THREADS % (modulus))); \
+        assert_true(end[5] < (type)100 && end[6] == (type)77); \
     } while (0)
 
 static void ordered(void **state)
@@ -43,41 +45,54 @@ static void ordered(void **state)
 
 static void scoped(void **state)
 {
-    unsigned p[11] = { 0, 5000, 1000, 0, 0, 0, ~0u, 0, 0, 0, 0 };
-    unsigned long long q[3] = { 0, 0, 0 };
-    float f[2] = { 0, 0 };
+    unsigned p[11] = {0, 5000, 1000, 0, 0, 0, ~0u, 0, 0, 0, 0};
+    unsigned long long q[3] = {0, 0, 0};
+    float f[2] = {0, 0};
     double d = 0;
     CUdeviceptr places[4];
-    const size_t sizes[4] = { sizeof p, sizeof q, sizeof f, sizeof d };
-    void *const hosts[4] = { p, q, f, &d };
+    const size_t sizes[4] = {sizeof p, sizeof q, sizeof f, sizeof d};
+    void *const hosts[4] = {p, q, f, &d};
     (void)state;
     for (int i = 0; i < 4; i++) {
         OK(cuMemAlloc(&places[i], sizes[i]));
         OK(cuMemcpyHtoD(places[i], hosts[i], sizes[i]));
     }
-    OK(cuLaunchKernel(function_of("scoped"), BLOCKS, 1, 1, 256, 1, 1, 0, NULL, (void *[]){ &places[0], &places[1], &places[2], &places[3] }, NULL));
+    OK(cuLaunchKernel(function_of("scoped"), BLOCKS, 1, 1, 256, 1, 1, 0, NULL,
+                      (void *[]){&places[0], &places[1], &places[2], &places[3]}, NULL));
     for (int i = 0; i < 4; i++) {
         OK(cuMemcpyDtoH(hosts[i], places[i], sizes[i]));
         OK(cuMemFree(places[i]));
     }
-    const unsigned right[11] = { 3 * THREADS, 5000 - 2 * THREADS, 5, THREADS - 1, THREADS % 1001, 1001 - THREADS % 1001 /* down from 0 is 1000 */, 0, ~0u, 0, THREADS, 5 };
+    const unsigned right[11] = {3 * THREADS,
+                                5000 - 2 * THREADS,
+                                5,
+                                THREADS - 1,
+                                THREADS % 1001,
+                                1001 - THREADS % 1001 /* down from 0 is 1000 */,
+                                0,
+                                ~0u,
+                                0,
+                                THREADS,
+                                5};
     for (int i = 0; i < 11; i++)
         if (p[i] != right[i])
             fail_msg("scoped[%d] is %u, must be %u", i, p[i], right[i]);
-    assert_true(q[0] == (unsigned long long)THREADS << 33 && q[1] == (unsigned long long)(THREADS - 1) << 33 && q[2] == 9);
+    assert_true(q[0] == (unsigned long long)THREADS << 33 && q[1] == (unsigned long long)(THREADS - 1) << 33 &&
+                q[2] == 9);
     assert_true(f[0] == THREADS && f[1] == 2.5f && d == THREADS / 2.0);
 }
 
 static void handed_over(void **state)
 {
-    int host[3] = { 0 }, rounds = 300;
+    int host[3] = {0}, rounds = 300;
     CUdeviceptr data, flag, wrong;
     (void)state;
     OK(cuMemAlloc(&data, sizeof host));
     OK(cuMemcpyHtoD(data, host, sizeof host));
     flag = data + 4;
     wrong = data + 8;
-    OK(cuLaunchCooperativeKernel(function_of("handed_over"), 2, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &data, &flag, &wrong, &rounds }));
+    OK(cuLaunchCooperativeKernel(function_of("handed_over"), 2, 1, 1, 1, 1, 1, 0, NULL,
+                                 (void *[]){&data, &flag, &wrong, &rounds}));
     OK(cuMemcpyDtoH(host, data, sizeof host));
     OK(cuMemFree(data));
     assert_int_equal(host[1], 2 * rounds);
@@ -116,7 +131,8 @@ static void others(void **state)
     OK(cuMemAlloc(&output_floats, sizeof floats));
     OK(cuMemcpyHtoD(input, in, sizeof in));
     OK(cuMemcpyHtoD(input_floats, numbers, sizeof numbers));
-    OK(cuLaunchKernel(function_of("others"), 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){ &output, &input, &input_floats, &output_floats }, NULL));
+    OK(cuLaunchKernel(function_of("others"), 1, 1, 1, 32, 1, 1, 0, NULL,
+                      (void *[]){&output, &input, &input_floats, &output_floats}, NULL));
     OK(cuMemcpyDtoH(out, output, sizeof out));
     OK(cuMemcpyDtoH(floats, output_floats, sizeof floats));
     for (int i = 0; i < 32; i++) {
@@ -124,14 +140,28 @@ static void others(void **state)
         uint64_t both = (uint64_t)y << 32 | x;
         unsigned short shorts[64];
         memcpy(shorts, in, sizeof shorts);
-        const unsigned right[16] = { ~0u, 1, 0, 0, all_and, all_or, all_xor, nth_bit(x, i, 3), nth_bit(x, i, -2), nth_bit(x, i, 0),
-            n == 32 ? x : (unsigned)(both << n >> 32), n == 32 ? y : (unsigned)(both >> n),
-            in[i % 8 * 4] ^ in[i % 8 * 4 + 3] ^ x ^ shorts[i] ^ ((unsigned char *)in)[i] ^ in[2], x,
-            (x & 0xffff) | (y << 16), (x < 1000 ? x : 1000) + (x > 5 ? x : 5) + 3 + 3 };
+        const unsigned right[16] = {~0u,
+                                    1,
+                                    0,
+                                    0,
+                                    all_and,
+                                    all_or,
+                                    all_xor,
+                                    nth_bit(x, i, 3),
+                                    nth_bit(x, i, -2),
+                                    nth_bit(x, i, 0),
+                                    n == 32 ? x : (unsigned)(both << n >> 32),
+                                    n == 32 ? y : (unsigned)(both >> n),
+                                    in[i % 8 * 4] ^ in[i % 8 * 4 + 3] ^ x ^ shorts[i] ^ ((unsigned char *)in)[i] ^
+                                        in[2],
+                                    x,
+                                    (x & 0xffff) | (y << 16),
+                                    (x < 1000 ? x : 1000) + (x > 5 ? x : 5) + 3 + 3};
         for (int j = 0; j < 16; j++)
             if (out[i][j] != right[j])
                 fail_msg("thread %d, number %d: %08x, must be %08x", i, j, out[i][j], right[j]);
-        assert_true(fabs((double)floats[i][0] - sin((double)(numbers[i] / 100))) < 1e-6 && fabs((double)floats[i][1] - cos((double)(numbers[i] / 100))) < 1e-6);
+        assert_true(fabs((double)floats[i][0] - sin((double)(numbers[i] / 100))) < 1e-6 &&
+                    fabs((double)floats[i][1] - cos((double)(numbers[i] / 100))) < 1e-6);
         assert_true(floats[i][2] == (float)(1 / sqrtl((long double)numbers[i])));
         assert_true(fabs((double)floats[i][3] - tanh((double)(numbers[i] / 50))) < 1e-3);
     }
@@ -147,7 +177,7 @@ static void named(void **state)
     CUdeviceptr out;
     (void)state;
     OK(cuMemAlloc(&out, sizeof host));
-    OK(cuLaunchKernel(function_of("named"), 1, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &out }, NULL));
+    OK(cuLaunchKernel(function_of("named"), 1, 1, 1, 128, 1, 1, 0, NULL, (void *[]){&out}, NULL));
     OK(cuMemcpyDtoH(host, out, sizeof host));
     OK(cuMemFree(out));
     for (int i = 0; i < 128; i++)
@@ -157,7 +187,8 @@ static void named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordered), cmocka_unit_test(scoped), cmocka_unit_test(handed_over), cmocka_unit_test(others), cmocka_unit_test(named),
+        cmocka_unit_test(ordered), cmocka_unit_test(scoped), cmocka_unit_test(handed_over),
+        cmocka_unit_test(others),  cmocka_unit_test(named),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

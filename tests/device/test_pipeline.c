@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuda::pipeline of a block and of a thread, cuda::barrier in every memory, cuda::atomic: compiled for an architecture with mbarrier and for one without. */
+/* cuda::pipeline of a block and of a thread, cuda::barrier in every memory, cuda::atomic: compiled for an architecture
+ * with mbarrier and for one without. */
 #include <string.h>
 
 #include "device_support.h"
@@ -24,7 +25,8 @@ static void run(const char *name, int words, int *out)
     OK(cuMemAlloc(&to, sizeof in));
     OK(cuMemcpyHtoD(from, in, sizeof in));
     OK(cuMemsetD8(to, 0, sizeof in));
-    OK(cuLaunchKernel(function_of(name), 1, 1, 1, THREADS, 1, 1, 3 * THREADS * sizeof(int), NULL, (void *[]){ &to, &from, &batches }, NULL));
+    OK(cuLaunchKernel(function_of(name), 1, 1, 1, THREADS, 1, 1, 3 * THREADS * sizeof(int), NULL,
+                      (void *[]){&to, &from, &batches}, NULL));
     OK(cuMemcpyDtoH(out, to, sizeof in));
     OK(cuMemFree(from));
     OK(cuMemFree(to));
@@ -45,7 +47,7 @@ static void threads_that_leave(void **state)
     int out[THREADS * BATCHES];
     (void)state;
     run("leave", THREADS * BATCHES, out);
-    const int expected[4] = { 1, 1, 0, 0 };
+    const int expected[4] = {1, 1, 0, 0};
     for (int i = 0; i < 4; i++)
         assert_int_equal(out[i], expected[i]);
 }
@@ -81,9 +83,9 @@ static void blocks_meet(void **state)
     OK(cuMemAlloc(&words, sizeof(int) * (size_t)all));
     OK(cuMemAlloc(&count, sizeof right));
     OK(cuMemcpyHtoD(count, &right, sizeof right));
-    OK(cuLaunchKernel(function_of("set_up"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){ &barrier, &all }, NULL));
+    OK(cuLaunchKernel(function_of("set_up"), 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&barrier, &all}, NULL));
     OK(cuLaunchCooperativeKernel(function_of("meet"), (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, NULL,
-        (void *[]){ &barrier, &words, &count, &rounds }));
+                                 (void *[]){&barrier, &words, &count, &rounds}));
     OK(cuMemcpyDtoH(&right, count, sizeof right));
     assert_int_equal(right, all * rounds * 2);
     OK(cuMemFree(barrier));
@@ -91,7 +93,7 @@ static void blocks_meet(void **state)
     OK(cuMemFree(count));
 }
 
-#define STARTS(type) { 0, (type)49, 0, 0, 0 }
+#define STARTS(type) {0, (type)49, 0, 0, 0}
 static void atomics(void **state)
 {
     int blocks = 4, ints[5] = STARTS(int), again[5];
@@ -101,12 +103,13 @@ static void atomics(void **state)
     CUdeviceptr p;
     (void)state;
     OK(cuMemAlloc(&p, 256));
-    CUdeviceptr at[4] = { p, p + 64, p + 128, p + 192 };
+    CUdeviceptr at[4] = {p, p + 64, p + 128, p + 192};
     OK(cuMemcpyHtoD(at[0], ints, sizeof ints));
     OK(cuMemcpyHtoD(at[1], doubles, sizeof doubles));
     OK(cuMemcpyHtoD(at[2], shorts, sizeof shorts));
     OK(cuMemcpyHtoD(at[3], &count, sizeof count));
-    OK(cuLaunchKernel(function_of("atomics"), (unsigned)blocks, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &at[0], &at[1], &at[2], &at[3] }, NULL));
+    OK(cuLaunchKernel(function_of("atomics"), (unsigned)blocks, 1, 1, 128, 1, 1, 0, NULL,
+                      (void *[]){&at[0], &at[1], &at[2], &at[3]}, NULL));
     OK(cuMemcpyDtoH(again, at[0], sizeof again));
     OK(cuMemcpyDtoH(more, at[1], sizeof more));
     OK(cuMemcpyDtoH(few, at[2], sizeof few));
@@ -125,8 +128,9 @@ static void atomics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_fill_and_read), cmocka_unit_test(some_fill_others_read), cmocka_unit_test(threads_that_leave), cmocka_unit_test(one_threads_own),
-        cmocka_unit_test(blocks_meet), cmocka_unit_test(atomics),
+        cmocka_unit_test(all_fill_and_read),  cmocka_unit_test(some_fill_others_read),
+        cmocka_unit_test(threads_that_leave), cmocka_unit_test(one_threads_own),
+        cmocka_unit_test(blocks_meet),        cmocka_unit_test(atomics),
     };
     return cmocka_run_group_tests(tests, begin, NULL);
 }

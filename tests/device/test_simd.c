@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The SIMD intrinsics of the device headers against their definitions in C, found by name; and, by a hash of all results of each, against an
- * NVIDIA H200 (simd_h200.txt). */
+/* The SIMD intrinsics of the device headers against their definitions in C, found by name; and, by a hash of all
+ * results of each, against an NVIDIA H200 (simd_h200.txt). */
 #include <cuda.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,13 +18,16 @@
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
 enum kind { KIND_ONE, KIND_TWO, KIND_THREE, KIND_SIDE, KIND_SIDES, KIND_int, KIND_unsigned };
-static const struct function { const char *name; enum kind kind; } functions[] = {
-#define ONE(name) { #name, KIND_ONE },
-#define TWO(name) { #name, KIND_TWO },
-#define THREE(name) { #name, KIND_THREE },
-#define SIDE(name) { #name, KIND_SIDE },
-#define SIDES(name) { #name, KIND_SIDES },
-#define DOT(name, type) { #name, KIND_##type },
+static const struct function {
+    const char *name;
+    enum kind kind;
+} functions[] = {
+#define ONE(name) {#name, KIND_ONE},
+#define TWO(name) {#name, KIND_TWO},
+#define THREE(name) {#name, KIND_THREE},
+#define SIDE(name) {#name, KIND_SIDE},
+#define SIDES(name) {#name, KIND_SIDES},
+#define DOT(name, type) {#name, KIND_##type},
 #include "simd_functions.def"
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
@@ -36,13 +39,23 @@ static int64_t part(unsigned word, int bits, int i, bool is_signed)
     return is_signed && value >> (bits - 1) ? value - (1ll << bits) : value;
 }
 
-static int64_t clamp(int64_t value, int64_t least, int64_t most) { return value < least ? least : value > most ? most : value; }
-static bool has(const char *text, const char *part_of_it) { return strstr(text, part_of_it) != NULL; }
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+static bool has(const char *text, const char *part_of_it)
+{
+    return strstr(text, part_of_it) != NULL;
+}
 
 static bool compare(const char *how, int64_t x, int64_t y)
 {
-    return strncmp(how, "eq", 2) == 0 ? x == y : strncmp(how, "ne", 2) == 0 ? x != y : strncmp(how, "ge", 2) == 0 ? x >= y :
-        strncmp(how, "gt", 2) == 0 ? x > y : strncmp(how, "le", 2) == 0 ? x <= y : x < y;
+    return strncmp(how, "eq", 2) == 0   ? x == y
+           : strncmp(how, "ne", 2) == 0 ? x != y
+           : strncmp(how, "ge", 2) == 0 ? x >= y
+           : strncmp(how, "gt", 2) == 0 ? x > y
+           : strncmp(how, "le", 2) == 0 ? x <= y
+                                        : x < y;
 }
 
 /* __v<what><s or u, or saturation><2 or 4> of one part. */
@@ -84,7 +97,8 @@ static unsigned right_answer(const struct function *function, unsigned a, unsign
     if (function->kind >= KIND_int) {
         bool is_signed = function->kind == KIND_int, four = has(name, "4a");
         for (int i = 0; i < (four ? 4 : 2); i++)
-            result += (uint64_t)(part(a, four ? 8 : 16, i, is_signed) * part(b, 8, i + (has(name, "hi") ? 2 : 0), is_signed));
+            result +=
+                (uint64_t)(part(a, four ? 8 : 16, i, is_signed) * part(b, 8, i + (has(name, "hi") ? 2 : 0), is_signed));
         return (unsigned)(result + c);
     }
     bool newer = strncmp(name, "__vi", 4) == 0, sides = function->kind == KIND_SIDE || function->kind == KIND_SIDES;
@@ -124,12 +138,13 @@ static void all(void **state)
     OK(cuMemAlloc(&input, sizeof in));
     OK(cuMemAlloc(&output, sizeof out));
     OK(cuMemcpyHtoD(input, in, sizeof in));
-    OK(cuLaunchKernel(function, 4, 1, 1, 128, 1, 1, 0, NULL, (void *[]){ &output, &input, &n }, NULL));
+    OK(cuLaunchKernel(function, 4, 1, 1, 128, 1, 1, 0, NULL, (void *[]){&output, &input, &n}, NULL));
     OK(cuMemcpyDtoH(out, output, sizeof out));
     OK(cuCtxDestroy(context));
     for (int f = 0; f < FUNCTIONS; f++)
         for (int i = 0; i < n; i++) {
-            unsigned a = in[i], b = in[(i * 7 + 3) % n], c = in[(i * 13 + 5) % n], right = right_answer(&functions[f], a, b, c);
+            unsigned a = in[i], b = in[(i * 7 + 3) % n], c = in[(i * 13 + 5) % n],
+                     right = right_answer(&functions[f], a, b, c);
             if (out[f][i] != right)
                 fail_msg("%s of %08x, %08x, %08x is %08x, must be %08x", functions[f].name, a, b, c, out[f][i], right);
         }
@@ -148,6 +163,6 @@ static void all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(all) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

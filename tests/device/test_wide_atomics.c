@@ -14,7 +14,8 @@
 #define BLOCKS 64
 #define THREADS 64
 
-/* At p: four floats; at p+16 a counter of 128 bits in two halves that go opposite ways; at p+32 sixteen halves; at p+64 32 words. */
+/* At p: four floats; at p+16 a counter of 128 bits in two halves that go opposite ways; at p+32 sixteen halves; at p+64
+ * 32 words. */
 static const char text[] =
     ".version 8.3\n.target sm_90\n.address_size 64\n.shared .align 16 .b8 ones[128];\n"
     ".visible .entry k(.param .u64 q) {\n.reg .pred %p<4>; .reg .b32 %t, %s, %a<4>; .reg .b64 %p0, %d<9>; .reg .f32 %f<5>; .reg .b16 %h<5>; .reg .b128 %q<4>;\n"
@@ -50,7 +51,12 @@ static void nothing_gets_lost(void **state)
     OK(cuMemAlloc(&p, 256));
     const char *rounds = getenv("ROUNDS");
     for (int round = rounds ? atoi(rounds) : 20; round > 0; round--) {
-        struct { float sums[4]; uint64_t up, down; uint16_t halves[16]; uint32_t words[32]; } got;
+        struct {
+            float sums[4];
+            uint64_t up, down;
+            uint16_t halves[16];
+            uint32_t words[32];
+        } got;
         void *params[] = {&p};
         OK(cuMemsetD8(p, 0, 256));
         OK(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
@@ -67,7 +73,8 @@ static void nothing_gets_lost(void **state)
     OK(cuModuleUnload(module));
 }
 
-/* The compiler's functions; the places are the low and the high half of a counter, what was exchanged last, and two counts of failures. */
+/* The compiler's functions; the places are the low and the high half of a counter, what was exchanged last, and two
+ * counts of failures. */
 static void compiled_functions(void **state)
 {
     (void)state;

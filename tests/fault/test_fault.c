@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of kernels, contained: each kind, in each way of running blocks, on the program's thread and on others; and the guard for host copies. */
+/* Faults of kernels, contained: each kind, in each way of running blocks, on the program's thread and on others; and
+ * the guard for host copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +20,28 @@
 #include "kernel/fault.h"
 #include "kernel_double.h"
 
-enum { NONE, READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED, BAD_FORMAT, BAD_TEXT };
+enum {
+    NONE,
+    READ,
+    WRITE,
+    WILD,
+    TRAP,
+    BREAKPOINT,
+    BAD_CALL,
+    RECURSE,
+    DIVIDE,
+    ILLEGAL,
+    ASSERTION,
+    SHARED_END,
+    SHARED_NEGATIVE,
+    MISALIGNED,
+    BAD_FORMAT,
+    BAD_TEXT
+};
 
-struct args { uint32_t what, where; };
+struct args {
+    uint32_t what, where;
+};
 
 static uint32_t sink;
 
@@ -37,14 +57,14 @@ static __attribute__((noinline)) uint32_t recurse(volatile uint32_t *depth)
 /* Lane 0 prints; the format, or the text for its %s, is at an address where nothing is. */
 static void print_from(struct mr_block *block, const char *format, const char *text)
 {
-    const char *packed[] = { text };
-    uint64_t formats[32] = { (uint64_t)(uintptr_t)format }, arguments[32] = { (uint64_t)(uintptr_t)packed };
+    const char *packed[] = {text};
+    uint64_t formats[32] = {(uint64_t)(uintptr_t)format}, arguments[32] = {(uint64_t)(uintptr_t)packed};
     int32_t results[32];
     block->runtime->print(block, 1, formats, arguments, results);
 }
 
-/* Does the deed in warp `where` of each block, after a barrier if there are several warps. Several threads write to the same wrong place, which
- * ThreadSanitizer need not say. */
+/* Does the deed in warp `where` of each block, after a barrier if there are several warps. Several threads write to the
+ * same wrong place, which ThreadSanitizer need not say. */
 static __attribute__((no_sanitize_thread)) void deed(struct mr_block *block, uint32_t first, uint32_t end)
 {
     const struct args *args = (const struct args *)block->params;
@@ -56,26 +76,59 @@ static __attribute__((no_sanitize_thread)) void deed(struct mr_block *block, uin
         return;
     }
     switch (args->what) {
-    case READ: sink = *(volatile uint32_t *)(uintptr_t)(64 + zero); break;
-    case WRITE: *(volatile uint32_t *)(uintptr_t)(4096 + zero) = 1; break;
-    case WILD: sink = *(volatile uint32_t *)((uintptr_t)0xdead000000000000 + zero); break;
-    case TRAP: block->runtime->trap(block, MR_TRAP_TRAP, 7); break;
-    case BREAKPOINT: block->runtime->trap(block, MR_TRAP_BREAKPOINT, 0); break;
-    case BAD_CALL: block->runtime->trap(block, MR_TRAP_BAD_CALL, 0); break;
-    case RECURSE: sink = recurse(&(volatile uint32_t){ 0 }); break;
+    case READ:
+        sink = *(volatile uint32_t *)(uintptr_t)(64 + zero);
+        break;
+    case WRITE:
+        *(volatile uint32_t *)(uintptr_t)(4096 + zero) = 1;
+        break;
+    case WILD:
+        sink = *(volatile uint32_t *)((uintptr_t)0xdead000000000000 + zero);
+        break;
+    case TRAP:
+        block->runtime->trap(block, MR_TRAP_TRAP, 7);
+        break;
+    case BREAKPOINT:
+        block->runtime->trap(block, MR_TRAP_BREAKPOINT, 0);
+        break;
+    case BAD_CALL:
+        block->runtime->trap(block, MR_TRAP_BAD_CALL, 0);
+        break;
+    case RECURSE:
+        sink = recurse(&(volatile uint32_t){0});
+        break;
 #if defined(__x86_64__)
-    case DIVIDE: __asm__ volatile("xorl %%edx, %%edx; xorl %%ecx, %%ecx; movl $1, %%eax; divl %%ecx" ::: "eax", "ecx", "edx", "cc"); break;
+    case DIVIDE:
+        __asm__ volatile("xorl %%edx, %%edx; xorl %%ecx, %%ecx; movl $1, %%eax; divl %%ecx" ::
+                             : "eax", "ecx", "edx", "cc");
+        break;
 #else
-    case DIVIDE: raise(SIGFPE); break;
+    case DIVIDE:
+        raise(SIGFPE);
+        break;
 #endif
-    case ILLEGAL: __builtin_trap();
-    case ASSERTION: block->runtime->assert_fail(block, "x > 0", "file.cu", 12, "kernel", 5); break;
-    case SHARED_END: block->shared[(block->shared_size + 255) / 256 * 256 + zero] = 1; break;
-    case SHARED_NEGATIVE: block->shared[(uint32_t)-4 + zero] = 1; break;
-    case MISALIGNED: block->runtime->trap(block, MR_TRAP_MISALIGNED, 3); break;
-    case BAD_FORMAT: print_from(block, (const char *)(uintptr_t)8, NULL); break;
-    case BAD_TEXT: print_from(block, "%s", (const char *)(uintptr_t)16); break;
-    default: break;
+    case ILLEGAL:
+        __builtin_trap();
+    case ASSERTION:
+        block->runtime->assert_fail(block, "x > 0", "file.cu", 12, "kernel", 5);
+        break;
+    case SHARED_END:
+        block->shared[(block->shared_size + 255) / 256 * 256 + zero] = 1;
+        break;
+    case SHARED_NEGATIVE:
+        block->shared[(uint32_t)-4 + zero] = 1;
+        break;
+    case MISALIGNED:
+        block->runtime->trap(block, MR_TRAP_MISALIGNED, 3);
+        break;
+    case BAD_FORMAT:
+        print_from(block, (const char *)(uintptr_t)8, NULL);
+        break;
+    case BAD_TEXT:
+        print_from(block, "%s", (const char *)(uintptr_t)16);
+        break;
+    default:
+        break;
     }
     block->runtime->barrier_sync(block, 0, 0, UINT32_MAX, 0, 0);
 }
@@ -83,21 +136,34 @@ static __attribute__((no_sanitize_thread)) void deed(struct mr_block *block, uin
 static CUresult expected_of(uint32_t what)
 {
     switch (what) {
-    case NONE: return CUDA_SUCCESS;
-    case READ: case WRITE: case WILD: case BAD_CALL: case SHARED_END: case SHARED_NEGATIVE: case BAD_FORMAT: case BAD_TEXT:
+    case NONE:
+        return CUDA_SUCCESS;
+    case READ:
+    case WRITE:
+    case WILD:
+    case BAD_CALL:
+    case SHARED_END:
+    case SHARED_NEGATIVE:
+    case BAD_FORMAT:
+    case BAD_TEXT:
         return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case RECURSE: return CUDA_ERROR_HARDWARE_STACK_ERROR;
-    case ILLEGAL: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
-    case ASSERTION: return CUDA_ERROR_ASSERT;
-    case MISALIGNED: return CUDA_ERROR_MISALIGNED_ADDRESS;
-    default: return CUDA_ERROR_LAUNCH_FAILED;
+    case RECURSE:
+        return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case ILLEGAL:
+        return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case ASSERTION:
+        return CUDA_ERROR_ASSERT;
+    case MISALIGNED:
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    default:
+        return CUDA_ERROR_LAUNCH_FAILED;
     }
 }
 
 static CUresult run_deed(uint32_t what, unsigned warps)
 {
     struct mr_context *context = double_context();
-    struct args args = { what, warps - 1 };
+    struct args args = {what, warps - 1};
     struct mr_launch *launch = double_launch(context, deed, MR_CODE_COOPERATIVE, 3, warps * 32, &args, sizeof args);
     CUresult status = double_run(launch);
     if (mr_context_error(context) != status)
@@ -109,8 +175,9 @@ static CUresult run_deed(uint32_t what, unsigned warps)
 
 static void *all_deeds(void *failures)
 {
-    static const uint32_t deeds[] = { READ, WRITE, WILD, TRAP, BREAKPOINT, BAD_CALL, RECURSE, DIVIDE, ILLEGAL, ASSERTION, SHARED_END, SHARED_NEGATIVE, MISALIGNED,
-        BAD_FORMAT, BAD_TEXT };
+    static const uint32_t deeds[] = {READ,       WRITE,           WILD,       TRAP,       BREAKPOINT,
+                                     BAD_CALL,   RECURSE,         DIVIDE,     ILLEGAL,    ASSERTION,
+                                     SHARED_END, SHARED_NEGATIVE, MISALIGNED, BAD_FORMAT, BAD_TEXT};
     for (unsigned warps = 1; warps <= 32; warps += warps < 4 ? 1 : 28)
         for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {
             if (run_deed(deeds[i], warps) != expected_of(deeds[i]))
@@ -156,7 +223,7 @@ static void faults_on_several_threads_at_once(void **unused)
 {
     (void)unused;
     pthread_t threads[4];
-    unsigned failures[4] = { 0 };
+    unsigned failures[4] = {0};
     int quiet = quiet_begin();
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, all_deeds, &failures[i]), 0);
@@ -215,7 +282,11 @@ static void the_stack_limit_is_honoured(void **unused)
     mr_free(context);
 }
 
-struct copy { void *to; const void *from; size_t size; };
+struct copy {
+    void *to;
+    const void *from;
+    size_t size;
+};
 
 static void copy(void *data)
 {
@@ -232,25 +303,23 @@ static void guarded_copies_fail_with_a_status(void **unused)
     assert_ptr_not_equal(map, MAP_FAILED);
     munmap(map + page, page);
     mr_fault_recheck();
-    assert_int_equal(mr_fault_guard(copy, &(struct copy){ b, a, sizeof a }), CUDA_SUCCESS);
+    assert_int_equal(mr_fault_guard(copy, &(struct copy){b, a, sizeof a}), CUDA_SUCCESS);
     assert_string_equal(b, "source");
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(mr_fault_guard(copy, &(struct copy){ map, (char *)16 + i, 64 }), CUDA_ERROR_ILLEGAL_ADDRESS);
-        assert_int_equal(mr_fault_guard(copy, &(struct copy){ map + page - 32, a, sizeof a }), CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_int_equal(mr_fault_guard(copy, &(struct copy){map, (char *)16 + i, 64}), CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_int_equal(mr_fault_guard(copy, &(struct copy){map + page - 32, a, sizeof a}),
+                         CUDA_ERROR_ILLEGAL_ADDRESS);
     }
-    assert_int_equal(mr_fault_guard(copy, &(struct copy){ b, map, 64 }), CUDA_SUCCESS);
+    assert_int_equal(mr_fault_guard(copy, &(struct copy){b, map, 64}), CUDA_SUCCESS);
     munmap(map, page);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_fault_is_contained),
-        cmocka_unit_test(faults_on_several_threads_at_once),
-        cmocka_unit_test(an_assertion_says_what_failed),
-        cmocka_unit_test(the_signal_mask_is_as_before),
-        cmocka_unit_test(the_stack_limit_is_honoured),
-        cmocka_unit_test(guarded_copies_fail_with_a_status),
+        cmocka_unit_test(every_fault_is_contained),      cmocka_unit_test(faults_on_several_threads_at_once),
+        cmocka_unit_test(an_assertion_says_what_failed), cmocka_unit_test(the_signal_mask_is_as_before),
+        cmocka_unit_test(the_stack_limit_is_honoured),   cmocka_unit_test(guarded_copies_fail_with_a_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

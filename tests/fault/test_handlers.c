@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program's own signal handlers beside the driver's: installed before, after, with and without flags, leaving by siglongjmp, chaining to ours,
- * and the default action. Each case runs in a child process, so that every chain starts empty and a death can be looked at. */
+/* The program's own signal handlers beside the driver's: installed before, after, with and without flags, leaving by
+ * siglongjmp, chaining to ours, and the default action. Each case runs in a child process, so that every chain starts
+ * empty and a death can be looked at. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,10 @@ static CUresult kernel_fault(void)
     return status;
 }
 
-struct copy { void *to; const void *from; };
+struct copy {
+    void *to;
+    const void *from;
+};
 
 static void bad_copy(void *data)
 {
@@ -94,7 +98,7 @@ static void chaining(int number, siginfo_t *info, void *context)
 
 static void install(void (*handler)(int, siginfo_t *, void *), int flags, struct sigaction *old)
 {
-    struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags };
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
     sigemptyset(&action.sa_mask);
     sigaddset(&action.sa_mask, SIGUSR1);
     sigaction(SIGSEGV, &action, old);
@@ -105,7 +109,11 @@ static void protect(void)
     mprotect((void *)(uintptr_t)page, 4096, PROT_NONE);
 }
 
-#define CHECK(condition) do { if (!(condition)) _exit(100 + (__LINE__ % 100)); } while (0)
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) \
+            _exit(100 + (__LINE__ % 100)); \
+    } while (0)
 
 static void handler_from_before(void)
 {
@@ -137,7 +145,7 @@ static void handler_is_noticed(void)
     static char to[64];
     struct mr_context *context = double_context();
     struct mr_launch *launch = double_launch(context, bad_kernel, 0, 1, 32, NULL, 0);
-    struct copy copy = { to, (const void *)(uintptr_t)page };
+    struct copy copy = {to, (const void *)(uintptr_t)page};
     CHECK(mr_launch_run_blocks(launch, 0, 1, 0) == CUDA_ERROR_ILLEGAL_ADDRESS);
     install(counting, SA_ONSTACK, NULL);
     usleep(10000);
@@ -240,7 +248,7 @@ static void ignored_signals_stay_ignored(void)
 static void the_program_s_signal_stack_stays(void)
 {
     static char stack[64 << 10];
-    stack_t theirs = { .ss_sp = stack, .ss_size = sizeof stack }, now;
+    stack_t theirs = {.ss_sp = stack, .ss_size = sizeof stack}, now;
     sigaltstack(&theirs, NULL);
     CHECK(kernel_fault() == CUDA_ERROR_ILLEGAL_ADDRESS);
     sigaltstack(NULL, &now);
@@ -253,10 +261,10 @@ static void in_child(void (*body)(void), int death)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        static const int used[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+        static const int used[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
         for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
             signal(used[i], SIG_DFL);
-        setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
         page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         alarm(20);
         body();
@@ -273,7 +281,12 @@ static void in_child(void (*body)(void), int death)
     }
 }
 
-#define CASE(body, death) static void case_##body(void **unused) { (void)unused; in_child(body, death); }
+#define CASE(body, death) \
+    static void case_##body(void **unused) \
+    { \
+        (void)unused; \
+        in_child(body, death); \
+    }
 CASE(handler_from_before, 0)
 CASE(handler_from_after, 0)
 CASE(handler_is_noticed, 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processes that are killed at random moments while they share events and memory with one that lives on.
  *
- * The survivor keeps a few victims going at a time. Each exports an event and memory of its own, opens the survivor's, and then records, waits, writes,
- * opens, closes, exports and frees without end. The survivor waits for the victims' events and records its own meanwhile; when it kills one,
- * every wait has to end, memory has to stay readable, and at the end nothing is left: no descriptor, no mapping, no thread, no file.
+ * The survivor keeps a few victims going at a time. Each exports an event and memory of its own, opens the survivor's,
+ * and then records, waits, writes, opens, closes, exports and frees without end. The survivor waits for the victims'
+ * events and records its own meanwhile; when it kills one, every wait has to end, memory has to stay readable, and at
+ * the end nothing is left: no descriptor, no mapping, no thread, no file.
  *
  * MILLRACE_TEST_KILLS says how many are killed (60 if it isn't set); MILLRACE_TEST_SEED repeats a run's choices. */
 #include "../api/ipc_support.h"
@@ -15,7 +16,11 @@
 
 enum { VICTIMS = 4, WORDS = 50000, PATIENCE_S = 60 };
 
-struct parcel { CUipcEventHandle event; CUipcMemHandle memory; uint64_t seed; };
+struct parcel {
+    CUipcEventHandle event;
+    CUipcMemHandle memory;
+    uint64_t seed;
+};
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -33,7 +38,7 @@ static uint64_t random_below(uint64_t limit)
 
 static void nap_us(uint64_t us)
 {
-    struct timespec nap = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
+    struct timespec nap = {(time_t)(us / 1000000), (long)(us % 1000000) * 1000};
     nanosleep(&nap, NULL);
 }
 
@@ -51,7 +56,8 @@ struct victim_world {
     struct parcel parcel;
 };
 
-/* One step of what a process can do with what it shares. Whatever it answers, it must not hang: the survivor is alive. */
+/* One step of what a process can do with what it shares. Whatever it answers, it must not hang: the survivor is alive.
+ */
 static void victim_step(struct victim_world *world)
 {
     uint64_t which = random_below(2);
@@ -61,15 +67,26 @@ static void victim_step(struct victim_world *world)
     CUipcMemHandle memory_handle;
     CUdeviceptr address;
     switch (random_below(10)) {
-    case 0: (void)cuLaunchHostFunc(stream, hold_up, (void *)(uintptr_t)random_below(500)); break;
-    case 1:
-    case 2: (void)cuEventRecord(event, stream); break;
-    case 3: (void)cuStreamWaitEvent(stream, event, 0); break;
-    case 4: /* each stream has its half */
-        (void)cuMemsetD32Async((random_below(2) ? world->memory : world->mapped) + which * (WORDS / 2 * 4), 7, WORDS / 2, stream);
+    case 0:
+        (void)cuLaunchHostFunc(stream, hold_up, (void *)(uintptr_t)random_below(500));
         break;
-    case 5: (void)cuEventQuery(event); break;
-    case 6: (void)cuEventSynchronize(event); break;
+    case 1:
+    case 2:
+        (void)cuEventRecord(event, stream);
+        break;
+    case 3:
+        (void)cuStreamWaitEvent(stream, event, 0);
+        break;
+    case 4: /* each stream has its half */
+        (void)cuMemsetD32Async((random_below(2) ? world->memory : world->mapped) + which * (WORDS / 2 * 4), 7,
+                               WORDS / 2, stream);
+        break;
+    case 5:
+        (void)cuEventQuery(event);
+        break;
+    case 6:
+        (void)cuEventSynchronize(event);
+        break;
     case 7:
         if (cuMemAlloc(&address, 1 + random_below(1 << 20)) == CUDA_SUCCESS) {
             (void)cuIpcGetMemHandle(&memory_handle, address);
@@ -95,12 +112,14 @@ static void victim_step(struct victim_world *world)
 static void role_victim(int socket)
 {
     struct victim_world world;
-    struct parcel own = { .seed = 0 };
+    struct parcel own = {.seed = 0};
     role_begin();
     ROLE_NEED(receive_bytes(socket, &world.parcel, sizeof world.parcel));
     random_state = world.parcel.seed | 1;
-    ROLE_NEED(cuEventCreate(&world.own, SHARED) == CUDA_SUCCESS && cuMemAlloc(&world.memory, WORDS * 4) == CUDA_SUCCESS);
-    ROLE_NEED(cuIpcGetEventHandle(&own.event, world.own) == CUDA_SUCCESS && cuIpcGetMemHandle(&own.memory, world.memory) == CUDA_SUCCESS);
+    ROLE_NEED(cuEventCreate(&world.own, SHARED) == CUDA_SUCCESS &&
+              cuMemAlloc(&world.memory, WORDS * 4) == CUDA_SUCCESS);
+    ROLE_NEED(cuIpcGetEventHandle(&own.event, world.own) == CUDA_SUCCESS &&
+              cuIpcGetMemHandle(&own.memory, world.memory) == CUDA_SUCCESS);
     for (int i = 0; i < 2; i++)
         ROLE_NEED(cuStreamCreate(&world.stream[i], CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     ROLE_NEED(cuIpcOpenEventHandle(&world.theirs, world.parcel.event) == CUDA_SUCCESS);
@@ -110,7 +129,7 @@ static void role_victim(int socket)
         victim_step(&world);
 }
 
-static const struct role roles[] = { { "victim", role_victim }, { NULL, NULL } };
+static const struct role roles[] = {{"victim", role_victim}, {NULL, NULL}};
 
 /* ---- the survivor ---- */
 
@@ -129,7 +148,7 @@ static struct parcel parcel;
 
 static void victim_begin(struct victim *victim)
 {
-    *victim = (struct victim){ .helper = helper_start("victim") };
+    *victim = (struct victim){.helper = helper_start("victim")};
     parcel.seed = random_next();
     assert_true(send_bytes(victim->helper.socket, &parcel, sizeof parcel));
     OK(cuStreamCreate(&victim->stream, CU_STREAM_NON_BLOCKING));
@@ -139,7 +158,8 @@ static void victim_begin(struct victim *victim)
 static void victim_meet(struct victim *victim, bool wait)
 {
     struct parcel theirs;
-    ssize_t got = victim->met ? 0 : recv(victim->helper.socket, &theirs, sizeof theirs, MSG_WAITALL | (wait ? 0 : MSG_DONTWAIT));
+    ssize_t got =
+        victim->met ? 0 : recv(victim->helper.socket, &theirs, sizeof theirs, MSG_WAITALL | (wait ? 0 : MSG_DONTWAIT));
     if (got != sizeof theirs)
         return;
     OK(cuIpcOpenEventHandle(&victim->event, theirs.event));
@@ -174,7 +194,7 @@ static void victim_end(struct victim *victim)
     if (random_below(2))
         assert_int_equal(helper_end(&victim->helper), 256 + SIGKILL);
     else
-        victim->helper.socket = -victim->helper.socket;   /* stays a zombie for a while: that must be as good as dead */
+        victim->helper.socket = -victim->helper.socket; /* stays a zombie for a while: that must be as good as dead */
     alarm(PATIENCE_S);
     assert_true(completed_or_lost(cuEventSynchronize(own_event)));
     if (victim->met) {
@@ -257,7 +277,7 @@ static void test_killed_at_random(void **state)
     assert_int_equal(free_before, free_after);
     assert_int_equal(count_descriptors(), descriptors);
     assert_int_equal(count_shared_files(), 0);
-    assert_in_range(count_mappings(), 1, mappings + 40);   /* workers come and go */
+    assert_in_range(count_mappings(), 1, mappings + 40); /* workers come and go */
     assert_in_range(count_entries("/proc/self/task"), 1, threads + 8);
     OK(cuEventRecord(own_event, own_stream));
     OK(cuEventSynchronize(own_event));
@@ -269,6 +289,6 @@ static void test_killed_at_random(void **state)
 int main(int argc, char **argv)
 {
     role_run(argc, argv);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_killed_at_random) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_at_random)};
     return cmocka_run_group_tests(tests, support_begin, support_end);
 }

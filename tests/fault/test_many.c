@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many kernels that fault, each in a context that is made for it and ended afterwards, while other contexts compute, and compute right.
+/* Many kernels that fault, each in a context that is made for it and ended afterwards, while other contexts compute,
+ * and compute right.
  *
- * 100 faults by default; MILLRACE_FAULTS says how many. Every fourth is in the primary context of the device, which is reset. */
+ * 100 faults by default; MILLRACE_FAULTS says how many. Every fourth is in the primary context of the device, which is
+ * reset. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,13 +45,13 @@ static void *bystander(void *data)
     uint32_t found[WORDS], expected = 7;
     (void)data;
     if (cuCtxCreate_v4(&context, NULL, 0, 0) != CUDA_SUCCESS || cuModuleLoadData(&module, ptx) != CUDA_SUCCESS ||
-        cuModuleGetFunction(&count, module, "count") != CUDA_SUCCESS || cuMemAlloc(&words, sizeof found) != CUDA_SUCCESS ||
-        cuMemsetD32(words, expected, WORDS) != CUDA_SUCCESS) {
+        cuModuleGetFunction(&count, module, "count") != CUDA_SUCCESS ||
+        cuMemAlloc(&words, sizeof found) != CUDA_SUCCESS || cuMemsetD32(words, expected, WORDS) != CUDA_SUCCESS) {
         atomic_fetch_add(&wrong, 1);
         return NULL;
     }
     for (uint32_t value = 1; !atomic_load(&over); value++) {
-        void *params[] = { &words, &value };
+        void *params[] = {&words, &value};
         bool well = cuLaunchKernel(count, WORDS / 64, 1, 1, 64, 1, 1, 0, NULL, params, NULL) == CUDA_SUCCESS &&
                     cuMemcpyDtoH(found, words, sizeof found) == CUDA_SUCCESS;
         expected = expected * 3 + value;
@@ -69,8 +71,12 @@ static void *bystander(void *data)
 /* Faults in the current context, which is good for nothing afterwards. */
 static void fault_here(unsigned number)
 {
-    static const struct { const char *name; CUresult status; } kinds[] = {
-        { "wild", CUDA_ERROR_ILLEGAL_ADDRESS }, { "trap", CUDA_ERROR_LAUNCH_FAILED }, { "crooked", CUDA_ERROR_MISALIGNED_ADDRESS } };
+    static const struct {
+        const char *name;
+        CUresult status;
+    } kinds[] = {{"wild", CUDA_ERROR_ILLEGAL_ADDRESS},
+                 {"trap", CUDA_ERROR_LAUNCH_FAILED},
+                 {"crooked", CUDA_ERROR_MISALIGNED_ADDRESS}};
     CUmodule module;
     CUfunction function;
     CUstream stream;
@@ -83,11 +89,14 @@ static void fault_here(unsigned number)
     OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
     OK(cuMemAlloc(&words, 4096));
     at = kind == 0 ? 16 + 4096 * (number % 5) : words;
-    void *params[] = { &at };
+    void *params[] = {&at};
     OK(cuMemsetD32Async(words, 1, 1024, stream));
     OK(cuLaunchKernel(function, 1 + number % 7, 1, 1, 32 * (1 + number % 4), 1, 1, 0, stream, params, NULL));
     (void)cuEventRecord(event, stream);
-    assert_int_equal(number % 5 < 3 ? cuStreamSynchronize(stream) : number % 5 == 3 ? cuCtxSynchronize() : cuEventSynchronize(event), kinds[kind].status);
+    assert_int_equal(number % 5 < 3    ? cuStreamSynchronize(stream)
+                     : number % 5 == 3 ? cuCtxSynchronize()
+                                       : cuEventSynchronize(event),
+                     kinds[kind].status);
     assert_int_equal(cuMemAlloc(&at, 64), kinds[kind].status);
     assert_int_equal(cuStreamQuery(stream), kinds[kind].status);
 }
@@ -126,6 +135,6 @@ static void test_faults_leave_others_alone(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_faults_leave_others_alone) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults_leave_others_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whoever asks at the very moment at which a kernel faults hears of work that is not done, or of the fault; never of success. And who waits when the fault is known
- * already still waits, for a while, for what else runs. */
+/* Whoever asks at the very moment at which a kernel faults hears of work that is not done, or of the fault; never of
+ * success. And who waits when the fault is known already still waits, for a while, for what else runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +13,22 @@
 
 #define OK(call) assert_int_equal(call, CUDA_SUCCESS)
 
-static const char ptx[] = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry trap()\n{\n    trap;\n    ret;\n}\n";
+static const char ptx[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry trap()\n{\n    trap;\n    ret;\n}\n";
 
 enum question { QUERY_EVENT, QUERY_STREAM, WAIT_FOR_EVENT, WAIT_FOR_STREAM };
 
 static CUresult ask(enum question question, CUstream stream, CUevent event)
 {
     switch (question) {
-    case QUERY_EVENT: return cuEventQuery(event);
-    case QUERY_STREAM: return cuStreamQuery(stream);
-    case WAIT_FOR_EVENT: return cuEventSynchronize(event);
-    default: return cuStreamSynchronize(stream);
+    case QUERY_EVENT:
+        return cuEventQuery(event);
+    case QUERY_STREAM:
+        return cuStreamQuery(stream);
+    case WAIT_FOR_EVENT:
+        return cuEventSynchronize(event);
+    default:
+        return cuStreamSynchronize(stream);
     }
 }
 
@@ -54,8 +59,10 @@ static void hears_of_the_fault(void **question)
     }
 }
 
-/* Block 0 faults once block 1 has begun, which then calculates for some milliseconds, and says so at its end. (A loop that waits would end with the context.) */
-static const char stays[] = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry stays(.param .u64 words)\n{\n.reg .b64 %w; .reg .b32 %r<4>; .reg .pred %p;\n"
+/* Block 0 faults once block 1 has begun, which then calculates for some milliseconds, and says so at its end. (A loop
+ * that waits would end with the context.) */
+static const char stays[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry stays(.param .u64 words)\n{\n.reg .b64 %w; .reg .b32 %r<4>; .reg .pred %p;\n"
     "ld.param.u64 %w, [words]; mov.u32 %r0, %ctaid.x; setp.ne.u32 %p, %r0, 0; @%p bra other;\n"
     "begun: ld.volatile.global.u32 %r1, [%w+8]; setp.eq.u32 %p, %r1, 0; @%p bra begun; trap;\n"
     "other: st.volatile.global.u32 [%w+8], 1; mov.u32 %r1, 1; mov.u32 %r2, 0; again: mad.lo.u32 %r1, %r1, 1664525, 1013904223; xor.b32 %r1, %r1, %r2;\n"
@@ -84,13 +91,15 @@ static void other_blocks_may_end(void **question)
         OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
         OK(cuMemHostAlloc((void **)&words, 64, 0));
         words[0] = words[1] = words[2] = 0;
-        OK(cuLaunchKernel(function, 2, 1, 1, 1, 1, 1, 0, stream, (void *[]){ &words }, NULL));
+        OK(cuLaunchKernel(function, 2, 1, 1, 1, 1, 1, 0, stream, (void *[]){&words}, NULL));
         CUresult said;
         while ((said = cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY)
             ;
         assert_int_equal(said, CUDA_ERROR_LAUNCH_FAILED);
         double before = milliseconds();
-        assert_int_equal(*(const enum question *)*question == WAIT_FOR_STREAM ? cuStreamSynchronize(stream) : cuCtxSynchronize(), CUDA_ERROR_LAUNCH_FAILED);
+        assert_int_equal(*(const enum question *)*question == WAIT_FOR_STREAM ? cuStreamSynchronize(stream)
+                                                                              : cuCtxSynchronize(),
+                         CUDA_ERROR_LAUNCH_FAILED);
         assert_true(words[1] == 1 || milliseconds() - before >= GRACE_MS);
         OK(cuCtxDestroy(context));
     }
@@ -98,14 +107,14 @@ static void other_blocks_may_end(void **question)
 
 int main(void)
 {
-    static enum question questions[] = { QUERY_EVENT, QUERY_STREAM, WAIT_FOR_EVENT, WAIT_FOR_STREAM };
+    static enum question questions[] = {QUERY_EVENT, QUERY_STREAM, WAIT_FOR_EVENT, WAIT_FOR_STREAM};
     const struct CMUnitTest tests[] = {
-        { "cuEventQuery", hears_of_the_fault, NULL, NULL, &questions[0] },
-        { "cuStreamQuery", hears_of_the_fault, NULL, NULL, &questions[1] },
-        { "cuEventSynchronize", hears_of_the_fault, NULL, NULL, &questions[2] },
-        { "cuStreamSynchronize", hears_of_the_fault, NULL, NULL, &questions[3] },
-        { "cuStreamSynchronize, known before", other_blocks_may_end, NULL, NULL, &questions[3] },
-        { "cuCtxSynchronize, known before", other_blocks_may_end, NULL, NULL, &questions[0] },
+        {"cuEventQuery", hears_of_the_fault, NULL, NULL, &questions[0]},
+        {"cuStreamQuery", hears_of_the_fault, NULL, NULL, &questions[1]},
+        {"cuEventSynchronize", hears_of_the_fault, NULL, NULL, &questions[2]},
+        {"cuStreamSynchronize", hears_of_the_fault, NULL, NULL, &questions[3]},
+        {"cuStreamSynchronize, known before", other_blocks_may_end, NULL, NULL, &questions[3]},
+        {"cuCtxSynchronize, known before", other_blocks_may_end, NULL, NULL, &questions[0]},
     };
     if (cuInit(0) != CUDA_SUCCESS)
         return EXIT_FAILURE;

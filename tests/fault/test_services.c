@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device runtime and faults from end to end: kernels compiled from services.cu by clang, run through the public interface. */
+/* The device runtime and faults from end to end: kernels compiled from services.cu by clang, run through the public
+ * interface. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +58,8 @@ static CUresult run(const char *name, unsigned blocks, unsigned threads, void **
 }
 
 /* What a kernel writes to the descriptor; the text is static. */
-static const char *captured(int descriptor, const char *name, unsigned blocks, unsigned threads, void **params, CUresult expected)
+static const char *captured(int descriptor, const char *name, unsigned blocks, unsigned threads, void **params,
+                            CUresult expected)
 {
     static char text[4096];
     fflush(stdout);
@@ -79,8 +81,8 @@ static void printf_is_out_after_synchronisation(void **unused)
 {
     (void)unused;
     int x = 9;
-    assert_string_equal(captured(STDOUT_FILENO, "say", 1, 32, (void *[]){ &x }, CUDA_SUCCESS),
-        "thread 3 x 9 half 1.50 word -5000000000\nthread 19 x 9 half 9.50 word -5000000000\n");
+    assert_string_equal(captured(STDOUT_FILENO, "say", 1, 32, (void *[]){&x}, CUDA_SUCCESS),
+                        "thread 3 x 9 half 1.50 word -5000000000\nthread 19 x 9 half 9.50 word -5000000000\n");
 }
 
 /* vprintf and malloc declared without the result that they have. What is called behind them still has its registers. */
@@ -103,7 +105,7 @@ static void services_without_their_results(void **unused)
     unsigned got[32];
     assert_int_equal(cuModuleUnload(module), CUDA_SUCCESS);
     assert_int_equal(cuModuleLoadData(&module, text), CUDA_SUCCESS);
-    assert_string_equal(captured(STDOUT_FILENO, "quiet", 1, 32, (void *[]){ &out }, CUDA_SUCCESS), "22\n134\n");
+    assert_string_equal(captured(STDOUT_FILENO, "quiet", 1, 32, (void *[]){&out}, CUDA_SUCCESS), "22\n134\n");
     assert_int_equal(cuMemcpyDtoH_v2(got, out, sizeof got), CUDA_SUCCESS);
     for (unsigned i = 0; i < 32; i++)
         assert_int_equal(got[i], i * 7 + 1);
@@ -113,8 +115,9 @@ static void a_failed_assertion_names_block_and_thread(void **unused)
 {
     (void)unused;
     unsigned bad = 70;
-    const char *text = captured(STDERR_FILENO, "check", 4, 64, (void *[]){ &bad }, CUDA_ERROR_ASSERT);
-    assert_non_null(strstr(text, "services.cu:42: check: block: [1,0,0], thread: [6,0,0] Assertion `index() != bad` failed."));
+    const char *text = captured(STDERR_FILENO, "check", 4, 64, (void *[]){&bad}, CUDA_ERROR_ASSERT);
+    assert_non_null(
+        strstr(text, "services.cu:42: check: block: [1,0,0], thread: [6,0,0] Assertion `index() != bad` failed."));
     assert_int_equal(cuCtxSynchronize(), CUDA_ERROR_ASSERT);
 }
 
@@ -124,8 +127,8 @@ static void device_memory_outlives_the_kernel(void **unused)
     CUdeviceptr slots = memory(256 * sizeof(void *)), good = memory(256 * sizeof(int));
     size_t size = 100;
     int flags[256], sum = 0;
-    assert_int_equal(run("allocate", 4, 64, (void *[]){ &slots, &size }), CUDA_SUCCESS);
-    assert_int_equal(run("release", 4, 64, (void *[]){ &slots, &good }), CUDA_SUCCESS);
+    assert_int_equal(run("allocate", 4, 64, (void *[]){&slots, &size}), CUDA_SUCCESS);
+    assert_int_equal(run("release", 4, 64, (void *[]){&slots, &good}), CUDA_SUCCESS);
     assert_int_equal(cuMemcpyDtoH_v2(flags, good, sizeof flags), CUDA_SUCCESS);
     for (int i = 0; i < 256; i++)
         sum += flags[i];
@@ -134,7 +137,7 @@ static void device_memory_outlives_the_kernel(void **unused)
     size = 1u << 20;
     void *pointers[256];
     int got = 0;
-    assert_int_equal(run("allocate", 4, 64, (void *[]){ &slots, &size }), CUDA_SUCCESS);
+    assert_int_equal(run("allocate", 4, 64, (void *[]){&slots, &size}), CUDA_SUCCESS);
     assert_int_equal(cuMemcpyDtoH_v2(pointers, slots, sizeof pointers), CUDA_SUCCESS);
     for (int i = 0; i < 256; i++)
         got += pointers[i] != NULL;
@@ -146,18 +149,18 @@ static void recursion_works_and_ends_in_a_status(void **unused)
     (void)unused;
     CUdeviceptr out = memory(32 * sizeof(int));
     int deep = 100, first = 0;
-    assert_int_equal(run("recurse", 1, 32, (void *[]){ &deep, &out }), CUDA_SUCCESS);
+    assert_int_equal(run("recurse", 1, 32, (void *[]){&deep, &out}), CUDA_SUCCESS);
     assert_int_equal(cuMemcpyDtoH_v2(&first, out, sizeof first), CUDA_SUCCESS);
     assert_int_equal(first, 5050);
     deep = 100000000;
-    assert_int_equal(run("recurse", 1, 32, (void *[]){ &deep, &out }), CUDA_ERROR_HARDWARE_STACK_ERROR);
+    assert_int_equal(run("recurse", 1, 32, (void *[]){&deep, &out}), CUDA_ERROR_HARDWARE_STACK_ERROR);
 }
 
 static void a_fault_ends_warps_that_wait(void **unused)
 {
     (void)unused;
     CUdeviceptr out = memory(64);
-    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){ &out }), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){&out}), CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_int_equal(cuMemFree_v2(out), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
@@ -171,12 +174,12 @@ static void late(int number)
 static void a_handler_that_comes_late_is_behind_ours(void **unused)
 {
     (void)unused;
-    struct sigaction action = { .sa_handler = late }, before;
+    struct sigaction action = {.sa_handler = late}, before;
     CUdeviceptr out = memory(64);
     int deep = 1;
-    assert_int_equal(run("recurse", 1, 1, (void *[]){ &deep, &out }), CUDA_SUCCESS);
+    assert_int_equal(run("recurse", 1, 1, (void *[]){&deep, &out}), CUDA_SUCCESS);
     assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
-    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){ &out }), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_int_equal(run("fault_at_barrier", 3, 128, (void *[]){&out}), CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
 }
 
@@ -184,7 +187,7 @@ static void warps_that_poll_let_others_go_on(void **unused)
 {
     (void)unused;
     CUdeviceptr flag = memory(64);
-    assert_int_equal(run("poll", 1, 128, (void *[]){ &flag }), CUDA_SUCCESS);
+    assert_int_equal(run("poll", 1, 128, (void *[]){&flag}), CUDA_SUCCESS);
 }
 
 static void barriers_do_not_wait_for_threads_that_left(void **unused)
@@ -192,7 +195,7 @@ static void barriers_do_not_wait_for_threads_that_left(void **unused)
     (void)unused;
     CUdeviceptr out = memory(256 * sizeof(int));
     int counts[256];
-    assert_int_equal(run("leave_early", 1, 256, (void *[]){ &out }), CUDA_SUCCESS);
+    assert_int_equal(run("leave_early", 1, 256, (void *[]){&out}), CUDA_SUCCESS);
     assert_int_equal(cuMemcpyDtoH_v2(counts, out, sizeof counts), CUDA_SUCCESS);
     for (int t = 0; t < 256; t++)
         assert_int_equal(counts[t], t < 200 && t % 64 < 32 && t < 192 ? 10 : t < 200 && t % 64 < 32 ? counts[t] : 0);
@@ -205,14 +208,10 @@ int main(void)
         return 1;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(printf_is_out_after_synchronisation),
-        TEST(services_without_their_results),
-        TEST(a_failed_assertion_names_block_and_thread),
-        TEST(device_memory_outlives_the_kernel),
-        TEST(recursion_works_and_ends_in_a_status),
-        TEST(a_fault_ends_warps_that_wait),
-        TEST(a_handler_that_comes_late_is_behind_ours),
-        TEST(warps_that_poll_let_others_go_on),
+        TEST(printf_is_out_after_synchronisation),        TEST(services_without_their_results),
+        TEST(a_failed_assertion_names_block_and_thread),  TEST(device_memory_outlives_the_kernel),
+        TEST(recursion_works_and_ends_in_a_status),       TEST(a_fault_ends_warps_that_wait),
+        TEST(a_handler_that_comes_late_is_behind_ours),   TEST(warps_that_poll_let_others_go_on),
         TEST(barriers_do_not_wait_for_threads_that_left),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stray accesses of kernels: indices that lead out of local memory, bytes behind and before allocations, freed memory; by default and with
- * MILLRACE_GUARD. Each in a child process, whose log goes to a file. */
+/* Stray accesses of kernels: indices that lead out of local memory, bytes behind and before allocations, freed memory;
+ * by default and with MILLRACE_GUARD. Each in a child process, whose log goes to a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -41,10 +41,14 @@ static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr
 {
     size_t bytes;
     switch (stray->what) {
-    case MANAGED: return cuMemAllocManaged(out, stray->size, CU_MEM_ATTACH_GLOBAL);
-    case PINNED: return cuMemHostAlloc((void **)out, stray->size, CU_MEMHOSTALLOC_DEVICEMAP);
-    case VARIABLE: return cuModuleGetGlobal(out, &bytes, module, "variable");
-    default: return cuMemAlloc(out, stray->size);
+    case MANAGED:
+        return cuMemAllocManaged(out, stray->size, CU_MEM_ATTACH_GLOBAL);
+    case PINNED:
+        return cuMemHostAlloc((void **)out, stray->size, CU_MEMHOSTALLOC_DEVICEMAP);
+    case VARIABLE:
+        return cuModuleGetGlobal(out, &bytes, module, "variable");
+    default:
+        return cuMemAlloc(out, stray->size);
     }
 }
 
@@ -56,7 +60,7 @@ static int give_back(const struct stray *stray, CUdeviceptr p)
 /* Freed addresses come back late, all of memory can be allocated again and again, and what was written is there. */
 static int churn(void)
 {
-    CUdeviceptr first, again, kept[64] = { 0 };
+    CUdeviceptr first, again, kept[64] = {0};
     uint32_t seed = 1, value;
     if (cuMemAlloc(&first, 5000) || cuMemFree(first))
         return 10;
@@ -66,7 +70,8 @@ static int churn(void)
         size_t size = i % 50 ? 8 + (seed >> 16) % 9000 : 3u << 20;
         if (kept[slot] && (cuMemcpyDtoH(&value, kept[slot], 4) || value != i - 64 || cuMemFree(kept[slot])))
             return 11;
-        if (cuMemAlloc(&kept[slot], size) || kept[slot] % 512 || cuMemcpyHtoD(kept[slot], &i, 4) || (i < 2000 && kept[slot] == first))
+        if (cuMemAlloc(&kept[slot], size) || kept[slot] % 512 || cuMemcpyHtoD(kept[slot], &i, 4) ||
+            (i < 2000 && kept[slot] == first))
             return 12;
     }
     for (unsigned i = 0; i < 64; i++)
@@ -90,20 +95,24 @@ static int run(const struct stray *stray)
         return 1;
     if (stray->what == CHURN)
         return churn();
-    if (cuModuleLoadData(&module, kernels) || cuModuleGetFunction(&function, module, stray->what == LOCAL ? "local" : "poke"))
+    if (cuModuleLoadData(&module, kernels) ||
+        cuModuleGetFunction(&function, module, stray->what == LOCAL ? "local" : "poke"))
         return 2;
     if (stray->what != LOCAL && allocate(stray, module, &p))
         return 3;
     if (stray->freed && give_back(stray, p))
         return 4;
     p += (uint64_t)stray->offset;
-    void *params[] = { &p };
+    void *params[] = {&p};
     if (cuLaunchKernel(function, 1, 1, 1, stray->what == LOCAL ? 128 : 1, 1, 1, 0, NULL, params, NULL))
         return 5;
     CUresult status = cuCtxSynchronize();
     if (status != stray->status)
         return 100 + (int)status % 100;
-    return status == CUDA_SUCCESS && stray->what != LOCAL && !stray->freed && give_back(stray, p - (uint64_t)stray->offset) ? 6 : 0;
+    return status == CUDA_SUCCESS && stray->what != LOCAL && !stray->freed &&
+                   give_back(stray, p - (uint64_t)stray->offset)
+               ? 6
+               : 0;
 }
 
 static void check(const struct stray *stray)
@@ -128,7 +137,8 @@ static void check(const struct stray *stray)
     fclose(log);
     unlink(path);
     if (!WIFEXITED(status) || WEXITSTATUS(status))
-        fail_msg("kind %d, %zu bytes, offset %lld: status %#x", stray->what, stray->size, (long long)stray->offset, (unsigned)status);
+        fail_msg("kind %d, %zu bytes, offset %lld: status %#x", stray->what, stray->size, (long long)stray->offset,
+                 (unsigned)status);
     if (!found)
         fail_msg("not in the log: %s", stray->log);
 }
@@ -137,53 +147,63 @@ static void check(const struct stray *stray)
 static void local_memory(void **state)
 {
     (void)state;
-    const int64_t mib = 1 << 20, offsets[] = { mib + 8192, 2 * mib + 64, 5 * mib, 64 * mib, 1000 * mib, 4000 * mib, -mib - 8192, -3 * mib, -1000 * mib, -4000 * mib };
+    const int64_t mib = 1 << 20, offsets[] = {mib + 8192, 2 * mib + 64, 5 * mib,  64 * mib,    1000 * mib,
+                                              4000 * mib, -mib - 8192,  -3 * mib, -1000 * mib, -4000 * mib};
     for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++)
-        check(&(struct stray){ LOCAL, 64, offsets[i], false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS, "access outside of local memory" });
-    check(&(struct stray){ LOCAL, 64, 0, false, NULL, CUDA_SUCCESS, NULL });
+        check(&(struct stray){LOCAL, 64, offsets[i], false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                              "access outside of local memory"});
+    check(&(struct stray){LOCAL, 64, 0, false, NULL, CUDA_SUCCESS, NULL});
 }
 
 static void behind_pages(void **state)
 {
     (void)state;
-    check(&(struct stray){ DEVICE, 4000, 4000, false, NULL, CUDA_SUCCESS, NULL });
-    check(&(struct stray){ DEVICE, 4000, 4096, false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS, ", 96 bytes behind the end of an allocation of 4000 bytes at 0x" });
-    check(&(struct stray){ DEVICE, 4000, -8, false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS, ", 8 bytes before an allocation of 4000 bytes at 0x" });
-    check(&(struct stray){ DEVICE, 4 << 20, 64, true, NULL, CUDA_ERROR_ILLEGAL_ADDRESS, " that was freed" });
+    check(&(struct stray){DEVICE, 4000, 4000, false, NULL, CUDA_SUCCESS, NULL});
+    check(&(struct stray){DEVICE, 4000, 4096, false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", 96 bytes behind the end of an allocation of 4000 bytes at 0x"});
+    check(&(struct stray){DEVICE, 4000, -8, false, NULL, CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", 8 bytes before an allocation of 4000 bytes at 0x"});
+    check(&(struct stray){DEVICE, 4 << 20, 64, true, NULL, CUDA_ERROR_ILLEGAL_ADDRESS, " that was freed"});
 }
 
 static void behind_the_last_byte(void **state)
 {
     (void)state;
-    const enum what all[] = { DEVICE, MANAGED, PINNED };
+    const enum what all[] = {DEVICE, MANAGED, PINNED};
     for (int i = 0; i < 3; i++) {
-        check(&(struct stray){ all[i], 1024, 1020, false, "1", CUDA_SUCCESS, NULL });
-        check(&(struct stray){ all[i], 1024, 1024, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS, ", 0 bytes behind the end of an allocation of 1024 bytes at 0x" });
-        check(&(struct stray){ all[i], 1000, 1000, false, "8", CUDA_ERROR_ILLEGAL_ADDRESS, ", 0 bytes behind the end of an allocation of 1000 bytes at 0x" });
-        check(&(struct stray){ all[i], 1000, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS, ", inside an allocation of 1000 bytes at 0x" });
-        check(&(struct stray){ all[i], 900 << 20, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS, " that was freed" });
+        check(&(struct stray){all[i], 1024, 1020, false, "1", CUDA_SUCCESS, NULL});
+        check(&(struct stray){all[i], 1024, 1024, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", 0 bytes behind the end of an allocation of 1024 bytes at 0x"});
+        check(&(struct stray){all[i], 1000, 1000, false, "8", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", 0 bytes behind the end of an allocation of 1000 bytes at 0x"});
+        check(&(struct stray){all[i], 1000, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", inside an allocation of 1000 bytes at 0x"});
+        check(&(struct stray){all[i], 900 << 20, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS, " that was freed"});
     }
-    check(&(struct stray){ VARIABLE, 1000, 1024, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS, ", 24 bytes behind the end of an allocation of 1000 bytes at 0x" });
+    check(&(struct stray){VARIABLE, 1000, 1024, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", 24 bytes behind the end of an allocation of 1000 bytes at 0x"});
 }
 
 static void seen_when_freed(void **state)
 {
     (void)state;
-    check(&(struct stray){ DEVICE, 1000, 1004, false, "1", CUDA_SUCCESS, "4 bytes behind the allocation of 1000 bytes at 0x" });
-    check(&(struct stray){ MANAGED, 1000, -12, false, "1", CUDA_SUCCESS, "4 bytes before the allocation of 1000 bytes at 0x" });
+    check(&(struct stray){DEVICE, 1000, 1004, false, "1", CUDA_SUCCESS,
+                          "4 bytes behind the allocation of 1000 bytes at 0x"});
+    check(&(struct stray){MANAGED, 1000, -12, false, "1", CUDA_SUCCESS,
+                          "4 bytes before the allocation of 1000 bytes at 0x"});
 }
 
 static void addresses_rest(void **state)
 {
     (void)state;
-    check(&(struct stray){ CHURN, 0, 0, false, "1", CUDA_SUCCESS, NULL });
+    check(&(struct stray){CHURN, 0, 0, false, "1", CUDA_SUCCESS, NULL});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(local_memory), cmocka_unit_test(behind_pages), cmocka_unit_test(behind_the_last_byte), cmocka_unit_test(seen_when_freed),
-        cmocka_unit_test(addresses_rest),
+        cmocka_unit_test(local_memory),    cmocka_unit_test(behind_pages),   cmocka_unit_test(behind_the_last_byte),
+        cmocka_unit_test(seen_when_freed), cmocka_unit_test(addresses_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

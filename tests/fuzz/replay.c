@@ -54,8 +54,12 @@ static size_t vary(uint8_t *data, size_t size)
         }
         size_t at = below(size), length = below(size - at < 40 ? size - at : 40);
         switch (below(4)) {
-        case 0: data[at] = marks[below(sizeof marks)]; break;
-        case 1: data[at] = (uint8_t)below(256); break;
+        case 0:
+            data[at] = marks[below(sizeof marks)];
+            break;
+        case 1:
+            data[at] = (uint8_t)below(256);
+            break;
         case 2:
             memmove(data + at, data + at + length, size - at - length);
             size -= length;

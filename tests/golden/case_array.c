@@ -70,9 +70,9 @@ CASE(array, create_shapes)
 
 CASE(array, create_formats)
 {
-    static const CUarray_format formats[] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32,
-                                             CU_AD_FORMAT_SIGNED_INT8, CU_AD_FORMAT_SIGNED_INT16, CU_AD_FORMAT_SIGNED_INT32,
-                                             CU_AD_FORMAT_HALF, CU_AD_FORMAT_FLOAT};
+    static const CUarray_format formats[] = {
+        CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT8,
+        CU_AD_FORMAT_SIGNED_INT16,  CU_AD_FORMAT_SIGNED_INT32,   CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
     for (unsigned i = 0; i < 8; i++)
         for (unsigned channels = 1; channels <= 4; channels *= 2)
             say(try(8, 8, 0, formats[i], channels, 0));
@@ -138,7 +138,9 @@ CASE(array, create_gather_wrong)
     say(try(8, 8, 8, F, 1, CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_LAYERED));
 }
 
-CASE(array, create_flags_wrong, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware takes a bit that has no name")
+CASE(array, create_flags_wrong,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware takes a bit that has no name")
 {
     say(try(8, 8, 0, F, 1, 0x200));
     say(try(8, 8, 0, F, 1, 0x80000000u));
@@ -204,13 +206,15 @@ CASE(array, descriptor_null)
     say(cuArrayGetDescriptor(NULL, array));
 }
 
-CASE(array, descriptor_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE*|CUDA_ERROR_INVALID_VALUE*", .why = "hardware's driver may crash")
+CASE(array, descriptor_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE*|CUDA_ERROR_INVALID_VALUE*",
+     .why = "hardware's driver may crash")
 {
     CUDA_ARRAY3D_DESCRIPTOR desc;
     say(cuArray3DGetDescriptor(&desc, NULL));
 }
 
-CASE(array, descriptor_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE", .why = "hardware's driver may crash")
+CASE(array, descriptor_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE",
+     .why = "hardware's driver may crash")
 {
     CUDA_ARRAY3D_DESCRIPTOR desc;
     CUarray array = image_array(16, 8, 0, F, 1, 0);
@@ -218,7 +222,8 @@ CASE(array, descriptor_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_HA
     say(cuArray3DGetDescriptor(&desc, array));
 }
 
-CASE(array, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_HANDLE", .why = "hardware's driver may crash")
+CASE(array, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_HANDLE",
+     .why = "hardware's driver may crash")
 {
     CUarray array = image_array(16, 8, 0, F, 1, 0);
     say(cuArrayDestroy(array));
@@ -262,7 +267,8 @@ CASE(array, properties_of_plain)
     say(cuArrayGetPlane(&plane, array, 1));
 }
 
-static CUresult mipmap(size_t width, size_t height, size_t depth, unsigned flags, unsigned levels, CUmipmappedArray *out)
+static CUresult mipmap(size_t width, size_t height, size_t depth, unsigned flags, unsigned levels,
+                       CUmipmappedArray *out)
 {
     const CUDA_ARRAY3D_DESCRIPTOR desc = {width, height, depth, F, 1, flags};
     return cuMipmappedArrayCreate(out, &desc, levels);
@@ -333,7 +339,8 @@ CASE(array, mipmap_level_same)
     say_if("same", first == second);
 }
 
-CASE(array, mipmap_level_destroy, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_SUCCESS", .why = "hardware's driver may crash")
+CASE(array, mipmap_level_destroy, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_SUCCESS",
+     .why = "hardware's driver may crash")
 {
     CUmipmappedArray array;
     CUarray level;

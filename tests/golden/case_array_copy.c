@@ -44,7 +44,8 @@ CASE(array_copy, linear)
 
 CASE(array_copy, linear_device)
 {
-    CUarray array = image_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0), other = image_array(64, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    CUarray array = image_array(64, 0, 0, CU_AD_FORMAT_UNSIGNED_INT32, 1, 0),
+            other = image_array(64, 0, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     CUdeviceptr memory = gold_alloc_words(64, 0x01020304);
     unsigned char found[256] = {0};
     NEED(cuMemsetD8(memory + 5, 0x77, 100));
@@ -94,7 +95,8 @@ CASE(array_copy, linear_null)
     say(cuMemcpyDtoA(array, 0, 0, 4));
 }
 
-CASE(array_copy, linear_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE CUDA_ERROR_INVALID_HANDLE", .why = "the documentation leaves a choice")
+CASE(array_copy, linear_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE CUDA_ERROR_INVALID_HANDLE",
+     .why = "the documentation leaves a choice")
 {
     unsigned char bytes[16] = {0};
     say(cuMemcpyHtoA(NULL, 0, bytes, 4));
@@ -177,7 +179,8 @@ CASE(array_copy, plane_outside)
 
 CASE(array_copy, volume)
 {
-    CUarray array = image_array(6, 5, 4, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0), other = image_array(6, 5, 4, CU_AD_FORMAT_HALF, 1, 0);
+    CUarray array = image_array(6, 5, 4, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0),
+            other = image_array(6, 5, 4, CU_AD_FORMAT_HALF, 1, 0);
     unsigned char bytes[BYTES], found[240];
     count_up(bytes, sizeof bytes);
     memset(found, 0, sizeof found);
@@ -233,7 +236,8 @@ CASE(array_copy, layers)
 
 CASE(array_copy, element_sizes_differ)
 {
-    CUarray array = image_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0), other = image_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0);
+    CUarray array = image_array(8, 4, 0, CU_AD_FORMAT_UNSIGNED_INT16, 1, 0),
+            other = image_array(8, 4, 0, CU_AD_FORMAT_FLOAT, 1, 0);
     CUDA_MEMCPY3D box = to_array(NULL, 0, other, 16, 2, 1);
     box.srcMemoryType = CU_MEMORYTYPE_ARRAY;
     box.srcArray = array;

@@ -301,22 +301,116 @@ struct row {
 
 #define R(name) {#name, name}
 static const struct row rows[] = {
-    R(none), R(kernel), R(kernel_ex), R(kernel_null), R(kernel_no_blocks), R(kernel_large_block), R(kernel_no_params), R(kernel_two), R(cooperative),
-    R(copy_htod_pageable), R(copy_htod_large_pageable), R(copy_htod_pinned), R(copy_dtoh_pageable), R(copy_dtoh_pinned), R(copy_dtod),
-    R(copy_any), R(copy_any_host), R(copy_peer), R(copy_zero), R(copy_null), R(copy_wild), R(copy_beyond), R(copy_2d), R(copy_3d),
-    R(copy_3d_null), R(copy_3d_zero), R(copy_batch), R(fill_d8), R(fill_d16), R(fill_d32), R(fill_2d), R(fill_zero), R(fill_wild),
-    R(fill_unaligned), R(host_func), R(host_func_null), R(callback), R(callback_null), R(record), R(record_null), R(record_flags_0),
-    R(record_external), R(record_external_done), R(record_flags_bad), R(wait_done), R(wait_fresh), R(wait_null), R(wait_external_done),
-    R(wait_external_fresh), R(wait_flags_bad), R(wait_own), R(wait_own_after_kernel), R(wait_own_external), R(write_value),
-    R(write_value_64), R(wait_value), R(wait_value_64), R(batch), R(attach), R(attach_single), R(prefetch), R(alloc_async),
-    R(alloc_async_zero), R(alloc_from_pool), R(alloc_free_async), R(alloc_free_twice), R(alloc_use_free), R(free_foreign), R(free_zero),
-    R(graph_launch), R(graph_launch_between), R(graph_upload), R(query), R(synchronize), R(priority), R(flags), R(id), R(get_ctx),
-    R(get_device), R(get_attribute), R(set_attribute), R(set_policy), R(copy_attributes_to), R(copy_attributes_from), R(begin_again),
-    R(end_null), R(event_query_captured), R(event_synchronize_captured), R(event_elapsed_captured), R(event_destroy_captured),
-    R(event_record_elsewhere), R(everything), R(many), R(kernel_large_shared), R(kernel_null_param), R(kernel_wrong_shape_no_params),
-    R(kernel_programmatic), R(kernel_programmatic_after_fill), R(kernel_programmatic_twice), R(kernel_bad_attribute), R(copy_3d_peer),
-    R(copy_2d_offsets), R(write_value_zero), R(batch_empty), R(record_interprocess), R(record_external_interprocess), R(graph_launch_fresh),
-    R(graph_launch_null), R(end_on_other), R(ctx_synchronize),
+    R(none),
+    R(kernel),
+    R(kernel_ex),
+    R(kernel_null),
+    R(kernel_no_blocks),
+    R(kernel_large_block),
+    R(kernel_no_params),
+    R(kernel_two),
+    R(cooperative),
+    R(copy_htod_pageable),
+    R(copy_htod_large_pageable),
+    R(copy_htod_pinned),
+    R(copy_dtoh_pageable),
+    R(copy_dtoh_pinned),
+    R(copy_dtod),
+    R(copy_any),
+    R(copy_any_host),
+    R(copy_peer),
+    R(copy_zero),
+    R(copy_null),
+    R(copy_wild),
+    R(copy_beyond),
+    R(copy_2d),
+    R(copy_3d),
+    R(copy_3d_null),
+    R(copy_3d_zero),
+    R(copy_batch),
+    R(fill_d8),
+    R(fill_d16),
+    R(fill_d32),
+    R(fill_2d),
+    R(fill_zero),
+    R(fill_wild),
+    R(fill_unaligned),
+    R(host_func),
+    R(host_func_null),
+    R(callback),
+    R(callback_null),
+    R(record),
+    R(record_null),
+    R(record_flags_0),
+    R(record_external),
+    R(record_external_done),
+    R(record_flags_bad),
+    R(wait_done),
+    R(wait_fresh),
+    R(wait_null),
+    R(wait_external_done),
+    R(wait_external_fresh),
+    R(wait_flags_bad),
+    R(wait_own),
+    R(wait_own_after_kernel),
+    R(wait_own_external),
+    R(write_value),
+    R(write_value_64),
+    R(wait_value),
+    R(wait_value_64),
+    R(batch),
+    R(attach),
+    R(attach_single),
+    R(prefetch),
+    R(alloc_async),
+    R(alloc_async_zero),
+    R(alloc_from_pool),
+    R(alloc_free_async),
+    R(alloc_free_twice),
+    R(alloc_use_free),
+    R(free_foreign),
+    R(free_zero),
+    R(graph_launch),
+    R(graph_launch_between),
+    R(graph_upload),
+    R(query),
+    R(synchronize),
+    R(priority),
+    R(flags),
+    R(id),
+    R(get_ctx),
+    R(get_device),
+    R(get_attribute),
+    R(set_attribute),
+    R(set_policy),
+    R(copy_attributes_to),
+    R(copy_attributes_from),
+    R(begin_again),
+    R(end_null),
+    R(event_query_captured),
+    R(event_synchronize_captured),
+    R(event_elapsed_captured),
+    R(event_destroy_captured),
+    R(event_record_elsewhere),
+    R(everything),
+    R(many),
+    R(kernel_large_shared),
+    R(kernel_null_param),
+    R(kernel_wrong_shape_no_params),
+    R(kernel_programmatic),
+    R(kernel_programmatic_after_fill),
+    R(kernel_programmatic_twice),
+    R(kernel_bad_attribute),
+    R(copy_3d_peer),
+    R(copy_2d_offsets),
+    R(write_value_zero),
+    R(batch_empty),
+    R(record_interprocess),
+    R(record_external_interprocess),
+    R(graph_launch_fresh),
+    R(graph_launch_null),
+    R(end_on_other),
+    R(ctx_synchronize),
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -376,7 +470,10 @@ CASE(capture, params_kernel_extra)
 {
     struct gold_set *set = gold_set_begin(CU_STREAM_CAPTURE_MODE_RELAXED);
     CUfunction store = gold_function("store");
-    struct { CUdeviceptr address; unsigned value; } packed = {set->a, 78};
+    struct {
+        CUdeviceptr address;
+        unsigned value;
+    } packed = {set->a, 78};
     size_t size = 12;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     say(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, set->captured, NULL, extra));
@@ -396,23 +493,30 @@ static void say_copy(CUgraph graph, struct gold_set *set)
     memset(&got, 0, sizeof got);
     say(cuGraphMemcpyNodeGetParams(gold_node_of(graph, CU_GRAPH_NODE_TYPE_MEMCPY), &got));
     say_int(got.srcMemoryType), say_int(got.dstMemoryType);
-    say_text(got.srcHost == set->pageable ? "pageable" : got.srcHost == set->pinned ? "pinned" : got.srcHost ? "other" : "-");
+    say_text(got.srcHost == set->pageable ? "pageable"
+             : got.srcHost == set->pinned ? "pinned"
+             : got.srcHost                ? "other"
+                                          : "-");
     say_text(got.srcDevice == set->a ? "a" : got.srcDevice == set->b ? "b" : got.srcDevice ? "other" : "-");
-    say_text(got.dstHost == set->pageable ? "pageable" : got.dstHost == set->pinned ? "pinned" : got.dstHost ? "other" : "-");
+    say_text(got.dstHost == set->pageable ? "pageable"
+             : got.dstHost == set->pinned ? "pinned"
+             : got.dstHost                ? "other"
+                                          : "-");
     say_text(got.dstDevice == set->a ? "a" : got.dstDevice == set->b ? "b" : got.dstDevice ? "other" : "-");
     say_value("src_pitch", (long long)got.srcPitch), say_value("src_height", (long long)got.srcHeight);
     say_value("dst_pitch", (long long)got.dstPitch), say_value("dst_height", (long long)got.dstHeight);
-    say_value("x", (long long)got.WidthInBytes), say_value("y", (long long)got.Height), say_value("z", (long long)got.Depth);
+    say_value("x", (long long)got.WidthInBytes), say_value("y", (long long)got.Height),
+        say_value("z", (long long)got.Depth);
     say_value("src_x", (long long)got.srcXInBytes), say_value("dst_x", (long long)got.dstXInBytes);
 }
 
-#define COPY_PARAMS(title, call)                                                                                                           \
-    CASE(capture, params_##title)                                                                                                          \
-    {                                                                                                                                      \
-        struct gold_set *set = gold_set_begin(CU_STREAM_CAPTURE_MODE_RELAXED);                                                             \
-        say(call(set));                                                                                                                    \
-        CUgraph graph = gold_capture_end(set->captured);                                                                                   \
-        say_copy(graph, set);                                                                                                              \
+#define COPY_PARAMS(title, call) \
+    CASE(capture, params_##title) \
+    { \
+        struct gold_set *set = gold_set_begin(CU_STREAM_CAPTURE_MODE_RELAXED); \
+        say(call(set)); \
+        CUgraph graph = gold_capture_end(set->captured); \
+        say_copy(graph, set); \
     }
 
 COPY_PARAMS(copy_htod_pageable, copy_htod_pageable)
@@ -427,18 +531,19 @@ COPY_PARAMS(copy_2d, copy_2d)
 COPY_PARAMS(copy_3d, copy_3d)
 COPY_PARAMS(copy_2d_offsets, copy_2d_offsets)
 
-#define FILL_PARAMS(title, call)                                                                                                           \
-    CASE(capture, params_##title)                                                                                                          \
-    {                                                                                                                                      \
-        struct gold_set *set = gold_set_begin(CU_STREAM_CAPTURE_MODE_RELAXED);                                                             \
-        say(call(set));                                                                                                                    \
-        CUgraph graph = gold_capture_end(set->captured);                                                                                   \
-        CUDA_MEMSET_NODE_PARAMS got;                                                                                                       \
-        memset(&got, 0, sizeof got);                                                                                                       \
-        say(cuGraphMemsetNodeGetParams(gold_node_of(graph, CU_GRAPH_NODE_TYPE_MEMSET), &got));                                             \
-        say_if("address", got.dst == set->a);                                                                                              \
-        say_value("pitch", (long long)got.pitch), say_value("value", got.value), say_value("element", got.elementSize);                    \
-        say_value("width", (long long)got.width), say_value("height", (long long)got.height);                                              \
+#define FILL_PARAMS(title, call) \
+    CASE(capture, params_##title) \
+    { \
+        struct gold_set *set = gold_set_begin(CU_STREAM_CAPTURE_MODE_RELAXED); \
+        say(call(set)); \
+        CUgraph graph = gold_capture_end(set->captured); \
+        CUDA_MEMSET_NODE_PARAMS got; \
+        memset(&got, 0, sizeof got); \
+        say(cuGraphMemsetNodeGetParams(gold_node_of(graph, CU_GRAPH_NODE_TYPE_MEMSET), &got)); \
+        say_if("address", got.dst == set->a); \
+        say_value("pitch", (long long)got.pitch), say_value("value", got.value), \
+            say_value("element", got.elementSize); \
+        say_value("width", (long long)got.width), say_value("height", (long long)got.height); \
     }
 
 FILL_PARAMS(fill_d8, fill_d8)
@@ -503,7 +608,8 @@ CASE(capture, params_alloc)
     say_if("address", got.dptr == memory && memory != 0);
     say_value("size", (long long)got.bytesize);
     say_value("access", (long long)got.accessDescCount);
-    say_value("type", got.poolProps.allocType), say_value("handles", got.poolProps.handleTypes), say_value("where", got.poolProps.location.type);
+    say_value("type", got.poolProps.allocType), say_value("handles", got.poolProps.handleTypes),
+        say_value("where", got.poolProps.location.type);
     say(cuGraphMemFreeNodeGetParams(gold_node_of(graph, CU_GRAPH_NODE_TYPE_MEM_FREE), &freed));
     say_if("freed", freed == memory);
 }
@@ -664,6 +770,7 @@ CASE(capture, params_priority)
     CUgraph graph = gold_capture_end(stream);
     CUkernelNodeAttrValue value;
     memset(&value, 0, sizeof value);
-    say(cuGraphKernelNodeGetAttribute(gold_node_of(graph, CU_GRAPH_NODE_TYPE_KERNEL), CU_LAUNCH_ATTRIBUTE_PRIORITY, &value));
+    say(cuGraphKernelNodeGetAttribute(gold_node_of(graph, CU_GRAPH_NODE_TYPE_KERNEL), CU_LAUNCH_ATTRIBUTE_PRIORITY,
+                                      &value));
     say_int(value.priority);
 }

@@ -30,7 +30,8 @@ static struct info unset(void)
 static CUresult ask(CUstream stream, struct info *info)
 {
     *info = unset();
-    return cuStreamGetCaptureInfo(stream, &info->state, &info->id, &info->graph, &info->nodes, &info->data, &info->count);
+    return cuStreamGetCaptureInfo(stream, &info->state, &info->id, &info->graph, &info->nodes, &info->data,
+                                  &info->count);
 }
 
 static void say_info(CUresult status, const struct info *info)
@@ -234,7 +235,8 @@ CASE(capture_info, version_2)
 
 /* ---- edges with data ---- */
 
-static const CUgraphEdgeData programmatic = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
+static const CUgraphEdgeData programmatic = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+                                             .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
 
 CASE(capture_info, version_2_lossy)
 {
@@ -500,8 +502,13 @@ CASE(capture_info, to_graph_edge_data)
 {
     CUgraph graph = new_graph();
     CUgraphNode node;
-    CUDA_KERNEL_NODE_PARAMS params = {.func = gold_function("empty"), .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-        .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+    CUDA_KERNEL_NODE_PARAMS params = {.func = gold_function("empty"),
+                                      .gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
     NEED(cuGraphAddKernelNode(&node, graph, NULL, 0, &params));
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
     say(cuStreamBeginCaptureToGraph(stream, graph, &node, &programmatic, 1, X));

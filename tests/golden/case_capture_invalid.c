@@ -473,26 +473,26 @@ static void elsewhere(void *(*function)(void *), struct errand *errand)
     say(errand->status[1]);
 }
 
-#define END_ELSEWHERE(title, capture_mode)                                                                                                 \
-    CASE(capture_invalid, end_in_other_thread_##title)                                                                                     \
-    {                                                                                                                                      \
-        struct errand errand = {.stream = gold_capture(capture_mode)};                                                                     \
-        NEED(gold_empty(errand.stream));                                                                                                   \
-        elsewhere(end_it, &errand);                                                                                                        \
-        say_if("graph", errand.graph != NULL);                                                                                             \
-        say_rest(errand.stream);                                                                                                           \
+#define END_ELSEWHERE(title, capture_mode) \
+    CASE(capture_invalid, end_in_other_thread_##title) \
+    { \
+        struct errand errand = {.stream = gold_capture(capture_mode)}; \
+        NEED(gold_empty(errand.stream)); \
+        elsewhere(end_it, &errand); \
+        say_if("graph", errand.graph != NULL); \
+        say_rest(errand.stream); \
     }
 
 END_ELSEWHERE(global, G)
 END_ELSEWHERE(thread, T)
 END_ELSEWHERE(relaxed, X)
 
-#define LAUNCH_ELSEWHERE(title, capture_mode)                                                                                              \
-    CASE(capture_invalid, launch_in_other_thread_##title)                                                                                  \
-    {                                                                                                                                      \
-        struct errand errand = {.stream = gold_capture(capture_mode)};                                                                     \
-        elsewhere(launch_it, &errand);                                                                                                     \
-        say_rest(errand.stream);                                                                                                           \
+#define LAUNCH_ELSEWHERE(title, capture_mode) \
+    CASE(capture_invalid, launch_in_other_thread_##title) \
+    { \
+        struct errand errand = {.stream = gold_capture(capture_mode)}; \
+        elsewhere(launch_it, &errand); \
+        say_rest(errand.stream); \
     }
 
 LAUNCH_ELSEWHERE(global, G)
@@ -502,7 +502,7 @@ LAUNCH_ELSEWHERE(relaxed, X)
 /* The thread that began is gone: who may end it? In a process of its own, as the capture may stay. */
 CASE(capture_invalid, begin_in_other_thread_relaxed)
 {
-    struct errand errand = {.stream = gold_stream(CU_STREAM_NON_BLOCKING), .mode = X};
+    struct errand errand = {.stream = gold_stream(CU_STREAM_NON_BLOCKING), .mode = X };
     gold_function("empty");
     elsewhere(begin_it, &errand);
     say_state(errand.stream);

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const CUstreamCaptureMode modes[] = {
-    CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED};
+static const CUstreamCaptureMode modes[] = {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                            CU_STREAM_CAPTURE_MODE_RELAXED};
 static const char *const mode_names[] = {"global", "thread", "relaxed"};
 
 struct row {
@@ -46,8 +46,10 @@ static CUuserObject made_object;
 #define CALL(name) static CUresult name(struct gold_set *set UNUSED)
 #define BEFORE(name) static void name##_before(struct gold_set *set UNUSED)
 
-static const CUmemPoolProps pool_props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-static const CUmemAllocationProp allocation_props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+static const CUmemPoolProps pool_props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                          .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+static const CUmemAllocationProp allocation_props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                     .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
 
 /* ---- memory ---- */
 
@@ -357,33 +359,166 @@ CALL(legacy_free_async) { return cuMemFreeAsync(set->a, NULL); }
 #define R(name) {#name, name, NULL, NULL}
 #define RB(name) {#name, name, name##_before, NULL}
 static const struct row rows[] = {
-    R(mem_alloc), R(mem_alloc_zero), R(mem_alloc_null), R(mem_alloc_pitch), R(mem_alloc_managed), R(mem_alloc_host), R(mem_host_alloc),
-    RB(mem_free), R(mem_free_zero), R(mem_free_wild), RB(mem_free_host), RB(host_register), RB(host_unregister), R(host_device_pointer),
-    R(host_flags), R(mem_info), R(mem_range), R(pointer_attribute), R(pointer_sync_memops), R(advise), R(range_attribute),
-    R(address_reserve), R(granularity), R(mem_create), RB(mem_release), RB(mem_map), RB(mem_set_access), RB(mem_unmap),
-    R(ipc_mem_handle), RB(ipc_event_handle),
-    R(copy_htod), R(copy_htod_pinned), R(copy_htod_zero), R(copy_htod_bad), R(copy_dtoh), R(copy_dtod), R(copy_any), R(copy_peer),
-    R(copy_2d), R(copy_2d_unaligned), R(copy_3d), R(fill_d8), R(fill_d32), R(fill_2d),
-    R(legacy_copy_async), R(legacy_copy_async_zero), R(legacy_fill_async), R(legacy_launch), R(legacy_launch_explicit), R(legacy_host_func),
-    R(legacy_record), R(legacy_wait), R(legacy_query), R(legacy_synchronize), R(legacy_is_capturing), R(legacy_alloc_async), R(legacy_flags),
-    R(legacy_prefetch), R(legacy_attach), R(legacy_graph_launch), R(per_thread_launch), R(per_thread_query), R(per_thread_synchronize),
-    R(other_launch), R(other_copy_async), R(other_copy_pageable), R(other_copy_to_pageable), R(other_fill_async), R(other_record),
-    R(other_wait), R(other_query), R(other_synchronize), R(other_callback), R(other_alloc_async), RB(other_free_async), R(other_write_value),
-    R(other_graph_launch), R(other_graph_upload), R(other_prefetch), R(other_attach), R(other_attach_single), R(blocking_launch),
+    R(mem_alloc),
+    R(mem_alloc_zero),
+    R(mem_alloc_null),
+    R(mem_alloc_pitch),
+    R(mem_alloc_managed),
+    R(mem_alloc_host),
+    R(mem_host_alloc),
+    RB(mem_free),
+    R(mem_free_zero),
+    R(mem_free_wild),
+    RB(mem_free_host),
+    RB(host_register),
+    RB(host_unregister),
+    R(host_device_pointer),
+    R(host_flags),
+    R(mem_info),
+    R(mem_range),
+    R(pointer_attribute),
+    R(pointer_sync_memops),
+    R(advise),
+    R(range_attribute),
+    R(address_reserve),
+    R(granularity),
+    R(mem_create),
+    RB(mem_release),
+    RB(mem_map),
+    RB(mem_set_access),
+    RB(mem_unmap),
+    R(ipc_mem_handle),
+    RB(ipc_event_handle),
+    R(copy_htod),
+    R(copy_htod_pinned),
+    R(copy_htod_zero),
+    R(copy_htod_bad),
+    R(copy_dtoh),
+    R(copy_dtod),
+    R(copy_any),
+    R(copy_peer),
+    R(copy_2d),
+    R(copy_2d_unaligned),
+    R(copy_3d),
+    R(fill_d8),
+    R(fill_d32),
+    R(fill_2d),
+    R(legacy_copy_async),
+    R(legacy_copy_async_zero),
+    R(legacy_fill_async),
+    R(legacy_launch),
+    R(legacy_launch_explicit),
+    R(legacy_host_func),
+    R(legacy_record),
+    R(legacy_wait),
+    R(legacy_query),
+    R(legacy_synchronize),
+    R(legacy_is_capturing),
+    R(legacy_alloc_async),
+    R(legacy_flags),
+    R(legacy_prefetch),
+    R(legacy_attach),
+    R(legacy_graph_launch),
+    R(per_thread_launch),
+    R(per_thread_query),
+    R(per_thread_synchronize),
+    R(other_launch),
+    R(other_copy_async),
+    R(other_copy_pageable),
+    R(other_copy_to_pageable),
+    R(other_fill_async),
+    R(other_record),
+    R(other_wait),
+    R(other_query),
+    R(other_synchronize),
+    R(other_callback),
+    R(other_alloc_async),
+    RB(other_free_async),
+    R(other_write_value),
+    R(other_graph_launch),
+    R(other_graph_upload),
+    R(other_prefetch),
+    R(other_attach),
+    R(other_attach_single),
+    R(blocking_launch),
     R(blocking_synchronize),
-    R(stream_create), R(stream_create_free), R(stream_create_priority), RB(stream_destroy), R(stream_attribute), R(event_create),
-    R(event_create_ipc), RB(event_destroy), R(event_query), R(event_query_fresh), R(event_synchronize), R(event_elapsed),
-    R(ctx_synchronize), R(ctx_current), R(ctx_set_current), R(ctx_push), R(ctx_flags), R(ctx_get_limit), R(ctx_set_limit),
-    R(ctx_set_limit_heap), R(ctx_cache_config), R(ctx_priority_range), R(ctx_reset_l2), R(ctx_create), RB(ctx_destroy), R(primary_retain),
-    R(primary_state), R(device_attribute), R(device_graph_trim), R(device_default_pool), R(pool_create), RB(pool_destroy), RB(pool_trim),
-    RB(pool_attribute), R(profiler_start),
-    R(module_load), RB(module_unload), R(module_function), R(module_global), R(load_library), RB(unload_library), RB(kernel_of_library),
-    RB(module_of_library), R(function_attribute), R(function_set_attribute), R(function_cache), R(function_load), R(occupancy), R(link_create),
-    R(graph_create), RB(graph_destroy), R(graph_clone), R(graph_add_node), R(graph_instantiate), RB(graph_exec_destroy),
-    RB(graph_exec_update), RB(user_object),
-    R(profiler_stop), R(ctx_shared_config), R(ctx_set_flags), R(ctx_api_version), R(ctx_enable_peer), R(ctx_record_event), R(ctx_wait_event),
-    RB(pool_access), RB(pool_get_attribute), RB(pool_get_access), RB(device_set_pool), R(device_get_pool), R(primary_flags), RB(address_free),
-    RB(mem_export), R(array_create), RB(graph_instantiate_params), RB(graph_exec_flags), RB(graph_exec_params), RB(user_object_release),
+    R(stream_create),
+    R(stream_create_free),
+    R(stream_create_priority),
+    RB(stream_destroy),
+    R(stream_attribute),
+    R(event_create),
+    R(event_create_ipc),
+    RB(event_destroy),
+    R(event_query),
+    R(event_query_fresh),
+    R(event_synchronize),
+    R(event_elapsed),
+    R(ctx_synchronize),
+    R(ctx_current),
+    R(ctx_set_current),
+    R(ctx_push),
+    R(ctx_flags),
+    R(ctx_get_limit),
+    R(ctx_set_limit),
+    R(ctx_set_limit_heap),
+    R(ctx_cache_config),
+    R(ctx_priority_range),
+    R(ctx_reset_l2),
+    R(ctx_create),
+    RB(ctx_destroy),
+    R(primary_retain),
+    R(primary_state),
+    R(device_attribute),
+    R(device_graph_trim),
+    R(device_default_pool),
+    R(pool_create),
+    RB(pool_destroy),
+    RB(pool_trim),
+    RB(pool_attribute),
+    R(profiler_start),
+    R(module_load),
+    RB(module_unload),
+    R(module_function),
+    R(module_global),
+    R(load_library),
+    RB(unload_library),
+    RB(kernel_of_library),
+    RB(module_of_library),
+    R(function_attribute),
+    R(function_set_attribute),
+    R(function_cache),
+    R(function_load),
+    R(occupancy),
+    R(link_create),
+    R(graph_create),
+    RB(graph_destroy),
+    R(graph_clone),
+    R(graph_add_node),
+    R(graph_instantiate),
+    RB(graph_exec_destroy),
+    RB(graph_exec_update),
+    RB(user_object),
+    R(profiler_stop),
+    R(ctx_shared_config),
+    R(ctx_set_flags),
+    R(ctx_api_version),
+    R(ctx_enable_peer),
+    R(ctx_record_event),
+    R(ctx_wait_event),
+    RB(pool_access),
+    RB(pool_get_attribute),
+    RB(pool_get_access),
+    RB(device_set_pool),
+    R(device_get_pool),
+    R(primary_flags),
+    RB(address_free),
+    RB(mem_export),
+    R(array_create),
+    RB(graph_instantiate_params),
+    RB(graph_exec_flags),
+    RB(graph_exec_params),
+    RB(user_object_release),
     R(mem_range_base),
 };
 
@@ -437,14 +572,52 @@ static void blocking_cell(const struct gold_case *self)
 }
 
 static const struct row blocking_rows[] = {
-    R(legacy_copy_async), R(legacy_copy_async_zero), R(legacy_fill_async), R(legacy_launch), R(legacy_launch_explicit), R(legacy_host_func),
-    R(legacy_record), R(legacy_wait), R(legacy_query), R(legacy_synchronize), R(legacy_is_capturing), R(legacy_alloc_async),
-    R(legacy_prefetch), R(legacy_attach), R(legacy_graph_launch), R(legacy_flags), R(blocking_launch), R(blocking_synchronize),
-    R(copy_htod), R(copy_dtod), R(fill_d8), R(ctx_synchronize), R(per_thread_launch), R(mem_alloc), RB(mem_free), R(event_query),
-    R(stream_create), R(module_load), R(legacy_get_attribute), R(legacy_set_attribute), R(legacy_copy_attributes), R(legacy_priority),
-    R(legacy_id), R(legacy_ctx), R(legacy_callback_null), R(legacy_write_value), R(legacy_graph_upload), R(legacy_record_null),
-    R(legacy_wait_null), R(legacy_launch_null), R(legacy_copy_wild), R(legacy_update), R(legacy_begin), R(legacy_free_async),
-    R(ctx_record_event), R(ctx_wait_event),
+    R(legacy_copy_async),
+    R(legacy_copy_async_zero),
+    R(legacy_fill_async),
+    R(legacy_launch),
+    R(legacy_launch_explicit),
+    R(legacy_host_func),
+    R(legacy_record),
+    R(legacy_wait),
+    R(legacy_query),
+    R(legacy_synchronize),
+    R(legacy_is_capturing),
+    R(legacy_alloc_async),
+    R(legacy_prefetch),
+    R(legacy_attach),
+    R(legacy_graph_launch),
+    R(legacy_flags),
+    R(blocking_launch),
+    R(blocking_synchronize),
+    R(copy_htod),
+    R(copy_dtod),
+    R(fill_d8),
+    R(ctx_synchronize),
+    R(per_thread_launch),
+    R(mem_alloc),
+    RB(mem_free),
+    R(event_query),
+    R(stream_create),
+    R(module_load),
+    R(legacy_get_attribute),
+    R(legacy_set_attribute),
+    R(legacy_copy_attributes),
+    R(legacy_priority),
+    R(legacy_id),
+    R(legacy_ctx),
+    R(legacy_callback_null),
+    R(legacy_write_value),
+    R(legacy_graph_upload),
+    R(legacy_record_null),
+    R(legacy_wait_null),
+    R(legacy_launch_null),
+    R(legacy_copy_wild),
+    R(legacy_update),
+    R(legacy_begin),
+    R(legacy_free_async),
+    R(ctx_record_event),
+    R(ctx_wait_event),
 };
 
 enum { BLOCKING = sizeof blocking_rows / sizeof blocking_rows[0] };
@@ -456,7 +629,8 @@ __attribute__((constructor)) static void add_blocking(void)
     static char names[BLOCKING * MODES][64];
     for (int i = 0; i < BLOCKING * MODES; i++) {
         cells[i] = (struct cell){&blocking_rows[i / MODES], modes[i % MODES]};
-        snprintf(names[i], sizeof names[i], "capture_mode.blocking_%s_%s", blocking_rows[i / MODES].name, mode_names[i % MODES]);
+        snprintf(names[i], sizeof names[i], "capture_mode.blocking_%s_%s", blocking_rows[i / MODES].name,
+                 mode_names[i % MODES]);
         cases[i] = (struct gold_case){.name = names[i], .run = blocking_cell, .data = &cells[i]};
     }
     gold_register_all(cases, BLOCKING * MODES);
@@ -465,7 +639,8 @@ __attribute__((constructor)) static void add_blocking(void)
 /* ---- the thread's own mode, and other threads ---- */
 
 /* Captures in one mode, makes the call with the thread's mode set to another. */
-static void with_thread_mode(CUstreamCaptureMode capture, CUstreamCaptureMode thread, CUresult (*call)(struct gold_set *set))
+static void with_thread_mode(CUstreamCaptureMode capture, CUstreamCaptureMode thread,
+                             CUresult (*call)(struct gold_set *set))
 {
     struct gold_set *set = gold_set_begin(capture);
     NEED(cuThreadExchangeStreamCaptureMode(&thread));
@@ -476,10 +651,10 @@ static void with_thread_mode(CUstreamCaptureMode capture, CUstreamCaptureMode th
     say_rest(set->captured);
 }
 
-#define THREAD_MODE(title, capture, thread, call)                                                                                          \
-    CASE(capture_mode, title)                                                                                                              \
-    {                                                                                                                                      \
-        with_thread_mode(CU_STREAM_CAPTURE_MODE_##capture, CU_STREAM_CAPTURE_MODE_##thread, call);                                         \
+#define THREAD_MODE(title, capture, thread, call) \
+    CASE(capture_mode, title) \
+    { \
+        with_thread_mode(CU_STREAM_CAPTURE_MODE_##capture, CU_STREAM_CAPTURE_MODE_##thread, call); \
     }
 
 THREAD_MODE(exchanged_relaxed_in_global_alloc, GLOBAL, RELAXED, mem_alloc)
@@ -513,7 +688,8 @@ static void *visit(void *data)
 }
 
 /* Captures here in one mode, makes the call in a thread that has another. */
-static void in_other_thread(CUstreamCaptureMode capture, CUstreamCaptureMode thread, CUresult (*call)(struct gold_set *set))
+static void in_other_thread(CUstreamCaptureMode capture, CUstreamCaptureMode thread,
+                            CUresult (*call)(struct gold_set *set))
 {
     struct visit there = {.call = call, .set = gold_set_begin(capture), .mode = thread};
     pthread_t other;
@@ -524,10 +700,10 @@ static void in_other_thread(CUstreamCaptureMode capture, CUstreamCaptureMode thr
     say_rest(there.set->captured);
 }
 
-#define OTHER_THREAD(title, capture, thread, call)                                                                                         \
-    CASE(capture_mode, title)                                                                                                              \
-    {                                                                                                                                      \
-        in_other_thread(CU_STREAM_CAPTURE_MODE_##capture, CU_STREAM_CAPTURE_MODE_##thread, call);                                          \
+#define OTHER_THREAD(title, capture, thread, call) \
+    CASE(capture_mode, title) \
+    { \
+        in_other_thread(CU_STREAM_CAPTURE_MODE_##capture, CU_STREAM_CAPTURE_MODE_##thread, call); \
     }
 
 OTHER_THREAD(other_thread_global_global_alloc, GLOBAL, GLOBAL, mem_alloc)
@@ -564,7 +740,8 @@ CASE(capture_mode, exchange_default)
     say_int(mode);
 }
 
-CASE(capture_mode, exchange_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver crashes")
+CASE(capture_mode, exchange_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver crashes")
 {
     say(cuThreadExchangeStreamCaptureMode(NULL));
 }

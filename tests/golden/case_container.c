@@ -25,7 +25,7 @@ static void load_bytes(const void *bytes, size_t size)
     free(room);
 }
 
-#define NOT_AN_IMAGE                                                                               \
+#define NOT_AN_IMAGE \
     .alone = true, .allow = "CUDA_ERROR_INVALID_IMAGE|CUDA_ERROR_INVALID_PTX|CUDA_ERROR_NO_BINARY_FOR_GPU", \
     .why = "which of the three documented refusals is given depends on how far the loader reads"
 
@@ -70,8 +70,8 @@ CASE(module, fatbin_empty, NOT_AN_IMAGE)
 
 CASE(module, fatbin_hostile_size, NOT_AN_IMAGE)
 {
-    static const unsigned char header[80] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 64, 0, 0, 0, 0, 0, 0, 0,
-                                             1,    0,    1,    1,    64, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f};
+    static const unsigned char header[80] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 64, 0, 0,    0,    0,    0,
+                                             0,    0,    1,    0,    1, 1, 64, 0, 0,  0, 0xff, 0xff, 0xff, 0x7f};
     load_bytes(header, sizeof header);
 }
 

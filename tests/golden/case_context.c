@@ -308,10 +308,10 @@ CASE(context, destroy_while_current_elsewhere, .alone = true,
     say(*(CUresult *)(void *)&data);
 }
 
-#define STALE_CONTEXT                                                                              \
-    .alone = true,                                                                                 \
+#define STALE_CONTEXT \
+    .alone = true, \
     .allow = "CUDA_ERROR_INVALID_CONTEXT|CUDA_ERROR_CONTEXT_IS_DESTROYED|CUDA_ERROR_INVALID_HANDLE|" \
-             "CUDA_ERROR_INVALID_VALUE",                                                           \
+             "CUDA_ERROR_INVALID_VALUE", \
     .why = "undefined on hardware: it may crash or take the handle for a live one"
 
 static CUcontext stale_context(void)
@@ -389,8 +389,13 @@ CASE(context, flags, .alone = true)
 
 CASE(context, set_flags, .alone = true)
 {
-    static const unsigned wanted[] = {CU_CTX_SCHED_SPIN, CU_CTX_SCHED_BLOCKING_SYNC, CU_CTX_MAP_HOST,
-                                      CU_CTX_LMEM_RESIZE_TO_MAX, CU_CTX_SYNC_MEMOPS, 3, 0x1000};
+    static const unsigned wanted[] = {CU_CTX_SCHED_SPIN,
+                                      CU_CTX_SCHED_BLOCKING_SYNC,
+                                      CU_CTX_MAP_HOST,
+                                      CU_CTX_LMEM_RESIZE_TO_MAX,
+                                      CU_CTX_SYNC_MEMOPS,
+                                      3,
+                                      0x1000};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         unsigned flags = 99;
         say(cuCtxSetFlags(wanted[i]));

@@ -427,9 +427,18 @@ CASE(copy, rows_to_device_and_back)
     memset(in, 0, SIZE);
     CUDA_MEMCPY2D go = rows_to_device(address, pitch, out, 128, 100, 20);
     say(cuMemcpy2D(&go));
-    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = address, .srcPitch = pitch,
-                          .srcXInBytes = 3, .srcY = 2, .dstMemoryType = CU_MEMORYTYPE_HOST, .dstHost = in,
-                          .dstPitch = 90, .dstXInBytes = 1, .dstY = 1, .WidthInBytes = 80, .Height = 10};
+    CUDA_MEMCPY2D back = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = address,
+                          .srcPitch = pitch,
+                          .srcXInBytes = 3,
+                          .srcY = 2,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = in,
+                          .dstPitch = 90,
+                          .dstXInBytes = 1,
+                          .dstY = 1,
+                          .WidthInBytes = 80,
+                          .Height = 10};
     say(cuMemcpy2D(&back));
     say_hash(in, SIZE);
 }
@@ -441,9 +450,14 @@ CASE(copy, rows_device_to_device)
     pattern(out, SIZE, 7);
     NEED(cuMemcpyHtoD(one, out, SIZE));
     NEED(cuMemsetD8(two, 0, SIZE));
-    CUDA_MEMCPY2D go = {.srcMemoryType = CU_MEMORYTYPE_DEVICE, .srcDevice = one, .srcPitch = 64,
-                        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = two, .dstPitch = 128,
-                        .WidthInBytes = 48, .Height = 16};
+    CUDA_MEMCPY2D go = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .srcDevice = one,
+                        .srcPitch = 64,
+                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                        .dstDevice = two,
+                        .dstPitch = 128,
+                        .WidthInBytes = 48,
+                        .Height = 16};
     say(cuMemcpy2D(&go));
     say(cuMemcpy2DUnaligned(&go));
     say(cuMemcpy2DAsync(&go, NULL));
@@ -457,9 +471,14 @@ CASE(copy, rows_unified)
     CUdeviceptr two = gold_alloc(SIZE);
     pattern(out, SIZE, 7);
     NEED(cuMemsetD8(two, 0, SIZE));
-    CUDA_MEMCPY2D go = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = (CUdeviceptr)(uintptr_t)out,
-                        .srcPitch = 64, .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = two, .dstPitch = 80,
-                        .WidthInBytes = 33, .Height = 5};
+    CUDA_MEMCPY2D go = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                        .srcDevice = (CUdeviceptr)(uintptr_t)out,
+                        .srcPitch = 64,
+                        .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                        .dstDevice = two,
+                        .dstPitch = 80,
+                        .WidthInBytes = 33,
+                        .Height = 5};
     say(cuMemcpy2D(&go));
     say_device(two, SIZE);
 }
@@ -560,10 +579,22 @@ CASE(copy, rows_huge_pitch)
 
 static CUDA_MEMCPY3D box(CUdeviceptr to, const void *from)
 {
-    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = 16, .srcHeight = 8,
-                           .srcXInBytes = 1, .srcY = 1, .srcZ = 1, .dstMemoryType = CU_MEMORYTYPE_DEVICE,
-                           .dstDevice = to, .dstPitch = 32, .dstHeight = 6, .dstXInBytes = 2, .dstZ = 1,
-                           .WidthInBytes = 10, .Height = 5, .Depth = 3};
+    return (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_HOST,
+                           .srcHost = from,
+                           .srcPitch = 16,
+                           .srcHeight = 8,
+                           .srcXInBytes = 1,
+                           .srcY = 1,
+                           .srcZ = 1,
+                           .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                           .dstDevice = to,
+                           .dstPitch = 32,
+                           .dstHeight = 6,
+                           .dstXInBytes = 2,
+                           .dstZ = 1,
+                           .WidthInBytes = 10,
+                           .Height = 5,
+                           .Depth = 3};
 }
 
 CASE(copy, box_to_device)

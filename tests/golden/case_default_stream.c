@@ -104,7 +104,8 @@ static CUgraphExec gate_graph(struct gold_gate *gate)
     return exec;
 }
 
-/* Says whether a store into LATER waits for a graph that runs in EARLIER, and an event there, and what a graph in LATER does. */
+/* Says whether a store into LATER waits for a graph that runs in EARLIER, and an event there, and what a graph in LATER
+ * does. */
 static void order_graph(CUstream earlier, CUstream later)
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
@@ -173,8 +174,10 @@ CASE(default_stream, graph_in_legacy_waits_for_blocking)
 }
 
 /* Many streams made while the legacy stream is busy: does their first work wait for it? */
-CASE(default_stream, streams_created_while_legacy_is_busy, .allow = "waiting=32 CUDA_SUCCESS",
-     .why = "The manual has every blocking stream wait, and so do streams here; on hardware one that is made meanwhile may, or may not.")
+CASE(
+    default_stream, streams_created_while_legacy_is_busy, .allow = "waiting=32 CUDA_SUCCESS",
+    .why =
+        "The manual has every blocking stream wait, and so do streams here; on hardware one that is made meanwhile may, or may not.")
 {
     CUdeviceptr words = gold_alloc_words(32, 0);
     CUstream streams[32];
@@ -193,7 +196,8 @@ CASE(default_stream, streams_created_while_legacy_is_busy, .allow = "waiting=32 
     say(cuCtxSynchronize());
 }
 
-/* A stream that was made while the legacy stream was busy, and legacy work that came after it: once while the old work goes on, once when it is over. */
+/* A stream that was made while the legacy stream was busy, and legacy work that came after it: once while the old work
+ * goes on, once when it is over. */
 CASE(default_stream, created_while_busy_and_later_work, .allow = "waits=yes waits=yes CUDA_SUCCESS 8",
      .why = "See streams_created_while_legacy_is_busy.")
 {
@@ -374,10 +378,18 @@ enum work { COPY, FILL, LAUNCH, VALUE, WORKS };
 static void put_work(enum work work, CUstream stream, CUdeviceptr words)
 {
     switch (work) {
-    case COPY: NEED(cuMemcpyDtoDAsync(words, words + 1024, 512, stream)); break;
-    case FILL: NEED(cuMemsetD32Async(words, 1, 128, stream)); break;
-    case LAUNCH: gold_store(stream, words, 1); break;
-    default: NEED(cuStreamWriteValue32(stream, words, 1, 0)); break;
+    case COPY:
+        NEED(cuMemcpyDtoDAsync(words, words + 1024, 512, stream));
+        break;
+    case FILL:
+        NEED(cuMemsetD32Async(words, 1, 128, stream));
+        break;
+    case LAUNCH:
+        gold_store(stream, words, 1);
+        break;
+    default:
+        NEED(cuStreamWriteValue32(stream, words, 1, 0));
+        break;
     }
 }
 
@@ -398,11 +410,20 @@ static CUstream stream_with_past(enum past past, CUdeviceptr words)
 static void use_stream(enum use use, CUstream stream, CUdeviceptr words, CUdeviceptr *allocated)
 {
     switch (use) {
-    case USED_ALLOC: NEED(cuMemAllocAsync(allocated, 4096, stream)); break;
-    case USED_VALUE: put_work(VALUE, stream, words); break;
-    case USED_RECORD: NEED(cuEventRecord(gold_event(CU_EVENT_DISABLE_TIMING), stream)); break;
-    case USED_LAUNCH: put_work(LAUNCH, stream, words); break;
-    default: break;
+    case USED_ALLOC:
+        NEED(cuMemAllocAsync(allocated, 4096, stream));
+        break;
+    case USED_VALUE:
+        put_work(VALUE, stream, words);
+        break;
+    case USED_RECORD:
+        NEED(cuEventRecord(gold_event(CU_EVENT_DISABLE_TIMING), stream));
+        break;
+    case USED_LAUNCH:
+        put_work(LAUNCH, stream, words);
+        break;
+    default:
+        break;
     }
 }
 

@@ -13,7 +13,7 @@ enum form { TYPED, UNTYPED, BOX };
 /* What the copy's own stream was given before. */
 enum before { NOTHING, RECORD, WAIT, STORE, PENDING };
 
-static const size_t sizes[] = { 4, 64, 1024, 4096, 16384, 32768, 65536, 65540, 131072, 1 << 20 };
+static const size_t sizes[] = {4, 64, 1024, 4096, 16384, 32768, 65536, 65540, 131072, 1 << 20};
 
 static unsigned *host_memory(enum memory memory)
 {
@@ -35,16 +35,29 @@ static unsigned *host_memory(enum memory memory)
 
 static void copy(enum form form, CUdeviceptr to, unsigned *from, size_t bytes, CUstream stream)
 {
-    CUDA_MEMCPY2D box = { .srcMemoryType = CU_MEMORYTYPE_HOST, .srcHost = from, .srcPitch = bytes / 2, .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = to,
-        .dstPitch = bytes / 2, .WidthInBytes = bytes / 2, .Height = 2 };
+    CUDA_MEMCPY2D box = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+                         .srcHost = from,
+                         .srcPitch = bytes / 2,
+                         .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .dstDevice = to,
+                         .dstPitch = bytes / 2,
+                         .WidthInBytes = bytes / 2,
+                         .Height = 2};
     switch (form) {
-    case TYPED: NEED(cuMemcpyHtoDAsync(to, from, bytes, stream)); break;
-    case UNTYPED: NEED(cuMemcpyAsync(to, (CUdeviceptr)(uintptr_t)from, bytes, stream)); break;
-    case BOX: NEED(cuMemcpy2DAsync(&box, stream)); break;
+    case TYPED:
+        NEED(cuMemcpyHtoDAsync(to, from, bytes, stream));
+        break;
+    case UNTYPED:
+        NEED(cuMemcpyAsync(to, (CUdeviceptr)(uintptr_t)from, bytes, stream));
+        break;
+    case BOX:
+        NEED(cuMemcpy2DAsync(&box, stream));
+        break;
     }
 }
 
-/* For each size: was the copy in LATER behind the store in EARLIER ('o'), or did it take what was there before ('e')? */
+/* For each size: was the copy in LATER behind the store in EARLIER ('o'), or did it take what was there before ('e')?
+ */
 static void when(CUstream earlier, CUstream later, enum memory memory, enum form form, enum before before)
 {
     unsigned *from = host_memory(memory);
@@ -55,7 +68,7 @@ static void when(CUstream earlier, CUstream later, enum memory memory, enum form
         NEED(cuMemHostGetDevicePointer(&source, from, 0));
     gold_function("store");
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct gold_gate own = { 0 };
+        struct gold_gate own = {0};
         from[0] = 1;
         NEED(cuMemsetD32(to, 9, 1));
         NEED(cuCtxSynchronize());
@@ -64,10 +77,18 @@ static void when(CUstream earlier, CUstream later, enum memory memory, enum form
         struct gold_gate gate = gold_gate_close(earlier);
         gold_store(earlier, source, 2);
         switch (before) {
-        case RECORD: NEED(cuEventRecord(event, later)); break;
-        case WAIT: NEED(cuEventRecord(event, earlier)); NEED(cuStreamWaitEvent(later, event, 0)); break;
-        case STORE: gold_store(later, word, 3); break;
-        default: break;
+        case RECORD:
+            NEED(cuEventRecord(event, later));
+            break;
+        case WAIT:
+            NEED(cuEventRecord(event, earlier));
+            NEED(cuStreamWaitEvent(later, event, 0));
+            break;
+        case STORE:
+            gold_store(later, word, 3);
+            break;
+        default:
+            break;
         }
         copy(form, to, from, sizes[i], later);
         gold_sleep_ms(5);

@@ -79,9 +79,9 @@ CASE(error, text_is_stable)
     say_text(one);
 }
 
-#define DESCRIPTION(status)                                                                        \
-    const char *text = NULL;                                                                       \
-    say(cuGetErrorString(status, &text));                                                          \
+#define DESCRIPTION(status) \
+    const char *text = NULL; \
+    say(cuGetErrorString(status, &text)); \
     say_text(text)
 
 CASE(error, string_no_error)

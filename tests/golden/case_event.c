@@ -482,8 +482,8 @@ CASE(event, elapsed_v1_without_timing)
 
 /* ---- handles that are no events ---- */
 
-#define STALE_EVENT                                                                                \
-    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED",           \
+#define STALE_EVENT \
+    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", \
     .why = "undefined on hardware: it may crash or take the handle for a live one"
 
 static CUevent stale_event(void)

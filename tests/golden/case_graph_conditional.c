@@ -6,8 +6,8 @@
 #include "gold_exec.h"
 
 /* A graph with one conditional node behind `after`; `bodies` gets its body graphs. */
-static CUgraphNode conditional(CUgraph graph, CUgraphNode after, CUgraphConditionalHandle handle, CUgraphConditionalNodeType type, unsigned size,
-    CUgraph *bodies)
+static CUgraphNode conditional(CUgraph graph, CUgraphNode after, CUgraphConditionalHandle handle,
+                               CUgraphConditionalNodeType type, unsigned size, CUgraph *bodies)
 {
     CUgraphNodeParams params;
     CUgraphNode node;
@@ -62,8 +62,9 @@ CASE(graph_conditional, if_default)
     for (unsigned value = 0; value < 3; value++) {
         CUdeviceptr word = gold_alloc_words(1, 0);
         CUgraph graph = ge_graph(), body;
-        CUgraphNode node = conditional(graph, ge_add(graph, NULL, word, 1), handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT),
-            CU_GRAPH_COND_TYPE_IF, 1, &body);
+        CUgraphNode node =
+            conditional(graph, ge_add(graph, NULL, word, 1), handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT),
+                        CU_GRAPH_COND_TYPE_IF, 1, &body);
         ge_add(body, NULL, word, 10);
         ge_add(graph, node, word, 100);
         CUgraphExec exec = ge_exec(graph);
@@ -80,7 +81,8 @@ CASE(graph_conditional, if_else)
     for (unsigned value = 0; value < 2; value++) {
         CUdeviceptr word = gold_alloc_words(1, 0);
         CUgraph graph = ge_graph(), bodies[2];
-        conditional(graph, NULL, handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 2, bodies);
+        conditional(graph, NULL, handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 2,
+                    bodies);
         ge_add(bodies[0], NULL, word, 1);
         ge_add(bodies[1], ge_add(bodies[1], NULL, word, 10), word, 100);
         ge_run(ge_exec(graph), gold_stream(0));
@@ -92,7 +94,8 @@ CASE(graph_conditional, if_empty_body)
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph(), body;
-    CUgraphNode node = conditional(graph, NULL, handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 1, &body);
+    CUgraphNode node =
+        conditional(graph, NULL, handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 1, &body);
     ge_add(graph, node, word, 1);
     ge_run(ge_exec(graph), gold_stream(0));
     say_int(gold_word(word));
@@ -102,7 +105,8 @@ CASE(graph_conditional, while_default_zero)
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph(), body;
-    CUgraphNode node = conditional(graph, NULL, handle_of(graph, 0, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_WHILE, 1, &body);
+    CUgraphNode node =
+        conditional(graph, NULL, handle_of(graph, 0, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_WHILE, 1, &body);
     ge_add(body, NULL, word, 10);
     ge_add(graph, node, word, 1);
     ge_run(ge_exec(graph), gold_stream(0));
@@ -114,7 +118,8 @@ CASE(graph_conditional, switch_default)
     for (unsigned value = 0; value < 5; value++) {
         CUdeviceptr word = gold_alloc_words(1, 0);
         CUgraph graph = ge_graph(), bodies[3];
-        CUgraphNode node = conditional(graph, NULL, handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_SWITCH, 3, bodies);
+        CUgraphNode node = conditional(graph, NULL, handle_of(graph, value, CU_GRAPH_COND_ASSIGN_DEFAULT),
+                                       CU_GRAPH_COND_TYPE_SWITCH, 3, bodies);
         for (unsigned i = 0; i < 3; i++)
             ge_add(bodies[i], NULL, word, 10 + i);
         ge_add(graph, node, word, 100);
@@ -127,7 +132,8 @@ CASE(graph_conditional, nested)
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph(), outer, inner;
-    CUgraphConditionalHandle first = handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT), second = handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+    CUgraphConditionalHandle first = handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT),
+                             second = handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT);
     conditional(graph, NULL, first, CU_GRAPH_COND_TYPE_IF, 1, &outer);
     CUgraphNode node = conditional(outer, ge_add(outer, NULL, word, 1), second, CU_GRAPH_COND_TYPE_IF, 1, &inner);
     ge_add(inner, NULL, word, 10);
@@ -213,9 +219,11 @@ CASE(graph_conditional, two_with_one_handle)
 
 CASE(graph_conditional, node_refused)
 {
-    static const struct { CUgraphConditionalNodeType type; unsigned size; } wrong[] = {
-        {CU_GRAPH_COND_TYPE_IF, 0}, {CU_GRAPH_COND_TYPE_IF, 3}, {CU_GRAPH_COND_TYPE_WHILE, 0}, {CU_GRAPH_COND_TYPE_WHILE, 2},
-        {CU_GRAPH_COND_TYPE_SWITCH, 0}, {(CUgraphConditionalNodeType)7, 1}};
+    static const struct {
+        CUgraphConditionalNodeType type;
+        unsigned size;
+    } wrong[] = {{CU_GRAPH_COND_TYPE_IF, 0},    {CU_GRAPH_COND_TYPE_IF, 3},     {CU_GRAPH_COND_TYPE_WHILE, 0},
+                 {CU_GRAPH_COND_TYPE_WHILE, 2}, {CU_GRAPH_COND_TYPE_SWITCH, 0}, {(CUgraphConditionalNodeType)7, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CUgraph graph = ge_graph();
         CUgraphNodeParams params;
@@ -256,7 +264,8 @@ CASE(graph_conditional, enabled_and_type)
 {
     unsigned enabled = 99;
     CUgraph graph = ge_graph(), body;
-    CUgraphNode node = conditional(graph, NULL, handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 1, &body);
+    CUgraphNode node =
+        conditional(graph, NULL, handle_of(graph, 1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 1, &body);
     CUgraphNodeType type;
     CUgraphExec exec = ge_exec(graph);
     say(cuGraphNodeGetType(node, &type));
@@ -281,47 +290,47 @@ CASE(graph_conditional, body_cannot_go)
 /* ---- set by a kernel ---- */
 
 /* `set` gives the handle a value; `count_down` takes one off a word and gives the handle what is left. */
-static const char setting_ptx[] =
-    ".version 8.4\n"
-    ".target sm_80\n"
-    ".address_size 64\n"
-    ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
-    ".visible .entry set(.param .u64 handle, .param .u32 value)\n"
-    "{\n"
-    "    .reg .b32 %r<2>;\n"
-    "    .reg .b64 %rd<2>;\n"
-    "    ld.param.u64 %rd0, [handle];\n"
-    "    ld.param.u32 %r0, [value];\n"
-    "    {\n"
-    "    .param .b64 param0;\n"
-    "    st.param.b64 [param0], %rd0;\n"
-    "    .param .b32 param1;\n"
-    "    st.param.b32 [param1], %r0;\n"
-    "    call.uni cudaGraphSetConditional, (param0, param1);\n"
-    "    }\n"
-    "    ret;\n"
-    "}\n"
-    ".visible .entry count_down(.param .u64 handle, .param .u64 word)\n"
-    "{\n"
-    "    .reg .b32 %r<2>;\n"
-    "    .reg .b64 %rd<4>;\n"
-    "    ld.param.u64 %rd0, [handle];\n"
-    "    ld.param.u64 %rd1, [word];\n"
-    "    cvta.to.global.u64 %rd2, %rd1;\n"
-    "    ld.global.u32 %r0, [%rd2];\n"
-    "    sub.u32 %r1, %r0, 1;\n"
-    "    st.global.u32 [%rd2], %r1;\n"
-    "    {\n"
-    "    .param .b64 param0;\n"
-    "    st.param.b64 [param0], %rd0;\n"
-    "    .param .b32 param1;\n"
-    "    st.param.b32 [param1], %r1;\n"
-    "    call.uni cudaGraphSetConditional, (param0, param1);\n"
-    "    }\n"
-    "    ret;\n"
-    "}\n";
+static const char setting_ptx[] = ".version 8.4\n"
+                                  ".target sm_80\n"
+                                  ".address_size 64\n"
+                                  ".extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value);\n"
+                                  ".visible .entry set(.param .u64 handle, .param .u32 value)\n"
+                                  "{\n"
+                                  "    .reg .b32 %r<2>;\n"
+                                  "    .reg .b64 %rd<2>;\n"
+                                  "    ld.param.u64 %rd0, [handle];\n"
+                                  "    ld.param.u32 %r0, [value];\n"
+                                  "    {\n"
+                                  "    .param .b64 param0;\n"
+                                  "    st.param.b64 [param0], %rd0;\n"
+                                  "    .param .b32 param1;\n"
+                                  "    st.param.b32 [param1], %r0;\n"
+                                  "    call.uni cudaGraphSetConditional, (param0, param1);\n"
+                                  "    }\n"
+                                  "    ret;\n"
+                                  "}\n"
+                                  ".visible .entry count_down(.param .u64 handle, .param .u64 word)\n"
+                                  "{\n"
+                                  "    .reg .b32 %r<2>;\n"
+                                  "    .reg .b64 %rd<4>;\n"
+                                  "    ld.param.u64 %rd0, [handle];\n"
+                                  "    ld.param.u64 %rd1, [word];\n"
+                                  "    cvta.to.global.u64 %rd2, %rd1;\n"
+                                  "    ld.global.u32 %r0, [%rd2];\n"
+                                  "    sub.u32 %r1, %r0, 1;\n"
+                                  "    st.global.u32 [%rd2], %r1;\n"
+                                  "    {\n"
+                                  "    .param .b64 param0;\n"
+                                  "    st.param.b64 [param0], %rd0;\n"
+                                  "    .param .b32 param1;\n"
+                                  "    st.param.b32 [param1], %r1;\n"
+                                  "    call.uni cudaGraphSetConditional, (param0, param1);\n"
+                                  "    }\n"
+                                  "    ret;\n"
+                                  "}\n";
 
-static CUgraphNode setting_node(CUgraph graph, CUgraphNode after, const char *name, CUgraphConditionalHandle handle, cuuint64_t second)
+static CUgraphNode setting_node(CUgraph graph, CUgraphNode after, const char *name, CUgraphConditionalHandle handle,
+                                cuuint64_t second)
 {
     void *params[] = {&handle, &second};
     CUDA_KERNEL_NODE_PARAMS kernel;
@@ -348,7 +357,8 @@ CASE(graph_conditional, kernel_sets_if)
         CUdeviceptr word = gold_alloc_words(1, 0);
         CUgraph graph = ge_graph(), body;
         CUgraphConditionalHandle handle = handle_of(graph, !value, CU_GRAPH_COND_ASSIGN_DEFAULT);
-        CUgraphNode node = conditional(graph, setting_node(graph, NULL, "set", handle, value), handle, CU_GRAPH_COND_TYPE_IF, 1, &body);
+        CUgraphNode node = conditional(graph, setting_node(graph, NULL, "set", handle, value), handle,
+                                       CU_GRAPH_COND_TYPE_IF, 1, &body);
         ge_add(body, NULL, word, 10);
         ge_add(graph, node, word, 1);
         CUgraphExec exec = ge_exec(graph);
@@ -382,7 +392,8 @@ CASE(graph_conditional, kernel_sets_switch)
         CUdeviceptr word = gold_alloc_words(1, 0);
         CUgraph graph = ge_graph(), bodies[3];
         CUgraphConditionalHandle handle = handle_of(graph, 0, 0);
-        conditional(graph, setting_node(graph, NULL, "set", handle, value), handle, CU_GRAPH_COND_TYPE_SWITCH, 3, bodies);
+        conditional(graph, setting_node(graph, NULL, "set", handle, value), handle, CU_GRAPH_COND_TYPE_SWITCH, 3,
+                    bodies);
         for (unsigned i = 0; i < 3; i++)
             ge_add(bodies[i], NULL, word, 10 + i);
         ge_run(ge_exec(graph), gold_stream(0));

@@ -102,8 +102,9 @@ CASE(graph_dot, zoo)
     char *text = dot_text(graph, 0);
     if (text) {
         say_structure(text);
-        static const char *const words[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST", "EMPTY", "EVENT_RECORD", "GRAPH", "store", "HtoD", "DtoD", "label=",
-            "shape=", "style=", "record", "cluster", "_node_0"};
+        static const char *const words[] = {
+            "KERNEL", "MEMCPY", "MEMSET", "HOST",   "EMPTY",  "EVENT_RECORD", "GRAPH",   "store",
+            "HtoD",   "DtoD",   "label=", "shape=", "style=", "record",       "cluster", "_node_0"};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             say_value(words[i], count_of(text, words[i]));
     }
@@ -116,9 +117,13 @@ static void flagged(unsigned flags)
     CUgraph graph = zoo();
     char *text = dot_text(graph, flags);
     if (text) {
-        static const char *const words[] = {"KERNEL", "MEMCPY", "MEMSET", "HOST", "store", "grid", "block", "gridDim", "blockDim", "dynSmemBytes",
-            "sharedMemBytes", "srcPitch", "dstPitch", "WidthInBytes", "elementSize", "value", "width", "height", "fn", "userData", "event", "priority",
-            "cooperative", "accessPolicyWindow", "handle", "func", "0x", "<<<", "pitch", "ptr", "attr"};
+        static const char *const words[] = {
+            "KERNEL",   "MEMCPY",       "MEMSET",      "HOST",         "store",          "grid",
+            "block",    "gridDim",      "blockDim",    "dynSmemBytes", "sharedMemBytes", "srcPitch",
+            "dstPitch", "WidthInBytes", "elementSize", "value",        "width",          "height",
+            "fn",       "userData",     "event",       "priority",     "cooperative",    "accessPolicyWindow",
+            "handle",   "func",         "0x",          "<<<",          "pitch",          "ptr",
+            "attr"};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             say_if(words[i], strstr(text, words[i]) != NULL);
     }
@@ -162,7 +167,8 @@ CASE(graph_dot, flag_attributes)
 
 CASE(graph_dot, flag_runtime_types)
 {
-    flagged(CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES | CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS | CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS);
+    flagged(CU_GRAPH_DEBUG_DOT_FLAGS_RUNTIME_TYPES | CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS |
+            CU_GRAPH_DEBUG_DOT_FLAGS_MEMCPY_NODE_PARAMS);
 }
 
 CASE(graph_dot, flag_unknown)
@@ -190,7 +196,8 @@ CASE(graph_dot, memory_nodes)
     CUDA_MEM_ALLOC_NODE_PARAMS p = device_alloc(4096);
     NEED(cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &p));
     NEED(cuGraphAddMemFreeNode(&node, graph, &alloc, 1, p.dptr));
-    char *text = dot_text(graph, CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS | CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS);
+    char *text =
+        dot_text(graph, CU_GRAPH_DEBUG_DOT_FLAGS_MEM_ALLOC_NODE_PARAMS | CU_GRAPH_DEBUG_DOT_FLAGS_MEM_FREE_NODE_PARAMS);
     if (text) {
         say_structure(text);
         static const char *const words[] = {"MEM_ALLOC", "MEM_FREE", "dptr", "bytesize", "poolProps", "4096"};

@@ -40,13 +40,15 @@ CASE(graph_exec, null_graph)
     say_if("untouched", exec == GOLD_WILD);
 }
 
-CASE(graph_exec, foreign_graph, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what it is given")
+CASE(graph_exec, foreign_graph, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what it is given")
 {
     CUgraphExec exec = NULL;
     say(cuGraphInstantiate(&exec, gold_foreign(), 0));
 }
 
-CASE(graph_exec, destroyed_graph, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what it is given")
+CASE(graph_exec, destroyed_graph, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what it is given")
 {
     CUgraphExec exec = NULL;
     CUgraph graph = ge_graph();
@@ -73,7 +75,8 @@ CASE(graph_exec, flags_each)
     }
 }
 
-CASE(graph_exec, flag_device_launch, .allow = "CUDA_ERROR_NOT_SUPPORTED*", .why = "graphs are not launched from the device")
+CASE(graph_exec, flag_device_launch, .allow = "CUDA_ERROR_NOT_SUPPORTED*",
+     .why = "graphs are not launched from the device")
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph();
@@ -352,7 +355,8 @@ CASE(graph_exec, event_destroyed)
     ge_run(exec, gold_stream(0));
 }
 
-CASE(graph_exec, event_destroyed_before, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS", .why = "hardware reads what is gone")
+CASE(graph_exec, event_destroyed_before, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS",
+     .why = "hardware reads what is gone")
 {
     CUevent event = gold_event(0);
     CUgraph graph = ge_graph();
@@ -362,7 +366,8 @@ CASE(graph_exec, event_destroyed_before, .alone = true, .allow = "CUDA_SUCCESS C
     say(cuGraphInstantiate(&exec, graph, 0));
 }
 
-CASE(graph_exec, module_unloaded, .alone = true, .allow = "*", .why = "a kernel that is gone must not be launched: anything but a hang will do")
+CASE(graph_exec, module_unloaded, .alone = true, .allow = "*",
+     .why = "a kernel that is gone must not be launched: anything but a hang will do")
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUmodule module = gold_load(gold_ptx);
@@ -384,14 +389,16 @@ CASE(graph_exec, destroy_null)
     say(cuGraphExecDestroy(NULL));
 }
 
-CASE(graph_exec, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what is gone")
+CASE(graph_exec, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what is gone")
 {
     CUgraphExec exec = ge_exec(ge_graph());
     say(cuGraphExecDestroy(exec));
     say(cuGraphExecDestroy(exec));
 }
 
-CASE(graph_exec, destroyed_launch, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what is gone")
+CASE(graph_exec, destroyed_launch, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what is gone")
 {
     CUgraphExec exec = ge_exec(ge_graph());
     NEED(cuGraphExecDestroy(exec));
@@ -462,7 +469,8 @@ CASE(graph_exec, upload_arguments)
     say(cuGraphUpload(NULL, gold_stream(0)));
 }
 
-CASE(graph_exec, upload_destroyed_stream, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", .why = "hardware reads what is gone")
+CASE(graph_exec, upload_destroyed_stream, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", .why = "hardware reads what is gone")
 {
     CUstream stream = gold_stream(0);
     CUgraphExec exec = ge_exec(ge_graph());
@@ -492,12 +500,9 @@ CASE(graph_exec, enabled_of_each_type)
     CUDA_MEMCPY3D copy = ge_copy_params('d', words, 'd', words + 16, 4);
     ge_empty(child, NULL);
     CUgraphNode nodes[] = {
-        ge_store(graph, NULL, words, 1),
-        ge_fill(graph, NULL, words, 1, 1),
-        ge_copy(graph, NULL, &copy),
-        ge_empty(graph, NULL),
-        ge_child(graph, NULL, child),
-        ge_record(graph, NULL, gold_event(0)),
+        ge_store(graph, NULL, words, 1),     ge_fill(graph, NULL, words, 1, 1),
+        ge_copy(graph, NULL, &copy),         ge_empty(graph, NULL),
+        ge_child(graph, NULL, child),        ge_record(graph, NULL, gold_event(0)),
         ge_wait(graph, NULL, gold_event(0)),
     };
     CUgraphExec exec = ge_exec(graph);
@@ -707,7 +712,8 @@ CASE(graph_exec, other_instance_not_disabled)
     say_int(gold_word(word));
 }
 
-CASE(graph_exec, enabled_after_node_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what is gone")
+CASE(graph_exec, enabled_after_node_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what is gone")
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph();

@@ -92,7 +92,8 @@ CASE(graph_exec, kernel_arguments)
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph(), other = ge_graph();
     struct ge_kernel kernel;
-    CUgraphNode node = ge_store(graph, NULL, word, 4), foreign = ge_store(other, NULL, word, 4), empty = ge_empty(graph, NULL);
+    CUgraphNode node = ge_store(graph, NULL, word, 4), foreign = ge_store(other, NULL, word, 4),
+                empty = ge_empty(graph, NULL);
     CUgraphExec exec = ge_exec(graph);
     ge_params(&kernel, "store", word, 5);
     say(cuGraphExecKernelNodeSetParams(NULL, node, &kernel.node));
@@ -123,7 +124,10 @@ CASE(graph_exec, kernel_extra)
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph();
     struct ge_kernel kernel;
-    struct { CUdeviceptr address; unsigned value; } packed = {word, 71};
+    struct {
+        CUdeviceptr address;
+        unsigned value;
+    } packed = {word, 71};
     size_t size = 12;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     CUgraphNode node = ge_store(graph, NULL, word, 4);
@@ -202,7 +206,8 @@ CASE(graph_exec, kernel_queued_launch_keeps)
     say_int(gold_word(word + 4));
 }
 
-CASE(graph_exec, kernel_node_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what is gone")
+CASE(graph_exec, kernel_node_destroyed, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what is gone")
 {
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraph graph = ge_graph();
@@ -350,7 +355,8 @@ CASE(graph_exec, copy_arguments, .alone = true)
     CUdeviceptr words = gold_alloc_words(4, 1);
     CUgraph graph = ge_graph(), other = ge_graph();
     CUDA_MEMCPY3D copy = ge_copy_params('d', words, 'd', words + 4, 4);
-    CUgraphNode node = ge_copy(graph, NULL, &copy), foreign = ge_copy(other, NULL, &copy), empty = ge_empty(graph, NULL);
+    CUgraphNode node = ge_copy(graph, NULL, &copy), foreign = ge_copy(other, NULL, &copy),
+                empty = ge_empty(graph, NULL);
     CUgraphExec exec = ge_exec(graph);
     say(cuGraphExecMemcpyNodeSetParams(NULL, node, &copy, gold_context()));
     say(cuGraphExecMemcpyNodeSetParams(exec, NULL, &copy, gold_context()));
@@ -454,7 +460,8 @@ CASE(graph_exec, fill_arguments, .alone = true)
 {
     CUdeviceptr words = gold_alloc_words(4, 1);
     CUgraph graph = ge_graph(), other = ge_graph();
-    CUgraphNode node = ge_fill(graph, NULL, words, 5, 1), foreign = ge_fill(other, NULL, words, 5, 1), empty = ge_empty(graph, NULL);
+    CUgraphNode node = ge_fill(graph, NULL, words, 5, 1), foreign = ge_fill(other, NULL, words, 5, 1),
+                empty = ge_empty(graph, NULL);
     CUgraphExec exec = ge_exec(graph);
     CUDA_MEMSET_NODE_PARAMS params = ge_fill_params(words, 6, 4, 1, 1, 0);
     say(cuGraphExecMemsetNodeSetParams(NULL, node, &params, gold_context()));

@@ -25,7 +25,8 @@ CASE(graph_launch, null_exec)
     say(cuGraphLaunch(NULL, NULL));
 }
 
-CASE(graph_launch, foreign_exec, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware reads what it is given")
+CASE(graph_launch, foreign_exec, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware reads what it is given")
 {
     say(cuGraphLaunch(gold_foreign(), gold_stream(0)));
 }
@@ -41,7 +42,8 @@ CASE(graph_launch, default_streams)
     say_int(gold_word(word));
 }
 
-CASE(graph_launch, destroyed_stream, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", .why = "hardware reads what is gone")
+CASE(graph_launch, destroyed_stream, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", .why = "hardware reads what is gone")
 {
     CUstream stream = gold_stream(0);
     CUgraphExec exec = ge_exec(ge_graph());
@@ -94,7 +96,8 @@ CASE(graph_launch, many_in_one_stream)
 
 CASE(graph_launch, same_exec_in_two_streams_is_serial)
 {
-    /* The graph adds without an atomic operation and waits in between: launches of one executable graph don't overlap. */
+    /* The graph adds without an atomic operation and waits in between: launches of one executable graph don't overlap.
+     */
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUgraphExec exec = adder(word, 1);
     CUstream gated = free_stream(), stream = free_stream();
@@ -171,7 +174,8 @@ CASE(graph_launch, branches_overlap)
     volatile unsigned *flag = ge_flag();
     CUstream stream = free_stream();
     NEED(cuMemHostGetDevicePointer(&address, (void *)(uintptr_t)flag, 0));
-    CUgraphNode root = ge_empty(graph, NULL), spin = ge_spin(graph, root, flag), sets = ge_store(graph, ge_add(graph, root, word, 1), address, 1);
+    CUgraphNode root = ge_empty(graph, NULL), spin = ge_spin(graph, root, flag),
+                sets = ge_store(graph, ge_add(graph, root, word, 1), address, 1);
     CUgraphNode last = ge_add(graph, spin, word, 2);
     NEED(cuGraphAddDependencies(graph, &sets, &last, NULL, 1));
     CUgraphExec exec = ge_exec(graph);

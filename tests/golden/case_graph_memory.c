@@ -307,7 +307,8 @@ CASE(graph_memory, attributes_set)
 static void say_account(void)
 {
     static const CUgraphMem_attribute all[] = {CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
-        CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH};
+                                               CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                                               CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH};
     for (int i = 0; i < 4; i++)
         say_int((long long)attribute(all[i]));
     say_text("/");

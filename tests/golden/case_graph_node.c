@@ -53,7 +53,8 @@ CASE(graph_node, kernel_no_function)
     try_kernel(p);
 }
 
-CASE(graph_node, kernel_foreign_function, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE nodes=0|CUDA_ERROR_INVALID_VALUE nodes=0",
+CASE(graph_node, kernel_foreign_function, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_HANDLE nodes=0|CUDA_ERROR_INVALID_VALUE nodes=0",
      .why = "hardware reads whatever lies at the handle")
 {
     CUDA_KERNEL_NODE_PARAMS p = empty_kernel();
@@ -256,7 +257,8 @@ CASE(graph_node, kernel_handle_as_function)
     NEED(cuLibraryUnload(library));
 }
 
-CASE(graph_node, kernel_without_context, .alone = true, .allow = "CUDA_SUCCESS nodes=1", .why = "hardware crashes without a current context")
+CASE(graph_node, kernel_without_context, .alone = true, .allow = "CUDA_SUCCESS nodes=1",
+     .why = "hardware crashes without a current context")
 {
     CUDA_KERNEL_NODE_PARAMS p = empty_kernel();
     NEED(cuCtxSetCurrent(NULL));
@@ -643,7 +645,8 @@ CASE(graph_node, event_set_wrong)
 
 CASE(graph_node, event_of_each_flag)
 {
-    static const unsigned flags[] = {CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS};
+    static const unsigned flags[] = {CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING,
+                                     CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS};
     for (int i = 0; i < 3; i++) {
         CUgraph graph = graph_new();
         CUevent event = gold_event(flags[i]);

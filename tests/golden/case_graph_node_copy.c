@@ -66,7 +66,8 @@ CASE(graph_node, copy_null_context_and_none_current, .alone = true)
     try_copy(&copy, gold_context());
 }
 
-CASE(graph_node, copy_foreign_context, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE nodes=0|CUDA_ERROR_INVALID_CONTEXT nodes=0",
+CASE(graph_node, copy_foreign_context, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_VALUE nodes=0|CUDA_ERROR_INVALID_CONTEXT nodes=0",
      .why = "hardware reads whatever lies at the handle")
 {
     CUdeviceptr word = gold_alloc_words(4, 0);
@@ -150,7 +151,8 @@ CASE(graph_node, copy_unified)
 {
     static unsigned out[4] = {1, 2, 3, 4}, in[4];
     CUdeviceptr word = gold_alloc_words(4, 0);
-    CUDA_MEMCPY3D there = linear_copy(word, (CUdeviceptr)(uintptr_t)out, 16), back = linear_copy((CUdeviceptr)(uintptr_t)in, word, 16);
+    CUDA_MEMCPY3D there = linear_copy(word, (CUdeviceptr)(uintptr_t)out, 16),
+                  back = linear_copy((CUdeviceptr)(uintptr_t)in, word, 16);
     there.srcMemoryType = there.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
     back.srcMemoryType = back.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
     CUgraph graph = graph_new();

@@ -325,10 +325,12 @@ CASE(graph_node, batch_null_context_and_none_current, .alone = true)
     try_batch((CUDA_BATCH_MEM_OP_NODE_PARAMS){gold_context(), 1, &op, 0});
 }
 
-CASE(graph_node, batch_bad_operations,
-     .allow = "CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 "
-              "CUDA_ERROR_INVALID_VALUE nodes=0",
-     .why = "hardware looks at a null address when the graph is launched")
+CASE(
+    graph_node, batch_bad_operations,
+    .allow =
+        "CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 CUDA_ERROR_INVALID_VALUE nodes=0 "
+        "CUDA_ERROR_INVALID_VALUE nodes=0",
+    .why = "hardware looks at a null address when the graph is launched")
 {
     CUdeviceptr word = gold_alloc_words(2, 0);
     CUstreamBatchMemOpParams op = write_op(word, 5);
@@ -360,7 +362,8 @@ CASE(graph_node, any_batch)
 
 /* ---- conditional nodes ---- */
 
-static CUgraphNodeParams conditional_params(CUgraphConditionalHandle handle, CUgraphConditionalNodeType type, unsigned size)
+static CUgraphNodeParams conditional_params(CUgraphConditionalHandle handle, CUgraphConditionalNodeType type,
+                                            unsigned size)
 {
     CUgraphNodeParams p = of_type(CU_GRAPH_NODE_TYPE_CONDITIONAL);
     p.conditional.handle = handle;
@@ -401,9 +404,10 @@ CASE(graph_node, conditional_sizes)
     static const struct {
         CUgraphConditionalNodeType type;
         unsigned size;
-    } kinds[] = {{CU_GRAPH_COND_TYPE_IF, 0}, {CU_GRAPH_COND_TYPE_IF, 1}, {CU_GRAPH_COND_TYPE_IF, 2}, {CU_GRAPH_COND_TYPE_IF, 3},
-        {CU_GRAPH_COND_TYPE_WHILE, 0}, {CU_GRAPH_COND_TYPE_WHILE, 1}, {CU_GRAPH_COND_TYPE_WHILE, 2}, {CU_GRAPH_COND_TYPE_SWITCH, 0},
-        {CU_GRAPH_COND_TYPE_SWITCH, 1}, {CU_GRAPH_COND_TYPE_SWITCH, 40}, {(CUgraphConditionalNodeType)3, 1}};
+    } kinds[] = {{CU_GRAPH_COND_TYPE_IF, 0},      {CU_GRAPH_COND_TYPE_IF, 1},        {CU_GRAPH_COND_TYPE_IF, 2},
+                 {CU_GRAPH_COND_TYPE_IF, 3},      {CU_GRAPH_COND_TYPE_WHILE, 0},     {CU_GRAPH_COND_TYPE_WHILE, 1},
+                 {CU_GRAPH_COND_TYPE_WHILE, 2},   {CU_GRAPH_COND_TYPE_SWITCH, 0},    {CU_GRAPH_COND_TYPE_SWITCH, 1},
+                 {CU_GRAPH_COND_TYPE_SWITCH, 40}, {(CUgraphConditionalNodeType)3, 1}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         CUgraph graph = graph_new();
         CUgraphConditionalHandle handle = 0;

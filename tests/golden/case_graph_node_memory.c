@@ -62,9 +62,11 @@ CASE(graph_node, alloc_sizes)
     try_alloc(device_alloc((size_t)1 << 20));
 }
 
-CASE(graph_node, alloc_types,
-     .allow = "CUDA_ERROR_INVALID_VALUE untouched=yes CUDA_ERROR_NOT_SUPPORTED untouched=yes CUDA_ERROR_INVALID_VALUE untouched=yes",
-     .why = "managed memory of graphs is not there yet")
+CASE(
+    graph_node, alloc_types,
+    .allow =
+        "CUDA_ERROR_INVALID_VALUE untouched=yes CUDA_ERROR_NOT_SUPPORTED untouched=yes CUDA_ERROR_INVALID_VALUE untouched=yes",
+    .why = "managed memory of graphs is not there yet")
 {
     CUDA_MEM_ALLOC_NODE_PARAMS p = device_alloc(64);
     p.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_INVALID;
@@ -128,7 +130,8 @@ CASE(graph_node, alloc_access, .alone = true)
     try_alloc(p);
 }
 
-CASE(graph_node, alloc_access_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE untouched=yes", .why = "hardware reads the null pointer")
+CASE(graph_node, alloc_access_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE untouched=yes",
+     .why = "hardware reads the null pointer")
 {
     CUDA_MEM_ALLOC_NODE_PARAMS p = device_alloc(64);
     p.accessDescCount = 1;
@@ -362,8 +365,8 @@ CASE(graph_node, child_moved)
     graph_end(other);
 }
 
-CASE(graph_node, child_moved_and_handle_after_the_parent, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE",
-     .why = "hardware reads freed memory")
+CASE(graph_node, child_moved_and_handle_after_the_parent, .alone = true,
+     .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE", .why = "hardware reads freed memory")
 {
     CUgraph graph = graph_new(), outer = graph_new();
     CUgraphNode node = NULL;
@@ -395,7 +398,8 @@ CASE(graph_node, child_ownership_unknown)
     graph_end(graph);
 }
 
-CASE(graph_node, child_moved_into_itself, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE nodes=0", .why = "hardware may crash")
+CASE(graph_node, child_moved_into_itself, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE nodes=0",
+     .why = "hardware may crash")
 {
     CUgraph graph = graph_new();
     CUgraphNode node = NULL;

@@ -774,8 +774,9 @@ CASE(graph_params, attribute_window)
 
 CASE(graph_params, attribute_not_of_nodes)
 {
-    static const CUkernelNodeAttrID ids[] = {(CUkernelNodeAttrID)0, (CUkernelNodeAttrID)3, (CUkernelNodeAttrID)6, (CUkernelNodeAttrID)7,
-        (CUkernelNodeAttrID)12, (CUkernelNodeAttrID)14, (CUkernelNodeAttrID)15, (CUkernelNodeAttrID)50, (CUkernelNodeAttrID)-1};
+    static const CUkernelNodeAttrID ids[] = {(CUkernelNodeAttrID)0,  (CUkernelNodeAttrID)3,  (CUkernelNodeAttrID)6,
+                                             (CUkernelNodeAttrID)7,  (CUkernelNodeAttrID)12, (CUkernelNodeAttrID)14,
+                                             (CUkernelNodeAttrID)15, (CUkernelNodeAttrID)50, (CUkernelNodeAttrID)-1};
     CUgraph graph = graph_new();
     CUgraphNode node = store_in(graph, gold_alloc_words(1, 0), 4);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -786,10 +787,12 @@ CASE(graph_params, attribute_not_of_nodes)
     graph_end(graph);
 }
 
-CASE(graph_params, attribute_null_arguments, .alone = true,
-     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE "
-              "CUDA_ERROR_INVALID_VALUE",
-     .why = "hardware reads null pointers")
+CASE(
+    graph_params, attribute_null_arguments, .alone = true,
+    .allow =
+        "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE "
+        "CUDA_ERROR_INVALID_VALUE",
+    .why = "hardware reads null pointers")
 {
     CUgraph graph = graph_new();
     CUgraphNode node = store_in(graph, gold_alloc_words(1, 0), 4), empty = empty_in(graph);
@@ -812,7 +815,8 @@ CASE(graph_params, attributes_copied_between_what, .alone = true)
     say(cuGraphKernelNodeCopyAttributes(node, node));
 }
 
-CASE(graph_params, attributes_copied_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware may crash")
+CASE(graph_params, attributes_copied_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware may crash")
 {
     CUgraph graph = graph_new();
     CUgraphNode node = store_in(graph, gold_alloc_words(1, 0), 4);

@@ -31,7 +31,8 @@ static CUgraphNode join(CUgraph graph, CUgraphNode one, CUgraphNode two)
 static void say_account(void)
 {
     static const CUgraphMem_attribute all[] = {CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
-        CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH};
+                                               CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+                                               CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH};
     for (int i = 0; i < 4; i++) {
         cuuint64_t value = 99;
         NEED(cuDeviceGetGraphMemAttribute(gold_device(), all[i], &value));
@@ -56,12 +57,30 @@ static void in_turn(size_t first, size_t second)
     ge_run(ge_exec(graph), gold_stream(0));
 }
 
-CASE(graph_reuse, in_turn_small) { in_turn(64, 64); }
-CASE(graph_reuse, in_turn_smaller) { in_turn(4 * MIB, 1 * MIB); }
-CASE(graph_reuse, in_turn_larger) { in_turn(1 * MIB, 4 * MIB); }
-CASE(graph_reuse, in_turn_within_a_page) { in_turn(1000, 2000); }
-CASE(graph_reuse, in_turn_much_smaller) { in_turn(64 * MIB, 64); }
-CASE(graph_reuse, in_turn_large) { in_turn(64 * MIB, 64 * MIB); }
+CASE(graph_reuse, in_turn_small)
+{
+    in_turn(64, 64);
+}
+CASE(graph_reuse, in_turn_smaller)
+{
+    in_turn(4 * MIB, 1 * MIB);
+}
+CASE(graph_reuse, in_turn_larger)
+{
+    in_turn(1 * MIB, 4 * MIB);
+}
+CASE(graph_reuse, in_turn_within_a_page)
+{
+    in_turn(1000, 2000);
+}
+CASE(graph_reuse, in_turn_much_smaller)
+{
+    in_turn(64 * MIB, 64);
+}
+CASE(graph_reuse, in_turn_large)
+{
+    in_turn(64 * MIB, 64 * MIB);
+}
 
 CASE(graph_reuse, behind_other_nodes)
 {
@@ -171,7 +190,8 @@ CASE(graph_reuse, behind_both_of_two_branches)
     ge_run(ge_exec(graph), gold_stream(0));
 }
 
-CASE(graph_reuse, behind_an_edge_added_later, .allow = "CUDA_SUCCESS same", .why = "here an edge counts whenever it was added")
+CASE(graph_reuse, behind_an_edge_added_later, .allow = "CUDA_SUCCESS same",
+     .why = "here an edge counts whenever it was added")
 {
     /* The edge that orders them comes after the nodes. */
     CUdeviceptr one, two;

@@ -523,8 +523,9 @@ CASE(graph_topology, remove_edges_of_which_one_is_bad)
 
 CASE(graph_topology, edge_data_bad_between_empty_nodes)
 {
-    static const CUgraphEdgeData kinds[] = {
-        {.from_port = 1}, {.to_port = 1}, {.type = 1}, {.type = 2}, {.reserved = {1}}, {.from_port = 1, .type = 1}, {.from_port = 2}};
+    static const CUgraphEdgeData kinds[] = {{.from_port = 1}, {.to_port = 1},    {.type = 1},
+                                            {.type = 2},      {.reserved = {1}}, {.from_port = 1, .type = 1},
+                                            {.from_port = 2}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         CUgraph graph = graph_new();
         CUgraphNode one = empty_in(graph), two = empty_in(graph);
@@ -579,8 +580,9 @@ CASE(graph_topology, edge_data_launch_order)
 
 CASE(graph_topology, edge_data_kinds_between_kernels)
 {
-    static const CUgraphEdgeData kinds[] = {{.from_port = 1}, {.from_port = 2}, {.from_port = 3}, {.from_port = 3, .type = 1}, {.type = 1},
-        {.to_port = 1}, {.to_port = 1, .type = 1}, {.type = 2}, {.reserved = {0, 0, 0, 0, 1}}};
+    static const CUgraphEdgeData kinds[] = {
+        {.from_port = 1}, {.from_port = 2},          {.from_port = 3}, {.from_port = 3, .type = 1},  {.type = 1},
+        {.to_port = 1},   {.to_port = 1, .type = 1}, {.type = 2},      {.reserved = {0, 0, 0, 0, 1}}};
     CUdeviceptr word = gold_alloc_words(1, 0);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         CUgraph graph = graph_new();
@@ -607,7 +609,8 @@ CASE(graph_topology, edge_data_twice_between_two_nodes)
 
 CASE(graph_topology, edge_data_from_kernel_to_empty)
 {
-    CUgraphEdgeData kinds[] = {{.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}, {.from_port = 1}, {.from_port = 2}};
+    CUgraphEdgeData kinds[] = {
+        {.from_port = 1, .type = 1}, {.from_port = 2, .type = 1}, {.from_port = 1}, {.from_port = 2}};
     CUdeviceptr word = gold_alloc_words(1, 0);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         CUgraph graph = graph_new();

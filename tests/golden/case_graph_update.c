@@ -385,14 +385,16 @@ static void update_copy(const CUDA_MEMCPY3D *from, const CUDA_MEMCPY3D *to)
 CASE(graph_update, copy_addresses)
 {
     CUdeviceptr words = gold_alloc_words(16, 0);
-    CUDA_MEMCPY3D one = ge_copy_params('d', words, 'd', words + 4, 4), two = ge_copy_params('d', words + 8, 'd', words + 12, 4);
+    CUDA_MEMCPY3D one = ge_copy_params('d', words, 'd', words + 4, 4),
+                  two = ge_copy_params('d', words + 8, 'd', words + 12, 4);
     update_copy(&one, &two);
 }
 
 CASE(graph_update, copy_size)
 {
     CUdeviceptr words = gold_alloc_words(16, 0);
-    CUDA_MEMCPY3D one = ge_copy_params('d', words, 'd', words + 32, 4), two = ge_copy_params('d', words, 'd', words + 32, 16);
+    CUDA_MEMCPY3D one = ge_copy_params('d', words, 'd', words + 32, 4),
+                  two = ge_copy_params('d', words, 'd', words + 32, 16);
     update_copy(&one, &two);
 }
 
@@ -400,8 +402,10 @@ CASE(graph_update, copy_kind)
 {
     static unsigned host[4];
     CUdeviceptr words = gold_alloc_words(16, 0), address = (CUdeviceptr)(uintptr_t)host;
-    CUDA_MEMCPY3D both = ge_copy_params('d', words, 'd', words + 32, 4), from = ge_copy_params('d', words, 'h', address, 4);
-    CUDA_MEMCPY3D to = ge_copy_params('h', address, 'd', words, 4), unified = ge_copy_params('u', words, 'u', words + 32, 4);
+    CUDA_MEMCPY3D both = ge_copy_params('d', words, 'd', words + 32, 4),
+                  from = ge_copy_params('d', words, 'h', address, 4);
+    CUDA_MEMCPY3D to = ge_copy_params('h', address, 'd', words, 4),
+                  unified = ge_copy_params('u', words, 'u', words + 32, 4);
     update_copy(&both, &from);
     update_copy(&from, &to);
     update_copy(&both, &unified);

@@ -70,8 +70,7 @@ static void note_thread(void *data)
     ran_on = pthread_self();
 }
 
-CASE(host_func, not_on_the_calling_thread,
-     .allow = "CUDA_SUCCESS same_thread=yes|CUDA_SUCCESS same_thread=no",
+CASE(host_func, not_on_the_calling_thread, .allow = "CUDA_SUCCESS same_thread=yes|CUDA_SUCCESS same_thread=no",
      .why = "no promise is made about the thread")
 {
     CUstream stream = gold_stream(0);

@@ -672,7 +672,8 @@ CASE(ipc, event_exporter_ended, .alone = true)
     destroy_say(&note);
 }
 
-CASE(ipc, event_recorder_killed, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS done CUDA_ERROR_CONTEXT_IS_DESTROYED",
+CASE(ipc, event_recorder_killed, .alone = true,
+     .allow = "CUDA_SUCCESS CUDA_SUCCESS done CUDA_ERROR_CONTEXT_IS_DESTROYED",
      .why = "hardware leaves the event pending for ever; here whoever asks hears that the recording is lost")
 {
     struct note note = {.value = 0};
@@ -688,7 +689,8 @@ CASE(ipc, event_recorder_killed, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCC
     say(status);
 }
 
-CASE(ipc, event_recorder_killed_stream_waits, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS",
+CASE(ipc, event_recorder_killed_stream_waits, .alone = true,
+     .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS",
      .why = "hardware's stream waits for ever; here the wait ends with the process")
 {
     struct note note = {.value = 0};

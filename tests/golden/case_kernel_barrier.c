@@ -2,9 +2,10 @@
 /*
  * Barriers with a count, where parts of warps come to them: what an arrival stands for.
  *
- * Warps 1 and 2 of a block do what a case says; warp 0 looks after them.  If they are not all behind the barrier after a few milliseconds, it arrives there
- * itself, with all its threads, three times at most, and then ends the launch.  A thread's answer is how often it had done so when the thread came behind
- * the barrier: 0 where the arrivals were enough, "never" where no help was.  So nothing hangs, and what a warp's part counted for shows.
+ * Warps 1 and 2 of a block do what a case says; warp 0 looks after them.  If they are not all behind the barrier after
+ * a few milliseconds, it arrives there itself, with all its threads, three times at most, and then ends the launch.  A
+ * thread's answer is how often it had done so when the thread came behind the barrier: 0 where the arrivals were
+ * enough, "never" where no help was.  So nothing hangs, and what a warp's part counted for shows.
  */
 #include "gold.h"
 
@@ -98,7 +99,8 @@ static void meet(const struct gold_case *self)
 /* Warp 2 comes whole, warp 1 as said. */
 #define AND_TWO(what) "@%p3 bra two; " what " bra done;\ntwo: " WHOLE
 
-/* The manual leaves open what a warp's parts at several aligned barriers do; an H200 waits for the warp to come together, which it never does. */
+/* The manual leaves open what a warp's parts at several aligned barriers do; an H200 waits for the warp to come
+ * together, which it never does. */
 static const char lenient[] = "here each part of a warp arrives by itself where hardware would wait for ever";
 
 static const struct meeting meetings[] = {
@@ -112,19 +114,33 @@ static const struct meeting meetings[] = {
     {"barrier_count.one_lane_of_32", 32, 0, NULL, ONE_ONLY "setp.ne.u32 %p4, %r1, 7; @%p4 bra done; " WHOLE},
     {"barrier_count.two_places_of_32", 32, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0", ONE_ONLY HALVES(WHOLE, WHOLE)},
     {"barrier_count.two_places_of_64", 64, 0, "CUDA_SUCCESS one: 1 and 1 two: 0 and 0", ONE_ONLY HALVES(WHOLE, WHOLE)},
-    {"barrier_count.two_places_and_whole_of_64", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0", AND_TWO(HALVES(WHOLE, WHOLE))},
-    {"barrier_count.two_places_and_whole_of_96", 96, 0, "CUDA_SUCCESS one: 1 and 1 two: 1 and 1", AND_TWO(HALVES(WHOLE, WHOLE))},
+    {"barrier_count.two_places_and_whole_of_64", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0",
+     AND_TWO(HALVES(WHOLE, WHOLE))},
+    {"barrier_count.two_places_and_whole_of_96", 96, 0, "CUDA_SUCCESS one: 1 and 1 two: 1 and 1",
+     AND_TWO(HALVES(WHOLE, WHOLE))},
     {"barrier_count.guarded_half_of_32", 32, 0, NULL, ONE_ONLY "@!%p2 " WHOLE},
-    {"barrier_count.guarded_half_and_whole_of_64", 64, 0, NULL, "not.pred %p4, %p2; or.pred %p4, %p4, %p3; @%p4 " WHOLE},
-    {"barrier_count.half_has_left_of_32", 32, 0, NULL, ONE_ONLY "@%p2 bra left; " WHOLE " bra done;\nleft: mov.u32 %r10, 77; st.volatile.global.v2.u32 [%rd1], {%r10, %r8}; membar.sys; atom.shared.add.u32 %r11, [behind], 1; exit;"},
+    {"barrier_count.guarded_half_and_whole_of_64", 64, 0, NULL,
+     "not.pred %p4, %p2; or.pred %p4, %p4, %p3; @%p4 " WHOLE},
+    {"barrier_count.half_has_left_of_32", 32, 0, NULL,
+     ONE_ONLY
+     "@%p2 bra left; " WHOLE
+     " bra done;\nleft: mov.u32 %r10, 77; st.volatile.global.v2.u32 [%rd1], {%r10, %r8}; membar.sys; atom.shared.add.u32 %r11, [behind], 1; exit;"},
     {"barrier_count.half_has_left_and_whole_of_64", 64, 0, NULL,
-     AND_TWO("@%p2 bra left; " WHOLE " bra done;\nleft: mov.u32 %r10, 77; st.volatile.global.v2.u32 [%rd1], {%r10, %r8}; membar.sys; atom.shared.add.u32 %r11, [behind], 1; exit;\nnever:")},
+     AND_TWO(
+         "@%p2 bra left; " WHOLE
+         " bra done;\nleft: mov.u32 %r10, 77; st.volatile.global.v2.u32 [%rd1], {%r10, %r8}; membar.sys; atom.shared.add.u32 %r11, [behind], 1; exit;\nnever:")},
     {"barrier_count.half_arrives_whole_waits", 64, 0, NULL, AND_TWO(LOW("bar.arrive 1, %r9;"))},
-    {"barrier_count.two_places_arrive_whole_waits", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0", AND_TWO(HALVES("bar.arrive 1, %r9;", "bar.arrive 1, %r9;"))},
-    {"barrier_count.half_arrives_half_waits_of_32", 32, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0", ONE_ONLY HALVES("bar.arrive 1, %r9;", WHOLE)},
-    {"barrier_count.half_arrives_half_waits_of_64", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0", ONE_ONLY HALVES("bar.arrive 1, %r9;", WHOLE)},
-    {"barrier_count.half_counts_predicates", 32, 0, NULL, ONE_ONLY LOW("setp.ge.u32 %p6, %r1, 4; bar.red.popc.u32 %r8, 1, %r9, %p6;")},
-    {"barrier_count.two_places_count_predicates", 32, 0, "CUDA_SUCCESS one: 0 12 and 0 12 two: 0 0 and 0 0", ONE_ONLY HALVES("setp.ge.u32 %p6, %r1, 4; bar.red.popc.u32 %r8, 1, %r9, %p6;", "setp.ge.u32 %p6, %r1, 20; bar.red.popc.u32 %r8, 1, %r9, %p6;")},
+    {"barrier_count.two_places_arrive_whole_waits", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0",
+     AND_TWO(HALVES("bar.arrive 1, %r9;", "bar.arrive 1, %r9;"))},
+    {"barrier_count.half_arrives_half_waits_of_32", 32, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0",
+     ONE_ONLY HALVES("bar.arrive 1, %r9;", WHOLE)},
+    {"barrier_count.half_arrives_half_waits_of_64", 64, 0, "CUDA_SUCCESS one: 0 and 0 two: 0 and 0",
+     ONE_ONLY HALVES("bar.arrive 1, %r9;", WHOLE)},
+    {"barrier_count.half_counts_predicates", 32, 0, NULL,
+     ONE_ONLY LOW("setp.ge.u32 %p6, %r1, 4; bar.red.popc.u32 %r8, 1, %r9, %p6;")},
+    {"barrier_count.two_places_count_predicates", 32, 0, "CUDA_SUCCESS one: 0 12 and 0 12 two: 0 0 and 0 0",
+     ONE_ONLY HALVES("setp.ge.u32 %p6, %r1, 4; bar.red.popc.u32 %r8, 1, %r9, %p6;",
+                     "setp.ge.u32 %p6, %r1, 20; bar.red.popc.u32 %r8, 1, %r9, %p6;")},
     {"barrier_count.short_warp_of_64", 64, 80, NULL, WHOLE},
     {"barrier_count.short_warp_of_32", 32, 80, NULL, "@!%p3 bra done; " WHOLE},
     /* Counts that are no multiple of the warp's size. */
@@ -138,10 +154,14 @@ static const struct meeting meetings[] = {
     /* Without .aligned. */
     {"barrier_count.any_half_of_32", 32, 0, NULL, ONE_ONLY LOW("barrier.sync 1, %r9;")},
     {"barrier_count.any_half_of_64", 64, 0, NULL, ONE_ONLY LOW("barrier.sync 1, %r9;")},
-    {"barrier_count.any_half_and_whole_of_64", 64, 0, NULL, "@%p3 bra two; @%p2 bra done; barrier.sync 1, %r9; bra done;\ntwo: barrier.sync 1, %r9;"},
-    {"barrier_count.any_two_places_of_32", 32, 0, NULL, ONE_ONLY HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;")},
-    {"barrier_count.any_two_places_of_64", 64, 0, NULL, ONE_ONLY HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;")},
-    {"barrier_count.any_two_places_and_whole_of_64", 64, 0, NULL, "@%p3 bra two; " HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;") " bra done;\ntwo: barrier.sync 1, %r9;"},
+    {"barrier_count.any_half_and_whole_of_64", 64, 0, NULL,
+     "@%p3 bra two; @%p2 bra done; barrier.sync 1, %r9; bra done;\ntwo: barrier.sync 1, %r9;"},
+    {"barrier_count.any_two_places_of_32", 32, 0, NULL,
+     ONE_ONLY HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;")},
+    {"barrier_count.any_two_places_of_64", 64, 0, NULL,
+     ONE_ONLY HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;")},
+    {"barrier_count.any_two_places_and_whole_of_64", 64, 0, NULL,
+     "@%p3 bra two; " HALVES("barrier.sync 1, %r9;", "barrier.sync 1, %r9;") " bra done;\ntwo: barrier.sync 1, %r9;"},
     {"barrier_count.any_count_16_half", 16, 0, NULL, ONE_ONLY LOW("barrier.sync 1, %r9;")},
     {"barrier_count.any_count_48", 48, 0, NULL, "barrier.sync 1, %r9;"},
     {"barrier_count.any_half_has_left_and_whole_of_64", 64, 0, NULL,
@@ -152,7 +172,11 @@ static struct gold_case meeting_cases[sizeof meetings / sizeof *meetings];
 __attribute__((constructor)) static void meetings_add(void)
 {
     for (size_t i = 0; i < sizeof meetings / sizeof *meetings; i++)
-        meeting_cases[i] = (struct gold_case){.name = meetings[i].name, .run = meet, .data = &meetings[i], .alone = true,
-                                                .allow = meetings[i].allow, .why = meetings[i].allow ? lenient : NULL};
+        meeting_cases[i] = (struct gold_case){.name = meetings[i].name,
+                                              .run = meet,
+                                              .data = &meetings[i],
+                                              .alone = true,
+                                              .allow = meetings[i].allow,
+                                              .why = meetings[i].allow ? lenient : NULL};
     gold_register_all(meeting_cases, sizeof meetings / sizeof *meetings);
 }

@@ -195,8 +195,14 @@ struct approximate {
     double relative, absolute;  /* the documented bound, with room for rounding */
 };
 
-static double exact_rcp(double x) { return 1 / x; }
-static double exact_rsqrt(double x) { return 1 / sqrt(x); }
+static double exact_rcp(double x)
+{
+    return 1 / x;
+}
+static double exact_rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
 
 /* Runs OP on the 32 floats at IN and reads their results. */
 static void run_approximate(const char *op, float *values)
@@ -279,10 +285,13 @@ __attribute__((constructor)) static void approximate_add(void)
 }
 
 /* Operands around the NaN that .oob means, 0x7ff7 with either sign, beside numbers. */
-#define NEAR_OOB "and.b32 %r11, %r0, 31; xor.b32 %r12, %r11, 0x10; shl.b32 %r12, %r12, 11; and.b32 %r12, %r12, 0x8000; and.b32 %r11, %r11, 15; " \
+#define NEAR_OOB \
+    "and.b32 %r11, %r0, 31; xor.b32 %r12, %r11, 0x10; shl.b32 %r12, %r12, 11; and.b32 %r12, %r12, 0x8000; and.b32 %r11, %r11, 15; " \
     "or.b32 %r11, %r11, %r12; or.b32 %r11, %r11, 0x7ff0; cvt.u16.u32 %h11, %r11; and.b32 %r13, %r0, 0x20; setp.ne.u32 %p1, %r13, 0; " \
     "selp.b16 %h12, %h11, %h2, %p1; selp.b16 %h13, %h2, %h11, %p1; mov.b32 %r14, {%h12, %h2}; mov.b32 %r15, {%h13, %h11}; mov.b32 %r16, {%h3, %h12}; "
-#define OOB(name, result, type, a, b, c, to) {name, IN_INT, result, NEAR_OOB "fma.rn.oob" type " " to ", " a ", " b ", " c ";", .target = 90, .version = 81, .exact_nan = true}
+#define OOB(name, result, type, a, b, c, to) \
+    {name,         IN_INT,        result,           NEAR_OOB "fma.rn.oob" type " " to ", " a ", " b ", " c ";", \
+     .target = 90, .version = 81, .exact_nan = true}
 
 static const struct gold_kernel out_of_bounds[] = {
     OOB("kernel.fma_oob_f16", 'h', ".f16", "%h12", "%h13", "%h3", "%h10"),
@@ -292,6 +301,7 @@ static const struct gold_kernel out_of_bounds[] = {
     OOB("kernel.fma_oob_third", 'h', ".f16", "%h1", "%h2", "%h11", "%h10"),
     OOB("kernel.fma_oob_f16x2", 'r', ".f16x2", "%r14", "%r15", "%r16", "%r10"),
     OOB("kernel.fma_oob_relu_bf16x2", 'r', ".relu.bf16x2", "%r14", "%r15", "%r16", "%r10"),
-    {"kernel.fma_sat_oob_f16x2", IN_INT, 'r', NEAR_OOB "fma.rn.sat.oob.f16x2 %r10, %r14, %r15, %r16;", .target = 90, .version = 81},
+    {"kernel.fma_sat_oob_f16x2", IN_INT, 'r', NEAR_OOB "fma.rn.sat.oob.f16x2 %r10, %r14, %r15, %r16;", .target = 90,
+     .version = 81},
 };
 KERNELS(out_of_bounds);

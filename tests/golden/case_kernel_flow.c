@@ -8,25 +8,25 @@
 #define SHARED ".shared .align 16 .b8 shared_room[8192];\n"
 
 /* Two steps of the 3n+1 sequence's length; recursion in the plainest form. */
-#define FACTORIAL                                                                                  \
-    ".visible .func (.reg .b32 %out) factorial(.reg .b32 %n)\n"                                    \
-    "{\n"                                                                                          \
-    "    .reg .pred %p<2>;\n    .reg .b32 %r<4>;\n"                                                \
-    "    setp.gt.u32 %p0, %n, 1;\n    @%p0 bra deeper;\n    mov.u32 %out, 1;\n    ret;\n"          \
-    "deeper:\n    sub.u32 %r0, %n, 1;\n    call (%r1), factorial, (%r0);\n"                        \
+#define FACTORIAL \
+    ".visible .func (.reg .b32 %out) factorial(.reg .b32 %n)\n" \
+    "{\n" \
+    "    .reg .pred %p<2>;\n    .reg .b32 %r<4>;\n" \
+    "    setp.gt.u32 %p0, %n, 1;\n    @%p0 bra deeper;\n    mov.u32 %out, 1;\n    ret;\n" \
+    "deeper:\n    sub.u32 %r0, %n, 1;\n    call (%r1), factorial, (%r0);\n" \
     "    mul.lo.u32 %out, %r1, %n;\n    ret;\n}\n"
 
-#define PARAM_FUNCTIONS                                                                            \
-    ".func (.param .b32 out) scale(.param .b32 a, .param .b64 b)\n"                                \
-    "{\n    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n"                 \
-    "    ld.param.b64 %rd0, [b];\n    cvt.u32.u64 %r1, %rd0;\n    mul.lo.u32 %r2, %r0, %r1;\n"     \
-    "    st.param.b32 [out], %r2;\n    ret;\n}\n"                                                  \
-    ".func (.param .b32 out) shift(.param .b32 a, .param .b64 b)\n"                                \
-    "{\n    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n"                 \
-    "    ld.param.b64 %rd0, [b];\n    cvt.u32.u64 %r1, %rd0;\n    add.u32 %r2, %r0, %r1;\n"        \
-    "    st.param.b32 [out], %r2;\n    ret;\n}\n"                                                  \
-    ".func (.param .align 8 .b8 out[16]) pair(.param .align 8 .b8 in[16])\n"                       \
-    "{\n    .reg .b64 %rd<3>;\n    ld.param.b64 %rd0, [in];\n    ld.param.b64 %rd1, [in+8];\n"     \
+#define PARAM_FUNCTIONS \
+    ".func (.param .b32 out) scale(.param .b32 a, .param .b64 b)\n" \
+    "{\n    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n" \
+    "    ld.param.b64 %rd0, [b];\n    cvt.u32.u64 %r1, %rd0;\n    mul.lo.u32 %r2, %r0, %r1;\n" \
+    "    st.param.b32 [out], %r2;\n    ret;\n}\n" \
+    ".func (.param .b32 out) shift(.param .b32 a, .param .b64 b)\n" \
+    "{\n    .reg .b32 %r<4>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n" \
+    "    ld.param.b64 %rd0, [b];\n    cvt.u32.u64 %r1, %rd0;\n    add.u32 %r2, %r0, %r1;\n" \
+    "    st.param.b32 [out], %r2;\n    ret;\n}\n" \
+    ".func (.param .align 8 .b8 out[16]) pair(.param .align 8 .b8 in[16])\n" \
+    "{\n    .reg .b64 %rd<3>;\n    ld.param.b64 %rd0, [in];\n    ld.param.b64 %rd1, [in+8];\n" \
     "    st.param.b64 [out+8], %rd0;\n    st.param.b64 [out], %rd1;\n    ret;\n}\n"
 
 static const struct gold_kernel flow[] = {
@@ -132,8 +132,7 @@ static const struct gold_kernel flow[] = {
      /* Warps that have left no longer count. */
      "mov.u32 %r4, %tid.x; setp.ge.u32 %p1, %r4, 128; mov.u32 %r10, 3; st.global.u32 [%rd1], 3; @%p1 exit; bar.sync 0; "
      "mov.u32 %r10, 8;"},
-    {"kernel.barrier_red_popc", IN_INT, 'r',
-     "setp.gt.s32 %p1, %r1, %r2; bar.red.popc.u32 %r10, 0, %p1;"},
+    {"kernel.barrier_red_popc", IN_INT, 'r', "setp.gt.s32 %p1, %r1, %r2; bar.red.popc.u32 %r10, 0, %p1;"},
     {"kernel.barrier_red_and_or", IN_INT, 'r',
      "setp.gt.s32 %p1, %r1, %r2; bar.red.or.pred %p2, 0, %p1; bar.red.and.pred %p3, 0, %p1; selp.u32 %r4, 1, 0, %p2; "
      "selp.u32 %r5, 2, 0, %p3; or.b32 %r10, %r4, %r5;"},

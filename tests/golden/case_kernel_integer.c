@@ -157,11 +157,14 @@ static const struct gold_kernel integer[] = {
     {"kernel.sad_s16", IN_INT, 'h', "sad.s16 %h10, %h1, %h2, %h3;"},
     {"kernel.pack_unpack", IN_INT, 'x',
      "mov.b32 {%h4, %h5}, %r1; mov.b32 %r4, {%h5, %h4}; mov.b64 {%r5, %r6}, %rd12; mov.b64 %rd10, {%r4, %r5};"},
-    {"kernel.mov_v4_special", IN_INT, 'r', "mov.v4.u32 {%r11, %r12, %r13, _}, %tid; mov.v4.u32 {%r14, %r15, %r16, %r17}, %ntid; mov.v4.u32 {%r21, %r22, %r23, %r24}, %ctaid; "
+    {"kernel.mov_v4_special", IN_INT, 'r',
+     "mov.v4.u32 {%r11, %r12, %r13, _}, %tid; mov.v4.u32 {%r14, %r15, %r16, %r17}, %ntid; mov.v4.u32 {%r21, %r22, %r23, %r24}, %ctaid; "
      "mov.v4.u32 {%r25, %r26, %r27, %r28}, %nctaid; mad.lo.u32 %r10, %r11, 31, %r14; mad.lo.u32 %r10, %r10, 31, %r21; mad.lo.u32 %r10, %r10, 31, %r25; mad.lo.u32 %r10, %r15, %r26, %r10; "
      "add.u32 %r10, %r10, %r12; add.u32 %r10, %r10, %r13; add.u32 %r10, %r10, %r22; mad.lo.u32 %r10, %r16, %r27, %r10; add.u32 %r10, %r10, %r23;"},
-    {"kernel.mov_v4_swap", IN_INT, 'r', "mov.v4.b32 {%r11, %r12, %r13, %r14}, {%r1, %r2, %r3, 77}; mov.v4.b32 {%r11, %r12, %r13, %r14}, {%r12, %r14, %r11, %r13}; "
+    {"kernel.mov_v4_swap", IN_INT, 'r',
+     "mov.v4.b32 {%r11, %r12, %r13, %r14}, {%r1, %r2, %r3, 77}; mov.v4.b32 {%r11, %r12, %r13, %r14}, {%r12, %r14, %r11, %r13}; "
      "mov.v2.b32 {%r12, %r13}, {%r13, %r12}; mad.lo.u32 %r10, %r11, 31, %r12; mad.lo.u32 %r10, %r10, 31, %r13; mad.lo.u32 %r10, %r10, 31, %r14;"},
-    {"kernel.mov_v2_wide", IN_INT, 'x', "mov.v2.b64 {%rd14, %rd15}, {%rd11, %rd12}; mov.v2.b64 {%rd14, %rd15}, {%rd15, %rd14}; mad.lo.u64 %rd10, %rd14, 31, %rd15;"},
+    {"kernel.mov_v2_wide", IN_INT, 'x',
+     "mov.v2.b64 {%rd14, %rd15}, {%rd11, %rd12}; mov.v2.b64 {%rd14, %rd15}, {%rd15, %rd14}; mad.lo.u64 %rd10, %rd14, 31, %rd15;"},
 };
 KERNELS(integer);

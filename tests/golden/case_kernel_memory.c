@@ -32,9 +32,10 @@ static const struct gold_kernel memory[] = {
      "ld.global.nc.u32 %r4, [%rd2]; ld.global.ca.u32 %r5, [%rd2+8]; ld.global.cg.u32 %r6, [%rd2+16]; "
      "xor.b32 %r10, %r4, %r5; xor.b32 %r10, %r10, %r6;"},
     {"kernel.ld_st_order", IN_INT, 'r',
-     OWN_SCRATCH "st.relaxed.gpu.global.u32 [%rd14], %r1; ld.relaxed.gpu.global.u32 %r4, [%rd14]; "
-                 "st.release.gpu.global.u32 [%rd14+4], %r2; ld.acquire.gpu.global.u32 %r5, [%rd14+4]; fence.acq_rel.gpu; "
-                 "membar.gl; sub.u32 %r10, %r4, %r5;",
+     OWN_SCRATCH
+     "st.relaxed.gpu.global.u32 [%rd14], %r1; ld.relaxed.gpu.global.u32 %r4, [%rd14]; "
+     "st.release.gpu.global.u32 [%rd14+4], %r2; ld.acquire.gpu.global.u32 %r5, [%rd14+4]; fence.acq_rel.gpu; "
+     "membar.gl; sub.u32 %r10, %r4, %r5;",
      .scratch_words = 4096},
     {"kernel.st_u8_u16", IN_INT, 'r',
      OWN_SCRATCH "st.global.u8 [%rd14+1], %r1; st.global.u16 [%rd14+6], %r2; ld.global.u32 %r10, [%rd14];",
@@ -44,9 +45,10 @@ static const struct gold_kernel memory[] = {
     {"kernel.st_v2_b64", IN_INT, 'r', OWN_SCRATCH "st.global.v2.b64 [%rd14], {%rd11, %rd12}; mov.u32 %r10, 1;",
      .scratch_words = 4096},
     {"kernel.generic_global", IN_INT, 'r',
-     OWN_SCRATCH "cvta.global.u64 %rd15, %rd14; st.u32 [%rd15], %r1; ld.u32 %r4, [%rd15]; isspacep.global %p1, %rd15; "
-                 "isspacep.shared %p2, %rd15; selp.u32 %r5, 1, 0, %p1; selp.u32 %r6, 2, 0, %p2; add.u32 %r10, %r4, %r5; "
-                 "add.u32 %r10, %r10, %r6;"},
+     OWN_SCRATCH
+     "cvta.global.u64 %rd15, %rd14; st.u32 [%rd15], %r1; ld.u32 %r4, [%rd15]; isspacep.global %p1, %rd15; "
+     "isspacep.shared %p2, %rd15; selp.u32 %r5, 1, 0, %p1; selp.u32 %r6, 2, 0, %p2; add.u32 %r10, %r4, %r5; "
+     "add.u32 %r10, %r10, %r6;"},
     {"kernel.generic_shared", IN_INT, 'r',
      "mov.u64 %rd15, shared_room; mov.u32 %r4, %tid.x; mul.wide.u32 %rd16, %r4, 8; add.u64 %rd15, %rd15, %rd16; "
      "st.shared.u32 [%rd15], %r1; cvta.shared.u64 %rd17, %rd15; ld.u32 %r5, [%rd17]; st.u32 [%rd17+4], %r2; "

@@ -58,7 +58,8 @@ static const struct gold_kernel warp[] = {
      TILES "setp.eq.u32 %p1, %r20, 13; vote.sync.any.pred %p2, %p1, %r22; selp.u32 %r10, 1, 0, %p2;"},
     {"kernel.tiles_match_any", IN_SMALL, 'r', TILES "and.b32 %r4, %r3, 3; match.any.sync.b32 %r10, %r4, %r22;"},
     {"kernel.tiles_match_all", IN_INT, 'r',
-     TILES "shr.u32 %r4, %r20, 4; mul.lo.u32 %r4, %r4, %r20; match.all.sync.b32 %r5|%p1, %r4, %r22; selp.u32 %r6, 1, 0, %p1; "
+     TILES
+     "shr.u32 %r4, %r20, 4; mul.lo.u32 %r4, %r4, %r20; match.all.sync.b32 %r5|%p1, %r4, %r22; selp.u32 %r6, 1, 0, %p1; "
      "xor.b32 %r10, %r5, %r6;"},
     {"kernel.tiles_shfl", IN_INT, 'r', TILES "shfl.sync.down.b32 %r10|%p1, %r1, 3, 0x181f, %r22;"},
     {"kernel.redux_add", IN_INT, 'r', "redux.sync.add.s32 %r10, %r1, -1;", .target = 80},
@@ -107,7 +108,8 @@ static const struct gold_kernel warp[] = {
     {"kernel.mask_of_one_shfl_down", IN_INDEX, 'r', "shfl.sync.down.b32 %r8|%p1, %r0, 5, 31, 2;" SHOW_PREDICATE},
     {"kernel.mask_of_one_match_any", IN_SMALL, 'r', "and.b32 %r4, %r3, 7; match.any.sync.b32 %r10, %r4, 2;"},
     {"kernel.mask_of_none_match_any", IN_SMALL, 'r', "and.b32 %r4, %r3, 7; match.any.sync.b32 %r10, %r4, 0;"},
-    {"kernel.mask_of_one_match_all", IN_INT, 'r', "match.all.sync.b32 %r4|%p1, %r2, 2; selp.u32 %r5, 1, 0, %p1; xor.b32 %r10, %r4, %r5;"},
+    {"kernel.mask_of_one_match_all", IN_INT, 'r',
+     "match.all.sync.b32 %r4|%p1, %r2, 2; selp.u32 %r5, 1, 0, %p1; xor.b32 %r10, %r4, %r5;"},
     {"kernel.mask_of_one_match_all_same", IN_INDEX, 'r',
      "mov.u32 %r4, %ctaid.x; match.all.sync.b32 %r4|%p1, %r4, 2; selp.u32 %r5, 1, 0, %p1; xor.b32 %r10, %r4, %r5;"},
     {"kernel.mask_of_one_redux_add", IN_INT, 'r', "redux.sync.add.u32 %r10, %r1, 2;", .target = 80},

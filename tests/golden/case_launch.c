@@ -163,8 +163,7 @@ CASE(launch, params_are_copied_at_the_call)
 
 static CUresult launch_buffer(CUfunction function, void *buffer, size_t size)
 {
-    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
-                     CU_LAUNCH_PARAM_END};
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, extra);
 }
 
@@ -184,9 +183,10 @@ CASE(launch, buffer_too_small, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INV
     say(launch_buffer(gold_function("params"), &p, sizeof p - 1));
 }
 
-CASE(launch, buffer_too_large,
-     .allow = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
-     .why = "hardware cuts the size to 32 bits")
+CASE(
+    launch, buffer_too_large,
+    .allow = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+    .why = "hardware cuts the size to 32 bits")
 {
     struct {
         struct packed p;
@@ -339,8 +339,8 @@ CASE(launch, stream_of_other_context, .alone = true)
     say(gold_launch(function, 1, stream, NULL));
 }
 
-#define STALE_FUNCTION                                                                             \
-    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_INVALID_CONTEXT",                \
+#define STALE_FUNCTION \
+    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_INVALID_CONTEXT", \
     .why = "undefined on hardware: it may crash or take the handle for a live one"
 
 CASE(launch, function_of_unloaded_module, STALE_FUNCTION)
@@ -371,8 +371,14 @@ CASE(launch, module_as_function, STALE_FUNCTION)
 
 static CUlaunchConfig config(unsigned threads, CUlaunchAttribute *attributes, unsigned count)
 {
-    return (CUlaunchConfig){.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = threads, .blockDimY = 1,
-                            .blockDimZ = 1, .attrs = attributes, .numAttrs = count};
+    return (CUlaunchConfig){.gridDimX = 1,
+                            .gridDimY = 1,
+                            .gridDimZ = 1,
+                            .blockDimX = threads,
+                            .blockDimY = 1,
+                            .blockDimZ = 1,
+                            .attrs = attributes,
+                            .numAttrs = count};
 }
 
 CASE(launch, ex)

@@ -61,7 +61,8 @@ CASE(library, load_broken,
         say(cuLibraryGetKernel(&found, loaded, "empty"));
 }
 
-CASE(library, load_not_an_image, .allow = "CUDA_ERROR_INVALID_IMAGE|CUDA_ERROR_INVALID_PTX|CUDA_ERROR_NO_BINARY_FOR_GPU",
+CASE(library, load_not_an_image,
+     .allow = "CUDA_ERROR_INVALID_IMAGE|CUDA_ERROR_INVALID_PTX|CUDA_ERROR_NO_BINARY_FOR_GPU",
      .why = "which refusal depends on how far the loader reads")
 {
     CUlibrary loaded;
@@ -147,7 +148,8 @@ CASE(library, launch_kernel_handle_ex)
     CUdeviceptr word = gold_alloc_words(1, 0);
     unsigned value = 13;
     void *params[] = {&word, &value};
-    CUlaunchConfig config = {.gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+    CUlaunchConfig config = {
+        .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
     say(cuLaunchKernelEx(&config, (CUfunction)(void *)kernel("store"), params, NULL));
     say_int(gold_word(word));
 }
@@ -337,8 +339,7 @@ CASE(library, unload_null)
     say(cuLibraryUnload(NULL));
 }
 
-#define STALE_LIBRARY                                                                              \
-    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE", .why = "undefined on hardware: it may crash"
+#define STALE_LIBRARY .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE", .why = "undefined on hardware: it may crash"
 
 CASE(library, unload_twice, STALE_LIBRARY)
 {

@@ -17,11 +17,11 @@ static CUlogIterator now(void)
 }
 
 /* Whether a call left messages; how many is up to the driver. */
-#define SAY_MESSAGES(call)                                                                         \
-    do {                                                                                           \
-        CUlogIterator before = now();                                                              \
-        say(call);                                                                                 \
-        say_if("logged", now() != before);                                                         \
+#define SAY_MESSAGES(call) \
+    do { \
+        CUlogIterator before = now(); \
+        say(call); \
+        say_if("logged", now() != before); \
     } while (0)
 
 static CUresult fail(void)
@@ -132,7 +132,8 @@ CASE(log, dump_null_size, .alone = true)
 }
 
 /* More messages than the buffer takes: the latest are there, and a word that some are not. */
-CASE(log, dump_cut, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS less=yes end is the same=yes head differs=yes advanced=yes",
+CASE(log, dump_cut, .alone = true,
+     .allow = "CUDA_SUCCESS CUDA_SUCCESS less=yes end is the same=yes head differs=yes advanced=yes",
      .why = "hardware's driver writes behind the end of the buffer")
 {
     static char all[LOG_SIZE];
@@ -295,7 +296,8 @@ CASE(log, callback_bad, .alone = true)
     say(cuLogsUnregisterCallback(NULL));
 }
 
-CASE(log, unregister_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver crashes")
+CASE(log, unregister_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver crashes")
 {
     CUlogsCallbackHandle handle = NULL;
     say(cuLogsRegisterCallback(tell, NULL, &handle));

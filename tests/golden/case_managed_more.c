@@ -211,7 +211,8 @@ CASE(managed, attach_default_streams)
     NEED(cuMemFree(address));
 }
 
-CASE(managed, attach_bad, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+CASE(managed, attach_bad, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
      .why = "hardware's driver may crash")
 {
     CUdeviceptr address = managed(8192);
@@ -222,7 +223,8 @@ CASE(managed, attach_bad, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA
     NEED(cuMemFree(address));
 }
 
-CASE(managed, attach_device_memory, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(managed, attach_device_memory, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     say(cuStreamAttachMemAsync(gold_stream(0), gold_alloc(8192), 0, CU_MEM_ATTACH_SINGLE));
 }
@@ -290,26 +292,71 @@ static void say_advised(CUmem_advise advice, CUmemLocation location)
     NEED(cuMemFree(address));
 }
 
-CASE(managed, advised_read_mostly) { say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, here()); }
-CASE(managed, advised_preferred_device) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here()); }
-CASE(managed, advised_preferred_host) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host()); }
-CASE(managed, advised_preferred_numa) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0)); }
+CASE(managed, advised_read_mostly)
+{
+    say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, here());
+}
+CASE(managed, advised_preferred_device)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here());
+}
+CASE(managed, advised_preferred_host)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, host());
+}
+CASE(managed, advised_preferred_numa)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0));
+}
 CASE(managed, advised_preferred_numa_current)
 {
     say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0));
 }
-CASE(managed, advised_preferred_nowhere) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_INVALID, 0)); }
-CASE(managed, advised_preferred_bad_device) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_DEVICE, 999)); }
-CASE(managed, advised_preferred_bad_numa) { say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 9999)); }
-CASE(managed, advised_by_device) { say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, here()); }
-CASE(managed, advised_by_host) { say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, host()); }
-CASE(managed, advised_by_numa) { say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0)); }
-CASE(managed, advised_by_bad_device) { say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, place(CU_MEM_LOCATION_TYPE_DEVICE, -5)); }
-CASE(managed, advised_read_mostly_any_location) { say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place((CUmemLocationType)77, 9999)); }
+CASE(managed, advised_preferred_nowhere)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_INVALID, 0));
+}
+CASE(managed, advised_preferred_bad_device)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_DEVICE, 999));
+}
+CASE(managed, advised_preferred_bad_numa)
+{
+    say_advised(CU_MEM_ADVISE_SET_PREFERRED_LOCATION, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 9999));
+}
+CASE(managed, advised_by_device)
+{
+    say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, here());
+}
+CASE(managed, advised_by_host)
+{
+    say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, host());
+}
+CASE(managed, advised_by_numa)
+{
+    say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0));
+}
+CASE(managed, advised_by_bad_device)
+{
+    say_advised(CU_MEM_ADVISE_SET_ACCESSED_BY, place(CU_MEM_LOCATION_TYPE_DEVICE, -5));
+}
+CASE(managed, advised_read_mostly_any_location)
+{
+    say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place((CUmemLocationType)77, 9999));
+}
 
-CASE(managed, advised_read_mostly_bad_device) { say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_DEVICE, 9999)); }
-CASE(managed, advised_read_mostly_nowhere) { say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_INVALID, 0)); }
-CASE(managed, advised_read_mostly_numa) { say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0)); }
+CASE(managed, advised_read_mostly_bad_device)
+{
+    say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_DEVICE, 9999));
+}
+CASE(managed, advised_read_mostly_nowhere)
+{
+    say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_INVALID, 0));
+}
+CASE(managed, advised_read_mostly_numa)
+{
+    say_advised(CU_MEM_ADVISE_SET_READ_MOSTLY, place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0));
+}
 
 CASE(managed, numa_after_device)
 {
@@ -425,13 +472,34 @@ static void say_prefetched(CUmemLocation location)
     NEED(cuMemFree(address));
 }
 
-CASE(managed, prefetched_to_device) { say_prefetched(here()); }
-CASE(managed, prefetched_to_host) { say_prefetched(host()); }
-CASE(managed, prefetched_to_numa) { say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0)); }
-CASE(managed, prefetched_to_numa_current) { say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0)); }
-CASE(managed, prefetched_to_bad_numa) { say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 9999)); }
-CASE(managed, prefetched_to_invalid) { say_prefetched(place(CU_MEM_LOCATION_TYPE_INVALID, 0)); }
-CASE(managed, prefetched_to_unknown) { say_prefetched(place((CUmemLocationType)77, 0)); }
+CASE(managed, prefetched_to_device)
+{
+    say_prefetched(here());
+}
+CASE(managed, prefetched_to_host)
+{
+    say_prefetched(host());
+}
+CASE(managed, prefetched_to_numa)
+{
+    say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 0));
+}
+CASE(managed, prefetched_to_numa_current)
+{
+    say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT, 0));
+}
+CASE(managed, prefetched_to_bad_numa)
+{
+    say_prefetched(place(CU_MEM_LOCATION_TYPE_HOST_NUMA, 9999));
+}
+CASE(managed, prefetched_to_invalid)
+{
+    say_prefetched(place(CU_MEM_LOCATION_TYPE_INVALID, 0));
+}
+CASE(managed, prefetched_to_unknown)
+{
+    say_prefetched(place((CUmemLocationType)77, 0));
+}
 
 CASE(managed, prefetch_v1)
 {

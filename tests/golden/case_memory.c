@@ -311,8 +311,9 @@ CASE(memory, host_alloc_too_much)
     say(cuMemAllocHost(&pinned, SIZE_MAX));
 }
 
-CASE(memory, host_flags, .allow = "CUDA_SUCCESS 2 CUDA_SUCCESS 3 CUDA_SUCCESS 2 CUDA_SUCCESS 6 CUDA_SUCCESS 7|"
-     "CUDA_SUCCESS 3 CUDA_SUCCESS 3 CUDA_SUCCESS 3 CUDA_SUCCESS 6 CUDA_SUCCESS 7",
+CASE(memory, host_flags,
+     .allow = "CUDA_SUCCESS 2 CUDA_SUCCESS 3 CUDA_SUCCESS 2 CUDA_SUCCESS 6 CUDA_SUCCESS 7|"
+              "CUDA_SUCCESS 3 CUDA_SUCCESS 3 CUDA_SUCCESS 3 CUDA_SUCCESS 6 CUDA_SUCCESS 7",
      .why = "hardware's driver says portable or not, from one run to the next")
 {
     static const unsigned wanted[] = {0, CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTALLOC_DEVICEMAP,

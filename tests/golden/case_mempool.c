@@ -231,7 +231,8 @@ CASE(mempool, create_usage)
 
 CASE(mempool, create_max_size)
 {
-    static const size_t sizes[] = {1, 4096, (size_t)1 << 20, (size_t)32 << 20, (size_t)1 << 40, (size_t)1 << 47, SIZE_MAX};
+    static const size_t sizes[] = {1,       4096, (size_t)1 << 20, (size_t)32 << 20, (size_t)1 << 40, (size_t)1 << 47,
+                                   SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         CUmemPoolProps props = props_new();
         props.maxSize = sizes[i];
@@ -392,7 +393,8 @@ CASE(mempool, location_host)
 
 CASE(mempool, location_numa)
 {
-    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0}, host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA, .id = 0},
+                  host = {.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
     CUmemoryPool numa = NULL, any = NULL;
     say(cuMemGetDefaultMemPool(&numa, &location, CU_MEM_ALLOCATION_TYPE_PINNED));
     say(cuMemGetDefaultMemPool(&any, &host, CU_MEM_ALLOCATION_TYPE_PINNED));
@@ -523,7 +525,8 @@ CASE(mempool, attribute_set_null, .alone = true, .allow = "CUDA_ERROR_INVALID_VA
     say(cuMemPoolSetAttribute(pool_new(), CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, NULL));
 }
 
-CASE(mempool, attribute_no_pool, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware may crash")
+CASE(mempool, attribute_no_pool, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware may crash")
 {
     int value = 1;
     say(cuMemPoolGetAttribute(NULL, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, &value));

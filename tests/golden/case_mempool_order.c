@@ -31,7 +31,8 @@ static CUmemoryPool pool_with(unsigned reuse, size_t most)
     NEED(cuMemPoolCreate(&pool, &props));
     for (int i = 0; i < 3; i++) {
         int on = reuse >> i & 1;
-        NEED(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES + i), &on));
+        NEED(cuMemPoolSetAttribute(pool, (CUmemPool_attribute)(CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES + i),
+                                   &on));
     }
     cuuint64_t all = UINT64_MAX;
     NEED(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));

@@ -26,8 +26,29 @@
 #define MIB ((size_t)1 << 20)
 #define POSIX CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
-enum op { IMPORT_POOL, IMPORT_POINTER, READ_WORD, WRITE_WORD, FREE, FREE_ASYNC, FREE_ASYNC_SYNC, DESTROY_POOL, ALLOC, GET_ATTRIBUTE,
-          SET_ATTRIBUTE, SET_CURRENT, TRIM, EXPORT_POINTER, EXPORT_POOL, GET_ACCESS, SET_ACCESS, POOL_OF, RANGE, FIRST_WORD_ASYNC, HANDLES };
+enum op {
+    IMPORT_POOL,
+    IMPORT_POINTER,
+    READ_WORD,
+    WRITE_WORD,
+    FREE,
+    FREE_ASYNC,
+    FREE_ASYNC_SYNC,
+    DESTROY_POOL,
+    ALLOC,
+    GET_ATTRIBUTE,
+    SET_ATTRIBUTE,
+    SET_CURRENT,
+    TRIM,
+    EXPORT_POINTER,
+    EXPORT_POOL,
+    GET_ACCESS,
+    SET_ACCESS,
+    POOL_OF,
+    RANGE,
+    FIRST_WORD_ASYNC,
+    HANDLES
+};
 
 struct request {
     enum op op;
@@ -161,9 +182,13 @@ static void serve(int fd)
         struct request in;
         struct reply out;
         memset(&out, 0, sizeof out);
-        union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+        union {
+            struct cmsghdr header;
+            char bytes[CMSG_SPACE(sizeof(int))];
+        } control;
         struct iovec part = {&in, sizeof in};
-        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+        struct msghdr message = {
+            .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
         if (recvmsg(fd, &message, 0) != (ssize_t)sizeof in)
             _exit(0);
         int passed = -1;
@@ -204,7 +229,10 @@ static void begin(void)
 static struct reply tell_with(struct request in, int fd)
 {
     struct reply out = {.status = -1};
-    union { struct cmsghdr header; char bytes[CMSG_SPACE(sizeof(int))]; } control;
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
     struct iovec part = {&in, sizeof in};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd >= 0) {
@@ -217,7 +245,8 @@ static struct reply tell_with(struct request in, int fd)
         header->cmsg_len = CMSG_LEN(sizeof(int));
         memcpy(CMSG_DATA(header), &fd, sizeof fd);
     }
-    if (sendmsg(line, &message, MSG_NOSIGNAL) != (ssize_t)sizeof in || recv(line, &out, sizeof out, 0) != (ssize_t)sizeof out)
+    if (sendmsg(line, &message, MSG_NOSIGNAL) != (ssize_t)sizeof in ||
+        recv(line, &out, sizeof out, 0) != (ssize_t)sizeof out)
         out.status = -1;
     return out;
 }
@@ -631,7 +660,8 @@ CASE(mempool_share, pool_destroyed_by_importer, .bare = true)
 }
 
 CASE(mempool_share, pool_destroyed_by_exporter, .bare = true,
-     .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS 0 CUDA_SUCCESS peer_well=yes", .why = "what freed memory holds is nobody's matter")
+     .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS 0 CUDA_SUCCESS peer_well=yes",
+     .why = "what freed memory holds is nobody's matter")
 {
     begin();
     CUmemoryPool pool = give_pool();

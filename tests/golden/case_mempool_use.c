@@ -126,7 +126,8 @@ CASE(mempool, numbers_many)
     for (int i = 0; i < 40; i++) {
         addresses[i] = pool_alloc(pool, (size_t)(i + 1) * 1000, stream);
         for (int j = 0; j < i; j++)
-            if (addresses[i] < addresses[j] + (size_t)(j + 1) * 1000 && addresses[j] < addresses[i] + (size_t)(i + 1) * 1000)
+            if (addresses[i] < addresses[j] + (size_t)(j + 1) * 1000 &&
+                addresses[j] < addresses[i] + (size_t)(i + 1) * 1000)
                 say_text("overlap");
     }
     say_numbers(pool);
@@ -443,7 +444,8 @@ CASE(mempool, free_async_of_mem_alloc)
     say(cuMemFree(address));
 }
 
-CASE(mempool, free_of_pool_memory, .allow = "CUDA_SUCCESS used=0 CUDA_ERROR_INVALID_VALUE", .why = "hardware counts it later")
+CASE(mempool, free_of_pool_memory, .allow = "CUDA_SUCCESS used=0 CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware counts it later")
 {
     CUstream stream = gold_stream(0);
     CUmemoryPool pool = pool_new();
@@ -455,7 +457,8 @@ CASE(mempool, free_of_pool_memory, .allow = "CUDA_SUCCESS used=0 CUDA_ERROR_INVA
 }
 
 /* Hardware takes the memory away under the work; nobody should rely on that. */
-CASE(mempool, free_sync_waits, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS", .why = "here the free waits for the work, as the manual says of cuMemFree")
+CASE(mempool, free_sync_waits, .alone = true, .allow = "CUDA_SUCCESS CUDA_SUCCESS",
+     .why = "here the free waits for the work, as the manual says of cuMemFree")
 {
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
     CUdeviceptr address = 0;
@@ -730,14 +733,16 @@ CASE(mempool, access_get_host_pool)
     props.location.id = 0;
     CUmemoryPool pool = NULL;
     NEED(cuMemPoolCreate(&pool, &props));
-    static const CUmemLocation places[] = {{CU_MEM_LOCATION_TYPE_HOST, 0}, {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}, {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    static const CUmemLocation places[] = {
+        {CU_MEM_LOCATION_TYPE_HOST, 0}, {CU_MEM_LOCATION_TYPE_HOST_NUMA, 0}, {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     for (int i = 0; i < 3; i++) {
         CUmemAccess_flags flags = (CUmemAccess_flags)99;
         CUmemLocation place = places[i];
         say(cuMemPoolGetAccess(&flags, pool, &place));
         say_int(flags);
     }
-    CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, gold_device()}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, gold_device()},
+                            .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     say(cuMemPoolSetAccess(pool, &desc, 1));
     CUmemAccess_flags flags = (CUmemAccess_flags)99;
     say(cuMemPoolGetAccess(&flags, pool, &desc.location));
@@ -748,7 +753,8 @@ CASE(mempool, access_get_host_pool)
 CASE(mempool, access_set_own_device)
 {
     static const CUmemAccess_flags flags[] = {CU_MEM_ACCESS_FLAGS_PROT_READWRITE, CU_MEM_ACCESS_FLAGS_PROT_READ,
-                                              CU_MEM_ACCESS_FLAGS_PROT_NONE, (CUmemAccess_flags)2, (CUmemAccess_flags)7};
+                                              CU_MEM_ACCESS_FLAGS_PROT_NONE, (CUmemAccess_flags)2,
+                                              (CUmemAccess_flags)7};
     for (int i = 0; i < 5; i++) {
         CUmemoryPool pool = pool_new();
         CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, gold_device()}, .flags = flags[i]};
@@ -763,7 +769,8 @@ CASE(mempool, access_set_own_device)
 CASE(mempool, access_set_bad)
 {
     CUmemoryPool pool = pool_new();
-    CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, gold_device()}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_DEVICE, gold_device()},
+                            .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     say(cuMemPoolSetAccess(NULL, &desc, 1));
     say(cuMemPoolSetAccess(pool, NULL, 1));
     say(cuMemPoolSetAccess(pool, &desc, 0));
@@ -790,7 +797,8 @@ CASE(mempool, access_set_host_pool_host)
     props.location.id = 0;
     CUmemoryPool pool = NULL;
     NEED(cuMemPoolCreate(&pool, &props));
-    static const CUmemAccess_flags flags[] = {CU_MEM_ACCESS_FLAGS_PROT_READWRITE, CU_MEM_ACCESS_FLAGS_PROT_READ, CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    static const CUmemAccess_flags flags[] = {CU_MEM_ACCESS_FLAGS_PROT_READWRITE, CU_MEM_ACCESS_FLAGS_PROT_READ,
+                                              CU_MEM_ACCESS_FLAGS_PROT_NONE};
     for (int i = 0; i < 3; i++) {
         CUmemAccessDesc desc = {.location = {CU_MEM_LOCATION_TYPE_HOST, 0}, .flags = flags[i]};
         say(cuMemPoolSetAccess(pool, &desc, 1));

@@ -49,7 +49,8 @@ CASE(module, load_without_context, .alone = true)
     say(cuModuleLoadData(&module, EMPTY));
 }
 
-CASE(module, load_failure_leaves_result, .allow = "CUDA_ERROR_INVALID_PTX untouched=*|CUDA_ERROR_INVALID_IMAGE untouched=*",
+CASE(module, load_failure_leaves_result,
+     .allow = "CUDA_ERROR_INVALID_PTX untouched=*|CUDA_ERROR_INVALID_IMAGE untouched=*",
      .why = "an output after a failure is nobody's promise")
 {
     CUmodule module = (CUmodule)(uintptr_t)0x77;
@@ -176,7 +177,8 @@ CASE(module, ptx_undefined_extern)
 
 CASE(module, ptx_needs_newer_version)
 {
-    load(".version 5.0\n.target sm_52\n.address_size 64\n.visible .entry empty()\n{\n    nanosleep.u32 10;\n    ret;\n}\n");
+    load(
+        ".version 5.0\n.target sm_52\n.address_size 64\n.visible .entry empty()\n{\n    nanosleep.u32 10;\n    ret;\n}\n");
 }
 
 CASE(module, ptx_version_that_never_was)
@@ -201,7 +203,8 @@ CASE(module, ptx_huge_shared)
 
 CASE(module, ptx_immediate_out_of_range)
 {
-    load(HEAD ".visible .entry empty()\n{\n    .reg .b32 %r<3>;\n    mov.u32 %r0, 99999999999999999999999;\n    ret;\n}\n");
+    load(HEAD
+         ".visible .entry empty()\n{\n    .reg .b32 %r<3>;\n    mov.u32 %r0, 99999999999999999999999;\n    ret;\n}\n");
 }
 
 CASE(module, ptx_deep_braces, .alone = true)
@@ -352,7 +355,7 @@ CASE(module, unload_while_running)
     say_int(gold_word(word));
 }
 
-#define STALE_MODULE                                                                               \
+#define STALE_MODULE \
     .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_INVALID_CONTEXT|CUDA_ERROR_CONTEXT_IS_DESTROYED", \
     .why = "undefined on hardware: it may crash or take the handle for a live one"
 

@@ -73,7 +73,8 @@ CASE(multi, can_access, TWO)
 CASE(multi, p2p_attributes, TWO, .allow = "CUDA_SUCCESS 1 CUDA_SUCCESS 1 CUDA_SUCCESS 0 CUDA_SUCCESS rank=yes",
      .why = "whether arrays can be reached belongs to the device")
 {
-    CUdevice_P2PAttribute row[] = {CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
+    CUdevice_P2PAttribute row[] = {CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
+                                   CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
                                    CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED};
     for (size_t i = 0; i < 3; i++) {
         int value = 99;

@@ -54,11 +54,14 @@ static CUdeviceptr memory_two(enum form form)
 static CUresult copy_host(CUdeviceptr to, CUdeviceptr from, bool to_first, size_t bytes, CUstream stream, bool async)
 {
     if (to_first)
-        return async ? cuMemcpyHtoDAsync(to, (void *)(uintptr_t)from, bytes, stream) : cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes);
-    return async ? cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream) : cuMemcpyDtoH((void *)(uintptr_t)to, from, bytes);
+        return async ? cuMemcpyHtoDAsync(to, (void *)(uintptr_t)from, bytes, stream)
+                     : cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes);
+    return async ? cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream)
+                 : cuMemcpyDtoH((void *)(uintptr_t)to, from, bytes);
 }
 
-static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes, CUstream stream)
+static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context,
+                 size_t bytes, CUstream stream)
 {
     CUDA_MEMCPY3D_PEER box;
     memset(&box, 0, sizeof box);
@@ -70,24 +73,44 @@ static void copy(enum form form, CUdeviceptr to, CUcontext to_context, CUdevicep
     box.srcPitch = box.dstPitch = box.WidthInBytes = bytes;
     box.srcHeight = box.dstHeight = box.Height = box.Depth = 1;
     switch (form) {
-    case PEER: NEED(cuMemcpyPeer(to, to_context, from, from_context, bytes)); break;
-    case PEER_ASYNC: NEED(cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, stream)); break;
-    case BOX: NEED(cuMemcpy3DPeer(&box)); break;
-    case BOX_ASYNC: NEED(cuMemcpy3DPeerAsync(&box, stream)); break;
-    case PLAIN: NEED(cuMemcpyDtoD(to, from, bytes)); break;
-    case PLAIN_ASYNC: NEED(cuMemcpyDtoDAsync(to, from, bytes, stream)); break;
-    case UNIFIED: NEED(cuMemcpy(to, from, bytes)); break;
-    case UNIFIED_ASYNC: NEED(cuMemcpyAsync(to, from, bytes, stream)); break;
-    default: NEED(copy_host(to, from, to_context == gold_context(), bytes, stream, form == HOST_ASYNC)); break;
+    case PEER:
+        NEED(cuMemcpyPeer(to, to_context, from, from_context, bytes));
+        break;
+    case PEER_ASYNC:
+        NEED(cuMemcpyPeerAsync(to, to_context, from, from_context, bytes, stream));
+        break;
+    case BOX:
+        NEED(cuMemcpy3DPeer(&box));
+        break;
+    case BOX_ASYNC:
+        NEED(cuMemcpy3DPeerAsync(&box, stream));
+        break;
+    case PLAIN:
+        NEED(cuMemcpyDtoD(to, from, bytes));
+        break;
+    case PLAIN_ASYNC:
+        NEED(cuMemcpyDtoDAsync(to, from, bytes, stream));
+        break;
+    case UNIFIED:
+        NEED(cuMemcpy(to, from, bytes));
+        break;
+    case UNIFIED_ASYNC:
+        NEED(cuMemcpyAsync(to, from, bytes, stream));
+        break;
+    default:
+        NEED(copy_host(to, from, to_context == gold_context(), bytes, stream, form == HOST_ASYNC));
+        break;
     }
 }
 
 static bool has_stream(enum form form)
 {
-    return form == PEER_ASYNC || form == BOX_ASYNC || form == PLAIN_ASYNC || form == UNIFIED_ASYNC || form == HOST_ASYNC;
+    return form == PEER_ASYNC || form == BOX_ASYNC || form == PLAIN_ASYNC || form == UNIFIED_ASYNC ||
+           form == HOST_ASYNC;
 }
 
-/* What is not held back has this long to get done, in milliseconds: a busy machine may take a while to come to it. What is held back costs as long. */
+/* What is not held back has this long to get done, in milliseconds: a busy machine may take a while to come to it. What
+ * is held back costs as long. */
 enum { PATIENCE = 250 };
 
 static void wait_until_done(CUstream stream)
@@ -96,7 +119,10 @@ static void wait_until_done(CUstream stream)
         gold_sleep_ms(1);
 }
 
-struct opener { struct gold_gate gate; atomic_bool copied; };
+struct opener {
+    struct gold_gate gate;
+    atomic_bool copied;
+};
 
 static void *open_later(void *data)
 {
@@ -107,8 +133,8 @@ static void *open_later(void *data)
     return NULL;
 }
 
-/* What the first context has pending when a copy is given to the second: 'o': the copy comes after it, 'e': it does not. A letter for each place of the pending
- * work; a word for each place of the copy. */
+/* What the first context has pending when a copy is given to the second: 'o': the copy comes after it, 'e': it does
+ * not. A letter for each place of the pending work; a word for each place of the copy. */
 static void before(enum form form, int device, bool to_first, size_t bytes)
 {
     CUdeviceptr mine = gold_alloc(LARGE);
@@ -131,7 +157,7 @@ static void before(enum form form, int device, bool to_first, size_t bytes)
             NEED(cuMemsetD32(theirs, COPIED, LARGE / 4));
             NEED(cuCtxSynchronize());
             NEED(cuCtxSetCurrent(gold_context()));
-            struct opener opener = { .gate = gold_gate_close(pending[i]) };
+            struct opener opener = {.gate = gold_gate_close(pending[i])};
             gold_store(pending[i], mine, LATER);
             NEED(cuCtxSetCurrent(two));
             pthread_create(&thread, NULL, open_later, &opener);
@@ -172,7 +198,7 @@ static void after(enum form form, int device, bool to_first)
         char order[PLACES + 1] = "";
         for (unsigned i = 0; i < PLACES; i++) {
             unsigned added = ADDED;
-            void *params[] = { &target, &added };
+            void *params[] = {&target, &added};
             NEED(cuCtxSetCurrent(two));
             NEED(cuMemsetD32(theirs, to_first ? COPIED : 0, LARGE / 4));
             NEED(cuCtxSynchronize());
@@ -198,12 +224,27 @@ static void after(enum form form, int device, bool to_first)
     }
 }
 
-#define BEFORE(name, form)                                                                       \
-    CASE(multi, copy_after_pending_##name, TWO) { before(form, 1, false, SMALL); }               \
-    CASE(multi, copy_after_pending_##name##_large, TWO) { before(form, 1, false, LARGE); }       \
-    CASE(multi, copy_after_pending_##name##_to, TWO) { before(form, 1, true, SMALL); }           \
-    CASE(context_copy, after_pending_##name, ONE) { before(form, 0, false, SMALL); }             \
-    CASE(context_copy, after_pending_##name##_to, ONE) { before(form, 0, true, SMALL); }
+#define BEFORE(name, form) \
+    CASE(multi, copy_after_pending_##name, TWO) \
+    { \
+        before(form, 1, false, SMALL); \
+    } \
+    CASE(multi, copy_after_pending_##name##_large, TWO) \
+    { \
+        before(form, 1, false, LARGE); \
+    } \
+    CASE(multi, copy_after_pending_##name##_to, TWO) \
+    { \
+        before(form, 1, true, SMALL); \
+    } \
+    CASE(context_copy, after_pending_##name, ONE) \
+    { \
+        before(form, 0, false, SMALL); \
+    } \
+    CASE(context_copy, after_pending_##name##_to, ONE) \
+    { \
+        before(form, 0, true, SMALL); \
+    }
 BEFORE(peer, PEER)
 BEFORE(peer_async, PEER_ASYNC)
 BEFORE(box, BOX)
@@ -213,18 +254,45 @@ BEFORE(plain_async, PLAIN_ASYNC)
 BEFORE(unified, UNIFIED)
 BEFORE(unified_async, UNIFIED_ASYNC)
 
-#define AFTER(name, form)                                                      \
-    CASE(multi, work_after_copy_##name, TWO) { after(form, 1, false); }        \
-    CASE(multi, work_after_copy_##name##_to, TWO) { after(form, 1, true); }    \
-    CASE(context_copy, work_after_##name, ONE) { after(form, 0, false); }      \
-    CASE(context_copy, work_after_##name##_to, ONE) { after(form, 0, true); }
+#define AFTER(name, form) \
+    CASE(multi, work_after_copy_##name, TWO) \
+    { \
+        after(form, 1, false); \
+    } \
+    CASE(multi, work_after_copy_##name##_to, TWO) \
+    { \
+        after(form, 1, true); \
+    } \
+    CASE(context_copy, work_after_##name, ONE) \
+    { \
+        after(form, 0, false); \
+    } \
+    CASE(context_copy, work_after_##name##_to, ONE) \
+    { \
+        after(form, 0, true); \
+    }
 AFTER(peer_async, PEER_ASYNC)
 AFTER(box_async, BOX_ASYNC)
 AFTER(plain_async, PLAIN_ASYNC)
 AFTER(unified_async, UNIFIED_ASYNC)
 
-CASE(context_copy, after_pending_host, ONE) { before(HOST, 0, false, SMALL); }
-CASE(context_copy, after_pending_host_to, ONE) { before(HOST, 0, true, SMALL); }
-CASE(context_copy, after_pending_host_async, ONE) { before(HOST_ASYNC, 0, false, SMALL); }
-CASE(context_copy, after_pending_host_async_to, ONE) { before(HOST_ASYNC, 0, true, SMALL); }
-CASE(context_copy, after_pending_host_async_to_large, ONE) { before(HOST_ASYNC, 0, true, LARGE); }
+CASE(context_copy, after_pending_host, ONE)
+{
+    before(HOST, 0, false, SMALL);
+}
+CASE(context_copy, after_pending_host_to, ONE)
+{
+    before(HOST, 0, true, SMALL);
+}
+CASE(context_copy, after_pending_host_async, ONE)
+{
+    before(HOST_ASYNC, 0, false, SMALL);
+}
+CASE(context_copy, after_pending_host_async_to, ONE)
+{
+    before(HOST_ASYNC, 0, true, SMALL);
+}
+CASE(context_copy, after_pending_host_async_to_large, ONE)
+{
+    before(HOST_ASYNC, 0, true, LARGE);
+}

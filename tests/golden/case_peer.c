@@ -193,10 +193,12 @@ CASE(peer, wait_across_contexts, .alone = true)
     NEED(cuCtxDestroy(other));
 }
 
-CASE(peer, query_and_synchronize_across, .alone = true,
-     .allow = "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS|"
-              "CUDA_ERROR_NOT_READY CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS",
-     .why = "hardware may take a moment to record an event")
+CASE(
+    peer, query_and_synchronize_across, .alone = true,
+    .allow =
+        "CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS|"
+        "CUDA_ERROR_NOT_READY CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS CUDA_SUCCESS",
+    .why = "hardware may take a moment to record an event")
 {
     gold_context_new();
     CUstream theirs = gold_stream(0);
@@ -356,7 +358,8 @@ CASE(peer, atomic_capabilities_of_one_device)
     say(cuDeviceGetP2PAtomicCapabilities(&capabilities, &operation, 1, 9999, gold_device()));
 }
 
-CASE(peer, host_atomic_capabilities, .allow = "CUDA_SUCCESS 31 0*", .why = "what can be done between host and device belongs to the device")
+CASE(peer, host_atomic_capabilities, .allow = "CUDA_SUCCESS 31 0*",
+     .why = "what can be done between host and device belongs to the device")
 {
     CUatomicOperation operations[] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_FLOAT_MIN};
     unsigned capabilities[2] = {77, 77};

@@ -21,7 +21,10 @@
 
 /* What a child notes; the parent says it, in order. */
 enum { NOTES = 32, UNDONE = -12345 };
-struct notes { int count; int status[NOTES]; };
+struct notes {
+    int count;
+    int status[NOTES];
+};
 static struct notes *notes;
 
 static void note(int status)
@@ -31,13 +34,13 @@ static void note(int status)
 }
 
 /* A call that may never return leaves a trace of having been begun. */
-#define NOTE(call)                                                                                 \
-    do {                                                                                           \
-        int place = notes->count;                                                                  \
-        note(UNDONE);                                                                              \
-        CUresult answer = (call);                                                                  \
-        if (place < NOTES)                                                                         \
-            notes->status[place] = (int)answer;                                                    \
+#define NOTE(call) \
+    do { \
+        int place = notes->count; \
+        note(UNDONE); \
+        CUresult answer = (call); \
+        if (place < NOTES) \
+            notes->status[place] = (int)answer; \
     } while (0)
 
 static void say_end(pid_t pid)
@@ -111,26 +114,31 @@ static void make_things(void)
 #define UNCHECKED "hardware's driver does not notice the fork in such calls, and may crash"
 
 #define FORK_CASE(title, ...) FORK_CASE_OR(title, NULL, __VA_ARGS__)
-#define FORK_CASE_OR(title, allowed, ...)                                                          \
-    static void forked_##title(void) { __VA_ARGS__; }                                              \
+#define FORK_CASE_OR(title, allowed, ...) \
+    static void forked_##title(void) \
+    { \
+        __VA_ARGS__; \
+    } \
     CASE(process_end, fork_##title, .alone = true, .allow = allowed, .why = allowed ? UNCHECKED : NULL) \
-    {                                                                                              \
-        make_things();                                                                             \
-        in_child(forked_##title);                                                                  \
-        unsigned one = 1;                                                                          \
-        void *params[] = {&the_word, &one};                                                        \
-        say(gold_launch(the_function, 1, the_stream, params));                                     \
-        say(cuCtxSynchronize());                                                                   \
-        say_int(gold_word(the_word));                                                              \
+    { \
+        make_things(); \
+        in_child(forked_##title); \
+        unsigned one = 1; \
+        void *params[] = {&the_word, &one}; \
+        say(gold_launch(the_function, 1, the_stream, params)); \
+        say(cuCtxSynchronize()); \
+        say_int(gold_word(the_word)); \
     }
 
 FORK_CASE(init, NOTE(cuInit(0)); NOTE(cuInit(1)))
-FORK_CASE(version, int version = 0; NOTE(cuDriverGetVersion(&version)); note(version > 0 ? 0 : 1); NOTE(cuDriverGetVersion(NULL)))
-FORK_CASE(error_text, const char *text = NULL; NOTE(cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text)); note(text ? 0 : 1))
-FORK_CASE(device, int count = 0; CUdevice device; int value; NOTE(cuDeviceGetCount(&count)); NOTE(cuDeviceGet(&device, 0));
-          NOTE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0)))
-FORK_CASE(context_current, CUcontext context = NULL; NOTE(cuCtxGetCurrent(&context)); note(context ? 0 : 1); NOTE(cuCtxSetCurrent(NULL));
-          NOTE(cuCtxGetCurrent(NULL)))
+FORK_CASE(version, int version = 0; NOTE(cuDriverGetVersion(&version)); note(version > 0 ? 0 : 1);
+          NOTE(cuDriverGetVersion(NULL)))
+FORK_CASE(error_text, const char *text = NULL; NOTE(cuGetErrorName(CUDA_ERROR_INVALID_VALUE, &text));
+          note(text ? 0 : 1))
+FORK_CASE(device, int count = 0; CUdevice device; int value; NOTE(cuDeviceGetCount(&count));
+          NOTE(cuDeviceGet(&device, 0)); NOTE(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0)))
+FORK_CASE(context_current, CUcontext context = NULL; NOTE(cuCtxGetCurrent(&context)); note(context ? 0 : 1);
+          NOTE(cuCtxSetCurrent(NULL)); NOTE(cuCtxGetCurrent(NULL)))
 FORK_CASE(context_create, CUcontext context; NOTE(cuCtxCreate(&context, NULL, 0, 0)))
 FORK_CASE(context_destroy, NOTE(cuCtxDestroy(gold_context())))
 FORK_CASE(context_synchronize, NOTE(cuCtxSynchronize()))
@@ -141,16 +149,19 @@ FORK_CASE(host_alloc, void *address; NOTE(cuMemHostAlloc(&address, 64, 0)))
 FORK_CASE(copy, unsigned value = 0; NOTE(cuMemcpyDtoH(&value, the_word, 4)); NOTE(cuMemcpyHtoD(the_word, &value, 4)))
 FORK_CASE(stream_create, CUstream stream; NOTE(cuStreamCreate(&stream, 0)))
 FORK_CASE_OR(stream_query, REFUSED, NOTE(cuStreamQuery(the_stream)))
-FORK_CASE_OR(stream, REFUSED, NOTE(cuStreamQuery(the_stream)); NOTE(cuStreamSynchronize(the_stream)); NOTE(cuStreamDestroy(the_stream)))
+FORK_CASE_OR(stream, REFUSED, NOTE(cuStreamQuery(the_stream)); NOTE(cuStreamSynchronize(the_stream));
+             NOTE(cuStreamDestroy(the_stream)))
 FORK_CASE(event_create, CUevent event; NOTE(cuEventCreate(&event, 0)))
 FORK_CASE_OR(event_query, REFUSED, NOTE(cuEventQuery(the_event)))
 FORK_CASE_OR(event_elapsed, REFUSED, float ms; NOTE(cuEventElapsedTime(&ms, the_event, the_event)))
 FORK_CASE_OR(current_device, REFUSED, CUdevice device; NOTE(cuCtxGetDevice(&device)); NOTE(cuCtxGetDevice(NULL)))
 FORK_CASE(memory_info, size_t spare, total; NOTE(cuMemGetInfo(&spare, &total)))
 FORK_CASE(managed, CUdeviceptr address; NOTE(cuMemAllocManaged(&address, 64, CU_MEM_ATTACH_GLOBAL)))
-FORK_CASE(launch, unsigned one = 1; void *params[] = {&the_word, &one}; NOTE(gold_launch(the_function, 1, the_stream, params)))
+FORK_CASE(launch, unsigned one = 1; void *params[] = {&the_word, &one};
+          NOTE(gold_launch(the_function, 1, the_stream, params)))
 FORK_CASE(module, CUmodule module; NOTE(cuModuleLoadData(&module, gold_ptx)))
-FORK_CASE_OR(null_arguments, REFUSED, NOTE(cuMemAlloc(NULL, 0)); NOTE(cuStreamCreate(NULL, 77)); NOTE(cuStreamSynchronize((CUstream)GOLD_WILD)))
+FORK_CASE_OR(null_arguments, REFUSED, NOTE(cuMemAlloc(NULL, 0)); NOTE(cuStreamCreate(NULL, 77));
+             NOTE(cuStreamSynchronize((CUstream)GOLD_WILD)))
 FORK_CASE(pinned_memory_is_there, the_pinned[0] = 7; note(the_pinned[0] == 7 ? 0 : 1))
 FORK_CASE(proc_address, void *function = NULL; CUdriverProcAddressQueryResult found;
           NOTE(cuGetProcAddress("cuCtxGetDevice", &function, 12000, 0, &found)); note(function ? 0 : 1))
@@ -177,7 +188,8 @@ CASE(process_end, fork_twice, .alone = true)
 }
 
 CASE(process_end, fork_with_work_pending, .alone = true,
-     .allow = "exit=5 CUDA_ERROR_NOT_INITIALIZED CUDA_ERROR_NOT_INITIALIZED CUDA_ERROR_NOT_INITIALIZED CUDA_SUCCESS 5", .why = UNCHECKED)
+     .allow = "exit=5 CUDA_ERROR_NOT_INITIALIZED CUDA_ERROR_NOT_INITIALIZED CUDA_ERROR_NOT_INITIALIZED CUDA_SUCCESS 5",
+     .why = UNCHECKED)
 {
     make_things();
     struct gold_gate gate = gold_gate_close(the_stream);
@@ -248,9 +260,9 @@ static void own_begin(void)
 {
     void *memory;
     gold_child_begin(false);
-    if (cuStreamCreate(&the_stream, CU_STREAM_NON_BLOCKING) || cuEventCreate(&the_event, 0) || cuMemAlloc(&the_word, 64) ||
-        cuModuleLoadData(&own_module, gold_ptx) || cuModuleGetFunction(&the_function, own_module, "add") ||
-        cuMemHostAlloc(&memory, 64, CU_MEMHOSTALLOC_DEVICEMAP))
+    if (cuStreamCreate(&the_stream, CU_STREAM_NON_BLOCKING) || cuEventCreate(&the_event, 0) ||
+        cuMemAlloc(&the_word, 64) || cuModuleLoadData(&own_module, gold_ptx) ||
+        cuModuleGetFunction(&the_function, own_module, "add") || cuMemHostAlloc(&memory, 64, CU_MEMHOSTALLOC_DEVICEMAP))
         _exit(90);
     memset(memory, 0, 64);
     own_flag = memory;
@@ -261,7 +273,8 @@ static void own_gate(void)
 {
     CUfunction spin;
     CUdeviceptr address;
-    if (cuModuleGetFunction(&spin, own_module, "spin") || cuMemHostGetDevicePointer(&address, (void *)(uintptr_t)own_flag, 0))
+    if (cuModuleGetFunction(&spin, own_module, "spin") ||
+        cuMemHostGetDevicePointer(&address, (void *)(uintptr_t)own_flag, 0))
         _exit(91);
     void *params[] = {&address};
     if (gold_launch(spin, 1, the_stream, params))
@@ -294,11 +307,14 @@ static void late_destroy(void)
     NOTE(cuCtxDestroy(gold_context()));
 }
 
-#define END_CASE(title, ...)                                                                       \
-    static void ends_##title(void) { __VA_ARGS__; }                                                \
-    CASE(process_end, title, .bare = true)                                                         \
-    {                                                                                              \
-        in_child(ends_##title);                                                                    \
+#define END_CASE(title, ...) \
+    static void ends_##title(void) \
+    { \
+        __VA_ARGS__; \
+    } \
+    CASE(process_end, title, .bare = true) \
+    { \
+        in_child(ends_##title); \
     }
 
 /* Calls that need no driver otherwise. */
@@ -323,8 +339,10 @@ END_CASE(exit_idle, own_begin(); exit(7))
 END_CASE(exit_without_context, NOTE(cuInit(0)); exit(7))
 END_CASE(exit_after_destroy, own_begin(); NOTE(cuCtxDestroy(gold_context())); exit(7))
 END_CASE(exit_with_work_pending, own_begin(); own_gate(); exit(7))
-END_CASE(exit_with_wait_pending, own_begin(); NOTE(cuStreamWaitValue32(the_stream, the_word, 0x7fffffff, CU_STREAM_WAIT_VALUE_EQ)); exit(7))
-END_CASE(exit_with_host_function_asleep, own_begin(); NOTE(cuLaunchHostFunc(the_stream, sleep_long, NULL)); gold_sleep_ms(100); exit(7))
+END_CASE(exit_with_wait_pending, own_begin();
+         NOTE(cuStreamWaitValue32(the_stream, the_word, 0x7fffffff, CU_STREAM_WAIT_VALUE_EQ)); exit(7))
+END_CASE(exit_with_host_function_asleep, own_begin(); NOTE(cuLaunchHostFunc(the_stream, sleep_long, NULL));
+         gold_sleep_ms(100); exit(7))
 END_CASE(quick_exit, own_begin(); own_gate(); quick_exit(7))
 END_CASE(fast_exit, own_begin(); own_gate(); _exit(7))
 END_CASE(abort, own_begin(); own_gate(); abort())
@@ -382,8 +400,8 @@ static void *exit_now(void *data)
     exit(7);
 }
 
-END_CASE(exit_from_other_thread_while_waiting, pthread_t thread; own_begin(); own_gate(); pthread_create(&thread, NULL, exit_now, NULL);
-         cuStreamSynchronize(the_stream))
+END_CASE(exit_from_other_thread_while_waiting, pthread_t thread; own_begin(); own_gate();
+         pthread_create(&thread, NULL, exit_now, NULL); cuStreamSynchronize(the_stream))
 
 static void *keep_calling(void *data)
 {
@@ -410,7 +428,8 @@ static void *wait_then_exit(void *data)
     exit(8);
 }
 
-END_CASE(main_ends_as_thread, pthread_t thread; own_begin(); pthread_create(&thread, NULL, wait_then_exit, NULL); pthread_exit(NULL))
+END_CASE(main_ends_as_thread, pthread_t thread; own_begin(); pthread_create(&thread, NULL, wait_then_exit, NULL);
+         pthread_exit(NULL))
 
 static void CUDA_CB exit_inside(void *data)
 {
@@ -418,4 +437,5 @@ static void CUDA_CB exit_inside(void *data)
     exit(9);
 }
 
-END_CASE(exit_from_host_function, own_begin(); if (cuLaunchHostFunc(the_stream, exit_inside, NULL)) _exit(94); gold_sleep_ms(3000); _exit(7))
+END_CASE(exit_from_host_function, own_begin(); if (cuLaunchHostFunc(the_stream, exit_inside, NULL)) _exit(94);
+         gold_sleep_ms(3000); _exit(7))

@@ -60,12 +60,30 @@ static void say_sizes(CUmem_range_attribute attribute)
     NEED(cuMemFree(address));
 }
 
-CASE(range_attribute, sizes_read_mostly) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY); }
-CASE(range_attribute, sizes_preferred) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION); }
-CASE(range_attribute, sizes_preferred_type) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE); }
-CASE(range_attribute, sizes_prefetch) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION); }
-CASE(range_attribute, sizes_prefetch_type) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE); }
-CASE(range_attribute, sizes_accessed_by) { say_sizes(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY); }
+CASE(range_attribute, sizes_read_mostly)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY);
+}
+CASE(range_attribute, sizes_preferred)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION);
+}
+CASE(range_attribute, sizes_preferred_type)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE);
+}
+CASE(range_attribute, sizes_prefetch)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION);
+}
+CASE(range_attribute, sizes_prefetch_type)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE);
+}
+CASE(range_attribute, sizes_accessed_by)
+{
+    say_sizes(CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY);
+}
 
 CASE(range_attribute, ids)
 {
@@ -176,7 +194,8 @@ CASE(range_attribute, past_end)
     NEED(cuMemFree(address));
 }
 
-CASE(range_attribute, wraps, .allow = "CUDA_ERROR_INVALID_VALUE 99", .why = "hardware's driver takes a range that wraps around")
+CASE(range_attribute, wraps, .allow = "CUDA_ERROR_INVALID_VALUE 99",
+     .why = "hardware's driver takes a range that wraps around")
 {
     CUdeviceptr address = managed(4096);
     ask(CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, ~(size_t)0);
@@ -220,7 +239,8 @@ CASE(range_attribute, several)
     void *data[] = {&mostly, &preferred, by, &prefetched};
     size_t sizes[] = {4, 4, 8, 4};
     CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION,
-                                          CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION};
+                                          CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY,
+                                          CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION};
     NEED(cuMemAdvise(address, PAGES, CU_MEM_ADVISE_SET_READ_MOSTLY, here()));
     NEED(cuMemAdvise(address, PAGES, CU_MEM_ADVISE_SET_ACCESSED_BY, host()));
     say(cuMemRangeGetAttributes(data, sizes, attributes, 4, address, PAGES));
@@ -238,7 +258,8 @@ CASE(range_attribute, several_bad)
     int one = 99, two = 99;
     void *data[] = {&one, &two};
     size_t sizes[] = {4, 4}, wrong[] = {4, 3};
-    CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
+    CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                          CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
     CUmem_range_attribute unknown[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, (CUmem_range_attribute)99};
     say(cuMemRangeGetAttributes(data, sizes, attributes, 0, address, PAGES));
     say(cuMemRangeGetAttributes(data, wrong, attributes, 2, address, PAGES));
@@ -258,7 +279,8 @@ CASE(range_attribute, several_null_entry)
     int one = 99;
     void *data[] = {&one, NULL};
     size_t sizes[] = {4, 4};
-    CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
+    CUmem_range_attribute attributes[] = {CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY,
+                                          CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION};
     say(cuMemRangeGetAttributes(data, sizes, attributes, 2, address, PAGES));
     say_int(one);
     NEED(cuMemFree(address));

@@ -123,7 +123,8 @@ CASE(register, shared_file)
 {
     char *memory = file_mapped(PROT_READ | PROT_WRITE, MAP_SHARED);
     CUresult status = cuMemHostRegister(memory, 4 * PAGE, CU_MEMHOSTREGISTER_DEVICEMAP);
-    say_if("taken_or_refused", status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_OPERATING_SYSTEM);
+    say_if("taken_or_refused",
+           status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_VALUE || status == CUDA_ERROR_OPERATING_SYSTEM);
     if (status == CUDA_SUCCESS)
         NEED(cuMemHostUnregister(memory));
     munmap(memory, 4 * PAGE);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many registers a thread may have: directives, options of the load, options of the link, and which goes before which; what follows for launches.
+ * How many registers a thread may have: directives, options of the load, options of the link, and which goes before
+ * which; what follows for launches.
  *
- * The kernel keeps more numbers at once than the limit allows, so that its registers are the limit itself.  Where they are far more, NVIDIA's compiler
- * may choose to keep hardly any (32 registers), so some rows say how many.
+ * The kernel keeps more numbers at once than the limit allows, so that its registers are the limit itself.  Where they
+ * are far more, NVIDIA's compiler may choose to keep hardly any (32 registers), so some rows say how many.
  */
 #include "gold.h"
 
@@ -32,16 +33,22 @@ struct rule {
 #define OVER CU_JIT_OVERRIDE_DIRECTIVE_VALUES
 static const char why[] = "here no kernel has so many registers that a block of 1024, or of its bound, has no room";
 
-/* Each number is loaded, and stored behind all loads. On its way it goes through three more registers, since what Millrace reports is reckoned from the registers in PTX. */
+/* Each number is loaded, and stored behind all loads. On its way it goes through three more registers, since what
+ * Millrace reports is reckoned from the registers in PTX. */
 static const char *kernel(char *text, const char *name, const char *directives, int kept)
 {
-    int length = snprintf(text, TEXT, ".visible .entry %s(.param .u64 p)\n%s\n{\n    .reg .b64 %%rd<2>;\n    .reg .b32 %%r<1200>;\n    ld.param.u64 %%rd1, [p];\n", name, directives);
+    int length = snprintf(
+        text, TEXT,
+        ".visible .entry %s(.param .u64 p)\n%s\n{\n    .reg .b64 %%rd<2>;\n    .reg .b32 %%r<1200>;\n    ld.param.u64 %%rd1, [p];\n",
+        name, directives);
     for (int i = 0; i < kept; i++)
-        length += snprintf(text + length, (size_t)(TEXT - length), "    ld.volatile.global.u32 %%r%d, [%%rd1+%d];\n", i, 4 * i);
+        length += snprintf(text + length, (size_t)(TEXT - length), "    ld.volatile.global.u32 %%r%d, [%%rd1+%d];\n", i,
+                           4 * i);
     for (int i = kept; i < 4 * kept; i++)
         length += snprintf(text + length, (size_t)(TEXT - length), "    mov.b32 %%r%d, %%r%d;\n", i, i - kept);
     for (int i = kept; i-- > 0;)
-        length += snprintf(text + length, (size_t)(TEXT - length), "    st.volatile.global.u32 [%%rd1+%d], %%r%d;\n", 4 * i, i + 3 * kept);
+        length += snprintf(text + length, (size_t)(TEXT - length), "    st.volatile.global.u32 [%%rd1+%d], %%r%d;\n",
+                           4 * i, i + 3 * kept);
     snprintf(text + length, (size_t)(TEXT - length), "    ret;\n}\n");
     return text;
 }
@@ -49,7 +56,8 @@ static const char *kernel(char *text, const char *name, const char *directives, 
 static const char *module_text(const char *name, const char *directives, int kept)
 {
     static char whole[TEXT + 64], body[TEXT];
-    snprintf(whole, sizeof whole, ".version 7.0\n.target sm_75\n.address_size 64\n%s", kernel(body, name, directives, kept ? kept : NUMBERS));
+    snprintf(whole, sizeof whole, ".version 7.0\n.target sm_75\n.address_size 64\n%s",
+             kernel(body, name, directives, kept ? kept : NUMBERS));
     return whole;
 }
 
@@ -72,7 +80,8 @@ static void apply(const struct gold_case *self)
         options[i] = rule->options[i];
         values[i] = (void *)(uintptr_t)rule->values[i];
     }
-    CUresult status = cuModuleLoadDataEx(&module, module_text("many", rule->directives, rule->kept), rule->count, rule->count ? options : NULL, rule->count ? values : NULL);
+    CUresult status = cuModuleLoadDataEx(&module, module_text("many", rule->directives, rule->kept), rule->count,
+                                         rule->count ? options : NULL, rule->count ? values : NULL);
     say(status);
     if (status != CUDA_SUCCESS)
         return;
@@ -165,7 +174,11 @@ static struct gold_case rule_cases[sizeof rules / sizeof *rules];
 __attribute__((constructor)) static void rules_add(void)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        rule_cases[i] = (struct gold_case){.name = rules[i].name, .run = apply, .data = &rules[i], .allow = rules[i].allow, .why = rules[i].allow ? why : NULL};
+        rule_cases[i] = (struct gold_case){.name = rules[i].name,
+                                           .run = apply,
+                                           .data = &rules[i],
+                                           .allow = rules[i].allow,
+                                           .why = rules[i].allow ? why : NULL};
     gold_register_all(rule_cases, sizeof rules / sizeof *rules);
 }
 
@@ -176,7 +189,8 @@ CASE(registers, threads_told)
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         void *value = (void *)(uintptr_t)asked[i];
         CUmodule module;
-        CUresult status = cuModuleLoadDataEx(&module, module_text("many", ".maxnreg 32", 0), 1, (CUjit_option[]){THREADS}, &value);
+        CUresult status =
+            cuModuleLoadDataEx(&module, module_text("many", ".maxnreg 32", 0), 1, (CUjit_option[]){THREADS}, &value);
         say(status);
         say_int((long long)(uintptr_t)value);
         if (status == CUDA_SUCCESS)
@@ -206,6 +220,15 @@ static void say_linked(unsigned count, const char *const *names, const char *con
     NEED(cuLinkDestroy(link));
 }
 
-CASE(registers, of_a_link) { say_linked(1, (const char *const[]){"many"}, (const char *const[]){""}); }
-CASE(registers, of_a_link_of_two) { say_linked(2, (const char *const[]){"many", "few"}, (const char *const[]){"", ".maxnreg 30"}); }
-CASE(registers, of_a_link_with_bounds) { say_linked(2, (const char *const[]){"many", "bound"}, (const char *const[]){"", ".maxntid 512"}); }
+CASE(registers, of_a_link)
+{
+    say_linked(1, (const char *const[]){"many"}, (const char *const[]){""});
+}
+CASE(registers, of_a_link_of_two)
+{
+    say_linked(2, (const char *const[]){"many", "few"}, (const char *const[]){"", ".maxnreg 30"});
+}
+CASE(registers, of_a_link_with_bounds)
+{
+    say_linked(2, (const char *const[]){"many", "bound"}, (const char *const[]){"", ".maxntid 512"});
+}

@@ -517,8 +517,8 @@ CASE(stream, capture_status_null)
 
 /* ---- handles that are no streams ---- */
 
-#define STALE_STREAM                                                                               \
-    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED",           \
+#define STALE_STREAM \
+    .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", \
     .why = "undefined on hardware: it may crash or take the handle for a live one"
 
 static CUstream stale_stream(void)

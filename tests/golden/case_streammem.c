@@ -44,7 +44,10 @@ static unsigned load32(unsigned *word)
 
 /* ---- when a wait is over ---- */
 
-struct wait_row { unsigned bits, flags; uint64_t value, start, release; };
+struct wait_row {
+    unsigned bits, flags;
+    uint64_t value, start, release;
+};
 
 static void run_wait_row(const struct gold_case *self)
 {
@@ -69,9 +72,13 @@ static void run_wait_row(const struct gold_case *self)
     say(gold_wait_stream(stream, 3000));
 }
 
-#define WAIT_ROW(title, bits, flags, value, start, release)                                        \
-    { .name = "streammem." title, .run = run_wait_row,                                             \
-      .data = &(const struct wait_row){bits, flags, value, start, release} }
+#define WAIT_ROW(title, bits, flags, value, start, release) \
+    { \
+        .name = "streammem." title, .run = run_wait_row, .data = &(const struct wait_row) \
+        { \
+            bits, flags, value, start, release \
+        } \
+    }
 
 #define GEQ CU_STREAM_WAIT_VALUE_GEQ
 #define EQ CU_STREAM_WAIT_VALUE_EQ
@@ -408,8 +415,8 @@ CASE(streammem, stream_of_other_context, .alone = true)
     say(gold_wait_stream(stream, 3000));
 }
 
-CASE(streammem, bad_stream_first, .alone = true,
-     .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED", .why = "hardware's driver may crash with a foreign handle")
+CASE(streammem, bad_stream_first, .alone = true, .allow = "CUDA_ERROR_INVALID_HANDLE|CUDA_ERROR_CONTEXT_IS_DESTROYED",
+     .why = "hardware's driver may crash with a foreign handle")
 {
     say(cuStreamWriteValue32((CUstream)gold_foreign(), 1, 1, 99));
 }
@@ -450,8 +457,8 @@ CASE(streammem, write_comes_after_earlier_work)
     say_int(load32(words));
 }
 
-CASE(streammem, unordered_write_comes_after_earlier_work,
-     .allow = "* CUDA_SUCCESS 1", .why = "the flag permits the write to come early")
+CASE(streammem, unordered_write_comes_after_earlier_work, .allow = "* CUDA_SUCCESS 1",
+     .why = "the flag permits the write to come early")
 {
     unsigned *words = pinned_words(1);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
@@ -653,12 +660,14 @@ CASE(streammem, batch_of_none, .alone = true)
     say(cuStreamSynchronize(stream));
 }
 
-CASE(streammem, batch_of_none_from_nowhere, .alone = true, .allow = "CUDA_SUCCESS", .why = "in case hardware's driver crashes")
+CASE(streammem, batch_of_none_from_nowhere, .alone = true, .allow = "CUDA_SUCCESS",
+     .why = "in case hardware's driver crashes")
 {
     say(cuStreamBatchMemOp(gold_stream(CU_STREAM_NON_BLOCKING), 0, NULL, 0));
 }
 
-CASE(streammem, batch_from_nowhere, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver crashes")
+CASE(streammem, batch_from_nowhere, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver crashes")
 {
     say(cuStreamBatchMemOp(gold_stream(CU_STREAM_NON_BLOCKING), 1, NULL, 0));
 }
@@ -715,7 +724,8 @@ CASE(streammem, batch_bad_in_the_middle)
 {
     CUdeviceptr words = gold_alloc_words(4, 0);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
-    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 4, 2), batch_write32(words + 8, 3)};
+    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 4, 2),
+                                       batch_write32(words + 8, 3)};
     ops[1].operation = (CUstreamBatchMemOpType)99;
     say(cuStreamBatchMemOp(stream, 3, ops, 0));
     say(cuStreamSynchronize(stream));
@@ -727,7 +737,8 @@ CASE(streammem, batch_bad_address_in_the_middle)
 {
     CUdeviceptr words = gold_alloc_words(4, 0);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
-    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 5, 2), batch_write32(words + 8, 3)};
+    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 5, 2),
+                                       batch_write32(words + 8, 3)};
     say(cuStreamBatchMemOp(stream, 3, ops, 0));
     say(cuStreamSynchronize(stream));
     for (unsigned i = 0; i < 3; i++)
@@ -738,7 +749,8 @@ CASE(streammem, batch_bad_flags_in_the_middle)
 {
     CUdeviceptr words = gold_alloc_words(4, 0);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
-    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 4, 2), batch_write32(words + 8, 3)};
+    CUstreamBatchMemOpParams ops[3] = {batch_write32(words, 1), batch_write32(words + 4, 2),
+                                       batch_write32(words + 8, 3)};
     ops[1].writeValue.flags = 0x40;
     say(cuStreamBatchMemOp(stream, 3, ops, 0));
     ops[1] = batch_wait32(words + 4, 0, 0x40);
@@ -816,7 +828,8 @@ CASE(streammem, batch_array_may_change_after)
     say_int(gold_word(words));
 }
 
-CASE(streammem, batch_alias_is_ignored, .allow = "CUDA_SUCCESS CUDA_SUCCESS 5 *", .why = "the driver may use the member for itself")
+CASE(streammem, batch_alias_is_ignored, .allow = "CUDA_SUCCESS CUDA_SUCCESS 5 *",
+     .why = "the driver may use the member for itself")
 {
     CUdeviceptr words = gold_alloc_words(2, 0);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensor maps and the copies that follow them: what is moved where, what stands where the tensor ends, shuffles of shared memory, reductions, pixels in columns.
+ * Tensor maps and the copies that follow them: what is moved where, what stands where the tensor ends, shuffles of
+ * shared memory, reductions, pixels in columns.
  */
 #include "gold_tensor.h"
 
@@ -59,7 +60,9 @@ static void run_move(const struct gold_case *self)
         return;
     }
     unsigned rank = move->tensor.rank;
-    const char *instruction = move->instruction ? move->instruction : move->bytes ? tensor_load(rank) : tensor_store(rank);
+    const char *instruction = move->instruction ? move->instruction
+                              : move->bytes     ? tensor_load(rank)
+                                                : tensor_store(rank);
     status = tensor_run(&map, instruction, move->at, move->more, move->bytes, move->offset, room, &late);
     if (status != CUDA_SUCCESS) {
         say(status);
@@ -75,22 +78,24 @@ static void run_move(const struct gold_case *self)
     NEED(cuMemFree(tensor));
 }
 
-#define MOVES(rows)                                                                                                    \
-    static struct gold_case rows##_cases[sizeof(rows) / sizeof(rows)[0]];                                              \
-    __attribute__((constructor)) static void rows##_add(void)                                                          \
-    {                                                                                                                  \
-        size_t count = sizeof(rows) / sizeof(rows)[0];                                                                 \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            rows##_cases[i] = (struct gold_case){.name = rows[i].name, .run = run_move, .data = &rows[i], .alone = ALONE}; \
-        gold_register_all(rows##_cases, count);                                                                        \
-    }                                                                                                                  \
+#define MOVES(rows) \
+    static struct gold_case rows##_cases[sizeof(rows) / sizeof(rows)[0]]; \
+    __attribute__((constructor)) static void rows##_add(void) \
+    { \
+        size_t count = sizeof(rows) / sizeof(rows)[0]; \
+        for (size_t i = 0; i < count; i++) \
+            rows##_cases[i] = \
+                (struct gold_case){.name = rows[i].name, .run = run_move, .data = &rows[i], .alone = ALONE}; \
+        gold_register_all(rows##_cases, count); \
+    } \
     extern int gold_semicolon
 
 #define PLANE(type_, w, h, bw, bh) .type = type_, .rank = 2, .dim = {w, h}, .box = {bw, bh}
 
 /* Floats that show what is rounded and flushed. */
-static const uint32_t floats[] = {0x00000001, 0x007fffff, 0x80000001, 0x3f800fff, 0x3f801000, 0x3f801001, 0x3f803000, 0x7f7fffff,
-                                  0x7f800001, 0xff800000, 0x7fc12345, 0xbf801fff, 0x00800000, 0x80000000, 0xffffffff, 0x3f801800};
+static const uint32_t floats[] = {0x00000001, 0x007fffff, 0x80000001, 0x3f800fff, 0x3f801000, 0x3f801001,
+                                  0x3f803000, 0x7f7fffff, 0x7f800001, 0xff800000, 0x7fc12345, 0xbf801fff,
+                                  0x00800000, 0x80000000, 0xffffffff, 0x3f801800};
 
 #define SLICES(w, h, c) .type = U16, .rank = 3, .dim = {16, 16, 4}, .stride = {512, 16384}, .box = {w, h, c}
 
@@ -114,10 +119,16 @@ static const struct move loads[] = {
     {"tensor.load_2d_step_end", {PLANE(U16, 64, 60, 16, 8), .step = {1, 3}}, {8, 55}, 96},
     {"tensor.load_2d_flat", {PLANE(U16, 64, 60, 16, 8), .stride = {16}}, {8, 4}, 256},
     {"tensor.load_3d", {.type = U16, .rank = 3, .dim = {32, 16, 8}, .box = {8, 4, 3}}, {8, 3, 2}, 192},
-    {"tensor.load_3d_end", {.type = U16, .rank = 3, .dim = {30, 15, 7}, .stride = {64, 1024}, .box = {8, 4, 3}}, {24, 13, 5}, 192},
+    {"tensor.load_3d_end",
+     {.type = U16, .rank = 3, .dim = {30, 15, 7}, .stride = {64, 1024}, .box = {8, 4, 3}},
+     {24, 13, 5},
+     192},
     {"tensor.load_4d", {.type = U32, .rank = 4, .dim = {16, 8, 4, 4}, .box = {4, 3, 2, 2}}, {12, 6, 3, -1}, 192},
     {"tensor.load_5d", {.type = U32, .rank = 5, .dim = {8, 4, 4, 4, 4}, .box = {4, 2, 2, 2, 2}}, {4, 2, 1, 2, 3}, 256},
-    {"tensor.load_5d_step", {.type = U32, .rank = 5, .dim = {8, 4, 4, 4, 4}, .box = {4, 2, 4, 4, 3}, .step = {1, 1, 2, 3, 2}}, {4, 2, -1, 1, 0}, 256},
+    {"tensor.load_5d_step",
+     {.type = U32, .rank = 5, .dim = {8, 4, 4, 4, 4}, .box = {4, 2, 4, 4, 3}, .step = {1, 1, 2, 3, 2}},
+     {4, 2, -1, 1, 0},
+     256},
     {"tensor.load_nan_f16", {PLANE(F16, 64, 60, 16, 8), .fill = NANS}, {56, 57}, 256},
     {"tensor.load_nan_bf16", {PLANE(BF16, 64, 60, 16, 8), .fill = NANS}, {56, 57}, 256},
     {"tensor.load_nan_f32", {PLANE(F32, 64, 60, 16, 8), .fill = NANS}, {56, 57}, 512},
@@ -126,9 +137,24 @@ static const struct move loads[] = {
     {"tensor.load_nan_ftz", {PLANE(FTZ, 64, 60, 16, 8), .fill = NANS}, {56, 57}, 512},
     {"tensor.load_nan_u16", {PLANE(U16, 64, 60, 16, 8), .fill = NANS}, {56, 57}, 256},
     {"tensor.load_floats", {.type = F32, .rank = 1, .dim = {500}, .box = {16}}, {0}, 64, .words = floats, .count = 16},
-    {"tensor.load_floats_ftz", {.type = FTZ, .rank = 1, .dim = {500}, .box = {16}}, {0}, 64, .words = floats, .count = 16},
-    {"tensor.load_floats_tf32", {.type = TF32, .rank = 1, .dim = {500}, .box = {16}}, {0}, 64, .words = floats, .count = 16},
-    {"tensor.load_floats_tf32_ftz", {.type = TF32_FTZ, .rank = 1, .dim = {500}, .box = {16}}, {0}, 64, .words = floats, .count = 16},
+    {"tensor.load_floats_ftz",
+     {.type = FTZ, .rank = 1, .dim = {500}, .box = {16}},
+     {0},
+     64,
+     .words = floats,
+     .count = 16},
+    {"tensor.load_floats_tf32",
+     {.type = TF32, .rank = 1, .dim = {500}, .box = {16}},
+     {0},
+     64,
+     .words = floats,
+     .count = 16},
+    {"tensor.load_floats_tf32_ftz",
+     {.type = TF32_FTZ, .rank = 1, .dim = {500}, .box = {16}},
+     {0},
+     64,
+     .words = floats,
+     .count = 16},
     {"tensor.load_swizzle_32", {PLANE(U16, 64, 60, 16, 32), .swizzle = SW32}, {8, 4}, 1024},
     {"tensor.load_swizzle_64", {PLANE(U16, 64, 60, 32, 32), .swizzle = SW64}, {8, 4}, 2048},
     {"tensor.load_swizzle_128", {PLANE(U16, 64, 60, 64, 32), .swizzle = SW128}, {0, 4}, 4096},
@@ -138,7 +164,10 @@ static const struct move loads[] = {
     {"tensor.load_swizzle_128_narrow", {PLANE(U16, 64, 60, 16, 16), .swizzle = SW128}, {8, 4}, 512},
     {"tensor.load_swizzle_64_narrow", {PLANE(U16, 64, 60, 8, 16), .swizzle = SW64}, {8, 4}, 256},
     {"tensor.load_swizzle_128_three", {PLANE(U16, 64, 60, 24, 16), .swizzle = SW128}, {8, 4}, 768},
-    {"tensor.load_swizzle_128_3d", {.type = U16, .rank = 3, .dim = {64, 16, 8}, .box = {64, 3, 3}, .swizzle = SW128}, {0, 3, 2}, 1152},
+    {"tensor.load_swizzle_128_3d",
+     {.type = U16, .rank = 3, .dim = {64, 16, 8}, .box = {64, 3, 3}, .swizzle = SW128},
+     {0, 3, 2},
+     1152},
     {"tensor.load_interleave_16_4", {SLICES(8, 4, 2), .interleave = IL16}, {0, 1, 1}, 256},
     {"tensor.load_interleave_16_8", {SLICES(8, 8, 2), .interleave = IL16}, {0, 1, 1}, 256},
     {"tensor.load_interleave_16_16", {SLICES(8, 16, 2), .interleave = IL16}, {0, 1, 1}, 256},
@@ -146,19 +175,42 @@ static const struct move loads[] = {
     {"tensor.load_interleave_16_at", {SLICES(8, 8, 2), .interleave = IL16}, {3, 14, 2}, 256},
     {"tensor.load_interleave_16_half", {SLICES(16, 8, 1), .interleave = IL16}, {0, 1, 1}, 256},
     {"tensor.load_interleave_16_step", {SLICES(8, 8, 3), .interleave = IL16, .step = {2, 1, 2}}, {0, 1, 1}, 128},
-    {"tensor.load_interleave_16_4d", {.type = U16, .rank = 4, .dim = {6, 5, 4, 3}, .stride = {256, 2048, 16384}, .box = {8, 8, 2, 2}, .interleave = IL16}, {1, 1, 1, 1}, 2048},
+    {"tensor.load_interleave_16_4d",
+     {.type = U16,
+      .rank = 4,
+      .dim = {6, 5, 4, 3},
+      .stride = {256, 2048, 16384},
+      .box = {8, 8, 2, 2},
+      .interleave = IL16},
+     {1, 1, 1, 1},
+     2048},
     {"tensor.load_interleave_32_16", {SLICES(16, 16, 2), .interleave = IL32, .swizzle = SW32}, {0, 1, 1}, 1024},
     {"tensor.load_interleave_32_32", {SLICES(16, 32, 2), .interleave = IL32}, {0, 1, 1}, 1024},
     {"tensor.load_interleave_32_u32", {SLICES(8, 16, 2), .type = U32, .interleave = IL32}, {0, 1, 1}, 512},
     {"tensor.load_interleave_16_swizzle", {SLICES(8, 8, 2), .interleave = IL16, .swizzle = SW128}, {0, 1, 1}, 256},
-    {"tensor.load_interleave_16_swizzle_narrow", {SLICES(4, 1, 3), .type = U32, .interleave = IL16, .swizzle = SW64, .step = {2, 1, 1}}, {0, 1, 1}, 96},
-    {"tensor.load_multicast", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256, .more = {1},
-     .instruction = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%rm, {%c0, %c1}], [%b], %h0;"},
-    {"tensor.load_hint", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256,
-     .instruction = "createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0; "
-                    "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%s], [%rm, {%c0, %c1}], [%b], %rd5;"},
+    {"tensor.load_interleave_16_swizzle_narrow",
+     {SLICES(4, 1, 3), .type = U32, .interleave = IL16, .swizzle = SW64, .step = {2, 1, 1}},
+     {0, 1, 1},
+     96},
+    {"tensor.load_multicast",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     256,
+     .more = {1},
+     .instruction =
+         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%rm, {%c0, %c1}], [%b], %h0;"},
+    {"tensor.load_hint",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     256,
+     .instruction =
+         "createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0; "
+         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%s], [%rm, {%c0, %c1}], [%b], %rd5;"},
     {"tensor.load_late", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 272},
-    {"tensor.prefetch", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 0,
+    {"tensor.prefetch",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     0,
      .instruction = "prefetch.tensormap [%rm]; cp.async.bulk.prefetch.tensor.2d.L2.global [%rm, {%c0, %c1}];"},
 };
 
@@ -169,51 +221,90 @@ static const struct move stores[] = {
     {"tensor.store_2d_odd", {PLANE(U16, 61, 60, 16, 8), .stride = {128}}, {56, 57}},
     {"tensor.store_2d_before", {PLANE(U16, 61, 60, 16, 8), .stride = {128}}, {-8, -2}},
     {"tensor.store_2d_step", {PLANE(U16, 64, 60, 16, 8), .step = {1, 3}}, {8, 4}},
-    {"tensor.store_3d", {.type = U16, .rank = 3, .dim = {30, 15, 7}, .stride = {64, 1024}, .box = {8, 4, 3}}, {24, 13, 5}},
+    {"tensor.store_3d",
+     {.type = U16, .rank = 3, .dim = {30, 15, 7}, .stride = {64, 1024}, .box = {8, 4, 3}},
+     {24, 13, 5}},
     {"tensor.store_4d", {.type = U32, .rank = 4, .dim = {16, 8, 4, 4}, .box = {4, 3, 2, 2}}, {12, 6, 3, -1}},
     {"tensor.store_5d", {.type = U32, .rank = 5, .dim = {8, 4, 4, 4, 4}, .box = {4, 2, 2, 2, 2}}, {4, 2, 1, 2, 3}},
     {"tensor.store_swizzle_128", {PLANE(U16, 64, 60, 64, 32), .swizzle = SW128}, {0, 4}},
     {"tensor.store_swizzle_32", {PLANE(U16, 64, 60, 16, 32), .swizzle = SW32}, {8, 40}},
     {"tensor.store_swizzle_128_narrow", {PLANE(U16, 64, 60, 16, 16), .swizzle = SW128}, {8, 4}},
     {"tensor.store_interleave_16", {SLICES(8, 8, 2), .interleave = IL16}, {0, 1, 1}},
-    {"tensor.store_floats_tf32", {.type = TF32, .rank = 1, .dim = {500}, .box = {16}}, {0}, .words = floats, .count = 16},
+    {"tensor.store_floats_tf32",
+     {.type = TF32, .rank = 1, .dim = {500}, .box = {16}},
+     {0},
+     .words = floats,
+     .count = 16},
     {"tensor.store_floats_ftz", {.type = FTZ, .rank = 1, .dim = {500}, .box = {16}}, {0}, .words = floats, .count = 16},
-    {"tensor.store_hint", {PLANE(U16, 64, 60, 16, 8)}, {8, 4},
-     .instruction = "createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%rm, {%c0, %c1}], [%s], %rd5;"},
+    {"tensor.store_hint",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     .instruction =
+         "createpolicy.fractional.L2::evict_first.b64 %rd5, 1.0; cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint [%rm, {%c0, %c1}], [%s], %rd5;"},
 };
 
 #define AT 56
 #define REDUCE(title, what, type_) \
-    {"tensor.reduce_" title, {PLANE(type_, 64, 60, 16, 8)}, {AT, 56}, \
-     .instruction = "cp.reduce.async.bulk.tensor.2d.global.shared::cta." what ".tile.bulk_group [%rm, {%c0, %c1}], [%s];"}
+    {"tensor.reduce_" title, \
+     {PLANE(type_, 64, 60, 16, 8)}, \
+     {AT, 56}, \
+     .instruction = \
+         "cp.reduce.async.bulk.tensor.2d.global.shared::cta." what ".tile.bulk_group [%rm, {%c0, %c1}], [%s];"}
 
 static const struct move reductions[] = {
-    REDUCE("add_u32", "add", U32), REDUCE("add_s32", "add", S32), REDUCE("add_u64", "add", U64), REDUCE("add_f32", "add", F32), REDUCE("add_ftz", "add", FTZ),
-    REDUCE("add_f16", "add", F16), REDUCE("add_bf16", "add", BF16), REDUCE("min_u32", "min", U32), REDUCE("min_s32", "min", S32), REDUCE("max_s32", "max", S32),
-    REDUCE("max_u64", "max", U64), REDUCE("min_s64", "min", S64), REDUCE("min_f16", "min", F16), REDUCE("max_bf16", "max", BF16), REDUCE("inc_u32", "inc", U32),
-    {"tensor.reduce_odd_end", {PLANE(U32, 61, 60, 16, 8), .stride = {256}}, {56, 57},
+    REDUCE("add_u32", "add", U32),
+    REDUCE("add_s32", "add", S32),
+    REDUCE("add_u64", "add", U64),
+    REDUCE("add_f32", "add", F32),
+    REDUCE("add_ftz", "add", FTZ),
+    REDUCE("add_f16", "add", F16),
+    REDUCE("add_bf16", "add", BF16),
+    REDUCE("min_u32", "min", U32),
+    REDUCE("min_s32", "min", S32),
+    REDUCE("max_s32", "max", S32),
+    REDUCE("max_u64", "max", U64),
+    REDUCE("min_s64", "min", S64),
+    REDUCE("min_f16", "min", F16),
+    REDUCE("max_bf16", "max", BF16),
+    REDUCE("inc_u32", "inc", U32),
+    {"tensor.reduce_odd_end",
+     {PLANE(U32, 61, 60, 16, 8), .stride = {256}},
+     {56, 57},
      .instruction = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rm, {%c0, %c1}], [%s];"},
-    {"tensor.reduce_before", {PLANE(U32, 64, 60, 16, 8)}, {8, -1},
+    {"tensor.reduce_before",
+     {PLANE(U32, 64, 60, 16, 8)},
+     {8, -1},
      .instruction = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%rm, {%c0, %c1}], [%s];"},
-    REDUCE("dec_u32", "dec", U32), REDUCE("and_u32", "and", U32), REDUCE("or_u64", "or", U64), REDUCE("xor_u32", "xor", U32),
+    REDUCE("dec_u32", "dec", U32),
+    REDUCE("and_u32", "and", U32),
+    REDUCE("or_u64", "or", U64),
+    REDUCE("xor_u32", "xor", U32),
 };
 
 /* What an operation has no number for. */
 #undef AT
 #define AT 48
 static const struct move wrong_reductions[] = {
-    REDUCE("add_u16", "add", U16), REDUCE("add_u8", "add", U8), REDUCE("add_f64", "add", F64), REDUCE("min_f32", "min", F32), REDUCE("add_s64", "add", S64),
-    REDUCE("inc_s32", "inc", S32), REDUCE("xor_s32", "xor", S32), REDUCE("and_f32", "and", F32), REDUCE("and_s64", "and", S64), REDUCE("add_tf32", "add", TF32),
-    REDUCE("xor_u16", "xor", U16),
+    REDUCE("add_u16", "add", U16),   REDUCE("add_u8", "add", U8),   REDUCE("add_f64", "add", F64),
+    REDUCE("min_f32", "min", F32),   REDUCE("add_s64", "add", S64), REDUCE("inc_s32", "inc", S32),
+    REDUCE("xor_s32", "xor", S32),   REDUCE("and_f32", "and", F32), REDUCE("and_s64", "and", S64),
+    REDUCE("add_tf32", "add", TF32), REDUCE("xor_u16", "xor", U16),
 };
 
 /* ---- pixels in columns ---- */
 
-#define COLUMNS3(pixels_, lower_, upper_) .type = U16, .rank = 3, .dim = {16, 10, 5}, .im2col = true, .lower = {lower_}, .upper = {upper_}, .channels = 8, .pixels = pixels_
-#define COLUMNS4(pixels_) .type = U16, .rank = 4, .dim = {16, 9, 7, 3}, .im2col = true, .lower = {-1, -1}, .upper = {-1, -1}, .channels = 16, .pixels = pixels_
-#define LOAD3 "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2}], [%b], {%h0};"
-#define LOAD4 "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2, %c3}], [%b], {%h0, %h1};"
-#define LOAD5 "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2, %c3, %c4}], [%b], {%h0, %h1, %h2};"
+#define COLUMNS3(pixels_, lower_, upper_) \
+    .type = U16, .rank = 3, .dim = {16, 10, 5}, .im2col = true, .lower = {lower_}, .upper = {upper_}, .channels = 8, \
+    .pixels = pixels_
+#define COLUMNS4(pixels_) \
+    .type = U16, .rank = 4, .dim = {16, 9, 7, 3}, .im2col = true, .lower = {-1, -1}, .upper = {-1, -1}, \
+    .channels = 16, .pixels = pixels_
+#define LOAD3 \
+    "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2}], [%b], {%h0};"
+#define LOAD4 \
+    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2, %c3}], [%b], {%h0, %h1};"
+#define LOAD5 \
+    "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2, %c3, %c4}], [%b], {%h0, %h1, %h2};"
 #define STORE4 "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rm, {%c0, %c1, %c2, %c3}], [%s];"
 
 static const struct move columns[] = {
@@ -223,26 +314,71 @@ static const struct move columns[] = {
     {"tensor.im2col_3d_upper", {COLUMNS3(12, -2, 1)}, {0, -2, 3}, 192, .more = {1}, .instruction = LOAD3},
     {"tensor.im2col_4d", {COLUMNS4(64)}, {0, -1, -1, 0}, 2048, .instruction = LOAD4},
     {"tensor.im2col_4d_taps", {COLUMNS4(64)}, {0, 2, 1, 1}, 2048, .more = {2, 1}, .instruction = LOAD4},
-    {"tensor.im2col_4d_step", {COLUMNS4(32), .step = {1, 2, 2, 1}}, {0, -1, -1, 0}, 1024, .more = {1, 1}, .instruction = LOAD4},
+    {"tensor.im2col_4d_step",
+     {COLUMNS4(32), .step = {1, 2, 2, 1}},
+     {0, -1, -1, 0},
+     1024,
+     .more = {1, 1},
+     .instruction = LOAD4},
     {"tensor.im2col_4d_channels", {COLUMNS4(8)}, {8, 0, 0, 2}, 256, .more = {1, 0}, .instruction = LOAD4},
     {"tensor.im2col_4d_outside", {COLUMNS4(16)}, {0, 8, 6, 2}, 512, .instruction = LOAD4},
-    {"tensor.im2col_4d_nan", {COLUMNS4(16), .fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE}, {0, 5, 5, 2}, 512, .more = {2, 2}, .instruction = LOAD4},
+    {"tensor.im2col_4d_nan",
+     {COLUMNS4(16), .fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE},
+     {0, 5, 5, 2},
+     512,
+     .more = {2, 2},
+     .instruction = LOAD4},
     {"tensor.im2col_4d_swizzle", {COLUMNS4(32), .swizzle = SW32}, {0, -1, 0, 0}, 1024, .instruction = LOAD4},
-    {"tensor.im2col_5d", {.type = U32, .rank = 5, .dim = {4, 5, 4, 3, 2}, .im2col = true, .lower = {-1, 0, -1}, .upper = {0, -1, -1}, .channels = 4, .pixels = 64},
-     {0, -1, 0, -1, 0}, 1024, .more = {1, 1, 1}, .instruction = LOAD5},
+    {"tensor.im2col_5d",
+     {.type = U32,
+      .rank = 5,
+      .dim = {4, 5, 4, 3, 2},
+      .im2col = true,
+      .lower = {-1, 0, -1},
+      .upper = {0, -1, -1},
+      .channels = 4,
+      .pixels = 64},
+     {0, -1, 0, -1, 0},
+     1024,
+     .more = {1, 1, 1},
+     .instruction = LOAD5},
     {"tensor.im2col_store", {COLUMNS4(16)}, {0, 2, 1, 1}, 0, .instruction = STORE4},
-    {"tensor.im2col_store_plain", {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}}, {0, 2, 1, 1}, 0, .instruction = STORE4},
-    {"tensor.im2col_store_begin", {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}}, {0, 0, 0, 0}, 0, .instruction = STORE4},
-    {"tensor.im2col_store_end", {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}}, {0, 6, 6, 2}, 0, .instruction = STORE4},
-    {"tensor.im2col_store_3d", {COLUMNS3(12, 0, 0)}, {0, 2, 1}, 0,
-     .instruction = "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rm, {%c0, %c1, %c2}], [%s];"},
-    {"tensor.im2col_reduce", {COLUMNS4(16), .type = U32, .channels = 8, .lower = {0, 0}, .upper = {0, 0}}, {0, 2, 1, 1}, 0,
-     .instruction = "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%rm, {%c0, %c1, %c2, %c3}], [%s];"},
+    {"tensor.im2col_store_plain",
+     {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}},
+     {0, 2, 1, 1},
+     0,
+     .instruction = STORE4},
+    {"tensor.im2col_store_begin",
+     {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}},
+     {0, 0, 0, 0},
+     0,
+     .instruction = STORE4},
+    {"tensor.im2col_store_end",
+     {COLUMNS4(16), .lower = {0, 0}, .upper = {0, 0}},
+     {0, 6, 6, 2},
+     0,
+     .instruction = STORE4},
+    {"tensor.im2col_store_3d",
+     {COLUMNS3(12, 0, 0)},
+     {0, 2, 1},
+     0,
+     .instruction =
+         "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group [%rm, {%c0, %c1, %c2}], [%s];"},
+    {"tensor.im2col_reduce",
+     {COLUMNS4(16), .type = U32, .channels = 8, .lower = {0, 0}, .upper = {0, 0}},
+     {0, 2, 1, 1},
+     0,
+     .instruction =
+         "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.im2col_no_offs.bulk_group [%rm, {%c0, %c1, %c2, %c3}], [%s];"},
     {"tensor.im2col_4d_before", {COLUMNS4(16)}, {0, -2, 0, 0}, 512, .instruction = LOAD4},
     {"tensor.im2col_4d_last", {COLUMNS4(16)}, {0, 7, 5, 2}, 512, .instruction = LOAD4},
     {"tensor.im2col_4d_beyond", {COLUMNS4(16)}, {0, 7, 5, 3}, 512, .instruction = LOAD4},
     {"tensor.im2col_4d_odd", {COLUMNS4(16)}, {4, 0, 0, 0}, 512, .instruction = LOAD4},
-    {"tensor.im2col_4d_swizzle_narrow", {COLUMNS4(16), .channels = 8, .swizzle = SW64}, {0, 0, 0, 0}, 256, .instruction = LOAD4},
+    {"tensor.im2col_4d_swizzle_narrow",
+     {COLUMNS4(16), .channels = 8, .swizzle = SW64},
+     {0, 0, 0, 0},
+     256,
+     .instruction = LOAD4},
 };
 
 #define ALONE false
@@ -263,15 +399,32 @@ static const struct move faults[] = {
     {"tensor.fault_offset_16", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256, .offset = 16},
     {"tensor.fault_offset_8", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256, .offset = 8},
     {"tensor.fault_store_offset_16", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, .offset = 16},
-    {"tensor.fault_rank", {PLANE(U16, 64, 60, 16, 8)}, {8, 4, 1}, 256,
-     .instruction = "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2}], [%b];"},
-    {"tensor.fault_rank_less", {PLANE(U16, 64, 60, 16, 8)}, {8, 4, 1}, 256,
-     .instruction = "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0}], [%b];"},
+    {"tensor.fault_rank",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4, 1},
+     256,
+     .instruction =
+         "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1, %c2}], [%b];"},
+    {"tensor.fault_rank_less",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4, 1},
+     256,
+     .instruction =
+         "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0}], [%b];"},
     {"tensor.fault_mode", {PLANE(U16, 64, 60, 16, 8)}, {8, 4, 1}, 256, .instruction = LOAD3},
-    {"tensor.fault_address", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256,
-     .instruction = "add.u64 %rm, %rm, 16; cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1}], [%b];"},
-    {"tensor.fault_block", {PLANE(U16, 64, 60, 16, 8)}, {8, 4}, 256, .more = {2},
-     .instruction = "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%rm, {%c0, %c1}], [%b], %h0;"},
+    {"tensor.fault_address",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     256,
+     .instruction =
+         "add.u64 %rm, %rm, 16; cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%s], [%rm, {%c0, %c1}], [%b];"},
+    {"tensor.fault_block",
+     {PLANE(U16, 64, 60, 16, 8)},
+     {8, 4},
+     256,
+     .more = {2},
+     .instruction =
+         "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%s], [%rm, {%c0, %c1}], [%b], %h0;"},
     {"tensor.fault_tile_of_columns", {COLUMNS3(12, -1, -1)}, {0, 0, 0}, 192},
 };
 MOVES(faults);
@@ -287,8 +440,14 @@ static void run_bytes(unsigned char first)
     say(tensor_run(&map, tensor_load(2), (int[5]){8, 4}, NULL, 256, 0, room, &late));
 }
 
-CASE(tensor, fault_zeros, .alone = true) { run_bytes(0); }
-CASE(tensor, fault_noise, .alone = true) { run_bytes(37); }
+CASE(tensor, fault_zeros, .alone = true)
+{
+    run_bytes(0);
+}
+CASE(tensor, fault_noise, .alone = true)
+{
+    run_bytes(37);
+}
 
 /* Memory that was freed. */
 CASE(tensor, fault_freed, .alone = true)
@@ -313,7 +472,11 @@ static void encode(const char *what, struct tensor tensor)
 }
 
 #define GOOD PLANE(U16, 64, 60, 16, 8)
-#define CUBE(...) (struct tensor){.type = U16, .rank = 3, .dim = {32, 16, 8}, .stride = {64, 1024}, .box = {8, 4, 3}, __VA_ARGS__}
+#define CUBE(...) \
+    (struct tensor) \
+    { \
+        .type = U16, .rank = 3, .dim = {32, 16, 8}, .stride = {64, 1024}, .box = {8, 4, 3}, __VA_ARGS__ \
+    }
 
 CASE(tensor, encode_sizes)
 {
@@ -341,7 +504,8 @@ CASE(tensor, encode_sizes)
     encode("box_232k", (struct tensor){.type = U8, .rank = 3, .dim = {256, 256, 16}, .box = {256, 232, 4}});
     encode("box_240k", (struct tensor){.type = U8, .rank = 3, .dim = {256, 256, 16}, .box = {256, 240, 4}});
     encode("box_256k", (struct tensor){.type = U8, .rank = 3, .dim = {256, 256, 16}, .box = {256, 256, 4}});
-    encode("box_256k_step", (struct tensor){.type = U8, .rank = 3, .dim = {256, 256, 16}, .box = {256, 256, 8}, .step = {1, 1, 4}});
+    encode("box_256k_step",
+           (struct tensor){.type = U8, .rank = 3, .dim = {256, 256, 16}, .box = {256, 256, 8}, .step = {1, 1, 4}});
     encode("box_odd", (struct tensor){PLANE(U16, 64, 60, 12, 8)});
     encode("stride_8", (struct tensor){GOOD, .stride = {136}});
     encode("stride_16", (struct tensor){GOOD, .stride = {16}});
@@ -428,8 +592,20 @@ CASE(tensor, encode_columns)
     encode("lower_3d_beyond", (struct tensor){COLUMNS3(12, -32769, 0)});
     encode("upper_3d", (struct tensor){COLUMNS3(12, 0, 32767)});
     encode("upper_3d_beyond", (struct tensor){COLUMNS3(12, 0, 32768)});
-    encode("lower_5d", (struct tensor){.type = U32, .rank = 5, .dim = {4, 5, 4, 3, 2}, .im2col = true, .lower = {-16, 15, 0}, .channels = 4, .pixels = 64});
-    encode("lower_5d_beyond", (struct tensor){.type = U32, .rank = 5, .dim = {4, 5, 4, 3, 2}, .im2col = true, .lower = {-17, 0, 0}, .channels = 4, .pixels = 64});
+    encode("lower_5d", (struct tensor){.type = U32,
+                                       .rank = 5,
+                                       .dim = {4, 5, 4, 3, 2},
+                                       .im2col = true,
+                                       .lower = {-16, 15, 0},
+                                       .channels = 4,
+                                       .pixels = 64});
+    encode("lower_5d_beyond", (struct tensor){.type = U32,
+                                              .rank = 5,
+                                              .dim = {4, 5, 4, 3, 2},
+                                              .im2col = true,
+                                              .lower = {-17, 0, 0},
+                                              .channels = 4,
+                                              .pixels = 64});
     encode("swizzle_wide", (struct tensor){COLUMNS4(64), .swizzle = SW32, .channels = 24});
     encode("step_9", (struct tensor){COLUMNS4(64), .step = {1, 9, 1, 1}});
 }
@@ -438,8 +614,9 @@ static void encode_into(CUtensorMap *map, bool dims, bool box)
 {
     cuuint64_t dim[2] = {64, 60}, stride[1] = {128};
     cuuint32_t size[2] = {16, 8}, step[2] = {1, 1};
-    say(cuTensorMapEncodeTiled(map, U16, 2, (void *)0x10000000, dims ? dim : NULL, stride, box ? size : NULL, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                               CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    say(cuTensorMapEncodeTiled(map, U16, 2, (void *)0x10000000, dims ? dim : NULL, stride, box ? size : NULL, step,
+                               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                               CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
 CASE(tensor, encode_null)
@@ -456,8 +633,8 @@ CASE(tensor, encode_null_more)
     cuuint64_t dim[2] = {64, 60}, stride[1] = {128};
     cuuint32_t size[2] = {16, 8}, step[2] = {1, 1};
 #define TILED(rank, memory, strides, steps, promotion) \
-    say(cuTensorMapEncodeTiled(&map, U16, rank, memory, dim, strides, size, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, promotion, \
-                               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
+    say(cuTensorMapEncodeTiled(&map, U16, rank, memory, dim, strides, size, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, \
+                               CU_TENSOR_MAP_SWIZZLE_NONE, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
     TILED(2, NULL, stride, step, CU_TENSOR_MAP_L2_PROMOTION_NONE);
     TILED(2, (void *)0x10000000, NULL, step, CU_TENSOR_MAP_L2_PROMOTION_NONE);
     TILED(2, (void *)0x10000000, stride, NULL, CU_TENSOR_MAP_L2_PROMOTION_NONE);
@@ -514,10 +691,23 @@ static void replace(unsigned char fill, uint64_t address)
     say(cuTensorMapReplaceAddress(&map, (void *)(uintptr_t)address));
 }
 
-CASE(tensor, replace_address_unaligned, .alone = true) { replace(0, 0x10000008); }
-CASE(tensor, replace_address_null, .alone = true) { replace(0, 0); }
-CASE(tensor, replace_address_far, .alone = true) { replace(0, 0xfffffffffffffff0); }
-CASE(tensor, replace_address_of_zeros, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "what is no map is told here") { replace(1, 0x10000000); }
+CASE(tensor, replace_address_unaligned, .alone = true)
+{
+    replace(0, 0x10000008);
+}
+CASE(tensor, replace_address_null, .alone = true)
+{
+    replace(0, 0);
+}
+CASE(tensor, replace_address_far, .alone = true)
+{
+    replace(0, 0xfffffffffffffff0);
+}
+CASE(tensor, replace_address_of_zeros, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "what is no map is told here")
+{
+    replace(1, 0x10000000);
+}
 
 /* A map in global memory and in constant memory, not in a parameter. */
 CASE(tensor, map_in_memory)
@@ -529,7 +719,8 @@ CASE(tensor, map_in_memory)
     CUdeviceptr memory = tensor_memory(NULL, 0), place = gold_alloc(sizeof map);
     NEED(tensor_encode(&(struct tensor){GOOD}, memory, &map));
     NEED(cuMemcpyHtoD(place, &map, sizeof map));
-    snprintf(text, sizeof text, "mov.u64 %%rm, %llu; fence.proxy.tensormap::generic.acquire.gpu [%%rm], 128; %s", place, tensor_load(2));
+    snprintf(text, sizeof text, "mov.u64 %%rm, %llu; fence.proxy.tensormap::generic.acquire.gpu [%%rm], 128; %s", place,
+             tensor_load(2));
     say(tensor_run(&map, text, (int[5]){8, 4}, NULL, 256, 0, room, &late));
     tensor_say(self->name, room, TENSOR_ROOM / 2);
 }

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char variables[] = ".visible .global .texref picture;\n.visible .global .surfref canvas;\n.visible .global .u32 number;\n";
+static const char variables[] =
+    ".visible .global .texref picture;\n.visible .global .surfref canvas;\n.visible .global .u32 number;\n";
 static const char by_name[] = "tex.1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [picture, {%f0}];";
 static const char by_number[] = "tex.1d.v4.s32.s32 {%o0, %o1, %o2, %o3}, [picture, {%r0}];";
 
@@ -101,7 +102,11 @@ CASE(texref, array)
     say_if("same", found == array);
 }
 
-CASE(texref, array_wrong, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware takes modes and formats that do not exist")
+CASE(
+    texref, array_wrong,
+    .allow =
+        "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+    .why = "hardware takes modes and formats that do not exist")
 {
     CUmodule module = image_module(variables, by_name);
     CUtexref picture;
@@ -182,14 +187,20 @@ static void say_surface_loads(const char *outside)
     snprintf(text, sizeof text, load_1d, outside);
     for (unsigned i = 0; i < 7; i++)
         operands[i][0] = (unsigned)at[i];
-    image_run(NULL, text, image_surface(row_of(CU_AD_FORMAT_UNSIGNED_INT32, numbers, 16, 4, CUDA_ARRAY3D_SURFACE_LDST)), 7,
-              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, text, image_surface(row_of(CU_AD_FORMAT_UNSIGNED_INT32, numbers, 16, 4, CUDA_ARRAY3D_SURFACE_LDST)),
+              7, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 7; i++)
         say_int((int)results[i][0]);
 }
 
-CASE(surface, load_clamp) { say_surface_loads("clamp"); }
-CASE(surface, load_zero) { say_surface_loads("zero"); }
+CASE(surface, load_clamp)
+{
+    say_surface_loads("clamp");
+}
+CASE(surface, load_zero)
+{
+    say_surface_loads("zero");
+}
 
 static CUresult surface_at(const char *instruction, int at)
 {
@@ -197,7 +208,8 @@ static CUresult surface_at(const char *instruction, int at)
     unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
     operands[0][0] = (unsigned)at;
     CUarray array = row_of(CU_AD_FORMAT_UNSIGNED_INT32, numbers, 16, 4, CUDA_ARRAY3D_SURFACE_LDST);
-    return image_launch(image_module(NULL, instruction), image_surface(array), 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    return image_launch(image_module(NULL, instruction), image_surface(array), 1,
+                        (const unsigned(*)[IMAGE_OPERANDS])operands, results);
 }
 
 CASE(surface, load_trap, .alone = true)
@@ -234,9 +246,18 @@ static void say_stores(const char *instruction, unsigned threads)
         say_hex(found[i]);
 }
 
-CASE(surface, store_zero) { say_stores("sust.b.2d.b32.zero [%rd0, {%r0, %r1}], {%r2};", 12); }
-CASE(surface, store_clamp) { say_stores("sust.b.2d.b32.clamp [%rd0, {%r0, %r1}], {%r2};", 1); }
-CASE(surface, reduce) { say_stores("sured.b.add.2d.u32.zero [%rd0, {%r0, %r1}], %r2; sured.b.max.2d.s32.zero [%rd0, {0, 0}], %r3;", 12); }
+CASE(surface, store_zero)
+{
+    say_stores("sust.b.2d.b32.zero [%rd0, {%r0, %r1}], {%r2};", 12);
+}
+CASE(surface, store_clamp)
+{
+    say_stores("sust.b.2d.b32.clamp [%rd0, {%r0, %r1}], {%r2};", 1);
+}
+CASE(surface, reduce)
+{
+    say_stores("sured.b.add.2d.u32.zero [%rd0, {%r0, %r1}], %r2; sured.b.max.2d.s32.zero [%rd0, {0, 0}], %r3;", 12);
+}
 
 CASE(surface, widths)
 {
@@ -247,16 +268,18 @@ CASE(surface, widths)
     for (unsigned i = 0; i < 64; i++)
         bytes[i] = (unsigned char)(i * 5 + 1);
     image_fill(array, bytes, 64, 1, 1);
-    image_run(NULL,
-              "suld.b.1d.b8.trap %h0, [%rd0, {3}]; mov.b32 %o0, {%h0, %h0}; suld.b.1d.v2.b16.trap {%h1, %h2}, [%rd0, {8}]; mov.b32 %o1, {%h1, %h2};"
-              " suld.b.1d.b64.trap %rd4, [%rd0, {24}]; mov.b64 {%o2, %o3}, %rd4;",
-              surface, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(
+        NULL,
+        "suld.b.1d.b8.trap %h0, [%rd0, {3}]; mov.b32 %o0, {%h0, %h0}; suld.b.1d.v2.b16.trap {%h1, %h2}, [%rd0, {8}]; mov.b32 %o1, {%h1, %h2};"
+        " suld.b.1d.b64.trap %rd4, [%rd0, {24}]; mov.b64 {%o2, %o3}, %rd4;",
+        surface, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 4; i++)
         say_hex(results[0][i]);
-    image_run(NULL,
-              "suld.b.1d.v4.b32.trap {%o0, %o1, %o2, %o3}, [%rd0, {16}]; sust.b.1d.v4.b32.trap [%rd0, {32}], {%o3, %o2, %o1, %o0};"
-              " mov.u16 %h0, 0x77; sust.b.1d.b8.trap [%rd0, {50}], {%h0}; sust.b.1d.v2.b16.trap [%rd0, {60}], {%h0, %h0};",
-              surface, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(
+        NULL,
+        "suld.b.1d.v4.b32.trap {%o0, %o1, %o2, %o3}, [%rd0, {16}]; sust.b.1d.v4.b32.trap [%rd0, {32}], {%o3, %o2, %o1, %o0};"
+        " mov.u16 %h0, 0x77; sust.b.1d.b8.trap [%rd0, {50}], {%h0}; sust.b.1d.v2.b16.trap [%rd0, {60}], {%h0, %h0};",
+        surface, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     image_read(array, found, 64, 1, 1);
     say_hash(found, sizeof found);
 }
@@ -264,7 +287,8 @@ CASE(surface, widths)
 CASE(surface, layers)
 {
     unsigned words[48], operands[5][IMAGE_OPERANDS] = {{0}}, results[5][IMAGE_RESULTS];
-    CUarray array = image_array(4, 4, 3, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
+    CUarray array =
+        image_array(4, 4, 3, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED);
     CUarray volume = image_array(4, 4, 3, CU_AD_FORMAT_UNSIGNED_INT32, 1, CUDA_ARRAY3D_SURFACE_LDST);
     for (unsigned i = 0; i < 48; i++)
         words[i] = i;
@@ -275,10 +299,12 @@ CASE(surface, layers)
         operands[i][1] = 8;
         operands[i][2] = 3;
     }
-    image_run(NULL, "suld.b.a2d.b32.zero %o0, [%rd0, {%r0, %r1, %r2, %r2}];", image_surface(array), 5, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "suld.b.a2d.b32.zero %o0, [%rd0, {%r0, %r1, %r2, %r2}];", image_surface(array), 5,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 5; i++)
         say_int((int)results[i][0]);
-    image_run(NULL, "suld.b.3d.b32.clamp %o0, [%rd0, {%r1, %r2, %r0, %r0}];", image_surface(volume), 5, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "suld.b.3d.b32.clamp %o0, [%rd0, {%r1, %r2, %r0, %r0}];", image_surface(volume), 5,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 5; i++)
         say_int((int)results[i][0]);
 }
@@ -293,7 +319,8 @@ CASE(surface, formatted_store)
         operands[i][0] = i;
         operands[i][1] = image_bits(values[i]);
     }
-    image_run(NULL, "sust.p.1d.b32.trap [%rd0, {%r0}], {%r1};", image_surface(array), 6, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "sust.p.1d.b32.trap [%rd0, {%r0}], {%r1};", image_surface(array), 6,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     image_read(array, found, 12, 1, 1);
     for (unsigned i = 0; i < 6; i++)
         say_hex(found[i]);
@@ -303,8 +330,8 @@ CASE(surface, questions)
 {
     unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
     CUarray array = image_array(8, 4, 2, CU_AD_FORMAT_HALF, 1, CUDA_ARRAY3D_SURFACE_LDST);
-    image_run(NULL, "suq.width.b32 %o0, [%rd0]; suq.height.b32 %o1, [%rd0]; suq.depth.b32 %o2, [%rd0];", image_surface(array), 1,
-              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "suq.width.b32 %o0, [%rd0]; suq.height.b32 %o1, [%rd0]; suq.depth.b32 %o2, [%rd0];",
+              image_surface(array), 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned k = 0; k < 3; k++)
         say_int((int)results[0][k]);
 }
@@ -319,9 +346,11 @@ CASE(surface, then_texture)
         operands[i][1] = image_bits((float)i * 1.5f);
         operands[i][2] = image_bits((float)i);
     }
-    image_run(NULL, "sust.b.1d.b32.trap [%rd0, {%r0}], {%r1};", image_surface(array), 4, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "sust.b.1d.b32.trap [%rd0, {%r0}], {%r1};", image_surface(array), 4,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     image_run(NULL, "tex.1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f2}];",
-              image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 4, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+              image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 4,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 4; i++)
         say_float(image_float(results[i][0]), 2);
 }

@@ -91,7 +91,8 @@ CASE(texture, create_null)
     say(cuTexObjectCreate(&texture, &resource, NULL, NULL));
 }
 
-CASE(texture, create_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE|CUDA_ERROR_INVALID_HANDLE", .why = "the documentation leaves a choice")
+CASE(texture, create_no_array, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE|CUDA_ERROR_INVALID_HANDLE",
+     .why = "the documentation leaves a choice")
 {
     say(try(of_array(NULL), reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0)));
 }
@@ -129,7 +130,8 @@ CASE(texture, create_seamless)
 {
     CUDA_RESOURCE_DESC cube = of_array(image_array(8, 8, 6, F, 1, CUDA_ARRAY3D_CUBEMAP));
     say(try(cube, reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, CU_TRSF_SEAMLESS_CUBEMAP)));
-    say(try(cube, reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, CU_TRSF_SEAMLESS_CUBEMAP | CU_TRSF_NORMALIZED_COORDINATES)));
+    say(try(cube, reading(CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR,
+                          CU_TRSF_SEAMLESS_CUBEMAP | CU_TRSF_NORMALIZED_COORDINATES)));
 }
 
 CASE(texture, create_linear_filter)
@@ -244,10 +246,13 @@ CASE(texture, create_view_wrong)
     say(try_view(of_linear(gold_alloc(4096), F, 1, 4096), plain, &view));
 }
 
-CASE(texture, descs, .allow = "CUDA_SUCCESS array=yes CUDA_SUCCESS 0 2 0 1 0x12 4 0.50 3.00 2.00 CUDA_SUCCESS", .why = "hardware forgets the colour of a border that is not used")
+CASE(texture, descs, .allow = "CUDA_SUCCESS array=yes CUDA_SUCCESS 0 2 0 1 0x12 4 0.50 3.00 2.00 CUDA_SUCCESS",
+     .why = "hardware forgets the colour of a border that is not used")
 {
     CUDA_RESOURCE_DESC resource = of_array(image_array(16, 8, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0)), resource_found;
-    CUDA_TEXTURE_DESC desc = reading(CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB), desc_found;
+    CUDA_TEXTURE_DESC desc = reading(CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR,
+                                     CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB),
+                      desc_found;
     CUDA_RESOURCE_VIEW_DESC view;
     CUtexObject texture;
     desc.addressMode[1] = CU_TR_ADDRESS_MODE_MIRROR;
@@ -257,7 +262,8 @@ CASE(texture, descs, .allow = "CUDA_SUCCESS array=yes CUDA_SUCCESS 0 2 0 1 0x12 
     desc.borderColor[1] = 2;
     NEED(cuTexObjectCreate(&texture, &resource, &desc, NULL));
     say(cuTexObjectGetResourceDesc(&resource_found, texture));
-    say_if("array", resource_found.resType == CU_RESOURCE_TYPE_ARRAY && resource_found.res.array.hArray == resource.res.array.hArray);
+    say_if("array", resource_found.resType == CU_RESOURCE_TYPE_ARRAY &&
+                        resource_found.res.array.hArray == resource.res.array.hArray);
     say(cuTexObjectGetTextureDesc(&desc_found, texture));
     say_int(desc_found.addressMode[0]);
     say_int(desc_found.addressMode[1]);
@@ -297,14 +303,18 @@ CASE(texture, desc_wrong)
     say(cuTexObjectGetResourceViewDesc(NULL, texture));
 }
 
-CASE(texture, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(texture, destroy_twice, .alone = true, .allow = "CUDA_SUCCESS CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
-    CUtexObject texture = image_texture(image_array(16, 8, 0, F, 4, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    CUtexObject texture =
+        image_texture(image_array(16, 8, 0, F, 4, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     say(cuTexObjectDestroy(texture));
     say(cuTexObjectDestroy(texture));
 }
 
-CASE(texture, no_object, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(texture, no_object, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     CUDA_RESOURCE_DESC resource;
     say(cuTexObjectDestroy(0));
@@ -345,7 +355,9 @@ CASE(surface, create)
     say(cuSurfObjectGetResourceDesc(NULL, surface));
 }
 
-CASE(surface, create_wrong, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver crashes")
+CASE(surface, create_wrong, .alone = true,
+     .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver crashes")
 {
     CUDA_RESOURCE_DESC resource = of_array(image_array(16, 8, 0, F, 4, CUDA_ARRAY3D_SURFACE_LDST));
     CUsurfObject surface;

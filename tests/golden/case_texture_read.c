@@ -32,8 +32,8 @@ static CUarray ramp(size_t width, size_t height, size_t depth, unsigned flags, f
     return array;
 }
 
-static const float awkward[] = {0, -0.0f, 0.5f, 0.25f, 1, 1.5f, 3.999999f, 4, 7.5f, 7.999999f, 8, 8.5f, 100, -0.25f, -1, -1e30f, 1e30f, 0.9999999f,
-                                2.0000002f, 1e-30f};
+static const float awkward[] = {0, -0.0f, 0.5f, 0.25f,  1,  1.5f,   3.999999f, 4,          7.5f,       7.999999f,
+                                8, 8.5f,  100,  -0.25f, -1, -1e30f, 1e30f,     0.9999999f, 2.0000002f, 1e-30f};
 
 /* Reads a row of 8 values 0, 1, ... 7 point by point. */
 static void point_1d(CUaddress_mode mode, unsigned flags, float scale)
@@ -45,19 +45,39 @@ static void point_1d(CUaddress_mode mode, unsigned flags, float scale)
     image_say(tex_1d, texture, 1, at, sizeof at / sizeof *at, 1, 0);
 }
 
-CASE(texture_read, point_clamp) { point_1d(CU_TR_ADDRESS_MODE_CLAMP, 0, 1); }
-CASE(texture_read, point_border) { point_1d(CU_TR_ADDRESS_MODE_BORDER, 0, 1); }
-CASE(texture_read, point_wrap_unnormalized) { point_1d(CU_TR_ADDRESS_MODE_WRAP, 0, 1); }
-CASE(texture_read, point_mirror_unnormalized) { point_1d(CU_TR_ADDRESS_MODE_MIRROR, 0, 1); }
-CASE(texture_read, point_clamp_normalized) { point_1d(CU_TR_ADDRESS_MODE_CLAMP, NORMALIZED, 0.125f); }
-CASE(texture_read, point_border_normalized) { point_1d(CU_TR_ADDRESS_MODE_BORDER, NORMALIZED, 0.125f); }
+CASE(texture_read, point_clamp)
+{
+    point_1d(CU_TR_ADDRESS_MODE_CLAMP, 0, 1);
+}
+CASE(texture_read, point_border)
+{
+    point_1d(CU_TR_ADDRESS_MODE_BORDER, 0, 1);
+}
+CASE(texture_read, point_wrap_unnormalized)
+{
+    point_1d(CU_TR_ADDRESS_MODE_WRAP, 0, 1);
+}
+CASE(texture_read, point_mirror_unnormalized)
+{
+    point_1d(CU_TR_ADDRESS_MODE_MIRROR, 0, 1);
+}
+CASE(texture_read, point_clamp_normalized)
+{
+    point_1d(CU_TR_ADDRESS_MODE_CLAMP, NORMALIZED, 0.125f);
+}
+CASE(texture_read, point_border_normalized)
+{
+    point_1d(CU_TR_ADDRESS_MODE_BORDER, NORMALIZED, 0.125f);
+}
 
 /* Without the huge ones, which repeating modes can't tell apart. */
-static const float near_ones[] = {0, 0.5f, 1.25f, 7.5f, 7.99f, 8, 8.5f, 9, 15.5f, 16, 16.5f, 24.25f, -0.25f, -1, -1.5f, -8, -8.5f, -15.5f, -16.5f, 803.5f};
+static const float near_ones[] = {0,     0.5f,   1.25f,  7.5f, 7.99f, 8,  8.5f,  9,      15.5f,  16,
+                                  16.5f, 24.25f, -0.25f, -1,   -1.5f, -8, -8.5f, -15.5f, -16.5f, 803.5f};
 
 CASE(texture_read, point_wrap)
 {
-    CUtexObject texture = image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture =
+        image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
     float at[20];
     for (unsigned i = 0; i < 20; i++)
         at[i] = near_ones[i] / 8;
@@ -66,7 +86,8 @@ CASE(texture_read, point_wrap)
 
 CASE(texture_read, point_mirror)
 {
-    CUtexObject texture = image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_MIRROR, CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture =
+        image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_MIRROR, CU_TR_FILTER_MODE_POINT, NORMALIZED);
     float at[20];
     for (unsigned i = 0; i < 20; i++)
         at[i] = near_ones[i] / 8;
@@ -98,7 +119,8 @@ CASE(texture_read, weights_halfway)
 
 CASE(texture_read, weights_clamp)
 {
-    static const float at[] = {0, 0.25f, 0.5f, 0.501f, 0.75f, 1, 7, 7.4999f, 7.5f, 7.75f, 8, 9, -1, 1e30f, -1e30f, 4.998f, 4.999f, 5.4999f};
+    static const float at[] = {0,     0.25f, 0.5f, 0.501f, 0.75f, 1,      7,      7.4999f, 7.5f,
+                               7.75f, 8,     9,    -1,     1e30f, -1e30f, 4.998f, 4.999f,  5.4999f};
     weights(CU_TR_ADDRESS_MODE_CLAMP, 0, at, sizeof at / sizeof *at);
 }
 
@@ -110,13 +132,15 @@ CASE(texture_read, weights_border)
 
 CASE(texture_read, weights_wrap)
 {
-    static const float at[] = {0, 0.03125f, 0.0625f, 0.5f, 0.96875f, 1, 1.03125f, -0.03125f, -1, 1.5f, 17.25f, 0.3f, 0.7f};
+    static const float at[] = {0,         0.03125f, 0.0625f, 0.5f,   0.96875f, 1,   1.03125f,
+                               -0.03125f, -1,       1.5f,    17.25f, 0.3f,     0.7f};
     weights(CU_TR_ADDRESS_MODE_WRAP, NORMALIZED, at, sizeof at / sizeof *at);
 }
 
 CASE(texture_read, weights_mirror)
 {
-    static const float at[] = {0, 0.03125f, 0.0625f, 0.5f, 0.96875f, 1, 1.03125f, -0.03125f, -1, 1.5f, 17.25f, 0.3f, 0.7f};
+    static const float at[] = {0,         0.03125f, 0.0625f, 0.5f,   0.96875f, 1,   1.03125f,
+                               -0.03125f, -1,       1.5f,    17.25f, 0.3f,     0.7f};
     weights(CU_TR_ADDRESS_MODE_MIRROR, NORMALIZED, at, sizeof at / sizeof *at);
 }
 
@@ -131,7 +155,8 @@ CASE(texture_read, weights_normalized)
 /* A width that is no power of two. */
 CASE(texture_read, weights_width_10)
 {
-    CUtexObject texture = image_texture(ramp(10, 0, 0, 0, 256, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
+    CUtexObject texture =
+        image_texture(ramp(10, 0, 0, 0, 256, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
     float at[32];
     for (unsigned i = 0; i < 32; i++)
         at[i] = (float)i / 31;
@@ -140,7 +165,8 @@ CASE(texture_read, weights_width_10)
 
 CASE(texture_read, bilinear)
 {
-    CUtexObject texture = image_texture(ramp(8, 8, 0, 0, 1, 256, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    CUtexObject texture =
+        image_texture(ramp(8, 8, 0, 0, 1, 256, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
     float at[48];
     for (unsigned i = 0; i < 24; i++) {
         at[2 * i] = 0.3f + (float)i * 0.37f;
@@ -167,7 +193,8 @@ CASE(texture_read, bilinear_weights)
 
 CASE(texture_read, trilinear)
 {
-    CUtexObject texture = image_texture(ramp(4, 4, 4, 0, 1, 16, 256), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    CUtexObject texture =
+        image_texture(ramp(4, 4, 4, 0, 1, 16, 256), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
     static const float at[] = {0.5f, 0.5f, 0.5f, 1.75f, 2.25f, 1.5f, 3.9f, 0.1f, 2.2f, 2, 2, 2, 1.25f, 3.25f, 2.75f};
     image_say(tex_3d, texture, 3, at, 5, 1, 3);
 }
@@ -208,7 +235,8 @@ CASE(texture_read, bilinear_weights_others)
 CASE(texture_read, point_2d_modes)
 {
     CUarray array = ramp(4, 4, 0, 0, 1, 10, 0);
-    static const CUaddress_mode modes[] = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR, CU_TR_ADDRESS_MODE_BORDER};
+    static const CUaddress_mode modes[] = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR,
+                                           CU_TR_ADDRESS_MODE_BORDER};
     static const float at[] = {0.1f, 0.1f, 1.1f, 0.4f, -0.1f, 0.9f, 0.5f, 1.6f, 2.2f, -1.3f, 0.999f, 0.501f};
     for (unsigned i = 0; i < 4; i++)
         image_say(tex_2d, image_texture(array, modes[i], CU_TR_FILTER_MODE_POINT, NORMALIZED), 2, at, 6, 1, 0);
@@ -272,8 +300,10 @@ CASE(texture_read, integers)
     for (unsigned i = 0; i < 2; i++) {
         CUarray array = image_array(4, 0, 0, formats[i], 4, 0);
         image_fill(array, bytes, 16, 1, 1);
-        say_words(i ? "tex.1d.v4.s32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0}];" : "tex.1d.v4.u32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0}];",
-                  image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER), 4, at, 4);
+        say_words(i ? "tex.1d.v4.s32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0}];"
+                    : "tex.1d.v4.u32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0}];",
+                  image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_READ_AS_INTEGER), 4,
+                  at, 4);
     }
 }
 
@@ -310,7 +340,8 @@ CASE(texture_read, unorm_formats)
 {
     static const unsigned char bytes[8] = {0, 51, 255, 128, 129, 1, 127, 200};
     static const float at[] = {0, 1};
-    CUarray array = image_array(2, 0, 0, CU_AD_FORMAT_UNORM_INT8X4, 4, 0), other = image_array(2, 0, 0, CU_AD_FORMAT_SNORM_INT8X4, 4, 0);
+    CUarray array = image_array(2, 0, 0, CU_AD_FORMAT_UNORM_INT8X4, 4, 0),
+            other = image_array(2, 0, 0, CU_AD_FORMAT_SNORM_INT8X4, 4, 0);
     image_fill(array, bytes, 8, 1, 1);
     image_fill(other, bytes, 8, 1, 1);
     image_say(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 1, at, 2, 4, 5);
@@ -342,10 +373,22 @@ static void say_srgb(unsigned first)
     say_words(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_SRGB), 64, at, 1);
 }
 
-CASE(texture_read, srgb_0) { say_srgb(0); }
-CASE(texture_read, srgb_64) { say_srgb(64); }
-CASE(texture_read, srgb_128) { say_srgb(128); }
-CASE(texture_read, srgb_192) { say_srgb(192); }
+CASE(texture_read, srgb_0)
+{
+    say_srgb(0);
+}
+CASE(texture_read, srgb_64)
+{
+    say_srgb(64);
+}
+CASE(texture_read, srgb_128)
+{
+    say_srgb(128);
+}
+CASE(texture_read, srgb_192)
+{
+    say_srgb(192);
+}
 
 CASE(texture_read, srgb)
 {
@@ -353,7 +396,8 @@ CASE(texture_read, srgb)
     CUarray array = image_array(4, 0, 0, CU_AD_FORMAT_UNSIGNED_INT8, 4, 0);
     static const float at[] = {0, 1, 2, 3};
     image_fill(array, bytes, 16, 1, 1);
-    image_say(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_SRGB), 1, at, 4, 4, 4);
+    image_say(tex_1d, image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, CU_TRSF_SRGB), 1, at, 4,
+              4, 4);
 }
 
 CASE(texture_read, halves)
@@ -386,7 +430,9 @@ CASE(texture_read, as_halves)
     CUarray array = image_array(2, 0, 0, F, 4, 0);
     image_fill(array, values, 32, 1, 1);
     CUtexObject texture = image_texture(array, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
-    say_words("tex.1d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%rd0, {%f0}]; mov.b32 %o0, {%h0, %h1}; mov.b32 %o1, {%h2, %h3};", texture, 2, at, 2);
+    say_words(
+        "tex.1d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%rd0, {%f0}]; mov.b32 %o0, {%h0, %h1}; mov.b32 %o1, {%h2, %h3};",
+        texture, 2, at, 2);
     say_words("tex.1d.v2.f16x2.f32 {%o0, %o1}, [%rd0, {%f0}];", texture, 2, at, 2);
 }
 
@@ -398,12 +444,14 @@ static void say_fetches(CUtexObject texture)
     unsigned operands[8][IMAGE_OPERANDS] = {{0}}, results[8][IMAGE_RESULTS];
     for (unsigned i = 0; i < 8; i++)
         operands[i][0] = (unsigned)at[i];
-    image_run(NULL, "tex.1d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0}];", texture, 8, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "tex.1d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0}];", texture, 8,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 8; i++)
         say_float(image_float(results[i][0]), 1);
 }
 
-static CUtexObject linear_texture(CUarray_format format, unsigned channels, CUdeviceptr memory, size_t bytes, unsigned flags)
+static CUtexObject linear_texture(CUarray_format format, unsigned channels, CUdeviceptr memory, size_t bytes,
+                                  unsigned flags)
 {
     CUDA_RESOURCE_DESC resource;
     CUDA_TEXTURE_DESC desc;
@@ -453,8 +501,10 @@ CASE(texture_read, fetch_plane)
         for (unsigned k = 0; k < 2; k++)
             operands[i][k] = (unsigned)at[i][k];
     for (unsigned m = 0; m < 2; m++) {
-        CUtexObject texture = image_texture(array, m ? CU_TR_ADDRESS_MODE_BORDER : CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
-        image_run(NULL, "tex.2d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1}];", texture, 8, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+        CUtexObject texture =
+            image_texture(array, m ? CU_TR_ADDRESS_MODE_BORDER : CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+        image_run(NULL, "tex.2d.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1}];", texture, 8,
+                  (const unsigned(*)[IMAGE_OPERANDS])operands, results);
         for (unsigned i = 0; i < 8; i++)
             say_float(image_float(results[i][0]), 1);
     }
@@ -502,8 +552,10 @@ CASE(texture_read, layers)
 {
     unsigned operands[6][IMAGE_OPERANDS] = {{0}}, results[6][IMAGE_RESULTS];
     static const int layer[] = {0, 1, 2, 3, -1, 1000};
-    CUtexObject planes = image_texture(ramp(4, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 16, 256), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
-    CUtexObject rows = image_texture(ramp(4, 0, 3, CUDA_ARRAY3D_LAYERED, 1, 0, 256), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0);
+    CUtexObject planes = image_texture(ramp(4, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 16, 256), CU_TR_ADDRESS_MODE_CLAMP,
+                                       CU_TR_FILTER_MODE_LINEAR, 0);
+    CUtexObject rows = image_texture(ramp(4, 0, 3, CUDA_ARRAY3D_LAYERED, 1, 0, 256), CU_TR_ADDRESS_MODE_CLAMP,
+                                     CU_TR_FILTER_MODE_LINEAR, 0);
     for (unsigned i = 0; i < 6; i++) {
         operands[i][0] = (unsigned)layer[i];
         operands[i][1] = image_bits(1.75f);
@@ -513,48 +565,53 @@ CASE(texture_read, layers)
               (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 6; i++)
         say_float(image_float(results[i][0]), 2);
-    image_run(NULL, "tex.a1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %f1}];", rows, 6, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(NULL, "tex.a1d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %f1}];", rows, 6,
+              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (unsigned i = 0; i < 6; i++)
         say_float(image_float(results[i][0]), 2);
 }
 
 static const char tex_cube[] = "tex.cube.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1, %f2, %f2}];";
 
-static const float directions[] = {1, 0.1f, 0.2f, -1, 0.1f, 0.2f, 0.1f, 1, 0.2f, 0.1f, -1, 0.2f, 0.1f, 0.2f, 1, 0.1f, 0.2f, -1,
-                                   3, -1.2f, 2, -5, 4, -3, 0.3f, 2, -1.1f, 0.7f, -1, 0.8f, -0.9f, -0.3f, 1, 0.5f, -0.6f, -0.9f};
+static const float directions[] = {1,    0.1f, 0.2f,  -1,   0.1f, 0.2f, 0.1f,  1,     0.2f, 0.1f, -1,    0.2f,
+                                   0.1f, 0.2f, 1,     0.1f, 0.2f, -1,   3,     -1.2f, 2,    -5,   4,     -3,
+                                   0.3f, 2,    -1.1f, 0.7f, -1,   0.8f, -0.9f, -0.3f, 1,    0.5f, -0.6f, -0.9f};
 
 CASE(texture_read, cube_point)
 {
-    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP,
+                                        CU_TR_FILTER_MODE_POINT, NORMALIZED);
     image_say(tex_cube, texture, 3, directions, 12, 1, 0);
 }
 
 CASE(texture_read, cube_edges)
 {
     static const float edges[] = {1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, -1, 1, 0, -1, -1, -1, 0, 0, 0, 1, -1, 1};
-    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP,
+                                        CU_TR_FILTER_MODE_POINT, NORMALIZED);
     image_say(tex_cube, texture, 3, edges, 8, 1, 0);
 }
 
 CASE(texture_read, cube_linear)
 {
-    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
+    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP,
+                                        CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
     image_say(tex_cube, texture, 3, directions, 12, 1, 2);
 }
 
 CASE(texture_read, cube_seamless)
 {
     static const float edges[] = {1, 0.9f, 0.2f, 1, 0.95f, -0.97f, 0.9f, -1, 0.3f, -0.2f, 0.93f, -1, 1, 0.999f, 0.999f};
-    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR,
-                                        NORMALIZED | CU_TRSF_SEAMLESS_CUBEMAP);
+    CUtexObject texture = image_texture(ramp(4, 4, 6, CUDA_ARRAY3D_CUBEMAP, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP,
+                                        CU_TR_FILTER_MODE_LINEAR, NORMALIZED | CU_TRSF_SEAMLESS_CUBEMAP);
     image_say(tex_cube, texture, 3, edges, 5, 1, 2);
 }
 
 CASE(texture_read, cube_layers)
 {
     unsigned operands[3][IMAGE_OPERANDS] = {{0}}, results[3][IMAGE_RESULTS];
-    CUtexObject texture = image_texture(ramp(4, 4, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1, 4, 16), CU_TR_ADDRESS_MODE_CLAMP,
-                                        CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture = image_texture(ramp(4, 4, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED, 1, 4, 16),
+                                        CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
     for (unsigned i = 0; i < 3; i++) {
         operands[i][0] = i;
         operands[i][1] = image_bits(0.2f);
@@ -614,11 +671,26 @@ static void say_levels(CUtexObject texture)
         say_float(image_float(results[i][0]), 2);
 }
 
-CASE(texture_read, levels_point) { say_levels(levels(CU_TR_FILTER_MODE_POINT, 0, 0, 10)); }
-CASE(texture_read, levels_linear) { say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 10)); }
-CASE(texture_read, levels_bias) { say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0.75f, 0, 10)); }
-CASE(texture_read, levels_clamped) { say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0.5f, 2.25f)); }
-CASE(texture_read, levels_clamped_to_zero) { say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 0)); }
+CASE(texture_read, levels_point)
+{
+    say_levels(levels(CU_TR_FILTER_MODE_POINT, 0, 0, 10));
+}
+CASE(texture_read, levels_linear)
+{
+    say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 10));
+}
+CASE(texture_read, levels_bias)
+{
+    say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0.75f, 0, 10));
+}
+CASE(texture_read, levels_clamped)
+{
+    say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0.5f, 2.25f));
+}
+CASE(texture_read, levels_clamped_to_zero)
+{
+    say_levels(levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 0));
+}
 
 CASE(texture_read, levels_none)
 {
@@ -626,20 +698,27 @@ CASE(texture_read, levels_none)
     image_say(tex_2d, levels(CU_TR_FILTER_MODE_LINEAR, 0, 0, 10), 2, at, 1, 1, 2);
     image_say(tex_2d, levels(CU_TR_FILTER_MODE_LINEAR, 1.5f, 0, 10), 2, at, 1, 1, 2);
     image_say(tex_2d, levels(CU_TR_FILTER_MODE_LINEAR, 0, 1.25f, 10), 2, at, 1, 1, 2);
-    image_say("tex.base.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}];", levels(CU_TR_FILTER_MODE_LINEAR, 0, 1.25f, 10), 2, at, 1, 1, 2);
+    image_say("tex.base.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}];",
+              levels(CU_TR_FILTER_MODE_LINEAR, 0, 1.25f, 10), 2, at, 1, 1, 2);
 }
 
 CASE(texture_read, level_of_plain_array)
 {
     static const float at[] = {0.53f, 0.53f, 2};
-    CUtexObject texture = image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
+    CUtexObject texture =
+        image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, NORMALIZED);
     image_say("tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2;", texture, 3, at, 1, 1, 2);
 }
 
 CASE(texture_read, gradients)
 {
-    static const float steps[][4] = {{0, 0, 0, 0}, {1.0f / 16, 0, 0, 1.0f / 16}, {2.0f / 16, 0, 0, 2.0f / 16}, {4.0f / 16, 0, 0, 4.0f / 16},
-                                     {1.0f / 16, 0, 0, 4.0f / 16}, {8.0f / 16, 0, 0, 8.0f / 16}, {1, 1, 1, 1}};
+    static const float steps[][4] = {{0, 0, 0, 0},
+                                     {1.0f / 16, 0, 0, 1.0f / 16},
+                                     {2.0f / 16, 0, 0, 2.0f / 16},
+                                     {4.0f / 16, 0, 0, 4.0f / 16},
+                                     {1.0f / 16, 0, 0, 4.0f / 16},
+                                     {8.0f / 16, 0, 0, 8.0f / 16},
+                                     {1, 1, 1, 1}};
     unsigned operands[7][IMAGE_OPERANDS] = {{0}}, results[7][IMAGE_RESULTS];
     for (unsigned i = 0; i < 7; i++) {
         operands[i][0] = operands[i][1] = image_bits(0.53f);
@@ -679,8 +758,10 @@ CASE(texture_read, gather)
 
 CASE(texture_read, offsets)
 {
-    CUtexObject texture = image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
-    CUtexObject wrapped = image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
+    CUtexObject texture =
+        image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    CUtexObject wrapped =
+        image_texture(ramp(8, 8, 0, 0, 1, 10, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
     static const float at[] = {2.5f, 3.5f, 7.5f, 0.5f};
     static const float near[] = {0.31f, 0.44f, 0.97f, 0.03f};
     image_say("tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], {2, -1};", texture, 2, at, 2, 1, 2);
@@ -711,13 +792,15 @@ CASE(texture_read, view)
 CASE(texture_read, not_a_number)
 {
     static const float at[] = {__builtin_nanf("")};
-    image_say(tex_1d, image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 1, at, 1, 1, 2);
+    image_say(tex_1d, image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 1,
+              at, 1, 1, 2);
 }
 
 CASE(texture_read, istypep)
 {
     unsigned operands[1][IMAGE_OPERANDS] = {{0}}, results[1][IMAGE_RESULTS];
-    image_run(NULL, "istypep.texref %p0, %rd0; selp.b32 %o0, 1, 0, %p0; istypep.surfref %p1, %rd0; selp.b32 %o1, 1, 0, %p1;",
+    image_run(NULL,
+              "istypep.texref %p0, %rd0; selp.b32 %o0, 1, 0, %p0; istypep.surfref %p1, %rd0; selp.b32 %o1, 1, 0, %p1;",
               image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0), 1,
               (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     say_int((int)results[0][0]);
@@ -727,7 +810,8 @@ CASE(texture_read, istypep)
 CASE(texture_read, other_geometry, .alone = true, .allow = "*", .why = "undefined")
 {
     static const float at[] = {1, 1, 1};
-    CUtexObject texture = image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
+    CUtexObject texture =
+        image_texture(ramp(8, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     image_say(tex_2d, texture, 2, at, 1, 1, 2);
 }
 
@@ -737,15 +821,18 @@ CASE(texture_read, no_texture, .alone = true, .allow = "CUDA_ERROR_ILLEGAL_ADDRE
     say(image_launch(image_module(NULL, tex_1d), 0x7777, 1, (const unsigned(*)[IMAGE_OPERANDS])operands, results));
 }
 
-/* What PTX has beside the result, the texture and the coordinates, and what hardware makes of it with textures that the driver can create. */
-static void say_row(const char *target, const char *instruction, CUtexObject texture, unsigned reads, const float *at, bool whole)
+/* What PTX has beside the result, the texture and the coordinates, and what hardware makes of it with textures that the
+ * driver can create. */
+static void say_row(const char *target, const char *instruction, CUtexObject texture, unsigned reads, const float *at,
+                    bool whole)
 {
     unsigned operands[IMAGE_THREADS_MAX][IMAGE_OPERANDS], results[IMAGE_THREADS_MAX][IMAGE_RESULTS];
     memset(operands, 0, sizeof operands);
     for (unsigned i = 0; i < reads; i++)
         for (unsigned j = 0; j < 4; j++)
             operands[i][j] = whole ? (unsigned)(int)at[4 * i + j] : image_bits(at[4 * i + j]);
-    say(image_launch(image_module_for(target, NULL, instruction), texture, reads, (const unsigned(*)[IMAGE_OPERANDS])operands, results));
+    say(image_launch(image_module_for(target, NULL, instruction), texture, reads,
+                     (const unsigned(*)[IMAGE_OPERANDS])operands, results));
     for (unsigned i = 0; i < reads; i++) {
         say_float(image_float(results[i][0]), 2);
         say_int((int)results[i][3]);
@@ -764,70 +851,109 @@ static const float inside_and_out[] = {2.5f, 3.5f, 0, 0, 7.9f, 7.9f, 0, 0, 8.5f,
 
 CASE(texture_read, resident)
 {
-    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
-            inside_and_out, false);
-    say_row(BESIDE, "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}], %f0; selp.b32 %o3, 1, 2, %p0;",
+    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
+    say_row(BESIDE,
+            "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}], %f0; selp.b32 %o3, 1, 2, %p0;",
             plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, inside_and_out, false);
-    say_row(BESIDE, "tex.2d.v4.s32.s32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%r0, %r1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
-            inside_and_out, true);
-    say_row(BESIDE, "tld4.g.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5,
-            inside_and_out, false);
+    say_row(BESIDE, "tex.2d.v4.s32.s32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%r0, %r1}]; selp.b32 %o3, 1, 2, %p0;",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, true);
+    say_row(BESIDE, "tld4.g.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}|%p0, [%rd0, {%f0, %f1}]; selp.b32 %o3, 1, 2, %p0;",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
 }
 
 /* The other sampler wraps and filters, and is not looked at. */
 CASE(texture_read, sampler_apart)
 {
-    CUtexObject other = image_texture(ramp(4, 4, 0, 0, 1, 1, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
+    CUtexObject other =
+        image_texture(ramp(4, 4, 0, 0, 1, 1, 0), CU_TR_ADDRESS_MODE_WRAP, CU_TR_FILTER_MODE_LINEAR, NORMALIZED);
     char text[256];
-    snprintf(text, sizeof text, "mov.b64 %%rd3, %llu; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, 0;", other);
+    snprintf(
+        text, sizeof text,
+        "mov.b64 %%rd3, %llu; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, 0;",
+        other);
     say_row(APART, text, plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
-    say_row(APART, "mov.b64 %rd3, 0; tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, %rd3, {%f0, %f1}]; mov.b32 %o3, 0;", plain(CU_TR_FILTER_MODE_LINEAR, 0), 5,
-            inside_and_out, false);
-    snprintf(text, sizeof text, "mov.b64 %%rd3, %llu; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, %%o2;", other);
+    say_row(APART, "mov.b64 %rd3, 0; tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, %rd3, {%f0, %f1}]; mov.b32 %o3, 0;",
+            plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, inside_and_out, false);
+    snprintf(
+        text, sizeof text,
+        "mov.b64 %%rd3, %llu; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %%rd3, {%%f0, %%f1}]; mov.b32 %%o3, %%o2;",
+        other);
     say_row(APART, text, plain(CU_TR_FILTER_MODE_POINT, 0), 5, inside_and_out, false);
 }
 
 /* Without a function to compare with, which the driver's textures lack, it is an ordinary read. */
 CASE(texture_read, depth_compare)
 {
-    static const float at[] = {2.5f, 3.5f, 0, 0, 2.5f, 3.5f, 1e9f, 0, 2.5f, 3.5f, -1, 0, 2.5f, 3.5f, 32.5f, 0, 2.5f, 3.5f, 32, 0};
-    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, 0;", plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
-    say_row(BESIDE, "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], 0f00000000, {1, 1}, %f2; mov.b32 %o3, 0;",
-            plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, at, false);
-    say_row(BESIDE, "tld4.r.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, %o2;", plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
+    static const float at[] = {2.5f, 3.5f, 0,    0,    2.5f,  3.5f, 1e9f, 0,    2.5f, 3.5f,
+                               -1,   0,    2.5f, 3.5f, 32.5f, 0,    2.5f, 3.5f, 32,   0};
+    say_row(BESIDE, "tex.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, 0;",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
+    say_row(
+        BESIDE,
+        "tex.level.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], 0f00000000, {1, 1}, %f2; mov.b32 %o3, 0;",
+        plain(CU_TR_FILTER_MODE_LINEAR, 0), 5, at, false);
+    say_row(BESIDE, "tld4.r.2d.v4.f32.f32 {%o0, %o1, %o2, %o3}, [%rd0, {%f0, %f1}], %f2; mov.b32 %o3, %o2;",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 5, at, false);
 }
 
 /* An ordinary texture has the first sample only. */
 CASE(texture_read, samples)
 {
     static const float at[] = {0, 2, 3, 0, 1, 2, 3, 0, -1, 2, 3, 0, 0, 8, 0, 0, 0, -1, 7, 0, 0, 7, 7, 0};
-    CUtexObject layers = image_texture(ramp(4, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 10, 100), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
-    static const float layered[] = {0, 0, 2, 3, 1, 0, 2, 3, 2, 0, 1, 1, 3, 0, 1, 1, 1, 1, 2, 3, -1, 0, 1, 1, 1, 0, 4, 1};
-    say_row(BESIDE, "tex.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
-    say_row(BESIDE, "tex.base.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
-    say_row(BESIDE, "tex.a2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", layers, 7, layered, true);
+    CUtexObject layers = image_texture(ramp(4, 4, 3, CUDA_ARRAY3D_LAYERED, 1, 10, 100), CU_TR_ADDRESS_MODE_CLAMP,
+                                       CU_TR_FILTER_MODE_POINT, 0);
+    static const float layered[] = {0, 0, 2, 3, 1, 0, 2,  3, 2, 0, 1, 1, 3, 0,
+                                    1, 1, 1, 1, 2, 3, -1, 0, 1, 1, 1, 0, 4, 1};
+    say_row(BESIDE, "tex.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
+    say_row(BESIDE, "tex.base.2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];",
+            plain(CU_TR_FILTER_MODE_POINT, 0), 6, at, true);
+    say_row(BESIDE, "tex.a2dms.v4.f32.s32 {%o0, %o1, %o2, %o3}, [%rd0, {%r0, %r1, %r2, %r3}];", layers, 7, layered,
+            true);
 }
 
-/* Of more coordinates or offsets than the geometry has the first ones count; an integer beside the coordinates without braces is not looked at. */
+/* Of more coordinates or offsets than the geometry has the first ones count; an integer beside the coordinates without
+ * braces is not looked at. */
 CASE(texture_read, more_than_the_geometry)
 {
     CUtexObject row = image_texture(ramp(16, 0, 0, 0, 1, 0, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_POINT, 0);
     CUtexObject plane = plain(CU_TR_FILTER_MODE_POINT, 0);
     static const float at[] = {3.5f, 1.5f, 9.5f, 2.5f};
-    static const char *const of_rows[] = {"{%f0}], {2, 5};", "{%f0}], {-1, 9, 9, 9};", "{%f0, %f1}], {1};", "{%f0, %f1, %f1, %f1}];", "{%f0}], 3;", "{%f0}], %s;", "{%f0}], %r2;",
-        "{%f0}], %r2, %f0;", "{%f0}], {%r2, %f0}, %f0;", "{%f0}], %s, %f0;"};
-    static const char *const of_planes[] = {"{%f0, %f1, %f1, %f0}];", "{%f0, %f1}], {1, 2, 3, 4};", "{%f0, %f1, %f0, %f0}], {2, 1};", "{%f0, %f1}], 3;", "{%f0, %f1}], %s;", "{%f0, %f1}], %r1;"};
+    static const char *const of_rows[] = {"{%f0}], {2, 5};",
+                                          "{%f0}], {-1, 9, 9, 9};",
+                                          "{%f0, %f1}], {1};",
+                                          "{%f0, %f1, %f1, %f1}];",
+                                          "{%f0}], 3;",
+                                          "{%f0}], %s;",
+                                          "{%f0}], %r2;",
+                                          "{%f0}], %r2, %f0;",
+                                          "{%f0}], {%r2, %f0}, %f0;",
+                                          "{%f0}], %s, %f0;"};
+    static const char *const of_planes[] = {
+        "{%f0, %f1, %f1, %f0}];", "{%f0, %f1}], {1, 2, 3, 4};", "{%f0, %f1, %f0, %f0}], {2, 1};",
+        "{%f0, %f1}], 3;",        "{%f0, %f1}], %s;",           "{%f0, %f1}], %r1;"};
     char text[256];
     for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
-        snprintf(text, sizeof text, "{ .reg .s32 %%s; mov.s32 %%s, 3; mov.b32 %%r2, 2; tex.1d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }", of_rows[i]);
+        snprintf(
+            text, sizeof text,
+            "{ .reg .s32 %%s; mov.s32 %%s, 3; mov.b32 %%r2, 2; tex.1d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }",
+            of_rows[i]);
         image_say(text, row, 2, at, 2, 1, 1);
     }
     for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++) {
-        snprintf(text, sizeof text, "{ .reg .s32 %%s; mov.s32 %%s, 3; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }", of_planes[i]);
+        snprintf(text, sizeof text,
+                 "{ .reg .s32 %%s; mov.s32 %%s, 3; tex.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, %s }",
+                 of_planes[i]);
         image_say(text, plane, 2, at, 2, 1, 1);
     }
-    snprintf(text, sizeof text, "{ .reg .f32 t; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, {%%f0, %%f1, %%f0, %%f0}], {1, 1, 5, 5}; }");
-    image_say(text, image_texture(ramp(16, 4, 0, CUDA_ARRAY3D_TEXTURE_GATHER, 1, 20, 0), CU_TR_ADDRESS_MODE_CLAMP, CU_TR_FILTER_MODE_LINEAR, 0), 2, at, 2, 4, 0);
+    snprintf(
+        text, sizeof text,
+        "{ .reg .f32 t; tld4.r.2d.v4.f32.f32 {%%o0, %%o1, %%o2, %%o3}, [%%rd0, {%%f0, %%f1, %%f0, %%f0}], {1, 1, 5, 5}; }");
+    image_say(text,
+              image_texture(ramp(16, 4, 0, CUDA_ARRAY3D_TEXTURE_GATHER, 1, 20, 0), CU_TR_ADDRESS_MODE_CLAMP,
+                            CU_TR_FILTER_MODE_LINEAR, 0),
+              2, at, 2, 4, 0);
 }
 
 /* The same of surfaces. */
@@ -835,8 +961,10 @@ CASE(texture_read, more_than_the_surface)
 {
     CUarray array = ramp(16, 0, 0, CUDA_ARRAY3D_SURFACE_LDST, 1, 0, 0);
     unsigned operands[4][IMAGE_OPERANDS] = {{0, 4}, {8, 4}, {20, 64}, {60, 1}}, results[4][IMAGE_RESULTS];
-    image_run(NULL, "suld.b.1d.b32.trap %o0, [%rd0, {%r0, %r1}]; suld.b.1d.b32.trap %o1, [%rd0, {%r0, %r1, %r1, %r1}]; mov.b32 %o2, 0; mov.b32 %o3, 0;", image_surface(array), 4,
-              (const unsigned(*)[IMAGE_OPERANDS])operands, results);
+    image_run(
+        NULL,
+        "suld.b.1d.b32.trap %o0, [%rd0, {%r0, %r1}]; suld.b.1d.b32.trap %o1, [%rd0, {%r0, %r1, %r1, %r1}]; mov.b32 %o2, 0; mov.b32 %o3, 0;",
+        image_surface(array), 4, (const unsigned(*)[IMAGE_OPERANDS])operands, results);
     for (int i = 0; i < 4; i++) {
         say_float(image_float(results[i][0]), 1);
         say_float(image_float(results[i][1]), 1);

@@ -61,8 +61,10 @@ CASE(thread, streams_of_their_own)
     struct worker workers[THREADS];
     CUdeviceptr words = gold_alloc_words(THREADS, 0);
     for (unsigned i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){.context = gold_context(), .stream = gold_stream(CU_STREAM_NON_BLOCKING),
-                                     .word = words + 4 * i, .function = gold_function("add")};
+        workers[i] = (struct worker){.context = gold_context(),
+                                     .stream = gold_stream(CU_STREAM_NON_BLOCKING),
+                                     .word = words + 4 * i,
+                                     .function = gold_function("add")};
     say_value("failures", run_all(workers, launch_many));
     for (unsigned i = 0; i < THREADS; i++)
         say_int(gold_word(words + 4 * i));
@@ -74,8 +76,8 @@ CASE(thread, one_stream)
     CUdeviceptr word = gold_alloc_words(1, 0);
     CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
     for (unsigned i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){.context = gold_context(), .stream = stream, .word = word,
-                                     .function = gold_function("add")};
+        workers[i] = (struct worker){
+            .context = gold_context(), .stream = stream, .word = word, .function = gold_function("add")};
     say_value("failures", run_all(workers, launch_many));
     say_int(gold_word(word));
 }
@@ -110,8 +112,8 @@ CASE(thread, one_event_from_all)
     struct worker workers[THREADS];
     CUevent event = gold_event(CU_EVENT_DISABLE_TIMING);
     for (unsigned i = 0; i < THREADS; i++)
-        workers[i] = (struct worker){.context = gold_context(), .stream = gold_stream(CU_STREAM_NON_BLOCKING),
-                                     .event = event};
+        workers[i] =
+            (struct worker){.context = gold_context(), .stream = gold_stream(CU_STREAM_NON_BLOCKING), .event = event};
     say_value("failures", run_all(workers, record_many));
     say(cuEventQuery(event));
 }

@@ -122,7 +122,8 @@ CASE(vmm, granularity_bad)
     say_int((long long)least);
 }
 
-CASE(vmm, granularity_null_properties, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(vmm, granularity_null_properties, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     size_t least = 7;
     say(cuMemGetAllocationGranularity(&least, NULL, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
@@ -228,7 +229,8 @@ CASE(vmm, reserve_at_unaligned_hint)
     }
 }
 
-CASE(vmm, reserve_next_to_another, .allow = "CUDA_SUCCESS beside=yes", .why = "an address is a hint, which may be taken or not")
+CASE(vmm, reserve_next_to_another, .allow = "CUDA_SUCCESS beside=yes",
+     .why = "an address is a hint, which may be taken or not")
 {
     CUdeviceptr first = reserved(4 * UNIT), low = 0, high = 0;
     NEED(cuMemAddressFree(first, 4 * UNIT));
@@ -358,7 +360,8 @@ CASE(vmm, create_bad)
     say_if("untouched", handle == 77);
 }
 
-CASE(vmm, create_null_properties, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(vmm, create_null_properties, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     CUmemGenericAllocationHandle handle = 77;
     say(cuMemCreate(&handle, UNIT, NULL, 0));
@@ -376,7 +379,8 @@ CASE(vmm, create_handle_types)
 {
     CUmemAllocationProp prop = on_device();
     CUmemGenericAllocationHandle handle;
-    unsigned types[] = {CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CU_MEM_HANDLE_TYPE_WIN32, CU_MEM_HANDLE_TYPE_WIN32_KMT, 0x40, 0x1000};
+    unsigned types[] = {CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CU_MEM_HANDLE_TYPE_WIN32,
+                        CU_MEM_HANDLE_TYPE_WIN32_KMT, 0x40, 0x1000};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         prop.requestedHandleTypes = (CUmemAllocationHandleType)types[i];
         CUresult status = cuMemCreate(&handle, UNIT, &prop, 0);
@@ -438,7 +442,8 @@ CASE(vmm, create_host)
 {
     CUmemAllocationProp prop = on_device();
     CUmemGenericAllocationHandle handle;
-    CUmemLocationType types[] = {CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA, CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT};
+    CUmemLocationType types[] = {CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA,
+                                 CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT};
     for (size_t i = 0; i < 3; i++) {
         prop.location.type = types[i];
         prop.location.id = 0;
@@ -478,7 +483,8 @@ CASE(vmm, create_without_context)
     say(cuMemRelease(handle));
 }
 
-CASE(vmm, create_counts_as_used, .allow = "taken_MiB=64 back=1", .why = "what hardware's driver keeps beside the memory changes the count")
+CASE(vmm, create_counts_as_used, .allow = "taken_MiB=64 back=1",
+     .why = "what hardware's driver keeps beside the memory changes the count")
 {
     size_t before, during, after, total;
     CUdeviceptr plain = gold_alloc(64);
@@ -492,7 +498,8 @@ CASE(vmm, create_counts_as_used, .allow = "taken_MiB=64 back=1", .why = "what ha
     NEED(cuMemFree(plain));
 }
 
-CASE(vmm, create_counts_while_mapped, .allow = "taken_MiB=64 back=1", .why = "what hardware's driver keeps beside the memory changes the count")
+CASE(vmm, create_counts_while_mapped, .allow = "taken_MiB=64 back=1",
+     .why = "what hardware's driver keeps beside the memory changes the count")
 {
     size_t before, during, after, total;
     CUdeviceptr address = reserved(64 * MIB);
@@ -516,7 +523,8 @@ CASE(vmm, release_bad)
     say(cuMemRelease(handle));
 }
 
-CASE(vmm, release_wild, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(vmm, release_wild, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     say(cuMemRelease((CUmemGenericAllocationHandle)(uintptr_t)gold_foreign()));
     say(cuMemRelease((CUmemGenericAllocationHandle)(uintptr_t)GOLD_WILD));

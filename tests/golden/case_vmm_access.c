@@ -242,7 +242,8 @@ CASE(vmm, access_get_bad)
     gone(it);
 }
 
-CASE(vmm, access_get_null_location, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver may crash")
+CASE(vmm, access_get_null_location, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver may crash")
 {
     struct mapping it = opened(UNIT);
     unsigned long long flags = 77;
@@ -806,7 +807,8 @@ CASE(vmm, export_null_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE"
     say(cuMemExportToShareableHandle(&fd, 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 }
 
-CASE(vmm, export_released_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver reads the record of a released handle")
+CASE(vmm, export_released_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver reads the record of a released handle")
 {
     CUmemGenericAllocationHandle handle = made(UNIT);
     int fd = -77;
@@ -814,7 +816,8 @@ CASE(vmm, export_released_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VA
     say(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 }
 
-CASE(vmm, map_released_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE", .why = "hardware's driver reads the record of a released handle")
+CASE(vmm, map_released_handle, .alone = true, .allow = "CUDA_ERROR_INVALID_VALUE",
+     .why = "hardware's driver reads the record of a released handle")
 {
     CUmemGenericAllocationHandle handle = made(UNIT);
     CUdeviceptr address;
@@ -836,7 +839,8 @@ CASE(vmm, import_bad)
     say(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)9999, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     say(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)file, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
     if (pipe(ends) == 0) {
-        say(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)ends[0], CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+        say(cuMemImportFromShareableHandle(&other, (void *)(uintptr_t)ends[0],
+                                           CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
         close(ends[0]);
         close(ends[1]);
     }

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-static const unsigned schedules[] = {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC};
+static const unsigned schedules[] = {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD,
+                                     CU_CTX_SCHED_BLOCKING_SYNC};
 enum { SCHEDULES = 4 };
 
 static void *open_later(void *data)
@@ -31,7 +32,8 @@ static double cpu_ms(void)
 
 enum wait_kind { WAIT_EVENT, WAIT_STREAM, WAIT_CONTEXT };
 
-/* Waits for a kernel that another thread lets go after 200 ms; says status, and whether it took less than a quarter of that on the processor. */
+/* Waits for a kernel that another thread lets go after 200 ms; says status, and whether it took less than a quarter of
+ * that on the processor. */
 static void wait_and_say(enum wait_kind kind, CUstream stream, unsigned event_flags, bool say_cpu)
 {
     CUevent event = gold_event(event_flags);
@@ -41,7 +43,9 @@ static void wait_and_say(enum wait_kind kind, CUstream stream, unsigned event_fl
     if (pthread_create(&opener, NULL, open_later, &gate))
         gold_stop("pthread_create");
     double begin = cpu_ms();
-    CUresult status = kind == WAIT_EVENT ? cuEventSynchronize(event) : kind == WAIT_STREAM ? cuStreamSynchronize(stream) : cuCtxSynchronize();
+    CUresult status = kind == WAIT_EVENT    ? cuEventSynchronize(event)
+                      : kind == WAIT_STREAM ? cuStreamSynchronize(stream)
+                                            : cuCtxSynchronize();
     double took = cpu_ms() - begin;
     pthread_join(opener, NULL);
     say(status);
@@ -86,7 +90,9 @@ static void wait_in_context(unsigned flags, enum wait_kind kind, unsigned event_
     if (pthread_create(&opener, NULL, open_later, &gate))
         gold_stop("pthread_create");
     double begin = cpu_ms();
-    CUresult status = kind == WAIT_EVENT ? cuEventSynchronize(event) : kind == WAIT_STREAM ? cuStreamSynchronize(stream) : cuCtxSynchronize();
+    CUresult status = kind == WAIT_EVENT    ? cuEventSynchronize(event)
+                      : kind == WAIT_STREAM ? cuStreamSynchronize(stream)
+                                            : cuCtxSynchronize();
     double took = cpu_ms() - begin;
     pthread_join(opener, NULL);
     say(status);
@@ -137,7 +143,8 @@ CASE(wait_policy, blocking_event)
 
 CASE(wait_policy, blocking_event_without_timing)
 {
-    wait_and_say(WAIT_EVENT, gold_stream(CU_STREAM_NON_BLOCKING), CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING, true);
+    wait_and_say(WAIT_EVENT, gold_stream(CU_STREAM_NON_BLOCKING), CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING,
+                 true);
 }
 
 CASE(wait_policy, blocking_event_in_default_stream)
@@ -147,7 +154,8 @@ CASE(wait_policy, blocking_event_in_default_stream)
 
 CASE(wait_policy, each_stream_policy)
 {
-    static const CUsynchronizationPolicy policies[] = {CU_SYNC_POLICY_AUTO, CU_SYNC_POLICY_SPIN, CU_SYNC_POLICY_YIELD, CU_SYNC_POLICY_BLOCKING_SYNC};
+    static const CUsynchronizationPolicy policies[] = {CU_SYNC_POLICY_AUTO, CU_SYNC_POLICY_SPIN, CU_SYNC_POLICY_YIELD,
+                                                       CU_SYNC_POLICY_BLOCKING_SYNC};
     for (int i = 0; i < 4; i++) {
         CUstream stream = gold_stream(CU_STREAM_NON_BLOCKING);
         CUstreamAttrValue value;

@@ -22,9 +22,10 @@ enum { BEFORE_INIT, NO_CONTEXT, DESTROYED, CURRENT, FAILED, STATES };
 enum { ZEROS, POINTERS_TO_ZEROS, BAD_NUMBERS, BAD_FLAGS, SETS };
 enum { PARAMS = 14, ROOM = 4096, BAD = 0x7ff00000, CRASHES = -1, NO_ANSWER = -2, FEW = 400 };
 
-#define SEVERAL(x) { x, x, x, x }
+#define SEVERAL(x) {x, x, x, x}
 
-/* `kinds` has one letter for each parameter: a pointer, a handle (also an address on the device), a number, flags. `differs` has bit 4 * state + set. */
+/* `kinds` has one letter for each parameter: a pointer, a handle (also an address on the device), a number, flags.
+ * `differs` has bit 4 * state + set. */
 static const struct row {
     const char *name, *kinds;
     short answers[STATES][SETS];
@@ -42,7 +43,8 @@ struct answers {
 
 typedef CUresult (*entry)(uintptr_t, ...);
 
-/* Every entry point is called as if it took whole words: on the machines that this is for, arguments lie in the same registers. */
+/* Every entry point is called as if it took whole words: on the machines that this is for, arguments lie in the same
+ * registers. */
 static __attribute__((no_sanitize("undefined"))) CUresult call(entry function, const char *kinds, int set)
 {
     static unsigned char memory[PARAMS][ROOM];
@@ -65,11 +67,14 @@ static void *destroy(void *context)
 /* A kernel that stores at address 0 spoils the current context. */
 static int spoil(void)
 {
-    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { .reg .b64 a; mov.b64 a, 0; st.global.b32 [a], 1; ret; }\n";
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { .reg .b64 a; mov.b64 a, 0; st.global.b32 [a], 1; ret; }\n";
     CUmodule module;
     CUfunction kernel;
-    return cuModuleLoadData(&module, text) == CUDA_SUCCESS && cuModuleGetFunction(&kernel, module, "k") == CUDA_SUCCESS &&
-           cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS && cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS;
+    return cuModuleLoadData(&module, text) == CUDA_SUCCESS &&
+           cuModuleGetFunction(&kernel, module, "k") == CUDA_SUCCESS &&
+           cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS &&
+           cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
 static CUcontext make(int state)
@@ -85,7 +90,8 @@ static CUcontext make(int state)
     return context;
 }
 
-/* Makes `wanted` the current context, or another of its state where the last call has taken that away; calls that make a context leave none behind. */
+/* Makes `wanted` the current context, or another of its state where the last call has taken that away; calls that make
+ * a context leave none behind. */
 static CUcontext enter(int state, CUcontext wanted)
 {
     CUcontext now = NULL, popped;
@@ -132,8 +138,9 @@ static void print(const struct row *row, const short answers[STATES][SETS])
 /* Returns how many of the row's answers are wrong. */
 static int compare(const struct row *row, const short answers[STATES][SETS])
 {
-    static const char *const states[] = { "before cuInit", "no context", "destroyed context", "current context", "failed context" };
-    static const char *const sets[] = { "zeros", "pointers to zeros", "bad numbers", "bad flags" };
+    static const char *const states[] = {"before cuInit", "no context", "destroyed context", "current context",
+                                         "failed context"};
+    static const char *const sets[] = {"zeros", "pointers to zeros", "bad numbers", "bad flags"};
     int wrong = 0;
     for (int i = 0; i < STATES * SETS; i++) {
         int state = i / SETS, set = i % SETS, right = row->answers[state][set], answer = answers[state][set];
@@ -141,7 +148,8 @@ static int compare(const struct row *row, const short answers[STATES][SETS])
         if (answer == NO_ANSWER || same == !(row->differs >> i & 1))
             continue;
         wrong++;
-        printf("%s, %s, %s: %d, hardware %d%s\n", row->name, states[state], sets[set], answer, right, same ? ", which is said to differ" : "");
+        printf("%s, %s, %s: %d, hardware %d%s\n", row->name, states[state], sets[set], answer, right,
+               same ? ", which is said to differ" : "");
     }
     return wrong;
 }

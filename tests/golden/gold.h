@@ -45,14 +45,14 @@ void gold_register(struct gold_case *test);
 /* Adds COUNT cases that come from a table; called before main only. */
 void gold_register_all(struct gold_case *tests, size_t count);
 
-#define CASE(family, title, ...)                                                                   \
-    static void family##_##title(const struct gold_case *self);                                    \
-    static struct gold_case family##_##title##_case = {                                            \
-        .name = #family "." #title, .run = family##_##title, __VA_ARGS__};                         \
-    __attribute__((constructor)) static void family##_##title##_add(void)                          \
-    {                                                                                              \
-        gold_register(&family##_##title##_case);                                                   \
-    }                                                                                              \
+#define CASE(family, title, ...) \
+    static void family##_##title(const struct gold_case *self); \
+    static struct gold_case family##_##title##_case = { \
+        .name = #family "." #title, .run = family##_##title, __VA_ARGS__}; \
+    __attribute__((constructor)) static void family##_##title##_add(void) \
+    { \
+        gold_register(&family##_##title##_case); \
+    } \
     static void family##_##title(const struct gold_case *self __attribute__((unused)))
 
 /* The words of an answer.  All are valid only while a case runs. */

@@ -102,9 +102,11 @@ static void say_node(const struct drawn *node)
     int length = snprintf(text, sizeof text, "%c", node->letter);
     for (int i = 0; i < node->count && length < 480; i++) {
         const CUgraphEdgeData *data = &node->data[node->before[i]];
-        length += snprintf(text + length, sizeof text - (size_t)length, "%c%d", i ? ',' : '<', drawn[node->before[i]].place);
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, "%c%d", i ? ',' : '<', drawn[node->before[i]].place);
         if (data->from_port || data->to_port || data->type)
-            length += snprintf(text + length, sizeof text - (size_t)length, "(%d.%d.%d)", data->from_port, data->to_port, data->type);
+            length += snprintf(text + length, sizeof text - (size_t)length, "(%d.%d.%d)", data->from_port,
+                               data->to_port, data->type);
     }
     say_text(text);
 }
@@ -242,8 +244,13 @@ struct gold_set *gold_set_idle(void)
         NEED(cuStreamSynchronize(set.other));
         NEED(cuGraphCreate(&set.graph, 0));
         CUgraphNode node;
-        CUDA_KERNEL_NODE_PARAMS params = {.func = set.empty, .gridDimX = 1, .gridDimY = 1, .gridDimZ = 1,
-            .blockDimX = 1, .blockDimY = 1, .blockDimZ = 1};
+        CUDA_KERNEL_NODE_PARAMS params = {.func = set.empty,
+                                          .gridDimX = 1,
+                                          .gridDimY = 1,
+                                          .gridDimZ = 1,
+                                          .blockDimX = 1,
+                                          .blockDimY = 1,
+                                          .blockDimZ = 1};
         NEED(cuGraphAddKernelNode(&node, set.graph, NULL, 0, &params));
         CUgraphExec exec;
         NEED(cuGraphInstantiate(&exec, set.graph, 0));

@@ -26,7 +26,8 @@ struct ge_kernel {
     CUDA_KERNEL_NODE_PARAMS node;
 };
 
-static inline CUDA_KERNEL_NODE_PARAMS *ge_params(struct ge_kernel *kernel, const char *name, CUdeviceptr address, unsigned value)
+static inline CUDA_KERNEL_NODE_PARAMS *ge_params(struct ge_kernel *kernel, const char *name, CUdeviceptr address,
+                                                 unsigned value)
 {
     memset(kernel, 0, sizeof *kernel);
     kernel->address = address;
@@ -41,11 +42,13 @@ static inline CUDA_KERNEL_NODE_PARAMS *ge_params(struct ge_kernel *kernel, const
 }
 
 /* Nodes below come after `after`, unless that is NULL. */
-static inline CUgraphNode ge_kernel_node(CUgraph graph, CUgraphNode after, const char *name, CUdeviceptr address, unsigned value)
+static inline CUgraphNode ge_kernel_node(CUgraph graph, CUgraphNode after, const char *name, CUdeviceptr address,
+                                         unsigned value)
 {
     struct ge_kernel kernel;
     CUgraphNode node;
-    NEED(cuGraphAddKernelNode(&node, graph, after ? &after : NULL, after ? 1 : 0, ge_params(&kernel, name, address, value)));
+    NEED(cuGraphAddKernelNode(&node, graph, after ? &after : NULL, after ? 1 : 0,
+                              ge_params(&kernel, name, address, value)));
     return node;
 }
 
@@ -99,7 +102,8 @@ static inline volatile unsigned *ge_flag(void)
     return memory;
 }
 
-static inline CUDA_MEMSET_NODE_PARAMS ge_fill_params(CUdeviceptr address, unsigned value, unsigned element, size_t width, size_t height, size_t pitch)
+static inline CUDA_MEMSET_NODE_PARAMS ge_fill_params(CUdeviceptr address, unsigned value, unsigned element,
+                                                     size_t width, size_t height, size_t pitch)
 {
     CUDA_MEMSET_NODE_PARAMS params;
     memset(&params, 0, sizeof params);
@@ -125,8 +129,12 @@ static inline CUDA_MEMCPY3D ge_copy_params(char to_type, CUdeviceptr to, char fr
 {
     CUDA_MEMCPY3D copy;
     memset(&copy, 0, sizeof copy);
-    copy.srcMemoryType = from_type == 'd' ? CU_MEMORYTYPE_DEVICE : from_type == 'h' ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
-    copy.dstMemoryType = to_type == 'd' ? CU_MEMORYTYPE_DEVICE : to_type == 'h' ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_UNIFIED;
+    copy.srcMemoryType = from_type == 'd'   ? CU_MEMORYTYPE_DEVICE
+                         : from_type == 'h' ? CU_MEMORYTYPE_HOST
+                                            : CU_MEMORYTYPE_UNIFIED;
+    copy.dstMemoryType = to_type == 'd'   ? CU_MEMORYTYPE_DEVICE
+                         : to_type == 'h' ? CU_MEMORYTYPE_HOST
+                                          : CU_MEMORYTYPE_UNIFIED;
     if (from_type == 'h')
         copy.srcHost = (const void *)(uintptr_t)from;
     else

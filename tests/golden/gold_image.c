@@ -78,19 +78,20 @@ CUsurfObject image_surface(CUarray array)
 CUmodule image_module_for(const char *target, const char *before, const char *instruction)
 {
     static char text[8192];
-    snprintf(text, sizeof text,
-             ".version 7.1\n.target %s\n.address_size 64\n%s\n"
-             ".visible .entry image(.param .u64 handle, .param .u64 from, .param .u64 to)\n{\n"
-             "    .reg .b64 %%rd<16>;\n    .reg .b32 %%r<16>, %%o<4>;\n    .reg .f32 %%f<16>;\n    .reg .b16 %%h<8>;\n    .reg .pred %%p<4>;\n"
-             "    ld.param.u64 %%rd0, [handle];\n    ld.param.u64 %%rd1, [from];\n    ld.param.u64 %%rd2, [to];\n"
-             "    mov.u32 %%r8, %%tid.x;\n    mad.wide.u32 %%rd1, %%r8, 32, %%rd1;\n    mad.wide.u32 %%rd2, %%r8, 16, %%rd2;\n"
-             "    ld.global.v4.b32 {%%r0, %%r1, %%r2, %%r3}, [%%rd1];\n    ld.global.v4.b32 {%%r4, %%r5, %%r6, %%r7}, [%%rd1+16];\n"
-             "    mov.b32 %%f0, %%r0;\n    mov.b32 %%f1, %%r1;\n    mov.b32 %%f2, %%r2;\n    mov.b32 %%f3, %%r3;\n"
-             "    mov.b32 %%f4, %%r4;\n    mov.b32 %%f5, %%r5;\n    mov.b32 %%f6, %%r6;\n    mov.b32 %%f7, %%r7;\n"
-             "    mov.b32 %%o0, 0xdeadbeef;\n    mov.b32 %%o1, %%o0;\n    mov.b32 %%o2, %%o0;\n    mov.b32 %%o3, %%o0;\n"
-             "    %s\n"
-             "    st.global.v4.b32 [%%rd2], {%%o0, %%o1, %%o2, %%o3};\n    ret;\n}\n",
-             target, before ? before : "", instruction);
+    snprintf(
+        text, sizeof text,
+        ".version 7.1\n.target %s\n.address_size 64\n%s\n"
+        ".visible .entry image(.param .u64 handle, .param .u64 from, .param .u64 to)\n{\n"
+        "    .reg .b64 %%rd<16>;\n    .reg .b32 %%r<16>, %%o<4>;\n    .reg .f32 %%f<16>;\n    .reg .b16 %%h<8>;\n    .reg .pred %%p<4>;\n"
+        "    ld.param.u64 %%rd0, [handle];\n    ld.param.u64 %%rd1, [from];\n    ld.param.u64 %%rd2, [to];\n"
+        "    mov.u32 %%r8, %%tid.x;\n    mad.wide.u32 %%rd1, %%r8, 32, %%rd1;\n    mad.wide.u32 %%rd2, %%r8, 16, %%rd2;\n"
+        "    ld.global.v4.b32 {%%r0, %%r1, %%r2, %%r3}, [%%rd1];\n    ld.global.v4.b32 {%%r4, %%r5, %%r6, %%r7}, [%%rd1+16];\n"
+        "    mov.b32 %%f0, %%r0;\n    mov.b32 %%f1, %%r1;\n    mov.b32 %%f2, %%r2;\n    mov.b32 %%f3, %%r3;\n"
+        "    mov.b32 %%f4, %%r4;\n    mov.b32 %%f5, %%r5;\n    mov.b32 %%f6, %%r6;\n    mov.b32 %%f7, %%r7;\n"
+        "    mov.b32 %%o0, 0xdeadbeef;\n    mov.b32 %%o1, %%o0;\n    mov.b32 %%o2, %%o0;\n    mov.b32 %%o3, %%o0;\n"
+        "    %s\n"
+        "    st.global.v4.b32 [%%rd2], {%%o0, %%o1, %%o2, %%o3};\n    ret;\n}\n",
+        target, before ? before : "", instruction);
     return gold_load(text);
 }
 
@@ -99,8 +100,8 @@ CUmodule image_module(const char *before, const char *instruction)
     return image_module_for("sm_75", before, instruction);
 }
 
-CUresult image_launch(CUmodule module, unsigned long long handle, unsigned threads, const unsigned operands[][IMAGE_OPERANDS],
-                      unsigned results[][IMAGE_RESULTS])
+CUresult image_launch(CUmodule module, unsigned long long handle, unsigned threads,
+                      const unsigned operands[][IMAGE_OPERANDS], unsigned results[][IMAGE_RESULTS])
 {
     CUfunction function;
     CUdeviceptr from = gold_alloc(IMAGE_THREADS_MAX * 32), to = gold_alloc_words(IMAGE_THREADS_MAX * 4, 0x5a5a5a5a);
@@ -141,7 +142,8 @@ void say_float(float value, int digits)
     say_text(strtod(text, NULL) == 0 && text[0] == '-' ? text + 1 : text);
 }
 
-void image_say(const char *instruction, CUtexObject texture, unsigned dimensions, const float *at, unsigned reads, unsigned channels, int digits)
+void image_say(const char *instruction, CUtexObject texture, unsigned dimensions, const float *at, unsigned reads,
+               unsigned channels, int digits)
 {
     unsigned operands[IMAGE_THREADS_MAX][IMAGE_OPERANDS] = {{0}}, results[IMAGE_THREADS_MAX][IMAGE_RESULTS];
     for (unsigned i = 0; i < reads; i++)

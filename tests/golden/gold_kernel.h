@@ -46,16 +46,15 @@ void gold_kernel_run(const struct gold_case *self);
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 /* Registers ROWS, a static array of struct gold_kernel. */
-#define KERNELS(rows)                                                                              \
-    static struct gold_case rows##_cases[sizeof(rows) / sizeof(rows)[0]];                          \
-    __attribute__((constructor)) static void rows##_add(void)                                      \
-    {                                                                                              \
-        size_t count = sizeof(rows) / sizeof(rows)[0];                                             \
-        for (size_t i = 0; i < count; i++)                                                         \
-            rows##_cases[i] =                                                                      \
-                (struct gold_case){.name = rows[i].name, .run = gold_kernel_run, .data = &rows[i]}; \
-        gold_register_all(rows##_cases, count);                                                    \
-    }                                                                                              \
+#define KERNELS(rows) \
+    static struct gold_case rows##_cases[sizeof(rows) / sizeof(rows)[0]]; \
+    __attribute__((constructor)) static void rows##_add(void) \
+    { \
+        size_t count = sizeof(rows) / sizeof(rows)[0]; \
+        for (size_t i = 0; i < count; i++) \
+            rows##_cases[i] = (struct gold_case){.name = rows[i].name, .run = gold_kernel_run, .data = &rows[i]}; \
+        gold_register_all(rows##_cases, count); \
+    } \
     extern int gold_semicolon
 
 #endif

@@ -53,33 +53,32 @@ static const char prologue[] =
     "    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], %r1;\n"
     "go:\n";
 
-static const char epilogue[] =
-    "    @%p1 bra group;\n"
-    "wait:\n"
-    "    mbarrier.test_wait.parity.shared::cta.b64 %p3, [%b], 0;\n"
-    "    @%p3 bra done;\n"
-    "    add.u32 %r8, %r8, 1;\n"
-    "    setp.lt.u32 %p2, %r8, 200000;\n"
-    "    @%p2 bra wait;\n"
-    "    mov.u32 %r8, -1;\n"
-    "    bra done;\n"
-    "group:\n"
-    "    cp.async.bulk.commit_group;\n"
-    "    cp.async.bulk.wait_group 0;\n"
-    "done:\n"
-    "    mov.u32 %r4, 0;\n"
-    "copy:\n"
-    "    add.u32 %r6, %r3, %r4;\n"
-    "    ld.shared.u32 %r7, [%r6];\n"
-    "    cvt.u64.u32 %rd4, %r4;\n"
-    "    add.u64 %rd4, %rd4, %rd1;\n"
-    "    st.global.u32 [%rd4+4], %r7;\n"
-    "    add.u32 %r4, %r4, 4;\n"
-    "    setp.lt.u32 %p2, %r4, 16384;\n"
-    "    @%p2 bra copy;\n"
-    "    st.global.u32 [%rd1], %r8;\n"
-    "    ret;\n"
-    "}\n";
+static const char epilogue[] = "    @%p1 bra group;\n"
+                               "wait:\n"
+                               "    mbarrier.test_wait.parity.shared::cta.b64 %p3, [%b], 0;\n"
+                               "    @%p3 bra done;\n"
+                               "    add.u32 %r8, %r8, 1;\n"
+                               "    setp.lt.u32 %p2, %r8, 200000;\n"
+                               "    @%p2 bra wait;\n"
+                               "    mov.u32 %r8, -1;\n"
+                               "    bra done;\n"
+                               "group:\n"
+                               "    cp.async.bulk.commit_group;\n"
+                               "    cp.async.bulk.wait_group 0;\n"
+                               "done:\n"
+                               "    mov.u32 %r4, 0;\n"
+                               "copy:\n"
+                               "    add.u32 %r6, %r3, %r4;\n"
+                               "    ld.shared.u32 %r7, [%r6];\n"
+                               "    cvt.u64.u32 %rd4, %r4;\n"
+                               "    add.u64 %rd4, %rd4, %rd1;\n"
+                               "    st.global.u32 [%rd4+4], %r7;\n"
+                               "    add.u32 %r4, %r4, 4;\n"
+                               "    setp.lt.u32 %p2, %r4, 16384;\n"
+                               "    @%p2 bra copy;\n"
+                               "    st.global.u32 [%rd1], %r8;\n"
+                               "    ret;\n"
+                               "}\n";
 
 unsigned tensor_element(CUtensorMapDataType type)
 {
@@ -87,10 +86,12 @@ unsigned tensor_element(CUtensorMapDataType type)
     return bytes[type];
 }
 
-static CUresult encode_im2col(const struct tensor *tensor, void *memory, const cuuint64_t *stride, const cuuint32_t *step, CUtensorMap *map)
+static CUresult encode_im2col(const struct tensor *tensor, void *memory, const cuuint64_t *stride,
+                              const cuuint32_t *step, CUtensorMap *map)
 {
-    return cuTensorMapEncodeIm2col(map, tensor->type, tensor->rank, memory, tensor->dim, stride, tensor->lower, tensor->upper, tensor->channels,
-                                   tensor->pixels, step, tensor->interleave, tensor->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, tensor->fill);
+    return cuTensorMapEncodeIm2col(map, tensor->type, tensor->rank, memory, tensor->dim, stride, tensor->lower,
+                                   tensor->upper, tensor->channels, tensor->pixels, step, tensor->interleave,
+                                   tensor->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, tensor->fill);
 }
 
 CUresult tensor_encode(const struct tensor *tensor, CUdeviceptr memory, CUtensorMap *map)
@@ -100,12 +101,14 @@ CUresult tensor_encode(const struct tensor *tensor, CUdeviceptr memory, CUtensor
     for (unsigned i = 0; i < 5; i++)
         step[i] = tensor->step[i] ? tensor->step[i] : 1;
     for (unsigned i = 0; i < 4; i++)
-        stride[i] = tensor->stride[i] ? tensor->stride[i] : i == 0 ? tensor->dim[0] * tensor_element(tensor->type) : stride[i - 1] * tensor->dim[i];
+        stride[i] = tensor->stride[i] ? tensor->stride[i]
+                    : i == 0          ? tensor->dim[0] * tensor_element(tensor->type)
+                                      : stride[i - 1] * tensor->dim[i];
     void *place = (void *)(uintptr_t)(memory + tensor->begin);
     if (tensor->im2col)
         return encode_im2col(tensor, place, stride, step, map);
-    return cuTensorMapEncodeTiled(map, tensor->type, tensor->rank, place, tensor->dim, stride, tensor->box, step, tensor->interleave, tensor->swizzle,
-                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, tensor->fill);
+    return cuTensorMapEncodeTiled(map, tensor->type, tensor->rank, place, tensor->dim, stride, tensor->box, step,
+                                  tensor->interleave, tensor->swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, tensor->fill);
 }
 
 CUdeviceptr tensor_memory(const uint32_t *words, size_t count)
@@ -120,8 +123,8 @@ CUdeviceptr tensor_memory(const uint32_t *words, size_t count)
     return memory;
 }
 
-CUresult tensor_run(const CUtensorMap *map, const char *instruction, const int at[5], const unsigned short more[3], unsigned bytes, unsigned offset,
-                    uint16_t room[TENSOR_ROOM / 2], bool *late)
+CUresult tensor_run(const CUtensorMap *map, const char *instruction, const int at[5], const unsigned short more[3],
+                    unsigned bytes, unsigned offset, uint16_t room[TENSOR_ROOM / 2], bool *late)
 {
     static char text[sizeof prologue + sizeof epilogue + 1024];
     static uint32_t answer[1 + TENSOR_ROOM / 4];
@@ -152,16 +155,22 @@ CUresult tensor_run(const CUtensorMap *map, const char *instruction, const int a
 const char *tensor_load(unsigned rank)
 {
     static char text[256];
-    static const char *const at[] = {"", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
-    snprintf(text, sizeof text, "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%%s], [%%rm, {%s}], [%%b];", rank, at[rank]);
+    static const char *const at[] = {
+        "", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
+    snprintf(
+        text, sizeof text,
+        "cp.async.bulk.tensor.%ud.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%%s], [%%rm, {%s}], [%%b];",
+        rank, at[rank]);
     return text;
 }
 
 const char *tensor_store(unsigned rank)
 {
     static char text[256];
-    static const char *const at[] = {"", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
-    snprintf(text, sizeof text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [%%rm, {%s}], [%%s];", rank, at[rank]);
+    static const char *const at[] = {
+        "", "%c0", "%c0, %c1", "%c0, %c1, %c2", "%c0, %c1, %c2, %c3", "%c0, %c1, %c2, %c3, %c4"};
+    snprintf(text, sizeof text, "cp.async.bulk.tensor.%ud.global.shared::cta.tile.bulk_group [%%rm, {%s}], [%%s];",
+             rank, at[rank]);
     return text;
 }
 
@@ -177,7 +186,11 @@ void tensor_say(const char *name, const uint16_t *words, size_t count)
             up++;
         while (i + same < count && words[i + same] == words[i])
             same++;
-        fprintf(stderr, up == 1 && same == 1 ? " %x" : up >= same ? " %x+%zu" : " %x*%zu", words[i], up >= same ? up : same);
+        fprintf(stderr,
+                up == 1 && same == 1 ? " %x"
+                : up >= same         ? " %x+%zu"
+                                     : " %x*%zu",
+                words[i], up >= same ? up : same);
         i += up >= same ? up : same;
     }
     fputc('\n', stderr);

@@ -16,17 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const int versions[] = {2000,  2010,  2020,  3000,  3010,  3020,  4000,  4010,  4020,  5000,  5050,  6000,
-                               6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020, 11000, 11010,
-                               11020, 11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010, 12020, 12030, 12040,
-                               12050, 12060, 12070, 12080, 12090, 13000, 13010};
+static const int versions[] = {2000,  2010,  2020,  3000,  3010,  3020,  4000,  4010,  4020,  5000,  5050,
+                               6000,  6050,  7000,  7050,  8000,  9000,  9010,  9020,  10000, 10010, 10020,
+                               11000, 11010, 11020, 11030, 11040, 11050, 11060, 11070, 11080, 12000, 12010,
+                               12020, 12030, 12040, 12050, 12060, 12070, 12080, 12090, 13000, 13010};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
 
 /* The exported symbol at ADDRESS: by the loader's tables, or by trying the forms of NAME. */
 static const char *symbol_at(const char *name, void *address, char *room, size_t size)
 {
-    static const char *const suffixes[] = {"",         "_v2",      "_v3",      "_v4",      "_v5",      "_ptsz",
-                                           "_ptds",    "_v2_ptsz", "_v2_ptds", "_v3_ptsz", "_v3_ptds", "_v4_ptsz"};
+    static const char *const suffixes[] = {"",      "_v2",      "_v3",      "_v4",      "_v5",      "_ptsz",
+                                           "_ptds", "_v2_ptsz", "_v2_ptds", "_v3_ptsz", "_v3_ptds", "_v4_ptsz"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         snprintf(room, size, "%s%s", name, suffixes[i]);
         if (dlsym(RTLD_DEFAULT, room) == address)
@@ -53,8 +53,8 @@ static void table_line(const char *name, unsigned long flags)
             void *address = NULL;
             CUdriverProcAddressQueryResult result = (CUdriverProcAddressQueryResult)9;
             CUresult status = cuGetProcAddress_v2(name, &address, versions[i], flags, &result);
-            snprintf(text, sizeof text, "%s(%d,%d)",
-                     address ? symbol_at(name, address, room, sizeof room) : "-", (int)status, (int)result);
+            snprintf(text, sizeof text, "%s(%d,%d)", address ? symbol_at(name, address, room, sizeof room) : "-",
+                     (int)status, (int)result);
         }
         if (i == 0) {
             strcpy(before, text);

@@ -52,14 +52,14 @@ struct mr_context *double_context(void)
     return context;
 }
 
-struct mr_launch *double_launch(struct mr_context *context, mr_kernel_function *function, unsigned flags, unsigned blocks, unsigned threads,
-    const void *params, size_t param_bytes)
+struct mr_launch *double_launch(struct mr_context *context, mr_kernel_function *function, unsigned flags,
+                                unsigned blocks, unsigned threads, const void *params, size_t param_bytes)
 {
     struct mr_launch *launch = mr_launch_new(param_bytes);
     struct mr_code *code = mr_calloc(1, sizeof *code);
     if (!launch || !code)
         abort();
-    *code = (struct mr_code){ .function = function, .flags = flags, .stack_bytes = 16384, .name = "double" };
+    *code = (struct mr_code){.function = function, .flags = flags, .stack_bytes = 16384, .name = "double"};
     launch->code = code;
     launch->context = context;
     for (int i = 0; i < 3; i++)

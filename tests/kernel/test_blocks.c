@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running blocks: indices, barriers in loops, early exits, reductions, named barriers, yields, deadlocks, shared memory. */
+/* Running blocks: indices, barriers in loops, early exits, reductions, named barriers, yields, deadlocks, shared
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,10 @@
 
 #define COOPERATIVE MR_CODE_COOPERATIVE
 
-struct args { uint32_t *out; uint32_t n; };
+struct args {
+    uint32_t *out;
+    uint32_t n;
+};
 
 static const struct args *args_of(const struct mr_block *block)
 {
@@ -27,10 +31,11 @@ static uint32_t lanes_of(const struct mr_block *block, uint32_t warp)
     return left >= 32 ? UINT32_MAX : (1u << left) - 1;
 }
 
-static void run(mr_kernel_function *function, unsigned flags, unsigned blocks, unsigned threads, uint32_t *out, uint32_t n, CUresult expected)
+static void run(mr_kernel_function *function, unsigned flags, unsigned blocks, unsigned threads, uint32_t *out,
+                uint32_t n, CUresult expected)
 {
     struct mr_context *context = double_context();
-    struct args args = { out, n };
+    struct args args = {out, n};
     struct mr_launch *launch = double_launch(context, function, flags, blocks, threads, &args, sizeof args);
     assert_int_equal(double_run(launch), expected);
     assert_int_equal(mr_context_error(context), expected);
@@ -43,7 +48,8 @@ static void write_indices(struct mr_block *block, uint32_t first, uint32_t end)
     for (uint32_t warp = first; warp < end; warp++)
         for (uint32_t lane = 0; lane < 32; lane++)
             if (lanes_of(block, warp) >> lane & 1) {
-                uint32_t linear = (block->ctaid[2] * block->nctaid[1] + block->ctaid[1]) * block->nctaid[0] + block->ctaid[0];
+                uint32_t linear =
+                    (block->ctaid[2] * block->nctaid[1] + block->ctaid[1]) * block->nctaid[0] + block->ctaid[0];
                 args_of(block)->out[linear * block->threads + warp * 32 + lane] += linear + 1;
             }
 }
@@ -52,10 +58,11 @@ static void every_thread_of_every_block_runs_once(void **unused)
 {
     (void)unused;
     for (int cooperative = 0; cooperative < 2; cooperative++) {
-        uint32_t out[3 * 2 * 4 * 50] = { 0 };
+        uint32_t out[3 * 2 * 4 * 50] = {0};
         struct mr_context *context = double_context();
-        struct args args = { out, 0 };
-        struct mr_launch *launch = double_launch(context, write_indices, cooperative ? COOPERATIVE : 0, 3, 5, &args, sizeof args);
+        struct args args = {out, 0};
+        struct mr_launch *launch =
+            double_launch(context, write_indices, cooperative ? COOPERATIVE : 0, 3, 5, &args, sizeof args);
         launch->grid[1] = 2;
         launch->grid[2] = 4;
         launch->block[1] = 10;
@@ -88,7 +95,7 @@ static void barriers_in_loops_keep_warps_in_step(void **unused)
 {
     (void)unused;
     for (unsigned threads = 1; threads <= 1024; threads += 93) {
-        uint32_t out[3] = { 0 };
+        uint32_t out[3] = {0};
         run(barrier_loop, COOPERATIVE, 3, threads, out, 20, CUDA_SUCCESS);
         for (int i = 0; i < 3; i++)
             assert_int_equal(out[i], 1000 * ((threads + 31) / 32));
@@ -117,7 +124,7 @@ static void early_exit(struct mr_block *block, uint32_t first, uint32_t end)
 static void barriers_expect_only_threads_that_are_left(void **unused)
 {
     (void)unused;
-    uint32_t out[8] = { 0 };
+    uint32_t out[8] = {0};
     run(early_exit, COOPERATIVE, 1, 256, out, 0, CUDA_SUCCESS);
     for (uint32_t round = 0; round < 7; round++) {
         /* Warps after `round` are there; the one that leaves next with half of its lanes if its number is odd. */
@@ -151,7 +158,8 @@ static void barrier_reductions(void **unused)
         assert_int_equal(out[i], 0);
 }
 
-/* Warps 0 and 1 produce for 2 and 3 through barriers 3 (full) and 4 (empty), each for 128 threads; the last warp has 20 lanes. */
+/* Warps 0 and 1 produce for 2 and 3 through barriers 3 (full) and 4 (empty), each for 128 threads; the last warp has 20
+ * lanes. */
 static void produce_consume(struct mr_block *block, uint32_t first, uint32_t end)
 {
     (void)end;
@@ -172,7 +180,7 @@ static void produce_consume(struct mr_block *block, uint32_t first, uint32_t end
 static void named_barriers_pair_producers_with_consumers(void **unused)
 {
     (void)unused;
-    uint32_t out[2] = { 0 };
+    uint32_t out[2] = {0};
     run(produce_consume, COOPERATIVE, 1, 116, out, 100, CUDA_SUCCESS);
     assert_int_equal(out[0], 100);
     assert_int_equal(out[1], 100);
@@ -194,13 +202,14 @@ static void groups(struct mr_block *block, uint32_t first, uint32_t end)
 static void named_barriers_are_independent(void **unused)
 {
     (void)unused;
-    uint32_t out[4] = { 0 };
+    uint32_t out[4] = {0};
     run(groups, COOPERATIVE, 1, 128, out, 0, CUDA_SUCCESS);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(out[i], 10 * (i / 2 + 1));
 }
 
-/* Half of the lanes of warp 1 are on their way out: bar.sync doesn't wait for them, barrier.sync can't do without them. */
+/* Half of the lanes of warp 1 are on their way out: bar.sync doesn't wait for them, barrier.sync can't do without them.
+ */
 static void partial(struct mr_block *block, uint32_t first, uint32_t end)
 {
     (void)end;
@@ -213,7 +222,7 @@ static void partial(struct mr_block *block, uint32_t first, uint32_t end)
 static void lanes_that_take_no_part(void **unused)
 {
     (void)unused;
-    uint32_t out[4] = { 0 };
+    uint32_t out[4] = {0};
     run(partial, COOPERATIVE, 1, 128, out, 0, CUDA_SUCCESS);
     for (int i = 0; i < 4; i++)
         assert_int_equal(out[i], 5 * 112);
@@ -240,7 +249,7 @@ static void impossible_barriers_end_the_launch(void **unused)
     run(half_waits, COOPERATIVE, 4, 64, out, 0, CUDA_ERROR_LAUNCH_FAILED);
     run(half_waits, COOPERATIVE, 4, 32, out, 0, CUDA_ERROR_LAUNCH_FAILED);
     run(wrong_barrier, COOPERATIVE, 4, 64, out, 0, CUDA_ERROR_LAUNCH_FAILED);
-    uint32_t after[2] = { 0 };
+    uint32_t after[2] = {0};
     run(barrier_loop, COOPERATIVE, 2, 64, after, 3, CUDA_SUCCESS);
     assert_int_equal(after[1], 2000);
 }
@@ -272,7 +281,7 @@ static void note_waiting(void)
 static void yields_let_other_warps_go_on(void **unused)
 {
     (void)unused;
-    uint32_t out[32] = { 0 };
+    uint32_t out[32] = {0};
     mr_engine_note_waiting = note_waiting;
     run(spin, COOPERATIVE | MR_CODE_WAITS, 5, 1024, out, 0, CUDA_SUCCESS);
     mr_engine_note_waiting = NULL;
@@ -297,15 +306,16 @@ static void spin_forever(struct mr_block *block, uint32_t first, uint32_t end)
 static void a_waiting_kernel_ends_when_its_context_fails(void **unused)
 {
     (void)unused;
-    _Alignas(8) uint32_t out[4] = { 0 };
+    _Alignas(8) uint32_t out[4] = {0};
     struct mr_context *context = double_context();
     uint64_t address = (uint64_t)(uintptr_t)context;
     memcpy(out + 2, &address, sizeof address);
-    struct args args = { out, 0 };
+    struct args args = {out, 0};
     waiting_notes = 0;
     mr_engine_note_waiting = note_waiting;
     for (unsigned threads = 32; threads <= 96; threads += 64) {
-        struct mr_launch *launch = double_launch(context, spin_forever, COOPERATIVE | MR_CODE_WAITS, 1, threads, &args, sizeof args);
+        struct mr_launch *launch =
+            double_launch(context, spin_forever, COOPERATIVE | MR_CODE_WAITS, 1, threads, &args, sizeof args);
         assert_int_equal(double_run(launch), CUDA_ERROR_ASSERT);
         double_launch_free(launch);
     }
@@ -325,11 +335,11 @@ static void fill_shared(struct mr_block *block, uint32_t first, uint32_t end)
 static void shared_memory_of_any_size(void **unused)
 {
     (void)unused;
-    static const uint32_t sizes[] = { 0, 1, 255, 256, 49152, 232448, 1u << 20, 16 };
+    static const uint32_t sizes[] = {0, 1, 255, 256, 49152, 232448, 1u << 20, 16};
     struct mr_context *context = double_context();
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint32_t out = 0;
-        struct args args = { &out, 0 };
+        struct args args = {&out, 0};
         struct mr_launch *launch = double_launch(context, fill_shared, 0, 2, 64, &args, sizeof args);
         launch->shared_size = sizes[i];
         assert_int_equal(double_run(launch), CUDA_SUCCESS);

@@ -15,7 +15,7 @@
 
 static uint64_t take(struct mr_heap *heap, uint64_t size)
 {
-    uint64_t result[32] = { 1 };
+    uint64_t result[32] = {1};
     mr_heap_allocate(heap, 1, &size, NULL, result);
     return result[0];
 }
@@ -57,7 +57,7 @@ static void alignment_is_as_asked_for(void **unused)
     (void)unused;
     struct mr_context *context = double_context();
     struct mr_heap *heap = mr_heap_get(context);
-    static const uint64_t sizes[] = { 1, 24, 100, 5000, 70000 };
+    static const uint64_t sizes[] = {1, 24, 100, 5000, 70000};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (uint64_t alignment = 1; alignment <= 4u << 20; alignment *= 2) {
             uint64_t other = take(heap, 16), result = 0;
@@ -68,7 +68,7 @@ static void alignment_is_as_asked_for(void **unused)
             memset((void *)(uintptr_t)result, 0x5a, sizes[i]);
             assert_true(give(heap, result) && give(heap, other));
         }
-    static const uint64_t none[] = { 0, 3, 48, UINT64_MAX, 1ull << 63, 16u << 20 };
+    static const uint64_t none[] = {0, 3, 48, UINT64_MAX, 1ull << 63, 16u << 20};
     for (unsigned i = 0; i < sizeof none / sizeof *none; i++) {
         uint64_t size = 100000, result = 1;
         mr_heap_allocate(heap, 1, &size, &none[i], &result);
@@ -117,7 +117,10 @@ static void live_allocations_never_overlap(void **unused)
     (void)unused;
     struct mr_context *context = double_context();
     struct mr_heap *heap = mr_heap_get(context);
-    static struct { uint64_t address, size; unsigned char tag; } live[512];
+    static struct {
+        uint64_t address, size;
+        unsigned char tag;
+    } live[512];
     uint64_t seed = 12345;
     unsigned full = 0;
     memset(live, 0, sizeof live);
@@ -186,8 +189,8 @@ static void kernels_share_the_context_s_heap(void **unused)
 {
     (void)unused;
     struct mr_context *context = double_context();
-    uint64_t pointers[64] = { 0 }, *params = pointers;
-    static mr_kernel_function *const steps[] = { allocate_kernel, release_kernel, release_kernel };
+    uint64_t pointers[64] = {0}, *params = pointers;
+    static mr_kernel_function *const steps[] = {allocate_kernel, release_kernel, release_kernel};
     for (int i = 0; i < 3; i++) {
         struct mr_launch *launch = double_launch(context, steps[i], MR_CODE_COOPERATIVE, 1, 64, &params, sizeof params);
         assert_int_equal(double_run(launch), i < 2 ? CUDA_SUCCESS : CUDA_ERROR_LAUNCH_FAILED);
@@ -203,12 +206,9 @@ static void kernels_share_the_context_s_heap(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_active_lanes_are_served),
-        cmocka_unit_test(alignment_is_as_asked_for),
-        cmocka_unit_test(bad_pointers_are_refused),
-        cmocka_unit_test(live_allocations_never_overlap),
-        cmocka_unit_test(memory_shortage_gives_no_heap),
-        cmocka_unit_test(kernels_share_the_context_s_heap),
+        cmocka_unit_test(only_active_lanes_are_served),  cmocka_unit_test(alignment_is_as_asked_for),
+        cmocka_unit_test(bad_pointers_are_refused),      cmocka_unit_test(live_allocations_never_overlap),
+        cmocka_unit_test(memory_shortage_gives_no_heap), cmocka_unit_test(kernels_share_the_context_s_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

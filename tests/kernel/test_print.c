@@ -14,7 +14,10 @@
 #include "base/memory.h"
 #include "kernel_double.h"
 
-struct packed { _Alignas(8) unsigned char bytes[512]; size_t used; };
+struct packed {
+    _Alignas(8) unsigned char bytes[512];
+    size_t used;
+};
 
 static void pack(struct packed *packed, const void *value, size_t size)
 {
@@ -23,12 +26,29 @@ static void pack(struct packed *packed, const void *value, size_t size)
     packed->used += size;
 }
 
-static void pack_int(struct packed *packed, int value) { pack(packed, &value, sizeof value); }
-static void pack_long(struct packed *packed, long long value) { pack(packed, &value, sizeof value); }
-static void pack_double(struct packed *packed, double value) { pack(packed, &value, sizeof value); }
-static void pack_text(struct packed *packed, const char *value) { pack(packed, &value, sizeof value); }
+static void pack_int(struct packed *packed, int value)
+{
+    pack(packed, &value, sizeof value);
+}
+static void pack_long(struct packed *packed, long long value)
+{
+    pack(packed, &value, sizeof value);
+}
+static void pack_double(struct packed *packed, double value)
+{
+    pack(packed, &value, sizeof value);
+}
+static void pack_text(struct packed *packed, const char *value)
+{
+    pack(packed, &value, sizeof value);
+}
 
-struct call { const char *format; const unsigned char *arguments; int32_t *result; uint32_t mask; };
+struct call {
+    const char *format;
+    const unsigned char *arguments;
+    int32_t *result;
+    uint32_t mask;
+};
 
 static void print_kernel(struct mr_block *block, uint32_t first, uint32_t end)
 {
@@ -48,7 +68,7 @@ static const char *printed(const char *format, const struct packed *packed, uint
 {
     static char text[8192];
     struct mr_context *context = double_context();
-    struct call call = { format, packed ? packed->bytes : NULL, result, mask };
+    struct call call = {format, packed ? packed->bytes : NULL, result, mask};
     struct mr_launch *launch = double_launch(context, print_kernel, 0, 1, 32, &call, sizeof call);
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
@@ -72,8 +92,8 @@ static const char *printed(const char *format, const struct packed *packed, uint
 static void conversions_match_the_host(void **unused)
 {
     (void)unused;
-    struct packed packed = { .used = 0 };
-    int32_t result[32] = { 0 };
+    struct packed packed = {.used = 0};
+    int32_t result[32] = {0};
     char expected[512];
     pack_int(&packed, -5);
     pack_double(&packed, 3.25);
@@ -85,8 +105,8 @@ static void conversions_match_the_host(void **unused)
     pack_int(&packed, 12);
     pack_double(&packed, -1e-7);
     pack_int(&packed, 70000);
-    snprintf(expected, sizeof expected, "%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", -5, 3.25, 'x', -1234567890123ll, "text", -1, 255ll, 12,
-        -1e-7, (short)70000);
+    snprintf(expected, sizeof expected, "%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", -5, 3.25, 'x',
+             -1234567890123ll, "text", -1, 255ll, 12, -1e-7, (short)70000);
     assert_string_equal(printed("%d|%8.3f|%c|%-20lld|%s|%u|%#llx|%+05d|%e|%hd|%%\n", &packed, 1, result), expected);
     assert_int_equal(result[0], 10);
 }
@@ -94,8 +114,8 @@ static void conversions_match_the_host(void **unused)
 static void width_and_precision_from_arguments(void **unused)
 {
     (void)unused;
-    struct packed packed = { .used = 0 };
-    int32_t result[32] = { 0 };
+    struct packed packed = {.used = 0};
+    int32_t result[32] = {0};
     pack_int(&packed, 6);
     pack_int(&packed, 2);
     pack_double(&packed, 2.71828);
@@ -121,8 +141,8 @@ static void lanes_print_in_order(void **unused)
 static void odd_formats_do_no_harm(void **unused)
 {
     (void)unused;
-    struct packed packed = { .used = 0 };
-    int32_t result[32] = { 0 };
+    struct packed packed = {.used = 0};
+    int32_t result[32] = {0};
     for (int i = 0; i < 64; i++)
         pack_int(&packed, 1);
     printed("%", &packed, 1, result);

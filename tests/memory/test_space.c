@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device address space by itself: alignment, holes, limits, lookup, reuse, packing, failure, threads. The devices are stand-ins. */
+/* The device address space by itself: alignment, holes, limits, lookup, reuse, packing, failure, threads. The devices
+ * are stand-ins. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,7 +19,7 @@
 #define TOTAL ((size_t)1 << 30)
 #define MIB ((size_t)1 << 20)
 
-static struct mr_device the_device = { .total_memory = TOTAL };
+static struct mr_device the_device = {.total_memory = TOTAL};
 static struct mr_context first, second;
 
 int mr_device_count(void)
@@ -73,7 +74,7 @@ static void on_fault(int number)
 /* Does a read of the address fault? */
 static bool faults(uintptr_t address)
 {
-    struct sigaction old, mine = { .sa_handler = on_fault };
+    struct sigaction old, mine = {.sa_handler = on_fault};
     volatile bool hit = true;
     sigaction(SIGSEGV, &mine, &old);
     if (sigsetjmp(fault_return, 1) == 0) {
@@ -107,8 +108,8 @@ static int check_empty(void **state)
 static void test_sizes(void **state)
 {
     (void)state;
-    static const size_t sizes[] = { 1, 255, 256, 4095, 4096, 4097, 8192, 65536, 100000, MIB, 2 * MIB, 2 * MIB + 1, 127 * MIB,
-        128 * MIB, 300 * MIB };
+    static const size_t sizes[] = {1,      255, 256,     4095,        4096,      4097,      8192,     65536,
+                                   100000, MIB, 2 * MIB, 2 * MIB + 1, 127 * MIB, 128 * MIB, 300 * MIB};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uintptr_t base = take(&first, MR_MEMORY_DEVICE, sizes[i]);
         struct mr_allocation found;
@@ -140,7 +141,8 @@ static void test_bad_requests(void **state)
     assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_DEVICE, 0, 0, &address), CUDA_ERROR_INVALID_VALUE);
     assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_DEVICE, TOTAL + 1, 0, &address), CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_DEVICE, SIZE_MAX, 0, &address), CUDA_ERROR_OUT_OF_MEMORY);
-    assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_PINNED, SIZE_MAX - 4096, 0, &address), CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_PINNED, SIZE_MAX - 4096, 0, &address),
+                     CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(mr_memory_allocate(&first, MR_MEMORY_PINNED, SIZE_MAX / 2, 0, &address), CUDA_ERROR_OUT_OF_MEMORY);
     assert_int_equal(address, 7);
     uintptr_t base = take(&first, MR_MEMORY_DEVICE, 10000);
@@ -156,7 +158,7 @@ static void test_bad_requests(void **state)
 static void test_holes(void **state)
 {
     (void)state;
-    static const size_t sizes[] = { 100, 4096, 12288, 70000, MIB, 3 * MIB, 200 * MIB };
+    static const size_t sizes[] = {100, 4096, 12288, 70000, MIB, 3 * MIB, 200 * MIB};
     enum { COUNT = sizeof sizes / sizeof *sizes };
     uintptr_t base[COUNT * 2];
     for (int round = 0; round < 2; round++)
@@ -227,7 +229,7 @@ static void test_reuse(void **state)
 static void test_freed_memory_is_sealed(void **state)
 {
     (void)state;
-    static const size_t sizes[] = { 5 * MIB, 2 * MIB, 40 * MIB, 100 * MIB, 500 * MIB };
+    static const size_t sizes[] = {5 * MIB, 2 * MIB, 40 * MIB, 100 * MIB, 500 * MIB};
     struct mr_memory_statistics now;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uintptr_t base = take(&first, MR_MEMORY_DEVICE, sizes[i]);
@@ -263,7 +265,11 @@ static void test_little_open_memory_is_kept(void **state)
     assert_int_equal(now.cached, TOTAL / 8 / 4);
 }
 
-struct item { uintptr_t base; size_t size; unsigned char mark; };
+struct item {
+    uintptr_t base;
+    size_t size;
+    unsigned char mark;
+};
 
 static void item_take(struct item *item, uint32_t most)
 {
@@ -364,7 +370,7 @@ static void test_many(void **state)
 static void test_short_memory(void **state)
 {
     (void)state;
-    static const size_t sizes[] = { 100, 30000, MIB, 600 * MIB };
+    static const size_t sizes[] = {100, 30000, MIB, 600 * MIB};
     for (int mode = 0; mode < 2; mode++) {
         mr_memory_pack_after(mode ? 0 : 8192);
         for (size_t i = 0; i < 4; i++) {
@@ -473,7 +479,7 @@ static void test_low(void **state)
     (void)state;
     uintptr_t address[3];
     struct mr_allocation found;
-    static const size_t sizes[] = { 10, 70000, 20 * MIB };
+    static const size_t sizes[] = {10, 70000, 20 * MIB};
     for (int i = 0; i < 3; i++) {
         CUresult status = mr_memory_allocate_low(&first, MR_MEMORY_DEVICE, sizes[i], 0, &address[i]);
         if (i == 0 && status == CUDA_ERROR_OUT_OF_MEMORY)
@@ -494,14 +500,15 @@ static _Atomic uintptr_t shared_base;
 static void *churn(void *data)
 {
     uint32_t state = (uint32_t)(uintptr_t)data;
-    uintptr_t base[16] = { 0 };
+    uintptr_t base[16] = {0};
     size_t size[16];
     for (int i = 0; i < 3000; i++) {
         state = state * 1664525u + 1013904223u;
         unsigned slot = (state >> 8) % 16;
         struct mr_allocation found;
         if (base[slot]) {
-            if (!mr_memory_find(base[slot] + size[slot] - 1, &found) || found.base != base[slot] || found.context != &first)
+            if (!mr_memory_find(base[slot] + size[slot] - 1, &found) || found.base != base[slot] ||
+                found.context != &first)
                 return (void *)1;
             if (mr_memory_release(base[slot], MR_MEMORY_DEVICE) != CUDA_SUCCESS)
                 return (void *)2;
@@ -514,7 +521,8 @@ static void *churn(void *data)
         }
         /* A neighbour's allocation: it may go at any time, but what is seen must be whole. */
         uintptr_t other = atomic_load(&shared_base);
-        if (mr_memory_find(other, &found) && (found.context != &first || !found.size || other - found.base >= found.size))
+        if (mr_memory_find(other, &found) &&
+            (found.context != &first || !found.size || other - found.base >= found.size))
             return (void *)4;
     }
     for (unsigned slot = 0; slot < 16; slot++)

@@ -8,25 +8,45 @@
 
 int fake_programs_live;
 
-struct mr_program { _Atomic int references; };
+struct mr_program {
+    _Atomic int references;
+};
 
 static const uint32_t seven = 7;
 static const unsigned char blank[16];
 static const struct mr_symbol_relocation relocations[] = {
-    { .offset = 0, .width = 8, .symbol = FAKE_COUNTER, .addend = 2 },
-    { .offset = 8, .width = 8, .symbol = FAKE_FUNCTION, .addend = 0 },
+    {.offset = 0, .width = 8, .symbol = FAKE_COUNTER, .addend = 2},
+    {.offset = 8, .width = 8, .symbol = FAKE_FUNCTION, .addend = 0},
 };
 static const struct mr_symbol symbols[FAKE_SYMBOLS] = {
-    [FAKE_COUNTER] = { .name = "counter", .what = MR_SYMBOL_VARIABLE, .size = 4, .alignment = 4, .initial = &seven, .initial_size = 4, .visible = true },
-    [FAKE_POINTERS] = { .name = "pointers", .what = MR_SYMBOL_VARIABLE, .size = 16, .alignment = 8, .initial = blank, .initial_size = 16, .visible = true,
-                        .relocation_count = 2, .relocations = relocations },
-    [FAKE_HIDDEN] = { .name = "hidden", .what = MR_SYMBOL_VARIABLE, .size = 1000, .alignment = 4 },
-    [FAKE_FUNCTION] = { .name = "helper", .what = MR_SYMBOL_FUNCTION },
+    [FAKE_COUNTER] = {.name = "counter",
+                      .what = MR_SYMBOL_VARIABLE,
+                      .size = 4,
+                      .alignment = 4,
+                      .initial = &seven,
+                      .initial_size = 4,
+                      .visible = true},
+    [FAKE_POINTERS] = {.name = "pointers",
+                       .what = MR_SYMBOL_VARIABLE,
+                       .size = 16,
+                       .alignment = 8,
+                       .initial = blank,
+                       .initial_size = 16,
+                       .visible = true,
+                       .relocation_count = 2,
+                       .relocations = relocations},
+    [FAKE_HIDDEN] = {.name = "hidden", .what = MR_SYMBOL_VARIABLE, .size = 1000, .alignment = 4},
+    [FAKE_FUNCTION] = {.name = "helper", .what = MR_SYMBOL_FUNCTION},
 };
-static const struct mr_param params[] = { { 0, 8 }, { 8, 4 } };
+static const struct mr_param params[] = {{0, 8}, {8, 4}};
 static const struct mr_entry entries[] = {
-    { .name = "first", .param_count = 2, .params = params, .param_bytes = 12, .max_threads = 1024, .static_shared = 1024 },
-    { .name = "second", .max_threads = 64 },
+    {.name = "first",
+     .param_count = 2,
+     .params = params,
+     .param_bytes = 12,
+     .max_threads = 1024,
+     .static_shared = 1024},
+    {.name = "second", .max_threads = 64},
 };
 
 struct mr_program *fake_program_new(void)

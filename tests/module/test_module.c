@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules and libraries by themselves, with a program that is made up: variables, relocations, handles, contexts, lifetimes. */
+/* Modules and libraries by themselves, with a program that is made up: variables, relocations, handles, contexts,
+ * lifetimes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static void free_context(struct mr_context *ending)
 
 static int set_up(void **state)
 {
-    static const struct mr_context_hooks hooks = { .free = free_context };
+    static const struct mr_context_hooks hooks = {.free = free_context};
     (void)state;
     mr_context_set_hooks(&hooks);
     assert_int_equal(mr_devices_setup(), CUDA_SUCCESS);

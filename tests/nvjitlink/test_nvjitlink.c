@@ -29,7 +29,7 @@ static const char broken[] = HEAD ".visible .entry k()\n{\naddd.u32 %r1, %r2;\n}
 
 static nvJitLinkHandle make(const char *first, const char *second, const char *third)
 {
-    const char *options[] = { first, second, third };
+    const char *options[] = {first, second, third};
     nvJitLinkHandle handle = NULL;
     assert_int_equal(nvJitLinkCreate(&handle, first ? second ? third ? 3 : 2 : 1 : 0, options), NVJITLINK_SUCCESS);
     assert_non_null(handle);
@@ -38,7 +38,7 @@ static nvJitLinkHandle make(const char *first, const char *second, const char *t
 
 static nvJitLinkResult create_status(const char *first, const char *second)
 {
-    const char *options[] = { first, second };
+    const char *options[] = {first, second};
     nvJitLinkHandle handle = NULL;
     nvJitLinkResult status = nvJitLinkCreate(&handle, first ? second ? 2 : 1 : 0, options);
     assert_non_null(handle);
@@ -74,7 +74,7 @@ static void run(const void *image)
     assert_int_equal(cuModuleLoadData(&module, image), CUDA_SUCCESS);
     assert_int_equal(cuModuleGetFunction(&function, module, "k"), CUDA_SUCCESS);
     assert_int_equal(cuMemAlloc(&memory, 4), CUDA_SUCCESS);
-    void *parameters[] = { &memory };
+    void *parameters[] = {&memory};
     assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL), CUDA_SUCCESS);
     assert_int_equal(cuMemcpyDtoH(&result, memory, 4), CUDA_SUCCESS);
     assert_int_equal(result, 42);
@@ -97,7 +97,7 @@ static void complete_and_run(nvJitLinkHandle handle)
 
 static unsigned char *pack(const char *text, unsigned capability, size_t *size)
 {
-    struct mr_ptx_pack_entry entry = { text, strlen(text), capability, "test" };
+    struct mr_ptx_pack_entry entry = {text, strlen(text), capability, "test"};
     unsigned char *bytes = mr_ptx_pack(&entry, 1, size);
     assert_non_null(bytes);
     return bytes;
@@ -107,12 +107,21 @@ static unsigned char *pack(const char *text, unsigned capability, size_t *size)
 static unsigned char *make_object(const void *container, size_t container_size, size_t *size)
 {
     static const char names[] = "\0.shstrtab\0__nv_relfatbin";
-    size_t at_names = sizeof(Elf64_Ehdr), at_data = (at_names + sizeof names + 7) / 8 * 8, at_table = at_data + container_size;
-    Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = ET_REL, .e_machine = EM_X86_64,
-        .e_version = EV_CURRENT, .e_shoff = at_table, .e_ehsize = sizeof head, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 1 };
-    Elf64_Shdr sections[3] = { { .sh_type = SHT_NULL },
-        { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at_names, .sh_size = sizeof names },
-        { .sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = at_data, .sh_size = container_size, .sh_addralign = 8 } };
+    size_t at_names = sizeof(Elf64_Ehdr), at_data = (at_names + sizeof names + 7) / 8 * 8,
+           at_table = at_data + container_size;
+    Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+                       .e_type = ET_REL,
+                       .e_machine = EM_X86_64,
+                       .e_version = EV_CURRENT,
+                       .e_shoff = at_table,
+                       .e_ehsize = sizeof head,
+                       .e_shentsize = sizeof(Elf64_Shdr),
+                       .e_shnum = 3,
+                       .e_shstrndx = 1};
+    Elf64_Shdr sections[3] = {
+        {.sh_type = SHT_NULL},
+        {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = at_names, .sh_size = sizeof names},
+        {.sh_name = 11, .sh_type = SHT_PROGBITS, .sh_offset = at_data, .sh_size = container_size, .sh_addralign = 8}};
     *size = at_table + sizeof sections;
     unsigned char *bytes = calloc(1, *size);
     memcpy(bytes, &head, sizeof head);
@@ -145,26 +154,41 @@ static void test_versions(void **state)
 
 static void test_options(void **state)
 {
-    static const struct { const char *first, *second; nvJitLinkResult status; } cases[] = {
-        { NULL, NULL, NVJITLINK_ERROR_MISSING_ARCH }, { "-lto", NULL, NVJITLINK_ERROR_MISSING_ARCH },
-        { "-arch=sm_80", "-bogus", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_80", "", NVJITLINK_ERROR_UNRECOGNIZED_OPTION },
-        { "-arch=sm_80", "--verbose", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch", "sm_80", NVJITLINK_ERROR_UNRECOGNIZED_OPTION },
-        { "-arch=banana", NULL, NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_999", NULL, NVJITLINK_ERROR_UNRECOGNIZED_ARCH },
-        { "-arch=sm_13", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH }, { "-arch=sm_101", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH },
-        { "-arch=compute_80", NULL, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS }, { "-arch=sm_80", "-ptx", NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS },
-        { "-arch=sm_80", "-O2", NVJITLINK_ERROR_UNRECOGNIZED_OPTION }, { "-arch=sm_80", "-O3", NVJITLINK_SUCCESS },
-        { "-arch=sm_80", "-lto", NVJITLINK_SUCCESS }, { "-arch=sm_80", "-maxrregcount=32", NVJITLINK_SUCCESS },
-        { "-arch=sm_80", "-Xptxas=-v", NVJITLINK_SUCCESS }, { "-arch=sm_80", "-Xptxas=--load-plugin=x", NVJITLINK_ERROR_UNRECOGNIZED_OPTION },
-        { "-arch=sm_80", "-kernels-used=k", NVJITLINK_SUCCESS }, { "-arch=sm_80", "-ftz=true", NVJITLINK_SUCCESS },
+    static const struct {
+        const char *first, *second;
+        nvJitLinkResult status;
+    } cases[] = {
+        {NULL, NULL, NVJITLINK_ERROR_MISSING_ARCH},
+        {"-lto", NULL, NVJITLINK_ERROR_MISSING_ARCH},
+        {"-arch=sm_80", "-bogus", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=sm_80", "", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=sm_80", "--verbose", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch", "sm_80", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=banana", NULL, NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=sm_999", NULL, NVJITLINK_ERROR_UNRECOGNIZED_ARCH},
+        {"-arch=sm_13", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH},
+        {"-arch=sm_101", NULL, NVJITLINK_ERROR_UNSUPPORTED_ARCH},
+        {"-arch=compute_80", NULL, NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
+        {"-arch=sm_80", "-ptx", NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS},
+        {"-arch=sm_80", "-O2", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=sm_80", "-O3", NVJITLINK_SUCCESS},
+        {"-arch=sm_80", "-lto", NVJITLINK_SUCCESS},
+        {"-arch=sm_80", "-maxrregcount=32", NVJITLINK_SUCCESS},
+        {"-arch=sm_80", "-Xptxas=-v", NVJITLINK_SUCCESS},
+        {"-arch=sm_80", "-Xptxas=--load-plugin=x", NVJITLINK_ERROR_UNRECOGNIZED_OPTION},
+        {"-arch=sm_80", "-kernels-used=k", NVJITLINK_SUCCESS},
+        {"-arch=sm_80", "-ftz=true", NVJITLINK_SUCCESS},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (create_status(cases[i].first, cases[i].second) != cases[i].status)
-            fail_msg("%s %s: not %d", cases[i].first ? cases[i].first : "", cases[i].second ? cases[i].second : "", cases[i].status);
-    const char *options[] = { "-arch=sm_80", "-bogus" };
+            fail_msg("%s %s: not %d", cases[i].first ? cases[i].first : "", cases[i].second ? cases[i].second : "",
+                     cases[i].status);
+    const char *options[] = {"-arch=sm_80", "-bogus"};
     nvJitLinkHandle handle;
     assert_int_equal(nvJitLinkCreate(&handle, 2, options), NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
     assert_true(error_log_has(handle, "-bogus"));
-    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "a"), NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "a"),
+                     NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
     assert_int_equal(nvJitLinkComplete(handle), NVJITLINK_ERROR_UNRECOGNIZED_OPTION);
     nvJitLinkDestroy(&handle);
     (void)state;
@@ -173,14 +197,15 @@ static void test_options(void **state)
 static void test_null(void **state)
 {
     nvJitLinkHandle handle = NULL;
-    const char *options[] = { "-arch=sm_80", NULL };
+    const char *options[] = {"-arch=sm_80", NULL};
     size_t size;
     assert_int_equal(nvJitLinkCreate(NULL, 0, NULL), NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkCreate(&handle, 1, NULL), NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkCreate(&handle, 2, options), NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkDestroy(NULL), NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkDestroy(&handle), NVJITLINK_ERROR_NULL_INPUT);
-    assert_int_equal(nvJitLinkAddData(NULL, NVJITLINK_INPUT_PTX, callee, sizeof callee, "a"), NVJITLINK_ERROR_NULL_INPUT);
+    assert_int_equal(nvJitLinkAddData(NULL, NVJITLINK_INPUT_PTX, callee, sizeof callee, "a"),
+                     NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkComplete(NULL), NVJITLINK_ERROR_NULL_INPUT);
     assert_int_equal(nvJitLinkGetErrorLogSize(NULL, &size), NVJITLINK_ERROR_NULL_INPUT);
     handle = make("-arch=sm_80", NULL, NULL);
@@ -197,13 +222,15 @@ static void test_ptx(void **state)
     nvJitLinkHandle handle = make("-arch=sm_90", "-verbose", "-time");
     size_t size = 0;
     assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, caller, sizeof caller, NULL), NVJITLINK_SUCCESS);
-    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_ANY, callee, sizeof callee - 1, "callee.ptx"), NVJITLINK_SUCCESS);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_ANY, callee, sizeof callee - 1, "callee.ptx"),
+                     NVJITLINK_SUCCESS);
     assert_int_equal(nvJitLinkGetLinkedCubinSize(handle, &size), NVJITLINK_ERROR_INTERNAL);
     assert_int_equal(nvJitLinkComplete(handle), NVJITLINK_SUCCESS);
     assert_int_equal(nvJitLinkGetInfoLogSize(handle, &size), NVJITLINK_SUCCESS);
     assert_true(size > 1);
     assert_int_equal(nvJitLinkComplete(handle), NVJITLINK_ERROR_INTERNAL);
-    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "late"), NVJITLINK_ERROR_INTERNAL);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "late"),
+                     NVJITLINK_ERROR_INTERNAL);
     assert_int_equal(nvJitLinkGetLinkedPtxSize(handle, &size), NVJITLINK_ERROR_INVALID_INPUT);
     assert_int_equal(nvJitLinkGetLinkedCubinSize(handle, &size), NVJITLINK_SUCCESS);
     void *cubin = malloc(size);
@@ -238,16 +265,22 @@ static void test_containers(void **state)
     unsigned char *container = pack(callee, 80, &size);
     unsigned char *object = make_object(container, size, &object_size);
     unsigned char *archive = make_archive(object, object_size, &archive_size);
-    const struct { nvJitLinkInputType type; const void *data; size_t size; } inputs[] = {
-        { NVJITLINK_INPUT_FATBIN, container, size }, { NVJITLINK_INPUT_CUBIN, container, size }, { NVJITLINK_INPUT_ANY, container, size },
-        { NVJITLINK_INPUT_CUBIN, callee, sizeof callee },
-        { NVJITLINK_INPUT_OBJECT, object, object_size }, { NVJITLINK_INPUT_ANY, object, object_size },
-        { NVJITLINK_INPUT_LIBRARY, archive, archive_size }, { NVJITLINK_INPUT_ANY, archive, archive_size },
+    const struct {
+        nvJitLinkInputType type;
+        const void *data;
+        size_t size;
+    } inputs[] = {
+        {NVJITLINK_INPUT_FATBIN, container, size},        {NVJITLINK_INPUT_CUBIN, container, size},
+        {NVJITLINK_INPUT_ANY, container, size},           {NVJITLINK_INPUT_CUBIN, callee, sizeof callee},
+        {NVJITLINK_INPUT_OBJECT, object, object_size},    {NVJITLINK_INPUT_ANY, object, object_size},
+        {NVJITLINK_INPUT_LIBRARY, archive, archive_size}, {NVJITLINK_INPUT_ANY, archive, archive_size},
     };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         nvJitLinkHandle handle = make("-arch=sm_80", NULL, NULL);
-        assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, caller, sizeof caller, "caller"), NVJITLINK_SUCCESS);
-        assert_int_equal(nvJitLinkAddData(handle, inputs[i].type, inputs[i].data, inputs[i].size, "callee"), NVJITLINK_SUCCESS);
+        assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, caller, sizeof caller, "caller"),
+                         NVJITLINK_SUCCESS);
+        assert_int_equal(nvJitLinkAddData(handle, inputs[i].type, inputs[i].data, inputs[i].size, "callee"),
+                         NVJITLINK_SUCCESS);
         complete_and_run(handle);
     }
     free(archive);
@@ -275,24 +308,30 @@ static void test_files(void **state)
 
 static void test_wrong_types(void **state)
 {
-    unsigned char elf[64] = { 0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190 };
-    static const unsigned char bitcode[] = { 'B', 'C', 0xc0, 0xde, 1, 2, 3, 4 };
-    const struct { nvJitLinkInputType type; const void *data; size_t size; nvJitLinkResult status; } cases[] = {
-        { NVJITLINK_INPUT_NONE, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { (nvJitLinkInputType)77, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { NVJITLINK_INPUT_OBJECT, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { NVJITLINK_INPUT_LIBRARY, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { NVJITLINK_INPUT_FATBIN, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { NVJITLINK_INPUT_INDEX, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE },
-        { NVJITLINK_INPUT_LTOIR, bitcode, sizeof bitcode, NVJITLINK_ERROR_LTO_NOT_ENABLED },
-        { NVJITLINK_INPUT_ANY, "hello world", 11, NVJITLINK_ERROR_UNRECOGNIZED_INPUT },
-        { NVJITLINK_INPUT_ANY, bitcode, sizeof bitcode, NVJITLINK_ERROR_UNRECOGNIZED_INPUT },
-        { NVJITLINK_INPUT_CUBIN, elf, sizeof elf, NVJITLINK_ERROR_ARCH_MISMATCH },
-        { NVJITLINK_INPUT_PTX, broken, sizeof broken, NVJITLINK_ERROR_PTX_COMPILE },
+    unsigned char elf[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1, [16] = 2, [18] = 190};
+    static const unsigned char bitcode[] = {'B', 'C', 0xc0, 0xde, 1, 2, 3, 4};
+    const struct {
+        nvJitLinkInputType type;
+        const void *data;
+        size_t size;
+        nvJitLinkResult status;
+    } cases[] = {
+        {NVJITLINK_INPUT_NONE, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {(nvJitLinkInputType)77, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {NVJITLINK_INPUT_OBJECT, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {NVJITLINK_INPUT_LIBRARY, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {NVJITLINK_INPUT_FATBIN, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {NVJITLINK_INPUT_INDEX, callee, sizeof callee, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE},
+        {NVJITLINK_INPUT_LTOIR, bitcode, sizeof bitcode, NVJITLINK_ERROR_LTO_NOT_ENABLED},
+        {NVJITLINK_INPUT_ANY, "hello world", 11, NVJITLINK_ERROR_UNRECOGNIZED_INPUT},
+        {NVJITLINK_INPUT_ANY, bitcode, sizeof bitcode, NVJITLINK_ERROR_UNRECOGNIZED_INPUT},
+        {NVJITLINK_INPUT_CUBIN, elf, sizeof elf, NVJITLINK_ERROR_ARCH_MISMATCH},
+        {NVJITLINK_INPUT_PTX, broken, sizeof broken, NVJITLINK_ERROR_PTX_COMPILE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         nvJitLinkHandle handle = make("-arch=sm_80", NULL, NULL);
-        assert_int_equal(nvJitLinkAddData(handle, cases[i].type, cases[i].data, cases[i].size, "the-input"), cases[i].status);
+        assert_int_equal(nvJitLinkAddData(handle, cases[i].type, cases[i].data, cases[i].size, "the-input"),
+                         cases[i].status);
         assert_true(error_log_has(handle, "the-input"));
         nvJitLinkDestroy(&handle);
     }
@@ -316,7 +355,8 @@ static void test_bad_links(void **state)
     nvJitLinkDestroy(&handle);
 
     handle = make("-arch=sm_75", NULL, NULL);
-    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "newer"), NVJITLINK_ERROR_PTX_COMPILE);
+    assert_int_equal(nvJitLinkAddData(handle, NVJITLINK_INPUT_PTX, callee, sizeof callee, "newer"),
+                     NVJITLINK_ERROR_PTX_COMPILE);
     assert_true(error_log_has(handle, "sm_80"));
     nvJitLinkDestroy(&handle);
 
@@ -345,7 +385,7 @@ static void test_damage(void **state)
     }
     assert_true(refused > 100);
     for (size_t at = 0; at < object_size; at += at < 64 || at >= object_size - 3 * sizeof(Elf64_Shdr) ? 1 : 17) {
-        static const unsigned char values[] = { 0x00, 0x7f, 0xff };
+        static const unsigned char values[] = {0x00, 0x7f, 0xff};
         for (size_t i = 0; i < sizeof values; i++) {
             unsigned char *changed = malloc(object_size);
             memcpy(changed, object, object_size);
@@ -373,7 +413,7 @@ extern nvJitLinkResult VERSIONED(Destroy)(nvJitLinkHandle *handle);
 
 static void test_versioned_names(void **state)
 {
-    const char *options[] = { "-arch=sm_80" };
+    const char *options[] = {"-arch=sm_80"};
     nvJitLinkHandle handle = NULL;
     assert_int_equal(VERSIONED(Create)(&handle, 1, options), NVJITLINK_SUCCESS);
     assert_int_equal(VERSIONED(Destroy)(&handle), NVJITLINK_SUCCESS);
@@ -401,9 +441,10 @@ static void test_registers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_options), cmocka_unit_test(test_null), cmocka_unit_test(test_ptx),
-        cmocka_unit_test(test_linked_ptx), cmocka_unit_test(test_containers), cmocka_unit_test(test_files), cmocka_unit_test(test_wrong_types),
-        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_damage), cmocka_unit_test(test_versioned_names), cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_versions), cmocka_unit_test(test_options),         cmocka_unit_test(test_null),
+        cmocka_unit_test(test_ptx),      cmocka_unit_test(test_linked_ptx),      cmocka_unit_test(test_containers),
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_wrong_types),     cmocka_unit_test(test_bad_links),
+        cmocka_unit_test(test_damage),   cmocka_unit_test(test_versioned_names), cmocka_unit_test(test_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

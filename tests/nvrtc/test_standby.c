@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilers that wait (src/libs/nvrtc/standby.h), from outside: what they make is what a compiler of its own makes, to the byte; threads, cancelling, their end,
- * and that a program's children and descriptors stay its own. The library's log says which way a compilation went. */
+/* Compilers that wait (src/libs/nvrtc/standby.h), from outside: what they make is what a compiler of its own makes, to
+ * the byte; threads, cancelling, their end, and that a program's children and descriptors stay its own. The library's
+ * log says which way a compilation went. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,17 +55,22 @@ struct job {
     const char *expression;
 };
 
-struct made { nvrtcResult result; char *ptx, *log; };
+struct made {
+    nvrtcResult result;
+    char *ptx, *log;
+};
 
 static struct made compile(const struct job *job)
 {
-    struct made made = { .ptx = NULL };
+    struct made made = {.ptx = NULL};
     nvrtcProgram program;
     size_t size;
     int count = 0;
     while (count < 6 && job->options[count])
         count++;
-    assert_int_equal(nvrtcCreateProgram(&program, job->source, job->name, job->header != NULL, &job->header, &job->header_name), NVRTC_SUCCESS);
+    assert_int_equal(
+        nvrtcCreateProgram(&program, job->source, job->name, job->header != NULL, &job->header, &job->header_name),
+        NVRTC_SUCCESS);
     if (job->expression)
         assert_int_equal(nvrtcAddNameExpression(program, job->expression), NVRTC_SUCCESS);
     made.result = nvrtcCompileProgram(program, count, job->options);
@@ -109,7 +115,8 @@ static void warm(const struct job *job)
     assert_int_not_equal(done_waiting(), before);
 }
 
-/* A process waits also for programs that name folders which are gone, a new one each time, as CuPy does; errors still show the program's name. */
+/* A process waits also for programs that name folders which are gone, a new one each time, as CuPy does; errors still
+ * show the program's name. */
 static void folders_that_are_gone(void **state)
 {
     (void)state;
@@ -119,7 +126,7 @@ static void folders_that_are_gone(void **state)
         char name[80];
         snprintf(name, sizeof name, "/tmp/millrace-gone-%d-%d/kern.cu", getpid(), i);
         char *source = fresh(right);
-        struct made made = compile(&(struct job){ .source = source, .name = name, .options = { "-DGONE" } });
+        struct made made = compile(&(struct job){.source = source, .name = name, .options = {"-DGONE"}});
         assert_int_equal(made.result, NVRTC_SUCCESS);
         forget(&made);
         free(source);
@@ -127,33 +134,51 @@ static void folders_that_are_gone(void **state)
             usleep(100000);
     }
     assert_int_not_equal(done_waiting(), before);
-    struct made made = compile(&(struct job){ .source = wrong, .name = "/tmp/millrace-gone/kern.cu", .options = { "-DGONE" } });
+    struct made made =
+        compile(&(struct job){.source = wrong, .name = "/tmp/millrace-gone/kern.cu", .options = {"-DGONE"}});
     assert_non_null(strstr(made.log, "/tmp/millrace-gone/kern.cu(2): error: "));
     forget(&made);
 }
 
 /* The same in a process that waits and in one of its own. */
 static const struct job jobs[] = {
-    { .source = "extern \"C\" __global__ void k(float *p) { p[threadIdx.x] = sinf(p[threadIdx.x]) * N; }", .name = "macro.cu",
-      .options = { "-DN=3", "-DUNUSED", "-D", "TWICE(x)=((x) * 2)", "-UUNUSED" } },
-    { .source = "#include \"some/values.h\"\nextern \"C\" __global__ void k(int *p) { *p = VALUE; }", .name = "headers.cu",
-      .header_name = "some/values.h", .header = "#define VALUE 42\n" },
-    { .source = "template <class T> __global__ void k(T *p) { __shared__ T s[64]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); *p = s[5]; }",
-      .name = "name.cu", .expression = "k<double>", .options = { "-arch=sm_90", "-std=c++20" } },
-    { .source = "\nextern \"C\" __global__ void k(int *p) {\n p[0] = p[1] / 3;\n}", .name = "lines.cu", .options = { "-lineinfo" } },
-    { .source = "#include <cuda_fp16.h>\n\n#include <cuda_bf16.h>\nextern \"C\" __global__ void k(__half *p) {\n *p = __hadd(p[0], p[1]);\n}",
-      .name = "includes.cu", .options = { "-lineinfo" } },
-    { .source = "#include <cuda_fp16.h>\n\nextern \"C\" __global__ void k(__half *p, int n) {\n for (int i = 0; i < n; i++)\n  p[i] = __hadd(p[i], p[1]);\n}",
-      .name = "debug.cu", .options = { "-G" } },
-    { .source = "extern \"C\" __global__ void k(int *p) { int a[2] = { 1, 2 };\n *p = a[7]; }", .name = "warns.cu" },
-    { .source = "#include \"h.h\"\nextern \"C\" __global__ void k(int *p) { *p = f(); }", .name = "warns in header.cu",
-      .header_name = "h.h", .header = "__device__ int f() {\n int a[2] = { 1, 2 };\n return a[9]; }\n" },
-    { .source = "extern \"C\" __global__ void k(int *p) {\n *p = missing; }", .name = "wrong.cu" },
-    { .source = "extern \"C\" __global__ void k(int *p) {\n *p = 1;", .name = "open.cu" },
-    { .source = "\n#include \"some/h.h\"\nextern \"C\" __global__ void k(int *p) { *p = 1; }", .name = "no header.cu",
-      .header_name = "some/h.h", .header = "int a;\n#include \"beside.h\"\n" },
-    { .source = "int f(int x) { return x + 1; }\nextern \"C\" __global__ void k(int *p) { assert(*p); *p = f(*p); }", .name = "default.cu",
-      .options = { "-default-device", "-DNDEBUG" } },
+    {.source = "extern \"C\" __global__ void k(float *p) { p[threadIdx.x] = sinf(p[threadIdx.x]) * N; }",
+     .name = "macro.cu",
+     .options = {"-DN=3", "-DUNUSED", "-D", "TWICE(x)=((x) * 2)", "-UUNUSED"}},
+    {.source = "#include \"some/values.h\"\nextern \"C\" __global__ void k(int *p) { *p = VALUE; }",
+     .name = "headers.cu",
+     .header_name = "some/values.h",
+     .header = "#define VALUE 42\n"},
+    {.source =
+         "template <class T> __global__ void k(T *p) { __shared__ T s[64]; s[threadIdx.x] = p[threadIdx.x]; __syncthreads(); *p = s[5]; }",
+     .name = "name.cu",
+     .expression = "k<double>",
+     .options = {"-arch=sm_90", "-std=c++20"}},
+    {.source = "\nextern \"C\" __global__ void k(int *p) {\n p[0] = p[1] / 3;\n}",
+     .name = "lines.cu",
+     .options = {"-lineinfo"}},
+    {.source =
+         "#include <cuda_fp16.h>\n\n#include <cuda_bf16.h>\nextern \"C\" __global__ void k(__half *p) {\n *p = __hadd(p[0], p[1]);\n}",
+     .name = "includes.cu",
+     .options = {"-lineinfo"}},
+    {.source =
+         "#include <cuda_fp16.h>\n\nextern \"C\" __global__ void k(__half *p, int n) {\n for (int i = 0; i < n; i++)\n  p[i] = __hadd(p[i], p[1]);\n}",
+     .name = "debug.cu",
+     .options = {"-G"}},
+    {.source = "extern \"C\" __global__ void k(int *p) { int a[2] = { 1, 2 };\n *p = a[7]; }", .name = "warns.cu"},
+    {.source = "#include \"h.h\"\nextern \"C\" __global__ void k(int *p) { *p = f(); }",
+     .name = "warns in header.cu",
+     .header_name = "h.h",
+     .header = "__device__ int f() {\n int a[2] = { 1, 2 };\n return a[9]; }\n"},
+    {.source = "extern \"C\" __global__ void k(int *p) {\n *p = missing; }", .name = "wrong.cu"},
+    {.source = "extern \"C\" __global__ void k(int *p) {\n *p = 1;", .name = "open.cu"},
+    {.source = "\n#include \"some/h.h\"\nextern \"C\" __global__ void k(int *p) { *p = 1; }",
+     .name = "no header.cu",
+     .header_name = "some/h.h",
+     .header = "int a;\n#include \"beside.h\"\n"},
+    {.source = "int f(int x) { return x + 1; }\nextern \"C\" __global__ void k(int *p) { assert(*p); *p = f(*p); }",
+     .name = "default.cu",
+     .options = {"-default-device", "-DNDEBUG"}},
 };
 
 static void same_result(void **state)
@@ -161,7 +186,8 @@ static void same_result(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
         struct job job = jobs[i], right = jobs[i];
-        bool lacks = strcmp(job.name, "no header.cu") == 0, fails = lacks || strcmp(job.name, "wrong.cu") == 0 || strcmp(job.name, "open.cu") == 0;
+        bool lacks = strcmp(job.name, "no header.cu") == 0,
+             fails = lacks || strcmp(job.name, "wrong.cu") == 0 || strcmp(job.name, "open.cu") == 0;
         if (fails)
             right.source = "__global__ void k() {}";
         warm(&right);
@@ -196,10 +222,15 @@ static void same_result(void **state)
 static void nothing_stale(void **state)
 {
     (void)state;
-    struct job job = { .source = "#include \"v.h\"\nextern \"C\" __global__ void k(int *p) { *p = A + B; }", .name = "stale.cu",
-        .options = { "-DA=1000" }, .header_name = "v.h", .header = "#define B 1\n" };
+    struct job job = {.source = "#include \"v.h\"\nextern \"C\" __global__ void k(int *p) { *p = A + B; }",
+                      .name = "stale.cu",
+                      .options = {"-DA=1000"},
+                      .header_name = "v.h",
+                      .header = "#define B 1\n"};
     warm(&job);
-    static const char *const macros[] = { "-DA=2000", "-DA=3000", "-DA=4000" }, *const headers[] = { "#define B 7\n", "#define B 8\n", "#define B 9\n" };
+    static const char *const macros[] = {"-DA=2000", "-DA=3000", "-DA=4000"}, *const headers[] = {"#define B 7\n",
+                                                                                                  "#define B 8\n",
+                                                                                                  "#define B 9\n"};
     for (int i = 0; i < 9; i++) {
         char number[16];
         job.options[0] = macros[i / 3];
@@ -249,8 +280,9 @@ static void expect(const struct job *job, const char *ptx, const char *log)
     free((char *)again.source);
 }
 
-/* A process that waits has read the program's first includes. They are read once, after the macros; what has changed since is seen; what the compiler
- * says about them is in each log; lines are counted as in the source; errors are told as ever. */
+/* A process that waits has read the program's first includes. They are read once, after the macros; what has changed
+ * since is seen; what the compiler says about them is in each log; lines are counted as in the source; errors are told
+ * as ever. */
 static void reads_includes(void **state)
 {
     (void)state;
@@ -262,8 +294,11 @@ static void reads_includes(void **state)
     write_header(folder, "one.h", "__device__ int one(int x) { return x + A; }\n");
     write_header(folder, "two.h", "#include <one.h>\n#undef A\n#define A 555\n");
     sleep(1);   /* older than all compilers */
-    struct job job = { .name = "/tmp/millrace-gone/kern.cu", .options = { option, "-DA=333" },
-        .source = "\n#include <cuda_fp16.h>\n # include  <two.h> \n\nextern \"C\" __global__ void k(int *p) {\n *p = one(*p);\n p[__LINE__] = A * 1000; }\n" };
+    struct job job = {
+        .name = "/tmp/millrace-gone/kern.cu",
+        .options = {option, "-DA=333"},
+        .source =
+            "\n#include <cuda_fp16.h>\n # include  <two.h> \n\nextern \"C\" __global__ void k(int *p) {\n *p = one(*p);\n p[__LINE__] = A * 1000; }\n"};
     warm(&job);
     expect(&job, ", 333;", "");
     assert_true(had_read());
@@ -277,14 +312,17 @@ static void reads_includes(void **state)
     assert_true(had_read());
     /* An error, and a warning in the source. */
     struct job wrong = job;
-    wrong.source = "#include <cuda_fp16.h>\n#include <two.h>\nint f() { return missing; }\n__global__ void k() { f(); }";
-    warm(&(struct job){ .name = job.name, .options = { option, "-DA=444" }, .source = "#include <cuda_fp16.h>\n#include <two.h>\n" });
+    wrong.source =
+        "#include <cuda_fp16.h>\n#include <two.h>\nint f() { return missing; }\n__global__ void k() { f(); }";
+    warm(&(struct job){
+        .name = job.name, .options = {option, "-DA=444"}, .source = "#include <cuda_fp16.h>\n#include <two.h>\n"});
     struct made made = compile(&wrong);
     assert_int_equal(made.result, NVRTC_ERROR_COMPILATION);
     assert_non_null(strstr(made.log, "/tmp/millrace-gone/kern.cu(3): error: "));
     assert_null(strstr(made.log, "millrace-standby"));
     forget(&made);
-    wrong.source = "#include <cuda_fp16.h>\n#include <two.h>\n__global__ void k(int *p) { int a[2] = { 1 }; *p = a[7]; }";
+    wrong.source =
+        "#include <cuda_fp16.h>\n#include <two.h>\n__global__ void k(int *p) { int a[2] = { 1 }; *p = a[7]; }";
     expect(&wrong, "entry", "/tmp/millrace-gone/kern.cu(3): warning: array index");
     assert_true(had_read());
     /* A header that changes. */
@@ -309,12 +347,13 @@ static void reads_includes(void **state)
     /* Functions without a word for where they run, in a header too. */
     write_header(folder, "five.h", "int five(int x) { return x + 5555; }\n");
     sleep(1);
-    job.source = "#include <five.h>\nint six(int x) { return five(x); }\nextern \"C\" __global__ void k(int *p) { *p = six(*p); }";
+    job.source =
+        "#include <five.h>\nint six(int x) { return five(x); }\nextern \"C\" __global__ void k(int *p) { *p = six(*p); }";
     job.options[2] = "-default-device";
     warm(&job);
     expect(&job, ", 5555;", "");
     assert_true(had_read());
-    static const char *const names[] = { "one.h", "two.h", "three.h", "four.h", "five.h" };
+    static const char *const names[] = {"one.h", "two.h", "three.h", "four.h", "five.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         unlink(path);
@@ -328,8 +367,9 @@ static void *compile_many(void *data)
     char source[200], number[24];
     for (unsigned i = 0; i < 6; i++) {
         unsigned value = (unsigned)seed * 100 + i + 77000;
-        snprintf(source, sizeof source, "extern \"C\" __global__ void k(int *p) { *p = %u; } // %d %ld", value, getpid(), (long)time(NULL));
-        struct job job = { .source = source, .name = "thread.cu" };
+        snprintf(source, sizeof source, "extern \"C\" __global__ void k(int *p) { *p = %u; } // %d %ld", value,
+                 getpid(), (long)time(NULL));
+        struct job job = {.source = source, .name = "thread.cu"};
         struct made made = compile(&job);
         snprintf(number, sizeof number, ", %u;", value);
         bool good = made.result == NVRTC_SUCCESS && strstr(made.ptx, number);
@@ -344,7 +384,7 @@ static void threads(void **state)
 {
     (void)state;
     pthread_t thread[4];
-    warm(&(struct job){ .source = "__global__ void k() {}", .name = "thread.cu" });
+    warm(&(struct job){.source = "__global__ void k() {}", .name = "thread.cu"});
     for (uintptr_t i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, compile_many, (void *)i), 0);
     for (int i = 0; i < 4; i++) {
@@ -367,9 +407,10 @@ static void cancelled(void **state)
     static char source[200000];
     size_t at = 0;
     int asked = 0;
-    warm(&(struct job){ .source = "__global__ void k() {}", .name = "cancel.cu" });
+    warm(&(struct job){.source = "__global__ void k() {}", .name = "cancel.cu"});
     for (int i = 0; at < sizeof source - 200; i++)
-        at += (size_t)snprintf(source + at, sizeof source - at, "__global__ void k%d(float *p) { for (int i = 0; i < 9; i++) p[i] = sinf(p[i]); }\n", i);
+        at += (size_t)snprintf(source + at, sizeof source - at,
+                               "__global__ void k%d(float *p) { for (int i = 0; i < 9; i++) p[i] = sinf(p[i]); }\n", i);
     nvrtcProgram program;
     char *text = fresh(source);
     assert_int_equal(nvrtcCreateProgram(&program, text, "cancel.cu", 0, NULL, NULL), NVRTC_SUCCESS);
@@ -380,7 +421,8 @@ static void cancelled(void **state)
     free(text);
 }
 
-/* Processes with this test's cache in their environment, except for this one and its children that are being looked for elsewhere. */
+/* Processes with this test's cache in their environment, except for this one and its children that are being looked for
+ * elsewhere. */
 static unsigned processes(void)
 {
     DIR *folder = opendir("/proc");
@@ -394,7 +436,8 @@ static unsigned processes(void)
         ssize_t got = fd >= 0 ? read(fd, facts, sizeof facts) : 0;
         if (fd >= 0)
             close(fd);
-        if (got > 0 && memmem(facts, (size_t)got, cache, strlen(cache)) && memmem(facts, (size_t)got, "MILLRACE_STANDBY_SECONDS=", 25))
+        if (got > 0 && memmem(facts, (size_t)got, cache, strlen(cache)) &&
+            memmem(facts, (size_t)got, "MILLRACE_STANDBY_SECONDS=", 25))
             count++;
     }
     if (folder)
@@ -409,17 +452,18 @@ static void wait_for_none(void)
     assert_int_equal(processes(), 0);
 }
 
-/* The program's wait() finds no child of ours; what it has open is not held open; with the program the compiler goes. */
+/* The program's wait() finds no child of ours; what it has open is not held open; with the program the compiler goes.
+ */
 static void leaves_nothing(void **state)
 {
     (void)state;
     int pipe_ends[2];
     char byte;
-    assert_int_equal(pipe(pipe_ends), 0);   /* handed on to children, as a careless program does it */
+    assert_int_equal(pipe(pipe_ends), 0); /* handed on to children, as a careless program does it */
     pid_t child = fork();
     if (child == 0) {
         close(pipe_ends[0]);
-        warm(&(struct job){ .source = "__global__ void k() {}", .name = "leaves.cu", .options = { "-arch=sm_86" } });
+        warm(&(struct job){.source = "__global__ void k() {}", .name = "leaves.cu", .options = {"-arch=sm_86"}});
         bool alive = processes() > 0;
         _exit(alive && wait(NULL) < 0 && errno == ECHILD ? 0 : 1);
     }
@@ -435,7 +479,7 @@ static void leaves_nothing(void **state)
 static void expires(void **state)
 {
     (void)state;
-    struct job job = { .source = "__global__ void k() {}", .name = "expires.cu", .options = { "-arch=sm_87" } };
+    struct job job = {.source = "__global__ void k() {}", .name = "expires.cu", .options = {"-arch=sm_87"}};
     setenv("MILLRACE_STANDBY", "2", 1);
     pid_t child = fork();
     if (child == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices and contexts by themselves: records, the thread's stack, sticky errors, destruction in every order. Nothing is wired in. */
+/* Devices and contexts by themselves: records, the thread's stack, sticky errors, destruction in every order. Nothing
+ * is wired in. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,11 +64,14 @@ static void every_attribute_has_a_value(void **state)
 
 static void capability_comes_from_the_setting(void **state)
 {
-    static const struct { const char *text; int major, minor; unsigned optin; } rows[] = {
-        { "5.0", 5, 0, 49152 },   { "7.5", 7, 5, 65536 },   { "9.0", 9, 0, 232448 },
-        { "8.6", 8, 6, 101376 },  { "4.0", 8, 0, 166912 },  { "banana", 8, 0, 166912 },
-        { "8.0x", 8, 0, 166912 }, { "13.0", 8, 0, 166912 }, { "10.0", 10, 0, 232448 },
-        { "11.0", 11, 0, 232448 }, { "12.1", 12, 1, 101376 }, { "10.1", 8, 0, 166912 },
+    static const struct {
+        const char *text;
+        int major, minor;
+        unsigned optin;
+    } rows[] = {
+        {"5.0", 5, 0, 49152},    {"7.5", 7, 5, 65536},     {"9.0", 9, 0, 232448},   {"8.6", 8, 6, 101376},
+        {"4.0", 8, 0, 166912},   {"banana", 8, 0, 166912}, {"8.0x", 8, 0, 166912},  {"13.0", 8, 0, 166912},
+        {"10.0", 10, 0, 232448}, {"11.0", 11, 0, 232448},  {"12.1", 12, 1, 101376}, {"10.1", 8, 0, 166912},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a process may end with the driver in use: every way of ending, with every kind of work in hand. None may hang, crash or change the exit status.
+/* How a process may end with the driver in use: every way of ending, with every kind of work in hand. None may hang,
+ * crash or change the exit status.
  *
  *     end                run each pair once, in a process of its own, and then the special cases
  *     end --repeat N     the same N times
@@ -33,7 +34,7 @@ static void check(int line, CUresult status)
 
 static void sleep_ms(unsigned ms)
 {
-    struct timespec time = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+    struct timespec time = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
     nanosleep(&time, NULL);
 }
 
@@ -69,7 +70,7 @@ static void begin(void)
 
 static CUresult launch(CUfunction function, CUstream to, unsigned blocks)
 {
-    void *params[] = { &words };
+    void *params[] = {&words};
     return cuLaunchKernel(function, blocks, 1, 1, 32, 1, 1, 0, to, params, NULL);
 }
 
@@ -177,10 +178,18 @@ static void *calls_for_ever(void *data)
     (void)cuCtxSetCurrent(context);
     for (;;) {
         switch (kind++ % 6) {
-        case 0: (void)launch(store, stream, 1); break;
-        case 1: (void)cuStreamSynchronize(stream); break;
-        case 2: (void)cuMemcpyDtoH(&value, words, 4); break;
-        case 3: (void)cuCtxSynchronize(); break;
+        case 0:
+            (void)launch(store, stream, 1);
+            break;
+        case 1:
+            (void)cuStreamSynchronize(stream);
+            break;
+        case 2:
+            (void)cuMemcpyDtoH(&value, words, 4);
+            break;
+        case 3:
+            (void)cuCtxSynchronize();
+            break;
         case 4: {
             CUevent event;
             if (cuEventCreate(&event, 0) == CUDA_SUCCESS) {
@@ -252,8 +261,11 @@ static void compile_one(unsigned number, unsigned offset)
     char text[400];
     CUmodule loaded;
     CUfunction function;
-    snprintf(text, sizeof text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f(.param .u64 word)\n{\n .reg .b32 %%r; .reg .b64 %%rd;\n"
-                 " ld.param.u64 %%rd, [word];\n mov.u32 %%r, %u;\n st.global.u32 [%%rd+%u], %%r;\n ret;\n}\n", number + (unsigned)getpid() * 1000u, offset);
+    snprintf(
+        text, sizeof text,
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry f(.param .u64 word)\n{\n .reg .b32 %%r; .reg .b64 %%rd;\n"
+        " ld.param.u64 %%rd, [word];\n mov.u32 %%r, %u;\n st.global.u32 [%%rd+%u], %%r;\n ret;\n}\n",
+        number + (unsigned)getpid() * 1000u, offset);
     if (cuModuleLoadData(&loaded, text) != CUDA_SUCCESS)
         return;
     if (cuModuleGetFunction(&function, loaded, "f") == CUDA_SUCCESS)
@@ -278,21 +290,24 @@ static void work_compiling_threads(void)
     sleep_ms(20);
 }
 
-static const struct { const char *name; void (*run)(void); } works[] = {
-    { "none", work_none },
-    { "idle", work_idle },
-    { "gone", work_gone },
-    { "kernel", work_kernel },
-    { "shared-kernel", work_shared_kernel },
-    { "sleeping-host", work_sleeping_host },
-    { "spinning-host", work_spinning_host },
-    { "memory-wait", work_memory_wait },
-    { "blocked-streams", work_blocked_streams },
-    { "queue", work_queue },
-    { "calling-threads", work_calling_threads },
-    { "waiting-threads", work_waiting_threads },
-    { "context-going", work_context_going },
-    { "compiling-threads", work_compiling_threads },
+static const struct {
+    const char *name;
+    void (*run)(void);
+} works[] = {
+    {"none", work_none},
+    {"idle", work_idle},
+    {"gone", work_gone},
+    {"kernel", work_kernel},
+    {"shared-kernel", work_shared_kernel},
+    {"sleeping-host", work_sleeping_host},
+    {"spinning-host", work_spinning_host},
+    {"memory-wait", work_memory_wait},
+    {"blocked-streams", work_blocked_streams},
+    {"queue", work_queue},
+    {"calling-threads", work_calling_threads},
+    {"waiting-threads", work_waiting_threads},
+    {"context-going", work_context_going},
+    {"compiling-threads", work_compiling_threads},
 };
 
 /* ---- ways to end ---- */
@@ -318,7 +333,7 @@ static void way_fast(void)
 
 static void way_abort(void)
 {
-    const struct rlimit none = { 0, 0 };
+    const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
     abort();
 }
@@ -360,7 +375,8 @@ static void CUDA_CB exit_inside(void *data)
 static void way_host_function(void)
 {
     CUstream fresh;
-    if (!context || cuCtxSetCurrent(context) != CUDA_SUCCESS || cuStreamCreate(&fresh, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) {
+    if (!context || cuCtxSetCurrent(context) != CUDA_SUCCESS ||
+        cuStreamCreate(&fresh, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) {
         OK(cuCtxCreate_v4(&context, NULL, 0, 0));
         OK(cuStreamCreate(&fresh, CU_STREAM_NON_BLOCKING));
     }
@@ -369,7 +385,8 @@ static void way_host_function(void)
         pause();
 }
 
-/* Calls in a function of atexit's that runs after the driver's own end, and in one before. Nothing is waited for: the work may be endless. */
+/* Calls in a function of atexit's that runs after the driver's own end, and in one before. Nothing is waited for: the
+ * work may be endless. */
 static CUresult late_status[2];
 
 static void call_late(int which)
@@ -411,7 +428,8 @@ static void way_forked(void)
     pid_t pid = fork();
     if (pid == 0) {
         int count;
-        if (cuDeviceGetCount(&count) != CUDA_ERROR_NOT_INITIALIZED || cuInit(0) != CUDA_ERROR_NOT_INITIALIZED || cuStreamSynchronize(stream) != CUDA_ERROR_NOT_INITIALIZED)
+        if (cuDeviceGetCount(&count) != CUDA_ERROR_NOT_INITIALIZED || cuInit(0) != CUDA_ERROR_NOT_INITIALIZED ||
+            cuStreamSynchronize(stream) != CUDA_ERROR_NOT_INITIALIZED)
             _exit(9);
         exit(EXIT_STATUS);
     }
@@ -420,18 +438,22 @@ static void way_forked(void)
     exit(exit_status);
 }
 
-static const struct { const char *name; void (*run)(void); int signal; } ways[] = {
-    { "exit", way_exit, 0 },
-    { "return", way_return, 0 },
-    { "quick", way_quick, 0 },
-    { "fast", way_fast, 0 },
-    { "abort", way_abort, SIGABRT },
-    { "signal", way_signal, SIGTERM },
-    { "thread", way_thread, 0 },
-    { "main-leaves", way_main_leaves, 0 },
-    { "host-function", way_host_function, 0 },
-    { "late-calls", way_late_calls, 0 },
-    { "forked", way_forked, 0 },
+static const struct {
+    const char *name;
+    void (*run)(void);
+    int signal;
+} ways[] = {
+    {"exit", way_exit, 0},
+    {"return", way_return, 0},
+    {"quick", way_quick, 0},
+    {"fast", way_fast, 0},
+    {"abort", way_abort, SIGABRT},
+    {"signal", way_signal, SIGTERM},
+    {"thread", way_thread, 0},
+    {"main-leaves", way_main_leaves, 0},
+    {"host-function", way_host_function, 0},
+    {"late-calls", way_late_calls, 0},
+    {"forked", way_forked, 0},
 };
 
 enum { WORKS = sizeof works / sizeof *works, WAYS = sizeof ways / sizeof *ways };
@@ -465,7 +487,8 @@ static bool run_pair(size_t work, size_t way)
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         return false;
-    bool good = ways[way].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ways[way].signal : WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
+    bool good = ways[way].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ways[way].signal
+                                 : WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
     if (!good)
         fprintf(stderr, "end %s %s: %s %d\n", works[work].name, ways[way].name, WIFSIGNALED(status) ? "signal" : "exit",
                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process that ends while another of its threads launches the first kernel: while the code generation library is found, opened and made ready, while it
- * compiles, and while a thread of the driver's compiles again. It may not crash, hang or change the exit status, at whatever moment it ends.
+/* A process that ends while another of its threads launches the first kernel: while the code generation library is
+ * found, opened and made ready, while it compiles, and while a thread of the driver's compiles again. It may not crash,
+ * hang or change the exit status, at whatever moment it ends.
  *
  *     first [--repeat N]     N processes for each way to end (20), at moments spread over the whole launch
  *     first WAY MICROSECONDS one process
@@ -58,7 +59,7 @@ static void begin(void)
 /* Whoever comes too late is told so. */
 static void *launches(void *width)
 {
-    void *params[] = { &words };
+    void *params[] = {&words};
     (void)cuCtxSetCurrent(context);
     CUresult status = CUDA_SUCCESS;
     for (int i = 0; i < LAUNCHES && status == CUDA_SUCCESS; i++)
@@ -77,7 +78,7 @@ static int end_after(const char *way, unsigned long delay)
     for (uintptr_t i = 0; i < 2; i++)
         if (pthread_create(&threads[i], NULL, launches, (void *)(i + 32)) != 0)
             return 1;
-    struct timespec pause = { (time_t)(delay / 1000000), (long)(delay % 1000000) * 1000 };
+    struct timespec pause = {(time_t)(delay / 1000000), (long)(delay % 1000000) * 1000};
     nanosleep(&pause, NULL);
     if (strcmp(way, "return") == 0)
         return EXIT_STATUS;
@@ -103,7 +104,8 @@ static bool run(const char *way, unsigned long delay)
         return false;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
     if (!good)
-        fprintf(stderr, "first %s %lu: %s %d\n", way, delay, WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        fprintf(stderr, "first %s %lu: %s %d\n", way, delay, WIFSIGNALED(status) ? "signal" : "exit",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return good;
 }
 
@@ -116,7 +118,7 @@ int __lsan_is_turned_off(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const ways[] = { "exit", "return", "quick" };
+    static const char *const ways[] = {"exit", "return", "quick"};
     unsigned long rounds = 20, bad = 0, count = 0;
     setenv("MILLRACE_CACHE", "off", 1);
     setenv("MILLRACE_OPTIMISE_AFTER", "1", 1);
@@ -124,7 +126,8 @@ int main(int argc, char **argv)
         rounds = strtoul(argv[2], NULL, 10);
     else if (argc == 3)
         return end_after(argv[1], strtoul(argv[2], NULL, 10));
-    /* How long it takes when nobody ends it; the second compilation comes on top, and takes up to three times as long. */
+    /* How long it takes when nobody ends it; the second compilation comes on top, and takes up to three times as long.
+     */
     uint64_t start = now_us();
     bad += !run("joined", 0);
     uint64_t whole = now_us() - start;

@@ -12,7 +12,8 @@ struct late_calls {
     CUresult (*allocate)(CUdeviceptr *memory, size_t size);
     CUresult (*synchronize)(void);
     CUresult (*init)(unsigned flags);
-    const bool *exiting;    /* the process ends: every call must be refused; else the library is closed and every call must work */
+    const bool *
+        exiting; /* the process ends: every call must be refused; else the library is closed and every call must work */
 };
 
 /* Copies the record, which the library's destructor then uses. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs that open the driver at run time, and close it, in every order with its use, with other libraries and with the end of the process.
+/* Programs that open the driver at run time, and close it, in every order with its use, with other libraries and with
+ * the end of the process.
  *
  *     orders              run each order once, in a process of its own
  *     orders --repeat N   the same N times
@@ -25,17 +26,58 @@ enum { EXIT_STATUS = 7, LIMIT_S = 60 };
 
 static const char *const orders[] = {
     /* opened and closed, with and without use */
-    "ox", "ocx", "ococ", "oix", "oicx", "oicocx", "oicoicx", "oIcx", "oicq",
+    "ox",
+    "ocx",
+    "ococ",
+    "oix",
+    "oicx",
+    "oicocx",
+    "oicoicx",
+    "oIcx",
+    "oicq",
     /* with work in hand */
-    "oiwx", "oiwcx", "oihx", "oihcx", "oiwhq", "oiwhcf", "oiwcoshx", "oicwx", "oichcx",
+    "oiwx",
+    "oiwcx",
+    "oihx",
+    "oihcx",
+    "oiwhq",
+    "oiwhcf",
+    "oiwcoshx",
+    "oicwx",
+    "oichcx",
     /* with threads that call */
-    "oitx", "oitcx", "oiwtcx", "oitwchx", "oitq",
+    "oitx",
+    "oitcx",
+    "oiwtcx",
+    "oitwchx",
+    "oitq",
     /* closed by a function of atexit's, registered before or after cuInit; calls in such functions */
-    "oaix", "oiax", "oiawx", "oAix", "oiAx", "oAicx", "oiAcx", "oiAwcx",
+    "oaix",
+    "oiax",
+    "oiawx",
+    "oAix",
+    "oiAx",
+    "oAicx",
+    "oiAcx",
+    "oiAwcx",
     /* a library with a late destructor, opened before or after the driver, closed or left */
-    "loix", "loicx", "olix", "oilx", "oilcx", "oilLx", "oilcLx", "loiwx", "oilwtx", "oilLcx", "loicq",
+    "loix",
+    "loicx",
+    "olix",
+    "oilx",
+    "oilcx",
+    "oilLx",
+    "oilcLx",
+    "loiwx",
+    "oilwtx",
+    "oilLcx",
+    "loicq",
     /* a forked child in between, which ends by itself */
-    "oikx", "oiwkcx", "oiktx", "koix", "okix",
+    "oikx",
+    "oiwkcx",
+    "oiktx",
+    "koix",
+    "okix",
 };
 enum { ORDERS = sizeof orders / sizeof *orders };
 
@@ -121,7 +163,7 @@ static void begin(void)
 static void CUDA_CB sleeps(void *data)
 {
     (void)data;
-    const struct timespec time = { LIMIT_S, 0 };
+    const struct timespec time = {LIMIT_S, 0};
     atomic_store(&entered, 1);
     nanosleep(&time, NULL);
 }
@@ -161,7 +203,11 @@ static void tell_late(void)
 {
     if (!late || !context)
         return;
-    const struct late_calls calls = { .get_count = cu.get_count, .allocate = cu.allocate, .synchronize = cu.get_count ? cu.synchronize : NULL, .init = cu.init, .exiting = &exiting };
+    const struct late_calls calls = {.get_count = cu.get_count,
+                                     .allocate = cu.allocate,
+                                     .synchronize = cu.get_count ? cu.synchronize : NULL,
+                                     .init = cu.init,
+                                     .exiting = &exiting};
     void (*set)(const struct late_calls *);
     *(void **)&set = dlsym(late, "late_set");
     if (set)
@@ -173,7 +219,8 @@ static void child(void)
     int status, count;
     pid_t pid = fork();
     if (pid == 0) {
-        if (context && (cu.get_count(&count) != CUDA_ERROR_NOT_INITIALIZED || cu.allocate(&word, 8) != CUDA_ERROR_NOT_INITIALIZED))
+        if (context &&
+            (cu.get_count(&count) != CUDA_ERROR_NOT_INITIALIZED || cu.allocate(&word, 8) != CUDA_ERROR_NOT_INITIALIZED))
             _exit(26);
         exit(EXIT_STATUS);
     }
@@ -193,12 +240,24 @@ static void step(char letter)
 {
     pthread_t thread;
     switch (letter) {
-    case 'o': open_driver(); break;
-    case 'c': close_driver(); break;
-    case 'I': NEED(cu.init(0)); break;
-    case 'i': begin(); break;
-    case 's': NEED(cu.set_current(context)); break;
-    case 'w': NEED(cu.wait_value(stream, word, 5, CU_STREAM_WAIT_VALUE_EQ)); break;
+    case 'o':
+        open_driver();
+        break;
+    case 'c':
+        close_driver();
+        break;
+    case 'I':
+        NEED(cu.init(0));
+        break;
+    case 'i':
+        begin();
+        break;
+    case 's':
+        NEED(cu.set_current(context));
+        break;
+    case 'w':
+        NEED(cu.wait_value(stream, word, 5, CU_STREAM_WAIT_VALUE_EQ));
+        break;
     case 'h': {
         CUstream other;
         NEED(cu.stream_create(&other, CU_STREAM_NON_BLOCKING));
@@ -213,19 +272,34 @@ static void step(char letter)
             _exit(28);
         pthread_detach(thread);
         break;
-    case 'a': (void)atexit(close_driver); break;
-    case 'A': (void)atexit(late_call); break;
-    case 'l': open_late(); break;
+    case 'a':
+        (void)atexit(close_driver);
+        break;
+    case 'A':
+        (void)atexit(late_call);
+        break;
+    case 'l':
+        open_late();
+        break;
     case 'L':
         if (dlclose(late) != 0)
             _exit(29);
         late = NULL;
         break;
-    case 'k': child(); break;
-    case 'x': end(exit); break;
-    case 'q': end(quick_exit); break;
-    case 'f': end(_exit); break;
-    default: _exit(30);
+    case 'k':
+        child();
+        break;
+    case 'x':
+        end(exit);
+        break;
+    case 'q':
+        end(quick_exit);
+        break;
+    case 'f':
+        end(_exit);
+        break;
+    default:
+        _exit(30);
     }
     tell_late();
 }
@@ -242,7 +316,8 @@ static bool run_order(const char *order)
         return false;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS;
     if (!good)
-        fprintf(stderr, "orders %s: %s %d\n", order, WIFSIGNALED(status) ? "signal" : "exit", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        fprintf(stderr, "orders %s: %s %d\n", order, WIFSIGNALED(status) ? "signal" : "exit",
+                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return good;
 }
 

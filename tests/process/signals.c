@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver's own threads leave the program's signals alone: of each that can be made to start, the kernel is asked which signals it blocks. */
+/* The driver's own threads leave the program's signals alone: of each that can be made to start, the kernel is asked
+ * which signals it blocks. */
 #include <cuda.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -26,11 +27,11 @@ static const char ptx[] =
     ".visible .entry spin(.param .u64 word)\n{\n .reg .pred %p; .reg .b32 %r; .reg .b64 %rd;\n ld.param.u64 %rd, [word];\n"
     "again:\n ld.volatile.global.u32 %r, [%rd];\n setp.ne.u32 %p, %r, 1;\n @%p bra again;\n ret;\n}\n";
 
-static const char *const expected[] = { "millrace-0", "millrace-poll", "millrace-log", "millrace-tiers" };
+static const char *const expected[] = {"millrace-0", "millrace-poll", "millrace-log", "millrace-tiers"};
 enum { EXPECTED = sizeof expected / sizeof *expected };
 
-static const int blocked[] = { SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGIO };
-static const int of_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP };
+static const int blocked[] = {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGIO};
+static const int of_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 static bool has(uint64_t mask, int number)
 {
@@ -39,8 +40,8 @@ static bool has(uint64_t mask, int number)
 
 enum answer { RIGHT, BUSY, WRONG };
 
-/* Looks at one thread of the process, and notes its name. WRONG if it doesn't block what it shall. A thread blocks everything for a moment while it makes another:
- * BUSY if it is there. */
+/* Looks at one thread of the process, and notes its name. WRONG if it doesn't block what it shall. A thread blocks
+ * everything for a moment while it makes another: BUSY if it is there. */
 static enum answer look(const char *task, bool seen[EXPECTED])
 {
     char path[300], line[200], name[32] = "";
@@ -106,9 +107,9 @@ int main(void)
     OK(cuMemsetD32(word, 0, 1));
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&spin, module, "spin"));
-    OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){ &word }, NULL));
+    OK(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&word}, NULL));
     OK(cuStreamWaitValue32(other, word, 1, CU_STREAM_WAIT_VALUE_EQ));
-    bool seen[EXPECTED] = { false }, all = false;
+    bool seen[EXPECTED] = {false}, all = false;
     enum answer answer = RIGHT;
     /* A thread has its name a moment after it begins. Nothing but the alarm limits how long that may take. */
     while (answer != WRONG && !all) {

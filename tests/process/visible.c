@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA_VISIBLE_DEVICES as a program meets it, each time in a process of its own: which of three devices there are and in which order; that a
- * device keeps its identity, whatever its ordinal; and what calls answer when none is left. The forms of the list are in tests/object/test_visible.c. */
+/* CUDA_VISIBLE_DEVICES as a program meets it, each time in a process of its own: which of three devices there are and
+ * in which order; that a device keeps its identity, whatever its ordinal; and what calls answer when none is left. The
+ * forms of the list are in tests/object/test_visible.c. */
 #include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,26 +62,27 @@ static void expect(const int *numbers, int count)
 static void all(void)
 {
     unsetenv("CUDA_VISIBLE_DEVICES");
-    expect((const int[]){ 0, 1, 2 }, 3);
+    expect((const int[]){0, 1, 2}, 3);
 }
 
 static void two_in_another_order(void)
 {
     CUdevice hidden;
     setenv("CUDA_VISIBLE_DEVICES", "2,0", 1);
-    expect((const int[]){ 2, 0 }, 2);
+    expect((const int[]){2, 0}, 2);
     ANSWERS(CUDA_ERROR_INVALID_DEVICE, cuDeviceGetByPCIBusId(&hidden, "0000:02:00.0"));
     setenv("CUDA_VISIBLE_DEVICES", "1", 1); /* too late */
-    expect((const int[]){ 2, 0 }, 2);
+    expect((const int[]){2, 0}, 2);
 }
 
 static void by_identity(void)
 {
     char text[64] = "GPU-";
     for (int i = 0; i < 16; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)identities[1].bytes[i]);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%02x",
+                 i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)identities[1].bytes[i]);
     setenv("CUDA_VISIBLE_DEVICES", text, 1);
-    expect((const int[]){ 1 }, 1);
+    expect((const int[]){1}, 1);
 }
 
 static void none(void)
@@ -88,7 +90,10 @@ static void none(void)
     static const struct {
         const char *list;
         CUresult status;
-    } forms[] = { { "", CUDA_ERROR_NO_DEVICE }, { "-1", CUDA_ERROR_NO_DEVICE }, { "3,0", CUDA_ERROR_NO_DEVICE }, { "1,1", CUDA_ERROR_INVALID_DEVICE } };
+    } forms[] = {{"", CUDA_ERROR_NO_DEVICE},
+                 {"-1", CUDA_ERROR_NO_DEVICE},
+                 {"3,0", CUDA_ERROR_NO_DEVICE},
+                 {"1,1", CUDA_ERROR_INVALID_DEVICE}};
     int count = -7;
     CUdevice device;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
@@ -99,7 +104,7 @@ static void none(void)
         CHECK(count == -7);
     }
     setenv("CUDA_VISIBLE_DEVICES", "1", 1); /* cuInit reads it until it succeeds */
-    expect((const int[]){ 1 }, 1);
+    expect((const int[]){1}, 1);
 }
 
 /* What the devices are, by a child: this process makes no call itself, since its children could make none then. */

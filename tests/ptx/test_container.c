@@ -207,11 +207,11 @@ static void test_damage(void **state)
         unsigned at, size; /* in the entry */
         uint64_t value;
     } cases[] = {
-        {ZSTD, 4, 4, 0},           {ZSTD, 4, 4, 63},          {ZSTD, 4, 4, UINT32_MAX}, {ZSTD, 8, 8, UINT64_MAX},
-        {ZSTD, 8, 8, 1},           {ZSTD, 16, 4, UINT32_MAX}, {ZSTD, 16, 4, 5},         {ZSTD, 56, 8, 0},
-        {ZSTD, 56, 8, 10},         {ZSTD, 56, 8, UINT64_MAX}, {ZSTD, 64, 8, 0},         {LZ4, 56, 8, 0},
-        {LZ4, 56, 8, 10},          {LZ4, 56, 8, UINT64_MAX},  {LZ4, 56, 8, 1 << 27},    {LZ4, 64, 8, UINT64_MAX},
-        {LZ4, 40, 8, 0x8011},      {ZSTD, 40, 8, 0x2011},
+        {ZSTD, 4, 4, 0},      {ZSTD, 4, 4, 63},          {ZSTD, 4, 4, UINT32_MAX}, {ZSTD, 8, 8, UINT64_MAX},
+        {ZSTD, 8, 8, 1},      {ZSTD, 16, 4, UINT32_MAX}, {ZSTD, 16, 4, 5},         {ZSTD, 56, 8, 0},
+        {ZSTD, 56, 8, 10},    {ZSTD, 56, 8, UINT64_MAX}, {ZSTD, 64, 8, 0},         {LZ4, 56, 8, 0},
+        {LZ4, 56, 8, 10},     {LZ4, 56, 8, UINT64_MAX},  {LZ4, 56, 8, 1 << 27},    {LZ4, 64, 8, UINT64_MAX},
+        {LZ4, 40, 8, 0x8011}, {ZSTD, 40, 8, 0x2011},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct builder builder;
@@ -250,8 +250,8 @@ static void read_toolkit(const char *folder, const char *option)
     struct builder builder;
     snprintf(path, sizeof path, "%s/out.fatbin", folder);
     snprintf(command, sizeof command,
-             "fatbinary -64 %s --create=%s --image3=kind=ptx,sm=80,file=%s/in.ptx >/dev/null 2>&1",
-             option, path, folder);
+             "fatbinary -64 %s --create=%s --image3=kind=ptx,sm=80,file=%s/in.ptx >/dev/null 2>&1", option, path,
+             folder);
     assert_int_equal(system(command), 0);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -285,10 +285,9 @@ static void test_toolkit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_methods),
-        cmocka_unit_test(test_choice),    cmocka_unit_test(test_wrapper),
-        cmocka_unit_test(test_cut_short), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_toolkit),   cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_kinds),   cmocka_unit_test(test_methods),       cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_wrapper), cmocka_unit_test(test_cut_short),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_toolkit), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

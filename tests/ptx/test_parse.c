@@ -115,11 +115,10 @@ static void test_kernel(void **state)
 static void test_scopes(void **state)
 {
     (void)state;
-    struct mr_ptx_module *module = parse(
-        MODULE ".entry k() {\n.reg .b32 %r<4>;\nmov.b32 %r1, 1;\n"
-               "{ .reg .f32 %r<4>; mov.f32 %r1, 0f00000000; L: bra L; }\n"
-               "{ .reg .b64 %r1; mov.b64 %r1, 2; mov.b32 %r2, 1; L: bra L; }\n"
-               "mov.b32 %r1, 3;\nL: bra L;\nret;\n}\n");
+    struct mr_ptx_module *module = parse(MODULE ".entry k() {\n.reg .b32 %r<4>;\nmov.b32 %r1, 1;\n"
+                                                "{ .reg .f32 %r<4>; mov.f32 %r1, 0f00000000; L: bra L; }\n"
+                                                "{ .reg .b64 %r1; mov.b64 %r1, 2; mov.b32 %r2, 1; L: bra L; }\n"
+                                                "mov.b32 %r1, 3;\nL: bra L;\nret;\n}\n");
     const struct mr_ptx_function *function = find(module, "k");
     const struct mr_ptx_inst *insts = function->insts;
     assert_int_equal(insts[0].operands[0].reg, insts[6].operands[0].reg);
@@ -135,16 +134,15 @@ static void test_scopes(void **state)
 static void test_initial_values(void **state)
 {
     (void)state;
-    struct mr_ptx_module *module = parse(
-        MODULE ".func f() { ret; }\n"
-               ".global .align 4 .u32 a[2][3] = {{1, 2}, {3}};\n"
-               ".const .f32 b[] = {1.5, 0fBF800000, -2.0};\n"
-               ".global .u64 c[2] = {generic(a)+8, f};\n"
-               ".global .v2 .u16 d[2] = {{1, 2}, {3, 4}};\n"
-               ".global .u8 e[3] = {0xFF(a), 0xFF00(a), 0xFF0000(a)};\n"
-               ".global .s32 g = (1 << 4 | 3) - -2 * (7 > 3 ? 5 : 6), h = WARP_SZ;\n"
-               ".extern .shared .align 16 .b8 s[];\n"
-               ".visible .global .align 8 .b8 z[100];\n");
+    struct mr_ptx_module *module = parse(MODULE ".func f() { ret; }\n"
+                                                ".global .align 4 .u32 a[2][3] = {{1, 2}, {3}};\n"
+                                                ".const .f32 b[] = {1.5, 0fBF800000, -2.0};\n"
+                                                ".global .u64 c[2] = {generic(a)+8, f};\n"
+                                                ".global .v2 .u16 d[2] = {{1, 2}, {3, 4}};\n"
+                                                ".global .u8 e[3] = {0xFF(a), 0xFF00(a), 0xFF0000(a)};\n"
+                                                ".global .s32 g = (1 << 4 | 3) - -2 * (7 > 3 ? 5 : 6), h = WARP_SZ;\n"
+                                                ".extern .shared .align 16 .b8 s[];\n"
+                                                ".visible .global .align 8 .b8 z[100];\n");
     const struct mr_ptx_var *a = mr_ptx_var_find(module, "a");
     static const uint32_t a_words[] = {1, 2, 0, 3};
     assert_int_equal(a->size, 24);
@@ -225,23 +223,23 @@ static void test_calls(void **state)
 static void test_operands(void **state)
 {
     (void)state;
-    struct mr_ptx_module *module = parse(
-        MODULE ".shared .u32 s[4];\n"
-               ".entry k() {\n.reg .v4 .f32 v; .reg .b32 r<4>; .reg .pred p, q; .reg .b64 d;\n"
-               "mov.u32 r1, %ctaid.y;\n"
-               "mov.b64 {r1, _}, d;\n"
-               "shfl.sync.down.b32 r1|p, r2, 1, 0x1f, -1;\n"
-               "lop3.and.b32 _|q, r1, r2, r3, 0x80, !p;\n"
-               "ld.shared.v4.f32 v, [s];\n"
-               "mov.f32 v.y, v.a;\n"
-               "ld.shared.u32 r1, [s+8];\n"
-               "mov.u32 r1, s[3];\n"
-               "bar.red.popc.u32 r1, 2, 64, p;\n"
-               "barrier.cta.arrive.aligned 1, 32;\n"
-               "add.u32 r1, r2, -(3 + 4);\n"
-               "atom.acq_rel.cta.shared.cas.b32 r1, [s], r2, r3;\n"
-               "prmt.b32.f4e r1, r2, r3, 0;\n"
-               "ret;\n}\n");
+    struct mr_ptx_module *module =
+        parse(MODULE ".shared .u32 s[4];\n"
+                     ".entry k() {\n.reg .v4 .f32 v; .reg .b32 r<4>; .reg .pred p, q; .reg .b64 d;\n"
+                     "mov.u32 r1, %ctaid.y;\n"
+                     "mov.b64 {r1, _}, d;\n"
+                     "shfl.sync.down.b32 r1|p, r2, 1, 0x1f, -1;\n"
+                     "lop3.and.b32 _|q, r1, r2, r3, 0x80, !p;\n"
+                     "ld.shared.v4.f32 v, [s];\n"
+                     "mov.f32 v.y, v.a;\n"
+                     "ld.shared.u32 r1, [s+8];\n"
+                     "mov.u32 r1, s[3];\n"
+                     "bar.red.popc.u32 r1, 2, 64, p;\n"
+                     "barrier.cta.arrive.aligned 1, 32;\n"
+                     "add.u32 r1, r2, -(3 + 4);\n"
+                     "atom.acq_rel.cta.shared.cas.b32 r1, [s], r2, r3;\n"
+                     "prmt.b32.f4e r1, r2, r3, 0;\n"
+                     "ret;\n}\n");
     const struct mr_ptx_inst *insts = find(module, "k")->insts;
     assert_int_equal(insts[0].operands[1].special, MR_PTX_SPECIAL_CTAID);
     assert_int_equal(insts[0].operands[1].component, 1);
@@ -464,12 +462,11 @@ static void test_nesting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),      cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_scopes),      cmocka_unit_test(test_initial_values),
-        cmocka_unit_test(test_calls),       cmocka_unit_test(test_operands),
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_recovery),
-        cmocka_unit_test(test_many_errors), cmocka_unit_test(test_hostile), cmocka_unit_test(test_nesting),
-        cmocka_unit_test(test_large_range), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_kernel),   cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_initial_values), cmocka_unit_test(test_calls),    cmocka_unit_test(test_operands),
+        cmocka_unit_test(test_errors),         cmocka_unit_test(test_recovery), cmocka_unit_test(test_many_errors),
+        cmocka_unit_test(test_hostile),        cmocka_unit_test(test_nesting),  cmocka_unit_test(test_large_range),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,8 @@ static void launches(void **state)
     becomes("k<<\n  <1,\n 1>>\n\t> (p);\nx", "k<<<\n  1,\n 1>>>\n\t (p);\nx");
     becomes("k << /* a */ <1, 1>> // b\n >(p);", "k <<< /* a */ 1, 1>>> // b\n (p);");
     becomes("k<T<U<int> > > << <1, sizeof(T<U<int> >)>> >(p);", "k<T<U<int> > > <<< 1, sizeof(T<U<int> >)>>> (p);");
-    becomes("k << <1, (8 >> 1), x[a >> 2] >> >(p); y = a >> 3 > (b);", "k <<< 1, (8 >> 1), x[a >> 2] >>> (p); y = a >> 3 > (b);");
+    becomes("k << <1, (8 >> 1), x[a >> 2] >> >(p); y = a >> 3 > (b);",
+            "k <<< 1, (8 >> 1), x[a >> 2] >>> (p); y = a >> 3 > (b);");
     becomes("CHECK((k << <1, 1>> >(p)), k << <2, 2>> >(q));", "CHECK((k <<< 1, 1>>> (p)), k <<< 2, 2>>> (q));");
     becomes("#define GO(k) k << <1, \\\n 1>> >\nGO(x)(1)", "#define GO(k) k <<< 1, \\\n 1>>> \nGO(x)(1)");
     becomes("k << <1'000, 1>> >(\"<< <\");", "k <<< 1'000, 1>>> (\"<< <\");");
@@ -95,6 +96,7 @@ static void attributes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(launches), cmocka_unit_test(no_launches), cmocka_unit_test(attributes) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(launches), cmocka_unit_test(no_launches),
+                                       cmocka_unit_test(attributes)};
     return cmocka_run_group_tests_name("spelling", tests, NULL, NULL);
 }

@@ -21,11 +21,11 @@
 #define YES true
 #define NO false
 
-#define HEAD                                                                             \
-    ".version 8.8\n.target sm_90\n.address_size 64\n"                                   \
-    ".global .u32 gv;\n.shared .u32 sv;\n.global .u64 gq[4];\n"                         \
-    ".func (.param .b32 ro) fu (.param .b32 pi) { st.param.b32 [ro], 1; ret; }\n"        \
-    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<9>;"               \
+#define HEAD \
+    ".version 8.8\n.target sm_90\n.address_size 64\n" \
+    ".global .u32 gv;\n.shared .u32 sv;\n.global .u64 gq[4];\n" \
+    ".func (.param .b32 ro) fu (.param .b32 pi) { st.param.b32 [ro], 1; ret; }\n" \
+    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<9>;" \
     " .reg .u16 us<4>; .reg .f16 hf<4>; .reg .b32 r<17>; .reg .u32 u<9>; .reg .s32 s<9>;" \
     " .reg .f32 f<17>; .reg .b64 rd<9>; .reg .u64 ud<4>; .reg .f64 d<17>; .reg .b128 q<3>; .reg .f16x2 hh<9>;" \
     " .local .u32 lv[4]; .param .b32 pa; .param .b32 pb; .param .b64 pc; .reg .v2 .f32 vv;\n"
@@ -62,8 +62,7 @@ static void test_statements(void **state)
         snprintf(text, sizeof text, "%s%s\n}\n", HEAD, cases[i].statement);
         mr_ptx_diag_init(&diag);
         bool accepted = check(text, &diag);
-        if (accepted != cases[i].accepted ||
-            (!accepted && diag.first_error_line != STATEMENT_LINE)) {
+        if (accepted != cases[i].accepted || (!accepted && diag.first_error_line != STATEMENT_LINE)) {
             print_error("%s was %s: %s\n", cases[i].statement, accepted ? "accepted" : "refused",
                         mr_ptx_diag_text(&diag));
             wrong++;
@@ -73,12 +72,12 @@ static void test_statements(void **state)
     assert_int_equal(wrong, 0);
 }
 
-#define VERSION_HEAD                                                                      \
-    ".version %u.%u\n.target sm_%u\n.address_size 64\n"                                   \
-    ".global .u32 gv;\n.shared .u32 sv;\n"                                                \
-    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<4>;"               \
-    " .reg .u16 us<4>; .reg .b32 r<8>; .reg .u32 u<4>; .reg .s32 s<4>;"                  \
-    " .reg .f32 f<8>; .reg .b64 rd<8>; .reg .u64 ud<4>; .reg .f64 d<8>;"                 \
+#define VERSION_HEAD \
+    ".version %u.%u\n.target sm_%u\n.address_size 64\n" \
+    ".global .u32 gv;\n.shared .u32 sv;\n" \
+    ".visible .entry k(.param .u64 q0) { .reg .pred p<4>; .reg .b16 h<4>;" \
+    " .reg .u16 us<4>; .reg .b32 r<8>; .reg .u32 u<4>; .reg .s32 s<4>;" \
+    " .reg .f32 f<8>; .reg .b64 rd<8>; .reg .u64 ud<4>; .reg .f64 d<8>;" \
     " .local .u32 lv[4]; .param .b32 pa;\n"
 
 /* Whether the statement may stand in a module of that version and target. */
@@ -168,12 +167,15 @@ static void test_register_counts(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[1024];
         struct mr_ptx_diag diag;
-        snprintf(text, sizeof text, ".version %s\n.target %s\n.address_size 64\n"
-            ".visible .entry k() { .reg .pred p<4>; .reg .b32 r<8>;\n%s\n}\n", rows[i].version, rows[i].target, rows[i].statement);
+        snprintf(text, sizeof text,
+                 ".version %s\n.target %s\n.address_size 64\n"
+                 ".visible .entry k() { .reg .pred p<4>; .reg .b32 r<8>;\n%s\n}\n",
+                 rows[i].version, rows[i].target, rows[i].statement);
         mr_ptx_diag_init(&diag);
         bool good = check(text, &diag);
         if (good != !rows[i].error || (rows[i].error && !strstr(mr_ptx_diag_text(&diag), rows[i].error))) {
-            print_error("%s, %s, %s: %s\n", rows[i].version, rows[i].target, rows[i].statement, good ? "accepted" : mr_ptx_diag_text(&diag));
+            print_error("%s, %s, %s: %s\n", rows[i].version, rows[i].target, rows[i].statement,
+                        good ? "accepted" : mr_ptx_diag_text(&diag));
             wrong++;
         }
         mr_ptx_diag_clear(&diag);
@@ -195,18 +197,45 @@ static void test_old_mad(void **state)
     assert_false(stands("mad.rn.f32 f1, f2, f3, f4;", 23, 13));
     assert_false(stands("mad.f64 d1, d2, d3, d4;", 23, 13));
     assert_false(stands("mad.f64 d1, d2, d3, d4;", 30, 20));
-    assert_true(check(".version 1.4\n.target sm_10, map_f64_to_f32\n.entry k() { .reg .f32 f<5>;\nmad.f32 f1, f2, f3, f4;\nexit; }\n", NULL));
+    assert_true(check(
+        ".version 1.4\n.target sm_10, map_f64_to_f32\n.entry k() { .reg .f32 f<5>;\nmad.f32 f1, f2, f3, f4;\nexit; }\n",
+        NULL));
 }
 
 /* What targets before sm_20 have not. */
 static void test_old_targets(void **state)
 {
     static const char *const statements[] = {
-        "add.rm.f32 f1, f2, f3;", "sub.rp.f32 f1, f2, f3;", "mul.rm.ftz.f32 f1, f2, f3;", "div.rn.f32 f1, f2, f3;", "rcp.rz.f32 f1, f2;", "sqrt.rn.f32 f1, f2;",
-        "fma.rn.f32 f1, f2, f3, f4;", "mad.rn.f32 f1, f2, f3, f4;", "testp.notanumber.f32 p1, f1;", "copysign.f32 f1, f2, f3;", "popc.b32 u1, r1;", "clz.b32 u1, r1;",
-        "bfe.u32 u1, u2, u3, u3;", "bfi.b32 r1, r2, r3, u1, u2;", "bfind.u32 u1, u2;", "brev.b32 r1, r2;", "prmt.b32 r1, r2, r3, r4;", "ld.u32 u1, [rd1];", "st.u32 [rd1], u1;",
-        "atom.add.u32 u1, [rd1], u2;", "red.add.u32 [rd1], u2;", "ldu.global.u32 u1, [rd1];", "prefetch.global.L1 [rd1];", "cvta.global.u64 rd1, rd2;",
-        "isspacep.global p1, rd1;", "bar.arrive 1, 64;", "bar.red.popc.u32 u1, 0, p1;", "membar.sys;", "vote.ballot.b32 r1, p1;", "mov.u64 ud1, %clock64;",
+        "add.rm.f32 f1, f2, f3;",
+        "sub.rp.f32 f1, f2, f3;",
+        "mul.rm.ftz.f32 f1, f2, f3;",
+        "div.rn.f32 f1, f2, f3;",
+        "rcp.rz.f32 f1, f2;",
+        "sqrt.rn.f32 f1, f2;",
+        "fma.rn.f32 f1, f2, f3, f4;",
+        "mad.rn.f32 f1, f2, f3, f4;",
+        "testp.notanumber.f32 p1, f1;",
+        "copysign.f32 f1, f2, f3;",
+        "popc.b32 u1, r1;",
+        "clz.b32 u1, r1;",
+        "bfe.u32 u1, u2, u3, u3;",
+        "bfi.b32 r1, r2, r3, u1, u2;",
+        "bfind.u32 u1, u2;",
+        "brev.b32 r1, r2;",
+        "prmt.b32 r1, r2, r3, r4;",
+        "ld.u32 u1, [rd1];",
+        "st.u32 [rd1], u1;",
+        "atom.add.u32 u1, [rd1], u2;",
+        "red.add.u32 [rd1], u2;",
+        "ldu.global.u32 u1, [rd1];",
+        "prefetch.global.L1 [rd1];",
+        "cvta.global.u64 rd1, rd2;",
+        "isspacep.global p1, rd1;",
+        "bar.arrive 1, 64;",
+        "bar.red.popc.u32 u1, 0, p1;",
+        "membar.sys;",
+        "vote.ballot.b32 r1, p1;",
+        "mov.u64 ud1, %clock64;",
         "mov.u32 u1, %lanemask_lt;",
     };
     (void)state;
@@ -215,7 +244,9 @@ static void test_old_targets(void **state)
             fail_msg("%s does not need sm_20", statements[i]);
     assert_true(stands("vote.all.pred p1, p2;", 23, 12));
     assert_false(stands("vote.all.pred p1, p2;", 23, 11));
-    assert_true(stands("add.f32 f1, f2, f3; add.rz.f32 f1, f2, f3; div.approx.f32 f1, f2, f3; rcp.approx.f32 f1, f2; sqrt.approx.f32 f1, f2; membar.gl; bar.sync 0;", 23, 10));
+    assert_true(stands(
+        "add.f32 f1, f2, f3; add.rz.f32 f1, f2, f3; div.approx.f32 f1, f2, f3; rcp.approx.f32 f1, f2; sqrt.approx.f32 f1, f2; membar.gl; bar.sync 0;",
+        23, 10));
 }
 
 static void expect_error(const char *text, uint32_t line, const char *part)
@@ -284,9 +315,8 @@ static void test_runtime_functions(void **state)
     (void)state;
     struct mr_ptx_diag diag;
     mr_ptx_diag_init(&diag);
-    assert_true(check(MODULE
-                      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
-                      ".entry k() { .param .b64 a, b; .param .b32 r;\n call.uni (r), vprintf, (a, b); ret; }\n",
+    assert_true(check(MODULE ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);\n"
+                             ".entry k() { .param .b64 a, b; .param .b32 r;\n call.uni (r), vprintf, (a, b); ret; }\n",
                       &diag));
     mr_ptx_diag_clear(&diag);
 }
@@ -312,13 +342,10 @@ static void test_unsupported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_register_counts),
-        cmocka_unit_test(test_old_mad), cmocka_unit_test(test_old_targets),
-        cmocka_unit_test(test_modules),
-        cmocka_unit_test(test_module_versions),
-        cmocka_unit_test(test_runtime_functions),
+        cmocka_unit_test(test_statements),      cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_register_counts), cmocka_unit_test(test_old_mad),
+        cmocka_unit_test(test_old_targets),     cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_module_versions), cmocka_unit_test(test_runtime_functions),
         cmocka_unit_test(test_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A program from a seed. Statements are drawn one by one, deeper ones less often; what a place does not allow is drawn again. */
+/* A program from a seed. Statements are drawn one by one, deeper ones less often; what a place does not allow is drawn
+ * again. */
 #include <string.h>
 
 #include "draw.h"
 
 const struct access accesses[ACCESSES] = {
-    {"u8", CLASS_R, 1, false}, {"s8", CLASS_R, 1, true}, {"u16", CLASS_R, 2, false}, {"s16", CLASS_R, 2, true},
+    {"u8", CLASS_R, 1, false},  {"s8", CLASS_R, 1, true},   {"u16", CLASS_R, 2, false}, {"s16", CLASS_R, 2, true},
     {"b32", CLASS_R, 4, false}, {"b64", CLASS_D, 8, false}, {"f32", CLASS_F, 4, false}, {"b16", CLASS_H, 2, false},
 };
 
@@ -20,7 +21,8 @@ unsigned draw_below(struct drawer *d, unsigned n)
 
 u64 draw_constant(struct drawer *d)
 {
-    static const u64 some[] = {0, 1, 2, 3, 4, 5, 8, 16, 31, 32, 63, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff};
+    static const u64 some[] = {0,  1,  2,    3,      4,      5,      8,          16,         31,
+                               32, 63, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff};
     return draw_below(d, 4) ? some[draw_below(d, sizeof some / sizeof *some)] : draw_bits(&d->state) & 0xffffffff;
 }
 
@@ -33,7 +35,14 @@ static int new_node(struct drawer *d, enum kind kind)
 {
     struct program *p = d->program;
     int at = (int)p->node_count++;
-    p->nodes[at] = (struct node){.kind = (uint8_t)kind, .guard = -1, .number = (u32)at, .next = -1, .body = -1, .other = -1, .third = -1, .fourth = -1};
+    p->nodes[at] = (struct node){.kind = (uint8_t)kind,
+                                 .guard = -1,
+                                 .number = (u32)at,
+                                 .next = -1,
+                                 .body = -1,
+                                 .other = -1,
+                                 .third = -1,
+                                 .fourth = -1};
     struct node *n = &p->nodes[at];
     n->dst = reg(d);
     for (int i = 0; i < 3; i++)
@@ -78,23 +87,38 @@ static void draw_access(struct drawer *d, struct node *n)
     draw_guard(d, n);
 }
 
-/* In functions with signatures and beside them. Where functions have warp operations, no loop may be taken for one that waits: behind it lanes come to calls one after the other. */
+/* In functions with signatures and beside them. Where functions have warp operations, no loop may be taken for one that
+ * waits: behind it lanes come to calls one after the other. */
 static bool allowed_with_calls(const struct drawer *d, enum kind kind, struct spot spot)
 {
     const struct function *f = d->function;
     const struct program *p = d->program;
     switch (kind) {
-    case CALL: return false;
-    case INVOKE: return can_invoke(d, spot);
-    case ATOM: return !f && p->locks;
-    case LOCKED: return p->locks && (!f || f->base);
-    case SUM: return !f || f->base;
-    case INPUT: return !f;
-    case SHUFFLE: case VOTE: case MATCH: case REDUCE: return p->warps && (!f || f->counts);
-    case EXCHANGE: return spot.uniform && !f;
-    case MEET: return spot.uniform;
-    case LEAVE: return f ? !f->meets && (!f->counts || spot.depth == 2) : spot.uniform && spot.depth == 0;
-    default: return true;
+    case CALL:
+        return false;
+    case INVOKE:
+        return can_invoke(d, spot);
+    case ATOM:
+        return !f && p->locks;
+    case LOCKED:
+        return p->locks && (!f || f->base);
+    case SUM:
+        return !f || f->base;
+    case INPUT:
+        return !f;
+    case SHUFFLE:
+    case VOTE:
+    case MATCH:
+    case REDUCE:
+        return p->warps && (!f || f->counts);
+    case EXCHANGE:
+        return spot.uniform && !f;
+    case MEET:
+        return spot.uniform;
+    case LEAVE:
+        return f ? !f->meets && (!f->counts || spot.depth == 2) : spot.uniform && spot.depth == 0;
+    default:
+        return true;
     }
 }
 
@@ -104,24 +128,46 @@ static bool allowed(const struct drawer *d, enum kind kind, struct spot spot)
     if (d->program->calls && kind != IF && kind != LOOP && kind != SWITCH && kind != BREAK)
         return allowed_with_calls(d, kind, spot);
     switch (kind) {
-    case IF: case LOOP: return spot.depth < DEPTH_MAX;
-    case SWITCH: return spot.depth < DEPTH_MAX - 1;
-    case BREAK: return spot.in_loop && !spot.uniform;
-    case LOAD: case STORE: case INPUT: return !d->in_function;
-    case ATOM: case SUM: case LOCKED: return !d->in_function;
-    case SHUFFLE: case VOTE: case MATCH: case REDUCE: return warps && !d->in_function;
-    case EXCHANGE: case MEET: return spot.uniform && !d->in_function;
-    case CALL: return !d->in_function && d->program->function_count > 0;
-    case INVOKE: return false;
-    case LEAVE: return spot.uniform && spot.depth == 0 && !d->in_function;
-    default: return true;
+    case IF:
+    case LOOP:
+        return spot.depth < DEPTH_MAX;
+    case SWITCH:
+        return spot.depth < DEPTH_MAX - 1;
+    case BREAK:
+        return spot.in_loop && !spot.uniform;
+    case LOAD:
+    case STORE:
+    case INPUT:
+        return !d->in_function;
+    case ATOM:
+    case SUM:
+    case LOCKED:
+        return !d->in_function;
+    case SHUFFLE:
+    case VOTE:
+    case MATCH:
+    case REDUCE:
+        return warps && !d->in_function;
+    case EXCHANGE:
+    case MEET:
+        return spot.uniform && !d->in_function;
+    case CALL:
+        return !d->in_function && d->program->function_count > 0;
+    case INVOKE:
+        return false;
+    case LEAVE:
+        return spot.uniform && spot.depth == 0 && !d->in_function;
+    default:
+        return true;
     }
 }
 
 static enum kind draw_kind(struct drawer *d, struct spot spot)
 {
-    static const uint8_t odds[] = {[OPERATION] = 60, [IF] = 9, [SWITCH] = 2, [LOOP] = 6, [BREAK] = 3, [LOAD] = 7, [STORE] = 7, [INPUT] = 5, [ATOM] = 3,
-        [SUM] = 3, [LOCKED] = 1, [SHUFFLE] = 6, [VOTE] = 4, [MATCH] = 2, [REDUCE] = 2, [EXCHANGE] = 4, [MEET] = 2, [CALL] = 4, [INVOKE] = 0, [LEAVE] = 1};
+    static const uint8_t odds[] = {
+        [OPERATION] = 60, [IF] = 9,       [SWITCH] = 2, [LOOP] = 6,   [BREAK] = 3,   [LOAD] = 7, [STORE] = 7,
+        [INPUT] = 5,      [ATOM] = 3,     [SUM] = 3,    [LOCKED] = 1, [SHUFFLE] = 6, [VOTE] = 4, [MATCH] = 2,
+        [REDUCE] = 2,     [EXCHANGE] = 4, [MEET] = 2,   [CALL] = 4,   [INVOKE] = 0,  [LEAVE] = 1};
     static const uint8_t more[] = {[LOCKED] = 2, [MEET] = 2, [INVOKE] = 14, [LEAVE] = 2};
     unsigned sum = 0, calls = d->program->calls != CALLS_FIXED;
     for (unsigned i = 0; i < sizeof odds; i++)
@@ -178,27 +224,53 @@ static int draw_node(struct drawer *d, struct spot spot)
     struct node *n = &d->program->nodes[at];
     n->form = (uint8_t)draw_below(d, 12);
     switch (kind) {
-    case OPERATION: draw_operation(d, n); break;
-    case IF: case SWITCH: draw_branches(d, at, spot, kind == SWITCH); break;
-    case LOOP: draw_loop(d, at, spot); break;
-    case LOAD: case STORE: draw_access(d, n); break;
-    case INPUT: draw_guard(d, n); break;
-    case ATOM: n->value = draw_below(d, SPREAD_WORDS); draw_guard(d, n); break;
-    case SUM: n->value = draw_below(d, SUMS); n->dynamic = draw_below(d, 2); draw_guard(d, n); break;
+    case OPERATION:
+        draw_operation(d, n);
+        break;
+    case IF:
+    case SWITCH:
+        draw_branches(d, at, spot, kind == SWITCH);
+        break;
+    case LOOP:
+        draw_loop(d, at, spot);
+        break;
+    case LOAD:
+    case STORE:
+        draw_access(d, n);
+        break;
+    case INPUT:
+        draw_guard(d, n);
+        break;
+    case ATOM:
+        n->value = draw_below(d, SPREAD_WORDS);
+        draw_guard(d, n);
+        break;
+    case SUM:
+        n->value = draw_below(d, SUMS);
+        n->dynamic = draw_below(d, 2);
+        draw_guard(d, n);
+        break;
     case SHUFFLE:
         /* A lane that is not there has no value: elsewhere all read the lowest lane. */
         n->uniform = d->full && spot.uniform && !d->function;
         n->value = (s64)draw_bits(&d->state);
         break;
-    case EXCHANGE: n->value = 1 + draw_below(d, 63); break;
-    case LEAVE: d->full &= d->function != NULL; break;
-    case INVOKE: draw_invoke(d, n, spot); break;
+    case EXCHANGE:
+        n->value = 1 + draw_below(d, 63);
+        break;
+    case LEAVE:
+        d->full &= d->function != NULL;
+        break;
+    case INVOKE:
+        draw_invoke(d, n, spot);
+        break;
     case CALL:
         n->value = draw_below(d, d->program->function_count);
         n->place = (uint8_t)draw_below(d, d->program->function_count);
         n->dynamic = draw_below(d, 3) == 0;
         break;
-    default: break;
+    default:
+        break;
     }
     return at;
 }
@@ -206,7 +278,9 @@ static int draw_node(struct drawer *d, struct spot spot)
 int draw_list(struct drawer *d, struct spot spot, int length)
 {
     int first = -1, last = -1;
-    for (int i = 0; i < length && d->budget > 0 && d->cost + spot.times <= d->cost_limit && d->program->node_count < NODES_MAX - 64; i++) {
+    for (int i = 0; i < length && d->budget > 0 && d->cost + spot.times <= d->cost_limit &&
+                    d->program->node_count < NODES_MAX - 64;
+         i++) {
         d->budget--;
         d->cost += d->program->calls ? spot.times : 0;
         int at = draw_node(d, spot);
@@ -236,8 +310,9 @@ static void draw_fixed_functions(struct drawer *d)
 
 void draw_program(struct program *program, u64 seed, enum calls calls)
 {
-    static const unsigned shapes[][3] = {{1, 1, 1}, {32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {96, 1, 1}, {33, 1, 1}, {50, 1, 1}, {7, 1, 1}, {16, 4, 1},
-        {8, 8, 1}, {32, 2, 1}, {5, 9, 1}, {4, 4, 4}, {64, 2, 1}};
+    static const unsigned shapes[][3] = {{1, 1, 1},  {32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {96, 1, 1},
+                                         {33, 1, 1}, {50, 1, 1}, {7, 1, 1},  {16, 4, 1},  {8, 8, 1},
+                                         {32, 2, 1}, {5, 9, 1},  {4, 4, 4},  {64, 2, 1}};
     memset(program, 0, sizeof *program);
     struct drawer d = {.program = program, .state = seed * UINT64_C(0x2545f4914f6cdd1d) + 99, .cost_limit = UINT32_MAX};
     program->seed = seed;
@@ -251,10 +326,13 @@ void draw_program(struct program *program, u64 seed, enum calls calls)
     for (unsigned i = 0; i < INPUT_WORDS; i++) {
         /* Integers of all sizes, floats of ordinary size, and special ones. */
         u32 bits = (u32)draw_bits(&d.state);
-        static const u32 some[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000, 1, 0x00800000, 0x7f7fffff, 0xffffffff, 0x7fffffff, 0x33800000};
+        static const u32 some[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000,
+                                   1, 0x00800000, 0x7f7fffff, 0xffffffff, 0x7fffffff, 0x33800000};
         unsigned choice = draw_below(&d, 8);
-        program->input[i] = choice == 0 ? some[bits % (sizeof some / sizeof *some)] : choice < 3 ? (bits & 0x83ffffff) + 0x3e000000
-            : choice < 5 ? bits >> (bits & 31) : bits;
+        program->input[i] = choice == 0  ? some[bits % (sizeof some / sizeof *some)]
+                            : choice < 3 ? (bits & 0x83ffffff) + 0x3e000000
+                            : choice < 5 ? bits >> (bits & 31)
+                                         : bits;
     }
     if (calls)
         draw_functions(&d);

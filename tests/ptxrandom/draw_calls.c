@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Functions with signatures of their own: parameters and results in registers, variables and structs. All signatures are drawn first. A function may call
- * those in front of it; those at the end may be a ring, whose functions call each other and themselves and pass on a count that gets less. How
- * many statements a call runs is bounded: a list ends where the bound is reached.
+ * Functions with signatures of their own: parameters and results in registers, variables and structs. All signatures
+ * are drawn first. A function may call those in front of it; those at the end may be a ring, whose functions call each
+ * other and themselves and pass on a count that gets less. How many statements a call runs is bounded: a list ends
+ * where the bound is reached.
  */
 #include <string.h>
 
@@ -22,12 +23,20 @@ u64 value_at_start(enum class class, unsigned number)
     double wide = (double)small;
     u64 bits = 0;
     switch (class) {
-    case CLASS_R: return 1000 * number + 17;
-    case CLASS_D: return (1000 * number + 17) * UINT64_C(0x100000001);
-    case CLASS_H: return 7 * number + 3;
-    case CLASS_F: memcpy(&bits, &single, 4); return bits;
-    case CLASS_G: memcpy(&bits, &wide, 8); return bits;
-    default: return number & 1;
+    case CLASS_R:
+        return 1000 * number + 17;
+    case CLASS_D:
+        return (1000 * number + 17) * UINT64_C(0x100000001);
+    case CLASS_H:
+        return 7 * number + 3;
+    case CLASS_F:
+        memcpy(&bits, &single, 4);
+        return bits;
+    case CLASS_G:
+        memcpy(&bits, &wide, 8);
+        return bits;
+    default:
+        return number & 1;
     }
 }
 
@@ -60,7 +69,8 @@ static void add_slot(struct drawer *d, struct function *f, bool result, enum cla
 {
     uint8_t reg = unused(d, f, class);
     if (reg != NOWHERE)
-        *(result ? &f->results[f->result_count++] : &f->params[f->param_count++]) = (struct slot){(uint8_t)class, reg, (uint8_t)form};
+        *(result ? &f->results[f->result_count++] : &f->params[f->param_count++]) =
+            (struct slot){(uint8_t)class, reg, (uint8_t)form};
 }
 
 /* Its registers are free still: parameters and results have others of two classes at most. */
@@ -74,14 +84,10 @@ static void add_struct(struct drawer *d, struct function *f, bool result)
         add_slot(d, f, result, classes[i], IN_STRUCT);
 }
 
-static enum class draw_class(struct drawer *d, bool in_register)
-{
+static enum class draw_class(struct drawer *d, bool in_register) {
     bool narrow = !in_register || d->program->several || d->program->calls == CALLS_ANY;
-    for (;;) {
-        enum class class = (enum class)draw_below(d, CLASSES);
-        if ((class != CLASS_P || in_register) && ((class != CLASS_P && class != CLASS_H) || narrow))
-            return class;
-    }
+    for (;;){enum class class = (enum class)draw_below(d, CLASSES);
+             if ((class != CLASS_P || in_register) && ((class != CLASS_P && class != CLASS_H) || narrow)) return class;}
 }
 
 static void draw_results(struct drawer *d, struct function *f, bool first)
@@ -123,9 +129,9 @@ static void draw_signature(struct drawer *d, struct function *f, bool first)
 
 static bool same_signature(const struct function *a, const struct function *b)
 {
-    return a->ring == b->ring && a->base == b->base && a->counts == b->counts && a->meets == b->meets && a->variables == b->variables
-        && a->param_count == b->param_count && a->result_count == b->result_count && !memcmp(a->params, b->params, sizeof a->params)
-        && !memcmp(a->results, b->results, sizeof a->results);
+    return a->ring == b->ring && a->base == b->base && a->counts == b->counts && a->meets == b->meets &&
+           a->variables == b->variables && a->param_count == b->param_count && a->result_count == b->result_count &&
+           !memcmp(a->params, b->params, sizeof a->params) && !memcmp(a->results, b->results, sizeof a->results);
 }
 
 void draw_functions(struct drawer *d)
@@ -135,7 +141,8 @@ void draw_functions(struct drawer *d)
     p->several = p->calls == CALLS_ANY || draw_below(d, 3) == 0;
     p->abi = p->calls == CALLS_ANY || !p->several;
     p->function_count = 1 + draw_below(d, FUNCTIONS);
-    unsigned ring = p->abi ? draw_below(d, 4) : 0, rest = p->function_count - (ring < p->function_count ? ring : p->function_count);
+    unsigned ring = p->abi ? draw_below(d, 4) : 0,
+             rest = p->function_count - (ring < p->function_count ? ring : p->function_count);
     for (unsigned i = 0; i < p->function_count; i++) {
         struct function *f = &p->functions[i];
         *f = (struct function){.body = -1};
@@ -235,7 +242,8 @@ void draw_invoke(struct drawer *d, struct node *n, struct spot spot)
         n->guard = (int8_t)draw_below(d, REGS);
         n->guard_not = draw_below(d, 2);
     }
-    /* Each function that waits and has its address taken stands behind each call through a pointer, with all that it calls: such kernels would be of 60,000 instructions. */
+    /* Each function that waits and has its address taken stands behind each call through a pointer, with all that it
+     * calls: such kernels would be of 60,000 instructions. */
     if (!p->abi || (p->locks && d->function))
         return;
     for (unsigned other = 0; other < p->function_count; other++)

@@ -9,7 +9,8 @@
  * --calls          functions of all kinds, recursion, calls under guards. real: what NVIDIA's assembler takes
  *                  together; any: all that the manual allows. A seed means another program then
  * --seconds        stop after so long; what --shrink has by then is printed
- * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4); -: not said, as by most programs
+ * --level          how much the driver's compiler shall optimise, 0 to 4 (by default 4); -: not said, as by most
+ * programs
  * --print          write the PTX to standard output
  * --dry            draw and calculate, but run nothing
  * --shrink         take statements out of a program that fails for as long as it still does, and print what is left
@@ -25,7 +26,13 @@
 #include "program.h"
 
 #define UNSAID UINT32_MAX
-struct options { u64 from, seeds; double seconds; unsigned level; enum calls calls; bool print, dry, shrink; };
+struct options {
+    u64 from, seeds;
+    double seconds;
+    unsigned level;
+    enum calls calls;
+    bool print, dry, shrink;
+};
 
 static struct program program;
 static struct memory wanted, got;
@@ -88,7 +95,8 @@ static bool run(const struct program *p, struct memory *memory, const struct opt
         status = cuMemcpyHtoD(in, p->input, sizeof p->input);
     if (status == CUDA_SUCCESS)
         status = cuMemcpyHtoD(all, memory, sizeof *memory);
-    CUdeviceptr own = all + offsetof(struct memory, own), spread = all + offsetof(struct memory, spread), sums = all + offsetof(struct memory, sums);
+    CUdeviceptr own = all + offsetof(struct memory, own), spread = all + offsetof(struct memory, spread),
+                sums = all + offsetof(struct memory, sums);
     u32 param = p->param;
     void *params[] = {&in, &all, &own, &spread, &sums, &param};
     if (status == CUDA_SUCCESS)
@@ -115,19 +123,22 @@ static bool differs(const struct program *p, char *what, size_t size)
     for (unsigned t = 0; t < THREADS_MAX; t++)
         for (unsigned i = 0; i < CLASSES * REGS; i++)
             if (wanted.out[t][i] != got.out[t][i]) {
-                snprintf(what, size, "thread %u of block %u: %%%c%u is %#llx, must be %#llx", t % p->threads, t / p->threads, "rdhfgp"[i / REGS], i % REGS,
-                    (unsigned long long)got.out[t][i], (unsigned long long)wanted.out[t][i]);
+                snprintf(what, size, "thread %u of block %u: %%%c%u is %#llx, must be %#llx", t % p->threads,
+                         t / p->threads, "rdhfgp"[i / REGS], i % REGS, (unsigned long long)got.out[t][i],
+                         (unsigned long long)wanted.out[t][i]);
                 return true;
             }
     for (unsigned t = 0; t < THREADS_MAX; t++)
         for (unsigned i = 0; i < OWN_BYTES; i++)
             if (wanted.own[t][i] != got.own[t][i]) {
-                snprintf(what, size, "own byte %u of thread %u is %#x, must be %#x", i, t, got.own[t][i], wanted.own[t][i]);
+                snprintf(what, size, "own byte %u of thread %u is %#x, must be %#x", i, t, got.own[t][i],
+                         wanted.own[t][i]);
                 return true;
             }
     for (unsigned i = 0; i < SPREAD_WORDS * THREADS_MAX; i++)
         if (wanted.spread[i] != got.spread[i]) {
-            snprintf(what, size, "spread word %u of thread %u is %#x, must be %#x", i / all, i % all, got.spread[i], wanted.spread[i]);
+            snprintf(what, size, "spread word %u of thread %u is %#x, must be %#x", i / all, i % all, got.spread[i],
+                     wanted.spread[i]);
             return true;
         }
     for (unsigned i = 0; i < SUMS + LOCK_WORDS; i++)
@@ -213,8 +224,8 @@ static bool begin_driver(void)
 {
     CUdevice device;
     CUcontext context;
-    return cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS && cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS &&
-           cuCtxSetCurrent(context) == CUDA_SUCCESS;
+    return cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
+           cuDevicePrimaryCtxRetain(&context, device) == CUDA_SUCCESS && cuCtxSetCurrent(context) == CUDA_SUCCESS;
 }
 
 int main(int count, char **words)
@@ -222,7 +233,9 @@ int main(int count, char **words)
     struct options options;
     char what[256];
     if (!read_options(count, words, &options)) {
-        fprintf(stderr, "usage: ptx_random [--from S] [--seeds N] [--seed S] [--calls real|any] [--seconds T] [--level L] [--print] [--dry] [--shrink]\n");
+        fprintf(
+            stderr,
+            "usage: ptx_random [--from S] [--seeds N] [--seed S] [--calls real|any] [--seconds T] [--level L] [--print] [--dry] [--shrink]\n");
         return 1;
     }
     if (!options.dry && !begin_driver()) {
@@ -247,9 +260,11 @@ int main(int count, char **words)
             put_program(stdout, &program);
         }
         static const char *const calls[] = {"", " --calls real", " --calls any"};
-        printf("ptx_random: repeat with --seed %llu%s --print, or --shrink\n", (unsigned long long)seed, calls[options.calls]);
+        printf("ptx_random: repeat with --seed %llu%s --print, or --shrink\n", (unsigned long long)seed,
+               calls[options.calls]);
         return 1;
     }
-    printf("ptx_random: %llu programs from seed %llu are right (%.1f s)\n", (unsigned long long)done, (unsigned long long)options.from, now() - begin);
+    printf("ptx_random: %llu programs from seed %llu are right (%.1f s)\n", (unsigned long long)done,
+           (unsigned long long)options.from, now() - begin);
     return 0;
 }

@@ -17,25 +17,26 @@ struct block {
     bool broke[128], left[128];   /* has left the innermost loop, or the kernel or function */
 };
 
-static enum class class_of(char letter)
-{
-    switch (letter | 32) {
-    case 'r': return CLASS_R;
-    case 'd': return CLASS_D;
-    case 'h': return CLASS_H;
-    case 'f': return CLASS_F;
-    case 'g': return CLASS_G;
-    default: return CLASS_P;
+static enum class class_of(char letter) {
+    switch (letter | 32){
+        case 'r' : return CLASS_R; case 'd' : return CLASS_D; case 'h' : return CLASS_H; case 'f' : return CLASS_F;
+        case 'g' : return CLASS_G;
+        default : return CLASS_P;
     }
 }
 
 static u64 cut(enum class class, u64 value)
 {
     switch (class) {
-    case CLASS_R: case CLASS_F: return (u32)value;
-    case CLASS_H: return (uint16_t)value;
-    case CLASS_P: return value != 0;
-    default: return value;
+    case CLASS_R:
+    case CLASS_F:
+        return (u32)value;
+    case CLASS_H:
+        return (uint16_t)value;
+    case CLASS_P:
+        return value != 0;
+    default:
+        return value;
     }
 }
 
@@ -71,10 +72,14 @@ static uint8_t *own_bytes(struct block *b, struct thread *t, const struct node *
     unsigned index = n->dynamic ? r_of(t, n->src[1]) & (count - 1) : (unsigned)n->value;
     unsigned all = b->program->threads * b->program->grid;
     switch (n->place) {
-    case OWN: return &b->memory->own[t->linear][index * bytes];
-    case SPREAD: return (uint8_t *)&b->memory->spread[index * all + t->linear];
-    case LOCAL: return &t->local[index * bytes];
-    default: return (uint8_t *)&t->window[index];
+    case OWN:
+        return &b->memory->own[t->linear][index * bytes];
+    case SPREAD:
+        return (uint8_t *)&b->memory->spread[index * all + t->linear];
+    case LOCAL:
+        return &t->local[index * bytes];
+    default:
+        return (uint8_t *)&t->window[index];
     }
 }
 
@@ -97,16 +102,26 @@ static u32 changed(unsigned op, u32 old, u32 value, u32 other)
 {
     int32_t a = (int32_t)old, b = (int32_t)value;
     switch (op) {
-    case 0: return old + value;
-    case 1: return value;
-    case 2: return (u32)(a < b ? a : b);
-    case 3: return old > value ? old : value;
-    case 4: return old & value;
-    case 5: return old | value;
-    case 6: return old ^ value;
-    case 7: return old >= value ? 0 : old + 1;
-    case 8: return old == 0 || old > value ? value : old - 1;
-    default: return old == value ? other : old;
+    case 0:
+        return old + value;
+    case 1:
+        return value;
+    case 2:
+        return (u32)(a < b ? a : b);
+    case 3:
+        return old > value ? old : value;
+    case 4:
+        return old & value;
+    case 5:
+        return old | value;
+    case 6:
+        return old ^ value;
+    case 7:
+        return old >= value ? 0 : old + 1;
+    case 8:
+        return old == 0 || old > value ? value : old - 1;
+    default:
+        return old == value ? other : old;
     }
 }
 
@@ -119,20 +134,39 @@ static void run_atom(struct block *b, const struct node *n, struct thread *t)
 
 static void run_sum(struct block *b, const struct node *n, struct thread *t)
 {
-    u32 value = r_of(t, n->src[0]), *at = &b->memory->sums[n->dynamic && n->value < 6 ? r_of(t, n->src[1]) & 3 : (u32)n->value];
+    u32 value = r_of(t, n->src[0]),
+        *at = &b->memory->sums[n->dynamic && n->value < 6 ? r_of(t, n->src[1]) & 3 : (u32)n->value];
     switch (n->value / 2) {
-    case 0: case 1: case 2: *at += value; break;
-    case 3: *at = value < *at ? value : *at; break;
-    case 4: *at = (int32_t)value > (int32_t)*at ? value : *at; break;
-    case 5: *at &= value; break;
-    case 6: *at |= value; break;
-    default: *at ^= value; break;
+    case 0:
+    case 1:
+    case 2:
+        *at += value;
+        break;
+    case 3:
+        *at = value < *at ? value : *at;
+        break;
+    case 4:
+        *at = (int32_t)value > (int32_t)*at ? value : *at;
+        break;
+    case 5:
+        *at &= value;
+        break;
+    case 6:
+        *at |= value;
+        break;
+    default:
+        *at ^= value;
+        break;
     }
 }
 
 /* ---- warps ---- */
 
-struct warp { struct thread *first; const bool *here; unsigned lanes; };
+struct warp {
+    struct thread *first;
+    const bool *here;
+    unsigned lanes;
+};
 
 static struct warp warp_at(struct block *b, const bool *here, unsigned start)
 {
@@ -181,10 +215,18 @@ static void run_vote(const struct node *n, struct warp w)
         if (!w.here[lane])
             continue;
         switch (n->form % 4) {
-        case 0: set(&w.first[lane], CLASS_P, n->dst, ballot == all); break;
-        case 1: set(&w.first[lane], CLASS_P, n->dst, ballot != 0); break;
-        case 2: set(&w.first[lane], CLASS_P, n->dst, ballot == all || ballot == 0); break;
-        default: set(&w.first[lane], CLASS_R, n->dst, ballot); break;
+        case 0:
+            set(&w.first[lane], CLASS_P, n->dst, ballot == all);
+            break;
+        case 1:
+            set(&w.first[lane], CLASS_P, n->dst, ballot != 0);
+            break;
+        case 2:
+            set(&w.first[lane], CLASS_P, n->dst, ballot == all || ballot == 0);
+            break;
+        default:
+            set(&w.first[lane], CLASS_R, n->dst, ballot);
+            break;
         }
     }
 }
@@ -195,7 +237,8 @@ static void run_match(const struct node *n, struct warp w)
     for (unsigned lane = 0; lane < w.lanes; lane++) {
         all |= (u32)w.here[lane] << lane;
         for (unsigned other = 0; other < w.lanes; other++)
-            if (w.here[lane] && w.here[other] && !((r_of(&w.first[lane], n->src[0]) ^ r_of(&w.first[other], n->src[0])) & 3))
+            if (w.here[lane] && w.here[other] &&
+                !((r_of(&w.first[lane], n->src[0]) ^ r_of(&w.first[other], n->src[0])) & 3))
                 same[lane] |= 1u << other;
     }
     for (unsigned lane = 0; lane < w.lanes; lane++) {
@@ -218,15 +261,34 @@ static void run_reduce(const struct node *n, struct warp w)
         if (!w.here[lane])
             continue;
         switch (any ? n->form % 9 : 99) {
-        case 0: case 3: result += x; break;
-        case 1: result = x < result ? x : result; break;
-        case 2: result = x > result ? x : result; break;
-        case 4: result = (u32)(b < a ? b : a); break;
-        case 5: result = (u32)(b > a ? b : a); break;
-        case 6: result &= x; break;
-        case 7: result |= x; break;
-        case 8: result ^= x; break;
-        default: result = x; break;
+        case 0:
+        case 3:
+            result += x;
+            break;
+        case 1:
+            result = x < result ? x : result;
+            break;
+        case 2:
+            result = x > result ? x : result;
+            break;
+        case 4:
+            result = (u32)(b < a ? b : a);
+            break;
+        case 5:
+            result = (u32)(b > a ? b : a);
+            break;
+        case 6:
+            result &= x;
+            break;
+        case 7:
+            result |= x;
+            break;
+        case 8:
+            result ^= x;
+            break;
+        default:
+            result = x;
+            break;
         }
         any = true;
     }
@@ -240,10 +302,18 @@ static void run_warps(struct block *b, const struct node *n, const bool *here)
     for (unsigned start = 0; start < b->program->threads; start += 32) {
         struct warp w = warp_at(b, here, start);
         switch (n->kind) {
-        case SHUFFLE: run_shuffle(n, w); break;
-        case VOTE: run_vote(n, w); break;
-        case MATCH: run_match(n, w); break;
-        default: run_reduce(n, w); break;
+        case SHUFFLE:
+            run_shuffle(n, w);
+            break;
+        case VOTE:
+            run_vote(n, w);
+            break;
+        case MATCH:
+            run_match(n, w);
+            break;
+        default:
+            run_reduce(n, w);
+            break;
         }
     }
 }
@@ -270,7 +340,10 @@ static void run_meet(struct block *b, const struct node *n, const bool *here)
     }
     for (unsigned i = 0; i < b->program->threads; i++)
         if (here[i])
-            set(&b->threads[i], form == 0 ? CLASS_R : CLASS_P, n->dst, form == 0 ? count : form == 1 ? count == all : count != 0);
+            set(&b->threads[i], form == 0 ? CLASS_R : CLASS_P, n->dst,
+                form == 0   ? count
+                : form == 1 ? count == all
+                            : count != 0);
 }
 
 static void fill_registers(struct thread *t)
@@ -299,7 +372,8 @@ static void call_function(struct block *b, unsigned function, const struct node 
     memset(b->broke, 0, sizeof b->broke);
     for (unsigned i = 0; i < b->program->threads; i++) {
         struct thread *t = &b->threads[i];
-        u32 x = r_of(&before[i], n->src[0]), y = r_of(&before[i], n->src[1]), values[REGS] = {x, y, x ^ y, 17, x + y, y};
+        u32 x = r_of(&before[i], n->src[0]), y = r_of(&before[i], n->src[1]),
+            values[REGS] = {x, y, x ^ y, 17, x + y, y};
         for (unsigned k = 0; k < REGS; k++) {
             set(t, CLASS_R, k, values[k]);
             set(t, CLASS_D, k, before[i].reg[CLASS_D][n->src[2]] + k);
@@ -330,16 +404,18 @@ static void run_call(struct block *b, const struct node *n, const bool *here)
 }
 
 /* A thread in a function with a signature of its own, at its start. */
-static void enter_function(struct thread *t, const struct thread *before, const struct function *f, const struct node *n)
+static void enter_function(struct thread *t, const struct thread *before, const struct function *f,
+                           const struct node *n)
 {
-    for (unsigned class = 0; class < CLASSES; class++)
+    for (unsigned class = 0; class < CLASSES; class ++)
         for (unsigned k = 0; k < REGS; k++)
-            set(t, (enum class)class, k, value_at_start((enum class)class, k));
+            set(t, (enum class) class, k, value_at_start((enum class) class, k));
     memset(t->local, 0, sizeof t->local);
     t->count = n->inner ? before->count - 1 : n->depth < DEPTHS ? n->depth : r_of(before, n->src[0]) & 3;
     for (unsigned i = 0; i < f->param_count; i++) {
         enum class class = (enum class)f->params[i].class;
-        set(t, class, f->params[i].reg, n->numbers >> i & 1 ? value_of_constant(class, n->value) : before->reg[class][n->pass[i]]);
+        set(t, class, f->params[i].reg,
+            n->numbers >> i & 1 ? value_of_constant(class, n->value) : before->reg[class][n->pass[i]]);
     }
 }
 
@@ -366,7 +442,8 @@ static void invoke_function(struct block *b, const struct function *f, const str
         b->threads[i] = before[i];
         for (unsigned k = 0; k < f->result_count && here[i]; k++)
             if (n->take[k] != NOWHERE)
-                set(&b->threads[i], (enum class)f->results[k].class, n->take[k], after.reg[f->results[k].class][f->results[k].reg]);
+                set(&b->threads[i], (enum class)f->results[k].class, n->take[k],
+                    after.reg[f->results[k].class][f->results[k].reg]);
     }
     memcpy(b->broke, broke, sizeof broke);
     memcpy(b->left, left, sizeof left);
@@ -377,7 +454,8 @@ static void run_invoke(struct block *b, const struct node *n, const bool *here)
     bool first[128], second[128];
     for (unsigned i = 0; i < b->program->threads; i++) {
         const struct thread *t = &b->threads[i];
-        bool calls = here[i] && guarded(n, t) && (!n->inner || t->count > 0), choice = !n->dynamic || t->reg[CLASS_P][n->form % REGS];
+        bool calls = here[i] && guarded(n, t) && (!n->inner || t->count > 0),
+             choice = !n->dynamic || t->reg[CLASS_P][n->form % REGS];
         first[i] = calls && choice;
         second[i] = calls && !choice;
     }
@@ -391,7 +469,8 @@ static void run_if(struct block *b, const struct node *n, const bool *here)
     bool yes[128], no[128];
     for (unsigned i = 0; i < b->program->threads; i++) {
         const struct thread *t = &b->threads[i];
-        bool c = n->uniform ? (n->form % 2 ? t->block & 1 : b->program->param >> n->form & 1) : t->reg[CLASS_P][n->src[0]];
+        bool c =
+            n->uniform ? (n->form % 2 ? t->block & 1 : b->program->param >> n->form & 1) : t->reg[CLASS_P][n->src[0]];
         yes[i] = here[i] && c;
         no[i] = here[i] && !c;
     }
@@ -440,14 +519,31 @@ static void run_thread(struct block *b, const struct node *n, unsigned i)
     if (!guarded(n, t))
         return;
     switch (n->kind) {
-    case OPERATION: run_operation(n, t); break;
-    case LOAD: case STORE: run_access(b, n, t); break;
-    case INPUT: set(t, CLASS_R, n->dst, b->program->input[r_of(t, n->src[0]) & (INPUT_WORDS - 1)]); break;
-    case ATOM: run_atom(b, n, t); break;
-    case SUM: run_sum(b, n, t); break;
-    case LOCKED: b->memory->sums[SUMS + 1] += r_of(t, n->src[0]); break;
-    case BREAK: b->broke[i] = b->broke[i] || t->reg[CLASS_P][n->src[0]]; break;
-    default: b->left[i] = b->left[i] || t->reg[CLASS_P][n->src[0]]; break; /* LEAVE */
+    case OPERATION:
+        run_operation(n, t);
+        break;
+    case LOAD:
+    case STORE:
+        run_access(b, n, t);
+        break;
+    case INPUT:
+        set(t, CLASS_R, n->dst, b->program->input[r_of(t, n->src[0]) & (INPUT_WORDS - 1)]);
+        break;
+    case ATOM:
+        run_atom(b, n, t);
+        break;
+    case SUM:
+        run_sum(b, n, t);
+        break;
+    case LOCKED:
+        b->memory->sums[SUMS + 1] += r_of(t, n->src[0]);
+        break;
+    case BREAK:
+        b->broke[i] = b->broke[i] || t->reg[CLASS_P][n->src[0]];
+        break;
+    default:
+        b->left[i] = b->left[i] || t->reg[CLASS_P][n->src[0]];
+        break; /* LEAVE */
     }
 }
 
@@ -459,14 +555,33 @@ static void run_list(struct block *b, int at, const bool *in)
         for (unsigned i = 0; i < b->program->threads; i++)
             here[i] = in[i] && !b->broke[i] && !b->left[i];
         switch (n->kind) {
-        case IF: run_if(b, n, here); break;
-        case SWITCH: run_switch(b, n, here); break;
-        case LOOP: run_loop(b, n, here); break;
-        case CALL: run_call(b, n, here); break;
-        case INVOKE: run_invoke(b, n, here); break;
-        case EXCHANGE: run_exchange(b, n, here); break;
-        case MEET: run_meet(b, n, here); break;
-        case SHUFFLE: case VOTE: case MATCH: case REDUCE: run_warps(b, n, here); break;
+        case IF:
+            run_if(b, n, here);
+            break;
+        case SWITCH:
+            run_switch(b, n, here);
+            break;
+        case LOOP:
+            run_loop(b, n, here);
+            break;
+        case CALL:
+            run_call(b, n, here);
+            break;
+        case INVOKE:
+            run_invoke(b, n, here);
+            break;
+        case EXCHANGE:
+            run_exchange(b, n, here);
+            break;
+        case MEET:
+            run_meet(b, n, here);
+            break;
+        case SHUFFLE:
+        case VOTE:
+        case MATCH:
+        case REDUCE:
+            run_warps(b, n, here);
+            break;
         default:
             for (unsigned i = 0; i < b->program->threads; i++)
                 if (here[i])
@@ -487,10 +602,12 @@ static void start_thread(struct block *b, unsigned block, unsigned i)
     t->block = block;
     t->lane = i % 32;
     t->linear = block * p->threads + i;
-    u32 input = p->input[t->linear & (INPUT_WORDS - 1)], values[REGS] = {t->linear, block, p->param, input, t->lane, t->tid[1]};
+    u32 input = p->input[t->linear & (INPUT_WORDS - 1)],
+        values[REGS] = {t->linear, block, p->param, input, t->lane, t->tid[1]};
     for (unsigned k = 0; k < REGS; k++)
         set(t, CLASS_R, k, values[k]);
-    const u64 wide[REGS] = {t->linear, (u64)input << 32 | p->param, UINT64_C(0x123456789), (u64)input * t->linear, 1, (u64)(s64)(int32_t)p->param};
+    const u64 wide[REGS] = {t->linear, (u64)input << 32 | p->param, UINT64_C(0x123456789), (u64)input * t->linear,
+                            1,         (u64)(s64)(int32_t)p->param};
     memcpy(t->reg[CLASS_D], wide, sizeof wide);
     fill_registers(t);
     set(t, CLASS_F, 1, input);
@@ -513,10 +630,11 @@ void model_run(const struct program *program, struct memory *memory)
         run_list(&b, program->body, all);
         for (unsigned i = 0; i < program->threads; i++)
             if (!b.left[i])
-                for (unsigned class = 0; class < CLASSES; class++)
+                for (unsigned class = 0; class < CLASSES; class ++)
                     for (unsigned k = 0; k < REGS; k++) {
                         static const unsigned bytes[CLASSES] = {4, 8, 2, 4, 8, 4};
-                        memcpy(&memory->out[b.threads[i].linear][class * REGS + k], &b.threads[i].reg[class][k], bytes[class]);
+                        memcpy(&memory->out[b.threads[i].linear][class * REGS + k], &b.threads[i].reg[class][k],
+                               bytes[class]);
                     }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the instructions of ops.def calculate, as functions. Compiled so that C keeps to the rounding that is set and fuses nothing. */
+/* What the instructions of ops.def calculate, as functions. Compiled so that C keeps to the rounding that is set and
+ * fuses nothing. */
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
@@ -20,8 +21,18 @@ enum { INT, LONG, HALF, FLOAT, DOUBLE, PREDICATE };
 #define ROUNDED(mode, value) rounded_##mode(A, B)
 #define ROUNDED_DOUBLE(mode, value) double_minus_toward_zero(A, B)
 
-static float as_float(u32 bits) { float f; memcpy(&f, &bits, 4); return f; }
-static double as_double(u64 bits) { double d; memcpy(&d, &bits, 8); return d; }
+static float as_float(u32 bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+static double as_double(u64 bits)
+{
+    double d;
+    memcpy(&d, &bits, 8);
+    return d;
+}
 
 static u64 float_bits(float f)
 {
@@ -37,17 +48,20 @@ static u64 double_bits(double d)
     return d != d ? UINT64_C(0x3ff0000000000000) : bits;
 }
 
-static u32 flushed(u32 bits) { return bits & 0x7f800000 || (bits & 0x7fffffff) == 0 ? bits : bits & 0x80000000; }
+static u32 flushed(u32 bits)
+{
+    return bits & 0x7f800000 || (bits & 0x7fffffff) == 0 ? bits : bits & 0x80000000;
+}
 
 /* A calculation under another rounding; volatile, so that it stays where it is. */
-#define DIRECTED(name, type, read, write, mode, expression)   \
-    static u64 name(u64 a, u64 b)                             \
-    {                                                         \
-        volatile type v[2] = {read(a), read(b)}, r;           \
-        fesetround(mode);                                     \
-        r = expression;                                       \
-        fesetround(FE_TONEAREST);                             \
-        return write(r);                                      \
+#define DIRECTED(name, type, read, write, mode, expression) \
+    static u64 name(u64 a, u64 b) \
+    { \
+        volatile type v[2] = {read(a), read(b)}, r; \
+        fesetround(mode); \
+        r = expression; \
+        fesetround(FE_TONEAREST); \
+        return write(r); \
     }
 DIRECTED(rounded_FE_TOWARDZERO, float, F, W, FE_TOWARDZERO, v[0] + v[1])
 DIRECTED(rounded_FE_UPWARD, float, F, W, FE_UPWARD, v[0] * v[1])
@@ -64,7 +78,10 @@ static u64 truncated(u64 a)
     return W(r);
 }
 
-static u64 saturated(float f) { return f != f ? 0 : W(f <= 0 ? 0.0f : f > 1 ? 1.0f : f); }
+static u64 saturated(float f)
+{
+    return f != f ? 0 : W(f <= 0 ? 0.0f : f > 1 ? 1.0f : f);
+}
 
 static u32 lesser(u64 a, u64 b)
 {
@@ -86,7 +103,10 @@ static u32 to_integer(float f, double low, double high)
     return (u32)(s64)d;
 }
 
-static u32 clamped(s64 x) { return (u32)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x); }
+static u32 clamped(s64 x)
+{
+    return (u32)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
+}
 
 static u32 reversed(u32 x)
 {
@@ -185,11 +205,15 @@ static u32 half_pair(u32 a, u32 b)
 
 #define OP_NAME2(line) op_##line
 #define OP_NAME(line) OP_NAME2(line)
-#define OP(group, result, sources, text, value)                                                       \
-    static u64 OP_NAME(__LINE__)(u64 A, u64 B, u64 C, u32 I, const struct thread *t)                  \
-    {                                                                                                 \
-        (void)A; (void)B; (void)C; (void)I; (void)t;                                                  \
-        return (u64)(value);                                                                          \
+#define OP(group, result, sources, text, value) \
+    static u64 OP_NAME(__LINE__)(u64 A, u64 B, u64 C, u32 I, const struct thread *t) \
+    { \
+        (void)A; \
+        (void)B; \
+        (void)C; \
+        (void)I; \
+        (void)t; \
+        return (u64)(value); \
     }
 #include "ops.def"
 

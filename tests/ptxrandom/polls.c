@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Random PTX that waits. A kernel's threads (or warps, or blocks) stand in a random order, and each waits for some of those before it: for their words to be there,
- * from which it makes its own. What a thread waits with is drawn: how its loop loads, how it is left (by what was loaded, by a count that is lowered behind
- * a branch on it, by a state, from a function, …), what is around it. What must come out is calculated without any waiting.
+ * Random PTX that waits. A kernel's threads (or warps, or blocks) stand in a random order, and each waits for some of
+ * those before it: for their words to be there, from which it makes its own. What a thread waits with is drawn: how its
+ * loop loads, how it is left (by what was loaded, by a count that is lowered behind a branch on it, by a state, from a
+ * function, …), what is around it. What must come out is calculated without any waiting.
  *
  *     ptx_polls [--from S] [--seeds N] [--seed S] [--level L] [--ordered] [--print]
  *
  * --from, --seeds, --seed, --level, --print  as of ptx_random
  * --ordered  no loops that load plainly and have no fence: NVIDIA's compiler may move such loads out of their loop
  *
- * Ends with 0 if all is well, 1 after a difference, 2 if there is no driver. A program that waits for ever is what the test's time limit is for.
+ * Ends with 0 if all is well, 1 after a difference, 2 if there is no driver. A program that waits for ever is what the
+ * test's time limit is for.
  */
 #include <cuda.h>
 #include <stddef.h>
@@ -19,7 +21,11 @@
 
 #include "polls.h"
 
-struct options { u64 from, seeds; unsigned level; bool ordered, print; };
+struct options {
+    u64 from, seeds;
+    unsigned level;
+    bool ordered, print;
+};
 #define UNSAID UINT32_MAX
 
 static struct polls polls;
@@ -35,9 +41,12 @@ static u32 unit_of(const struct polls *p, u32 t)
 {
     u32 warps = (p->threads + 31) / 32;
     switch (p->grain) {
-    case WARP_GRAIN: return t / p->threads * warps + t % p->threads / 32;
-    case BLOCK_GRAIN: return t / p->threads;
-    default: return t;
+    case WARP_GRAIN:
+        return t / p->threads * warps + t % p->threads / 32;
+    case BLOCK_GRAIN:
+        return t / p->threads;
+    default:
+        return t;
     }
 }
 
@@ -137,7 +146,9 @@ static u32 wanted_out(const struct polls *p, u32 at)
 
 /* ---- running ---- */
 
-struct arrays { u32 words[WORDS], deps[WORDS][DEPS], counts[WORDS], own[THREADS_ALL], out[WORDS], scratch[THREADS_ALL]; };
+struct arrays {
+    u32 words[WORDS], deps[WORDS][DEPS], counts[WORDS], own[THREADS_ALL], out[WORDS], scratch[THREADS_ALL];
+};
 static struct arrays before, after;
 
 static void fill_arrays(const struct polls *p)
@@ -181,8 +192,9 @@ static CUresult launch(const struct polls *p, const struct options *options, cha
         status = cuMemAlloc(&all, sizeof before);
     if (status == CUDA_SUCCESS)
         status = cuMemcpyHtoD(all, &before, sizeof before);
-    CUdeviceptr words = all + offsetof(struct arrays, words), deps = all + offsetof(struct arrays, deps), counts = all + offsetof(struct arrays, counts),
-        own = all + offsetof(struct arrays, own), out = all + offsetof(struct arrays, out), scratch = all + offsetof(struct arrays, scratch);
+    CUdeviceptr words = all + offsetof(struct arrays, words), deps = all + offsetof(struct arrays, deps),
+                counts = all + offsetof(struct arrays, counts), own = all + offsetof(struct arrays, own),
+                out = all + offsetof(struct arrays, out), scratch = all + offsetof(struct arrays, scratch);
     void *params[] = {&words, &deps, &counts, &own, &out, &scratch};
     if (status == CUDA_SUCCESS)
         status = cuLaunchKernel(function, p->grid, 1, 1, p->threads, 1, 1, 0, NULL, params, NULL);
@@ -207,8 +219,9 @@ static bool is_right(const struct polls *p, const struct options *options)
     }
     for (u32 at = 0; at < all * p->phases; at++)
         if (after.out[at] != wanted_out(p, at)) {
-            printf("ptx_polls: seed %llu: thread %u of block %u, phase %u: %#x, must be %#x\n", (unsigned long long)p->seed, at % all % p->threads,
-                at % all / p->threads, at / all, after.out[at], wanted_out(p, at));
+            printf("ptx_polls: seed %llu: thread %u of block %u, phase %u: %#x, must be %#x\n",
+                   (unsigned long long)p->seed, at % all % p->threads, at % all / p->threads, at / all, after.out[at],
+                   wanted_out(p, at));
             return false;
         }
     return true;
@@ -246,8 +259,8 @@ int main(int count, char **words)
         fprintf(stderr, "usage: ptx_polls [--from S] [--seeds N] [--seed S] [--level L] [--ordered] [--print]\n");
         return 1;
     }
-    if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS || cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS ||
-        cuCtxSetCurrent(context) != CUDA_SUCCESS) {
+    if (cuInit(0) != CUDA_SUCCESS || cuDeviceGet(&device, 0) != CUDA_SUCCESS ||
+        cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS || cuCtxSetCurrent(context) != CUDA_SUCCESS) {
         fprintf(stderr, "ptx_polls: there is no driver\n");
         return 2;
     }
@@ -263,6 +276,7 @@ int main(int count, char **words)
         if (!is_right(&polls, &options))
             return 1;
     }
-    printf("\nptx_polls: %llu programs from seed %llu are right\n", (unsigned long long)options.seeds, (unsigned long long)options.from);
+    printf("\nptx_polls: %llu programs from seed %llu are right\n", (unsigned long long)options.seeds,
+           (unsigned long long)options.from);
     return 0;
 }

@@ -62,12 +62,16 @@ enum kind {
     SWITCH,       /* brx.idx by r & 3: arms body, other, third, fourth */
     LOOP,         /* r & 7 times, or `value` times if uniform */
     BREAK,        /* lanes with p leave the innermost loop */
-    LOAD, STORE,  /* own memory */
+    LOAD,
+    STORE,  /* own memory */
     INPUT,        /* r = input[r & 1023] */
     ATOM,         /* own word, with the old value as the result */
     SUM,          /* a word of all */
     LOCKED,       /* a word of all, changed by plain loads and stores under a lock */
-    SHUFFLE, VOTE, MATCH, REDUCE,
+    SHUFFLE,
+    VOTE,
+    MATCH,
+    REDUCE,
     EXCHANGE,     /* write one's slot, meet, read another's, meet */
     MEET,         /* bar.red */
     CALL,
@@ -87,7 +91,8 @@ struct node {
     uint8_t place, type;
     u32 number;              /* unique: names labels */
     s64 value;
-    /* INVOKE: by slot the register that is passed, unless its bit says that `value` is, and the one that takes a result, or NOWHERE. */
+    /* INVOKE: by slot the register that is passed, unless its bit says that `value` is, and the one that takes a
+     * result, or NOWHERE. */
     uint8_t pass[PARAMS], take[RESULTS], numbers, depth;
     bool inner, around;      /* within the ring; the guard is a branch around it */
     int next, body, other, third, fourth; /* lists; -1 empty */
@@ -95,9 +100,12 @@ struct node {
 
 #define NOWHERE 255u
 
-/* What is passed: its class, the register that has it in the function, and how it goes there. A struct is three slots in a row: D, R, F. */
+/* What is passed: its class, the register that has it in the function, and how it goes there. A struct is three slots
+ * in a row: D, R, F. */
 enum form { IN_REGISTER, IN_VARIABLE, IN_STRUCT };
-struct slot { uint8_t class, reg, form; };
+struct slot {
+    uint8_t class, reg, form;
+};
 
 struct function {
     int body;
@@ -130,13 +138,19 @@ struct program {
     unsigned function_count;
     enum calls calls;
     bool locks;              /* has locks, or else, if functions have signatures, warp operations in functions */
-    bool abi, several;       /* functions call themselves and go through pointers; have several results, predicates and halves in registers */
+    bool abi, several; /* functions call themselves and go through pointers; have several results, predicates and halves
+                          in registers */
     u32 param;
     u32 input[INPUT_WORDS];
 };
 
 /* Types of loads and stores. */
-struct access { const char *name; enum class class; unsigned bytes; bool sign; };
+struct access {
+    const char *name;
+    enum class class;
+    unsigned bytes;
+    bool sign;
+};
 extern const struct access accesses[];
 #define ACCESSES 8u
 

@@ -12,8 +12,7 @@
 
 const char class_letters[] = "rdhfgp";
 
-static enum class class_of(char letter)
-{
+static enum class class_of(char letter) {
     return (enum class)(strchr(class_letters, letter >= 'a' ? letter : letter + 32) - class_letters);
 }
 
@@ -62,14 +61,15 @@ static void put_if(struct writer *w, const struct node *n)
 {
     FILE *f = w->file;
     if (n->uniform) {
-        fprintf(f, n->form % 2 ? "and.b32 %%ti, %%block, 1;" : "shr.u32 %%ti, %%param, %u; and.b32 %%ti, %%ti, 1;", n->form);
+        fprintf(f, n->form % 2 ? "and.b32 %%ti, %%block, 1;" : "shr.u32 %%ti, %%param, %u; and.b32 %%ti, %%ti, 1;",
+                n->form);
         fprintf(f, " setp.ne.u32 %%c%u, %%ti, 0;\n", n->number);
     } else {
         fprintf(f, "mov.pred %%c%u, %%p%u;\n", n->number, n->src[0]);
     }
     if (w->counts)
-        fprintf(f, "vote.sync.ballot.b32 %%m%u_0, %%c%u, %s; not.b32 %%ti, %%m%u_0; and.b32 %%m%u_1, %s, %%ti;\n", n->number, n->number, w->mask,
-            n->number, n->number, w->mask);
+        fprintf(f, "vote.sync.ballot.b32 %%m%u_0, %%c%u, %s; not.b32 %%ti, %%m%u_0; and.b32 %%m%u_1, %s, %%ti;\n",
+                n->number, n->number, w->mask, n->number, n->number, w->mask);
     fprintf(f, "@!%%c%u bra ELSE%u;\n", n->number, n->number);
     put_inner(w, n, 0, n->body);
     if (n->other >= 0)
@@ -86,9 +86,10 @@ static void put_switch(struct writer *w, const struct node *n)
     const int lists[4] = {n->body, n->other, n->third, n->fourth};
     fprintf(f, "and.b32 %%s%u, %%r%u, 3;\n", n->number, n->src[0]);
     for (unsigned k = 0; k < 4 && w->counts; k++)
-        fprintf(f, "setp.eq.u32 %%tp, %%s%u, %u; vote.sync.ballot.b32 %%m%u_%u, %%tp, %s;\n", n->number, k, n->number, k, w->mask);
-    fprintf(f, "TABLE%u: .branchtargets ARM%u_0, ARM%u_1, ARM%u_2, ARM%u_3;\nbrx.idx %%s%u, TABLE%u;\n", n->number, n->number, n->number, n->number, n->number,
-        n->number, n->number);
+        fprintf(f, "setp.eq.u32 %%tp, %%s%u, %u; vote.sync.ballot.b32 %%m%u_%u, %%tp, %s;\n", n->number, k, n->number,
+                k, w->mask);
+    fprintf(f, "TABLE%u: .branchtargets ARM%u_0, ARM%u_1, ARM%u_2, ARM%u_3;\nbrx.idx %%s%u, TABLE%u;\n", n->number,
+            n->number, n->number, n->number, n->number, n->number, n->number);
     for (unsigned k = 0; k < 4; k++) {
         fprintf(f, "ARM%u_%u:\n", n->number, k);
         put_inner(w, n, k, lists[k]);
@@ -118,7 +119,8 @@ static void put_loop(struct writer *w, const struct node *n)
     fprintf(f, "bra LOOP%u;\nEND%u:\n", k, k);
 }
 
-/* Puts the address of an own element into %ta, or %ti where the space has 32-bit addresses; returns how it is written in brackets. */
+/* Puts the address of an own element into %ta, or %ti where the space has 32-bit addresses; returns how it is written
+ * in brackets. */
 static const char *put_address(struct writer *w, const struct node *n, unsigned bytes)
 {
     static char text[48];
@@ -168,7 +170,8 @@ static void put_shuffle(struct writer *w, const struct node *n)
     FILE *f = w->file;
     u64 bits = (u64)n->value;
     if (!n->uniform) {
-        fprintf(f, "brev.b32 %%ti, %s; clz.b32 %%ti, %%ti; shfl.sync.idx.b32 %%r%u, %%r%u, %%ti, 31, %s;\n", w->mask, n->dst, n->src[0], w->mask);
+        fprintf(f, "brev.b32 %%ti, %s; clz.b32 %%ti, %%ti; shfl.sync.idx.b32 %%r%u, %%r%u, %%ti, 31, %s;\n", w->mask,
+                n->dst, n->src[0], w->mask);
         return;
     }
     unsigned mode = bits & 3, segment = bits >> 2 & 31, clamp = mode == 0 ? 0 : 31;
@@ -189,7 +192,8 @@ static void put_vote(struct writer *w, const struct node *n)
     if (n->form % 4 == 3)
         fprintf(w->file, "vote.sync.ballot.b32 %%r%u, %%p%u, %s;\n", n->dst, n->src[0], w->mask);
     else
-        fprintf(w->file, "vote.sync.%s.pred %%p%u, %s%%p%u, %s;\n", modes[n->form % 4], n->dst, n->form >= 6 ? "!" : "", n->src[0], w->mask);
+        fprintf(w->file, "vote.sync.%s.pred %%p%u, %s%%p%u, %s;\n", modes[n->form % 4], n->dst, n->form >= 6 ? "!" : "",
+                n->src[0], w->mask);
 }
 
 static void put_match(struct writer *w, const struct node *n)
@@ -205,7 +209,8 @@ static void put_match(struct writer *w, const struct node *n)
 
 static void put_sum(struct writer *w, const struct node *n)
 {
-    static const char *const names[] = {"add.u32", "add.u32", "add.u32", "min.u32", "max.s32", "and.b32", "or.b32", "xor.b32"};
+    static const char *const names[] = {"add.u32", "add.u32", "add.u32", "min.u32",
+                                        "max.s32", "and.b32", "or.b32",  "xor.b32"};
     if (n->dynamic && n->value < 6)
         fprintf(w->file, "and.b32 %%ti, %%r%u, 3; mad.wide.u32 %%ta, %%ti, 4, %%sums; ", n->src[1]);
     else
@@ -218,18 +223,25 @@ static void put_sum(struct writer *w, const struct node *n)
 static void put_locked(struct writer *w, const struct node *n)
 {
     FILE *f = w->file;
-    fprintf(f, "TAKE%u: atom.global.acquire.gpu.cas.b32 %%tr, [%%sums+%u], 0, 1; setp.ne.u32 %%tp, %%tr, 0; @%%tp bra TAKE%u;\n", n->number, SUMS * 4, n->number);
-    fprintf(f, "ld.relaxed.gpu.global.u32 %%tr, [%%sums+%u]; add.u32 %%tr, %%tr, %%r%u; st.relaxed.gpu.global.u32 [%%sums+%u], %%tr; "
-        "st.release.gpu.global.u32 [%%sums+%u], 0;\n", SUMS * 4 + 4, n->src[0], SUMS * 4 + 4, SUMS * 4);
+    fprintf(
+        f,
+        "TAKE%u: atom.global.acquire.gpu.cas.b32 %%tr, [%%sums+%u], 0, 1; setp.ne.u32 %%tp, %%tr, 0; @%%tp bra TAKE%u;\n",
+        n->number, SUMS * 4, n->number);
+    fprintf(
+        f,
+        "ld.relaxed.gpu.global.u32 %%tr, [%%sums+%u]; add.u32 %%tr, %%tr, %%r%u; st.relaxed.gpu.global.u32 [%%sums+%u], %%tr; "
+        "st.release.gpu.global.u32 [%%sums+%u], 0;\n",
+        SUMS * 4 + 4, n->src[0], SUMS * 4 + 4, SUMS * 4);
 }
 
 static void put_atom(struct writer *w, const struct node *n)
 {
-    static const char *const names[] = {"add.u32", "exch.b32", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "inc.u32", "dec.u32", "cas.b32"};
+    static const char *const names[] = {"add.u32", "exch.b32", "min.s32", "max.u32", "and.b32",
+                                        "or.b32",  "xor.b32",  "inc.u32", "dec.u32", "cas.b32"};
     unsigned op = n->form % 10;
     put_guard(w, n);
     fprintf(w->file, "atom.global.%s %%r%u, [%%spread+%llu], %%r%u", names[op], n->dst,
-        (unsigned long long)n->value * 4 * w->program->threads * w->program->grid, n->src[0]);
+            (unsigned long long)n->value * 4 * w->program->threads * w->program->grid, n->src[0]);
     if (op == 9)
         fprintf(w->file, ", %%r%u", n->src[1]);
     fputs(";\n", w->file);
@@ -241,8 +253,10 @@ static void put_exchange(struct writer *w, const struct node *n)
     const char *barrier = barriers[n->form % 4];
     unsigned threads = w->program->threads, by = (unsigned)n->value % threads;
     fprintf(w->file, "st.shared.u64 [%%slot], %%d%u; %s;\n", n->src[0], barrier);
-    fprintf(w->file, "add.u32 %%ti, %%lin, %u; setp.ge.u32 %%tp, %%ti, %u; @%%tp sub.u32 %%ti, %%ti, %u; mov.u32 %%tr, slots; mad.lo.u32 %%ti, %%ti, 8, %%tr;\n", by,
-        threads, threads);
+    fprintf(
+        w->file,
+        "add.u32 %%ti, %%lin, %u; setp.ge.u32 %%tp, %%ti, %u; @%%tp sub.u32 %%ti, %%ti, %u; mov.u32 %%tr, slots; mad.lo.u32 %%ti, %%ti, 8, %%tr;\n",
+        by, threads, threads);
     fprintf(w->file, "ld.shared.u64 %%d%u, [%%ti]; %s;\n", n->dst, barrier);
 }
 
@@ -259,10 +273,13 @@ static void put_call(struct writer *w, const struct node *n)
 {
     FILE *f = w->file;
     fputs("{ .param .b32 x; .param .b32 y; .param .b64 z; .param .b32 o;\n", f);
-    fprintf(f, "st.param.b32 [x], %%r%u; st.param.b32 [y], %%r%u; st.param.b64 [z], %%d%u;\n", n->src[0], n->src[1], n->src[2]);
+    fprintf(f, "st.param.b32 [x], %%r%u; st.param.b32 [y], %%r%u; st.param.b64 [z], %%d%u;\n", n->src[0], n->src[1],
+            n->src[2]);
     if (n->dynamic)
-        fprintf(f, "mov.u64 %%ta, f%lld; mov.u64 %%td, f%u; selp.b64 %%ta, %%ta, %%td, %%p%u;\ncall (o), %%ta, (x, y, z), shape;\n", (long long)n->value, n->place,
-            n->form % REGS);
+        fprintf(
+            f,
+            "mov.u64 %%ta, f%lld; mov.u64 %%td, f%u; selp.b64 %%ta, %%ta, %%td, %%p%u;\ncall (o), %%ta, (x, y, z), shape;\n",
+            (long long)n->value, n->place, n->form % REGS);
     else
         fprintf(f, "call (o), f%lld, (x, y, z);\n", (long long)n->value);
     fprintf(f, "ld.param.b32 %%r%u, [o]; }\n", n->dst);
@@ -270,7 +287,8 @@ static void put_call(struct writer *w, const struct node *n)
 
 static void put_reduce(struct writer *w, const struct node *n)
 {
-    static const char *const names[] = {"add.u32", "min.u32", "max.u32", "add.s32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"};
+    static const char *const names[] = {"add.u32", "min.u32", "max.u32", "add.s32", "min.s32",
+                                        "max.s32", "and.b32", "or.b32",  "xor.b32"};
     fprintf(w->file, "redux.sync.%s %%r%u, %%r%u, %s;\n", names[n->form % 9], n->dst, n->src[0], w->mask);
 }
 
@@ -278,32 +296,65 @@ static void put_node(struct writer *w, const struct node *n)
 {
     FILE *f = w->file;
     switch (n->kind) {
-    case OPERATION: put_operation(w, n); break;
-    case IF: put_if(w, n); break;
-    case SWITCH: put_switch(w, n); break;
-    case LOOP: put_loop(w, n); break;
+    case OPERATION:
+        put_operation(w, n);
+        break;
+    case IF:
+        put_if(w, n);
+        break;
+    case SWITCH:
+        put_switch(w, n);
+        break;
+    case LOOP:
+        put_loop(w, n);
+        break;
     case BREAK:
         if (w->counts)
             fprintf(f, "vote.sync.ballot.b32 %s, !%%p%u, %s;\n", w->mask, n->src[0], w->mask);
         fprintf(f, "@%%p%u bra END%u;\n", n->src[0], w->loop);
         break;
-    case LOAD: case STORE: put_access(w, n); break;
+    case LOAD:
+    case STORE:
+        put_access(w, n);
+        break;
     case INPUT:
         fprintf(f, "and.b32 %%ti, %%r%u, %u; mad.wide.u32 %%ta, %%ti, 4, %%in; ", n->src[0], INPUT_WORDS - 1);
         put_guard(w, n);
         fprintf(f, "ld.global%s.u32 %%r%u, [%%ta];\n", n->form % 2 ? ".nc" : "", n->dst);
         break;
-    case ATOM: put_atom(w, n); break;
-    case SUM: put_sum(w, n); break;
-    case LOCKED: put_locked(w, n); break;
-    case SHUFFLE: put_shuffle(w, n); break;
-    case VOTE: put_vote(w, n); break;
-    case MATCH: put_match(w, n); break;
-    case REDUCE: put_reduce(w, n); break;
-    case EXCHANGE: put_exchange(w, n); break;
-    case MEET: put_meet(w, n); break;
-    case CALL: put_call(w, n); break;
-    case INVOKE: put_invoke(w, n); break;
+    case ATOM:
+        put_atom(w, n);
+        break;
+    case SUM:
+        put_sum(w, n);
+        break;
+    case LOCKED:
+        put_locked(w, n);
+        break;
+    case SHUFFLE:
+        put_shuffle(w, n);
+        break;
+    case VOTE:
+        put_vote(w, n);
+        break;
+    case MATCH:
+        put_match(w, n);
+        break;
+    case REDUCE:
+        put_reduce(w, n);
+        break;
+    case EXCHANGE:
+        put_exchange(w, n);
+        break;
+    case MEET:
+        put_meet(w, n);
+        break;
+    case CALL:
+        put_call(w, n);
+        break;
+    case INVOKE:
+        put_invoke(w, n);
+        break;
     default:
         if (w->function)
             put_results(w);
@@ -325,8 +376,10 @@ void put_registers(struct writer *w)
 {
     FILE *f = w->file;
     if (!w->function)
-        fprintf(f, ".reg .b32 %%r<%u>; .reg .b64 %%d<%u>; .reg .b16 %%h<%u>; .reg .f32 %%f<%u>; .reg .f64 %%g<%u>; .reg .pred %%p<%u>;\n", REGS, REGS, REGS, REGS, REGS,
-            REGS);
+        fprintf(
+            f,
+            ".reg .b32 %%r<%u>; .reg .b64 %%d<%u>; .reg .b16 %%h<%u>; .reg .f32 %%f<%u>; .reg .f64 %%g<%u>; .reg .pred %%p<%u>;\n",
+            REGS, REGS, REGS, REGS, REGS, REGS);
     fputs(".reg .b32 %tr, %ti; .reg .b64 %td, %ta; .reg .b16 %th; .reg .f32 %tf; .reg .f64 %tg; .reg .pred %tp;\n", f);
     if (w->program->calls)
         fputs(".reg .b32 %cm, %cn; .reg .b64 %ca; .reg .pred %cg;\n", f);
@@ -346,8 +399,10 @@ void put_registers(struct writer *w)
 static void put_fill(FILE *f)
 {
     for (unsigned i = 0; i < REGS; i++)
-        fprintf(f, "cvt.u16.u32 %%h%u, %%r%u; cvt.rn.f32.s32 %%f%u, %%r%u; cvt.rn.f64.s32 %%g%u, %%r%u; and.b32 %%tr, %%r%u, 1; setp.ne.u32 %%p%u, %%tr, 0;\n", i, i, i, i,
-            i, i, i, i);
+        fprintf(
+            f,
+            "cvt.u16.u32 %%h%u, %%r%u; cvt.rn.f32.s32 %%f%u, %%r%u; cvt.rn.f64.s32 %%g%u, %%r%u; and.b32 %%tr, %%r%u, 1; setp.ne.u32 %%p%u, %%tr, 0;\n",
+            i, i, i, i, i, i, i, i);
 }
 
 static void put_function(FILE *file, const struct program *p, unsigned index)
@@ -355,7 +410,9 @@ static void put_function(FILE *file, const struct program *p, unsigned index)
     struct writer w = {.file = file, .program = p};
     fprintf(file, ".func (.param .b32 o) f%u(.param .b32 x, .param .b32 y, .param .b64 z)\n{\n", index);
     put_registers(&w);
-    fputs("ld.param.u32 %r0, [x]; ld.param.u32 %r1, [y]; xor.b32 %r2, %r0, %r1; mov.u32 %r3, 17; add.u32 %r4, %r0, %r1; mov.u32 %r5, %r1;\nld.param.u64 %d0, [z];\n", file);
+    fputs(
+        "ld.param.u32 %r0, [x]; ld.param.u32 %r1, [y]; xor.b32 %r2, %r0, %r1; mov.u32 %r3, 17; add.u32 %r4, %r0, %r1; mov.u32 %r5, %r1;\nld.param.u64 %d0, [z];\n",
+        file);
     for (unsigned i = 1; i < REGS; i++)
         fprintf(file, "add.u64 %%d%u, %%d0, %u;\n", i, i);
     put_fill(file);
@@ -367,23 +424,39 @@ static void put_prologue(struct writer *w)
 {
     const struct program *p = w->program;
     FILE *f = w->file;
-    fputs("ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u64 %own, [own]; ld.param.u64 %spread, [spread]; ld.param.u64 %sums, [sums]; "
+    fputs(
+        "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u64 %own, [own]; ld.param.u64 %spread, [spread]; ld.param.u64 %sums, [sums]; "
         "ld.param.u32 %param, [param];\n"
         "mov.u32 %block, %ctaid.x; mov.u32 %lin, %tid.z; mov.u32 %tr, %ntid.y; mov.u32 %ti, %tid.y; mad.lo.u32 %lin, %lin, %tr, %ti; mov.u32 %tr, %ntid.x; "
-        "mov.u32 %ti, %tid.x; mad.lo.u32 %lin, %lin, %tr, %ti;\n", f);
-    fprintf(f, "mad.lo.u32 %%r0, %%block, %u, %%lin; mul.wide.u32 %%ta, %%r0, %u; add.u64 %%own, %%own, %%ta; mul.wide.u32 %%ta, %%r0, 4; add.u64 %%spread, %%spread, %%ta;\n",
+        "mov.u32 %ti, %tid.x; mad.lo.u32 %lin, %lin, %tr, %ti;\n",
+        f);
+    fprintf(
+        f,
+        "mad.lo.u32 %%r0, %%block, %u, %%lin; mul.wide.u32 %%ta, %%r0, %u; add.u64 %%own, %%own, %%ta; mul.wide.u32 %%ta, %%r0, 4; add.u64 %%spread, %%spread, %%ta;\n",
         p->threads, OWN_BYTES);
-    fprintf(f, "mul.wide.u32 %%ta, %%r0, %u; add.u64 %%out, %%out, %%ta; mov.u64 %%loc, mine;\n", (unsigned)(CLASSES * REGS * 8));
-    fputs("mov.u32 %win, window; mad.lo.u32 %win, %lin, 4, %win; mov.u32 %slot, slots; mad.lo.u32 %slot, %lin, 8, %slot; mov.u64 %d0, 0; mov.u32 %r1, 0;\n", f);
+    fprintf(f, "mul.wide.u32 %%ta, %%r0, %u; add.u64 %%out, %%out, %%ta; mov.u64 %%loc, mine;\n",
+            (unsigned)(CLASSES * REGS * 8));
+    fputs(
+        "mov.u32 %win, window; mad.lo.u32 %win, %lin, 4, %win; mov.u32 %slot, slots; mad.lo.u32 %slot, %lin, 8, %slot; mov.u64 %d0, 0; mov.u32 %r1, 0;\n",
+        f);
     for (unsigned i = 0; i < OWN_BYTES; i += 8)
         fprintf(f, "st.local.u64 [%%loc+%u], %%d0; ", i);
-    fprintf(f, "st.shared.u32 [%%win], %%r1; st.shared.u32 [%%win+%u], %%r1; st.shared.u64 [%%slot], %%d0;\n", 4 * p->threads);
+    fprintf(f, "st.shared.u32 [%%win], %%r1; st.shared.u32 [%%win+%u], %%r1; st.shared.u64 [%%slot], %%d0;\n",
+            4 * p->threads);
     if (w->counts)
         /* The lanes of this warp that exist. */
-        fprintf(f, "and.b32 %%ti, %%lin, 0xffffffe0; sub.u32 %%ti, %u, %%ti; min.u32 %%ti, %%ti, 32; sub.u32 %%ti, 32, %%ti; shr.u32 %%m, 0xffffffff, %%ti;\n", p->threads);
-    fprintf(f, "mov.u32 %%r1, %%block; mov.u32 %%r2, %%param; and.b32 %%ti, %%r0, %u; mad.wide.u32 %%ta, %%ti, 4, %%in; ld.global.u32 %%r3, [%%ta]; "
-        "mov.u32 %%r4, %%laneid; mov.u32 %%r5, %%tid.y;\n", INPUT_WORDS - 1);
-    fputs("cvt.u64.u32 %d0, %r0; mov.b64 %d1, {%r2, %r3}; mov.u64 %d2, 0x123456789; mul.wide.u32 %d3, %r3, %r0; mov.u64 %d4, 1; cvt.s64.s32 %d5, %r2;\n", f);
+        fprintf(
+            f,
+            "and.b32 %%ti, %%lin, 0xffffffe0; sub.u32 %%ti, %u, %%ti; min.u32 %%ti, %%ti, 32; sub.u32 %%ti, 32, %%ti; shr.u32 %%m, 0xffffffff, %%ti;\n",
+            p->threads);
+    fprintf(
+        f,
+        "mov.u32 %%r1, %%block; mov.u32 %%r2, %%param; and.b32 %%ti, %%r0, %u; mad.wide.u32 %%ta, %%ti, 4, %%in; ld.global.u32 %%r3, [%%ta]; "
+        "mov.u32 %%r4, %%laneid; mov.u32 %%r5, %%tid.y;\n",
+        INPUT_WORDS - 1);
+    fputs(
+        "cvt.u64.u32 %d0, %r0; mov.b64 %d1, {%r2, %r3}; mov.u64 %d2, 0x123456789; mul.wide.u32 %d3, %r3, %r0; mov.u64 %d4, 1; cvt.s64.s32 %d5, %r2;\n",
+        f);
     put_fill(f);
     fputs("mov.b32 %f1, %r3; mov.b32 %f5, %r2; mov.f32 %f3, 0f3FC00000;\n", f);
 }
@@ -391,7 +464,7 @@ static void put_prologue(struct writer *w)
 static void put_epilogue(FILE *f)
 {
     static const char *const types[] = {"u32", "u64", "u16", "f32", "f64"};
-    for (unsigned class = 0; class < CLASSES; class++)
+    for (unsigned class = 0; class < CLASSES; class ++)
         for (unsigned i = 0; i < REGS; i++) {
             unsigned at = (class * REGS + i) * 8;
             if (class == CLASS_P)
@@ -409,8 +482,11 @@ void put_program(FILE *file, const struct program *p)
         put_declaration(file, p, i);
     for (unsigned i = 0; i < p->function_count; i++)
         (p->calls ? put_signed_function : put_function)(file, p, i);
-    fputs(".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 spread, .param .u64 sums, .param .u32 param)\n{\n", file);
-    fprintf(file, ".local .align 8 .b8 mine[%u]; .shared .align 8 .b8 slots[%u]; .shared .align 4 .b8 window[%u];\n", OWN_BYTES, 8 * p->threads, 8 * p->threads);
+    fputs(
+        ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 own, .param .u64 spread, .param .u64 sums, .param .u32 param)\n{\n",
+        file);
+    fprintf(file, ".local .align 8 .b8 mine[%u]; .shared .align 8 .b8 slots[%u]; .shared .align 4 .b8 window[%u];\n",
+            OWN_BYTES, 8 * p->threads, 8 * p->threads);
     put_registers(&w);
     fputs(".reg .b64 %in, %out, %own, %spread, %sums, %loc; .reg .b32 %param, %block, %lin, %win, %slot, %m;\n", file);
     if (p->function_count && !p->calls)

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Functions with signatures of their own, as PTX, and calls of them. A parameter that is in a register is in the very register of the function's that
- * it is a value of. Variables are a0.. by parameter in the function and x0.. where it is called, results o and y. In calls %cg says whether, %cm are the lanes,
- * %cn is the count, %ca the function.
+ * Functions with signatures of their own, as PTX, and calls of them. A parameter that is in a register is in the very
+ * register of the function's that it is a value of. Variables are a0.. by parameter in the function and x0.. where it
+ * is called, results o and y. In calls %cg says whether, %cm are the lanes, %cn is the count, %ca the function.
  */
 #include <string.h>
 
 #include "text.h"
 
-/* What goes into a function, or comes out: also what belongs to its kind. `first` is the first of its struct, or itself. */
-struct passed { const char *type; char reg[24]; enum form form; int slot; unsigned first; };
+/* What goes into a function, or comes out: also what belongs to its kind. `first` is the first of its struct, or
+ * itself. */
+struct passed {
+    const char *type;
+    char reg[24];
+    enum form form;
+    int slot;
+    unsigned first;
+};
 enum { MASK = -4, COUNT, OWN_ADDRESS, SUMS_ADDRESS };
 #define PASSED_MAX (PARAMS + 4u)
 
@@ -19,19 +26,29 @@ static const unsigned struct_places[3] = {0, 8, 12};
 
 static unsigned list_passed(const struct function *f, bool results, struct passed *list)
 {
-    const struct { bool there; const char *type, *reg; int slot; } special[] = {{f->counts, "b32", "%m", MASK}, {f->ring, "b32", "%count", COUNT},
-        {f->base, "b64", "%own", OWN_ADDRESS}, {f->base, "b64", "%sums", SUMS_ADDRESS}};
+    const struct {
+        bool there;
+        const char *type, *reg;
+        int slot;
+    } special[] = {{f->counts, "b32", "%m", MASK},
+                   {f->ring, "b32", "%count", COUNT},
+                   {f->base, "b64", "%own", OWN_ADDRESS},
+                   {f->base, "b64", "%sums", SUMS_ADDRESS}};
     unsigned count = 0;
     for (unsigned i = 0; i < 4 && !results; i++)
         if (special[i].there) {
-            list[count] = (struct passed){.type = special[i].type, .form = f->variables ? IN_VARIABLE : IN_REGISTER, .slot = special[i].slot,
-                .first = count};
+            list[count] = (struct passed){.type = special[i].type,
+                                          .form = f->variables ? IN_VARIABLE : IN_REGISTER,
+                                          .slot = special[i].slot,
+                                          .first = count};
             snprintf(list[count++].reg, sizeof list->reg, "%s", special[i].reg);
         }
     for (unsigned i = 0; i < (results ? f->result_count : f->param_count); i++) {
         const struct slot *slot = results ? &f->results[i] : &f->params[i];
-        list[count] = (struct passed){.type = types[slot->class], .form = (enum form)slot->form, .slot = (int)i, .first = count};
-        if (slot->form == IN_STRUCT && count > 0 && list[count - 1].form == IN_STRUCT && count - list[count - 1].first < 3)
+        list[count] =
+            (struct passed){.type = types[slot->class], .form = (enum form)slot->form, .slot = (int)i, .first = count};
+        if (slot->form == IN_STRUCT && count > 0 && list[count - 1].form == IN_STRUCT &&
+            count - list[count - 1].first < 3)
             list[count].first = list[count - 1].first;
         snprintf(list[count++].reg, sizeof list->reg, "%%%c%u", class_letters[slot->class], slot->reg);
     }
@@ -119,7 +136,7 @@ static void put_value(FILE *f, enum class class, u64 value)
 static void put_start(struct writer *w)
 {
     FILE *f = w->file;
-    for (unsigned class = 0; class < CLASSES; class++) {
+    for (unsigned class = 0; class < CLASSES; class ++) {
         for (unsigned k = 0; k < REGS; k++) {
             bool is_result, passed = is_register(w->function, class, k, &is_result);
             if (!passed)
@@ -131,7 +148,7 @@ static void put_start(struct writer *w)
                 continue;
             }
             fprintf(f, "mov.%s %%%c%u, ", types[class], class_letters[class], k);
-            put_value(f, (enum class)class, value_at_start((enum class)class, k));
+            put_value(f, (enum class) class, value_at_start((enum class) class, k));
             fputs("; ", f);
         }
         fputc('\n', f);
@@ -152,7 +169,8 @@ void put_signed_function(FILE *file, const struct program *p, unsigned index)
     put_registers(&w);
     put_start(&w);
     if (f->variables)
-        fprintf(file, "%s%s%s", f->counts ? ".reg .b32 %m; " : "", f->ring ? ".reg .b32 %count; " : "", f->base ? ".reg .b64 %own, %sums; " : "");
+        fprintf(file, "%s%s%s", f->counts ? ".reg .b32 %m; " : "", f->ring ? ".reg .b32 %count; " : "",
+                f->base ? ".reg .b64 %own, %sums; " : "");
     fputs(".reg .b64 %loc; mov.u64 %loc, mine; mov.u64 %td, 0;\n", file);
     for (unsigned i = 0; i < OWN_BYTES; i += 8)
         fprintf(file, "st.local.u64 [%%loc+%u], %%td; ", i);
@@ -172,7 +190,11 @@ static const char *put_condition(struct writer *w, const struct node *n)
     FILE *f = w->file;
     if (n->guard < 0 && !n->inner)
         return "";
-    snprintf(text, sizeof text, n->guard < 0 || n->inner || n->around ? "@%%cg " : n->guard_not ? "@!%%p%d " : "@%%p%d ", n->guard);
+    snprintf(text, sizeof text,
+             n->guard < 0 || n->inner || n->around ? "@%%cg "
+             : n->guard_not                        ? "@!%%p%d "
+                                                   : "@%%p%d ",
+             n->guard);
     if (n->inner)
         fputs("setp.ne.u32 %cg, %count, 0; ", f);
     if (n->inner && n->guard >= 0)
@@ -188,9 +210,11 @@ static void put_lanes(struct writer *w, const struct node *n, const char *condit
     FILE *f = w->file;
     fprintf(f, "mov.b32 %%cm, %s; ", w->mask);
     if (n->dynamic && n->place != n->op)
-        fprintf(f, "vote.sync.ballot.b32 %%cm, %%p%u, %s; xor.b32 %%ti, %%cm, %s; selp.b32 %%cm, %%cm, %%ti, %%p%u; ", n->form % REGS, w->mask, w->mask, n->form % REGS);
+        fprintf(f, "vote.sync.ballot.b32 %%cm, %%p%u, %s; xor.b32 %%ti, %%cm, %s; selp.b32 %%cm, %%cm, %%ti, %%p%u; ",
+                n->form % REGS, w->mask, w->mask, n->form % REGS);
     if (condition[0])
-        fprintf(f, "vote.sync.ballot.b32 %%ti, %.*s, %s; and.b32 %%cm, %%cm, %%ti; ", (int)strlen(condition) - 2, condition + 1, w->mask);
+        fprintf(f, "vote.sync.ballot.b32 %%ti, %.*s, %s; and.b32 %%cm, %%cm, %%ti; ", (int)strlen(condition) - 2,
+                condition + 1, w->mask);
 }
 
 /* The register or number that is passed. */
@@ -239,8 +263,8 @@ static void put_operands(FILE *f, const struct passed *list, unsigned count, con
     fputc(')', f);
 }
 
-static void put_call_itself(struct writer *w, const struct node *n, const char *condition, const struct passed *params, unsigned param_count,
-                            const struct passed *results, unsigned result_count, bool ignored)
+static void put_call_itself(struct writer *w, const struct node *n, const char *condition, const struct passed *params,
+                            unsigned param_count, const struct passed *results, unsigned result_count, bool ignored)
 {
     FILE *f = w->file;
     fprintf(f, "\n%scall ", n->around ? "" : condition);
@@ -256,7 +280,8 @@ static void put_call_itself(struct writer *w, const struct node *n, const char *
 }
 
 /* From variables into registers, only where there was a call. */
-static void take_results(struct writer *w, const struct function *function, const struct node *n, const char *condition, const struct passed *results, unsigned count)
+static void take_results(struct writer *w, const struct function *function, const struct node *n, const char *condition,
+                         const struct passed *results, unsigned count)
 {
     FILE *f = w->file;
     for (unsigned i = 0; i < count; i++) {
@@ -266,7 +291,8 @@ static void take_results(struct writer *w, const struct function *function, cons
         bool through = condition[0] && !n->around;
         char temporary[8];
         snprintf(temporary, sizeof temporary, "%%t%c", class_letters[function->results[i].class]);
-        fprintf(f, "ld.param.%s %s, [y%u+%u]; ", type, through ? temporary : results[i].reg, results[i].first, struct_places[i - results[i].first]);
+        fprintf(f, "ld.param.%s %s, [y%u+%u]; ", type, through ? temporary : results[i].reg, results[i].first,
+                struct_places[i - results[i].first]);
         if (through)
             fprintf(f, "%smov.%s %s, %s; ", condition, type, results[i].reg, temporary);
     }
@@ -293,7 +319,8 @@ void put_invoke(struct writer *w, const struct node *n)
         if (n->take[i] == NOWHERE)
             snprintf(results[i].reg, sizeof results[i].reg, "_");
         else
-            snprintf(results[i].reg, sizeof results[i].reg, "%%%c%u", class_letters[function->results[i].class], n->take[i]);
+            snprintf(results[i].reg, sizeof results[i].reg, "%%%c%u", class_letters[function->results[i].class],
+                     n->take[i]);
         ignored &= n->take[i] == NOWHERE && results[i].form != IN_REGISTER;
     }
     if (n->dynamic)
@@ -304,7 +331,8 @@ void put_invoke(struct writer *w, const struct node *n)
     if (function->ring && n->inner)
         fputs("sub.u32 %cn, %count, 1; ", f);
     else if (function->ring)
-        fprintf(f, n->depth < DEPTHS ? "mov.u32 %%cn, %u; " : "and.b32 %%cn, %%r%u, 3; ", n->depth < DEPTHS ? n->depth : n->src[0]);
+        fprintf(f, n->depth < DEPTHS ? "mov.u32 %%cn, %u; " : "and.b32 %%cn, %%r%u, 3; ",
+                n->depth < DEPTHS ? n->depth : n->src[0]);
     if (condition[0] && n->around)
         fprintf(f, "@!%%cg bra OVER%u;\n", n->number);
     fputs("{ ", f);

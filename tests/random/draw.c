@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Draws a program: what it does next, on which thread and stream, with which buffers. Order is not thought of here; draw_emit looks what the
- * operation misses and has it added. */
+/* Draws a program: what it does next, on which thread and stream, with which buffers. Order is not thought of here;
+ * draw_emit looks what the operation misses and has it added. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,26 +31,40 @@ bool draw_emit(struct drawer *drawer, struct op op)
     return true;
 }
 
-static unsigned below(struct drawer *drawer, unsigned limit) { return dice_below(&drawer->dice, limit); }
-static bool chance(struct drawer *drawer, unsigned percent) { return dice_chance(&drawer->dice, percent); }
+static unsigned below(struct drawer *drawer, unsigned limit)
+{
+    return dice_below(&drawer->dice, limit);
+}
+static bool chance(struct drawer *drawer, unsigned percent)
+{
+    return dice_chance(&drawer->dice, percent);
+}
 
 /* A stream that the thread may use, on a device (-1: any). */
 static int draw_stream(struct drawer *drawer, int thread, int device)
 {
     for (int tries = 0; tries < 40; tries++) {
         unsigned draw = below(drawer, 100);
-        int stream = draw < 12 ? (int)below(drawer, (unsigned)drawer->program->devices) : draw < 24 ? STREAM_THREAD + thread :
-            STREAM_FIRST + (int)below(drawer, (unsigned)(drawer->streams - STREAM_FIRST) + 1);
-        if (stream < drawer->streams && order_alive_stream(drawer->order, stream) && (device < 0 || order_device(drawer->order, stream) == device))
+        int stream = draw < 12   ? (int)below(drawer, (unsigned)drawer->program->devices)
+                     : draw < 24 ? STREAM_THREAD + thread
+                                 : STREAM_FIRST + (int)below(drawer, (unsigned)(drawer->streams - STREAM_FIRST) + 1);
+        if (stream < drawer->streams && order_alive_stream(drawer->order, stream) &&
+            (device < 0 || order_device(drawer->order, stream) == device))
             return stream;
     }
     return STREAM_THREAD + thread;
 }
 
-enum { ON_DEVICE = 1 << PLACE_DEVICE, ON_PINNED = 1 << PLACE_PINNED, ON_MANAGED = 1 << PLACE_MANAGED, ON_PAGEABLE = 1 << PLACE_PAGEABLE };
+enum {
+    ON_DEVICE = 1 << PLACE_DEVICE,
+    ON_PINNED = 1 << PLACE_PINNED,
+    ON_MANAGED = 1 << PLACE_MANAGED,
+    ON_PAGEABLE = 1 << PLACE_PAGEABLE
+};
 
 /* Cells of a live buffer in one of the places. `device`: where device memory must be; -1: anywhere. */
-static struct range draw_range(struct drawer *drawer, unsigned places, int device, unsigned count, bool written, int limit)
+static struct range draw_range(struct drawer *drawer, unsigned places, int device, unsigned count, bool written,
+                               int limit)
 {
     for (int tries = 0; tries < 30; tries++) {
         int buffer = (int)below(drawer, (unsigned)limit);
@@ -61,12 +75,12 @@ static struct range draw_range(struct drawer *drawer, unsigned places, int devic
             continue;
         if (device < 0 && drawer->pooled[buffer]) /* other devices would have to be let in */
             continue;
-        struct range range = { .buffer = (int16_t)buffer, .count = (uint8_t)count, .step = 1 };
+        struct range range = {.buffer = (int16_t)buffer, .count = (uint8_t)count, .step = 1};
         range.first = (uint8_t)below(drawer, CELLS - count + 1);
         if (!written || order_written(drawer->order, range))
             return range;
     }
-    return (struct range){ .buffer = -1 };
+    return (struct range){.buffer = -1};
 }
 
 static bool overlap(struct range a, struct range b)
@@ -83,7 +97,10 @@ static bool overlap(struct range a, struct range b)
 static uint32_t draw_spin(struct drawer *drawer)
 {
     unsigned draw = below(drawer, 100);
-    return draw < 65 ? 0 : draw < 92 ? below(drawer, 200) : drawer->program->words <= 256 ? below(drawer, 8000) : below(drawer, 1000);
+    return draw < 65                       ? 0
+           : draw < 92                     ? below(drawer, 200)
+           : drawer->program->words <= 256 ? below(drawer, 8000)
+                                           : below(drawer, 1000);
 }
 
 static bool fill_kernel(struct drawer *drawer, struct op *op, int device, int limit)
@@ -122,7 +139,8 @@ static bool fill_copy(struct drawer *drawer, struct op *op, int device, int limi
     unsigned count = 1 + below(drawer, CELLS), any = ON_DEVICE | ON_PINNED | ON_MANAGED;
     int where = graph || !draw_can(drawer, CAN_PEER) || chance(drawer, 60) ? device : -1;
     op->to = draw_range(drawer, graph || held ? ON_DEVICE | ON_PINNED : any | ON_PAGEABLE, where, count, false, limit);
-    op->from = draw_range(drawer, graph || held ? ON_DEVICE | ON_PINNED : any | ON_PAGEABLE, where, count, false, limit);
+    op->from =
+        draw_range(drawer, graph || held ? ON_DEVICE | ON_PINNED : any | ON_PAGEABLE, where, count, false, limit);
     if (!range_is(op->to) || !range_is(op->from))
         return false;
     int to = drawer->place[op->to.buffer], from = drawer->place[op->from.buffer];
@@ -136,13 +154,15 @@ static bool fill_copy(struct drawer *drawer, struct op *op, int device, int limi
     }
     if (op->form == FORM_PEER && (to != PLACE_DEVICE || from != PLACE_DEVICE))
         op->form = FORM_ASYNC;
-    if (op->form == FORM_TYPED && (to == PLACE_PINNED || to == PLACE_PAGEABLE) && (from == PLACE_PINNED || from == PLACE_PAGEABLE))
+    if (op->form == FORM_TYPED && (to == PLACE_PINNED || to == PLACE_PAGEABLE) &&
+        (from == PLACE_PINNED || from == PLACE_PAGEABLE))
         op->form = FORM_ASYNC;
     if (op->form == FORM_SYNC) {
         if (held)
             return false;
         op->stream = (int8_t)device;
-        op->blocks = (to == PLACE_PINNED || to == PLACE_PAGEABLE || from == PLACE_PINNED) && to != PLACE_MANAGED && from != PLACE_MANAGED;
+        op->blocks = (to == PLACE_PINNED || to == PLACE_PAGEABLE || from == PLACE_PINNED) && to != PLACE_MANAGED &&
+                     from != PLACE_MANAGED;
     }
     if (to == PLACE_PAGEABLE)
         op->blocks = true;
@@ -154,9 +174,12 @@ static bool fill_copy(struct drawer *drawer, struct op *op, int device, int limi
 /* Fills in what a piece of work does. `limit`: it may use the buffers below that. */
 static bool fill_work(struct drawer *drawer, struct op *op, int device, int limit)
 {
-    unsigned host = ON_PINNED | (draw_can(drawer, CAN_MANAGED) && limit != drawer->kept ? ON_MANAGED : 0u), count = 1 + below(drawer, CELLS);
+    unsigned host = ON_PINNED | (draw_can(drawer, CAN_MANAGED) && limit != drawer->kept ? ON_MANAGED : 0u),
+             count = 1 + below(drawer, CELLS);
     switch (op->kind) {
-    case OP_MIX: case OP_MAKE: case OP_ADD:
+    case OP_MIX:
+    case OP_MAKE:
+    case OP_ADD:
         return fill_kernel(drawer, op, device, limit);
     case OP_COPY:
         return fill_copy(drawer, op, device, limit);
@@ -186,8 +209,8 @@ static bool fill_work(struct drawer *drawer, struct op *op, int device, int limi
 
 static bool draw_work(struct drawer *drawer, int thread)
 {
-    static const uint8_t kinds[] = { OP_MIX, OP_MIX, OP_MIX, OP_MIX, OP_MIX, OP_MAKE, OP_ADD, OP_ADD, OP_COPY, OP_COPY, OP_COPY, OP_COPY, OP_FILL, OP_FILL,
-        OP_HOST, OP_VALUE };
+    static const uint8_t kinds[] = {OP_MIX,  OP_MIX,  OP_MIX,  OP_MIX,  OP_MIX,  OP_MAKE, OP_ADD,  OP_ADD,
+                                    OP_COPY, OP_COPY, OP_COPY, OP_COPY, OP_FILL, OP_FILL, OP_HOST, OP_VALUE};
     int stream = draw_stream(drawer, thread, -1);
     struct op op = draw_op(kinds[below(drawer, sizeof kinds)], thread, stream);
     if ((op.kind == OP_HOST && !draw_can(drawer, CAN_HOST)) || (op.kind == OP_VALUE && !draw_can(drawer, CAN_VALUES)))
@@ -198,7 +221,8 @@ static bool draw_work(struct drawer *drawer, int thread)
 static bool draw_on_host(struct drawer *drawer, int thread)
 {
     struct op op = draw_op(chance(drawer, 50) ? OP_TOUCH : OP_CHECK, thread, -1);
-    unsigned places = ON_PINNED | ON_PAGEABLE | (draw_can(drawer, CAN_MANAGED) ? ON_MANAGED : 0u), count = 1 + below(drawer, CELLS);
+    unsigned places = ON_PINNED | ON_PAGEABLE | (draw_can(drawer, CAN_MANAGED) ? ON_MANAGED : 0u),
+             count = 1 + below(drawer, CELLS);
     op.from = draw_range(drawer, places, -1, count, true, drawer->buffers);
     op.factor = (uint32_t)dice_next(&drawer->dice) | 1;
     op.salt = (uint32_t)dice_next(&drawer->dice);
@@ -213,11 +237,15 @@ static bool draw_on_host(struct drawer *drawer, int thread)
 /* Waits and queries that nobody needs. */
 static bool draw_order(struct drawer *drawer, int thread)
 {
-    static const uint8_t kinds[] = { OP_RECORD, OP_RECORD, OP_RECORD, OP_RECORD, OP_WAIT, OP_WAIT, OP_WAIT, OP_EVENT_QUERY, OP_EVENT_QUERY, OP_STREAM_QUERY,
-        OP_STREAM_QUERY, OP_EVENT_SYNC, OP_STREAM_SYNC, OP_EVENT_POLL, OP_STREAM_POLL, OP_DEVICE_SYNC };
+    static const uint8_t kinds[] = {OP_RECORD,      OP_RECORD,       OP_RECORD,       OP_RECORD,
+                                    OP_WAIT,        OP_WAIT,         OP_WAIT,         OP_EVENT_QUERY,
+                                    OP_EVENT_QUERY, OP_STREAM_QUERY, OP_STREAM_QUERY, OP_EVENT_SYNC,
+                                    OP_STREAM_SYNC, OP_EVENT_POLL,   OP_STREAM_POLL,  OP_DEVICE_SYNC};
     struct op op = draw_op(kinds[below(drawer, sizeof kinds)], thread, draw_stream(drawer, thread, -1));
-    bool of_event = op.kind == OP_RECORD || op.kind == OP_WAIT || op.kind == OP_EVENT_QUERY || op.kind == OP_EVENT_SYNC || op.kind == OP_EVENT_POLL;
-    if (op.kind != OP_RECORD && op.kind != OP_WAIT && op.kind != OP_EVENT_QUERY && op.kind != OP_STREAM_QUERY && (chance(drawer, 50) || !draw_release(drawer)))
+    bool of_event = op.kind == OP_RECORD || op.kind == OP_WAIT || op.kind == OP_EVENT_QUERY ||
+                    op.kind == OP_EVENT_SYNC || op.kind == OP_EVENT_POLL;
+    if (op.kind != OP_RECORD && op.kind != OP_WAIT && op.kind != OP_EVENT_QUERY && op.kind != OP_STREAM_QUERY &&
+        (chance(drawer, 50) || !draw_release(drawer)))
         return false;
     if (op.kind == OP_RECORD)
         op.event = (int16_t)draw_event(drawer, thread);
@@ -232,14 +260,16 @@ static bool draw_order(struct drawer *drawer, int thread)
 
 static bool draw_memory(struct drawer *drawer, int thread)
 {
-    bool pool = draw_can(drawer, CAN_POOL) && chance(drawer, 70), make = chance(drawer, 60) && drawer->buffers < BUFFERS;
+    bool pool = draw_can(drawer, CAN_POOL) && chance(drawer, 70),
+         make = chance(drawer, 60) && drawer->buffers < BUFFERS;
     struct op op = draw_op(make ? (pool ? OP_ALLOC_ASYNC : OP_ALLOC) : (pool ? OP_FREE_ASYNC : OP_FREE), thread, -1);
     if (drawer->held >= 0)
         return false;
-    int buffer = make ? drawer->buffers : drawer->kept + (int)below(drawer, (unsigned)(drawer->buffers - drawer->kept) + 1);
+    int buffer =
+        make ? drawer->buffers : drawer->kept + (int)below(drawer, (unsigned)(drawer->buffers - drawer->kept) + 1);
     if (!make && (buffer >= drawer->buffers || !order_alive_buffer(drawer->order, buffer)))
         return false;
-    op.to = (struct range){ .buffer = (int16_t)buffer, .count = CELLS, .step = 1 };
+    op.to = (struct range){.buffer = (int16_t)buffer, .count = CELLS, .step = 1};
     op.device = make ? (uint8_t)below(drawer, (unsigned)drawer->program->devices) : drawer->device[buffer];
     op.place = make ? (uint8_t)(pool || chance(drawer, 60) ? PLACE_DEVICE : PLACE_PINNED) : drawer->place[buffer];
     if (!make && op.place != PLACE_DEVICE)
@@ -292,19 +322,20 @@ static bool draw_name(struct drawer *drawer, int thread)
 
 static bool conflicts(const struct op *a, const struct op *b)
 {
-    const struct range *left[] = { &a->to, &a->from, &a->with }, *right[] = { &b->to, &b->from, &b->with };
+    const struct range *left[] = {&a->to, &a->from, &a->with}, *right[] = {&b->to, &b->from, &b->with};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            if (overlap(*left[i], *right[j]) && (i == 0 || j == 0) && !(i == 0 && j == 0 && a->kind == OP_ADD && b->kind == OP_ADD))
+            if (overlap(*left[i], *right[j]) && (i == 0 || j == 0) &&
+                !(i == 0 && j == 0 && a->kind == OP_ADD && b->kind == OP_ADD))
                 return true;
     return false;
 }
 
 static bool draw_body(struct drawer *drawer, struct body *body)
 {
-    static const uint8_t kinds[] = { OP_MIX, OP_MIX, OP_MIX, OP_MAKE, OP_ADD, OP_COPY, OP_COPY, OP_FILL, OP_HOST };
-    uint32_t before[NODES] = { 0 };
-    int wanted = 1 + (int)below(drawer, NODES), lanes = 1 + (int)below(drawer, LANES), last[LANES] = { -1, -1, -1 };
+    static const uint8_t kinds[] = {OP_MIX, OP_MIX, OP_MIX, OP_MAKE, OP_ADD, OP_COPY, OP_COPY, OP_FILL, OP_HOST};
+    uint32_t before[NODES] = {0};
+    int wanted = 1 + (int)below(drawer, NODES), lanes = 1 + (int)below(drawer, LANES), last[LANES] = {-1, -1, -1};
     body->count = 0;
     for (int tries = 0; tries < 60 && body->count < wanted; tries++) {
         int number = body->count;
@@ -365,7 +396,8 @@ static bool draw_graph(struct drawer *drawer, int thread)
         op.body = (int16_t)program->bodies;
         *body = program->body[drawer->exec_body[exec]];
         for (int i = 0; i < body->count; i++)
-            if (body->node[i].form == FORM_BOX && body->node[i].kind == OP_COPY) /* hardware changes no graphs with copies of boxes */
+            if (body->node[i].form == FORM_BOX &&
+                body->node[i].kind == OP_COPY) /* hardware changes no graphs with copies of boxes */
                 return false;
         vary_body(drawer, body);
         program->bodies++;
@@ -388,7 +420,8 @@ static bool draw_graph(struct drawer *drawer, int thread)
 
 static bool draw_hold(struct drawer *drawer)
 {
-    if (!draw_can(drawer, CAN_HOLD | CAN_HOST) || drawer->program->threads > 1 || drawer->held >= 0 || drawer->posts == POSTS)
+    if (!draw_can(drawer, CAN_HOLD | CAN_HOST) || drawer->program->threads > 1 || drawer->held >= 0 ||
+        drawer->posts == POSTS)
         return false;
     struct op op = draw_op(OP_HOLD, 0, draw_stream(drawer, 0, -1));
     op.name = (int16_t)drawer->posts++;
@@ -402,8 +435,8 @@ static bool draw_hold(struct drawer *drawer)
 /* Buffers that live throughout, written once. */
 static void draw_start(struct drawer *drawer)
 {
-    static const uint8_t places[] = { PLACE_DEVICE, PLACE_DEVICE, PLACE_DEVICE, PLACE_DEVICE, PLACE_PINNED, PLACE_PINNED,
-        PLACE_PAGEABLE, PLACE_MANAGED, PLACE_DEVICE, PLACE_DEVICE };
+    static const uint8_t places[] = {PLACE_DEVICE, PLACE_DEVICE,   PLACE_DEVICE,  PLACE_DEVICE, PLACE_PINNED,
+                                     PLACE_PINNED, PLACE_PAGEABLE, PLACE_MANAGED, PLACE_DEVICE, PLACE_DEVICE};
     drawer->streams = STREAM_FIRST;
     drawer->held = -1;
     for (unsigned i = 0; i < sizeof places; i++) {
@@ -411,17 +444,17 @@ static void draw_start(struct drawer *drawer)
         if ((device && drawer->program->devices < 2) || (places[i] == PLACE_MANAGED && !draw_can(drawer, CAN_MANAGED)))
             continue;
         struct op op = draw_op(OP_ALLOC, 0, -1);
-        op.to = (struct range){ .buffer = (int16_t)number, .count = CELLS, .step = 1 };
+        op.to = (struct range){.buffer = (int16_t)number, .count = CELLS, .step = 1};
         op.place = drawer->place[number] = places[i];
         op.device = drawer->device[number] = (uint8_t)device;
         drawer->buffers++;
         (void)draw_emit(drawer, op);
         op = draw_op(places[i] == PLACE_PAGEABLE ? OP_COPY : OP_MAKE, 0, device);
-        op.to = (struct range){ .buffer = (int16_t)number, .count = CELLS, .step = 1 };
+        op.to = (struct range){.buffer = (int16_t)number, .count = CELLS, .step = 1};
         op.salt = (uint32_t)dice_next(&drawer->dice);
         op.factor = (uint32_t)dice_next(&drawer->dice) | 1;
         if (places[i] == PLACE_PAGEABLE) {
-            op.from = (struct range){ .buffer = 0, .count = CELLS, .step = 1 };
+            op.from = (struct range){.buffer = 0, .count = CELLS, .step = 1};
             op.blocks = true;
         }
         (void)draw_emit(drawer, op);
@@ -436,9 +469,9 @@ static void draw_start(struct drawer *drawer)
 
 void program_draw(struct program *program, uint64_t seed, unsigned features, int length)
 {
-    static const int words[] = { 16, 16, 64, 64, 64, 256, 256, 1024, 8192, 32768 };
+    static const int words[] = {16, 16, 64, 64, 64, 256, 256, 1024, 8192, 32768};
     static struct order *order;
-    struct drawer drawer = { .program = program, .dice = { seed * 0x9e3779b97f4a7c15u + 1 } };
+    struct drawer drawer = {.program = program, .dice = {seed * 0x9e3779b97f4a7c15u + 1}};
     if (!order && !(order = order_new()))
         abort();
     memset(program, 0, sizeof *program);

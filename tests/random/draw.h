@@ -14,16 +14,18 @@ struct drawer {
     uint8_t place[BUFFERS], device[BUFFERS];
     bool pooled[BUFFERS];                                /* from a pool: hardware allows no memory operations on it */
     int exec_body[EXECS];
-    int held, hold_until;                                /* the hold that is on, or -1; to be released before this many operations */
+    int held, hold_until; /* the hold that is on, or -1; to be released before this many operations */
     int depth;
-    const struct op *pending;                            /* what a wait is being added for, and whether it would have missed something before the last one */
+    const struct op
+        *pending; /* what a wait is being added for, and whether it would have missed something before the last one */
     bool was_missing;
 };
 
 /* An operation with everything set to "none". */
 struct op draw_op(int kind, int thread, int stream);
 
-/* Appends the operation, after waits that put it in order. False: it can't be had, and perhaps some waits were added. */
+/* Appends the operation, after waits that put it in order. False: it can't be had, and perhaps some waits were added.
+ */
 bool draw_emit(struct drawer *drawer, struct op op);
 
 /* Adds something that orders `op` behind what it missed. False if there is no way. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The waits that a program needs, drawn at random from all the ways there are, and no more than that.
  *
- * One call adds one step. The caller looks again afterwards, and calls again if something is still missing: threads that don't know of each other's
- * submissions first have to be told (post and await), and only then can an event be recorded behind the work in question. */
+ * One call adds one step. The caller looks again afterwards, and calls again if something is still missing: threads
+ * that don't know of each other's submissions first have to be told (post and await), and only then can an event be
+ * recorded behind the work in question. */
 #include "draw.h"
 
 bool draw_can(const struct drawer *drawer, unsigned features)
@@ -12,9 +13,17 @@ bool draw_can(const struct drawer *drawer, unsigned features)
 
 struct op draw_op(int kind, int thread, int stream)
 {
-    const struct range none = { .buffer = -1 };
-    return (struct op){ .kind = (uint8_t)kind, .thread = (uint8_t)thread, .stream = (int8_t)stream, .event = -1, .exec = -1, .body = -1, .name = -1,
-        .to = none, .from = none, .with = none };
+    const struct range none = {.buffer = -1};
+    return (struct op){.kind = (uint8_t)kind,
+                       .thread = (uint8_t)thread,
+                       .stream = (int8_t)stream,
+                       .event = -1,
+                       .exec = -1,
+                       .body = -1,
+                       .name = -1,
+                       .to = none,
+                       .from = none,
+                       .with = none};
 }
 
 bool draw_release(struct drawer *drawer)
@@ -57,8 +66,8 @@ static bool tell(struct drawer *drawer, int from, int to)
 /* The thread waits on its own for what is in a stream. */
 static bool wait_on_host(struct drawer *drawer, int thread, int stream)
 {
-    static const uint8_t ways[] = { OP_EVENT_SYNC, OP_EVENT_SYNC, OP_EVENT_SYNC, OP_EVENT_POLL, OP_STREAM_SYNC, OP_STREAM_SYNC,
-        OP_STREAM_POLL, OP_DEVICE_SYNC };
+    static const uint8_t ways[] = {OP_EVENT_SYNC,  OP_EVENT_SYNC,  OP_EVENT_SYNC,  OP_EVENT_POLL,
+                                   OP_STREAM_SYNC, OP_STREAM_SYNC, OP_STREAM_POLL, OP_DEVICE_SYNC};
     struct op op = draw_op(ways[dice_below(&drawer->dice, sizeof ways)], thread, stream);
     if (!draw_release(drawer))
         return false;
@@ -88,7 +97,8 @@ static bool wait_for_value(struct drawer *drawer, int thread, int writer, int wa
 /* The stream waits for a recording in another, made by `recorder`. */
 static bool wait_for_event(struct drawer *drawer, int recorder, int stream, const struct op *op, bool host)
 {
-    struct op record = draw_op(OP_RECORD, recorder, stream), wait = draw_op(host ? OP_EVENT_SYNC : OP_WAIT, op->thread, host ? -1 : op->stream);
+    struct op record = draw_op(OP_RECORD, recorder, stream),
+              wait = draw_op(host ? OP_EVENT_SYNC : OP_WAIT, op->thread, host ? -1 : op->stream);
     record.event = wait.event = (int16_t)draw_event(drawer, recorder);
     if (host && !draw_release(drawer))
         return false;
@@ -140,7 +150,8 @@ bool draw_wait(struct drawer *drawer, const struct op *op, const struct miss *mi
     unsigned draw = dice_below(&drawer->dice, 100);
     if (draw < 60 || drawer->held >= 0)
         return wait_for_event(drawer, thread, stream, op, false);
-    if (draw < 80 && draw_can(drawer, CAN_VALUES) && stream != op->stream && wait_for_value(drawer, thread, stream, op->stream))
+    if (draw < 80 && draw_can(drawer, CAN_VALUES) && stream != op->stream &&
+        wait_for_value(drawer, thread, stream, op->stream))
         return true;
     return wait_on_host(drawer, thread, stream);
 }

@@ -10,12 +10,16 @@
  *         --features M          a sum of the numbers in program.h: what may be used
  *         --print               show the programs
  *         --dry                 draw and check them, but run nothing
- *         --drop                self-check: leave out one wait that is needed, and see that the checker finds that (runs nothing)
+ *         --drop                self-check: leave out one wait that is needed, and see that the checker finds that
+ * (runs nothing)
  *         --drop-run            the same, and run what is left: how many of these are seen to go wrong?
- *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100 calls; they say so, and are called again
- *         --shrink              take operations out of a program that fails for as long as it still does, --seconds T at most
+ *         --scarce P            (only random_programs_inside) let one of the driver's allocations fail in P of 100
+ * calls; they say so, and are called again
+ *         --shrink              take operations out of a program that fails for as long as it still does, --seconds T
+ * at most
  *         --patience T          after how many seconds a program counts as hanging (default: 60)
- *         --here                shrink in one process: quicker where a process begins slowly; for programs that neither crash nor hang
+ *         --here                shrink in one process: quicker where a process begins slowly; for programs that neither
+ * crash nor hang
  *
  * Exits with 0 if all is well, 1 after a difference, 2 if there is no driver, 3 if a program hangs. */
 #include <signal.h>
@@ -28,7 +32,12 @@
 
 #include "run.h"
 
-struct options { uint64_t from, seeds; int length, seconds, repeat, patience; unsigned features; bool print, dry, drop, drop_run, shrink, here; };
+struct options {
+    uint64_t from, seeds;
+    int length, seconds, repeat, patience;
+    unsigned features;
+    bool print, dry, drop, drop_run, shrink, here;
+};
 
 static struct program program, reduced;
 static struct model model;
@@ -43,7 +52,7 @@ static double seconds(void)
 
 static int length_of(const struct options *options, uint64_t seed)
 {
-    struct dice dice = { seed ^ 0x5bd1e995u };
+    struct dice dice = {seed ^ 0x5bd1e995u};
     return options->length ? options->length : 30 + (int)dice_below(&dice, 370);
 }
 
@@ -53,7 +62,8 @@ static void hangs(int signal)
     char text[400];
     (void)signal;
     if (run_current) {
-        int used = snprintf(text, sizeof text, "random: seed %llu hangs; threads are at operations", (unsigned long long)run_current->program->seed);
+        int used = snprintf(text, sizeof text, "random: seed %llu hangs; threads are at operations",
+                            (unsigned long long)run_current->program->seed);
         for (int i = 0; i < run_current->program->threads; i++)
             used += snprintf(text + used, sizeof text - (size_t)used, " %d", atomic_load(&run_current->at[i]));
         used += snprintf(text + used, sizeof text - (size_t)used, "\n");
@@ -66,8 +76,9 @@ static void hangs(int signal)
 static void tell_command(const struct options *options)
 {
     const char *chaos = getenv("MILLRACE_CHAOS");
-    fprintf(stderr, "random: to repeat: %s%s%srandom_programs --seed %llu --features %u", chaos ? "MILLRACE_CHAOS=" : "", chaos ? chaos : "", chaos ? " " : "",
-        (unsigned long long)program.seed, options->features);
+    fprintf(stderr, "random: to repeat: %s%s%srandom_programs --seed %llu --features %u",
+            chaos ? "MILLRACE_CHAOS=" : "", chaos ? chaos : "", chaos ? " " : "", (unsigned long long)program.seed,
+            options->features);
     if (options->length)
         fprintf(stderr, " --length %d", options->length);
     fprintf(stderr, " --repeat 100\n");
@@ -81,7 +92,8 @@ static void draw(const struct options *options, uint64_t seed)
     int wrong = program_check(order, &program, &miss);
     if (wrong < 0)
         return;
-    fprintf(stderr, "random: seed %llu: the tester drew a program that is not in order: %s\n", (unsigned long long)seed, miss.what);
+    fprintf(stderr, "random: seed %llu: the tester drew a program that is not in order: %s\n", (unsigned long long)seed,
+            miss.what);
     op_print(&program, wrong);
     exit(4);
 }
@@ -153,7 +165,8 @@ static void shrink(const struct options *options, double deadline)
     struct miss miss;
     memcpy(&best, &program, sizeof best);
     if (child_runs_well(&best, options)) {
-        fprintf(stderr, "random: seed %llu runs well; nothing to shrink (more --repeat?)\n", (unsigned long long)program.seed);
+        fprintf(stderr, "random: seed %llu runs well; nothing to shrink (more --repeat?)\n",
+                (unsigned long long)program.seed);
         return;
     }
     for (int step = best.count / 2; step >= 1; step = step == 1 ? 0 : step / 2) {
@@ -165,8 +178,8 @@ static void shrink(const struct options *options, double deadline)
                 first += step;
         }
     }
-    fprintf(stderr, "random: seed %llu still fails with these %d operations (%d words a cell, %d threads):\n", (unsigned long long)best.seed, best.count,
-        best.words, best.threads);
+    fprintf(stderr, "random: seed %llu still fails with these %d operations (%d words a cell, %d threads):\n",
+            (unsigned long long)best.seed, best.count, best.words, best.threads);
     for (int i = 0; i < best.count; i++)
         op_print(&best, i);
     if (!options->here)
@@ -177,12 +190,15 @@ static void shrink(const struct options *options, double deadline)
         failed += run_program(&best, &model, true) != 0;
 }
 
-struct totals { double begin; uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS]; };
+struct totals {
+    double begin;
+    uint64_t programs, operations, failed, dropped, found, seen, kinds[OP_KINDS];
+};
 
 /* Leaves out one needed wait. */
 static void drop(const struct options *options, struct totals *totals)
 {
-    struct dice dice = { program.seed };
+    struct dice dice = {program.seed};
     struct miss miss;
     int needed = 0, chosen = -1;
     for (int i = 0; i < program.count; i++)
@@ -195,12 +211,13 @@ static void drop(const struct options *options, struct totals *totals)
     if (program_check(order, &reduced, &miss) >= 0) {
         totals->found++;
     } else {
-        fprintf(stderr, "random: seed %llu: nothing was found after this was left out:\n", (unsigned long long)program.seed);
+        fprintf(stderr, "random: seed %llu: nothing was found after this was left out:\n",
+                (unsigned long long)program.seed);
         op_print(&program, chosen);
     }
     if (!options->drop_run)
         return;
-    for (int i = 0; i < program.count; i++)       /* what checks expect is what the whole program would give */
+    for (int i = 0; i < program.count; i++) /* what checks expect is what the whole program would give */
         if (i != chosen)
             reduced.op[i - (i > chosen)].expect = program.op[i].kind == OP_CHECK ? program.op[i].expect : 0;
     totals->seen += !child_runs_well(&reduced, options);
@@ -244,7 +261,7 @@ static uint64_t number(const char *text)
 
 static struct options read_options(char **argv)
 {
-    struct options options = { .from = 1, .seeds = 100, .repeat = 1, .patience = 60, .features = CAN_ALL };
+    struct options options = {.from = 1, .seeds = 100, .repeat = 1, .patience = 60, .features = CAN_ALL};
     for (char **at = argv + 1; *at; at++) {
         if (!strcmp(*at, "--from") || !strcmp(*at, "--seed")) {
             options.seeds = (*at)[2] == 's' ? 1 : options.seeds;
@@ -296,7 +313,7 @@ int main(int argc, char **argv)
     (void)argc;
     struct options options = read_options(argv);
     double begin = seconds();
-    struct totals totals = { .begin = begin };
+    struct totals totals = {.begin = begin};
     order = order_new();
     if (!order)
         return 4;
@@ -314,14 +331,15 @@ int main(int argc, char **argv)
         if (!one(&options, options.from + i, &totals))
             break;
     }
-    printf("random: %llu operations in %llu programs (from seed %llu, features %u) in %.1f s: %llu failed\n", (unsigned long long)totals.operations,
-        (unsigned long long)totals.programs, (unsigned long long)options.from, options.features, seconds() - begin, (unsigned long long)totals.failed);
+    printf("random: %llu operations in %llu programs (from seed %llu, features %u) in %.1f s: %llu failed\n",
+           (unsigned long long)totals.operations, (unsigned long long)totals.programs, (unsigned long long)options.from,
+           options.features, seconds() - begin, (unsigned long long)totals.failed);
     if (run_scarce)
-        printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n", (unsigned long)run_scarce_failures,
-            (long long)(run_live_allocations() - live));
+        printf("random: %lu calls failed for want of memory; %lld allocations more at the end than in the middle\n",
+               (unsigned long)run_scarce_failures, (long long)(run_live_allocations() - live));
     if (options.drop)
-        printf("random: %llu programs with a needed wait left out: the checker found %llu, runs %llu\n", (unsigned long long)totals.dropped,
-            (unsigned long long)totals.found, (unsigned long long)totals.seen);
+        printf("random: %llu programs with a needed wait left out: the checker found %llu, runs %llu\n",
+               (unsigned long long)totals.dropped, (unsigned long long)totals.found, (unsigned long long)totals.seen);
     for (int i = 0; i < OP_KINDS && totals.programs > 1; i++)
         if (totals.kinds[i])
             printf(" %s %llu", op_name(i), (unsigned long long)totals.kinds[i]);

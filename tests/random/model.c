@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every buffer must hold: the operations one after the other, in the order in which they were drawn. Any order that keeps what conflicts in order
- * gives the same. The kernels' arithmetic (kernels.h) is written down here a second time. */
+/* What every buffer must hold: the operations one after the other, in the order in which they were drawn. Any order
+ * that keeps what conflicts in order gives the same. The kernels' arithmetic (kernels.h) is written down here a second
+ * time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static size_t word_at(int words, struct range range, size_t i)
     return (size_t)(range.first + (int)(i / (size_t)words) * range.step) * (size_t)words + i % (size_t)words;
 }
 
-void touch_words(uint32_t *to, const uint32_t *from, int words, struct range to_range, struct range from_range, uint32_t factor, uint32_t salt)
+void touch_words(uint32_t *to, const uint32_t *from, int words, struct range to_range, struct range from_range,
+                 uint32_t factor, uint32_t salt)
 {
     size_t count = (size_t)to_range.count * (size_t)words;
     for (size_t i = 0; i < count; i++) {
@@ -88,7 +90,9 @@ void model_end(struct model *model)
 static void fill(uint32_t *to, int words, const struct op *op)
 {
     size_t count = (size_t)op->to.count * (size_t)words;
-    uint32_t value = op->form == 1 ? (op->salt & 0xff) * 0x01010101u : op->form == 2 ? (op->salt & 0xffff) * 0x00010001u : op->salt;
+    uint32_t value = op->form == 1   ? (op->salt & 0xff) * 0x01010101u
+                     : op->form == 2 ? (op->salt & 0xffff) * 0x00010001u
+                                     : op->salt;
     for (size_t i = 0; i < count; i++)
         to[word_at(words, op->to, i)] = value;
 }
@@ -100,14 +104,16 @@ void model_do(struct model *model, const struct program *program, const struct o
     if (range_is(op->to))
         provide(model, op->to.buffer);
     uint32_t *to = range_is(op->to) ? model->cell[op->to.buffer] : NULL;
-    const uint32_t *from = range_is(op->from) ? model->cell[op->from.buffer] : NULL, *with = range_is(op->with) ? model->cell[op->with.buffer] : NULL;
+    const uint32_t *from = range_is(op->from) ? model->cell[op->from.buffer] : NULL,
+                   *with = range_is(op->with) ? model->cell[op->with.buffer] : NULL;
     uint32_t spun = op->kind <= OP_ADD ? spin_value(op->salt, op->spin) : 0;
     switch (op->kind) {
     case OP_MIX:
         for (size_t i = 0; i < count; i++) {
             uint32_t *word = &to[word_at(words, op->to, i)];
             *word = rotate(((*word * op->factor + from[word_at(words, op->from, i)]) ^
-                            with[word_at(words, op->with, (i + op->salt) & (count - 1))]) + spun);
+                            with[word_at(words, op->with, (i + op->salt) & (count - 1))]) +
+                           spun);
         }
         break;
     case OP_MAKE:
@@ -127,7 +133,8 @@ void model_do(struct model *model, const struct program *program, const struct o
     case OP_FILL:
         fill(to, words, op);
         break;
-    case OP_HOST: case OP_TOUCH:
+    case OP_HOST:
+    case OP_TOUCH:
         touch_words(to, from, words, op->to, op->from, op->factor, op->salt);
         break;
     case OP_VALUE:
@@ -137,7 +144,10 @@ void model_do(struct model *model, const struct program *program, const struct o
         for (int i = 0; i < program->body[op->body].count; i++)
             model_do(model, program, &program->body[op->body].node[i]);
         break;
-    case OP_ALLOC: case OP_ALLOC_ASYNC: case OP_FREE: case OP_FREE_ASYNC:
+    case OP_ALLOC:
+    case OP_ALLOC_ASYNC:
+    case OP_FREE:
+    case OP_FREE_ASYNC:
         model->alive[op->to.buffer] = op->kind == OP_ALLOC || op->kind == OP_ALLOC_ASYNC;
         return;
     default:
@@ -161,9 +171,12 @@ void model_run(struct model *model, struct program *program)
 const char *op_name(int kind)
 {
     static const char *const names[OP_KINDS] = {
-        "mix", "make", "add", "copy", "fill", "host", "value", "launch", "?", "touch", "check", "post", "await", "hold", "release", "event", "event-end",
-        "stream", "stream-end", "alloc", "free", "alloc-async", "free-async", "graph", "update", "record", "wait", "event-sync", "event-query",
-        "event-poll", "stream-sync", "stream-query", "stream-poll", "device-sync", "flag", "flag-wait",
+        "mix",         "make",         "add",         "copy",        "fill",        "host",
+        "value",       "launch",       "?",           "touch",       "check",       "post",
+        "await",       "hold",         "release",     "event",       "event-end",   "stream",
+        "stream-end",  "alloc",        "free",        "alloc-async", "free-async",  "graph",
+        "update",      "record",       "wait",        "event-sync",  "event-query", "event-poll",
+        "stream-sync", "stream-query", "stream-poll", "device-sync", "flag",        "flag-wait",
     };
     return kind >= 0 && kind < OP_KINDS ? names[kind] : "?";
 }
@@ -183,7 +196,8 @@ static void print_work(const struct op *op)
     print_range("to", op->to);
     print_range("from", op->from);
     print_range("with", op->with);
-    if (op->kind == OP_COPY || op->kind == OP_FILL || op->kind == OP_GRAPH || op->kind == OP_STREAM || op->kind == OP_EVENT)
+    if (op->kind == OP_COPY || op->kind == OP_FILL || op->kind == OP_GRAPH || op->kind == OP_STREAM ||
+        op->kind == OP_EVENT)
         fprintf(stderr, " form %d%s", op->form, op->blocks ? " blocks" : "");
     if (op->spin)
         fprintf(stderr, " spin %u", op->spin);
@@ -194,7 +208,10 @@ void op_print(const struct program *program, int index)
     const struct op *op = &program->op[index];
     fprintf(stderr, "%4d t%d %-12s", index, op->thread, op_name(op->kind));
     if (op->stream >= 0)
-        fprintf(stderr, " s%d%s", op->stream, op->stream < DEVICES ? "(legacy)" : op->stream < STREAM_FIRST ? "(thread)" : "");
+        fprintf(stderr, " s%d%s", op->stream,
+                op->stream < DEVICES        ? "(legacy)"
+                : op->stream < STREAM_FIRST ? "(thread)"
+                                            : "");
     if (op->event >= 0)
         fprintf(stderr, " e%d", op->event);
     if (op->name >= 0)
@@ -203,7 +220,10 @@ void op_print(const struct program *program, int index)
         fprintf(stderr, " x%d", op->exec);
     print_work(op);
     if (op->kind == OP_ALLOC) {
-        static const char *const places[] = { [PLACE_DEVICE] = "device", [PLACE_PINNED] = "pinned", [PLACE_MANAGED] = "managed", [PLACE_PAGEABLE] = "pageable" };
+        static const char *const places[] = {[PLACE_DEVICE] = "device",
+                                             [PLACE_PINNED] = "pinned",
+                                             [PLACE_MANAGED] = "managed",
+                                             [PLACE_PAGEABLE] = "pageable"};
         fprintf(stderr, " %s", places[op->place]);
     }
     if (op->kind == OP_STREAM)
@@ -213,7 +233,8 @@ void op_print(const struct program *program, int index)
         return;
     const struct body *body = &program->body[op->body];
     for (int i = 0; i < body->count; i++) {
-        fprintf(stderr, "          node %d lane %d after %#x %s", i, body->lane[i], body->after[i], op_name(body->node[i].kind));
+        fprintf(stderr, "          node %d lane %d after %#x %s", i, body->lane[i], body->after[i],
+                op_name(body->node[i].kind));
         print_work(&body->node[i]);
         fprintf(stderr, "\n");
     }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens before what, from the ordering rules alone.
  *
- * Each host thread has a timeline, and each pair of a stream and a thread that submits to it. A clock counts what is known to have happened on each. Work
- * begins after what its thread knew when it submitted it, after the earlier work of its stream, and after what the default-stream rules add; a wait adds what
- * the event's recording stood for; a thread that synchronises learns what the stream or event knew. Submissions count as earlier or later only if the
+ * Each host thread has a timeline, and each pair of a stream and a thread that submits to it. A clock counts what is
+ * known to have happened on each. Work begins after what its thread knew when it submitted it, after the earlier work
+ * of its stream, and after what the default-stream rules add; a wait adds what the event's recording stood for; a
+ * thread that synchronises learns what the stream or event knew. Submissions count as earlier or later only if the
  * threads that made them are ordered.
  *
- * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands for that stream's own work only;
- * waits and stream-ordered allocation and free have no part in the default-stream rules (is_slight); a destroyed stream is left out of them; a stream
- * that is made while the legacy stream is busy does not wait for what that has then, for on hardware it often doesn't (the conformance case
- * default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first work in it. A copy out of pinned
- * memory reads it with no regard to the default-stream rules: hardware takes a small one's source when it is submitted, if nothing is pending in its
- * stream itself (default_stream.small_copy_reads_early_*). */
+ * Where the manual leaves room, or hardware takes it, less is taken for granted: a record in a blocking stream stands
+ * for that stream's own work only; waits and stream-ordered allocation and free have no part in the default-stream
+ * rules (is_slight); a destroyed stream is left out of them; a stream that is made while the legacy stream is busy does
+ * not wait for what that has then, for on hardware it often doesn't (the conformance case
+ * default_stream.streams_created_while_legacy_is_busy). A thread's own default stream is taken to be made by the first
+ * work in it. A copy out of pinned memory reads it with no regard to the default-stream rules: hardware takes a small
+ * one's source when it is submitted, if nothing is pending in its stream itself
+ * (default_stream.small_copy_reads_early_*). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +22,29 @@
 #include "program.h"
 
 /* The last accesses. Writes are all ordered, so the latest one says it all. */
-struct trace { int16_t line; uint16_t count; struct clock reads, adds; };
+struct trace {
+    int16_t line;
+    uint16_t count;
+    struct clock reads, adds;
+};
 
-enum { NAME_EVENT, NAME_STREAM = NAME_EVENT + EVENTS, NAME_BUFFER = NAME_STREAM + STREAMS, NAME_EXEC = NAME_BUFFER + BUFFERS,
-    NAME_FLAG = NAME_EXEC + EXECS, NAMES = NAME_FLAG + FLAGS };
+enum {
+    NAME_EVENT,
+    NAME_STREAM = NAME_EVENT + EVENTS,
+    NAME_BUFFER = NAME_STREAM + STREAMS,
+    NAME_EXEC = NAME_BUFFER + BUFFERS,
+    NAME_FLAG = NAME_EXEC + EXECS,
+    NAMES = NAME_FLAG + FLAGS
+};
 
 /* `maker` and `made`: the thread that made the stream, and the tick of its timeline; 0: not made yet. */
-struct stream { int last, device; bool blocking; uint8_t maker; uint16_t made; int16_t line[THREADS]; };
+struct stream {
+    int last, device;
+    bool blocking;
+    uint8_t maker;
+    uint16_t made;
+    int16_t line[THREADS];
+};
 
 struct order {
     const struct program *program;
@@ -97,15 +116,18 @@ void order_begin(struct order *order, const struct program *program)
             order->cell[i][c].line = -1;
 }
 
-/* Operations on which nothing is built by the default-stream rules: hardware orders allocations less than other work. */
+/* Operations on which nothing is built by the default-stream rules: hardware orders allocations less than other work.
+ */
 static bool is_slight(int kind)
 {
-    return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC || kind == OP_RECORD;
+    return kind == OP_WAIT || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC ||
+           kind == OP_RECORD;
 }
 
-/* What the stream's operations that `host` knows of have done, or will have done before an operation submitted now. `chain` links them. `solid`: except for the
- * slight ones at its end. */
-static void join_known(const struct order *order, struct clock *start, int last, const int *chain, const struct clock *host, bool solid)
+/* What the stream's operations that `host` knows of have done, or will have done before an operation submitted now.
+ * `chain` links them. `solid`: except for the slight ones at its end. */
+static void join_known(const struct order *order, struct clock *start, int last, const int *chain,
+                       const struct clock *host, bool solid)
 {
     unsigned seen = 0;
     for (int op = last; op >= 0 && seen != (1u << THREADS) - 1; op = chain[op]) {
@@ -117,22 +139,28 @@ static void join_known(const struct order *order, struct clock *start, int last,
     }
 }
 
-static void join_stream(const struct order *order, struct clock *start, int stream, const struct clock *host, bool solid)
+static void join_stream(const struct order *order, struct clock *start, int stream, const struct clock *host,
+                        bool solid)
 {
     join_known(order, start, order->stream[stream].last, order->before, host, solid);
 }
 
-static void join_blocking(const struct order *order, struct clock *start, int device, const struct clock *host, bool solid)
+static void join_blocking(const struct order *order, struct clock *start, int device, const struct clock *host,
+                          bool solid)
 {
     for (int i = 0; i < STREAMS; i++)
         if (order->alive[NAME_STREAM + i] && order->stream[i].blocking && order->stream[i].device == device)
             join_stream(order, start, i, host, solid);
 }
 
-static bool is_legacy(int stream) { return stream >= 0 && stream < DEVICES; }
+static bool is_legacy(int stream)
+{
+    return stream >= 0 && stream < DEVICES;
+}
 
 /* What the legacy stream was given when `stream` was there already. */
-static void join_legacy(const struct order *order, struct clock *start, const struct stream *stream, const struct clock *host)
+static void join_legacy(const struct order *order, struct clock *start, const struct stream *stream,
+                        const struct clock *host)
 {
     unsigned seen = 0;
     for (int op = order->stream[stream->device].last; op >= 0 && seen != (1u << THREADS) - 1; op = order->before[op]) {
@@ -176,7 +204,8 @@ static void start_of(const struct order *order, const struct op *op, struct cloc
 }
 
 /* One access against the trace of those before. */
-static bool is_ordered(const struct trace *trace, enum access access, const struct clock *start, int *line, unsigned *count)
+static bool is_ordered(const struct trace *trace, enum access access, const struct clock *start, int *line,
+                       unsigned *count)
 {
     if (trace->line >= 0 && start->at[trace->line] < trace->count) {
         *line = trace->line;
@@ -205,12 +234,22 @@ static void leave_trace(struct trace *trace, enum access access, int line, unsig
 }
 
 /* Everything that an operation touches: names on its thread's timeline, cells where it is done. */
-struct touch { bool name, host; int16_t what; uint8_t cell; uint8_t access; bool fresh; };
-struct touches { int count; struct touch list[NODES * 3 * (CELLS + 1) + 8]; };
+struct touch {
+    bool name, host;
+    int16_t what;
+    uint8_t cell;
+    uint8_t access;
+    bool fresh;
+};
+struct touches {
+    int count;
+    struct touch list[NODES * 3 * (CELLS + 1) + 8];
+};
 
 static void touch_name(struct touches *touches, int name, enum access access)
 {
-    touches->list[touches->count++] = (struct touch){ .name = true, .host = true, .what = (int16_t)name, .access = (uint8_t)access };
+    touches->list[touches->count++] =
+        (struct touch){.name = true, .host = true, .what = (int16_t)name, .access = (uint8_t)access};
 }
 
 /* `fresh`: needn't have been written before. */
@@ -220,8 +259,11 @@ static void touch_range(struct touches *touches, struct range range, enum access
         return;
     touch_name(touches, NAME_BUFFER + range.buffer, ACCESS_READ);
     for (int i = 0; i < range.count; i++)
-        touches->list[touches->count++] = (struct touch){ .host = host, .what = range.buffer, .cell = (uint8_t)(range.first + i * range.step),
-            .access = (uint8_t)access, .fresh = fresh };
+        touches->list[touches->count++] = (struct touch){.host = host,
+                                                         .what = range.buffer,
+                                                         .cell = (uint8_t)(range.first + i * range.step),
+                                                         .access = (uint8_t)access,
+                                                         .fresh = fresh};
 }
 
 static void touch_work(struct touches *touches, const struct op *op)
@@ -229,7 +271,7 @@ static void touch_work(struct touches *touches, const struct op *op)
     touch_range(touches, op->from, ACCESS_READ, op->kind == OP_COPY && op->place == PLACE_PAGEABLE, false);
     touch_range(touches, op->with, ACCESS_READ, false, false);
     touch_range(touches, op->to, op->kind == OP_ADD ? ACCESS_ADD : ACCESS_WRITE, false,
-        op->kind == OP_MAKE || op->kind == OP_COPY || op->kind == OP_FILL);
+                op->kind == OP_MAKE || op->kind == OP_COPY || op->kind == OP_FILL);
 }
 
 static void touch_all(const struct program *program, const struct op *op, struct touches *touches)
@@ -241,35 +283,43 @@ static void touch_all(const struct program *program, const struct op *op, struct
         touch_name(touches, NAME_STREAM + op->stream, ACCESS_READ);
     if (op->event >= 0)
         touch_name(touches, NAME_EVENT + op->event,
-            op->kind == OP_EVENT || op->kind == OP_EVENT_END || op->kind == OP_RECORD ? ACCESS_WRITE : ACCESS_READ);
+                   op->kind == OP_EVENT || op->kind == OP_EVENT_END || op->kind == OP_RECORD ? ACCESS_WRITE
+                                                                                             : ACCESS_READ);
     if (op->exec >= 0)
         touch_name(touches, NAME_EXEC + op->exec, op->kind == OP_LAUNCH ? ACCESS_READ : ACCESS_WRITE);
     if (op->kind == OP_FLAG || op->kind == OP_FLAG_WAIT)
         touch_name(touches, NAME_FLAG + op->name, op->kind == OP_FLAG ? ACCESS_WRITE : ACCESS_READ);
     switch (op->kind) {
-    case OP_ALLOC: case OP_FREE:
+    case OP_ALLOC:
+    case OP_FREE:
         touch_name(touches, NAME_BUFFER + op->to.buffer, ACCESS_WRITE);
         for (int c = 0; c < CELLS; c++)
-            touches->list[touches->count++] = (struct touch){ .host = true, .what = op->to.buffer, .cell = (uint8_t)c, .access = ACCESS_WRITE, .fresh = true };
+            touches->list[touches->count++] = (struct touch){
+                .host = true, .what = op->to.buffer, .cell = (uint8_t)c, .access = ACCESS_WRITE, .fresh = true};
         break;
-    case OP_ALLOC_ASYNC: case OP_FREE_ASYNC:
+    case OP_ALLOC_ASYNC:
+    case OP_FREE_ASYNC:
         touch_name(touches, NAME_BUFFER + op->to.buffer, ACCESS_WRITE);
         for (int c = 0; c < CELLS; c++)
-            touches->list[touches->count++] = (struct touch){ .what = op->to.buffer, .cell = (uint8_t)c, .access = ACCESS_WRITE, .fresh = true };
+            touches->list[touches->count++] =
+                (struct touch){.what = op->to.buffer, .cell = (uint8_t)c, .access = ACCESS_WRITE, .fresh = true};
         break;
     case OP_LAUNCH:
         for (int i = 0; i < program->body[op->body].count; i++)
             touch_work(touches, &program->body[op->body].node[i]);
         break;
-    case OP_GRAPH: case OP_UPDATE: /* addresses are looked up now */
+    case OP_GRAPH:
+    case OP_UPDATE: /* addresses are looked up now */
         for (int i = 0; i < program->body[op->body].count; i++) {
-            const struct range *ranges[] = { &program->body[op->body].node[i].to, &program->body[op->body].node[i].from, &program->body[op->body].node[i].with };
+            const struct range *ranges[] = {&program->body[op->body].node[i].to, &program->body[op->body].node[i].from,
+                                            &program->body[op->body].node[i].with};
             for (int j = 0; j < 3; j++)
                 if (range_is(*ranges[j]))
                     touch_name(touches, NAME_BUFFER + ranges[j]->buffer, ACCESS_READ);
         }
         break;
-    case OP_TOUCH: case OP_CHECK:
+    case OP_TOUCH:
+    case OP_CHECK:
         touch_range(touches, op->from, ACCESS_READ, true, false);
         touch_range(touches, op->to, ACCESS_WRITE, true, false);
         break;
@@ -282,7 +332,8 @@ static void touch_all(const struct program *program, const struct op *op, struct
 
 static bool makes(int kind)
 {
-    return kind == OP_EVENT || kind == OP_STREAM || kind == OP_ALLOC || kind == OP_ALLOC_ASYNC || kind == OP_GRAPH || kind == OP_FLAG;
+    return kind == OP_EVENT || kind == OP_STREAM || kind == OP_ALLOC || kind == OP_ALLOC_ASYNC || kind == OP_GRAPH ||
+           kind == OP_FLAG;
 }
 
 static bool ends(int kind)
@@ -320,7 +371,7 @@ bool order_allows(struct order *order, const struct op *op, struct miss *miss)
     struct touches touches;
     touch_all(order->program, op, &touches);
     const char *why = nonsense(order, op, &touches);
-    *miss = (struct miss){ .op = -1 };
+    *miss = (struct miss){.op = -1};
     if (why) {
         snprintf(miss->what, sizeof miss->what, "%s", why);
         return false;
@@ -334,7 +385,9 @@ bool order_allows(struct order *order, const struct op *op, struct miss *miss)
         const struct trace *trace = touch->name ? &order->name[touch->what] : &order->cell[touch->what][touch->cell];
         int line = 0;
         unsigned count = 0;
-        const struct clock *known = touch->host ? &order->host[op->thread] : early && touch->access == ACCESS_READ ? &alone : &start;
+        const struct clock *known = touch->host                             ? &order->host[op->thread]
+                                    : early && touch->access == ACCESS_READ ? &alone
+                                                                            : &start;
         if (is_ordered(trace, (enum access)touch->access, known, &line, &count))
             continue;
         miss->op = order->op_at[line][count];
@@ -343,7 +396,8 @@ bool order_allows(struct order *order, const struct op *op, struct miss *miss)
         miss->by_host = line < THREADS;
         miss->host = touch->host;
         miss->data = !touch->name && op->kind != OP_FREE && op->kind != OP_FREE_ASYNC && op->kind != OP_ALLOC_ASYNC;
-        snprintf(miss->what, sizeof miss->what, touch->name ? "name %d" : "buffer %d cell %d", touch->what, touch->cell);
+        snprintf(miss->what, sizeof miss->what, touch->name ? "name %d" : "buffer %d cell %d", touch->what,
+                 touch->cell);
         return false;
     }
     return true;
@@ -354,8 +408,9 @@ static void mark(struct order *order, const struct op *op, const struct touches 
     for (int i = 0; i < touches->count; i++) {
         const struct touch *touch = &touches->list[i];
         bool host = touch->host;
-        leave_trace(touch->name ? &order->name[touch->what] : &order->cell[touch->what][touch->cell], (enum access)touch->access,
-            host ? op->thread : line, host ? order->host[op->thread].at[op->thread] : count);
+        leave_trace(touch->name ? &order->name[touch->what] : &order->cell[touch->what][touch->cell],
+                    (enum access)touch->access, host ? op->thread : line,
+                    host ? order->host[op->thread].at[op->thread] : count);
         if (!touch->name && touch->access != ACCESS_READ)
             order->written[touch->what][touch->cell] = op->kind != OP_ALLOC && op->kind != OP_ALLOC_ASYNC;
         if (touch->name && touch->access == ACCESS_WRITE && (makes(op->kind) || ends(op->kind)))
@@ -367,10 +422,12 @@ static void learn(struct order *order, const struct op *op)
 {
     struct clock *host = &order->host[op->thread], known;
     switch (op->kind) {
-    case OP_EVENT_SYNC: case OP_EVENT_POLL:
+    case OP_EVENT_SYNC:
+    case OP_EVENT_POLL:
         join(host, &order->event[op->event]);
         break;
-    case OP_STREAM_SYNC: case OP_STREAM_POLL:
+    case OP_STREAM_SYNC:
+    case OP_STREAM_POLL:
         known = *host;
         join_stream(order, &known, op->stream, host, false);
         if (is_legacy(op->stream))
@@ -394,8 +451,8 @@ static void learn(struct order *order, const struct op *op)
 
 static bool is_queued(int kind)
 {
-    return op_is_work(kind) || kind == OP_WAIT || kind == OP_FLAG || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC || kind == OP_FREE_ASYNC ||
-           kind == OP_HOLD || kind == OP_RECORD;
+    return op_is_work(kind) || kind == OP_WAIT || kind == OP_FLAG || kind == OP_FLAG_WAIT || kind == OP_ALLOC_ASYNC ||
+           kind == OP_FREE_ASYNC || kind == OP_HOLD || kind == OP_RECORD;
 }
 
 void order_take(struct order *order, const struct op *op, int index)
@@ -471,12 +528,30 @@ bool order_event_covers(const struct order *order, int event, const struct miss 
     return order->event[event].at[miss->line] >= miss->count;
 }
 
-bool order_alive_event(const struct order *order, int event) { return order->alive[NAME_EVENT + event]; }
-bool order_alive_stream(const struct order *order, int stream) { return order->alive[NAME_STREAM + stream]; }
-bool order_alive_buffer(const struct order *order, int buffer) { return order->alive[NAME_BUFFER + buffer]; }
-bool order_alive_exec(const struct order *order, int exec) { return order->alive[NAME_EXEC + exec]; }
-bool order_blocking(const struct order *order, int stream) { return order->stream[stream].blocking; }
-int order_device(const struct order *order, int stream) { return order->stream[stream].device; }
+bool order_alive_event(const struct order *order, int event)
+{
+    return order->alive[NAME_EVENT + event];
+}
+bool order_alive_stream(const struct order *order, int stream)
+{
+    return order->alive[NAME_STREAM + stream];
+}
+bool order_alive_buffer(const struct order *order, int buffer)
+{
+    return order->alive[NAME_BUFFER + buffer];
+}
+bool order_alive_exec(const struct order *order, int exec)
+{
+    return order->alive[NAME_EXEC + exec];
+}
+bool order_blocking(const struct order *order, int stream)
+{
+    return order->stream[stream].blocking;
+}
+int order_device(const struct order *order, int stream)
+{
+    return order->stream[stream].device;
+}
 
 bool order_written(const struct order *order, struct range range)
 {
@@ -521,7 +596,7 @@ int program_check(struct order *order, struct program *program, struct miss *mis
         bool let_go = program->op[i].kind != OP_HOLD;
         for (int j = i + 1; j < program->count && !let_go; j++)
             let_go = program->op[j].kind == OP_RELEASE && program->op[j].name == program->op[i].name;
-        *miss = (struct miss){ .op = -1, .what = "held for ever" };
+        *miss = (struct miss){.op = -1, .what = "held for ever"};
         if (!let_go)
             return i;
     }

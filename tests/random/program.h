@@ -7,8 +7,8 @@
  * run.c      runs the program on the driver; run_graph.c its graphs; by_runtime.h has them call the runtime API instead
  * main.c     seeds, mutations, shrinking
  *
- * Buffers have CELLS cells of `words` words each; an operation touches whole cells. Names (streams, events, buffers, …) are numbers that are used
- * once, so that a program stays readable when operations are taken out of it. */
+ * Buffers have CELLS cells of `words` words each; an operation touches whole cells. Names (streams, events, buffers, …)
+ * are numbers that are used once, so that a program stays readable when operations are taken out of it. */
 #ifndef RANDOM_PROGRAM_H
 #define RANDOM_PROGRAM_H
 
@@ -17,11 +17,24 @@
 #include <stdint.h>
 
 enum {
-    THREADS = 4, DEVICES = 2, STREAMS = 32, EVENTS = 400, BUFFERS = 64, EXECS = 16, FLAGS = 200, POSTS = 200, BODIES = 32,
-    CELLS = 4, OPS = 2200, NODES = 14, LANES = 3, TIMELINES = 72
+    THREADS = 4,
+    DEVICES = 2,
+    STREAMS = 32,
+    EVENTS = 400,
+    BUFFERS = 64,
+    EXECS = 16,
+    FLAGS = 200,
+    POSTS = 200,
+    BODIES = 32,
+    CELLS = 4,
+    OPS = 2200,
+    NODES = 14,
+    LANES = 3,
+    TIMELINES = 72
 };
 
-/* The first streams are the default ones: a legacy stream for each device, a per-thread one for each thread (on device 0). */
+/* The first streams are the default ones: a legacy stream for each device, a per-thread one for each thread (on device
+ * 0). */
 enum { STREAM_LEGACY = 0, STREAM_THREAD = DEVICES, STREAM_FIRST = DEVICES + THREADS };
 
 /* Groups of operations that a driver may lack, or that a run may leave out. */
@@ -44,7 +57,8 @@ enum kind {
     OP_MIX,              /* kernel: to = f(to, from, with) */
     OP_MAKE,             /* kernel: to = f(salt), whatever it held */
     OP_ADD,              /* kernel: to += f(from), atomically; commutes with others of its kind */
-    OP_COPY, OP_FILL,
+    OP_COPY,
+    OP_FILL,
     OP_HOST,             /* host function: to = f(to, from) in memory that the host can reach */
     OP_VALUE,            /* stream memory operation: the first word of a cell */
     OP_LAUNCH,           /* an executable graph */
@@ -52,17 +66,41 @@ enum kind {
     /* What host threads do themselves. */
     OP_TOUCH,            /* to = f(to, from) */
     OP_CHECK,            /* compares `from` with the model */
-    OP_POST, OP_AWAIT,   /* one thread tells another */
-    OP_HOLD, OP_RELEASE, /* a host function that holds its stream until the release */
+    OP_POST,
+    OP_AWAIT,   /* one thread tells another */
+    OP_HOLD,
+    OP_RELEASE, /* a host function that holds its stream until the release */
     /* Names come and go. */
-    OP_EVENT, OP_EVENT_END, OP_STREAM, OP_STREAM_END, OP_ALLOC, OP_FREE, OP_ALLOC_ASYNC, OP_FREE_ASYNC, OP_GRAPH, OP_UPDATE,
+    OP_EVENT,
+    OP_EVENT_END,
+    OP_STREAM,
+    OP_STREAM_END,
+    OP_ALLOC,
+    OP_FREE,
+    OP_ALLOC_ASYNC,
+    OP_FREE_ASYNC,
+    OP_GRAPH,
+    OP_UPDATE,
     /* Order. */
-    OP_RECORD, OP_WAIT, OP_EVENT_SYNC, OP_EVENT_QUERY, OP_EVENT_POLL, OP_STREAM_SYNC, OP_STREAM_QUERY, OP_STREAM_POLL, OP_DEVICE_SYNC,
-    OP_FLAG, OP_FLAG_WAIT, OP_KINDS
+    OP_RECORD,
+    OP_WAIT,
+    OP_EVENT_SYNC,
+    OP_EVENT_QUERY,
+    OP_EVENT_POLL,
+    OP_STREAM_SYNC,
+    OP_STREAM_QUERY,
+    OP_STREAM_POLL,
+    OP_DEVICE_SYNC,
+    OP_FLAG,
+    OP_FLAG_WAIT,
+    OP_KINDS
 };
 
 /* `count` cells of a buffer, `step` apart. Buffer -1: none. */
-struct range { int16_t buffer; uint8_t first, count, step; };
+struct range {
+    int16_t buffer;
+    uint8_t first, count, step;
+};
 
 enum place { PLACE_DEVICE, PLACE_PINNED, PLACE_MANAGED, PLACE_PAGEABLE };
 
@@ -72,21 +110,23 @@ enum form { FORM_ASYNC, FORM_TYPED, FORM_SYNC, FORM_BOX, FORM_PEER };
 struct op {
     uint8_t kind, thread;
     int8_t stream;                /* -1: none */
-    uint8_t form;                 /* of a copy; of a fill the bytes of its element; of a graph 1 if captured; of an event or stream its flags */
-    uint8_t place, device;        /* of a buffer; of a copy the place that it reads, if the host's */
-    bool blocks;                  /* the call returns when the copy is done */
-    bool needed;                  /* an access that follows is ordered by this alone, at the time of drawing */
+    uint8_t form; /* of a copy; of a fill the bytes of its element; of a graph 1 if captured; of an event or stream its
+                     flags */
+    uint8_t place, device; /* of a buffer; of a copy the place that it reads, if the host's */
+    bool blocks; /* the call returns when the copy is done */
+    bool needed; /* an access that follows is ordered by this alone, at the time of drawing */
     int16_t event, exec, body, name; /* name: of a flag or post */
     struct range to, from, with;
     uint32_t salt, factor, spin;
-    uint64_t expect;              /* of a check: the model's hash; of a query: 1 if it must say that all is done */
+    uint64_t expect; /* of a check: the model's hash; of a query: 1 if it must say that all is done */
 };
 
-/* What a graph holds: work with the nodes that each waits for. Node i stands in lane `lane`, behind the lane's node before it. */
+/* What a graph holds: work with the nodes that each waits for. Node i stands in lane `lane`, behind the lane's node
+ * before it. */
 struct body {
     int count;
     uint8_t lane[NODES];
-    uint32_t after[NODES];        /* bit n: node n goes first */
+    uint32_t after[NODES]; /* bit n: node n goes first */
     struct op node[NODES];
 };
 
@@ -100,36 +140,51 @@ struct program {
 };
 
 /* Random numbers. */
-struct dice { uint64_t state; };
+struct dice {
+    uint64_t state;
+};
 uint64_t dice_next(struct dice *dice);
-unsigned dice_below(struct dice *dice, unsigned limit);   /* 0 up to limit - 1 */
+unsigned dice_below(struct dice *dice, unsigned limit); /* 0 up to limit - 1 */
 bool dice_chance(struct dice *dice, unsigned percent);
 
 const char *op_name(int kind);
 void op_print(const struct program *program, int index);
 
-static inline bool op_is_work(int kind) { return kind < OP_WORK_END; }
-static inline bool range_is(struct range range) { return range.buffer >= 0; }
+static inline bool op_is_work(int kind)
+{
+    return kind < OP_WORK_END;
+}
+static inline bool range_is(struct range range)
+{
+    return range.buffer >= 0;
+}
 
 /* Draws a program of about `length` operations. */
 void program_draw(struct program *program, uint64_t seed, unsigned features, int length);
 
 /* Order. A clock says, for each timeline, how many of its operations have happened. */
-struct clock { uint16_t at[TIMELINES]; };
+struct clock {
+    uint16_t at[TIMELINES];
+};
 
 /* What an operation does to a cell, or to the name of something. */
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_ADD };
 
-/* An access that nothing orders: behind which operation of the program, in its stream or (`by_host`) on its thread; and whether the access itself is the
- * host's, and whether to contents. `line` and `count` say the same as a clock does. */
-struct miss { int op, line; unsigned count; bool by_host, host, data; char what[64]; };
+/* An access that nothing orders: behind which operation of the program, in its stream or (`by_host`) on its thread; and
+ * whether the access itself is the host's, and whether to contents. `line` and `count` say the same as a clock does. */
+struct miss {
+    int op, line;
+    unsigned count;
+    bool by_host, host, data;
+    char what[64];
+};
 
 struct order;
 struct order *order_new(void);
 void order_begin(struct order *order, const struct program *program);
 
-/* Whether the operation may come next: everything that it touches is ordered and there. False: *miss says what is in the way; op -1: the
- * program makes no sense (a name that doesn't live, contents that were never written). */
+/* Whether the operation may come next: everything that it touches is ordered and there. False: *miss says what is in
+ * the way; op -1: the program makes no sense (a name that doesn't live, contents that were never written). */
 bool order_allows(struct order *order, const struct op *op, struct miss *miss);
 
 /* Takes the operation, which becomes number `index`. */
@@ -146,15 +201,21 @@ bool order_alive_exec(const struct order *order, int exec);
 bool order_written(const struct order *order, struct range range);
 bool order_blocking(const struct order *order, int stream);
 int order_device(const struct order *order, int stream);
-/* Whether the thread knows that all of the event's recording, or of the stream's work, has happened: then a query must say so. */
+/* Whether the thread knows that all of the event's recording, or of the stream's work, has happened: then a query must
+ * say so. */
 bool order_event_done(const struct order *order, int thread, int event);
 bool order_stream_done(const struct order *order, int thread, int stream);
 
-/* The whole program again. -1, or the number of the first operation that isn't ordered. Notes which queries must find everything done. */
+/* The whole program again. -1, or the number of the first operation that isn't ordered. Notes which queries must find
+ * everything done. */
 int program_check(struct order *order, struct program *program, struct miss *miss);
 
 /* Contents. */
-struct model { int words; uint32_t *cell[BUFFERS]; bool alive[BUFFERS], written[BUFFERS][CELLS]; };
+struct model {
+    int words;
+    uint32_t *cell[BUFFERS];
+    bool alive[BUFFERS], written[BUFFERS][CELLS];
+};
 void model_begin(struct model *model, const struct program *program);
 void model_do(struct model *model, const struct program *program, const struct op *op);
 void model_end(struct model *model);
@@ -164,13 +225,15 @@ void model_run(struct model *model, struct program *program);
 
 /* The functions that kernels, host functions and host threads compute. */
 uint32_t spin_value(uint32_t salt, uint32_t spin);
-void touch_words(uint32_t *to, const uint32_t *from, int words_per_cell, struct range to_range, struct range from_range, uint32_t factor, uint32_t salt);
+void touch_words(uint32_t *to, const uint32_t *from, int words_per_cell, struct range to_range, struct range from_range,
+                 uint32_t factor, uint32_t salt);
 
-/* Starts the driver. The features that it has, of those that are wanted; exits with a word if there is no driver or device. */
+/* Starts the driver. The features that it has, of those that are wanted; exits with a word if there is no driver or
+ * device. */
 unsigned run_begin(unsigned wanted);
 
-/* Runs the program on the driver. 0: as the model says; else the number of differences and failures. They were told to stderr, if `loud`. After a failed
- * call the driver may be of no more use. */
+/* Runs the program on the driver. 0: as the model says; else the number of differences and failures. They were told to
+ * stderr, if `loud`. After a failed call the driver may be of no more use. */
 int run_program(const struct program *program, const struct model *model, bool loud);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a program on the driver: each host thread takes its own operations, in order. Uses nothing but cuda.h, so that the same source runs on any
- * driver, or with RANDOM_RUNTIME nothing but the runtime API. Every status is looked at; contents are compared where the program says so, and all of them at the end. */
+/* Runs a program on the driver: each host thread takes its own operations, in order. Uses nothing but cuda.h, so that
+ * the same source runs on any driver, or with RANDOM_RUNTIME nothing but the runtime API. Every status is looked at;
+ * contents are compared where the program says so, and all of them at the end. */
 #include "run.h"
 
 #include <sched.h>
@@ -29,7 +30,8 @@ void run_use(int device)
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
     if (current == device)
         return;
-    for (int tries = 0; tries < 9 && status == CUDA_ERROR_OUT_OF_MEMORY; tries++) /* an allocation may be made to fail */
+    for (int tries = 0; tries < 9 && status == CUDA_ERROR_OUT_OF_MEMORY;
+         tries++) /* an allocation may be made to fail */
         status = cuCtxSetCurrent(run_context[device]);
     if (status == CUDA_SUCCESS)
         current = device;
@@ -60,13 +62,13 @@ bool run_ok(struct run *run, int index, const char *call, CUresult status)
     return false;
 }
 
-#define START(call)                                                                                    \
-    do {                                                                                               \
-        CUresult start_status = (call);                                                                \
-        if (start_status != CUDA_SUCCESS) {                                                            \
+#define START(call) \
+    do { \
+        CUresult start_status = (call); \
+        if (start_status != CUDA_SUCCESS) { \
             fprintf(stderr, "random: %s gave %d; no programs can be run\n", #call, (int)start_status); \
-            exit(2);                                                                                   \
-        }                                                                                              \
+            exit(2); \
+        } \
     } while (0)
 
 /* Asks the driver for one of everything. */
@@ -116,7 +118,7 @@ static unsigned probe(void)
 
 unsigned run_begin(unsigned wanted)
 {
-    static const char *const names[] = { "mix", "make", "add" };
+    static const char *const names[] = {"mix", "make", "add"};
     START(cuInit(0));
     START(cuDeviceGetCount(&devices));
     if (devices > DEVICES)
@@ -131,8 +133,9 @@ unsigned run_begin(unsigned wanted)
         START(cuModuleLoadData(&module, random_ptx));
         START(cuMemAlloc(&words, 256));
         for (int k = 0; k < 3; k++) {
-            struct kernel_values values = { .to = words, .from = words + 64, .with = words + 128, .count = 16 };
-            void *pointers[] = { &values.to, &values.from, &values.with, &values.count, &values.factor, &values.salt, &values.spin };
+            struct kernel_values values = {.to = words, .from = words + 64, .with = words + 128, .count = 16};
+            void *pointers[] = {&values.to,     &values.from, &values.with, &values.count,
+                                &values.factor, &values.salt, &values.spin};
             START(cuModuleGetFunction(&run_kernel[i][k], module, names[k]));
             START(cuLaunchKernel(run_kernel[i][k], 1, 1, 1, 16, 1, 1, 0, NULL, pointers, NULL));
         }
@@ -144,7 +147,8 @@ unsigned run_begin(unsigned wanted)
 
 CUdeviceptr run_address(const struct run *run, struct range range)
 {
-    return range_is(range) ? run->buffer[range.buffer] + (CUdeviceptr)range.first * (CUdeviceptr)run->program->words * 4 : 0;
+    return range_is(range) ? run->buffer[range.buffer] + (CUdeviceptr)range.first * (CUdeviceptr)run->program->words * 4
+                           : 0;
 }
 
 static uint32_t *host_of(const struct run *run, struct range range)
@@ -156,9 +160,18 @@ void run_values(const struct run *run, const struct op *op, struct kernel_values
 {
     unsigned count = (unsigned)(op->to.count * run->program->words);
     unsigned block = 16u << (op->salt >> 28) % 5;
-    *values = (struct kernel_values){ run_address(run, op->to), run_address(run, op->from), run_address(run, op->with), count, op->factor, op->salt, op->spin,
-        block, (count + block - 1) / block, { NULL } };
-    void *pointers[] = { &values->to, &values->from, &values->with, &values->count, &values->factor, &values->salt, &values->spin };
+    *values = (struct kernel_values){run_address(run, op->to),
+                                     run_address(run, op->from),
+                                     run_address(run, op->with),
+                                     count,
+                                     op->factor,
+                                     op->salt,
+                                     op->spin,
+                                     block,
+                                     (count + block - 1) / block,
+                                     {NULL}};
+    void *pointers[] = {&values->to,     &values->from, &values->with, &values->count,
+                        &values->factor, &values->salt, &values->spin};
     memcpy(values->pointers, pointers, sizeof pointers);
 }
 
@@ -167,8 +180,14 @@ struct call *run_call(struct run *run, const struct op *op)
     struct call *call = calloc(1, sizeof *call);
     if (!call)
         abort();
-    *call = (struct call){ .to = host_of(run, op->to), .from = host_of(run, op->from), .to_range = op->to, .from_range = op->from,
-        .words = run->program->words, .factor = op->factor, .salt = op->salt, .delay = op->spin };
+    *call = (struct call){.to = host_of(run, op->to),
+                          .from = host_of(run, op->from),
+                          .to_range = op->to,
+                          .from_range = op->from,
+                          .words = run->program->words,
+                          .factor = op->factor,
+                          .salt = op->salt,
+                          .delay = op->spin};
     call->next = atomic_load(&run->calls);
     while (!atomic_compare_exchange_weak(&run->calls, &call->next, call)) {
     }
@@ -194,22 +213,32 @@ static CUresult copy(struct run *run, const struct op *op, CUstream stream)
     CUdeviceptr to = run_address(run, op->to), from = run_address(run, op->from);
     size_t cell = (size_t)run->program->words * 4, bytes = cell * op->to.count;
     int to_place = run->place[op->to.buffer], from_place = run->place[op->from.buffer];
-    bool to_host = to_place == PLACE_PINNED || to_place == PLACE_PAGEABLE, from_host = from_place == PLACE_PINNED || from_place == PLACE_PAGEABLE;
-    CUDA_MEMCPY2D box = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = from, .srcPitch = cell * op->from.step,
-        .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = to, .dstPitch = cell * op->to.step, .WidthInBytes = cell, .Height = op->to.count };
+    bool to_host = to_place == PLACE_PINNED || to_place == PLACE_PAGEABLE,
+         from_host = from_place == PLACE_PINNED || from_place == PLACE_PAGEABLE;
+    CUDA_MEMCPY2D box = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                         .srcDevice = from,
+                         .srcPitch = cell * op->from.step,
+                         .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                         .dstDevice = to,
+                         .dstPitch = cell * op->to.step,
+                         .WidthInBytes = cell,
+                         .Height = op->to.count};
     switch (op->form) {
     case FORM_SYNC:
         if (to_host && from_host)
             return cuMemcpy(to, from, bytes);
-        return from_host ? cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes) :
-            to_host ? cuMemcpyDtoH((void *)(uintptr_t)to, from, bytes) : cuMemcpyDtoD(to, from, bytes);
+        return from_host ? cuMemcpyHtoD(to, (void *)(uintptr_t)from, bytes)
+               : to_host ? cuMemcpyDtoH((void *)(uintptr_t)to, from, bytes)
+                         : cuMemcpyDtoD(to, from, bytes);
     case FORM_TYPED:
-        return from_host ? cuMemcpyHtoDAsync(to, (void *)(uintptr_t)from, bytes, stream) :
-            to_host ? cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream) : cuMemcpyDtoDAsync(to, from, bytes, stream);
+        return from_host ? cuMemcpyHtoDAsync(to, (void *)(uintptr_t)from, bytes, stream)
+               : to_host ? cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream)
+                         : cuMemcpyDtoDAsync(to, from, bytes, stream);
     case FORM_BOX:
         return cuMemcpy2DAsync(&box, stream);
     case FORM_PEER:
-        return cuMemcpyPeerAsync(to, run_context[run->home[op->to.buffer]], from, run_context[run->home[op->from.buffer]], bytes, stream);
+        return cuMemcpyPeerAsync(to, run_context[run->home[op->to.buffer]], from,
+                                 run_context[run->home[op->from.buffer]], bytes, stream);
     default:
         return cuMemcpyAsync(to, from, bytes, stream);
     }
@@ -218,15 +247,19 @@ static CUresult copy(struct run *run, const struct op *op, CUstream stream)
 static CUresult fill(struct run *run, const struct op *op, CUstream stream)
 {
     CUdeviceptr to = run_address(run, op->to);
-    size_t cell = (size_t)run->program->words * 4, row = cell / op->form, all = row * op->to.count, pitch = cell * op->to.step;
+    size_t cell = (size_t)run->program->words * 4, row = cell / op->form, all = row * op->to.count,
+           pitch = cell * op->to.step;
     bool box = op->to.step > 1;
     switch (op->form) {
     case 1:
-        return box ? cuMemsetD2D8Async(to, pitch, (unsigned char)op->salt, row, op->to.count, stream) : cuMemsetD8Async(to, (unsigned char)op->salt, all, stream);
+        return box ? cuMemsetD2D8Async(to, pitch, (unsigned char)op->salt, row, op->to.count, stream)
+                   : cuMemsetD8Async(to, (unsigned char)op->salt, all, stream);
     case 2:
-        return box ? cuMemsetD2D16Async(to, pitch, (unsigned short)op->salt, row, op->to.count, stream) : cuMemsetD16Async(to, (unsigned short)op->salt, all, stream);
+        return box ? cuMemsetD2D16Async(to, pitch, (unsigned short)op->salt, row, op->to.count, stream)
+                   : cuMemsetD16Async(to, (unsigned short)op->salt, all, stream);
     default:
-        return box ? cuMemsetD2D32Async(to, pitch, op->salt, row, op->to.count, stream) : cuMemsetD32Async(to, op->salt, all, stream);
+        return box ? cuMemsetD2D32Async(to, pitch, op->salt, row, op->to.count, stream)
+                   : cuMemsetD32Async(to, op->salt, all, stream);
     }
 }
 
@@ -234,9 +267,12 @@ CUresult run_work(struct run *run, const struct op *op, CUstream stream, int dev
 {
     struct kernel_values values;
     switch (op->kind) {
-    case OP_MIX: case OP_MAKE: case OP_ADD:
+    case OP_MIX:
+    case OP_MAKE:
+    case OP_ADD:
         run_values(run, op, &values);
-        return cuLaunchKernel(run_kernel[device][op->kind - OP_MIX], values.grid, 1, 1, values.block, 1, 1, 0, stream, values.pointers, NULL);
+        return cuLaunchKernel(run_kernel[device][op->kind - OP_MIX], values.grid, 1, 1, values.block, 1, 1, 0, stream,
+                              values.pointers, NULL);
     case OP_COPY:
         return copy(run, op, stream);
     case OP_FILL:
@@ -303,12 +339,15 @@ static CUresult make_stream(struct run *run, const struct op *op)
     if (!(op->form & 2))
         return cuStreamCreate(&run->stream[op->stream], flags);
     CUresult status = cuCtxGetStreamPriorityRange(&least, &greatest);
-    return status != CUDA_SUCCESS ? status : cuStreamCreateWithPriority(&run->stream[op->stream], flags, op->form & 4 ? greatest : least);
+    return status != CUDA_SUCCESS
+               ? status
+               : cuStreamCreateWithPriority(&run->stream[op->stream], flags, op->form & 4 ? greatest : least);
 }
 
 static CUresult make_event(struct run *run, const struct op *op)
 {
-    static const unsigned flags[] = { CU_EVENT_DEFAULT, CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING, CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING };
+    static const unsigned flags[] = {CU_EVENT_DEFAULT, CU_EVENT_BLOCKING_SYNC, CU_EVENT_DISABLE_TIMING,
+                                     CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING};
     CUresult status = CUDA_SUCCESS;
     for (int i = 0; i < run->program->devices && status == CUDA_SUCCESS; i++) {
         run_use(i);
@@ -372,50 +411,78 @@ static CUresult step(struct run *run, int index)
     CUstream stream = op->stream < 0 ? NULL : stream_of(run, op);
     run_use(device);
     CUresult status;
-    CUevent event = op->event < 0 ? NULL : run->event[op->event][op->kind == OP_RECORD ? device : run->recorded[op->event]];
+    CUevent event =
+        op->event < 0 ? NULL : run->event[op->event][op->kind == OP_RECORD ? device : run->recorded[op->event]];
     switch (op->kind) {
     case OP_TOUCH:
-        touch_words(host_of(run, op->to), host_of(run, op->from), run->program->words, op->to, op->from, op->factor, op->salt);
+        touch_words(host_of(run, op->to), host_of(run, op->from), run->program->words, op->to, op->from, op->factor,
+                    op->salt);
         return CUDA_SUCCESS;
     case OP_CHECK:
         check(run, index);
         return CUDA_SUCCESS;
-    case OP_POST: case OP_RELEASE:
+    case OP_POST:
+    case OP_RELEASE:
         atomic_store(&run->posted[op->name], 1);
         return CUDA_SUCCESS;
     case OP_AWAIT:
         while (!atomic_load(&run->posted[op->name]))
             sched_yield();
         return CUDA_SUCCESS;
-    case OP_HOLD: return cuLaunchHostFunc(stream, hold, &run->posted[op->name]);
-    case OP_EVENT: return make_event(run, op);
-    case OP_EVENT_END: return end_event(run, op->event);
-    case OP_STREAM: return make_stream(run, op);
+    case OP_HOLD:
+        return cuLaunchHostFunc(stream, hold, &run->posted[op->name]);
+    case OP_EVENT:
+        return make_event(run, op);
+    case OP_EVENT_END:
+        return end_event(run, op->event);
+    case OP_STREAM:
+        return make_stream(run, op);
     case OP_STREAM_END:
         status = cuStreamDestroy(stream);
         if (status == CUDA_SUCCESS)
             run->stream[op->stream] = NULL;
         return status;
-    case OP_ALLOC: case OP_ALLOC_ASYNC: return allocate(run, op, stream);
-    case OP_FREE: case OP_FREE_ASYNC: return release(run, op->to.buffer, op->kind == OP_FREE_ASYNC, stream);
-    case OP_GRAPH: return run_graph_make(run, op);
-    case OP_UPDATE: return run_graph_update(run, op);
+    case OP_ALLOC:
+    case OP_ALLOC_ASYNC:
+        return allocate(run, op, stream);
+    case OP_FREE:
+    case OP_FREE_ASYNC:
+        return release(run, op->to.buffer, op->kind == OP_FREE_ASYNC, stream);
+    case OP_GRAPH:
+        return run_graph_make(run, op);
+    case OP_UPDATE:
+        return run_graph_update(run, op);
     case OP_RECORD:
         run->recorded[op->event] = (uint8_t)device;
         return cuEventRecord(event, stream);
-    case OP_WAIT: return cuStreamWaitEvent(stream, event, 0);
-    case OP_EVENT_SYNC: return cuEventSynchronize(event);
-    case OP_EVENT_QUERY: case OP_STREAM_QUERY: return query(run, index, stream, event);
-    case OP_EVENT_POLL: case OP_STREAM_POLL: return poll(stream, event);
-    case OP_STREAM_SYNC: return cuStreamSynchronize(stream);
-    case OP_DEVICE_SYNC: return synchronize();
-    case OP_FLAG: return cuStreamWriteValue32(stream, (CUdeviceptr)(uintptr_t)&run->flags[op->name], 1, CU_STREAM_WRITE_VALUE_DEFAULT);
-    case OP_FLAG_WAIT: return cuStreamWaitValue32(stream, (CUdeviceptr)(uintptr_t)&run->flags[op->name], 1, CU_STREAM_WAIT_VALUE_GEQ);
-    default: return run_work(run, op, stream, device);
+    case OP_WAIT:
+        return cuStreamWaitEvent(stream, event, 0);
+    case OP_EVENT_SYNC:
+        return cuEventSynchronize(event);
+    case OP_EVENT_QUERY:
+    case OP_STREAM_QUERY:
+        return query(run, index, stream, event);
+    case OP_EVENT_POLL:
+    case OP_STREAM_POLL:
+        return poll(stream, event);
+    case OP_STREAM_SYNC:
+        return cuStreamSynchronize(stream);
+    case OP_DEVICE_SYNC:
+        return synchronize();
+    case OP_FLAG:
+        return cuStreamWriteValue32(stream, (CUdeviceptr)(uintptr_t)&run->flags[op->name], 1,
+                                    CU_STREAM_WRITE_VALUE_DEFAULT);
+    case OP_FLAG_WAIT:
+        return cuStreamWaitValue32(stream, (CUdeviceptr)(uintptr_t)&run->flags[op->name], 1, CU_STREAM_WAIT_VALUE_GEQ);
+    default:
+        return run_work(run, op, stream, device);
     }
 }
 
-struct part { struct run *run; int thread; };
+struct part {
+    struct run *run;
+    int thread;
+};
 
 bool run_can_be_scarce(void)
 {
@@ -427,15 +494,18 @@ uint64_t run_live_allocations(void)
     return mr_alloc_live ? mr_alloc_live() : 0;
 }
 
-/* A step in which an allocation of the driver fails may say so. It must then have changed nothing, and do when it is taken again. Waits are left alone:
- * they run what others submitted. */
+/* A step in which an allocation of the driver fails may say so. It must then have changed nothing, and do when it is
+ * taken again. Waits are left alone: they run what others submitted. */
 static CUresult step_scarce(struct run *run, int index, struct dice *dice)
 {
     const struct op *op = &run->program->op[index];
     int kind = op->kind;
-    bool waits = kind == OP_EVENT_SYNC || kind == OP_EVENT_POLL || kind == OP_STREAM_SYNC || kind == OP_STREAM_POLL || kind == OP_DEVICE_SYNC || kind == OP_FREE;
-    if (kind == OP_COPY && (op->form == FORM_SYNC || (run->place[op->to.buffer] != PLACE_DEVICE && run->place[op->from.buffer] != PLACE_DEVICE) ||
-                            run->place[op->to.buffer] == PLACE_PAGEABLE || run->place[op->from.buffer] == PLACE_PAGEABLE))
+    bool waits = kind == OP_EVENT_SYNC || kind == OP_EVENT_POLL || kind == OP_STREAM_SYNC || kind == OP_STREAM_POLL ||
+                 kind == OP_DEVICE_SYNC || kind == OP_FREE;
+    if (kind == OP_COPY &&
+        (op->form == FORM_SYNC ||
+         (run->place[op->to.buffer] != PLACE_DEVICE && run->place[op->from.buffer] != PLACE_DEVICE) ||
+         run->place[op->to.buffer] == PLACE_PAGEABLE || run->place[op->from.buffer] == PLACE_PAGEABLE))
         waits = true;
     if (waits || !dice_chance(dice, run_scarce))
         return step(run, index);
@@ -452,7 +522,7 @@ static void *run_thread(void *data)
 {
     struct part *part = data;
     struct run *run = part->run;
-    struct dice dice = { run->program->seed ^ (uint64_t)part->thread };
+    struct dice dice = {run->program->seed ^ (uint64_t)part->thread};
     for (int i = 0; i < run->program->count; i++) {
         if (run->program->op[i].thread != part->thread)
             continue;
@@ -486,7 +556,8 @@ static void compare(struct run *run, const struct model *model)
             int c = i / run->program->words;
             if (!model->written[b][c] || words[i] == model->cell[b][i])
                 continue;
-            run_fail(run, -1, "buffer %d, cell %d, word %d is %#x in the end, not %#x", b, c, i % run->program->words, words[i], model->cell[b][i]);
+            run_fail(run, -1, "buffer %d, cell %d, word %d is %#x in the end, not %#x", b, c, i % run->program->words,
+                     words[i], model->cell[b][i]);
             break;
         }
     }
@@ -529,7 +600,7 @@ int run_program(const struct program *program, const struct model *model, bool l
         return 1;
     memset(run.flags, 0, FLAGS * 4);
     for (int i = 0; i < program->threads; i++) {
-        parts[i] = (struct part){ &run, i };
+        parts[i] = (struct part){&run, i};
         if (i > 0 && pthread_create(&threads[i], NULL, run_thread, &parts[i]) != 0)
             abort();
     }

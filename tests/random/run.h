@@ -13,10 +13,22 @@
 #include "program.h"
 
 /* What a host function is told; kept until the program is over. */
-struct call { struct call *next; uint32_t *to; const uint32_t *from; struct range to_range, from_range; int words; uint32_t factor, salt, delay; };
+struct call {
+    struct call *next;
+    uint32_t *to;
+    const uint32_t *from;
+    struct range to_range, from_range;
+    int words;
+    uint32_t factor, salt, delay;
+};
 
-/* An executable graph, and the graph that it came from (only if that was made by hand), whose nodes name what is to be changed. */
-struct exec { CUgraphExec exec; CUgraph graph; CUgraphNode node[NODES]; };
+/* An executable graph, and the graph that it came from (only if that was made by hand), whose nodes name what is to be
+ * changed. */
+struct exec {
+    CUgraphExec exec;
+    CUgraph graph;
+    CUgraphNode node[NODES];
+};
 
 struct run {
     const struct program *program;
@@ -42,7 +54,8 @@ extern CUfunction run_kernel[DEVICES][3];
 /* Makes a device's context current. */
 void run_use(int device);
 
-/* Allocations of the driver that are made to fail, in so many of a hundred calls; 0 without a driver that is linked statically (see meson.build). */
+/* Allocations of the driver that are made to fail, in so many of a hundred calls; 0 without a driver that is linked
+ * statically (see meson.build). */
 extern unsigned run_scarce;
 extern _Atomic unsigned long run_scarce_failures;
 bool run_can_be_scarce(void);
@@ -62,7 +75,11 @@ void CUDA_CB run_host(void *data);
 CUresult run_work(struct run *run, const struct op *op, CUstream stream, int device);
 
 /* The parameters of a kernel, with the pointers that a launch wants. */
-struct kernel_values { CUdeviceptr to, from, with; unsigned count, factor, salt, spin, block, grid; void *pointers[7]; };
+struct kernel_values {
+    CUdeviceptr to, from, with;
+    unsigned count, factor, salt, spin, block, grid;
+    void *pointers[7];
+};
 void run_values(const struct run *run, const struct op *op, struct kernel_values *values);
 
 /* A context that is synchronised takes a capture in another thread with it: held around both. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program's graphs: made by hand, node by node, or captured from streams that fork and join; and changed after they were instantiated, by another graph
- * or node by node. */
+/* A program's graphs: made by hand, node by node, or captured from streams that fork and join; and changed after they
+ * were instantiated, by another graph or node by node. */
 #include "run.h"
 
 #include <string.h>
@@ -8,8 +8,14 @@
 static CUDA_KERNEL_NODE_PARAMS kernel_params(struct run *run, const struct op *op, struct kernel_values *values)
 {
     run_values(run, op, values);
-    CUDA_KERNEL_NODE_PARAMS params = { .func = run_kernel[0][op->kind - OP_MIX], .gridDimX = values->grid, .gridDimY = 1, .gridDimZ = 1,
-        .blockDimX = values->block, .blockDimY = 1, .blockDimZ = 1, .kernelParams = values->pointers };
+    CUDA_KERNEL_NODE_PARAMS params = {.func = run_kernel[0][op->kind - OP_MIX],
+                                      .gridDimX = values->grid,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = values->block,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1,
+                                      .kernelParams = values->pointers};
     return params;
 }
 
@@ -18,8 +24,12 @@ static CUDA_MEMSET_NODE_PARAMS fill_params(const struct run *run, const struct o
     size_t cell = (size_t)run->program->words * 4, row = cell / op->form;
     bool box = op->to.step > 1;
     unsigned value = op->form == 1 ? op->salt & 0xff : op->form == 2 ? op->salt & 0xffff : op->salt;
-    CUDA_MEMSET_NODE_PARAMS params = { .dst = run_address(run, op->to), .pitch = box ? cell * op->to.step : 0, .value = value, .elementSize = op->form,
-        .width = box ? row : row * op->to.count, .height = box ? op->to.count : 1 };
+    CUDA_MEMSET_NODE_PARAMS params = {.dst = run_address(run, op->to),
+                                      .pitch = box ? cell * op->to.step : 0,
+                                      .value = value,
+                                      .elementSize = op->form,
+                                      .width = box ? row : row * op->to.count,
+                                      .height = box ? op->to.count : 1};
     return params;
 }
 
@@ -27,16 +37,23 @@ static CUDA_MEMCPY3D copy_params(const struct run *run, const struct op *op)
 {
     size_t cell = (size_t)run->program->words * 4;
     bool box = op->form == FORM_BOX;
-    CUDA_MEMCPY3D params = { .srcMemoryType = CU_MEMORYTYPE_UNIFIED, .srcDevice = run_address(run, op->from), .srcPitch = cell * op->from.step,
-        .dstMemoryType = CU_MEMORYTYPE_UNIFIED, .dstDevice = run_address(run, op->to), .dstPitch = cell * op->to.step,
-        .WidthInBytes = box ? cell : cell * op->to.count, .Height = box ? op->to.count : 1, .Depth = 1 };
+    CUDA_MEMCPY3D params = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
+                            .srcDevice = run_address(run, op->from),
+                            .srcPitch = cell * op->from.step,
+                            .dstMemoryType = CU_MEMORYTYPE_UNIFIED,
+                            .dstDevice = run_address(run, op->to),
+                            .dstPitch = cell * op->to.step,
+                            .WidthInBytes = box ? cell : cell * op->to.count,
+                            .Height = box ? op->to.count : 1,
+                            .Depth = 1};
     if (!box)
         params.srcPitch = params.dstPitch = params.WidthInBytes;
     params.srcHeight = params.dstHeight = params.Height;
     return params;
 }
 
-static CUresult add_node(struct run *run, CUgraph graph, const struct op *op, const CUgraphNode *after, size_t count, CUgraphNode *node)
+static CUresult add_node(struct run *run, CUgraph graph, const struct op *op, const CUgraphNode *after, size_t count,
+                         CUgraphNode *node)
 {
     struct kernel_values values;
     switch (op->kind) {
@@ -49,7 +66,7 @@ static CUresult add_node(struct run *run, CUgraph graph, const struct op *op, co
         return cuGraphAddMemsetNode(node, graph, after, count, &params, run_context[0]);
     }
     case OP_HOST: {
-        CUDA_HOST_NODE_PARAMS params = { run_host, run_call(run, op) };
+        CUDA_HOST_NODE_PARAMS params = {run_host, run_call(run, op)};
         return cuGraphAddHostNode(node, graph, after, count, &params);
     }
     default: {
@@ -76,7 +93,10 @@ static CUresult build_by_hand(struct run *run, const struct body *body, CUgraph 
 pthread_mutex_t run_capture_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Streams and events of one capture. */
-struct capture { CUstream lane[LANES]; CUevent done[NODES], fork, join[LANES]; };
+struct capture {
+    CUstream lane[LANES];
+    CUevent done[NODES], fork, join[LANES];
+};
 
 static CUresult capture_nodes(struct run *run, const struct body *body, struct capture *capture)
 {
@@ -174,7 +194,7 @@ static CUresult set_nodes(struct run *run, const struct exec *exec, const struct
             CUDA_MEMSET_NODE_PARAMS params = fill_params(run, op);
             status = cuGraphExecMemsetNodeSetParams(exec->exec, exec->node[i], &params, run_context[0]);
         } else if (op->kind == OP_HOST) {
-            CUDA_HOST_NODE_PARAMS params = { run_host, run_call(run, op) };
+            CUDA_HOST_NODE_PARAMS params = {run_host, run_call(run, op)};
             status = cuGraphExecHostNodeSetParams(exec->exec, exec->node[i], &params);
         }
     }
@@ -187,7 +207,7 @@ CUresult run_graph_update(struct run *run, const struct op *op)
     const struct body *body = &run->program->body[op->body];
     CUgraphNode node[NODES];
     CUgraph graph = NULL;
-    CUgraphExecUpdateResultInfo info = { 0 };
+    CUgraphExecUpdateResultInfo info = {0};
     if (exec->graph && (op->body & 1))
         return set_nodes(run, exec, body);
     CUresult status = exec->graph ? build_by_hand(run, body, &graph, node) : build_by_capture(run, body, &graph);

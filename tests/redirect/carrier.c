@@ -6,7 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CHECK(what) do { if (!(what)) { printf("%s\n", #what); return __LINE__; } } while (0)
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            printf("%s\n", #what); \
+            return __LINE__; \
+        } \
+    } while (0)
 
 static int copy_rows(unsigned char *device)
 {

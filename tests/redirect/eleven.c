@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with what looks like the runtime library of CUDA 11 inside: the functions whose parameters version 12 changed, called as 11.8's headers
- * declare them. Prints "passed". */
+/* A program with what looks like the runtime library of CUDA 11 inside: the functions whose parameters version 12
+ * changed, called as 11.8's headers declare them. Prints "passed". */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -12,11 +12,18 @@
 #else
 #define CARRIED __attribute__((visibility("hidden"), noipa))
 #endif
-#define CHECK(what) do { if (!(what)) { printf("line %d: %s\n", __LINE__, #what); return 1; } } while (0)
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            printf("line %d: %s\n", __LINE__, #what); \
+            return 1; \
+        } \
+    } while (0)
 
 static volatile int runs;
 
-/* The real library finds the driver so. Each caller has a name of its own, so that no two have the same code and address. */
+/* The real library finds the driver so. Each caller has a name of its own, so that no two have the same code and
+ * address. */
 static int wrong(const char *name)
 {
     runs++;
@@ -39,24 +46,67 @@ CARRIED int cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, 
 CARRIED int cudaGraphInstantiate(void **exec, void *graph, void **error_node, char *log, size_t size);
 CARRIED int cudaGraphExecUpdate(void *exec, void *graph, void **error_node, int *result);
 
-int cudaRuntimeGetVersion(int *version) { *version = 0; return wrong(__func__); }
+int cudaRuntimeGetVersion(int *version)
+{
+    *version = 0;
+    return wrong(__func__);
+}
 int cudaBindTexture(size_t *offset, const void *texture, const void *pointer, const void *format, size_t size)
 {
-    (void)offset; (void)texture; (void)pointer; (void)format; (void)size;
+    (void)offset;
+    (void)texture;
+    (void)pointer;
+    (void)format;
+    (void)size;
     return wrong(__func__);
 }
-int cudaFuncGetAttributes(void *attributes, const void *function) { (void)attributes; (void)function; return wrong(__func__); }
-int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags) { (void)symbol; (void)function; (void)flags; return wrong(__func__); }
-int cudaGraphCreate(void **graph, unsigned flags) { (void)graph; (void)flags; return wrong(__func__); }
-int cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count) { (void)node; (void)graph; (void)after; (void)count; return wrong(__func__); }
+int cudaFuncGetAttributes(void *attributes, const void *function)
+{
+    (void)attributes;
+    (void)function;
+    return wrong(__func__);
+}
+int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags)
+{
+    (void)symbol;
+    (void)function;
+    (void)flags;
+    return wrong(__func__);
+}
+int cudaGraphCreate(void **graph, unsigned flags)
+{
+    (void)graph;
+    (void)flags;
+    return wrong(__func__);
+}
+int cudaGraphAddEmptyNode(void **node, void *graph, void *const *after, size_t count)
+{
+    (void)node;
+    (void)graph;
+    (void)after;
+    (void)count;
+    return wrong(__func__);
+}
 int cudaGraphInstantiate(void **exec, void *graph, void **error_node, char *log, size_t size)
 {
-    (void)exec; (void)graph; (void)error_node; (void)log; (void)size;
+    (void)exec;
+    (void)graph;
+    (void)error_node;
+    (void)log;
+    (void)size;
     return wrong(__func__);
 }
-int cudaGraphExecUpdate(void *exec, void *graph, void **error_node, int *result) { (void)exec; (void)graph; (void)error_node; (void)result; return wrong(__func__); }
+int cudaGraphExecUpdate(void *exec, void *graph, void **error_node, int *result)
+{
+    (void)exec;
+    (void)graph;
+    (void)error_node;
+    (void)result;
+    return wrong(__func__);
+}
 
-static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n.maxntid 64, 1, 1\n{\n ret;\n}\n";
+static const char ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n.maxntid 64, 1, 1\n{\n ret;\n}\n";
 
 static int attributes(void)
 {
@@ -67,8 +117,10 @@ static int attributes(void)
     void *library, *kernel, *runtime = dlopen("libcudart.so.12", RTLD_NOW | RTLD_NOLOAD);
     CHECK(runtime);
     int (*load)(void **, const void *, void *, void *, unsigned, void *, void *, unsigned) =
-        (int (*)(void **, const void *, void *, void *, unsigned, void *, void *, unsigned))dlsym(runtime, "cudaLibraryLoadData");
-    int (*get)(void **, void *, const char *) = (int (*)(void **, void *, const char *))dlsym(runtime, "cudaLibraryGetKernel");
+        (int (*)(void **, const void *, void *, void *, unsigned, void *, void *, unsigned))dlsym(
+            runtime, "cudaLibraryLoadData");
+    int (*get)(void **, void *, const char *) =
+        (int (*)(void **, void *, const char *))dlsym(runtime, "cudaLibraryGetKernel");
     CHECK(load && get && load(&library, ptx, NULL, NULL, 0, NULL, NULL, 0) == 0 && get(&kernel, library, "k") == 0);
     memset(&room, 0xa5, sizeof room);
     CHECK(cudaFuncGetAttributes(&room, kernel) == 0);

@@ -35,28 +35,62 @@ static int look(int call, const char *path, const char **name)
     FILE *file;
     DIR *folder;
     switch (call) {
-    case 0: *name = "open"; return closed(open(path, O_RDONLY));
-    case 1: *name = "open64"; return closed(open64(path, O_RDONLY));
-    case 2: *name = "openat"; return closed(openat(AT_FDCWD, path, O_RDONLY));
-    case 3: *name = "openat64"; return closed(openat64(AT_FDCWD, path, O_RDONLY));
-    case 4: *name = "fopen"; return (file = fopen(path, "r")) ? fclose(file) : -1;
-    case 5: *name = "fopen64"; return (file = fopen64(path, "r")) ? fclose(file) : -1;
-    case 6: *name = "stat"; return stat(path, &status);
-    case 7: *name = "lstat"; return lstat(path, &status);
-    case 8: *name = "stat64"; return stat64(path, &status64);
-    case 9: *name = "fstatat"; return fstatat(AT_FDCWD, path, &status, 0);
-    case 10: *name = "statx"; return statx(AT_FDCWD, path, 0, STATX_TYPE, &extended);
-    case 11: *name = "access"; return access(path, R_OK);
-    case 12: *name = "faccessat"; return faccessat(AT_FDCWD, path, R_OK, 0);
-    case 13: *name = "euidaccess"; return euidaccess(path, R_OK);
-    case 14: *name = "eaccess"; return eaccess(path, R_OK);
-    default: *name = "opendir"; return (folder = opendir(path)) ? closedir(folder) : stat(path, &status) == 0 && !S_ISDIR(status.st_mode) ? 0 : -1;
+    case 0:
+        *name = "open";
+        return closed(open(path, O_RDONLY));
+    case 1:
+        *name = "open64";
+        return closed(open64(path, O_RDONLY));
+    case 2:
+        *name = "openat";
+        return closed(openat(AT_FDCWD, path, O_RDONLY));
+    case 3:
+        *name = "openat64";
+        return closed(openat64(AT_FDCWD, path, O_RDONLY));
+    case 4:
+        *name = "fopen";
+        return (file = fopen(path, "r")) ? fclose(file) : -1;
+    case 5:
+        *name = "fopen64";
+        return (file = fopen64(path, "r")) ? fclose(file) : -1;
+    case 6:
+        *name = "stat";
+        return stat(path, &status);
+    case 7:
+        *name = "lstat";
+        return lstat(path, &status);
+    case 8:
+        *name = "stat64";
+        return stat64(path, &status64);
+    case 9:
+        *name = "fstatat";
+        return fstatat(AT_FDCWD, path, &status, 0);
+    case 10:
+        *name = "statx";
+        return statx(AT_FDCWD, path, 0, STATX_TYPE, &extended);
+    case 11:
+        *name = "access";
+        return access(path, R_OK);
+    case 12:
+        *name = "faccessat";
+        return faccessat(AT_FDCWD, path, R_OK, 0);
+    case 13:
+        *name = "euidaccess";
+        return euidaccess(path, R_OK);
+    case 14:
+        *name = "eaccess";
+        return eaccess(path, R_OK);
+    default:
+        *name = "opendir";
+        return (folder = opendir(path))                               ? closedir(folder)
+               : stat(path, &status) == 0 && !S_ISDIR(status.st_mode) ? 0
+                                                                      : -1;
     }
 }
 
 static void start(const char *path)
 {
-    char *const arguments[] = { "a name", "one", "two", NULL };
+    char *const arguments[] = {"a name", "one", "two", NULL};
     for (int call = 0; call < 7; call++) {
         pid_t child = -1;
         fflush(stdout);
@@ -65,10 +99,17 @@ static void start(const char *path)
                 exit(1);
         } else if ((child = call == 6 ? vfork() : fork()) == 0) {
             switch (call) {
-            case 2: execv(path, arguments); break;
-            case 3: execvp(path, arguments); break;
-            case 4: execvpe(path, arguments, environ); break;
-            default: execve(path, arguments, environ);
+            case 2:
+                execv(path, arguments);
+                break;
+            case 3:
+                execvp(path, arguments);
+                break;
+            case 4:
+                execvpe(path, arguments, environ);
+                break;
+            default:
+                execve(path, arguments, environ);
             }
             _exit(1);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that carries a runtime library (carried.c), and that loads objects which do. test_redirect.py runs it, with a word that says what to do. */
+/* A program that carries a runtime library (carried.c), and that loads objects which do. test_redirect.py runs it, with
+ * a word that says what to do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -9,7 +10,13 @@
 
 #include "carried.h"
 
-#define CHECK(what) do { if (!(what)) { printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what); exit(1); } } while (0)
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+            exit(1); \
+        } \
+    } while (0)
 
 static int version_of(void *object)
 {
@@ -30,10 +37,11 @@ static void *open_object(const char *path, int mode)
     return object;
 }
 
-/* Objects of both versions by path, in all ways of opening, beside the program's own; then again after they were closed. */
+/* Objects of both versions by path, in all ways of opening, beside the program's own; then again after they were
+ * closed. */
 static void load(char **objects)
 {
-    static const int modes[] = { RTLD_NOW | RTLD_LOCAL, RTLD_LAZY | RTLD_GLOBAL, RTLD_NOW | RTLD_DEEPBIND };
+    static const int modes[] = {RTLD_NOW | RTLD_LOCAL, RTLD_LAZY | RTLD_GLOBAL, RTLD_NOW | RTLD_DEEPBIND};
     for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++) {
         void *twelve = open_object(objects[0], modes[i]), *thirteen = open_object(objects[1], modes[i]);
         CHECK(version_of(twelve) / 1000 == 12);
@@ -67,7 +75,8 @@ static void repeat(char **objects, int times)
     CHECK(count_mappings() <= before + 3);
 }
 
-/* A thread is the first to open the driver and a runtime library, as in a program that does nothing before it starts threads. */
+/* A thread is the first to open the driver and a runtime library, as in a program that does nothing before it starts
+ * threads. */
 static void *load_in_thread(void *path)
 {
     CHECK(dlopen("libcuda.so.1", RTLD_NOW) && dlopen("/nowhere/libcudart-0123abcd.so.12.1", RTLD_NOW));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading symbol tables (redirect/symbols.h): what a good file gives, and files that lie or are cut short. Usage: test_symbols OBJECT, one that carries
- * a runtime library. */
+/* Reading symbol tables (redirect/symbols.h): what a good file gives, and files that lie or are cut short. Usage:
+ * test_symbols OBJECT, one that carries a runtime library. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -102,8 +102,8 @@ static void cut_short(void **state)
     free(bytes);
 }
 
-/* Bytes of the header, of the section headers and of the symbols take any value. Nothing but names of the table comes out; where the functions lie is checked
- * when they are changed. */
+/* Bytes of the header, of the section headers and of the symbols take any value. Nothing but names of the table comes
+ * out; where the functions lie is checked when they are changed. */
 static void lies(void **state)
 {
     (void)state;
@@ -151,7 +151,8 @@ static void no_file(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_file), cmocka_unit_test(names), cmocka_unit_test(cut_short), cmocka_unit_test(lies), cmocka_unit_test(no_file),
+        cmocka_unit_test(good_file), cmocka_unit_test(names),   cmocka_unit_test(cut_short),
+        cmocka_unit_test(lies),      cmocka_unit_test(no_file),
     };
     if (argc != 2)
         return 2;

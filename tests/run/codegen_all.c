@@ -43,10 +43,14 @@ static const char head[] =
 /* Makes every register a vector: its values come from addresses that differ by lanes without pattern. */
 static void vary(FILE *file)
 {
-    static const struct { const char *name, *type; unsigned count; } sets[] = {
-        {"h", "b16", 4}, {"us", "u16", 4}, {"r", "b32", 8}, {"u", "u32", 4}, {"s", "s32", 4}, {"f", "f32", 8}, {"rd", "b64", 8},
-        {"ud", "u64", 4}, {"d", "f64", 8}};
-    fputs("mov.u32 r0, %laneid; mul.lo.u32 r0, r0, r0; cvt.u64.u32 rd0, r0; ld.param.u64 rd1, [q0]; add.u64 rd0, rd0, rd1;\n", file);
+    static const struct {
+        const char *name, *type;
+        unsigned count;
+    } sets[] = {{"h", "b16", 4}, {"us", "u16", 4}, {"r", "b32", 8},  {"u", "u32", 4}, {"s", "s32", 4},
+                {"f", "f32", 8}, {"rd", "b64", 8}, {"ud", "u64", 4}, {"d", "f64", 8}};
+    fputs(
+        "mov.u32 r0, %laneid; mul.lo.u32 r0, r0, r0; cvt.u64.u32 rd0, r0; ld.param.u64 rd1, [q0]; add.u64 rd0, rd0, rd1;\n",
+        file);
     for (unsigned i = 0; i < sizeof sets / sizeof *sets; i++)
         for (unsigned k = 0; k < sets[i].count; k++)
             if (strcmp(sets[i].name, "rd") != 0 || k > 0)

@@ -32,7 +32,11 @@ typedef void host_kernel(const u32 *in, u32 *out, u32 n);
 static void compare(struct rig *rig, const char *name, host_kernel *host, unsigned blocks, unsigned threads)
 {
     u32 expected[THREADS + 32], actual[THREADS + 32];
-    struct { const u32 *in; u32 *out; u32 n; } params = {input, actual, INPUTS};
+    struct {
+        const u32 *in;
+        u32 *out;
+        u32 n;
+    } params = {input, actual, INPUTS};
     memset(expected, 0xaa, sizeof expected);
     memset(actual, 0xaa, sizeof actual);
     for (host_thread = 0; host_thread < blocks * threads; host_thread++)
@@ -40,8 +44,8 @@ static void compare(struct rig *rig, const char *name, host_kernel *host, unsign
     rig_run(rig, name, blocks, threads, &params, 20);
     for (unsigned i = 0; i < THREADS + 32; i++)
         if (expected[i] != actual[i])
-            fail_msg("%s in %s, variant %u, %u x %u: thread %u gives %#x, expected %#x", name, path, rig_variant, blocks, threads,
-                     i, actual[i], expected[i]);
+            fail_msg("%s in %s, variant %u, %u x %u: thread %u gives %#x, expected %#x", name, path, rig_variant,
+                     blocks, threads, i, actual[i], expected[i]);
 }
 
 static struct rig *rig;
@@ -57,7 +61,12 @@ static void one(const char *name, host_kernel *host)
     rig_variant = 0;
 }
 
-#define X(name) static void test_##name(void **unused) { (void)unused; one(#name, name); }
+#define X(name) \
+    static void test_##name(void **unused) \
+    { \
+        (void)unused; \
+        one(#name, name); \
+    }
 ALL_KERNELS(X)
 #undef X
 

@@ -121,15 +121,32 @@ KERNEL(k_switch)
     u32 t = THREAD, x = in[t % n], r = 1;
     for (u32 i = 0; i < 6; i++) {
         switch (x % 9) {
-        case 0: r += 5; break;
-        case 1: r *= 3; /* fall through */
-        case 2: r ^= 0x55; break;
-        case 3: r = (r << 3) | (r >> 29); break;
-        case 4: x += r; break;
-        case 5: r -= x; break;
-        case 6: r = ~r; break;
-        case 7: r = r / 3; break;
-        default: r += i; break;
+        case 0:
+            r += 5;
+            break;
+        case 1:
+            r *= 3; /* fall through */
+        case 2:
+            r ^= 0x55;
+            break;
+        case 3:
+            r = (r << 3) | (r >> 29);
+            break;
+        case 4:
+            x += r;
+            break;
+        case 5:
+            r -= x;
+            break;
+        case 6:
+            r = ~r;
+            break;
+        case 7:
+            r = r / 3;
+            break;
+        default:
+            r += i;
+            break;
         }
         x = mix(x + i);
     }
@@ -187,9 +204,18 @@ KERNEL(k_mutual)
     out[t] = even_steps(in[t % n] & 0xffff, 0);
 }
 
-static NOINLINE u32 add_one(u32 x) { return x + 1; }
-static NOINLINE u32 times_two(u32 x) { return x * 2; }
-static NOINLINE u32 flipped(u32 x) { return ~x; }
+static NOINLINE u32 add_one(u32 x)
+{
+    return x + 1;
+}
+static NOINLINE u32 times_two(u32 x)
+{
+    return x * 2;
+}
+static NOINLINE u32 flipped(u32 x)
+{
+    return ~x;
+}
 
 KERNEL(k_pointers)
 {
@@ -228,9 +254,27 @@ KERNEL(k_collatz)
 
 #include "codegen_kernels_data.h"
 
-#define ALL_KERNELS(X)                                                                                               \
-    X(k_straight) X(k_nested) X(k_trips) X(k_uniform_loop) X(k_breaks) X(k_nested_loops) X(k_switch) X(k_irreducible)  \
-    X(k_recursion) X(k_mutual) X(k_pointers) X(k_structs) X(k_local) X(k_wide) X(k_signed) X(k_floats) X(k_doubles)    \
-    X(k_overflow) X(k_divergent_values) X(k_quads) X(k_collatz)
+#define ALL_KERNELS(X) \
+    X(k_straight) \
+    X(k_nested) \
+    X(k_trips) \
+    X(k_uniform_loop) \
+    X(k_breaks) \
+    X(k_nested_loops) \
+    X(k_switch) \
+    X(k_irreducible) \
+    X(k_recursion) \
+    X(k_mutual) \
+    X(k_pointers) \
+    X(k_structs) \
+    X(k_local) \
+    X(k_wide) \
+    X(k_signed) \
+    X(k_floats) \
+    X(k_doubles) \
+    X(k_overflow) \
+    X(k_divergent_values) \
+    X(k_quads) \
+    X(k_collatz)
 
 #endif

@@ -54,8 +54,8 @@ KERNEL(k_wide)
     u64 q = x / ((t & 0xff) + 3), r = x % ((t & 0xffff) + 7);
     s64 s = y / ((s64)t - 50 == 0 ? 1 : (s64)t - 50);
     u64 high = (u64)(((unsigned __int128)x * q) >> 64);
-    out[t] = (u32)(q ^ (q >> 32) ^ r ^ (u64)s ^ ((u64)s >> 32) ^ high ^ (high >> 32) ^ (u64)__builtin_popcountll(x)
-                   ^ (u64)(x ? __builtin_clzll(x) : 5));
+    out[t] = (u32)(q ^ (q >> 32) ^ r ^ (u64)s ^ ((u64)s >> 32) ^ high ^ (high >> 32) ^ (u64)__builtin_popcountll(x) ^
+                   (u64)(x ? __builtin_clzll(x) : 5));
 }
 
 KERNEL(k_signed)
@@ -78,7 +78,10 @@ KERNEL(k_floats)
         d = d - (float)(s32)d;
     for (u32 i = 0; i < (t & 7); i++)
         d = d * 0.75f + a;
-    union { float f; u32 u; } r = {.f = d};
+    union {
+        float f;
+        u32 u;
+    } r = {.f = d};
     out[t] = r.u + (u32)(s32)(b * 3.0f) + (c < a ? 1 : 2);
 }
 
@@ -89,7 +92,10 @@ KERNEL(k_doubles)
     for (u32 i = 1; i < 8 + (t & 3); i++)
         s += a / (b * i) - (double)(float)(a + i);
     u64 w = (u64)(s < 0 ? -s : s);
-    union { double f; u64 u; } r = {.f = s};
+    union {
+        double f;
+        u64 u;
+    } r = {.f = s};
     out[t] = (u32)(r.u ^ (r.u >> 32)) + (u32)w + (u32)(s32)(float)b;
 }
 

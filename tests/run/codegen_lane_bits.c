@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Numbers of threads put together bit by bit, as compilers do that lay tiles out over lanes (Triton above all): shifts, and, or, xor, bfe and sums of tid.x and
- * ctaid.x, of which code generation knows which bits are the lane's (uniformity.c). Chains of such operations are drawn, and what they give is stored, used as a
- * guard, and widened in both ways. And a kernel as Triton makes it reads and writes whole vectors.
+ * Numbers of threads put together bit by bit, as compilers do that lay tiles out over lanes (Triton above all): shifts,
+ * and, or, xor, bfe and sums of tid.x and ctaid.x, of which code generation knows which bits are the lane's
+ * (uniformity.c). Chains of such operations are drawn, and what they give is stored, used as a guard, and widened in
+ * both ways. And a kernel as Triton makes it reads and writes whole vectors.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,11 @@ static uint32_t draw(uint32_t below)
 enum operation { SHL, SHR, SHR_SIGNED, AND, OR, XOR, ADD, SUB, BFE, MUL, OPERATIONS };
 
 /* One step of a chain: by a number, or by an earlier value (of ctaid.x, which is the same for all lanes). */
-struct step { enum operation operation; uint32_t number, length; int other; };
+struct step {
+    enum operation operation;
+    uint32_t number, length;
+    int other;
+};
 
 static struct step chains[CHAINS][LENGTH];
 
@@ -41,11 +46,16 @@ static struct step chains[CHAINS][LENGTH];
 static uint32_t draw_number(void)
 {
     switch (draw(5)) {
-    case 0: return 1u << draw(12);
-    case 1: return ((1u << draw(11)) - 1) << draw(6);
-    case 2: return ~((1u << draw(9)) - 1);
-    case 3: return 31u << draw(4);
-    default: return draw(2) ? draw(4096) : ~draw(4096);
+    case 0:
+        return 1u << draw(12);
+    case 1:
+        return ((1u << draw(11)) - 1) << draw(6);
+    case 2:
+        return ~((1u << draw(9)) - 1);
+    case 3:
+        return 31u << draw(4);
+    default:
+        return draw(2) ? draw(4096) : ~draw(4096);
     }
 }
 
@@ -55,7 +65,8 @@ static void draw_chains(void)
         for (unsigned s = 0; s < LENGTH; s++) {
             struct step *step = &chains[c][s];
             *step = (struct step){draw(OPERATIONS), draw_number(), draw(12), c && draw(3) == 0 ? (int)draw(c) : -1};
-            if (step->operation == SHL || step->operation == SHR || step->operation == SHR_SIGNED || step->operation == BFE)
+            if (step->operation == SHL || step->operation == SHR || step->operation == SHR_SIGNED ||
+                step->operation == BFE)
                 step->number = draw(8) ? draw(7) : draw(34);
             if (step->operation == MUL)
                 step->number = draw(2) ? 1u << draw(8) : draw(20);
@@ -75,14 +86,22 @@ static uint32_t calculated(uint32_t a, const struct step *step, const uint32_t *
 {
     uint32_t b = step->other >= 0 ? values[step->other] : step->number;
     switch (step->operation) {
-    case AND: return a & b;
-    case OR: return a | b;
-    case XOR: return a ^ b;
-    case ADD: return a + b;
-    case SUB: return a - b;
-    case MUL: return a * step->number;
-    case BFE: return step->number < 32 ? a >> step->number & ((1u << step->length) - 1) : 0;
-    default: return shifted(a, step);
+    case AND:
+        return a & b;
+    case OR:
+        return a | b;
+    case XOR:
+        return a ^ b;
+    case ADD:
+        return a + b;
+    case SUB:
+        return a - b;
+    case MUL:
+        return a * step->number;
+    case BFE:
+        return step->number < 32 ? a >> step->number & ((1u << step->length) - 1) : 0;
+    default:
+        return shifted(a, step);
     }
 }
 
@@ -98,7 +117,8 @@ static void values_of(uint32_t tid, uint32_t ctaid, uint32_t *values)
 
 static size_t step_text(char *text, size_t room, unsigned c, const struct step *step)
 {
-    static const char *const names[] = {"shl.b32", "shr.u32", "shr.s32", "and.b32", "or.b32", "xor.b32", "add.s32", "sub.s32", "bfe.u32", "mul.lo.s32"};
+    static const char *const names[] = {"shl.b32", "shr.u32", "shr.s32", "and.b32", "or.b32",
+                                        "xor.b32", "add.s32", "sub.s32", "bfe.u32", "mul.lo.s32"};
     const char *name = names[step->operation];
     if (step->operation == BFE)
         return (size_t)snprintf(text, room, "%s %%v%u, %%v%u, %u, %u;\n", name, c, c, step->number, step->length);
@@ -108,22 +128,29 @@ static size_t step_text(char *text, size_t room, unsigned c, const struct step *
     return (size_t)snprintf(text, room, "%s %%v%u, %%v%u, %d;\n", name, c, c, (int)step->number);
 }
 
-/* Each step writes a register of its own, so that more is known of it: in a line of step_text, %vC is chain C's latest value. */
+/* Each step writes a register of its own, so that more is known of it: in a line of step_text, %vC is chain C's latest
+ * value. */
 static char *kernel_text(void)
 {
     static char text[20000], line[200];
-    size_t used = (size_t)snprintf(text, sizeof text, HEAD ".visible .entry bits(.param .u64 out) {\n.reg .b32 %%v<%u>, %%r<9>, %%n<%u>; .reg .b64 %%rd<9>; .reg .pred %%p<3>;\n"
+    size_t used = (size_t)snprintf(
+        text, sizeof text,
+        HEAD
+        ".visible .entry bits(.param .u64 out) {\n.reg .b32 %%v<%u>, %%r<9>, %%n<%u>; .reg .b64 %%rd<9>; .reg .pred %%p<3>;\n"
         "ld.param.u64 %%rd1, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%ctaid.x; mov.u32 %%r3, %%ntid.x;\n"
-        "mad.lo.u32 %%r4, %%r2, %%r3, %%r1; mul.wide.u32 %%rd2, %%r4, %u; add.u64 %%rd1, %%rd1, %%rd2;\n", CHAINS, CHAINS * (LENGTH + 1), CHAINS * OUTPUTS * 8);
+        "mad.lo.u32 %%r4, %%r2, %%r3, %%r1; mul.wide.u32 %%rd2, %%r4, %u; add.u64 %%rd1, %%rd1, %%rd2;\n",
+        CHAINS, CHAINS * (LENGTH + 1), CHAINS * OUTPUTS * 8);
     for (unsigned c = 0; c < CHAINS; c++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "mov.u32 %%n%u, %%r%d;\n", c * (LENGTH + 1), c == 0 ? 2 : 1);
+        used += (size_t)snprintf(text + used, sizeof text - used, "mov.u32 %%n%u, %%r%d;\n", c * (LENGTH + 1),
+                                 c == 0 ? 2 : 1);
         for (unsigned s = 0; s < LENGTH; s++) {
             step_text(line, sizeof line, c, &chains[c][s]);
             for (const char *at = line; *at; at++) {
                 unsigned of;
                 int taken = 0;
                 if (*at == '%' && sscanf(at, "%%v%u%n", &of, &taken) == 1) {
-                    unsigned number = of != c ? of * (LENGTH + 1) + LENGTH : c * (LENGTH + 1) + s + (strchr(line, '%') == at);
+                    unsigned number =
+                        of != c ? of * (LENGTH + 1) + LENGTH : c * (LENGTH + 1) + s + (strchr(line, '%') == at);
                     used += (size_t)snprintf(text + used, sizeof text - used, "%%n%u", number);
                     at += taken - 1;
                 } else {
@@ -132,9 +159,11 @@ static char *kernel_text(void)
             }
         }
         unsigned last = c * (LENGTH + 1) + LENGTH, at = c * OUTPUTS * 8;
-        used += (size_t)snprintf(text + used, sizeof text - used, "cvt.u64.u32 %%rd3, %%n%u; st.global.u64 [%%rd1+%u], %%rd3; cvt.s64.s32 %%rd4, %%n%u; st.global.u64 [%%rd1+%u], %%rd4;\n"
-            "mul.wide.s32 %%rd5, %%n%u, 4; st.global.u64 [%%rd1+%u], %%rd5; setp.lt.s32 %%p1, %%n%u, 320; selp.u64 %%rd6, 1, 2, %%p1; st.global.u64 [%%rd1+%u], %%rd6;\n", last, at, last,
-            at + 8, last, at + 16, last, at + 24);
+        used += (size_t)snprintf(
+            text + used, sizeof text - used,
+            "cvt.u64.u32 %%rd3, %%n%u; st.global.u64 [%%rd1+%u], %%rd3; cvt.s64.s32 %%rd4, %%n%u; st.global.u64 [%%rd1+%u], %%rd4;\n"
+            "mul.wide.s32 %%rd5, %%n%u, 4; st.global.u64 [%%rd1+%u], %%rd5; setp.lt.s32 %%p1, %%n%u, 320; selp.u64 %%rd6, 1, 2, %%p1; st.global.u64 [%%rd1+%u], %%rd6;\n",
+            last, at, last, at + 8, last, at + 16, last, at + 24);
     }
     snprintf(text + used, sizeof text - used, "ret; }\n");
     return text;
@@ -146,12 +175,13 @@ static void compare(const uint64_t *got, unsigned threads, const char *text)
         uint32_t values[CHAINS];
         values_of(i % threads, i / threads, values);
         for (unsigned c = 0; c < CHAINS; c++) {
-            uint64_t wanted[OUTPUTS] = {values[c], (uint64_t)(int64_t)(int32_t)values[c], (uint64_t)((int64_t)(int32_t)values[c] * 4), (int32_t)values[c] < 320 ? 1 : 2};
+            uint64_t wanted[OUTPUTS] = {values[c], (uint64_t)(int64_t)(int32_t)values[c],
+                                        (uint64_t)((int64_t)(int32_t)values[c] * 4), (int32_t)values[c] < 320 ? 1 : 2};
             for (unsigned o = 0; o < OUTPUTS; o++) {
                 uint64_t have = got[((size_t)i * CHAINS + c) * OUTPUTS + o];
                 if (have != wanted[o])
-                    fail_msg("thread %u of block %u, chain %u, output %u: %#llx, not %#llx\n%s", i % threads, i / threads, c, o, (unsigned long long)have,
-                        (unsigned long long)wanted[o], text);
+                    fail_msg("thread %u of block %u, chain %u, output %u: %#llx, not %#llx\n%s", i % threads,
+                             i / threads, c, o, (unsigned long long)have, (unsigned long long)wanted[o], text);
             }
         }
     }
@@ -178,7 +208,8 @@ static void drawn_chains(void **state)
     }
 }
 
-/* Four elements a lane, twice; places from bits, each access under a guard, zeros put in front, braces around single values. */
+/* Four elements a lane, twice; places from bits, each access under a guard, zeros put in front, braces around single
+ * values. */
 static const char tile[] = HEAD
     ".visible .entry tile(.param .u64 x, .param .u64 out, .param .u32 count) .reqntid 128 {\n.reg .b32 %r<40>; .reg .b64 %rd<9>; .reg .pred %p<3>;\n"
     "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [out]; ld.param.u32 %r1, [count];\n"
@@ -195,7 +226,10 @@ static void tiles_of_four(void **state)
     (void)state;
     enum { COUNT = 4000, ALL = 4096 };
     static int32_t x[ALL], out[ALL];
-    struct { void *x, *out; uint32_t count; } params = {x, out, COUNT};
+    struct {
+        void *x, *out;
+        uint32_t count;
+    } params = {x, out, COUNT};
     struct rig *rig = rig_open(tile);
     for (int i = 0; i < ALL; i++)
         x[i] = i * 17;
@@ -215,6 +249,6 @@ static void tiles_of_four(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(drawn_chains), cmocka_unit_test(tiles_of_four) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(drawn_chains), cmocka_unit_test(tiles_of_four)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

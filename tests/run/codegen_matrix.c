@@ -31,8 +31,10 @@ static unsigned registers(const struct form *form, enum role role, enum kind kin
     return elements * kind_bits[kind] / (kind_bits[kind] == 64 ? 2048 : 1024);
 }
 
-/* Row and column of element i of a lane's fragment, in the manual's words: groupID is lane >> 2, threadID_in_group lane % 4. */
-static void fragment_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i, unsigned *row, unsigned *col)
+/* Row and column of element i of a lane's fragment, in the manual's words: groupID is lane >> 2, threadID_in_group lane
+ * % 4. */
+static void fragment_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i,
+                           unsigned *row, unsigned *col)
 {
     unsigned group = lane >> 2, thread = lane % 4, per = kind_bits[kind] >= 32 ? 1 : 32 / kind_bits[kind];
     if (role == C) {
@@ -49,7 +51,8 @@ static void fragment_place(const struct form *form, enum role role, enum kind ki
 }
 
 /* The same for mma.m8n8k4 of f16, which does four products: the lane's own is (lane % 16) / 4. */
-static void quad_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i, unsigned *row, unsigned *col)
+static void quad_place(const struct form *form, enum role role, enum kind kind, unsigned lane, unsigned i,
+                       unsigned *row, unsigned *col)
 {
     unsigned high = lane < 16 ? 0 : 4, own = lane % 4;
     if (role == A) {
@@ -90,7 +93,8 @@ static void spread(const struct form *form, enum role role, struct matrix *matri
                 *(take ? element : reg) = *(take ? reg : element);
                 continue;
             }
-            uint32_t *reg = &regs[lane * count + i / per], shift = i % per * bits, mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
+            uint32_t *reg = &regs[lane * count + i / per], shift = i % per * bits,
+                     mask = bits == 32 ? UINT32_MAX : (1u << bits) - 1;
             if (take)
                 *element = *reg >> shift & mask;
             else
@@ -102,14 +106,17 @@ static void mma_text(char *text, const struct form *form)
 {
     unsigned wide = form->a == F64 ? 64 : 32;
     const char *type = form->a == F64 ? "b64" : "b32";
-    sprintf(text, HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
-            ".reg .b32 %%t; .reg .b64 %%rd1; .reg .%s %%a<9>, %%b<9>, %%c<9>, %%d<9>; mov.u32 %%t, %%tid.x;\n", type);
+    sprintf(text,
+            HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
+                 ".reg .b32 %%t; .reg .b64 %%rd1; .reg .%s %%a<9>, %%b<9>, %%c<9>, %%d<9>; mov.u32 %%t, %%tid.x;\n",
+            type);
     move_all(text, "%a", "pa", registers(form, A, form->a), wide, false);
     move_all(text, "%b", "pb", registers(form, B, form->b), wide, false);
     move_all(text, "%c", "pc", registers(form, C, form->c), wide, false);
     bool logic = form->a == B1;
-    sprintf(text + strlen(text), "mma.sync.aligned.m%un%uk%u.%s%s.%s.%s.%s.%s%s ", form->m, form->n, form->k, form->rows, logic ? "" : form->tail,
-            kind_names[form->d], kind_names[form->a], kind_names[form->b], kind_names[form->c], logic ? form->tail : "");
+    sprintf(text + strlen(text), "mma.sync.aligned.m%un%uk%u.%s%s.%s.%s.%s.%s%s ", form->m, form->n, form->k,
+            form->rows, logic ? "" : form->tail, kind_names[form->d], kind_names[form->a], kind_names[form->b],
+            kind_names[form->c], logic ? form->tail : "");
     list(text, "%d", registers(form, C, form->d));
     strcat(text, ", ");
     list(text, "%a", registers(form, A, form->a));
@@ -142,7 +149,8 @@ static void try_form(const struct form *form)
             d[i].kind = got[i].kind = form->d;
             d[i].rows = got[i].rows = form->m;
             d[i].cols = got[i].cols = form->n;
-            multiply(&d[i], &a[i], &b[i], &c[i], strstr(form->tail, "satfinite") != NULL, strstr(form->tail, "and") != NULL);
+            multiply(&d[i], &a[i], &b[i], &c[i], strstr(form->tail, "satfinite") != NULL,
+                     strstr(form->tail, "and") != NULL);
         }
         spread(form, A, a, regs[0], false);
         spread(form, B, b, regs[1], false);
@@ -162,12 +170,15 @@ static void floats(void **unused)
 {
     (void)unused;
     static const struct form forms[] = {
-        {16, 8, 8, F16, F16, F16, F16, "", RC}, {16, 8, 8, F32, F16, F16, F32, "", RC}, {16, 8, 16, F16, F16, F16, F16, "", RC},
-        {16, 8, 16, F32, F16, F16, F32, "", RC}, {16, 8, 8, F32, BF16, BF16, F32, "", RC}, {16, 8, 16, F32, BF16, BF16, F32, "", RC},
-        {16, 8, 4, F32, TF32, TF32, F32, "", RC}, {16, 8, 8, F32, TF32, TF32, F32, "", RC}, {8, 8, 4, F64, F64, F64, F64, "", RC},
-        {16, 8, 4, F64, F64, F64, F64, "", RC}, {16, 8, 8, F64, F64, F64, F64, "", RC}, {16, 8, 16, F64, F64, F64, F64, "", RC},
-        {16, 8, 32, F32, E4M3, E5M2, F32, "", RC}, {16, 8, 32, F32, E5M2, E4M3, F32, "", RC}, {16, 8, 16, F32, E4M3, E4M3, F32, "", RC},
-        {16, 8, 32, F16, E4M3, E4M3, F16, "", RC}, {16, 8, 16, F16, E5M2, E5M2, F16, "", RC},
+        {16, 8, 8, F16, F16, F16, F16, "", RC},    {16, 8, 8, F32, F16, F16, F32, "", RC},
+        {16, 8, 16, F16, F16, F16, F16, "", RC},   {16, 8, 16, F32, F16, F16, F32, "", RC},
+        {16, 8, 8, F32, BF16, BF16, F32, "", RC},  {16, 8, 16, F32, BF16, BF16, F32, "", RC},
+        {16, 8, 4, F32, TF32, TF32, F32, "", RC},  {16, 8, 8, F32, TF32, TF32, F32, "", RC},
+        {8, 8, 4, F64, F64, F64, F64, "", RC},     {16, 8, 4, F64, F64, F64, F64, "", RC},
+        {16, 8, 8, F64, F64, F64, F64, "", RC},    {16, 8, 16, F64, F64, F64, F64, "", RC},
+        {16, 8, 32, F32, E4M3, E5M2, F32, "", RC}, {16, 8, 32, F32, E5M2, E4M3, F32, "", RC},
+        {16, 8, 16, F32, E4M3, E4M3, F32, "", RC}, {16, 8, 32, F16, E4M3, E4M3, F16, "", RC},
+        {16, 8, 16, F16, E5M2, E5M2, F16, "", RC},
     };
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
         try_form(&forms[i]);
@@ -177,10 +188,17 @@ static void integers(void **unused)
 {
     (void)unused;
     static const struct form forms[] = {
-        {8, 8, 16, S32, U8, S8, S32, "", RC}, {8, 8, 16, S32, S8, S8, S32, ".satfinite", RC}, {16, 8, 16, S32, U8, U8, S32, ".satfinite", RC},
-        {16, 8, 32, S32, S8, U8, S32, "", RC}, {16, 8, 32, S32, S8, S8, S32, ".satfinite", RC}, {8, 8, 32, S32, U4, S4, S32, "", RC},
-        {16, 8, 32, S32, S4, S4, S32, ".satfinite", RC}, {16, 8, 64, S32, U4, U4, S32, "", RC}, {8, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
-        {8, 8, 128, S32, B1, B1, S32, ".and.popc", RC}, {16, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
+        {8, 8, 16, S32, U8, S8, S32, "", RC},
+        {8, 8, 16, S32, S8, S8, S32, ".satfinite", RC},
+        {16, 8, 16, S32, U8, U8, S32, ".satfinite", RC},
+        {16, 8, 32, S32, S8, U8, S32, "", RC},
+        {16, 8, 32, S32, S8, S8, S32, ".satfinite", RC},
+        {8, 8, 32, S32, U4, S4, S32, "", RC},
+        {16, 8, 32, S32, S4, S4, S32, ".satfinite", RC},
+        {16, 8, 64, S32, U4, U4, S32, "", RC},
+        {8, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
+        {8, 8, 128, S32, B1, B1, S32, ".and.popc", RC},
+        {16, 8, 128, S32, B1, B1, S32, ".xor.popc", RC},
         {16, 8, 256, S32, B1, B1, S32, ".and.popc", RC},
     };
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
@@ -192,7 +210,8 @@ static void quads(void **unused)
     (void)unused;
     static const char *const layouts[] = {"row.row", "row.col", "col.row", "col.col"};
     for (unsigned i = 0; i < 4; i++) {
-        struct form forms[3] = {{8, 8, 4, F16, F16, F16, F16, "", layouts[i]}, {8, 8, 4, F32, F16, F16, F16, "", layouts[i]},
+        struct form forms[3] = {{8, 8, 4, F16, F16, F16, F16, "", layouts[i]},
+                                {8, 8, 4, F32, F16, F16, F16, "", layouts[i]},
                                 {8, 8, 4, F32, F16, F16, F32, "", layouts[i]}};
         for (unsigned j = 0; j < 3; j++)
             try_form(&forms[j]);
@@ -205,7 +224,9 @@ static void quads(void **unused)
 
 static unsigned pitch_of(const struct matrix *matrix, bool col)
 {
-    return (col ? matrix->rows : matrix->cols) + (matrix->kind == B1 ? 128 : matrix->kind == S4 || matrix->kind == U4 ? 32 : PAD);
+    return (col ? matrix->rows : matrix->cols) + (matrix->kind == B1                         ? 128
+                                                  : matrix->kind == S4 || matrix->kind == U4 ? 32
+                                                                                             : PAD);
 }
 
 /* Between a matrix and its place in memory. */
@@ -219,7 +240,8 @@ static void in_memory(struct matrix *matrix, uint8_t *memory, bool col, bool tak
             if (bits >= 8) {
                 if (take)
                     *element = 0;
-                memcpy(take ? (void *)element : memory + at * bits / 8, take ? (void *)(memory + at * bits / 8) : element, bits / 8);
+                memcpy(take ? (void *)element : memory + at * bits / 8,
+                       take ? (void *)(memory + at * bits / 8) : element, bits / 8);
                 continue;
             }
             uint8_t *byte = memory + at * bits / 8, shift = (uint8_t)(at * bits % 8), mask = (uint8_t)((1 << bits) - 1);
@@ -238,25 +260,27 @@ static unsigned wmma_registers(const struct form *form, enum role role, enum kin
 static void wmma_text(char *text, const struct form *form, const bool *col, const struct matrix *all)
 {
     static const char names[] = "abc";
-    sprintf(text, HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
+    sprintf(text,
+            HEAD
+            ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd) {\n"
             ".reg .b64 %%ra, %%rb, %%rc, %%rd; .reg .%s %%a<9>, %%b<9>, %%c<9>, %%d<9>;\n"
             "ld.param.u64 %%ra, [pa]; ld.param.u64 %%rb, [pb]; ld.param.u64 %%rc, [pc]; ld.param.u64 %%rd, [pd];\n",
             form->a == F64 ? "b64" : "b32");
     for (unsigned role = A; role <= C; role++) {
         char prefix[4] = {'%', names[role], 0};
-        sprintf(text + strlen(text), "wmma.load.%c.sync.aligned.%s.m%un%uk%u.global.%s ", names[role], col[role] ? "col" : "row", form->m, form->n,
-                form->k, kind_names[all[role].kind]);
+        sprintf(text + strlen(text), "wmma.load.%c.sync.aligned.%s.m%un%uk%u.global.%s ", names[role],
+                col[role] ? "col" : "row", form->m, form->n, form->k, kind_names[all[role].kind]);
         list(text, prefix, wmma_registers(form, (enum role)role, all[role].kind));
         sprintf(text + strlen(text), ", [%%r%c], %u;\n", names[role], pitch_of(&all[role], col[role]));
     }
     bool logic = form->a == B1;
-    sprintf(text + strlen(text), "wmma.mma%s.sync.aligned.%s.%s.m%un%uk%u", logic ? form->tail : "", col[A] ? "col" : "row", col[B] ? "col" : "row",
-            form->m, form->n, form->k);
+    sprintf(text + strlen(text), "wmma.mma%s.sync.aligned.%s.%s.m%un%uk%u", logic ? form->tail : "",
+            col[A] ? "col" : "row", col[B] ? "col" : "row", form->m, form->n, form->k);
     if (form->a == F16)
         sprintf(text + strlen(text), ".%s.%s ", kind_names[form->d], kind_names[form->c]);
     else
-        sprintf(text + strlen(text), ".%s.%s.%s.%s%s ", kind_names[form->d], kind_names[form->a], kind_names[form->b], kind_names[form->c],
-                logic ? "" : form->tail);
+        sprintf(text + strlen(text), ".%s.%s.%s.%s%s ", kind_names[form->d], kind_names[form->a], kind_names[form->b],
+                kind_names[form->c], logic ? "" : form->tail);
     list(text, "%d", wmma_registers(form, C, form->d));
     strcat(text, ", ");
     list(text, "%a", wmma_registers(form, A, form->a));
@@ -264,8 +288,8 @@ static void wmma_text(char *text, const struct form *form, const bool *col, cons
     list(text, "%b", wmma_registers(form, B, form->b));
     strcat(text, ", ");
     list(text, "%c", wmma_registers(form, C, form->c));
-    sprintf(text + strlen(text), ";\nwmma.store.d.sync.aligned.%s.m%un%uk%u.%s [%%rd], ", col[3] ? "col" : "row", form->m, form->n, form->k,
-            kind_names[form->d]);
+    sprintf(text + strlen(text), ";\nwmma.store.d.sync.aligned.%s.m%un%uk%u.%s [%%rd], ", col[3] ? "col" : "row",
+            form->m, form->n, form->k, kind_names[form->d]);
     list(text, "%d", wmma_registers(form, C, form->d));
     sprintf(text + strlen(text), ", %u;\nret; }\n", pitch_of(&all[3], col[3]));
 }
@@ -281,7 +305,8 @@ static void try_wmma(const struct form *form, unsigned layouts)
     draw_matrix(&all[C], form->c, form->m, form->n);
     draw_matrix(&all[3], form->d, form->m, form->n);
     got = all[3];
-    multiply(&all[3], &all[A], &all[B], &all[C], strstr(form->tail, "satfinite") != NULL, strstr(form->tail, "and") != NULL);
+    multiply(&all[3], &all[A], &all[B], &all[C], strstr(form->tail, "satfinite") != NULL,
+             strstr(form->tail, "and") != NULL);
     memset(memory, 0xa5, sizeof memory);
     for (unsigned i = A; i <= C; i++)
         in_memory(&all[i], memory[i], col[i], false);
@@ -306,16 +331,26 @@ static void fragments(void **unused)
 {
     (void)unused;
     static const struct form forms[] = {
-        {16, 16, 16, F32, F16, F16, F32, "", ""}, {16, 16, 16, F16, F16, F16, F32, "", ""}, {8, 32, 16, F32, F16, F16, F16, "", ""},
-        {32, 8, 16, F16, F16, F16, F16, "", ""}, {16, 16, 16, F32, BF16, BF16, F32, "", ""}, {8, 32, 16, F32, BF16, BF16, F32, "", ""},
-        {32, 8, 16, F32, BF16, BF16, F32, "", ""}, {16, 16, 8, F32, TF32, TF32, F32, "", ""}, {16, 16, 16, S32, U8, U8, S32, ".satfinite", ""},
-        {8, 32, 16, S32, S8, S8, S32, "", ""}, {32, 8, 16, S32, U8, U8, S32, "", ""}, {8, 8, 4, F64, F64, F64, F64, "", ""},
+        {16, 16, 16, F32, F16, F16, F32, "", ""},
+        {16, 16, 16, F16, F16, F16, F32, "", ""},
+        {8, 32, 16, F32, F16, F16, F16, "", ""},
+        {32, 8, 16, F16, F16, F16, F16, "", ""},
+        {16, 16, 16, F32, BF16, BF16, F32, "", ""},
+        {8, 32, 16, F32, BF16, BF16, F32, "", ""},
+        {32, 8, 16, F32, BF16, BF16, F32, "", ""},
+        {16, 16, 8, F32, TF32, TF32, F32, "", ""},
+        {16, 16, 16, S32, U8, U8, S32, ".satfinite", ""},
+        {8, 32, 16, S32, S8, S8, S32, "", ""},
+        {32, 8, 16, S32, U8, U8, S32, "", ""},
+        {8, 8, 4, F64, F64, F64, F64, "", ""},
     };
     for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++)
         for (unsigned layouts = i % 4; layouts < 16; layouts += 5)
             try_wmma(&forms[i], layouts);
     static const struct form small[] = {
-        {8, 8, 32, S32, S4, S4, S32, ".satfinite", ""}, {8, 8, 32, S32, U4, U4, S32, "", ""}, {8, 8, 128, S32, B1, B1, S32, ".xor.popc", ""},
+        {8, 8, 32, S32, S4, S4, S32, ".satfinite", ""},
+        {8, 8, 32, S32, U4, U4, S32, "", ""},
+        {8, 8, 128, S32, B1, B1, S32, ".xor.popc", ""},
         {8, 8, 128, S32, B1, B1, S32, ".and.popc", ""},
     };
     for (unsigned i = 0; i < sizeof small / sizeof *small; i++)
@@ -323,16 +358,20 @@ static void fragments(void **unused)
             try_wmma(&small[i], 2 | layouts << 2); /* A by rows, B by columns */
 }
 
-/* Of the shapes for numbers of 4 bits and less, sums of f32 are loaded and stored as well: those of s32 in other registers. */
+/* Of the shapes for numbers of 4 bits and less, sums of f32 are loaded and stored as well: those of s32 in other
+ * registers. */
 static void moved_sums(void **unused)
 {
     (void)unused;
-    static const char text[] = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to) { .reg .b64 %a, %d; .reg .f32 %f<4>;\n"
+    static const char text[] =
+        ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 from, .param .u64 to) { .reg .b64 %a, %d; .reg .f32 %f<4>;\n"
         "ld.param.u64 %a, [from]; ld.param.u64 %d, [to]; wmma.load.c.sync.aligned.row.m8n8k32.global.f32 {%f0, %f1}, [%a], 12;\n"
         "wmma.store.d.sync.aligned.col.m8n8k128.f32 [%d], {%f0, %f1}; ret; }\n";
     struct rig *rig = rig_open(text);
     float from[8][12], to[8][8];
-    struct { void *from, *to; } params = {from, to};
+    struct {
+        void *from, *to;
+    } params = {from, to};
     for (unsigned i = 0; i < 8 * 12; i++)
         from[i / 12][i % 12] = (float)i * 0.5f;
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++) {
@@ -356,7 +395,10 @@ static void rows(void **unused)
         for (unsigned trans = 0; trans < 2; trans++) {
             char text[4096], values[64] = "";
             list(values, "%v", count);
-            snprintf(text, sizeof text, HEAD ".shared .align 16 .b8 tile[512];\n"
+            snprintf(
+                text, sizeof text,
+                HEAD
+                ".shared .align 16 .b8 tile[512];\n"
                 ".visible .entry k(.param .u64 pin, .param .u64 pregs, .param .u64 pout) {\n"
                 ".reg .b32 %%t, %%s, %%a, %%w, %%v<5>; .reg .b64 %%rd<8>;\n"
                 "ld.param.u64 %%rd1, [pin]; ld.param.u64 %%rd2, [pregs]; ld.param.u64 %%rd3, [pout]; mov.u32 %%t, %%tid.x;\n"
@@ -382,12 +424,15 @@ static void rows(void **unused)
                 for (unsigned lane = 0; lane < 32; lane++) {
                     for (unsigned m = 0; m < count; m++)
                         for (unsigned part = 0; part < 2; part++) {
-                            unsigned row = trans ? lane % 4 * 2 + part : lane / 4, col = trans ? lane / 4 : lane % 4 * 2 + part;
-                            assert_int_equal(regs[lane * 5 + m] >> 16 * part & 0xffff, in[((m * 8 + row) ^ 7) * 8 + col]);
+                            unsigned row = trans ? lane % 4 * 2 + part : lane / 4,
+                                     col = trans ? lane / 4 : lane % 4 * 2 + part;
+                            assert_int_equal(regs[lane * 5 + m] >> 16 * part & 0xffff,
+                                             in[((m * 8 + row) ^ 7) * 8 + col]);
                         }
                     for (unsigned part = 0; part < 2; part++) {
                         unsigned other = (lane % 4 * 2 + part) * 4 + lane / 8, half = lane / 4 % 2;
-                        assert_int_equal(regs[lane * 5 + 4] >> 16 * part & 0xffff, regs[other * 5] >> 16 * half & 0xffff);
+                        assert_int_equal(regs[lane * 5 + 4] >> 16 * part & 0xffff,
+                                         regs[other * 5] >> 16 * half & 0xffff);
                     }
                 }
                 for (unsigned i = 0; i < 256; i++)
@@ -401,7 +446,9 @@ static void rows(void **unused)
 static void misaligned_row(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(HEAD ".shared .align 16 .b8 tile[512];\n.visible .entry k(.param .u64 p) {\n.reg .b32 %a, %v, %t;\n"
+    struct rig *rig = rig_open(
+        HEAD
+        ".shared .align 16 .b8 tile[512];\n.visible .entry k(.param .u64 p) {\n.reg .b32 %a, %v, %t;\n"
         "mov.u32 %t, %tid.x; mov.u32 %a, tile; mad.lo.u32 %a, %t, 8, %a; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v}, [%a];\n"
         "st.shared.b32 [tile], %v; ret; }\n");
     unsigned one[3] = {1, 1, 1}, warp[3] = {32, 1, 1};
@@ -414,7 +461,8 @@ static void misaligned_row(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats), cmocka_unit_test(integers), cmocka_unit_test(quads), cmocka_unit_test(fragments), cmocka_unit_test(moved_sums), cmocka_unit_test(rows),
+        cmocka_unit_test(floats),         cmocka_unit_test(integers),   cmocka_unit_test(quads),
+        cmocka_unit_test(fragments),      cmocka_unit_test(moved_sums), cmocka_unit_test(rows),
         cmocka_unit_test(misaligned_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,8 @@
 
 enum kind { F16, BF16, TF32, E4M3, E5M2, F32, F64, S8, U8, S4, U4, B1, S32 };
 
-static const char *const kind_names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "f32", "f64", "s8", "u8", "s4", "u4", "b1", "s32"};
+static const char *const kind_names[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "f32", "f64",
+                                         "s8",  "u8",   "s4",   "u4",   "b1",   "s32"};
 static const unsigned kind_bits[] = {16, 16, 32, 8, 8, 32, 64, 8, 8, 4, 4, 1, 32};
 
 /* Elements as bits. */
@@ -70,18 +71,35 @@ static inline double number(enum kind kind, uint64_t bits)
 {
     double value;
     switch (kind) {
-    case F16: value = small_float(bits & 0x7fff, 15, 10); return bits & 0x8000 ? -value : value;
-    case BF16: return float_of((uint32_t)bits << 16);
-    case TF32: return float_of((uint32_t)bits & 0xffffe000u);
-    case E4M3: value = small_float(bits & 0x7f, 7, 3); return bits & 0x80 ? -value : value;
-    case E5M2: value = small_float(bits & 0x7f, 15, 2); return bits & 0x80 ? -value : value;
-    case F32: return float_of((uint32_t)bits);
-    case F64: memcpy(&value, &bits, 8); return value;
-    case S8: return (int8_t)bits;
-    case U8: return (uint8_t)bits;
-    case S4: return (int)(bits & 15) - (bits & 8 ? 16 : 0);
-    case U4: case B1: return (double)bits;
-    default: return (int32_t)bits;
+    case F16:
+        value = small_float(bits & 0x7fff, 15, 10);
+        return bits & 0x8000 ? -value : value;
+    case BF16:
+        return float_of((uint32_t)bits << 16);
+    case TF32:
+        return float_of((uint32_t)bits & 0xffffe000u);
+    case E4M3:
+        value = small_float(bits & 0x7f, 7, 3);
+        return bits & 0x80 ? -value : value;
+    case E5M2:
+        value = small_float(bits & 0x7f, 15, 2);
+        return bits & 0x80 ? -value : value;
+    case F32:
+        return float_of((uint32_t)bits);
+    case F64:
+        memcpy(&value, &bits, 8);
+        return value;
+    case S8:
+        return (int8_t)bits;
+    case U8:
+        return (uint8_t)bits;
+    case S4:
+        return (int)(bits & 15) - (bits & 8 ? 16 : 0);
+    case U4:
+    case B1:
+        return (double)bits;
+    default:
+        return (int32_t)bits;
     }
 }
 
@@ -107,14 +125,24 @@ static inline uint64_t draw_element(enum kind kind)
     double value = ((int)(draw() % 4001) - 2000) / 777.0;
     uint64_t bits;
     switch (kind) {
-    case F16: return half_bits((float)value);
-    case BF16: return bits_of((float)value) >> 16;
-    case TF32: case F32: return bits_of((float)value) ^ (kind == TF32 ? draw() & 0x1fff : 0);
-    case E4M3: return draw() % 0x60 | (draw() & 0x80);
-    case E5M2: return draw() % 0x50 | (draw() & 0x80);
-    case F64: memcpy(&bits, &value, 8); return bits;
-    case S32: return draw() & 1 ? draw() : 0x7fffff00u - (draw() & 0xff);
-    default: return draw() & ((UINT64_C(1) << kind_bits[kind]) - 1);
+    case F16:
+        return half_bits((float)value);
+    case BF16:
+        return bits_of((float)value) >> 16;
+    case TF32:
+    case F32:
+        return bits_of((float)value) ^ (kind == TF32 ? draw() & 0x1fff : 0);
+    case E4M3:
+        return draw() % 0x60 | (draw() & 0x80);
+    case E5M2:
+        return draw() % 0x50 | (draw() & 0x80);
+    case F64:
+        memcpy(&bits, &value, 8);
+        return bits;
+    case S32:
+        return draw() & 1 ? draw() : 0x7fffff00u - (draw() & 0xff);
+    default:
+        return draw() & ((UINT64_C(1) << kind_bits[kind]) - 1);
     }
 }
 
@@ -128,7 +156,8 @@ static inline void draw_matrix(struct matrix *matrix, enum kind kind, unsigned r
 }
 
 /* D = A * B + C. */
-static inline void multiply(struct matrix *d, const struct matrix *a, const struct matrix *b, const struct matrix *c, bool saturate, bool ands)
+static inline void multiply(struct matrix *d, const struct matrix *a, const struct matrix *b, const struct matrix *c,
+                            bool saturate, bool ands)
 {
     for (unsigned row = 0; row < a->rows; row++)
         for (unsigned col = 0; col < b->cols; col++) {
@@ -151,7 +180,9 @@ static inline void multiply(struct matrix *d, const struct matrix *a, const stru
                 memcpy(out, &wide, 8);
             } else if (d->kind == S32) {
                 whole += (int32_t)c->bits[row * c->cols + col];
-                *out = (uint32_t)(saturate && whole > INT32_MAX ? INT32_MAX : saturate && whole < INT32_MIN ? INT32_MIN : whole);
+                *out = (uint32_t)(saturate && whole > INT32_MAX   ? INT32_MAX
+                                  : saturate && whole < INT32_MIN ? INT32_MIN
+                                                                  : whole);
             } else {
                 *out = d->kind == F16 ? half_bits(sum) : bits_of(sum);
             }
@@ -174,9 +205,11 @@ static inline void list(char *text, const char *prefix, unsigned count)
     strcat(text, "}");
 }
 
-static inline void move_all(char *text, const char *prefix, const char *place, unsigned count, unsigned bits, bool store)
+static inline void move_all(char *text, const char *prefix, const char *place, unsigned count, unsigned bits,
+                            bool store)
 {
-    sprintf(text + strlen(text), "ld.param.u64 %%rd1, [%s]; mad.wide.u32 %%rd1, %%t, %u, %%rd1;\n", place, count * bits / 8);
+    sprintf(text + strlen(text), "ld.param.u64 %%rd1, [%s]; mad.wide.u32 %%rd1, %%t, %u, %%rd1;\n", place,
+            count * bits / 8);
     for (unsigned i = 0; i < count; i++) {
         if (store)
             sprintf(text + strlen(text), "st.global.b%u [%%rd1+%u], %s%u;\n", bits, i * bits / 8, prefix, i);
@@ -189,8 +222,8 @@ static inline void same(const struct matrix *got, const struct matrix *expected,
 {
     for (unsigned i = 0; i < expected->rows * expected->cols; i++)
         if (got->bits[i] != expected->bits[i])
-            fail_msg("%s, variant %u, element %u,%u: %llx, expected %llx", what, rig_variant, i / expected->cols, i % expected->cols,
-                     (unsigned long long)got->bits[i], (unsigned long long)expected->bits[i]);
+            fail_msg("%s, variant %u, element %u,%u: %llx, expected %llx", what, rig_variant, i / expected->cols,
+                     i % expected->cols, (unsigned long long)got->bits[i], (unsigned long long)expected->bits[i]);
 }
 
 #endif

@@ -143,11 +143,18 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
         if (c->entry == entry && c->shape == shape && c->variant == rig_variant)
             return c;
     static const char *const processors[RIG_VARIANTS + 1] = {[2] = "haswell", [5] = "x86-64", [7] = "haswell"};
-    /* Behind a loop over the variants it is as in variant 0. The oldest has none of FMA, F16C and SSE4.1, but atomics of 16 bytes, as all but the first have. */
+    /* Behind a loop over the variants it is as in variant 0. The oldest has none of FMA, F16C and SSE4.1, but atomics
+     * of 16 bytes, as all but the first have. */
     struct compiled *c = calloc(1, sizeof *c);
-    struct mr_codegen_request request = {.module = rig->module, .layout = &rig->layout, .entry = entry, .shape = shape,
-                                         .optimisation = rig_variant == 3 ? 0 : 3, .cpu = processors[rig_variant], .features = rig_variant == 5 ? "+cx16" : NULL,
-                                         .hurry = rig_variant == 6 || rig_variant == 7, .all_pairs = rig_variant == 4};
+    struct mr_codegen_request request = {.module = rig->module,
+                                         .layout = &rig->layout,
+                                         .entry = entry,
+                                         .shape = shape,
+                                         .optimisation = rig_variant == 3 ? 0 : 3,
+                                         .cpu = processors[rig_variant],
+                                         .features = rig_variant == 5 ? "+cx16" : NULL,
+                                         .hurry = rig_variant == 6 || rig_variant == 7,
+                                         .all_pairs = rig_variant == 4};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);
@@ -166,8 +173,8 @@ static struct compiled *compile(struct rig *rig, uint32_t entry, unsigned shape)
     return c;
 }
 
-CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], const unsigned block[3], unsigned dynamic_shared,
-                    const void *params, size_t param_bytes)
+CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], const unsigned block[3],
+                    unsigned dynamic_shared, const void *params, size_t param_bytes)
 {
     uint32_t entry = find_entry(rig, name);
     const struct mr_layout_entry *layout = &rig->layout.entries[entry];
@@ -175,7 +182,8 @@ CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], c
     struct compiled *compiled = compile(rig, entry, shape);
     struct mr_context *context = double_context();
     atomic_store(&context->limits[CU_LIMIT_STACK_SIZE], rig_stack_limit);
-    struct mr_launch *launch = double_launch(context, compiled->code.function, compiled->code.flags, 1, 1, params, param_bytes);
+    struct mr_launch *launch =
+        double_launch(context, compiled->code.function, compiled->code.flags, 1, 1, params, param_bytes);
     *(struct mr_code *)launch->code = compiled->code;
     for (int i = 0; i < 3; i++) {
         launch->grid[i] = grid[i];
@@ -191,7 +199,8 @@ CUresult rig_launch(struct rig *rig, const char *name, const unsigned grid[3], c
     return status;
 }
 
-void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, const void *params, size_t param_bytes)
+void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, const void *params,
+             size_t param_bytes)
 {
     unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
     assert_int_equal(rig_launch(rig, entry, grid, block, 0, params, param_bytes), CUDA_SUCCESS);
@@ -199,8 +208,14 @@ void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threa
 
 char *rig_text(struct rig *rig, const char *entry, unsigned shape, const char *cpu, bool assembly)
 {
-    struct mr_codegen_request request = {.module = rig->module, .layout = &rig->layout, .entry = find_entry(rig, entry),
-                                         .shape = shape, .optimisation = 3, .cpu = cpu, .want_ir = true, .want_assembly = true};
+    struct mr_codegen_request request = {.module = rig->module,
+                                         .layout = &rig->layout,
+                                         .entry = find_entry(rig, entry),
+                                         .shape = shape,
+                                         .optimisation = 3,
+                                         .cpu = cpu,
+                                         .want_ir = true,
+                                         .want_assembly = true};
     struct mr_codegen_result result;
     if (!mr_codegen.emit(&request, &result))
         fail_msg("%s", result.error);

@@ -6,7 +6,8 @@
  *
  * Each program runs in several variants (RIG_VARIANTS): with all that can be
  * assumed about the launch and with nothing, for this processor and for older
- * ones, optimised, not, and in a hurry, and with warps in pairs where that is allowed. A test goes through them with FOR_VARIANTS or a loop like that.
+ * ones, optimised, not, and in a hurry, and with warps in pairs where that is allowed. A test goes through them with
+ * FOR_VARIANTS or a loop like that.
  */
 #ifndef MR_TESTS_CODEGEN_RIG_H
 #define MR_TESTS_CODEGEN_RIG_H
@@ -34,16 +35,18 @@ void rig_close(struct rig *rig);
 void rig_refuses(const char *ptx, const char *expected);
 
 /* Launches; `params` is the parameter block as C lays it out. */
-CUresult rig_launch(struct rig *rig, const char *entry, const unsigned grid[3], const unsigned block[3], unsigned dynamic_shared,
-                    const void *params, size_t param_bytes);
+CUresult rig_launch(struct rig *rig, const char *entry, const unsigned grid[3], const unsigned block[3],
+                    unsigned dynamic_shared, const void *params, size_t param_bytes);
 
 /* The same for one dimension, and it has to succeed. */
-void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, const void *params, size_t param_bytes);
+void rig_run(struct rig *rig, const char *entry, unsigned blocks, unsigned threads, const void *params,
+             size_t param_bytes);
 
 /* Host memory of a module variable. */
 void *rig_symbol(struct rig *rig, const char *name);
 
-/* What code generation notes about an entry: for each variant the same text, NULL if there is nothing. It lives until rig_close. */
+/* What code generation notes about an entry: for each variant the same text, NULL if there is nothing. It lives until
+ * rig_close. */
 const char *rig_note(struct rig *rig, const char *entry);
 
 /* MR_CODE_* of an entry. */

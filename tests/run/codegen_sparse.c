@@ -83,7 +83,8 @@ static unsigned draw_metadata(unsigned group)
 }
 
 /* Draws metadata for every lane, and takes from `whole` what is not kept; `half` gets what is. */
-static void thin_out(const struct sparse *form, unsigned selector, struct matrix *whole, struct matrix *half, uint32_t *metadata)
+static void thin_out(const struct sparse *form, unsigned selector, struct matrix *whole, struct matrix *half,
+                     uint32_t *metadata)
 {
     unsigned group = group_of(form), groups = form->k / group, lanes = groups / 4;
     *half = *whole;
@@ -95,14 +96,16 @@ static void thin_out(const struct sparse *form, unsigned selector, struct matrix
             continue;
         metadata[lane] = 0;
         for (unsigned nibble = 0; nibble < 8; nibble++) {
-            unsigned bits = draw_metadata(group), kept[4], row = lane / 4 + (nibble < 4 ? 0 : 8), at = lane % lanes * 4 + nibble % 4;
+            unsigned bits = draw_metadata(group), kept[4], row = lane / 4 + (nibble < 4 ? 0 : 8),
+                     at = lane % lanes * 4 + nibble % 4;
             if (kind_bits[form->a] <= 8) {
                 row = lane / 4 + (lane % 2 ? 8 : 0);
                 at = lane % lanes / 2 * 8 + nibble;
             }
             metadata[lane] |= bits << 4 * nibble;
             kept_of(group, bits, kept);
-            uint64_t *from = &whole->bits[row * form->k + at * group], *to = &half->bits[row * form->k / 2 + at * group / 2], copy[8];
+            uint64_t *from = &whole->bits[row * form->k + at * group],
+                     *to = &half->bits[row * form->k / 2 + at * group / 2], copy[8];
             memcpy(copy, from, group * sizeof *copy);
             memset(from, 0, group * sizeof *from);
             for (unsigned i = 0; i < group / 2; i++)
@@ -113,14 +116,17 @@ static void thin_out(const struct sparse *form, unsigned selector, struct matrix
 
 static void sparse_text(char *text, const struct sparse *form, bool ordered, unsigned selector)
 {
-    sprintf(text, HEAD ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pe, .param .u64 pd) {\n"
-            ".reg .b32 %%t; .reg .b64 %%rd1; .reg .b32 %%a<9>, %%b<9>, %%c<9>, %%d<9>, %%e<2>; mov.u32 %%t, %%tid.x;\n");
+    sprintf(
+        text, HEAD
+        ".visible .entry k(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pe, .param .u64 pd) {\n"
+        ".reg .b32 %%t; .reg .b64 %%rd1; .reg .b32 %%a<9>, %%b<9>, %%c<9>, %%d<9>, %%e<2>; mov.u32 %%t, %%tid.x;\n");
     move_all(text, "%a", "pa", registers(form, A), 32, false);
     move_all(text, "%b", "pb", registers(form, B), 32, false);
     move_all(text, "%c", "pc", registers(form, C), 32, false);
     move_all(text, "%e", "pe", 1, 32, false);
-    sprintf(text + strlen(text), "mma.sp%s.sync.aligned.m16n8k%u.row.col%s.%s.%s.%s.%s ", ordered ? "::ordered_metadata" : "", form->k,
-            form->tail, kind_names[form->d], kind_names[form->a], kind_names[form->b], kind_names[form->d]);
+    sprintf(text + strlen(text), "mma.sp%s.sync.aligned.m16n8k%u.row.col%s.%s.%s.%s.%s ",
+            ordered ? "::ordered_metadata" : "", form->k, form->tail, kind_names[form->d], kind_names[form->a],
+            kind_names[form->b], kind_names[form->d]);
     list(text, "%d", registers(form, C));
     strcat(text, ", ");
     list(text, "%a", registers(form, A));
@@ -165,15 +171,18 @@ static void try_sparse(const struct sparse *form, bool ordered, unsigned selecto
 static void try_all(const struct sparse *forms, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
-        try_sparse(&forms[i], i % 2, (i / 2 + i) % (16 / (forms[i].k / group_of(&forms[i])))); /* to compile takes long: one selector each */
+        try_sparse(&forms[i], i % 2,
+                   (i / 2 + i) %
+                       (16 / (forms[i].k / group_of(&forms[i])))); /* to compile takes long: one selector each */
 }
 
 static void floats(void **unused)
 {
     (void)unused;
     static const struct sparse forms[] = {
-        {8, F32, TF32, TF32, ""}, {16, F32, TF32, TF32, ""}, {16, F16, F16, F16, ""}, {32, F16, F16, F16, ""}, {16, F32, F16, F16, ""},
-        {32, F32, F16, F16, ""}, {16, F32, BF16, BF16, ""}, {32, F32, BF16, BF16, ""}, {64, F32, E4M3, E5M2, ""}, {64, F32, E5M2, E5M2, ""},
+        {8, F32, TF32, TF32, ""},  {16, F32, TF32, TF32, ""}, {16, F16, F16, F16, ""},   {32, F16, F16, F16, ""},
+        {16, F32, F16, F16, ""},   {32, F32, F16, F16, ""},   {16, F32, BF16, BF16, ""}, {32, F32, BF16, BF16, ""},
+        {64, F32, E4M3, E5M2, ""}, {64, F32, E5M2, E5M2, ""},
     };
     try_all(forms, sizeof forms / sizeof *forms);
 }
@@ -182,8 +191,9 @@ static void integers(void **unused)
 {
     (void)unused;
     static const struct sparse forms[] = {
-        {32, S32, S8, U8, ".satfinite"}, {32, S32, U8, U8, ""}, {64, S32, S8, S8, ""}, {64, S32, U8, S8, ".satfinite"},
-        {64, S32, S4, U4, ""}, {64, S32, U4, U4, ".satfinite"}, {128, S32, S4, S4, ".satfinite"}, {128, S32, U4, S4, ""},
+        {32, S32, S8, U8, ".satfinite"},  {32, S32, U8, U8, ""},  {64, S32, S8, S8, ""},
+        {64, S32, U8, S8, ".satfinite"},  {64, S32, S4, U4, ""},  {64, S32, U4, U4, ".satfinite"},
+        {128, S32, S4, S4, ".satfinite"}, {128, S32, U4, S4, ""},
     };
     try_all(forms, sizeof forms / sizeof *forms);
 }

@@ -55,7 +55,8 @@ static const char text[] =
     "    stacksave.u64 %d10; sub.u64 %d10, %d10, %d9; cvt.u32.u64 %r5, %d10; add.u32 %r4, %r4, %r5;\n"
     "    st.global.u32 [%d2], %r4; ret;\n}\n"
 
-    /* Local addresses in 32 bits: of alloca, of a variable, widened and made generic, cut from 64 bits, through a function; and stacksave with its counterpart. */
+    /* Local addresses in 32 bits: of alloca, of a variable, widened and made generic, cut from 64 bits, through a
+       function; and stacksave with its counterpart. */
     ".func (.param .b32 r) twice(.param .b32 a)\n{\n    .reg .b32 %r<4>; ld.param.u32 %r1, [a]; ld.local.u32 %r2, [%r1+4]; add.u32 %r2, %r2, %r2; st.param.b32 [r], %r2; ret;\n}\n"
     ".visible .entry narrow(.param .u64 out)\n{\n    .local .align 4 .b32 mine[3]; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .pred %p; .param .b32 a; .param .b32 b;\n"
     "    ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; mul.lo.u32 %r2, %r1, 4; add.u32 %r2, %r2, 8; mov.u32 %r9, 0; mov.u32 %r11, 0;\n"
@@ -69,7 +70,8 @@ static const char text[] =
     "    .reg .b32 %r; .reg .b64 %d<4>; .reg .pred %p;\n"
     "    ld.param.u64 %d1, [size]; mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 40; @%p alloca.u64 %d2, %d1; @%p st.local.u8 [%d2], %r; ret;\n}\n"
 
-    /* Memory of alloca and a variable of the kernel are local, seen from the kernel and from a function: local(generic address) gives 1, and 2 if it is global. */
+    /* Memory of alloca and a variable of the kernel are local, seen from the kernel and from a function: local(generic
+       address) gives 1, and 2 if it is global. */
     ".func (.param .b32 r) local(.param .b64 a)\n{\n    .reg .b64 %d; .reg .b32 %r<2>; .reg .pred %p, %q; ld.param.u64 %d, [a]; isspacep.local %p, %d; isspacep.global %q, %d;\n"
     "    selp.u32 %r0, 1, 0, %p; selp.u32 %r1, 2, 0, %q; add.u32 %r0, %r0, %r1; st.param.b32 [r], %r0; ret;\n}\n"
     ".visible .entry far(.param .u64 out)\n{\n    .local .b32 mine[4]; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p; .param .b64 a; .param .b32 b;\n"
@@ -90,7 +92,8 @@ static const char text[] =
     "      call (r), sum, (n, va); ld.param.b32 %r2, [r]; }\n"
     "    st.global.u32 [%d1], %r2; ret;\n}\n"
 
-    /* 1,003 bytes for it, of which the last is thread + 7, then none at all; and as many for a parameter and a result of that size. */
+    /* 1,003 bytes for it, of which the last is thread + 7, then none at all; and as many for a parameter and a result
+       of that size. */
     ".func (.param .b32 r) last(.param .b32 n, .param .align 1 .b8 va[])\n{\n"
     "    .reg .b32 %r<4>; .reg .b64 %d<3>; .reg .pred %p; ld.param.u32 %r1, [n]; mov.u32 %r2, 5; setp.eq.u32 %p, %r1, 0; @%p bra OUT; mov.u64 %d1, va; cvt.u64.u32 %d2, %r1;\n"
     "    add.u64 %d1, %d1, %d2; ld.param.u8 %r2, [%d1+-1]; ld.param.u8 %r3, [%d1+-1003]; shl.b32 %r3, %r3, 8; add.u32 %r2, %r2, %r3;\nOUT: st.param.b32 [r], %r2; ret;\n}\n"
@@ -162,12 +165,36 @@ static uint32_t of_large(uint32_t thread)
     return ((thread == 9 ? 0 : 3 * 256 + thread + 7) + 5) * 100000 + 11000 + thread;
 }
 
-static void functions(void **unused) { (void)unused; each_variant("functions", THREADS, of_functions); }
-static void loop(void **unused) { (void)unused; each_variant("loop", THREADS - 7, of_loop); }
-static void large(void **unused) { (void)unused; each_variant("large", THREADS, of_large); }
-static void narrow(void **unused) { (void)unused; each_variant("narrow", THREADS, of_narrow); }
-static void variadic(void **unused) { (void)unused; each_variant("variadic", THREADS, of_variadic); }
-static void spaces(void **unused) { (void)unused; each_variant("spaces", 1, of_spaces); }
+static void functions(void **unused)
+{
+    (void)unused;
+    each_variant("functions", THREADS, of_functions);
+}
+static void loop(void **unused)
+{
+    (void)unused;
+    each_variant("loop", THREADS - 7, of_loop);
+}
+static void large(void **unused)
+{
+    (void)unused;
+    each_variant("large", THREADS, of_large);
+}
+static void narrow(void **unused)
+{
+    (void)unused;
+    each_variant("narrow", THREADS, of_narrow);
+}
+static void variadic(void **unused)
+{
+    (void)unused;
+    each_variant("variadic", THREADS, of_variadic);
+}
+static void spaces(void **unused)
+{
+    (void)unused;
+    each_variant("spaces", 1, of_spaces);
+}
 
 static uint32_t of_far(uint32_t thread)
 {
@@ -189,15 +216,23 @@ static void far(void **unused)
 static void too_much(void **unused)
 {
     (void)unused;
-    static const struct { size_t limit; uint64_t size; CUresult status; } cases[] = {
-        {0, 8192, CUDA_SUCCESS}, {1024, 8193, CUDA_ERROR_HARDWARE_STACK_ERROR}, {0, UINT64_MAX, CUDA_ERROR_HARDWARE_STACK_ERROR},
-        {0, UINT64_C(1) << 63, CUDA_ERROR_HARDWARE_STACK_ERROR}, {50001, 50048, CUDA_SUCCESS}, {50001, 50049, CUDA_ERROR_HARDWARE_STACK_ERROR}};
+    static const struct {
+        size_t limit;
+        uint64_t size;
+        CUresult status;
+    } cases[] = {{0, 8192, CUDA_SUCCESS},
+                 {1024, 8193, CUDA_ERROR_HARDWARE_STACK_ERROR},
+                 {0, UINT64_MAX, CUDA_ERROR_HARDWARE_STACK_ERROR},
+                 {0, UINT64_C(1) << 63, CUDA_ERROR_HARDWARE_STACK_ERROR},
+                 {50001, 50048, CUDA_SUCCESS},
+                 {50001, 50049, CUDA_ERROR_HARDWARE_STACK_ERROR}};
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
         for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct rig *rig = rig_open(text);
             unsigned grid[3] = {1, 1, 1}, block[3] = {64, 1, 1};
             rig_stack_limit = cases[i].limit;
-            assert_int_equal(rig_launch(rig, "too_much", grid, block, 0, &cases[i].size, sizeof cases[i].size), cases[i].status);
+            assert_int_equal(rig_launch(rig, "too_much", grid, block, 0, &cases[i].size, sizeof cases[i].size),
+                             cases[i].status);
             rig_close(rig);
         }
     rig_stack_limit = 0;
@@ -205,7 +240,8 @@ static void too_much(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions), cmocka_unit_test(loop), cmocka_unit_test(too_much), cmocka_unit_test(far), cmocka_unit_test(spaces),
-        cmocka_unit_test(variadic), cmocka_unit_test(large), cmocka_unit_test(narrow)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions), cmocka_unit_test(loop),     cmocka_unit_test(too_much), cmocka_unit_test(far),
+        cmocka_unit_test(spaces),    cmocka_unit_test(variadic), cmocka_unit_test(large),    cmocka_unit_test(narrow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

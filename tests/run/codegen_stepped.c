@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Values that step from lane to lane by what only the running code knows (src/compile/codegen/operands/stepped.c): strides that are parameters. Each is
- * compared with the same in C, lane by lane, with numbers that wrap 32 bits nowhere, once or many times within a warp.
+ * Values that step from lane to lane by what only the running code knows (src/compile/codegen/operands/stepped.c):
+ * strides that are parameters. Each is compared with the same in C, lane by lane, with numbers that wrap 32 bits
+ * nowhere, once or many times within a warp.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,9 +36,9 @@ static const char values_text[] = HEAD
     "mul.lo.s32 %r5, %r4, %r3; cvt.s64.s32 %rd17, %r5; cvt.u64.u32 %rd18, %r5;\n" /* 7, 8 */
     "sub.s64 %rd19, %rd2, %rd17; sub.s64 %rd19, %rd19, %rd10;\n"            /* 9 */
     "cvt.u32.u64 %r6, %rd10; cvt.u64.u32 %rd20, %r6; shl.b64 %rd20, %rd20, 2; mul.lo.s64 %rd20, %rd20, %rd3;\n" /* 10 */
-    "mov.u64 %rd21, %rd10; @%p1 add.s64 %rd21, %rd10, %rd17;\n"             /* 11 */
+    "mov.u64 %rd21, %rd10; @%p1 add.s64 %rd21, %rd10, %rd17;\n" /* 11 */
     "cvt.s64.s32 %rd5, %r4; mul.lo.s64 %rd22, %rd5, %rd3; add.s64 %rd22, %rd22, %rd10;\n" /* 12 */
-    "mov.u64 %rd23, %rd10; mov.u32 %r7, 0;\n"                               /* 13: some rounds of a loop */
+    "mov.u64 %rd23, %rd10; mov.u32 %r7, 0;\n" /* 13: some rounds of a loop */
     "again: add.s64 %rd23, %rd23, %rd3; shl.b64 %rd6, %rd23, 32; shr.s64 %rd7, %rd6, 32; add.s64 %rd23, %rd23, %rd2; add.u32 %r7, %r7, 1;\n"
     "setp.lt.u32 %p2, %r7, 5; @%p2 bra again; xor.b64 %rd23, %rd23, %rd7;\n"
     "ld.param.u64 %rd8, [out]; mad.wide.u32 %rd9, %r1, 112, %rd8;\n"
@@ -64,9 +65,20 @@ static void expect(const struct numbers *n, uint32_t t, uint64_t *to)
         half = sign_extended(loop += n->stride);
         loop += n->base;
     }
-    uint64_t values[RESULTS] = {at, sign_extended(at), (uint32_t)at, sign_extended(i) * sign_extended(n->factor), (uint64_t)i * n->factor,
-        sign_extended(i) * sign_extended(n->factor) + n->base, at, sign_extended(product), product, n->base - sign_extended(product) - at,
-        ((uint64_t)(uint32_t)at << 2) * n->stride, n->odd ? at + sign_extended(product) : at, sign_extended(i) * n->stride + at, loop ^ half};
+    uint64_t values[RESULTS] = {at,
+                                sign_extended(at),
+                                (uint32_t)at,
+                                sign_extended(i) * sign_extended(n->factor),
+                                (uint64_t)i * n->factor,
+                                sign_extended(i) * sign_extended(n->factor) + n->base,
+                                at,
+                                sign_extended(product),
+                                product,
+                                n->base - sign_extended(product) - at,
+                                ((uint64_t)(uint32_t)at << 2) * n->stride,
+                                n->odd ? at + sign_extended(product) : at,
+                                sign_extended(i) * n->stride + at,
+                                loop ^ half};
     memcpy(to, values, sizeof values);
 }
 
@@ -77,12 +89,19 @@ static uint64_t any(void)
     state = state * 6364136223846793005u + 1442695040888963407u;
     uint64_t x = state ^ state >> 29;
     switch (x >> 60 & 7) { /* small, of either sign, around the edges of 32 bits, anything */
-    case 0: case 1: return (x & 31) * 4;
-    case 2: return -(x & 31);
-    case 3: return (UINT64_C(1) << 31) - (x & 63);
-    case 4: return (UINT64_C(1) << 32) - (x & 63);
-    case 5: return x & UINT32_MAX;
-    default: return x;
+    case 0:
+    case 1:
+        return (x & 31) * 4;
+    case 2:
+        return -(x & 31);
+    case 3:
+        return (UINT64_C(1) << 31) - (x & 63);
+    case 4:
+        return (UINT64_C(1) << 32) - (x & 63);
+    case 5:
+        return x & UINT32_MAX;
+    default:
+        return x;
     }
 }
 
@@ -101,9 +120,11 @@ static void values_are_those_of_each_lane(void **unused)
                 expect(&n, t, expected);
                 for (unsigned k = 0; k < RESULTS; k++)
                     if (out[t * RESULTS + k] != expected[k])
-                        fail_msg("variant %u, round %u, thread %u, result %u: %llx, not %llx (base %llx, stride %llx, first %x, factor %x)", rig_variant,
-                                 round, t, k, (unsigned long long)out[t * RESULTS + k], (unsigned long long)expected[k],
-                                 (unsigned long long)n.base, (unsigned long long)n.stride, n.first, n.factor);
+                        fail_msg(
+                            "variant %u, round %u, thread %u, result %u: %llx, not %llx (base %llx, stride %llx, first %x, factor %x)",
+                            rig_variant, round, t, k, (unsigned long long)out[t * RESULTS + k],
+                            (unsigned long long)expected[k], (unsigned long long)n.base, (unsigned long long)n.stride,
+                            n.first, n.factor);
             }
         }
     }
@@ -112,7 +133,8 @@ static void values_are_those_of_each_lane(void **unused)
     free(out);
 }
 
-/* out[i * to] = in[i * from + off] + 1 for i < n, a loop over the grid, with products cut to 32 bits as CuPy's kernels have them; all distances in bytes. */
+/* out[i * to] = in[i * from + off] + 1 for i < n, a loop over the grid, with products cut to 32 bits as CuPy's kernels
+ * have them; all distances in bytes. */
 static const char copy_text[] = HEAD
     ".visible .entry copy(.param .u64 in, .param .u64 out, .param .u64 from, .param .u64 to, .param .u64 n, .param .u64 off) {\n"
     ".reg .b32 %r<9>; .reg .b64 %rd<30>; .reg .pred %p<3>;\n"
@@ -162,19 +184,22 @@ static void elements_at_any_distance(void **unused)
     rig_close(rig);
 }
 
-/* The products of 32 bits overflow within a warp: lanes behind that are 4 GiB further down, in either direction of the steps. */
+/* The products of 32 bits overflow within a warp: lanes behind that are 4 GiB further down, in either direction of the
+ * steps. */
 static void elements_behind_an_overflow(void **unused)
 {
     (void)unused;
     const size_t half = (size_t)1 << 31;
-    char *space = mmap(NULL, 2 * half + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *space =
+        mmap(NULL, 2 * half + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (space == MAP_FAILED)
         skip();
     static uint32_t out[64];
     struct rig *rig = rig_open(copy_text);
     for (rig_variant = 0; rig_variant < RIG_VARIANTS; rig_variant++)
         for (int64_t from = -4; from <= 4; from += 8) {
-            /* Thread t reads at (distance * t) cut to 32 bits, from the middle. Distance 2^26 and a bit: 64 threads pass 2^31 and 2^32. */
+            /* Thread t reads at (distance * t) cut to 32 bits, from the middle. Distance 2^26 and a bit: 64 threads
+             * pass 2^31 and 2^32. */
             int64_t distance = ((int64_t)1 << 26) + from;
             for (uint32_t t = 0; t < 64; t++)
                 *(uint32_t *)(space + half + (int32_t)(uint32_t)(distance * t)) = 1000 + t;
@@ -199,7 +224,8 @@ static void elements_behind_an_overflow(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_each_lane), cmocka_unit_test(elements_at_any_distance),
-        cmocka_unit_test(elements_behind_an_overflow)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values_are_those_of_each_lane),
+                                       cmocka_unit_test(elements_at_any_distance),
+                                       cmocka_unit_test(elements_behind_an_overflow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

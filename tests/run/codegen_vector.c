@@ -38,8 +38,8 @@ static unsigned lines_with(const char *text, const char *first, const char *seco
     return count;
 }
 
-/* 50 rounds of two multiplications on each vector, and nothing of it lane by lane. The other way of loading and storing, for
- * lanes whose index overflows, stays out of the rounds: they are one block, or one loop of one block. */
+/* 50 rounds of two multiplications on each vector, and nothing of it lane by lane. The other way of loading and
+ * storing, for lanes whose index overflows, stays out of the rounds: they are one block, or one loop of one block. */
 static void chain(const char *ir, const char *vector, bool rolled)
 {
     unsigned products = lines_with(ir, "fmul", vector);
@@ -65,9 +65,13 @@ static void chains_run_in_vectors(void **unused)
     (void)unused;
     struct rig *rig = rig_open_file(path);
     unsigned full = MR_SHAPE_LINEAR | MR_SHAPE_FULL;
-    struct { const char *cpu, *vector, *reg; unsigned shape, regs; } ways[] = {
-        {"x86-64-v3", "<32 x float>", "%ymm", full, 4}, {"x86-64-v4", "<32 x float>", "%zmm", full, 2},
-        {"x86-64-v4", "<64 x float>", "%zmm", full | MR_SHAPE_PAIRED, 4}, {"x86-64-v4", "<32 x float>", "%zmm", MR_SHAPE_LINEAR, 2}};
+    struct {
+        const char *cpu, *vector, *reg;
+        unsigned shape, regs;
+    } ways[] = {{"x86-64-v3", "<32 x float>", "%ymm", full, 4},
+                {"x86-64-v4", "<32 x float>", "%zmm", full, 2},
+                {"x86-64-v4", "<64 x float>", "%zmm", full | MR_SHAPE_PAIRED, 4},
+                {"x86-64-v4", "<32 x float>", "%zmm", MR_SHAPE_LINEAR, 2}};
     for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *ir = rig_text(rig, "double_and_halve", ways[i].shape, ways[i].cpu, false);
         bool rolled = lines_with(ir, "fmul", "") != 100;
@@ -94,7 +98,8 @@ static void elementwise_kernels_load_whole_vectors(void **unused)
     char *ir = rig_text(rig, "multiply_add", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
     assert_int_equal(lines_with(ir, "call", "masked.load"), 2);
     assert_int_equal(lines_with(ir, "call", "masked.store"), 1);
-    assert_in_range(lines_with(ir, " = load <32 x i64>", "dbg"), 2, 4); /* two, and what lanes past a break read one by one, from the frame */
+    assert_in_range(lines_with(ir, " = load <32 x i64>", "dbg"), 2,
+                    4); /* two, and what lanes past a break read one by one, from the frame */
     assert_int_equal(lines_with(ir, "masked.gather", ""), 0);
     assert_int_equal(lines_with(ir, "mul", "<32 x i64>"), 2);
     free(ir);
@@ -113,16 +118,19 @@ static void alignment_is_tested_outside_of_loops(void **unused)
     rig_close(rig);
 }
 
-/* A place in shared memory by the thread's number can't overflow: there is no way lane by lane, on either side of a barrier. */
+/* A place in shared memory by the thread's number can't overflow: there is no way lane by lane, on either side of a
+ * barrier. */
 static void numbers_of_threads_do_not_overflow(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
+    struct rig *rig = rig_open(
+        ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
         ".visible .entry tiles(.param .u64 out) { .reg .b32 %r<5>; .reg .b64 %rd<8>;\n"
         "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mul.wide.u32 %rd1, %r1, 4; mul.wide.u32 %rd2, %r2, 64; mov.u64 %rd3, tile;\n"
         "add.s64 %rd4, %rd3, %rd1; add.s64 %rd5, %rd4, %rd2; st.shared.u32 [%rd5], %r1; bar.sync 0; ld.shared.u32 %r3, [%rd4];\n"
         "ld.param.u64 %rd6, [out]; add.s64 %rd7, %rd6, %rd1; st.global.u32 [%rd7], %r3; ret; }\n");
-    const unsigned shapes[] = {MR_SHAPE_LINEAR | MR_SHAPE_FULL, MR_SHAPE_ROWS_16 | MR_SHAPE_FULL, MR_SHAPE_ROWS_8 | MR_SHAPE_FULL};
+    const unsigned shapes[] = {MR_SHAPE_LINEAR | MR_SHAPE_FULL, MR_SHAPE_ROWS_16 | MR_SHAPE_FULL,
+                               MR_SHAPE_ROWS_8 | MR_SHAPE_FULL};
     for (unsigned i = 0; i < 3; i++) {
         char *ir = rig_text(rig, "tiles", shapes[i], "x86-64-v4", false);
         assert_int_equal(lines_with(ir, "scattered", ":"), 0);
@@ -132,11 +140,13 @@ static void numbers_of_threads_do_not_overflow(void **unused)
     rig_close(rig);
 }
 
-/* A loop with barriers asks for the next round's part of each row, from where this warp, not the one before it, has been. */
+/* A loop with barriers asks for the next round's part of each row, from where this warp, not the one before it, has
+ * been. */
 static void tiles_are_fetched_ahead(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
+    struct rig *rig = rig_open(
+        ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[8192];\n"
         ".visible .entry tiles(.param .u64 in, .param .u32 n) { .reg .b32 %r<9>; .reg .b64 %rd<8>; .reg .pred %p;\n"
         "mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; ld.param.u32 %r3, [n]; ld.param.u64 %rd6, [in]; mad.lo.u32 %r4, %r2, %r3, %r1;\n"
         "mul.wide.u32 %rd1, %r1, 4; mov.u64 %rd3, tile; add.s64 %rd4, %rd3, %rd1; mov.u32 %r5, 0;\n"
@@ -151,14 +161,17 @@ static void tiles_are_fetched_ahead(void **unused)
     rig_close(rig);
 }
 
-/* Two warps of two rows each run as one of four rows, for which each line of the right tile is read once; not so if their barriers may be apart. */
+/* Two warps of two rows each run as one of four rows, for which each line of the right tile is read once; not so if
+ * their barriers may be apart. */
 static void rows_of_a_tile_share_loads(void **unused)
 {
     (void)unused;
     static const char *const guards[] = {"", "setp.lt.u32 %p, %r2, 3; @%p bra apart; bar.sync 0; bra on; apart:"};
     for (unsigned i = 0; i < 2; i++) {
         char text[2048];
-        snprintf(text, sizeof text, ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 left[1024];\n.shared .align 4 .b8 right[1024];\n"
+        snprintf(
+            text, sizeof text,
+            ".version 8.8\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 left[1024];\n.shared .align 4 .b8 right[1024];\n"
             ".visible .entry tiles(.param .u64 out) { .reg .b32 %%r<3>; .reg .f32 %%f<10>; .reg .b64 %%rd<10>; .reg .pred %%p;\n"
             "mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%tid.y; mul.wide.u32 %%rd1, %%r1, 4; mul.wide.u32 %%rd2, %%r2, 64; mov.u64 %%rd3, left; mov.u64 %%rd4, right;\n"
             "add.s64 %%rd5, %%rd3, %%rd2; add.s64 %%rd6, %%rd4, %%rd1; add.s64 %%rd8, %%rd5, %%rd1; st.shared.u32 [%%rd8], %%r1; mov.f32 %%f9, 0f00000000; %s bar.sync 0; on:\n"
@@ -166,10 +179,11 @@ static void rows_of_a_tile_share_loads(void **unused)
             "ld.shared.f32 %%f1, [%%rd5+4]; ld.shared.f32 %%f2, [%%rd6+64]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
             "ld.shared.f32 %%f1, [%%rd5+8]; ld.shared.f32 %%f2, [%%rd6+128]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
             "ld.shared.f32 %%f1, [%%rd5+12]; ld.shared.f32 %%f2, [%%rd6+192]; fma.rn.f32 %%f9, %%f1, %%f2, %%f9;\n"
-            "ld.param.u64 %%rd9, [out]; add.s64 %%rd7, %%rd9, %%rd1; st.global.f32 [%%rd7], %%f9; ret; }\n", guards[i]);
+            "ld.param.u64 %%rd9, [out]; add.s64 %%rd7, %%rd9, %%rd1; st.global.f32 [%%rd7], %%f9; ret; }\n",
+            guards[i]);
         struct rig *rig = rig_open(text);
         char *ir = rig_text(rig, "tiles", MR_SHAPE_ROWS_16 | MR_SHAPE_FULL | MR_SHAPE_PAIRED, "x86-64-v4", false);
-assert_int_equal(lines_with(ir, "call", "llvm.fma.v64f32"), i ? 0 : 4);
+        assert_int_equal(lines_with(ir, "call", "llvm.fma.v64f32"), i ? 0 : 4);
         if (i == 0)
             assert_int_equal(lines_with(ir, " = load <16 x float>", ""), 4);
         free(ir);
@@ -181,12 +195,14 @@ assert_int_equal(lines_with(ir, "call", "llvm.fma.v64f32"), i ? 0 : 4);
 static void strides_of_parameters_are_tested(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n"
+    struct rig *rig = rig_open(
+        ".version 8.8\n.target sm_80\n.address_size 64\n"
         ".visible .entry strided(.param .u64 in, .param .u64 stride) { .reg .b32 %r<3>; .reg .b64 %rd<6>;\n"
         "mov.u32 %r1, %tid.x; cvt.u64.u32 %rd1, %r1; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [stride]; mul.lo.u64 %rd4, %rd1, %rd3;\n"
         "add.u64 %rd5, %rd2, %rd4; ld.global.u32 %r2, [%rd5]; add.u32 %r2, %r2, 1; st.global.u32 [%rd5], %r2; ret; }\n");
     char *ir = rig_text(rig, "strided", MR_SHAPE_LINEAR | MR_SHAPE_FULL, "x86-64-v4", false);
-    assert_in_range(lines_with(ir, "br i1", "%together"), 1, 2); /* asked for the load, and for the store if LLVM does not see that it is the same question */
+    assert_in_range(lines_with(ir, "br i1", "%together"), 1,
+                    2); /* asked for the load, and for the store if LLVM does not see that it is the same question */
     assert_int_equal(lines_with(ir, "extractelement", ""), 0); /* the stride is compared, not the lanes' addresses */
     assert_in_range(lines_with(ir, "call", "masked.load") + lines_with(ir, " = load ", "<32 x i32>"), 1, 1);
     assert_int_equal(lines_with(ir, "call", "masked.gather"), 1);
@@ -199,7 +215,8 @@ static void strides_of_parameters_are_tested(void **unused)
 static void conversions_stay_in_vectors(void **unused)
 {
     (void)unused;
-    struct rig *rig = rig_open(".version 8.8\n.target sm_80\n.address_size 64\n"
+    struct rig *rig = rig_open(
+        ".version 8.8\n.target sm_80\n.address_size 64\n"
         ".visible .entry convert(.param .u64 in, .param .u64 out) { .reg .f32 %f; .reg .f64 %d; .reg .b32 %r<5>; .reg .b64 %rd<6>;\n"
         "mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [out];\n"
         "add.u64 %rd4, %rd2, %rd1; add.u64 %rd5, %rd3, %rd1; ld.global.f32 %f, [%rd4]; cvt.f64.f32 %d, %f;\n"
@@ -234,11 +251,15 @@ static void logic_of_masks_ends(void **unused)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors), cmocka_unit_test(elementwise_kernels_load_whole_vectors),
-        cmocka_unit_test(alignment_is_tested_outside_of_loops),
-        cmocka_unit_test(numbers_of_threads_do_not_overflow), cmocka_unit_test(tiles_are_fetched_ahead), cmocka_unit_test(rows_of_a_tile_share_loads),
-        cmocka_unit_test(strides_of_parameters_are_tested), cmocka_unit_test(conversions_stay_in_vectors),
-        cmocka_unit_test(logic_of_masks_ends)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chains_run_in_vectors),
+                                       cmocka_unit_test(elementwise_kernels_load_whole_vectors),
+                                       cmocka_unit_test(alignment_is_tested_outside_of_loops),
+                                       cmocka_unit_test(numbers_of_threads_do_not_overflow),
+                                       cmocka_unit_test(tiles_are_fetched_ahead),
+                                       cmocka_unit_test(rows_of_a_tile_share_loads),
+                                       cmocka_unit_test(strides_of_parameters_are_tested),
+                                       cmocka_unit_test(conversions_stay_in_vectors),
+                                       cmocka_unit_test(logic_of_masks_ends)};
     if (argc != 4)
         return 1;
     path = argv[1];

@@ -55,7 +55,8 @@ static unsigned draw(unsigned below)
 
 static uint32_t awkward(void)
 {
-    static const uint32_t some[] = {0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 31, 32, 33, 0x80ff7f01};
+    static const uint32_t some[] = {0,          1,          0x7f,       0x80, 0xff, 0x7fff, 0x8000,    0xffff,
+                                    0x7fffffff, 0x80000000, 0xffffffff, 31,   32,   33,     0x80ff7f01};
     uint32_t bits = draw(1u << 16) << 16 | draw(1u << 16);
     return draw(2) ? bits : some[draw(sizeof some / sizeof *some)];
 }
@@ -76,29 +77,43 @@ static wide selected(uint32_t x, int select, bool is_signed)
 {
     if (select < 0)
         return part(x, 0, 32, is_signed);
-    return select < 4 ? part(x, 8 * (unsigned)select, 8, is_signed) : part(x, 16 * (unsigned)(select - 4), 16, is_signed);
+    return select < 4 ? part(x, 8 * (unsigned)select, 8, is_signed)
+                      : part(x, 16 * (unsigned)(select - 4), 16, is_signed);
 }
 
 static wide operate(const struct form *f, wide a, wide b)
 {
     switch (f->op) {
-    case ADD: return a + b;
-    case SUB: return a - b;
-    case ABSDIFF: return a > b ? a - b : b - a;
-    case MIN: return a < b ? a : b;
-    case MAX: return a > b ? a : b;
-    case SHL: case SHR:
+    case ADD:
+        return a + b;
+    case SUB:
+        return a - b;
+    case ABSDIFF:
+        return a > b ? a - b : b - a;
+    case MIN:
+        return a < b ? a : b;
+    case MAX:
+        return a > b ? a : b;
+    case SHL:
+    case SHR:
         b = f->wraps ? b & 31 : b > 32 ? 32 : b;
         return f->op == SHL ? a * ((wide)1 << b) : a >> b;
-    case AVRG: return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
+    case AVRG:
+        return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     default:
         switch (f->comparison) {
-        case 0: return a == b;
-        case 1: return a != b;
-        case 2: return a < b;
-        case 3: return a <= b;
-        case 4: return a > b;
-        default: return a >= b;
+        case 0:
+            return a == b;
+        case 1:
+            return a != b;
+        case 2:
+            return a < b;
+        case 3:
+            return a <= b;
+        case 4:
+            return a > b;
+        default:
+            return a >= b;
         }
     }
 }
@@ -133,14 +148,19 @@ static uint32_t expect_scalar(const struct form *f, uint32_t a, uint32_t b, uint
         r = saturated(f, r, bits, is_signed);
     /* 64 bits are compared, of some results 32 with a sign. */
     bool short_result = f->op == ADD || f->op == SUB || (is_shift(f) && f->sat);
-    int64_t first = short_result ? (int32_t)(uint32_t)r : (int64_t)(uint64_t)r, third = is_signed ? (int32_t)c : (int64_t)c;
+    int64_t first = short_result ? (int32_t)(uint32_t)r : (int64_t)(uint64_t)r,
+            third = is_signed ? (int32_t)c : (int64_t)c;
     bool less = is_signed ? first < third : (uint64_t)first < (uint64_t)third;
-    r = f->second == 1 ? first + third : f->second == 2 ? (less ? first : third) : f->second == 3 ? (less ? third : first) : first;
+    r = f->second == 1   ? first + third
+        : f->second == 2 ? (less ? first : third)
+        : f->second == 3 ? (less ? third : first)
+                         : first;
     if (bits == 32)
         return (uint32_t)r;
     unsigned shift = bits * (unsigned)(bits == 8 ? f->select[0] : f->select[0] - 4);
     uint32_t mask = ((1u << bits) - 1) << shift;
-    return ((bits == 8 ? (uint32_t)r << shift : (uint32_t)r) & mask) | (c & ~mask); /* of a half, what is there in the result */
+    return ((bits == 8 ? (uint32_t)r << shift : (uint32_t)r) & mask) |
+           (c & ~mask); /* of a half, what is there in the result */
 }
 
 static uint32_t expect_simd(const struct form *f, uint32_t a, uint32_t b, uint32_t c)
@@ -166,9 +186,11 @@ static uint32_t expect_simd(const struct form *f, uint32_t a, uint32_t b, uint32
 
 static uint32_t expect_mad(const struct form *f, uint32_t a, uint32_t b, uint32_t c)
 {
-    bool product = f->negated[0] != f->negated[1], is_signed = f->is_signed[1] || f->is_signed[2] || product || f->negated[2];
+    bool product = f->negated[0] != f->negated[1],
+         is_signed = f->is_signed[1] || f->is_signed[2] || product || f->negated[2];
     /* Hardware takes words for numbers with a sign, and 64 bits of the sum. */
-    wide r = selected(a, f->select[1], f->select[1] < 0 || f->is_signed[1]) * selected(b, f->select[2], f->select[2] < 0 || f->is_signed[2]);
+    wide r = selected(a, f->select[1], f->select[1] < 0 || f->is_signed[1]) *
+             selected(b, f->select[2], f->select[2] < 0 || f->is_signed[2]);
     wide third = (int32_t)c;
     r = (product ? -r : r) + (f->negated[2] ? -third : third) + f->plus_one;
     r = is_signed || f->scale == 0 ? r >> f->scale : (wide)((uint64_t)r >> f->scale);
@@ -184,7 +206,8 @@ static void put_operand(FILE *file, const struct form *f, unsigned place, const 
 {
     static const char *const selectors[] = {".b0", ".b1", ".b2", ".b3", ".h0", ".h1"};
     if (f->lanes == 1) {
-        fprintf(file, "%s%s%s", place && f->negated[place - 1] ? "-" : "", name, f->select[place] < 0 ? "" : selectors[f->select[place]]);
+        fprintf(file, "%s%s%s", place && f->negated[place - 1] ? "-" : "", name,
+                f->select[place] < 0 ? "" : selectors[f->select[place]]);
         return;
     }
     fprintf(file, "%s.%c", name, f->lanes == 2 ? 'h' : 'b');
@@ -198,15 +221,17 @@ static void put_operand(FILE *file, const struct form *f, unsigned place, const 
 
 static void put_text(struct form *f)
 {
-    static const char *const seconds[] = {"", ".add", ".min", ".max"}, *const lanes[] = {"", "", "2", "", "4"}, *const scales[] = {"", ".shr7", ".shr15"};
+    static const char *const seconds[] = {"", ".add", ".min", ".max"}, *const lanes[] = {"", "", "2", "", "4"},
+                             *const scales[] = {"", ".shr7", ".shr15"};
     FILE *file = fmemopen(f->text, sizeof f->text, "w");
     fprintf(file, "v%s%s", op_names[f->op], lanes[f->lanes]);
     for (unsigned i = f->op == SET; i < 3; i++)
         fprintf(file, ".%s", type_name(f->is_signed[i]));
     if (f->op == SET)
         fprintf(file, ".%s", comparisons[f->comparison]);
-    fprintf(file, "%s%s%s%s%s%s ", f->plus_one ? ".po" : "", f->sat ? ".sat" : "", f->op == SHL || f->op == SHR ? f->wraps ? ".wrap" : ".clamp" : "",
-        f->op == MAD ? scales[f->scale / 7] : "", seconds[f->second], f->adds ? ".add" : "");
+    fprintf(file, "%s%s%s%s%s%s ", f->plus_one ? ".po" : "", f->sat ? ".sat" : "",
+            f->op == SHL || f->op == SHR ? f->wraps ? ".wrap" : ".clamp" : "", f->op == MAD ? scales[f->scale / 7] : "",
+            seconds[f->second], f->adds ? ".add" : "");
     put_operand(file, f, 0, "%d");
     fputs(", ", file);
     put_operand(file, f, 1, "%a");
@@ -262,7 +287,9 @@ static char *program(const struct form *forms)
     FILE *file = open_memstream(&all, &size);
     fputs(".version 8.0\n.target sm_80\n.address_size 64\n", file);
     for (int scalar = 0; scalar < 2; scalar++) {
-        fprintf(file, ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%i, %%d, %%a, %%b, %%c; .reg .b64 %%in, %%out, %%o;\n"
+        fprintf(
+            file,
+            ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n.reg .b32 %%i, %%d, %%a, %%b, %%c; .reg .b64 %%in, %%out, %%o;\n"
             "ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; mov.u32 %%i, %%%s.x; mul.wide.u32 %%o, %%i, 4;\n"
             "add.u64 %%in, %%in, %%o; add.u64 %%out, %%out, %%o;\n"
             "ld.global.u32 %%a, [%%in]; ld.global.u32 %%b, [%%in+%d]; ld.global.u32 %%c, [%%in+%d];\n",
@@ -281,9 +308,12 @@ static void check(const struct form *forms)
         for (unsigned lane = 0; lane < LANES; lane++) {
             const struct form *f = &forms[i];
             uint32_t a = in[0][lane], b = in[1][lane], c = in[2][lane];
-            uint32_t want = f->op == MAD ? expect_mad(f, a, b, c) : f->lanes == 1 ? expect_scalar(f, a, b, c) : expect_simd(f, a, b, c);
+            uint32_t want = f->op == MAD    ? expect_mad(f, a, b, c)
+                            : f->lanes == 1 ? expect_scalar(f, a, b, c)
+                                            : expect_simd(f, a, b, c);
             if (out[i][lane] != want)
-                fail_msg("variant %u: %s of %#x, %#x, %#x gives %#x, expected %#x", rig_variant, f->text, a, b, c, out[i][lane], want);
+                fail_msg("variant %u: %s of %#x, %#x, %#x gives %#x, expected %#x", rig_variant, f->text, a, b, c,
+                         out[i][lane], want);
         }
 }
 
@@ -298,7 +328,9 @@ static void random_forms(void **unused)
             in[i / LANES][i % LANES] = awkward();
         char *text = program(forms);
         struct rig *rig = rig_open(text);
-        struct { void *in, *out; } params = {in, out};
+        struct {
+            void *in, *out;
+        } params = {in, out};
         rig_variant = module % RIG_VARIANTS;
         rig_run(rig, "vector", 1, LANES, &params, sizeof params);
         check(forms);

@@ -30,8 +30,8 @@ static void ask(const char *name, cuuint64_t flags, int version, const char *wan
     if (status != CUDA_SUCCESS || found != expected || (int)result != expected_result ||
         (wanted[0] != '-' && expected == NULL)) {
         wrong++;
-        fprintf(stderr, "%s at %d, flags %u: status %d, result %d; hardware: %s\n", name, version,
-                (unsigned)flags, (int)status, (int)result, wanted);
+        fprintf(stderr, "%s at %d, flags %u: status %d, result %d; hardware: %s\n", name, version, (unsigned)flags,
+                (int)status, (int)result, wanted);
     }
 }
 

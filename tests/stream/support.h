@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stream tests share: contexts, gates that hold a stream up, and launches whose "machine code" is a C function.
+/* What the stream tests share: contexts, gates that hold a stream up, and launches whose "machine code" is a C
+ * function.
  *
- * The tests are linked with the driver itself, not with libcuda.so.1, so that they may look inside and hand commands to streams. Nothing here waits for
- * time to pass: a gate is open or closed, and everything else is waited for by its own means. */
+ * The tests are linked with the driver itself, not with libcuda.so.1, so that they may look inside and hand commands to
+ * streams. Nothing here waits for time to pass: a gate is open or closed, and everything else is waited for by its own
+ * means. */
 #ifndef TESTS_STREAM_SUPPORT_H
 #define TESTS_STREAM_SUPPORT_H
 
@@ -38,7 +40,9 @@ __attribute__((unused)) static int support_begin(void **state)
     CUdevice device;
     (void)state;
     return cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
-                   cuCtxCreate_v2(&the_context, 0, device) == CUDA_SUCCESS ? 0 : -1;
+                   cuCtxCreate_v2(&the_context, 0, device) == CUDA_SUCCESS
+               ? 0
+               : -1;
 }
 
 __attribute__((unused)) static int support_end(void **state)
@@ -49,7 +53,9 @@ __attribute__((unused)) static int support_end(void **state)
 
 /* ---- gates ---- */
 
-struct gate { _Atomic int entered, open; };
+struct gate {
+    _Atomic int entered, open;
+};
 
 __attribute__((unused)) static void CUDA_CB gate_wait(void *data)
 {
@@ -135,7 +141,7 @@ __attribute__((unused)) static void kernel_count(struct mr_block *block, uint32_
     atomic_fetch_add((_Atomic int *)kernel_data(block), 1);
 }
 
-__attribute__((unused)) static const struct mr_code code_count = { .function = kernel_count, .stack_bytes = 16384 };
+__attribute__((unused)) static const struct mr_code code_count = {.function = kernel_count, .stack_bytes = 16384};
 
 /* A kernel that spins until the gate opens, as generated code does: it yields now and then. */
 __attribute__((unused)) static void kernel_spin(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
@@ -148,8 +154,7 @@ __attribute__((unused)) static void kernel_spin(struct mr_block *block, uint32_t
 }
 
 __attribute__((unused)) static const struct mr_code code_spin = {
-    .function = kernel_spin, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384
-};
+    .function = kernel_spin, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
 
 /* A kernel that spins without ever yielding: nothing in it tells the engine that it waits. */
 __attribute__((unused)) static void kernel_spin_deaf(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
@@ -161,6 +166,7 @@ __attribute__((unused)) static void kernel_spin_deaf(struct mr_block *block, uin
         sched_yield();
 }
 
-__attribute__((unused)) static const struct mr_code code_spin_deaf = { .function = kernel_spin_deaf, .stack_bytes = 16384 };
+__attribute__((unused)) static const struct mr_code code_spin_deaf = {.function = kernel_spin_deaf,
+                                                                      .stack_bytes = 16384};
 
 #endif

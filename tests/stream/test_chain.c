@@ -2,13 +2,14 @@
 /* Waits between streams: long chains, diamonds, re-recorded and destroyed events, streams destroyed while busy. */
 #include "support.h"
 
-/* Each of ten thousand streams waits for the one before; one gate holds them all. Nothing may recurse by the length of the chain. */
+/* Each of ten thousand streams waits for the one before; one gate holds them all. Nothing may recurse by the length of
+ * the chain. */
 static void test_chain_of_ten_thousand(void **state)
 {
     (void)state;
     enum { LENGTH = 10000 };
     static CUstream streams[LENGTH];
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
     streams[0] = new_stream(CU_STREAM_NON_BLOCKING);
@@ -38,7 +39,7 @@ static void test_chain_of_the_destroyed(void **state)
 {
     (void)state;
     enum { LENGTH = 300 };
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     gate_put(&gate, stream);
@@ -68,7 +69,7 @@ static void test_diamond(void **state)
     enum { SIDES = 16 };
     CUstream top = new_stream(CU_STREAM_NON_BLOCKING), sides[SIDES];
     CUevent fork = new_event(CU_EVENT_DISABLE_TIMING), join = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     for (int i = 0; i < SIDES; i++)
         sides[i] = new_stream(CU_STREAM_NON_BLOCKING);
@@ -100,7 +101,7 @@ static void test_wait_keeps_its_recording(void **state)
     CUstream first = new_stream(CU_STREAM_NON_BLOCKING), second = new_stream(CU_STREAM_NON_BLOCKING);
     CUstream early = new_stream(CU_STREAM_NON_BLOCKING), late = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate one = { 0 }, two = { 0 };
+    struct gate one = {0}, two = {0};
     gate_put(&one, first);
     gate_put(&two, second);
     OK(cuEventRecord(event, first));
@@ -114,7 +115,7 @@ static void test_wait_keeps_its_recording(void **state)
     gate_open(&two);
     OK(cuStreamSynchronize(late));
     OK(cuEventQuery(event));
-    CUstream all[] = { first, second, early, late };
+    CUstream all[] = {first, second, early, late};
     for (int i = 0; i < 4; i++)
         OK(cuStreamDestroy(all[i]));
     OK(cuEventDestroy(event));
@@ -127,7 +128,7 @@ static void test_times_rise(void **state)
     enum { EVENTS = 50 };
     CUevent events[EVENTS];
     CUstream one = new_stream(CU_STREAM_NON_BLOCKING), two = new_stream(CU_STREAM_NON_BLOCKING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     gate_put(&gate, one);
     for (int i = 0; i < EVENTS; i++) {
@@ -158,7 +159,7 @@ static void test_wait_across_contexts(void **state)
     CUdevice device;
     CUstream here = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     gate_put(&gate, here);
     OK(cuEventRecord(event, here));

@@ -26,7 +26,7 @@ static void kernel_fail(struct mr_block *block, uint32_t first_warp, uint32_t en
     mr_context_fail(kernel_data(block), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-static const struct mr_code code_fail = { .function = kernel_fail, .stack_bytes = 16384 };
+static const struct mr_code code_fail = {.function = kernel_fail, .stack_bytes = 16384};
 
 static void count_release(void *data)
 {
@@ -58,7 +58,7 @@ static void test_rest_is_drained(void **state)
 {
     (void)state;
     CUcontext context;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0, released = 0;
     OK(cuCtxCreate_v2(&context, 0, 0));
     CUstream stream = new_stream(0), second = new_stream(0);
@@ -95,7 +95,8 @@ static void test_rest_is_drained(void **state)
     assert_int_equal(count, 1);
 }
 
-/* A fault ends waits for values in memory, in the middle of a batch too; what stands behind them is not carried out, and the context can go. */
+/* A fault ends waits for values in memory, in the middle of a batch too; what stands behind them is not carried out,
+ * and the context can go. */
 static void test_memory_waits_end(void **state)
 {
     (void)state;
@@ -103,9 +104,10 @@ static void test_memory_waits_end(void **state)
     CUdeviceptr words;
     CUstreamBatchMemOpParams ops[3];
     uint32_t *pinned;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     OK(cuCtxCreate_v2(&context, 0, 0));
-    CUstream waiting = new_stream(CU_STREAM_NON_BLOCKING), batch = new_stream(CU_STREAM_NON_BLOCKING), failing = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream waiting = new_stream(CU_STREAM_NON_BLOCKING), batch = new_stream(CU_STREAM_NON_BLOCKING),
+             failing = new_stream(CU_STREAM_NON_BLOCKING);
     OK(cuMemHostAlloc((void **)&pinned, 64, CU_MEMHOSTALLOC_DEVICEMAP));
     memset(pinned, 0, 64);
     OK(cuMemHostGetDevicePointer(&words, pinned, 0));
@@ -143,7 +145,7 @@ static void test_waiting_threads_hear_of_it(void **state)
 {
     (void)state;
     CUcontext context;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     pthread_t thread;
     void *result;
     OK(cuCtxCreate_v2(&context, CU_CTX_SCHED_BLOCKING_SYNC, 0));
@@ -159,13 +161,19 @@ static void test_waiting_threads_hear_of_it(void **state)
     OK(cuCtxSetCurrent(the_context));
 }
 
-/* A synchronous copy doesn't come back before it is done or given up, even if its context fails: it uses the caller's memory. */
-struct copier { CUcontext context; CUdeviceptr memory; struct gate gate; int was_open; };
+/* A synchronous copy doesn't come back before it is done or given up, even if its context fails: it uses the caller's
+ * memory. */
+struct copier {
+    CUcontext context;
+    CUdeviceptr memory;
+    struct gate gate;
+    int was_open;
+};
 
 static void *copy_to_device(void *data)
 {
     struct copier *copier = data;
-    char bytes[256] = { 0 };
+    char bytes[256] = {0};
     CUresult status = cuCtxSetCurrent(copier->context);
     if (status == CUDA_SUCCESS)
         status = cuMemcpyHtoD(copier->memory, bytes, sizeof bytes);
@@ -176,7 +184,7 @@ static void *copy_to_device(void *data)
 static void test_synchronous_copy_is_not_abandoned(void **state)
 {
     (void)state;
-    struct copier copier = { 0 };
+    struct copier copier = {0};
     pthread_t thread;
     void *result;
     OK(cuCtxCreate_v2(&copier.context, 0, 0));
@@ -199,7 +207,11 @@ static void test_synchronous_copy_is_not_abandoned(void **state)
     OK(cuCtxSetCurrent(the_context));
 }
 
-struct attempt { CUcontext context; struct gate gate; _Atomic int count; };
+struct attempt {
+    CUcontext context;
+    struct gate gate;
+    _Atomic int count;
+};
 
 /* One session with streams, events and every kind of command, each step allowed to run out of memory. */
 static CUresult session(struct attempt *attempt)
@@ -225,7 +237,7 @@ static CUresult session(struct attempt *attempt)
         status = cuStreamAddCallback(CU_STREAM_PER_THREAD, note_callback, NULL, 0);
     gate_open(&attempt->gate);
     /* Destroying tells of a failed context as well. */
-    CUresult ends[4] = { cuCtxSynchronize() };
+    CUresult ends[4] = {cuCtxSynchronize()};
     if (event)
         ends[1] = cuEventDestroy(event);
     if (second)
@@ -244,15 +256,15 @@ static void *session_thread(void *data)
     return (void *)(uintptr_t)(status == CUDA_SUCCESS ? session(attempt) : status);
 }
 
-/* A fresh thread has empty caches, so its calls do allocate. Where a worker runs out of memory, the context fails with the code, so each attempt has
- * a context of its own. */
+/* A fresh thread has empty caches, so its calls do allocate. Where a worker runs out of memory, the context fails with
+ * the code, so each attempt has a context of its own. */
 static void test_memory_short(void **state)
 {
     (void)state;
     for (int n = 1; n < 30; n++) {
         pthread_t thread;
         void *result;
-        struct attempt attempt = { 0 };
+        struct attempt attempt = {0};
         OK(cuCtxCreate_v2(&attempt.context, 0, 0));
         mr_alloc_fail_after((uint64_t)n);
         assert_int_equal(pthread_create(&thread, NULL, session_thread, &attempt), 0);
@@ -265,7 +277,7 @@ static void test_memory_short(void **state)
         (void)cuCtxDestroy(attempt.context);
         OK(cuCtxSetCurrent(the_context));
     }
-    struct attempt last = { 0 };
+    struct attempt last = {0};
     OK(session(&last));
     assert_int_equal(last.count, 1);
 }

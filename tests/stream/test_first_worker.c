@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first worker when memory or threads are short: work that only a worker may do (host functions) is done in the end all the same, whichever way the
- * program waits. Each case is a process of its own, because only the first worker's start is of interest. */
+/* The first worker when memory or threads are short: work that only a worker may do (host functions) is done in the end
+ * all the same, whichever way the program waits. Each case is a process of its own, because only the first worker's
+ * start is of interest. */
 #include "support.h"
 
 #include <sys/resource.h>
@@ -16,20 +17,23 @@
 #define SANITIZED false
 #endif
 
-static const unsigned policies[] = { CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC };
+static const unsigned policies[] = {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD,
+                                    CU_CTX_SCHED_BLOCKING_SYNC};
 
 static void CUDA_CB count(void *data)
 {
     atomic_fetch_add((_Atomic int *)data, 1);
 }
 
-/* One host function, submitted while `shorten(how)` holds, and waited for. 0 if it ran, or its submission was refused for want of memory. */
+/* One host function, submitted while `shorten(how)` holds, and waited for. 0 if it ran, or its submission was refused
+ * for want of memory. */
 static int host_function(unsigned policy, void (*shorten)(uint64_t how), uint64_t how)
 {
     _Atomic int ran = 0;
     CUcontext context;
     CUstream stream;
-    if (cuInit(0) != CUDA_SUCCESS || cuCtxCreate_v2(&context, policy, 0) != CUDA_SUCCESS || cuStreamCreate(&stream, 0) != CUDA_SUCCESS)
+    if (cuInit(0) != CUDA_SUCCESS || cuCtxCreate_v2(&context, policy, 0) != CUDA_SUCCESS ||
+        cuStreamCreate(&stream, 0) != CUDA_SUCCESS)
         return 2;
     shorten(how);
     CUresult put = cuLaunchHostFunc(stream, count, &ran);
@@ -82,6 +86,7 @@ static void test_threads_are_short(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_memory_is_short), cmocka_unit_test(test_threads_are_short) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_memory_is_short),
+                                       cmocka_unit_test(test_threads_are_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static int live(enum mr_kind kind)
 static void test_destroy_while_busy(void **state)
 {
     (void)state;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     struct mr_stream *record = inside(stream);
@@ -71,8 +71,9 @@ static void test_nothing_is_left(void **state)
 static void *use_own_stream(void *data)
 {
     unsigned long long id = 0, again = 0;
-    if (cuCtxSetCurrent(the_context) || cuStreamGetId(CU_STREAM_PER_THREAD, &id) || launch(CU_STREAM_PER_THREAD, &code_count, 1, data) ||
-        cuStreamGetId(CU_STREAM_PER_THREAD, &again) || id != again)
+    if (cuCtxSetCurrent(the_context) || cuStreamGetId(CU_STREAM_PER_THREAD, &id) ||
+        launch(CU_STREAM_PER_THREAD, &code_count, 1, data) || cuStreamGetId(CU_STREAM_PER_THREAD, &again) ||
+        id != again)
         return NULL;
     return (void *)(uintptr_t)id;
 }
@@ -118,7 +119,7 @@ static void test_fork(void **state)
     CUstream stream = new_stream(0);
     CUevent event = new_event(0);
     _Atomic int count = 0;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     gate_put(&gate, stream);
     OK(launch(stream, &code_count, 1, &count));
     OK(cuEventRecord(event, stream));
@@ -126,8 +127,10 @@ static void test_fork(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         alarm(20);
-        bool refused = cuStreamSynchronize(stream) == CUDA_ERROR_NOT_INITIALIZED && cuEventQuery(event) == CUDA_ERROR_NOT_INITIALIZED &&
-                       cuEventRecord(event, NULL) == CUDA_ERROR_NOT_INITIALIZED && cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED &&
+        bool refused = cuStreamSynchronize(stream) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuEventQuery(event) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuEventRecord(event, NULL) == CUDA_ERROR_NOT_INITIALIZED &&
+                       cuCtxSynchronize() == CUDA_ERROR_NOT_INITIALIZED &&
                        cuStreamDestroy(stream) == CUDA_ERROR_NOT_INITIALIZED;
         _exit(refused ? 0 : 1);
     }
@@ -181,10 +184,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "exit-with-work") == 0)
         return exit_with_work();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_destroy_while_busy),
-        cmocka_unit_test(test_nothing_is_left),
-        cmocka_unit_test(test_per_thread_streams),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_destroy_while_busy), cmocka_unit_test(test_nothing_is_left),
+        cmocka_unit_test(test_per_thread_streams), cmocka_unit_test(test_fork),
         cmocka_unit_test(test_exit_with_work),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);

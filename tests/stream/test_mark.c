@@ -4,7 +4,10 @@
 
 #include "event/event.h"
 
-struct counted { struct mr_waiter waiter; _Atomic int calls; };
+struct counted {
+    struct mr_waiter waiter;
+    _Atomic int calls;
+};
 
 static void count_notify(struct mr_waiter *waiter)
 {
@@ -15,7 +18,7 @@ static void test_complete(void **state)
 {
     (void)state;
     struct mr_mark *mark = mr_mark_new();
-    struct counted first = { .waiter.notify = count_notify }, late = { .waiter.notify = count_notify };
+    struct counted first = {.waiter.notify = count_notify}, late = {.waiter.notify = count_notify};
     assert_non_null(mark);
     assert_false(mr_mark_is_done(mark));
     assert_true(mr_mark_watch(mark, &first.waiter));
@@ -32,7 +35,11 @@ static void test_complete(void **state)
 
 enum { WAITERS = 200 };
 
-struct watching { struct mr_mark *mark; struct counted *waiters; _Atomic int registered; };
+struct watching {
+    struct mr_mark *mark;
+    struct counted *waiters;
+    _Atomic int registered;
+};
 
 static void *watcher(void *data)
 {
@@ -50,7 +57,8 @@ static void *sleeper(void *data)
     return NULL;
 }
 
-/* Threads register waiters while another completes the mark: whoever was told "registered" is notified once, the others never. */
+/* Threads register waiters while another completes the mark: whoever was told "registered" is notified once, the others
+ * never. */
 static void test_watch_races_with_completion(void **state)
 {
     (void)state;
@@ -64,7 +72,7 @@ static void test_watch_races_with_completion(void **state)
         for (int t = 0; t < 2; t++) {
             for (int i = 0; i < WAITERS; i++)
                 waiters[t][i].waiter.notify = count_notify;
-            watching[t] = (struct watching){ .mark = mark, .waiters = waiters[t] };
+            watching[t] = (struct watching){.mark = mark, .waiters = waiters[t]};
             assert_int_equal(pthread_create(&threads[t], NULL, watcher, &watching[t]), 0);
         }
         assert_int_equal(pthread_create(&threads[2], NULL, sleeper, mark), 0);

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order within and between streams, and the default-stream rules, with gates in place of time.
  *
- * "X doesn't wait" is shown by X ending while the gate is closed; "X waits" by X not being done although later work elsewhere is. */
+ * "X doesn't wait" is shown by X ending while the gate is closed; "X waits" by X not being done although later work
+ * elsewhere is. */
 #include "support.h"
 
-struct step { _Atomic int *next; int value; int *slot; };
+struct step {
+    _Atomic int *next;
+    int value;
+    int *slot;
+};
 
 static void CUDA_CB note_step(void *data)
 {
@@ -21,7 +26,7 @@ static void test_fifo(void **state)
     _Atomic int next = 0;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     for (int i = 0; i < STEPS; i++) {
-        steps[i] = (struct step){ &next, i, &slots[i] };
+        steps[i] = (struct step){&next, i, &slots[i]};
         OK(cuLaunchHostFunc(stream, note_step, &steps[i]));
     }
     OK(cuStreamSynchronize(stream));
@@ -33,7 +38,7 @@ static void test_fifo(void **state)
 /* Work in `later` waits for a gate in `earlier`, or doesn't: then it ends while the gate is closed. */
 static void expect(bool waits, CUstream earlier, CUstream later)
 {
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0, aside = 0;
     CUevent done = new_event(CU_EVENT_DISABLE_TIMING);
     gate_put(&gate, earlier);
@@ -76,7 +81,7 @@ static void test_default_stream_rules(void **state)
         expect(false, CU_STREAM_PER_THREAD, blocking);
         expect(false, blocking, CU_STREAM_PER_THREAD);
     }
-    CUstream all[] = { blocking, other, free_stream };
+    CUstream all[] = {blocking, other, free_stream};
     for (int i = 0; i < 3; i++)
         OK(cuStreamDestroy(all[i]));
 }
@@ -86,13 +91,13 @@ static void test_legacy_is_a_barrier(void **state)
 {
     (void)state;
     CUstream a = new_stream(0), b = new_stream(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int next = 0;
-    int slots[3] = { -1, -1, -1 };
+    int slots[3] = {-1, -1, -1};
     struct step steps[3];
     gate_put(&gate, a);
     for (int i = 0; i < 3; i++) {
-        steps[i] = (struct step){ &next, i, &slots[i] };
+        steps[i] = (struct step){&next, i, &slots[i]};
         OK(cuLaunchHostFunc(i == 0 ? a : i == 1 ? NULL : b, note_step, &steps[i]));
     }
     FAILS(cuStreamQuery(b), CUDA_ERROR_NOT_READY);
@@ -111,7 +116,7 @@ static void test_legacy_query(void **state)
 {
     (void)state;
     CUstream stream = new_stream(0), free_stream = new_stream(CU_STREAM_NON_BLOCKING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     gate_put(&gate, free_stream);
     OK(cuStreamQuery(NULL));
     OK(cuStreamSynchronize(NULL));
@@ -126,7 +131,8 @@ static void test_legacy_query(void **state)
     OK(cuStreamDestroy(free_stream));
 }
 
-/* Threads submit to the legacy stream and to blocking ones at once: the two kinds of work never overlap, and nothing locks up. */
+/* Threads submit to the legacy stream and to blocking ones at once: the two kinds of work never overlap, and nothing
+ * locks up. */
 static _Atomic int in_legacy, in_blocking, overlaps, ran;
 
 static void CUDA_CB legacy_work(void *data)
@@ -194,7 +200,7 @@ static void test_wait_in_legacy(void **state)
     (void)state;
     CUstream other = new_stream(CU_STREAM_NON_BLOCKING), blocking = new_stream(0);
     CUevent event = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     _Atomic int count = 0;
     gate_put(&gate, other);
     OK(cuEventRecord(event, other));
@@ -209,7 +215,8 @@ static void test_wait_in_legacy(void **state)
     OK(cuStreamDestroy(blocking));
 }
 
-/* What the rules put behind a stream's work is none of the program's business: once an event shows the last work done, so does the stream. */
+/* What the rules put behind a stream's work is none of the program's business: once an event shows the last work done,
+ * so does the stream. */
 static void test_records_that_trail_are_not_seen(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two workers (MILLRACE_WORKERS=2) inside a large launch of a low priority: one of them leaves for work of a higher priority, and the launch still ends whole. */
+/* Two workers (MILLRACE_WORKERS=2) inside a large launch of a low priority: one of them leaves for work of a higher
+ * priority, and the launch still ends whole. */
 #include "support.h"
 
 #include "engine/workers.h"
@@ -28,9 +29,13 @@ static void watch(CUstream stream)
 
 enum { BLOCKS = 500 };
 
-struct large { struct gate gate; _Atomic int blocks, urgent; };
+struct large {
+    struct gate gate;
+    _Atomic int blocks, urgent;
+};
 
-/* The first two blocks hold both workers until the gate opens, the others until the urgent work is done: unless a worker leaves, none of this ever ends. */
+/* The first two blocks hold both workers until the gate opens, the others until the urgent work is done: unless a
+ * worker leaves, none of this ever ends. */
 static void kernel_large(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
     (void)first_warp, (void)end_warp;
@@ -41,7 +46,8 @@ static void kernel_large(struct mr_block *block, uint32_t first_warp, uint32_t e
     atomic_fetch_add(&large->blocks, 1);
 }
 
-static const struct mr_code code_large = { .function = kernel_large, .flags = MR_CODE_WAITS, .stack_bytes = 16384 }; /* always shared, block by block */
+static const struct mr_code code_large = {
+    .function = kernel_large, .flags = MR_CODE_WAITS, .stack_bytes = 16384}; /* always shared, block by block */
 
 static void kernel_urgent(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
@@ -50,7 +56,7 @@ static void kernel_urgent(struct mr_block *block, uint32_t first_warp, uint32_t 
     atomic_store(&large->urgent, 1);
 }
 
-static const struct mr_code code_urgent = { .function = kernel_urgent, .stack_bytes = 16384 };
+static const struct mr_code code_urgent = {.function = kernel_urgent, .stack_bytes = 16384};
 
 static void test_large_launch_gives_way(void **state)
 {
@@ -60,7 +66,7 @@ static void test_large_launch_gives_way(void **state)
     OK(cuStreamCreateWithPriority(&low, CU_STREAM_NON_BLOCKING, MR_PRIORITY_LEAST));
     OK(cuStreamCreateWithPriority(&high, CU_STREAM_NON_BLOCKING, MR_PRIORITY_GREATEST));
     for (int round = 0; round < ROUNDS; round++) {
-        struct large large = { 0 };
+        struct large large = {0};
         keep_monitor_asleep(true);
         OK(launch(low, &code_large, BLOCKS, &large));
         while (atomic_load(&large.gate.entered) < 2)

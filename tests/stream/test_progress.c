@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Independent streams make progress whatever the others do: spinning kernels, blocked host functions, blocks that wait for blocks of their own
- * grid; and waiting threads that help, with what they wait for and nothing else. */
+/* Independent streams make progress whatever the others do: spinning kernels, blocked host functions, blocks that wait
+ * for blocks of their own grid; and waiting threads that help, with what they wait for and nothing else. */
 #include "support.h"
 
-/* As many spinning kernels as four times the processors, on streams of their own, and one stream whose work ends them. */
+/* As many spinning kernels as four times the processors, on streams of their own, and one stream whose work ends them.
+ */
 static void spin_with(const struct mr_code *code, int spinners)
 {
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     CUstream streams[64], setter = new_stream(CU_STREAM_NON_BLOCKING);
     for (int i = 0; i < spinners; i++) {
         streams[i] = new_stream(CU_STREAM_NON_BLOCKING);
         OK(launch(streams[i], code, 1, &gate));
     }
-    struct gate no_gate = { .open = 1 };
+    struct gate no_gate = {.open = 1};
     OK(cuLaunchHostFunc(setter, gate_wait, &no_gate));
     OK(cuStreamSynchronize(setter));
     gate_open(&gate);
@@ -45,7 +46,7 @@ static void CUDA_CB set_gate(void *data)
 static void test_setter_comes_last(void **state)
 {
     (void)state;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     CUstream streams[24], setter = new_stream(0);
     for (int i = 0; i < 24; i++) {
         streams[i] = new_stream(0);
@@ -62,7 +63,7 @@ static void test_setter_comes_last(void **state)
 static void test_blocked_host_functions(void **state)
 {
     (void)state;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     CUstream streams[20];
     _Atomic int count = 0;
     for (int i = 0; i < 20; i++) {
@@ -80,7 +81,11 @@ static void test_blocked_host_functions(void **state)
 }
 
 /* A barrier of a whole grid, made of atomics: every block waits for all blocks. */
-struct grid_barrier { _Atomic unsigned arrived; unsigned expected; _Atomic int passed; };
+struct grid_barrier {
+    _Atomic unsigned arrived;
+    unsigned expected;
+    _Atomic int passed;
+};
 
 static void kernel_barrier(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
@@ -93,8 +98,7 @@ static void kernel_barrier(struct mr_block *block, uint32_t first_warp, uint32_t
 }
 
 static const struct mr_code code_barrier = {
-    .function = kernel_barrier, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384
-};
+    .function = kernel_barrier, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
 
 static void test_blocks_wait_for_their_own_grid(void **state)
 {
@@ -102,7 +106,7 @@ static void test_blocks_wait_for_their_own_grid(void **state)
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     for (unsigned blocks = 2; blocks <= 40; blocks += 19) {
         for (int round = 0; round < 3; round++) {
-            struct grid_barrier barrier = { .expected = blocks };
+            struct grid_barrier barrier = {.expected = blocks};
             OK(launch(stream, &code_barrier, blocks, &barrier));
             OK(cuStreamSynchronize(stream));
             assert_int_equal(barrier.passed, blocks);
@@ -111,7 +115,8 @@ static void test_blocks_wait_for_their_own_grid(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* The same where nothing tells that the blocks wait: they don't give way, and until now all went fast, so that a thread takes many of them at once. */
+/* The same where nothing tells that the blocks wait: they don't give way, and until now all went fast, so that a thread
+ * takes many of them at once. */
 static void kernel_meet(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
     (void)first_warp, (void)end_warp;
@@ -126,11 +131,11 @@ static void meet(const struct mr_code *code, unsigned blocks)
 {
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     for (int round = 0; round < 20; round++) {
-        struct grid_barrier none = { .expected = 0 };
+        struct grid_barrier none = {.expected = 0};
         OK(launch(stream, code, 2000, &none));
         OK(cuStreamSynchronize(stream));
     }
-    struct grid_barrier barrier = { .expected = blocks };
+    struct grid_barrier barrier = {.expected = blocks};
     OK(launch(stream, code, blocks, &barrier));
     OK(cuStreamSynchronize(stream));
     assert_int_equal(barrier.passed, blocks);
@@ -139,7 +144,7 @@ static void meet(const struct mr_code *code, unsigned blocks)
 
 static void test_blocks_that_may_wait_meet(void **state)
 {
-    static const struct mr_code code = { .function = kernel_meet, .flags = MR_CODE_MAY_WAIT, .stack_bytes = 16384 };
+    static const struct mr_code code = {.function = kernel_meet, .flags = MR_CODE_MAY_WAIT, .stack_bytes = 16384};
     (void)state;
     meet(&code, 2);
     meet(&code, 25);
@@ -147,7 +152,7 @@ static void test_blocks_that_may_wait_meet(void **state)
 
 static void test_blocks_that_nobody_expects_to_wait_meet(void **state)
 {
-    static const struct mr_code code = { .function = kernel_meet, .stack_bytes = 16384 };
+    static const struct mr_code code = {.function = kernel_meet, .stack_bytes = 16384};
     (void)state;
     meet(&code, 3);
 }
@@ -159,7 +164,7 @@ static void kernel_tally(struct mr_block *block, uint32_t first_warp, uint32_t e
     atomic_fetch_add_explicit(&((_Atomic unsigned char *)kernel_data(block))[block->ctaid[0]], 1, memory_order_relaxed);
 }
 
-static const struct mr_code code_tally = { .function = kernel_tally, .stack_bytes = 16384 };
+static const struct mr_code code_tally = {.function = kernel_tally, .stack_bytes = 16384};
 
 static void test_every_block_once(void **state)
 {
@@ -167,7 +172,7 @@ static void test_every_block_once(void **state)
     enum { MOST = 20000 };
     static _Atomic unsigned char tally[MOST];
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    static const unsigned sizes[] = { 1, 2, 3, 7, 64, 1000, MOST };
+    static const unsigned sizes[] = {1, 2, 3, 7, 64, 1000, MOST};
     for (int round = 0; round < 3; round++) {
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             memset((void *)tally, 0, sizeof tally);
@@ -180,12 +185,13 @@ static void test_every_block_once(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* A thread that waits for an event runs what comes before it, but not the kernel behind it, which only ends once the thread goes on. */
+/* A thread that waits for an event runs what comes before it, but not the kernel behind it, which only ends once the
+ * thread goes on. */
 static void test_helping_stops_at_the_event(void **state)
 {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        struct gate gate = { 0 };
+        struct gate gate = {0};
         _Atomic int count = 0;
         CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
         CUevent event = new_event(0);
@@ -234,7 +240,8 @@ static void test_host_functions_run_on_workers(void **state)
 static void test_policies(void **state)
 {
     (void)state;
-    static const unsigned flags[] = { CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD, CU_CTX_SCHED_BLOCKING_SYNC };
+    static const unsigned flags[] = {CU_CTX_SCHED_AUTO, CU_CTX_SCHED_SPIN, CU_CTX_SCHED_YIELD,
+                                     CU_CTX_SCHED_BLOCKING_SYNC};
     for (int i = 0; i < 4; i++) {
         CUcontext context;
         _Atomic int count = 0;

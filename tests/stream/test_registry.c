@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registry: what a handle finds, when it stops finding it, and that lookups hold while other threads create and destroy. */
+/* The registry: what a handle finds, when it stops finding it, and that lookups hold while other threads create and
+ * destroy. */
 #include "support.h"
 
 #include <pthread.h>
@@ -8,7 +9,10 @@
 #include "base/visit.h"
 #include "object/object.h"
 
-struct thing { struct mr_object object; uint64_t value; };
+struct thing {
+    struct mr_object object;
+    uint64_t value;
+};
 
 static _Atomic int finished;
 

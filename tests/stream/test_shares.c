@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shares of a grid: each block is claimed once, by whom it belongs to or by a helper; and launches find all the threads that they have work for. Eight workers
- * (MILLRACE_WORKERS=8), however few processors there are. */
+/* Shares of a grid: each block is claimed once, by whom it belongs to or by a helper; and launches find all the threads
+ * that they have work for. Eight workers (MILLRACE_WORKERS=8), however few processors there are. */
 #include "support.h"
 
 #include <unistd.h>
@@ -11,7 +11,11 @@
 enum { THREADS = 8, TABLES_AT_LEAST = 4, TABLES_AT_MOST = 1000 };
 
 /* How often each block was claimed. */
-struct tally { struct mr_shares *shares; uint64_t total; _Atomic unsigned char *times; };
+struct tally {
+    struct mr_shares *shares;
+    uint64_t total;
+    _Atomic unsigned char *times;
+};
 
 static void claim_all(const struct tally *tally, unsigned number)
 {
@@ -25,7 +29,11 @@ static void claim_all(const struct tally *tally, unsigned number)
     assert_false(mr_shares_claim(tally->shares, own, 1, &first, &end));
 }
 
-struct claimer { pthread_t thread; const struct tally *tally; unsigned number; };
+struct claimer {
+    pthread_t thread;
+    const struct tally *tally;
+    unsigned number;
+};
 
 static void *claimer_main(void *data)
 {
@@ -36,11 +44,11 @@ static void *claimer_main(void *data)
 
 static void check_once(uint64_t total, unsigned count, unsigned threads)
 {
-    struct tally tally = { .shares = mr_shares_take(total, count), .total = total, .times = calloc(total, 1) };
+    struct tally tally = {.shares = mr_shares_take(total, count), .total = total, .times = calloc(total, 1)};
     struct claimer claimers[THREADS];
     assert_non_null(tally.shares);
     for (unsigned i = 0; i < threads; i++) {
-        claimers[i] = (struct claimer){ .tally = &tally, .number = i * 5 };
+        claimers[i] = (struct claimer){.tally = &tally, .number = i * 5};
         assert_int_equal(pthread_create(&claimers[i].thread, NULL, claimer_main, &claimers[i]), 0);
     }
     for (unsigned i = 0; i < threads; i++)
@@ -85,7 +93,8 @@ static void test_own_share_first(void **state)
     mr_shares_give_back(shares);
 }
 
-/* No two threads have the same share as long as there is another, and each has the one of its number if it is the first to want it. */
+/* No two threads have the same share as long as there is another, and each has the one of its number if it is the first
+ * to want it. */
 static void test_who_owns_what(void **state)
 {
     (void)state;
@@ -117,9 +126,13 @@ static void test_tables_run_out(void **state)
 
 /* ---- launches ---- */
 
-struct meeting { _Atomic unsigned here; unsigned all; };
+struct meeting {
+    _Atomic unsigned here;
+    unsigned all;
+};
 
-/* Each of the blocks waits until all have begun, on as many threads. Nobody knows of this kernel that it waits, but that its blocks are worth sharing out. */
+/* Each of the blocks waits until all have begun, on as many threads. Nobody knows of this kernel that it waits, but
+ * that its blocks are worth sharing out. */
 static void kernel_meet(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
     (void)first_warp, (void)end_warp;
@@ -134,12 +147,12 @@ static void kernel_meet(struct mr_block *block, uint32_t first_warp, uint32_t en
 static void test_all_workers_come(void **state)
 {
     (void)state;
-    static struct mr_code code = { .function = kernel_meet, .stack_bytes = 16384 };
+    static struct mr_code code = {.function = kernel_meet, .stack_bytes = 16384};
     CUstream stream = new_stream(0);
     for (unsigned round = 0; round < 200; round++) {
-        struct meeting meeting = { .all = 2 + round % (THREADS - 1) };
+        struct meeting meeting = {.all = 2 + round % (THREADS - 1)};
         if (round % 20 == 10)
-            usleep(2000);            /* long enough for some to fall asleep; nothing depends on it */
+            usleep(2000); /* long enough for some to fall asleep; nothing depends on it */
         OK(launch(stream, &code, meeting.all, &meeting));
         OK(cuStreamSynchronize(stream));
         assert_int_equal(meeting.here, meeting.all);
@@ -147,7 +160,9 @@ static void test_all_workers_come(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-struct crowd { _Atomic unsigned inside, most, run; };
+struct crowd {
+    _Atomic unsigned inside, most, run;
+};
 
 /* Takes its time, so that the monitor thinks that nothing goes on. */
 static void kernel_crowd(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
@@ -162,15 +177,16 @@ static void kernel_crowd(struct mr_block *block, uint32_t first_warp, uint32_t e
     atomic_fetch_sub(&crowd->inside, 1);
 }
 
-/* Blocks that take long, and don't wait for each other, get no more threads than there are processors, whether the program's thread is one of them or not. */
+/* Blocks that take long, and don't wait for each other, get no more threads than there are processors, whether the
+ * program's thread is one of them or not. */
 static void test_no_more_threads_than_help(void **state)
 {
     (void)state;
     enum { BLOCKS = 10 * THREADS };
-    static struct mr_code code = { .function = kernel_crowd, .stack_bytes = 16384 };
+    static struct mr_code code = {.function = kernel_crowd, .stack_bytes = 16384};
     CUstream stream = new_stream(0);
     for (unsigned round = 0; round < 4; round++) {
-        struct crowd crowd = { 0 };
+        struct crowd crowd = {0};
         OK(launch(stream, &code, BLOCKS, &crowd));
         while (round % 2 && cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
             usleep(1000);
@@ -181,7 +197,9 @@ static void test_no_more_threads_than_help(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-struct visits { _Atomic unsigned char times[5000]; };
+struct visits {
+    _Atomic unsigned char times[5000];
+};
 
 static void kernel_visit(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
@@ -197,7 +215,7 @@ static void test_each_block_runs_once(void **state)
 {
     (void)state;
     enum { STREAMS = 24, ROUNDS = 4 };
-    static struct mr_code code = { .function = kernel_visit, .stack_bytes = 16384 };
+    static struct mr_code code = {.function = kernel_visit, .stack_bytes = 16384};
     static struct visits visits[STREAMS];
     CUstream streams[STREAMS];
     for (unsigned i = 0; i < STREAMS; i++)

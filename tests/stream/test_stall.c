@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that are taken back from the threads that have not begun them: here all the time, since the engine looks for stalled launches as often as it can. */
+/* Blocks that are taken back from the threads that have not begun them: here all the time, since the engine looks for
+ * stalled launches as often as it can. */
 #include "support.h"
 
 #include "base/thread.h"
@@ -7,7 +8,11 @@
 
 enum { BLOCKS = 3000 };
 
-struct tally { _Atomic unsigned char runs[BLOCKS]; _Atomic unsigned sum; unsigned work, fails_at; };
+struct tally {
+    _Atomic unsigned char runs[BLOCKS];
+    _Atomic unsigned sum;
+    unsigned work, fails_at;
+};
 
 static void note_block(struct tally *tally, uint32_t index)
 {
@@ -35,16 +40,16 @@ static void kernel_tally_many(struct mr_block *block, uint32_t first_warp, uint3
 }
 
 static const struct mr_code codes[] = {
-    { .function = kernel_tally, .flags = MR_CODE_MAY_WAIT, .stack_bytes = 16384 },
-    { .function = kernel_tally, .stack_bytes = 16384 },
-    { .function = kernel_tally_many, .flags = MR_CODE_BLOCKS, .stack_bytes = 16384 },
-    { .function = kernel_tally, .flags = MR_CODE_COOPERATIVE, .stack_bytes = 16384 },
+    {.function = kernel_tally, .flags = MR_CODE_MAY_WAIT, .stack_bytes = 16384},
+    {.function = kernel_tally, .stack_bytes = 16384},
+    {.function = kernel_tally_many, .flags = MR_CODE_BLOCKS, .stack_bytes = 16384},
+    {.function = kernel_tally, .flags = MR_CODE_COOPERATIVE, .stack_bytes = 16384},
 };
 
 static void run(unsigned work, unsigned blocks, int rounds)
 {
     static struct tally tallies[2];
-    CUstream streams[2] = { new_stream(CU_STREAM_NON_BLOCKING), new_stream(CU_STREAM_NON_BLOCKING) };
+    CUstream streams[2] = {new_stream(CU_STREAM_NON_BLOCKING), new_stream(CU_STREAM_NON_BLOCKING)};
     for (int round = 0; round < rounds; round++) {
         for (int s = 0; s < 2; s++) {
             memset((void *)&tallies[s], 0, sizeof tallies[s]);
@@ -119,12 +124,10 @@ static void test_some_were_taken_back(void **state)
 
 int main(void)
 {
-    mr_engine.stall_pace = (struct mr_stall_pace){ .tick_ns = 1, .soon_ns = 1000, .late_ns = 1000, .turn_ns = 1000 };
+    mr_engine.stall_pace = (struct mr_stall_pace){.tick_ns = 1, .soon_ns = 1000, .late_ns = 1000, .turn_ns = 1000};
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_grids),
-        cmocka_unit_test(test_large_grids),
-        cmocka_unit_test(test_long_blocks),
-        cmocka_unit_test(test_a_block_that_fails),
+        cmocka_unit_test(test_small_grids),          cmocka_unit_test(test_large_grids),
+        cmocka_unit_test(test_long_blocks),          cmocka_unit_test(test_a_block_that_fails),
         cmocka_unit_test(test_some_were_taken_back),
     };
     return cmocka_run_group_tests(tests, support_begin, support_end);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many threads, streams and events at once, bounded. What kernels do is plain memory traffic that is right only if the driver keeps its order, so
- * that ThreadSanitizer sees a mistake as well as the sums do. */
+/* Many threads, streams and events at once, bounded. What kernels do is plain memory traffic that is right only if the
+ * driver keeps its order, so that ThreadSanitizer sees a mistake as well as the sums do. */
 #include "support.h"
 
 enum { THREADS = 4, STREAMS = 6, ROUNDS = 150 };
@@ -14,7 +14,7 @@ static void kernel_add_plain(struct mr_block *block, uint32_t first_warp, uint32
     ++*(int *)kernel_data(block);
 }
 
-static const struct mr_code code_add_plain = { .function = kernel_add_plain, .stack_bytes = 16384 };
+static const struct mr_code code_add_plain = {.function = kernel_add_plain, .stack_bytes = 16384};
 
 static CUstream streams[STREAMS];
 static CUevent events[STREAMS];
@@ -87,7 +87,8 @@ static void test_random_traffic(void **state)
     }
 }
 
-/* A value handed from stream to stream around a ring of events, each hop in another stream, submitted by one thread while another synchronises. */
+/* A value handed from stream to stream around a ring of events, each hop in another stream, submitted by one thread
+ * while another synchronises. */
 enum { HOPS = 200 };
 static int baton[HOPS + 1];
 
@@ -98,7 +99,7 @@ static void kernel_hand_on(struct mr_block *block, uint32_t first_warp, uint32_t
     at[1] = at[0] + 1;
 }
 
-static const struct mr_code code_hand_on = { .function = kernel_hand_on, .stack_bytes = 16384 };
+static const struct mr_code code_hand_on = {.function = kernel_hand_on, .stack_bytes = 16384};
 
 static void *synchroniser(void *data)
 {
@@ -151,10 +152,10 @@ static void *churner(void *data)
     for (int i = 0; i < ROUNDS && status == CUDA_SUCCESS; i++) {
         CUstream stream;
         CUevent event;
-        if (cuStreamCreate(&stream, i % 2) || cuEventCreate(&event, 0) || launch(stream, &code_count, i % 5 + 1, &count) ||
-            cuEventRecord(event, stream) || launch(CU_STREAM_PER_THREAD, &code_count, 1, &count) ||
-            cuStreamWaitEvent(CU_STREAM_PER_THREAD, event, 0) || cuStreamDestroy(stream) || (i % 4 == 0 && cuEventSynchronize(event)) ||
-            cuEventDestroy(event))
+        if (cuStreamCreate(&stream, i % 2) || cuEventCreate(&event, 0) ||
+            launch(stream, &code_count, i % 5 + 1, &count) || cuEventRecord(event, stream) ||
+            launch(CU_STREAM_PER_THREAD, &code_count, 1, &count) || cuStreamWaitEvent(CU_STREAM_PER_THREAD, event, 0) ||
+            cuStreamDestroy(stream) || (i % 4 == 0 && cuEventSynchronize(event)) || cuEventDestroy(event))
             status = CUDA_ERROR_UNKNOWN;
     }
     if (status == CUDA_SUCCESS)

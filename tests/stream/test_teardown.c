@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends that come while others are at work: a context destroyed under threads that use it, a process that exits under its own kernels. */
+/* Ends that come while others are at work: a context destroyed under threads that use it, a process that exits under
+ * its own kernels. */
 #include "support.h"
 
 #include <sys/wait.h>
@@ -7,12 +8,18 @@
 
 enum { USERS = 3 };
 
-struct shared { CUcontext context; CUstream stream; CUevent event; _Atomic int started; };
+struct shared {
+    CUcontext context;
+    CUstream stream;
+    CUevent event;
+    _Atomic int started;
+};
 
 /* What a call may say to a thread that is late to hear of the context's end. */
 static bool is_late(CUresult status)
 {
-    return status == CUDA_ERROR_CONTEXT_IS_DESTROYED || status == CUDA_ERROR_INVALID_HANDLE || status == CUDA_ERROR_INVALID_CONTEXT;
+    return status == CUDA_ERROR_CONTEXT_IS_DESTROYED || status == CUDA_ERROR_INVALID_HANDLE ||
+           status == CUDA_ERROR_INVALID_CONTEXT;
 }
 
 static CUresult use_once(struct shared *shared, int step, _Atomic int *count)
@@ -20,13 +27,20 @@ static CUresult use_once(struct shared *shared, int step, _Atomic int *count)
     CUstream own;
     CUresult status;
     switch (step % 8) {
-    case 0: return launch(shared->stream, &code_count, 1, count);
-    case 1: return launch(NULL, &code_count, 1, count);
-    case 2: return launch(CU_STREAM_PER_THREAD, &code_count, 1, count);
-    case 3: return cuEventRecord(shared->event, shared->stream);
-    case 4: return cuStreamWaitEvent(NULL, shared->event, 0);
-    case 5: return cuStreamSynchronize(shared->stream);
-    case 6: return cuCtxSynchronize();
+    case 0:
+        return launch(shared->stream, &code_count, 1, count);
+    case 1:
+        return launch(NULL, &code_count, 1, count);
+    case 2:
+        return launch(CU_STREAM_PER_THREAD, &code_count, 1, count);
+    case 3:
+        return cuEventRecord(shared->event, shared->stream);
+    case 4:
+        return cuStreamWaitEvent(NULL, shared->event, 0);
+    case 5:
+        return cuStreamSynchronize(shared->stream);
+    case 6:
+        return cuCtxSynchronize();
     default:
         status = cuStreamCreate(&own, 0);
         return status == CUDA_SUCCESS ? launch(own, &code_count, 1, count) : status;
@@ -49,7 +63,7 @@ static void test_context_in_use(void **state)
 {
     (void)state;
     for (int round = 0; round < 30; round++) {
-        struct shared shared = { 0 };
+        struct shared shared = {0};
         pthread_t threads[USERS];
         OK(cuCtxCreate_v2(&shared.context, 0, 0));
         shared.stream = new_stream(0);
@@ -81,7 +95,7 @@ static void test_context_waits_for_its_work(void **state)
 {
     (void)state;
     CUcontext context;
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     pthread_t thread;
     _Atomic int count = 0;
     CUstream elsewhere = new_stream(CU_STREAM_NON_BLOCKING);
@@ -129,7 +143,8 @@ static int child(const char *mode)
     pthread_t thread;
     bool thread_made = strncmp(mode, "while", 5) == 0;
     alarm(60);
-    if (support_begin(NULL) != 0 || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) || cuStreamCreate(&other, CU_STREAM_NON_BLOCKING))
+    if (support_begin(NULL) != 0 || cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
+        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING))
         return 1;
     if (strcmp(mode, "in a kernel") == 0 && launch(stream, &code_spin_deaf, 1, &never))
         return 2;
@@ -153,7 +168,8 @@ static int child(const char *mode)
 static void test_exit(void **state)
 {
     (void)state;
-    static const char *const modes[] = { "in a kernel", "in a shared kernel", "in a host function", "while submitting", "while waiting" };
+    static const char *const modes[] = {"in a kernel", "in a shared kernel", "in a host function", "while submitting",
+                                        "while waiting"};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         int status;
         pid_t pid = fork();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches whose code gets replaced while they are under way: each block runs once, in one version or the other, and those that begin after the better version is
- * there run in it. The versions are C functions; how real ones are made is not looked at here. */
+/* Launches whose code gets replaced while they are under way: each block runs once, in one version or the other, and
+ * those that begin after the better version is there run in it. The versions are C functions; how real ones are made is
+ * not looked at here. */
 #include "support.h"
 
 #include "abi/tier.h"
@@ -57,18 +58,19 @@ static void prepare(mr_kernel_function *first, unsigned flags, uint64_t enough, 
     hot.tier.enough = enough;
     hot.tier.is_hot = is_hot;
     hot.tier.watch = watch_nothing;
-    code_first = (struct mr_code){ .function = first, .flags = flags, .stack_bytes = 16384, .tier = &hot.tier };
-    code_better = (struct mr_code){ .function = kernel_better, .flags = flags, .stack_bytes = 65536 };
+    code_first = (struct mr_code){.function = first, .flags = flags, .stack_bytes = 16384, .tier = &hot.tier};
+    code_better = (struct mr_code){.function = kernel_better, .flags = flags, .stack_bytes = 65536};
 }
 
-/* A grid that is open goes on in the better version, whoever runs it. With one worker, too, though that runs other grids in one go. */
+/* A grid that is open goes on in the better version, whoever runs it. With one worker, too, though that runs other
+ * grids in one go. */
 static void test_a_grid_changes_its_code(void **state)
 {
     (void)state;
     enum { BLOCKS = 100000 };
     CUstream stream = new_stream(0);
     for (int round = 0; round < 20; round++) {
-        struct counts counts = { 0 };
+        struct counts counts = {0};
         prepare(kernel_first, 0, 1, replace_now);
         OK(launch(stream, &code_first, BLOCKS, &counts));
         OK(cuStreamSynchronize(stream));
@@ -85,12 +87,13 @@ static void test_a_grid_changes_its_code(void **state)
     OK(cuStreamDestroy(stream));
 }
 
-/* Time counts over launches, and is said to be enough once. A launch of one block counts, too; of short ones, one in some. */
+/* Time counts over launches, and is said to be enough once. A launch of one block counts, too; of short ones, one in
+ * some. */
 static void test_time_is_added_up(void **state)
 {
     (void)state;
     CUstream stream = new_stream(0);
-    struct counts counts = { 0 };
+    struct counts counts = {0};
     prepare(kernel_first, 0, UINT64_MAX, note_only);
     OK(launch(stream, &code_first, 1, &counts));
     OK(cuStreamSynchronize(stream));
@@ -126,7 +129,7 @@ static void test_long_runs_count_each(void **state)
     (void)state;
     enum { COUNT = 20 };
     CUstream stream = new_stream(0);
-    struct counts counts = { 0 };
+    struct counts counts = {0};
     prepare(kernel_long, 0, UINT64_MAX, note_only);
     for (int i = 0; i < COUNT; i++) {
         OK(launch(stream, &code_first, 1, &counts));
@@ -228,7 +231,7 @@ static void test_blocks_that_run_together(void **state)
     enum { BLOCKS = 64 };
     CUstream stream = new_stream(0);
     for (int round = 0; round < 20; round++) {
-        struct counts counts = { .blocks = BLOCKS };
+        struct counts counts = {.blocks = BLOCKS};
         prepare(kernel_meets, MR_CODE_COOPERATIVE | MR_CODE_WAITS, 1, replace_now);
         code_better.function = kernel_meets_better;
         OK(launch_together(stream, BLOCKS, &counts));

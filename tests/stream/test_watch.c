@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches by themselves: over once, whoever sees it; taken back; memory that goes; many at a time; the poller's rest. */
+/* Watches by themselves: over once, whoever sees it; taken back; memory that goes; many at a time; the poller's rest.
+ */
 #include "support.h"
 
 #include <sys/mman.h>
@@ -29,7 +30,9 @@ static void word_done(struct mr_watch *watch)
 
 static struct word_watch make_watch(_Atomic uint32_t *word, uint32_t wanted)
 {
-    struct word_watch made = { .watch = { .ready = word_ready, .done = word_done, .word = (const void *)(uintptr_t)word }, .word = word, .wanted = wanted };
+    struct word_watch made = {.watch = {.ready = word_ready, .done = word_done, .word = (const void *)(uintptr_t)word},
+                              .word = word,
+                              .wanted = wanted};
     return made;
 }
 
@@ -106,7 +109,7 @@ static void test_poller_rests(void **state)
 {
     (void)state;
     assert_false(mr_watch_any());
-    const struct timespec nap = { .tv_nsec = 20000000 };
+    const struct timespec nap = {.tv_nsec = 20000000};
     uint64_t before = UINT64_MAX;
     while (before != mr_watch_rounds()) {
         before = mr_watch_rounds();
@@ -194,7 +197,8 @@ static void test_memory_goes(void **state)
 #endif
 }
 
-/* Threads add, store, ring and take back, all at once, on a few words: each watch is over once, or was refused or taken back. */
+/* Threads add, store, ring and take back, all at once, on a few words: each watch is over once, or was refused or taken
+ * back. */
 enum { THREADS = 4, ROUNDS = 3000 };
 static _Atomic uint32_t shared_words[8];
 

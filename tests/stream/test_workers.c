@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One worker (MILLRACE_WORKERS=1): who runs what, and in which order, is then settled, except for the extra workers that the monitor starts. Where those would blur
- * the answer the monitor is kept asleep. */
+/* One worker (MILLRACE_WORKERS=1): who runs what, and in which order, is then settled, except for the extra workers
+ * that the monitor starts. Where those would blur the answer the monitor is kept asleep. */
 #include "support.h"
 
 #include "engine/workers.h"
 
-/* Waits until the monitor rests, and makes everybody believe that it doesn't, so that nobody wakes it; and takes that back. */
+/* Waits until the monitor rests, and makes everybody believe that it doesn't, so that nobody wakes it; and takes that
+ * back. */
 static void keep_monitor_asleep(bool asleep)
 {
     bool changed = false;
@@ -36,7 +37,7 @@ static void test_short_work_is_done_by_the_caller(void **state)
     CUstream stream = new_stream(0);
     CUevent event = new_event(0);
     CUdeviceptr memory;
-    unsigned char bytes[64] = { 1, 2, 3 };
+    unsigned char bytes[64] = {1, 2, 3};
     OK(cuMemAlloc(&memory, 4096));
     OK(cuMemsetD8Async(memory, 7, 4096, stream));
     OK(cuStreamQuery(stream));
@@ -54,7 +55,11 @@ static void test_short_work_is_done_by_the_caller(void **state)
 }
 
 enum { TASKS = 60 };
-struct noted_task { struct mr_task task; int priority; uint64_t sequence; };
+struct noted_task {
+    struct mr_task task;
+    int priority;
+    uint64_t sequence;
+};
 static struct noted_task tasks[TASKS];
 static struct noted_task *order[TASKS];
 static _Atomic unsigned noted;
@@ -66,15 +71,16 @@ static void note_task(struct mr_task *task)
     atomic_store(&noted, place + 1);
 }
 
-/* Tasks queued in no particular order run by priority, and by age within a priority. The worker is called when all are queued. */
+/* Tasks queued in no particular order run by priority, and by age within a priority. The worker is called when all are
+ * queued. */
 static void test_order_of_tasks(void **state)
 {
     (void)state;
-    struct mr_call first = { 0 };
+    struct mr_call first = {0};
     keep_monitor_asleep(true);
     for (unsigned i = 0; i < TASKS; i++) {
         struct noted_task *task = &tasks[i * 7 % TASKS];
-        *task = (struct noted_task){ .task.run = note_task, .priority = -(int)(i % 6), .sequence = 1000 - i * 13 % 97 };
+        *task = (struct noted_task){.task.run = note_task, .priority = -(int)(i % 6), .sequence = 1000 - i * 13 % 97};
         assert_true(mr_engine_task_begin());
         struct mr_call call = mr_engine_push(&task->task, mr_engine_key(task->priority, task->sequence));
         first = i == 0 ? call : mr_call_both(first, call);
@@ -103,7 +109,7 @@ static void kernel_place(struct mr_block *block, uint32_t first_warp, uint32_t e
     *(int *)kernel_data(block) = atomic_fetch_add(&place, 1);
 }
 
-static const struct mr_code code_place = { .function = kernel_place, .stack_bytes = 16384 };
+static const struct mr_code code_place = {.function = kernel_place, .stack_bytes = 16384};
 
 /* Streams that become ready at the same moment run by priority, then by age. */
 static void test_priorities(void **state)
@@ -112,7 +118,7 @@ static void test_priorities(void **state)
     enum { COUNT = 24 };
     CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), streams[COUNT];
     CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     int places[COUNT];
     keep_monitor_asleep(true);
     gate_put(&gate, gated);
@@ -146,7 +152,7 @@ static void test_low_priority_gets_its_turn(void **state)
     int low_place = -1, middle_place = -1;
     CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), high, middle, low;
     CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     OK(cuStreamCreateWithPriority(&high, CU_STREAM_NON_BLOCKING, MR_PRIORITY_GREATEST));
     OK(cuStreamCreateWithPriority(&middle, CU_STREAM_NON_BLOCKING, MR_PRIORITY_GREATEST + 1));
     OK(cuStreamCreateWithPriority(&low, CU_STREAM_NON_BLOCKING, MR_PRIORITY_LEAST));
@@ -184,9 +190,10 @@ static void test_older_work_waits_for_a_turn(void **state)
     enum { LONG = 500 };
     static int places[LONG];
     int other_place = -1;
-    CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), first = new_stream(CU_STREAM_NON_BLOCKING), other = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), first = new_stream(CU_STREAM_NON_BLOCKING),
+             other = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     keep_monitor_asleep(true);
     gate_put(&gate, gated);
     OK(cuEventRecord(opened, gated));
@@ -235,7 +242,7 @@ static void test_priority_of_a_launch(void **state)
     enum { COUNT = 6 };
     CUstream gated = new_stream(CU_STREAM_NON_BLOCKING), streams[COUNT];
     CUevent opened = new_event(CU_EVENT_DISABLE_TIMING);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     int first[COUNT], second[COUNT];
     keep_monitor_asleep(true);
     gate_put(&gate, gated);
@@ -267,15 +274,16 @@ static void kernel_who(struct mr_block *block, uint32_t first_warp, uint32_t end
     *(pthread_t *)kernel_data(block) = pthread_self();
 }
 
-static const struct mr_code code_who = { .function = kernel_who, .stack_bytes = 16384 };
+static const struct mr_code code_who = {.function = kernel_who, .stack_bytes = 16384};
 
 /* With the only worker away, a thread that waits runs what it waits for, through streams that wait for each other. */
 static void test_waiting_thread_does_it(void **state)
 {
     (void)state;
-    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING), first = new_stream(CU_STREAM_NON_BLOCKING), second = new_stream(CU_STREAM_NON_BLOCKING);
+    CUstream busy = new_stream(CU_STREAM_NON_BLOCKING), first = new_stream(CU_STREAM_NON_BLOCKING),
+             second = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(0);
-    struct gate gate = { 0 };
+    struct gate gate = {0};
     pthread_t who[3];
     keep_monitor_asleep(true);
     gate_put(&gate, busy);
@@ -309,7 +317,7 @@ static void test_blocking_wait_does_not_do_it(void **state)
     (void)state;
     CUstream plain = new_stream(CU_STREAM_NON_BLOCKING), blocking = new_stream(CU_STREAM_NON_BLOCKING);
     CUevent event = new_event(CU_EVENT_BLOCKING_SYNC);
-    CUstreamAttrValue value = { .syncPolicy = CU_SYNC_POLICY_BLOCKING_SYNC };
+    CUstreamAttrValue value = {.syncPolicy = CU_SYNC_POLICY_BLOCKING_SYNC};
     unsigned flags;
     OK(cuStreamSetAttribute(blocking, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
     for (int round = 0; round < 20; round++) {
@@ -339,14 +347,15 @@ static void kernel_set(struct mr_block *block, uint32_t first_warp, uint32_t end
     gate_open(kernel_data(block));
 }
 
-static const struct mr_code code_set = { .function = kernel_set, .stack_bytes = 16384 };
+static const struct mr_code code_set = {.function = kernel_set, .stack_bytes = 16384};
 
-/* A kernel spins until one that was launched later, in another stream, sets a flag; nobody helps, or the caller does. */
+/* A kernel spins until one that was launched later, in another stream, sets a flag; nobody helps, or the caller does.
+ */
 static void spin_and_set(const struct mr_code *code, bool help)
 {
     CUstream spinning = new_stream(CU_STREAM_NON_BLOCKING), setting = new_stream(CU_STREAM_NON_BLOCKING);
     for (int round = 0; round < 5; round++) {
-        struct gate gate = { 0 };
+        struct gate gate = {0};
         OK(launch(spinning, code, 1, &gate));
         OK(launch(setting, &code_set, 1, &gate));
         if (help)
@@ -369,7 +378,9 @@ static void test_kernels_that_wait_for_each_other(void **state)
 }
 
 /* Block 0 waits for the last block of its own grid. */
-struct relay { _Atomic int set, passed; };
+struct relay {
+    _Atomic int set, passed;
+};
 
 static void kernel_relay(struct mr_block *block, uint32_t first_warp, uint32_t end_warp)
 {
@@ -383,15 +394,14 @@ static void kernel_relay(struct mr_block *block, uint32_t first_warp, uint32_t e
 }
 
 static const struct mr_code code_relay = {
-    .function = kernel_relay, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384
-};
+    .function = kernel_relay, .flags = MR_CODE_COOPERATIVE | MR_CODE_WAITS, .stack_bytes = 16384};
 
 static void test_block_waits_for_a_later_one(void **state)
 {
     (void)state;
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     for (int blocks = 2; blocks <= 20; blocks += 6) {
-        struct relay relay = { 0 };
+        struct relay relay = {0};
         OK(launch(stream, &code_relay, (unsigned)blocks, &relay));
         watch(stream);
         assert_int_equal(relay.passed, blocks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that opens the driver at run time and closes it again while a stream is busy: the driver's threads must not lose their code, and
- * the driver must work when it is opened once more. */
+/* A program that opens the driver at run time and closes it again while a stream is busy: the driver's threads must not
+ * lose their code, and the driver must work when it is opened once more. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <sched.h>
@@ -47,10 +47,10 @@ int main(void)
         fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    CHECK(((CUresult (*)(unsigned))find(library, "cuInit"))(0));
-    CHECK(((CUresult (*)(CUcontext *, unsigned, CUdevice))find(library, "cuCtxCreate_v2"))(&context, 0, 0));
-    CHECK(((CUresult (*)(CUstream *, unsigned))find(library, "cuStreamCreate"))(&stream, 0));
-    CHECK(((CUresult (*)(CUstream, CUhostFn, void *))find(library, "cuLaunchHostFunc"))(stream, gate, NULL));
+    CHECK(((CUresult(*)(unsigned))find(library, "cuInit"))(0));
+    CHECK(((CUresult(*)(CUcontext *, unsigned, CUdevice))find(library, "cuCtxCreate_v2"))(&context, 0, 0));
+    CHECK(((CUresult(*)(CUstream *, unsigned))find(library, "cuStreamCreate"))(&stream, 0));
+    CHECK(((CUresult(*)(CUstream, CUhostFn, void *))find(library, "cuLaunchHostFunc"))(stream, gate, NULL));
     while (!atomic_load(&entered))
         sched_yield();
     CHECK(dlclose(library));
@@ -59,8 +59,8 @@ int main(void)
         sched_yield();
     library = dlopen("libcuda.so.1", RTLD_NOW);
     CHECK(!library);
-    CHECK(((CUresult (*)(unsigned))find(library, "cuInit"))(0));
-    CHECK(((CUresult (*)(CUstream))find(library, "cuStreamSynchronize"))(stream));
-    CHECK(((CUresult (*)(CUcontext))find(library, "cuCtxDestroy_v2"))(context));
+    CHECK(((CUresult(*)(unsigned))find(library, "cuInit"))(0));
+    CHECK(((CUresult(*)(CUstream))find(library, "cuStreamSynchronize"))(stream));
+    CHECK(((CUresult(*)(CUcontext))find(library, "cuCtxDestroy_v2"))(context));
     return 0;
 }

@@ -17,11 +17,13 @@ int main(void)
     CUfunction function;
     CUdeviceptr memory;
     unsigned values[32] = {0};
-    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) || cuModuleLoadData(&module, text) ||
-        cuModuleGetFunction(&function, module, "seen") || cuMemAlloc(&memory, sizeof values))
+    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+        cuCtxSetCurrent(context) || cuModuleLoadData(&module, text) || cuModuleGetFunction(&function, module, "seen") ||
+        cuMemAlloc(&memory, sizeof values))
         return 1;
     void *params[] = {&memory};
-    if (cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL) || cuMemcpyDtoH(values, memory, sizeof values))
+    if (cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, params, NULL) ||
+        cuMemcpyDtoH(values, memory, sizeof values))
         return 2;
     return values[31] == 93 && cuModuleUnload(module) == CUDA_SUCCESS ? 0 : 3;
 }

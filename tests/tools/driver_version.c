@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that finds the driver at run time, as most clients do, and prints its version and the file that it came from. */
+/* A program that finds the driver at run time, as most clients do, and prints its version and the file that it came
+ * from. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>

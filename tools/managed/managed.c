@@ -3,16 +3,18 @@
  *
  *   millrace-managed INPUT OUTPUT     LLVM IR, from clang before its passes; bitcode
  *
- * clang 19 has managed variables in HIP alone. In CUDA C++ `__managed__` is a variable of the device with a section of its own, so the host half has
- * a shadow, as for every such variable, whose memory means nothing. What the host is to name instead is the driver's memory. So each shadow becomes a
- * pointer of the same name, which the runtime library fills when it loads the image, and each use of the shadow becomes a call that reads the pointer:
+ * clang 19 has managed variables in HIP alone. In CUDA C++ `__managed__` is a variable of the device with a section of
+ * its own, so the host half has a shadow, as for every such variable, whose memory means nothing. What the host is to
+ * name instead is the driver's memory. So each shadow becomes a pointer of the same name, which the runtime library
+ * fills when it loads the image, and each use of the shadow becomes a call that reads the pointer:
  *
  *   load i32, ptr @x          ->   %p = call ptr @millrace.managed(ptr @x)
  *                                  load i32, ptr %p
  *   __cudaRegisterVar(…@x…)   ->   __cudaRegisterManagedVar(…@x…)
  *
- * A pointer that is empty yet is filled by asking the runtime library for the variable, so a program may use one before its first call. An
- * initialiser with the address of a managed variable becomes a store at the start of the program; not in relocatable code, which is registered later. */
+ * A pointer that is empty yet is filled by asking the runtime library for the variable, so a program may use one before
+ * its first call. An initialiser with the address of a managed variable becomes a store at the start of the program;
+ * not in relocatable code, which is registered later. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +40,8 @@ struct managed {
 
 static _Noreturn void give_up(const char *what, const char *detail)
 {
-    fprintf(stderr, "nvcc (Millrace): error: managed variables: %s%s%s\n", what, detail ? ": " : "", detail ? detail : "");
+    fprintf(stderr, "nvcc (Millrace): error: managed variables: %s%s%s\n", what, detail ? ": " : "",
+            detail ? detail : "");
     exit(1);
 }
 
@@ -94,9 +97,15 @@ static LLVMValueRef build_expression(const struct managed *all, LLVMValueRef val
     switch (opcode) {
     case LLVMGetElementPtr:
         return build_address(all, value);
-    case LLVMPtrToInt: case LLVMIntToPtr: case LLVMBitCast: case LLVMTrunc:
+    case LLVMPtrToInt:
+    case LLVMIntToPtr:
+    case LLVMBitCast:
+    case LLVMTrunc:
         return LLVMBuildCast(all->builder, opcode, build(all, LLVMGetOperand(value, 0)), LLVMTypeOf(value), "");
-    case LLVMAdd: case LLVMSub: case LLVMMul: case LLVMXor: {
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMXor: {
         LLVMValueRef left = build(all, LLVMGetOperand(value, 0));
         return LLVMBuildBinOp(all->builder, opcode, left, build(all, LLVMGetOperand(value, 1)), "");
     }
@@ -120,7 +129,8 @@ static LLVMValueRef build(const struct managed *all, LLVMValueRef value)
     LLVMValueRef made = LLVMGetPoison(LLVMTypeOf(value));
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(value); i++) {
         LLVMValueRef part = build(all, LLVMGetOperand(value, i));
-        made = vector ? LLVMBuildInsertElement(all->builder, made, part, LLVMConstInt(LLVMInt32TypeInContext(all->context), i, 0), "")
+        made = vector ? LLVMBuildInsertElement(all->builder, made, part,
+                                               LLVMConstInt(LLVMInt32TypeInContext(all->context), i, 0), "")
                       : LLVMBuildInsertValue(all->builder, made, part, i, "");
     }
     return made;
@@ -203,14 +213,14 @@ static void mend_functions(const struct managed *all)
 static void run_at_start(const struct managed *all, LLVMValueRef function)
 {
     static const char name[] = "llvm.global_ctors";
-    LLVMTypeRef number = LLVMInt32TypeInContext(all->context), fields[] = { number, all->pointer, all->pointer };
+    LLVMTypeRef number = LLVMInt32TypeInContext(all->context), fields[] = {number, all->pointer, all->pointer};
     LLVMTypeRef type = LLVMStructTypeInContext(all->context, fields, 3, 0);
     LLVMValueRef old = LLVMGetNamedGlobal(all->module, name), list = old ? LLVMGetInitializer(old) : NULL;
     unsigned count = list ? (unsigned)LLVMGetNumOperands(list) : 0;
     LLVMValueRef *entries = checked(calloc(count + 1, sizeof *entries));
     for (unsigned i = 0; i < count; i++)
         entries[i] = LLVMGetOperand(list, i);
-    LLVMValueRef entry[] = { LLVMConstInt(number, 65535, 0), function, LLVMConstNull(all->pointer) };
+    LLVMValueRef entry[] = {LLVMConstInt(number, 65535, 0), function, LLVMConstNull(all->pointer)};
     entries[count] = LLVMConstStructInContext(all->context, entry, 3, 0);
     if (old)
         LLVMDeleteGlobal(old);
@@ -289,10 +299,12 @@ static void mend_initialisers(const struct managed *all)
             continue;
         }
         if (is_relocatable(all))
-            give_up("in relocatable code (-rdc=true) the address of one can't initialise a variable of the host; assign it in a function",
+            give_up(
+                "in relocatable code (-rdc=true) the address of one can't initialise a variable of the host; assign it in a function",
                 LLVMGetValueName2(global, &length));
         if (LLVMIsThreadLocal(global))
-            give_up("the address of one can't initialise the thread_local variable", LLVMGetValueName2(global, &length));
+            give_up("the address of one can't initialise the thread_local variable",
+                    LLVMGetValueName2(global, &length));
         if (!function) {
             function = LLVMAddFunction(all->module, "millrace.managed.start", type);
             LLVMSetLinkage(function, LLVMInternalLinkage);
@@ -354,7 +366,7 @@ static LLVMValueRef load_slot(const struct managed *all, LLVMValueRef slot)
 /* millrace.managed: what is in the slot; if that is nothing, after the runtime library has filled it. */
 static void make_get(struct managed *all)
 {
-    LLVMTypeRef of_ask[] = { all->pointer, all->pointer };
+    LLVMTypeRef of_ask[] = {all->pointer, all->pointer};
     LLVMTypeRef ask_type = LLVMFunctionType(LLVMInt32TypeInContext(all->context), of_ask, 2, 0);
     LLVMValueRef ask = LLVMGetNamedFunction(all->module, "cudaGetSymbolAddress");
     if (!ask)
@@ -372,13 +384,13 @@ static void make_get(struct managed *all)
     LLVMPositionBuilderAtEnd(all->builder, filled);
     LLVMBuildRet(all->builder, now);
     LLVMPositionBuilderAtEnd(all->builder, empty);
-    LLVMBuildCall2(all->builder, ask_type, ask, (LLVMValueRef[]){ out, slot }, 2, "");
+    LLVMBuildCall2(all->builder, ask_type, ask, (LLVMValueRef[]){out, slot}, 2, "");
     LLVMBuildRet(all->builder, load_slot(all, slot));
 }
 
 int main(int argc, char **argv)
 {
-    struct managed all = { .context = LLVMContextCreate() };
+    struct managed all = {.context = LLVMContextCreate()};
     LLVMMemoryBufferRef buffer;
     char *message = NULL;
     if (argc != 3)

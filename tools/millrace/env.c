@@ -10,8 +10,9 @@
 int tool_env(int argc, char **argv)
 {
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)) {
-        puts("Usage: millrace env\n\nLists the environment variables that Millrace reads: the default, the value set here, and "
-             "what each does.");
+        puts(
+            "Usage: millrace env\n\nLists the environment variables that Millrace reads: the default, the value set here, and "
+            "what each does.");
         return 0;
     }
     if (argc > 0)
@@ -19,7 +20,8 @@ int tool_env(int argc, char **argv)
     for (int i = 0; i < MR_SETTING_COUNT; i++) {
         const struct mr_setting_row *row = mr_setting_describe((enum mr_setting)i);
         const char *set = getenv(row->name);
-        printf("%s\n    %s\n    default: %s\n", row->name, row->help, *row->initial ? row->initial : "chosen by the driver");
+        printf("%s\n    %s\n    default: %s\n", row->name, row->help,
+               *row->initial ? row->initial : "chosen by the driver");
         if (set && *set)
             printf("    set to:  %s\n", set);
     }

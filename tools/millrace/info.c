@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* millrace info: what a program would find here. Asks the driver through its public interface, so the answer is the one that
- * programs get; the document is built once as JSON and printed as such or as text. */
+/* millrace info: what a program would find here. Asks the driver through its public interface, so the answer is the one
+ * that programs get; the document is built once as JSON and printed as such or as text. */
 #include <cjson/cJSON.h>
 #include <cuda.h>
 #include <dirent.h>
@@ -18,24 +18,24 @@ static const struct {
     const char *name;
     CUdevice_attribute attribute;
 } attributes[] = {
-    { "compute_capability_major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
-    { "compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
-    { "multiprocessors", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT },
-    { "clock_rate_khz", CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
-    { "warp_size", CU_DEVICE_ATTRIBUTE_WARP_SIZE },
-    { "max_threads_per_block", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
-    { "max_grid_x", CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X },
-    { "shared_memory_per_block", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK },
-    { "shared_memory_per_block_optin", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN },
+    {"compute_capability_major", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR},
+    {"compute_capability_minor", CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR},
+    {"multiprocessors", CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT},
+    {"clock_rate_khz", CU_DEVICE_ATTRIBUTE_CLOCK_RATE},
+    {"warp_size", CU_DEVICE_ATTRIBUTE_WARP_SIZE},
+    {"max_threads_per_block", CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK},
+    {"max_grid_x", CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X},
+    {"shared_memory_per_block", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK},
+    {"shared_memory_per_block_optin", CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN},
 };
 
 static const struct {
     const char *name;
     CUlimit limit;
 } limits[] = {
-    { "stack_size", CU_LIMIT_STACK_SIZE },
-    { "printf_fifo_size", CU_LIMIT_PRINTF_FIFO_SIZE },
-    { "malloc_heap_size", CU_LIMIT_MALLOC_HEAP_SIZE },
+    {"stack_size", CU_LIMIT_STACK_SIZE},
+    {"printf_fifo_size", CU_LIMIT_PRINTF_FIFO_SIZE},
+    {"malloc_heap_size", CU_LIMIT_MALLOC_HEAP_SIZE},
 };
 
 /* What a new context on the device has: its limits, and the memory that is free. */
@@ -130,7 +130,8 @@ static cJSON *collect(const struct tool_paths *paths)
     cJSON_AddNumberToObject(cache, "bytes", bytes);
     cJSON *settings = cJSON_AddObjectToObject(root, "settings");
     for (int i = 0; i < MR_SETTING_COUNT; i++)
-        cJSON_AddStringToObject(settings, mr_setting_describe((enum mr_setting)i)->name, mr_setting_text((enum mr_setting)i));
+        cJSON_AddStringToObject(settings, mr_setting_describe((enum mr_setting)i)->name,
+                                mr_setting_text((enum mr_setting)i));
     return root;
 }
 
@@ -142,7 +143,7 @@ static bool contains(const char *name, const char *part)
 /* Numbers as a reader wants them: sizes with a unit, versions and rates with a point. */
 static void print_number(const char *name, double value)
 {
-    static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
     double scaled = value;
     if (strcmp(name, "driver_version") == 0) {
@@ -190,8 +191,9 @@ int tool_info(int argc, char **argv)
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            puts("Usage: millrace info [--json]\n\nShows the devices and their limits, where libraries and shims are, the cache of "
-                 "compiled kernels\nand the settings in force. --json prints the same as one JSON document.");
+            puts(
+                "Usage: millrace info [--json]\n\nShows the devices and their limits, where libraries and shims are, the cache of "
+                "compiled kernels\nand the settings in force. --json prints the same as one JSON document.");
             return 0;
         } else {
             return tool_bad_argument("info", argv[i]);

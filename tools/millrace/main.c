@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*function)(int argc, char **argv);
-    } commands[] = { { "run", tool_run }, { "cc", tool_cc }, { "info", tool_info }, { "env", tool_env } };
+    } commands[] = {{"run", tool_run}, {"cc", tool_cc}, {"info", tool_info}, {"env", tool_env}};
 
     if (argc < 2) {
         fputs(usage, stderr);

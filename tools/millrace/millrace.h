@@ -6,7 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Each gets the arguments after its own name and returns the exit status: 0, 1 for a failure, 2 for arguments it can't use. */
+/* Each gets the arguments after its own name and returns the exit status: 0, 1 for a failure, 2 for arguments it can't
+ * use. */
 int tool_run(int argc, char **argv);
 int tool_cc(int argc, char **argv);
 int tool_info(int argc, char **argv);

@@ -31,14 +31,18 @@ bool tool_find_paths(struct tool_paths *paths)
     self[length] = '\0';
     const char *folder = dirname(self);
     if (!find_folder(folder, "../lib", "libcuda.so.1", paths->libraries)) {
-        fprintf(stderr, "millrace: there is no libcuda.so.1 in %s/../lib; build it with 'make', or install it with "
-                        "'make install PREFIX=FOLDER'\n", folder);
+        fprintf(stderr,
+                "millrace: there is no libcuda.so.1 in %s/../lib; build it with 'make', or install it with "
+                "'make install PREFIX=FOLDER'\n",
+                folder);
         return false;
     }
     if (!find_folder(folder, "shims", "nvcc", paths->shims) &&
         !find_folder(folder, "../lib/millrace/shims", "nvcc", paths->shims)) {
-        fprintf(stderr, "millrace: the compiler shim is neither in %s/shims nor in %s/../lib/millrace/shims; "
-                        "build it with 'make'\n", folder, folder);
+        fprintf(stderr,
+                "millrace: the compiler shim is neither in %s/shims nor in %s/../lib/millrace/shims; "
+                "build it with 'make'\n",
+                folder, folder);
         return false;
     }
     return true;

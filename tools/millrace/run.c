@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH, and
- * takes the command's place (exec), so that its exit status and signals are its own. Triton brings an assembler of NVIDIA's,
- * which makes code that only GPUs run: it is told of the shim. */
+/* millrace run: the program gets Millrace's libraries first in the loader's path and the compiler shims first in PATH,
+ * and takes the command's place (exec), so that its exit status and signals are its own. Triton brings an assembler of
+ * NVIDIA's, which makes code that only GPUs run: it is told of the shim. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,8 @@ int tool_run(int argc, char **argv)
     }
     if (!tool_find_paths(&paths))
         return 1;
-    if (!name_companion(paths.libraries) || !prepend("LD_LIBRARY_PATH", paths.libraries) || !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
+    if (!name_companion(paths.libraries) || !prepend("LD_LIBRARY_PATH", paths.libraries) ||
+        !prepend("PATH", paths.shims) || !name_program("TRITON_PTXAS_PATH", paths.shims, "ptxas")) {
         fputs("millrace run: out of memory\n", stderr);
         return 1;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A device half that clang refuses, again as preprocessed text in a spelling that it takes.
  *
- * spelling.c changes sources and headers before clang sees them; what macros put together shows in the text behind the preprocessor alone. And variables in
- * shared memory whose classes have constructors (ptx/unmade.h) are known only once clang has named them. Both cost a second compilation, of what would
- * else be an error. */
+ * spelling.c changes sources and headers before clang sees them; what macros put together shows in the text behind the
+ * preprocessor alone. And variables in shared memory whose classes have constructors (ptx/unmade.h) are known only once
+ * clang has named them. Both cost a second compilation, of what would else be an error. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -12,17 +12,17 @@
 #include "ptx/unmade.h"
 #include "shim.h"
 
-bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said, struct mr_words *places, const char *depends,
-    const char *text, struct mr_words *words)
+bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said,
+                struct mr_words *places, const char *depends, const char *text, struct mr_words *words)
 {
     bool first = words->count == 0;
-    struct mr_words run = { .items = NULL };
-    struct mr_text whole = { .data = NULL }, mended = { .data = NULL };
+    struct mr_words run = {.items = NULL};
+    struct mr_text whole = {.data = NULL}, mended = {.data = NULL};
     size_t found = mr_unmade_places(said, places), changes = 0;
     if ((!first && !found) || strstr(said, "fatal error: "))
         return false;
     words_add_all(&run, common);
-    const char *const last[] = { "-w", "-E", "-MD", "-MF", depends, "-o", text, "--", source };
+    const char *const last[] = {"-w", "-E", "-MD", "-MF", depends, "-o", text, "--", source};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&run, last[i], "");
     step_messages("/dev/null"); /* it has been said */
@@ -31,7 +31,8 @@ bool again_text(const struct request *request, const struct mr_words *common, co
     if (good) {
         changes = mr_spelling_mend(whole.data, whole.length);
         size_t variables = mr_unmade_mend(whole.data, places, &mended);
-        good = (first ? changes + variables : variables) > 0 && !mended.failed && file_write(request, text, mended.data, mended.length);
+        good = (first ? changes + variables : variables) > 0 && !mended.failed &&
+               file_write(request, text, mended.data, mended.length);
     }
     if (good && first)
         mr_again_words(common, words);

@@ -144,8 +144,9 @@ static void note_token(const char *at, const char *end, struct declaration *decl
 /* Is the brace that comes now a body that nobody of the host needs? */
 static bool is_spare(const struct declaration *declaration)
 {
-    return (declaration->device || declaration->kernel) && !declaration->host && declaration->parameters && !declaration->open_type && !declaration->constant &&
-        !declaration->lambda && !declaration->initialisers && declaration->last != '=' && declaration->last != ']';
+    return (declaration->device || declaration->kernel) && !declaration->host && declaration->parameters &&
+           !declaration->open_type && !declaration->constant && !declaration->lambda && !declaration->initialisers &&
+           declaration->last != '=' && declaration->last != ']';
 }
 
 /* A body that is never run, on as many lines as `at` to `end`, with the marks of lines that are in there. */
@@ -154,7 +155,8 @@ static void put_empty(const char *begin, const char *at, const char *end, struct
     mr_text_put(out, "{ __builtin_unreachable(); ");
     while (at < end) {
         size_t length = strcspn(at, "\n");
-        bool mark = at[0] == '#' && (at == begin || at[-1] == '\n') && isdigit((unsigned char)at[1 + strspn(at + 1, " ")]);
+        bool mark =
+            at[0] == '#' && (at == begin || at[-1] == '\n') && isdigit((unsigned char)at[1 + strspn(at + 1, " ")]);
         if (at + length > end)
             break;
         if (mark)
@@ -169,7 +171,8 @@ static void put_empty(const char *begin, const char *at, const char *end, struct
 /* A group in parentheses behind one of these words is no list of parameters. */
 static bool is_operand(const char *at, const char *end)
 {
-    static const char *const words[] = { "decltype", "noexcept", "alignas", "explicit", "sizeof", "requires", "asm", "__asm__", "static_assert", "_Alignas", "__declspec" };
+    static const char *const words[] = {"decltype", "noexcept", "alignas",       "explicit", "sizeof",    "requires",
+                                        "asm",      "__asm__",  "static_assert", "_Alignas", "__declspec"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (word_is(at, end, words[i]))
             return true;
@@ -178,7 +181,7 @@ static bool is_operand(const char *at, const char *end)
 
 size_t bodies_drop(const char *text, struct mr_text *out)
 {
-    const struct declaration nothing = { .last = ';' };
+    const struct declaration nothing = {.last = ';'};
     struct declaration declaration = nothing;
     const char *at = text, *copied = text;
     bool operand = false; /* the last word was one of is_operand's */
@@ -195,7 +198,8 @@ size_t bodies_drop(const char *text, struct mr_text *out)
             at = *group == '(' ? skip_group(text, group, '(', ')') : end;
             read_attribute(group, at, &declaration);
         } else if (*at == '(') {
-            /* Lambdas in arguments are left as they are, except for the functions within their bodies, of which there are none. */
+            /* Lambdas in arguments are left as they are, except for the functions within their bodies, of which there
+             * are none. */
             declaration.parameters = declaration.parameters || !operand;
             at = skip_group(text, at, '(', ')');
             declaration.before = 'a';
@@ -226,9 +230,13 @@ size_t bodies_drop(const char *text, struct mr_text *out)
 static void words_of_text(const struct request *request, const struct mr_words *words, struct mr_words *out)
 {
     /* clang's driver hands less of it on for such a text: not for which device it is, nor that it is relocatable. */
-    static const char *const more[] = { "-Xclang", "-aux-triple", "-Xclang", "nvptx64-nvidia-cuda", "-Wno-unused" };
+    static const char *const more[] = {"-Xclang", "-aux-triple", "-Xclang", "nvptx64-nvidia-cuda", "-Wno-unused"};
     for (size_t i = 0; i < words->count; i++)
-        mr_words_add(out, i && strcmp(words->items[i - 1], "-x") == 0 && strcmp(words->items[i], "cuda") == 0 ? "cuda-cpp-output" : words->items[i], "");
+        mr_words_add(out,
+                     i && strcmp(words->items[i - 1], "-x") == 0 && strcmp(words->items[i], "cuda") == 0
+                         ? "cuda-cpp-output"
+                         : words->items[i],
+                     "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         mr_words_add(out, more[i], "");
     if (request->relocatable) {
@@ -239,12 +247,13 @@ static void words_of_text(const struct request *request, const struct mr_words *
 }
 
 /* The words but the last, -c, as those of a preprocessor. */
-static int preprocess(const struct request *request, const struct mr_words *words, const char *source, const char *output)
+static int preprocess(const struct request *request, const struct mr_words *words, const char *source,
+                      const char *output)
 {
-    struct mr_words run = { .items = NULL };
+    struct mr_words run = {.items = NULL};
     for (size_t i = 0; i + 1 < words->count; i++)
         mr_words_add(&run, words->items[i], "");
-    const char *const last[] = { "-E", "-o", output, "--", source };
+    const char *const last[] = {"-E", "-o", output, "--", source};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&run, last[i], "");
     int status = step_run(request, &run, NULL);
@@ -252,12 +261,14 @@ static int preprocess(const struct request *request, const struct mr_words *word
     return status;
 }
 
-bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output, struct mr_words *out)
+bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output,
+                 struct mr_words *out)
 {
-    struct mr_text text = { .data = NULL }, less = { .data = NULL };
+    struct mr_text text = {.data = NULL}, less = {.data = NULL};
     bool good = preprocess(request, words, source, output) == 0 && file_read(output, &text) && text.data;
     size_t changes = good ? mr_spelling_mend(text.data, text.length) : 0; /* those that macros make */
-    good = good && bodies_drop(text.data, &less) + changes && !less.failed && file_write(request, output, mr_text_chars(&less), less.length);
+    good = good && bodies_drop(text.data, &less) + changes && !less.failed &&
+           file_write(request, output, mr_text_chars(&less), less.length);
     mr_text_clear(&text);
     mr_text_clear(&less);
     if (good)

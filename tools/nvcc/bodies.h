@@ -8,14 +8,14 @@
 
 #include "base/text.h"
 
-/* Adds to `out` the preprocessed text with the bodies of kernels and of functions of the device emptied; how many there were. Lines keep their
- * numbers. Whether memory was enough is in out->failed. */
+/* Adds to `out` the preprocessed text with the bodies of kernels and of functions of the device emptied; how many there
+ * were. Lines keep their numbers. Whether memory was enough is in out->failed. */
 size_t bodies_drop(const char *text, struct mr_text *out);
 
 struct request;
 /* By the words of a host half, which end in -c: writes such a text of the source to `output`, and adds the words that
  * compile it. False if the source can't be preprocessed, or has no such function. */
 bool bodies_text(const struct request *request, const struct mr_words *words, const char *source, const char *output,
-    struct mr_words *out);
+                 struct mr_words *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's C++ headers, CCCL: thrust/, cub/, cuda/std/.
  *
- * They are no part of Millrace, and free to have. Debian's packages put them where compilers look. A package of PyPI puts them among the modules of a Python:
- * they are looked for beside the python3 in PATH, which a virtual environment puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken
- * only if the source's own -I names it. */
+ * They are no part of Millrace, and free to have. Debian's packages put them where compilers look. A package of PyPI
+ * puts them among the modules of a Python: they are looked for beside the python3 in PATH, which a virtual environment
+ * puts first. MILLRACE_CCCL names another folder. A toolkit's copy is taken only if the source's own -I names it. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +23,14 @@ static bool has_headers(const char *folder)
 /* The folder below `root`, where a Python is installed, in which a package has the headers. */
 static bool find_below(const char *root, char found[PATH_MAX])
 {
-    static const char *const places[] = { "nvidia/cu13/include/cccl", "nvidia/cuda_cccl/include", "cuda/cccl/headers/include" };
+    static const char *const places[] = {"nvidia/cu13/include/cccl", "nvidia/cuda_cccl/include",
+                                         "cuda/cccl/headers/include"};
     bool good = false;
     for (size_t i = 0; i < sizeof places / sizeof *places && !good; i++) {
         char pattern[PATH_MAX];
         glob_t matches;
-        if (strpbrk(root, "*?[\\") || snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/%s", root, places[i]) >= (int)sizeof pattern)
+        if (strpbrk(root, "*?[\\") || snprintf(pattern, sizeof pattern, "%s/lib/python3*/site-packages/%s", root,
+                                               places[i]) >= (int)sizeof pattern)
             continue;
         if (glob(pattern, 0, NULL, &matches) == 0) {
             for (size_t j = matches.gl_pathc; j > 0 && !good; j--) {
@@ -69,7 +71,8 @@ static bool find(char found[PATH_MAX])
         return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX;
     if (find_by_python(found))
         return true;
-    return home && *home == '/' && snprintf(user, sizeof user, "%s/.local", home) < (int)sizeof user && find_below(user, found);
+    return home && *home == '/' && snprintf(user, sizeof user, "%s/.local", home) < (int)sizeof user &&
+           find_below(user, found);
 }
 
 void cccl_words(struct mr_words *words)
@@ -88,7 +91,7 @@ void cccl_words(struct mr_words *words)
 /* The first word of a list for make that is a name within CCCL, as it is written where no compiler finds it. */
 static bool missing_in(const char *list, char name[PATH_MAX])
 {
-    static const char *const begins[] = { "thrust/", "cub/", "cuda/", "nv/target" };
+    static const char *const begins[] = {"thrust/", "cub/", "cuda/", "nv/target"};
     for (const char *at = list; *(at += strspn(at, " \t\n\\"));) {
         size_t length = strcspn(at, " \t\n");
         for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
@@ -103,17 +106,21 @@ static bool missing_in(const char *list, char name[PATH_MAX])
 
 void cccl_explain(const struct request *request, const struct mr_words *common, const char *source)
 {
-    struct mr_words words = { .items = NULL };
-    struct mr_text list = { .data = NULL };
+    struct mr_words words = {.items = NULL};
+    struct mr_text list = {.data = NULL};
     char name[PATH_MAX], *depends = step_file(request, source, ".missing.d");
     words_add_all(&words, common);
     /* Preprocessing alone, where names that nobody has are no error but listed as they stand. */
-    const char *const last[] = { "-w", "-M", "-MG", "-MF", depends, "--", source };
+    const char *const last[] = {"-w", "-M", "-MG", "-MF", depends, "--", source};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&words, last[i], "");
-    if (!request->dry_run && step_run(request, &words, NULL) == 0 && file_read(depends, &list) && missing_in(mr_text_chars(&list), name))
-        fprintf(stderr, "nvcc (Millrace): note: %s is one of NVIDIA's C++ headers (CCCL), which are not part of Millrace. Debian has them as libthrust-dev, libcub-dev "
-            "and libcu++-dev, PyPI as nvidia-cuda-cccl; MILLRACE_CCCL, or -I, names the folder of another copy.\n", name);
+    if (!request->dry_run && step_run(request, &words, NULL) == 0 && file_read(depends, &list) &&
+        missing_in(mr_text_chars(&list), name))
+        fprintf(
+            stderr,
+            "nvcc (Millrace): note: %s is one of NVIDIA's C++ headers (CCCL), which are not part of Millrace. Debian has them as libthrust-dev, libcub-dev "
+            "and libcu++-dev, PyPI as nvidia-cuda-cccl; MILLRACE_CCCL, or -I, names the folder of another copy.\n",
+            name);
     unlink(depends);
     mr_text_clear(&list);
     mr_words_clear(&words);

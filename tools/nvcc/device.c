@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The device half of a source.
  *
- * clang makes PTX of it, once for each architecture; the texts go into one fat binary (ptx/pack.h), which the driver reads. What is called a cubin
- * here is the PTX text itself: Millrace's driver looks at the first bytes of an image. */
+ * clang makes PTX of it, once for each architecture; the texts go into one fat binary (ptx/pack.h), which the driver
+ * reads. What is called a cubin here is the PTX text itself: Millrace's driver looks at the first bytes of an image. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 static void add_path(struct mr_words *words, const char *spelling, const char *place, const char *rest)
 {
-    struct mr_text word = { .data = NULL };
+    struct mr_text word = {.data = NULL};
     mr_text_format(&word, "%s%s%s", spelling, place, rest);
     mr_words_add(words, mr_text_chars(&word), "");
     words->failed = words->failed || word.failed;
@@ -41,14 +41,15 @@ static void add_unit_name(const char *source, struct mr_words *words)
     for (const char *at = realpath(source, full) ? full : source; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 0x100000001b3u;
     snprintf(name, sizeof name, "%016llx", (unsigned long long)hash);
-    mr_words_add(words, "-fuse-cuid=none", ""); /* clang's own differs between the halves, and gives one that is told to the device's alone */
+    mr_words_add(words, "-fuse-cuid=none",
+                 ""); /* clang's own differs between the halves, and gives one that is told to the device's alone */
     mr_words_add(words, "-Xclang", "");
     mr_words_add(words, "-cuid=", name);
 }
 
 void add_unused_warnings(struct mr_words *words)
 {
-    static const char *const warnings[] = { "-Wunused-variable", "-Wunused-but-set-variable", "-Wunused-function" };
+    static const char *const warnings[] = {"-Wunused-variable", "-Wunused-but-set-variable", "-Wunused-function"};
     for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
         mr_words_add(words, warnings[i], "");
 }
@@ -61,23 +62,28 @@ const char *host_clang(void)
 
 void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words)
 {
-    static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec", "-std=c++17", "-Wno-unused-command-line-argument",
-        "-Xclang", "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
+    static const char *const fixed[] = {
+        "--no-default-config", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-fdeclspec",
+        "-std=c++17", "-Wno-unused-command-line-argument", "-Xclang",
+        "-target-sdk-version=12.3" /* launches and registration as they are since CUDA 9.2 and 10.1 */,
         /* NVIDIA's C++ headers (CCCL) that a source brings along: they ask about functions with "...". */
-        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw", "-Wno-pass-failed",
-        "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0", "-D__CUDACC_VER_BUILD__=0" };
+        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-missing-template-arg-list-after-template-kw",
+        "-Wno-pass-failed", "-D__NVCC__=1", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
+        "-D__CUDACC_VER_BUILD__=0"};
     mr_words_add(words, host_clang(), "");
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         mr_words_add(words, fixed[i], "");
     add_path(words, "-include", places->device, "/millrace_device.h");
-    add_path(words, "-I", places->device, "/before"); /* before the folders of the command line: it reads the headers of the same names there */
+    add_path(words, "-I", places->device,
+             "/before"); /* before the folders of the command line: it reads the headers of the same names there */
     add_path(words, "-isystem", places->device, "/include");
     add_path(words, "-isystem", places->include, "");
     cccl_words(words);
     if (request->serial_openmp)
         add_path(words, "-isystem", places->device, "/serial");
-    /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the device, which is empty. Text
-     * that is preprocessed alone becomes a key somewhere: no more in it than there has to be. */
+    /* As with nvcc, every source has the runtime's interface. A source that includes it by name finds the header of the
+     * device, which is empty. Text that is preprocessed alone becomes a key somewhere: no more in it than there has to
+     * be. */
     if (request->phase != PHASE_PREPROCESS)
         add_path(words, "-include", places->include, "/cuda_runtime.h");
     words_add_all(words, &request->gpu);
@@ -89,7 +95,8 @@ void clang_words(const struct request *request, const struct places *places, con
     }
 }
 
-static void device_words(const struct request *request, const struct places *places, const char *source, unsigned target, struct mr_words *words)
+static void device_words(const struct request *request, const struct places *places, const char *source,
+                         unsigned target, struct mr_words *words)
 {
     clang_words(request, places, source, words);
     mr_words_add(words, "--cuda-device-only", "");
@@ -99,7 +106,8 @@ static void device_words(const struct request *request, const struct places *pla
     mr_ptx_arch_clang_words(target, words);
     mr_words_add(words, "-O3", "");
     mr_words_add(words, "-ffp-contract=fast", "");
-    if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program clang sees which ones the host names */
+    if (phase_is_device(request->phase)) /* a program that loads the PTX may look for any variable; in a whole program
+                                            clang sees which ones the host names */
         mr_words_add(words, "-fkeep-persistent-storage-variables", "");
     if (phase_is_device(request->phase) && target == request->targets[0])
         add_unused_warnings(words);
@@ -110,11 +118,11 @@ static void device_words(const struct request *request, const struct places *pla
         mr_words_add(words, request->optimised_debug ? "-gline-directives-only" : "-O0", "");
 }
 
-/* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and those that are declared to be elsewhere. And the
- * target, if clang does not know it. */
+/* Variables in the PTX: those local to the source, which the host knows by a longer name or may look for by name, and
+ * those that are declared to be elsewhere. And the target, if clang does not know it. */
 static int mend_ptx(const struct request *request, unsigned target, const char *output)
 {
-    struct mr_text ptx = { .data = NULL }, tidied = { .data = NULL }, mended = { .data = NULL }, aimed = { .data = NULL };
+    struct mr_text ptx = {.data = NULL}, tidied = {.data = NULL}, mended = {.data = NULL}, aimed = {.data = NULL};
     if (request->dry_run)
         return 0;
     bool good = file_read(output, &ptx);
@@ -132,7 +140,8 @@ static int mend_ptx(const struct request *request, unsigned target, const char *
         mr_text_put(&aimed, mr_text_chars(&mended));
     if (good && (tidied.failed || mended.failed || aimed.failed))
         good = complain("out of memory", NULL);
-    good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&aimed)) == 0 || file_write(request, output, mr_text_chars(&aimed), aimed.length));
+    good = good && (strcmp(mr_text_chars(&ptx), mr_text_chars(&aimed)) == 0 ||
+                    file_write(request, output, mr_text_chars(&aimed), aimed.length));
     mr_text_clear(&aimed);
     mr_text_clear(&mended);
     mr_text_clear(&tidied);
@@ -163,24 +172,27 @@ static bool write_output(const struct request *request, const char *output, cons
 /* What went to a file goes where it was meant to go. */
 static int show(const struct request *request, const char *path, const char *output)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     bool good = request->dry_run || (file_read(path, &text) && write_output(request, output, &text));
     mr_text_clear(&text);
     return good ? 0 : 1;
 }
 
-/* Where tables take more constant memory than there is: PTX with those in global memory, as nvcc has it (ptx/constants.h). */
-static int move_tables(const struct request *request, const struct mr_words *common, const char *source, unsigned target, const char *output)
+/* Where tables take more constant memory than there is: PTX with those in global memory, as nvcc has it
+ * (ptx/constants.h). */
+static int move_tables(const struct request *request, const struct mr_words *common, const char *source,
+                       unsigned target, const char *output)
 {
-    struct mr_text ptx = { .data = NULL }, ir = { .data = NULL }, moved = { .data = NULL };
-    struct mr_words names = { .items = NULL }, words = { .items = NULL };
+    struct mr_text ptx = {.data = NULL}, ir = {.data = NULL}, moved = {.data = NULL};
+    struct mr_words names = {.items = NULL}, words = {.items = NULL};
     if (request->dry_run)
         return 0;
     int status = file_read(output, &ptx) ? 0 : 1;
     if (status == 0 && mr_ptx_constants_overflow(mr_text_chars(&ptx), &names)) {
         char *file = step_file(request, source, ".tables.ll");
         words_add_all(&words, common);
-        const char *const last[] = { "-w", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", file, "--", source };
+        const char *const last[] = {"-w", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes",
+                                    "-o", file, "--",         source};
         for (size_t i = 0; i < sizeof last / sizeof *last; i++)
             mr_words_add(&words, last[i], "");
         status = step_run(request, &words, NULL);
@@ -196,7 +208,7 @@ static int move_tables(const struct request *request, const struct mr_words *com
         words_add_all(&words, &request->device);
         if (request->debug_device && !request->optimised_debug)
             mr_words_add(&words, "-O0", "");
-        const char *const end[] = { "-S", "-o", output, "--", file };
+        const char *const end[] = {"-S", "-o", output, "--", file};
         for (size_t i = 0; i < sizeof end / sizeof *end; i++)
             mr_words_add(&words, end[i], "");
         if (status == 0)
@@ -212,7 +224,8 @@ static int move_tables(const struct request *request, const struct mr_words *com
 }
 
 /* Runs the compiler; what it says goes to `said`. */
-static int run_and_listen(const struct request *request, const struct mr_words *words, const char *source, struct mr_text *said)
+static int run_and_listen(const struct request *request, const struct mr_words *words, const char *source,
+                          struct mr_text *said)
 {
     char *path = step_file(request, source, ".device.log");
     unlink(path);
@@ -230,7 +243,7 @@ static int run_and_listen(const struct request *request, const struct mr_words *
 /* What clang says of launches from kernels is told in our words. */
 static void tell(const struct mr_text *said)
 {
-    struct mr_text told = { .data = NULL };
+    struct mr_text told = {.data = NULL};
     mr_launches_tell(mr_text_chars(said), &told);
     fputs(told.failed ? mr_text_chars(said) : mr_text_chars(&told), stderr);
     mr_text_clear(&told);
@@ -238,27 +251,30 @@ static void tell(const struct mr_text *said)
 
 static void add_last(struct mr_words *words, const char *depends, const char *output, const char *source)
 {
-    const char *const last[] = { "-S", "-MD", "-MF", depends, "-o", output, "--", source };
+    const char *const last[] = {"-S", "-MD", "-MF", depends, "-o", output, "--", source};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(words, last[i], "");
 }
 
-/* Compiles by the words in `common`, and where clang refuses that, as a text in another spelling; then `common` is for that text, and *text its file. Of two refusals
- * the first is told. */
-static int compile(const struct request *request, struct mr_words *common, const char *source, const char *depends, const char *output, char **text)
+/* Compiles by the words in `common`, and where clang refuses that, as a text in another spelling; then `common` is for
+ * that text, and *text its file. Of two refusals the first is told. */
+static int compile(const struct request *request, struct mr_words *common, const char *source, const char *depends,
+                   const char *output, char **text)
 {
-    struct mr_words words = { .items = NULL }, again = { .items = NULL }, places = { .items = NULL };
-    struct mr_text said = { .data = NULL }, said_again = { .data = NULL };
+    struct mr_words words = {.items = NULL}, again = {.items = NULL}, places = {.items = NULL};
+    struct mr_text said = {.data = NULL}, said_again = {.data = NULL};
     words_add_all(&words, common);
     add_last(&words, depends, output, source);
     int status = run_and_listen(request, &words, source, &said), second = status;
     if (status != 0 && !request->dry_run)
         *text = step_file(request, source, ".again.cu");
-    for (const struct mr_text *last = &said; second != 0 && !request->dry_run && again_text(request, common, source, mr_text_chars(last), &places, depends, *text, &again);
-        last = &said_again) {
+    for (const struct mr_text *last = &said;
+         second != 0 && !request->dry_run &&
+         again_text(request, common, source, mr_text_chars(last), &places, depends, *text, &again);
+         last = &said_again) {
         mr_words_clear(&words);
         words_add_all(&words, &again);
-        const char *const end[] = { "-S", "-o", output, "--", *text };
+        const char *const end[] = {"-S", "-o", output, "--", *text};
         for (size_t i = 0; i < sizeof end / sizeof *end; i++)
             mr_words_add(&words, end[i], "");
         second = run_and_listen(request, &words, source, &said_again);
@@ -279,16 +295,18 @@ static int compile(const struct request *request, struct mr_words *common, const
     return second;
 }
 
-int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output)
+int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target,
+               const char *output)
 {
-    struct mr_words common = { .items = NULL };
+    struct mr_words common = {.items = NULL};
     char *text = NULL;
     if (nvidia_chosen())
         return nvidia_compile(request, "-ptx", &target, 1, source, output);
     if (request->verbose || request->dry_run) /* build systems look for these words, which NVIDIA's steps have */
         fprintf(stderr, "#$ # PTX by -arch compute_%u\n", target);
     device_words(request, places, source, target, &common);
-    char *depends = step_file(request, source, ".device.d"), *between = is_one_way(output) ? step_file(request, source, ".device.ptx") : NULL;
+    char *depends = step_file(request, source, ".device.d"),
+         *between = is_one_way(output) ? step_file(request, source, ".device.ptx") : NULL;
     const char *to = between ? between : output;
     int status = compile(request, &common, source, depends, to, &text);
     const char *compiled = text ? text : source;
@@ -312,7 +330,7 @@ int device_ptx(const struct request *request, const struct places *places, const
 
 int device_preprocess(const struct request *request, const struct places *places, const struct input *input)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     if (nvidia_chosen())
         return nvidia_compile(request, "-E", request->targets, 1, input->path, request->output);
     device_words(request, places, input->path, request->targets[0], &words);
@@ -330,16 +348,18 @@ int device_preprocess(const struct request *request, const struct places *places
     return status;
 }
 
-/* Checks the text as the driver will when it loads it; the architecture that it states, or 0 after a message. Tells what kernels use if the request
- * wants that. */
+/* Checks the text as the driver will when it loads it; the architecture that it states, or 0 after a message. Tells
+ * what kernels use if the request wants that. */
 static unsigned check_ptx(const struct request *request, const char *path, const struct mr_text *text)
 {
-    struct mr_program_options options = { .partial = request->relocatable };
+    struct mr_program_options options = {.partial = request->relocatable};
     struct mr_ptx_diag diag;
     mr_ptx_diag_init(&diag);
-    unsigned target = mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->tell_uses ? stderr : NULL);
+    unsigned target =
+        mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->tell_uses ? stderr : NULL);
     if (!target)
-        fprintf(stderr, "nvcc (Millrace): error: the device code of %s would not load:\n%s", path, mr_ptx_diag_text(&diag));
+        fprintf(stderr, "nvcc (Millrace): error: the device code of %s would not load:\n%s", path,
+                mr_ptx_diag_text(&diag));
     mr_ptx_diag_clear(&diag);
     return target;
 }
@@ -350,11 +370,12 @@ static bool is_checked(const struct request *request)
     return !request->dry_run && (!request->relocatable || request->tell_uses);
 }
 
-/* The text with the kernels of -e alone in `kept`. An assembler is asked for them, so PTX alone may hold what it likes. */
+/* The text with the kernels of -e alone in `kept`. An assembler is asked for them, so PTX alone may hold what it likes.
+ */
 static int keep_entries(const struct request *request, const struct mr_text *text, struct mr_text *kept)
 {
     size_t wrong;
-    struct mr_text said = { .data = NULL };
+    struct mr_text said = {.data = NULL};
     enum mr_ptx_entries_result result = mr_ptx_keep_entries(mr_text_chars(text), &request->entries, kept, &wrong);
     if (kept->failed)
         return failed("out of memory", NULL);
@@ -368,15 +389,17 @@ static int keep_entries(const struct request *request, const struct mr_text *tex
 
 static int check_entries(const struct request *request, const struct mr_text *text)
 {
-    struct mr_text kept = { .data = NULL };
-    int status = request->entries.count && request->assembles && !request->dry_run ? keep_entries(request, text, &kept) : 0;
+    struct mr_text kept = {.data = NULL};
+    int status =
+        request->entries.count && request->assembles && !request->dry_run ? keep_entries(request, text, &kept) : 0;
     mr_text_clear(&kept);
     return status;
 }
 
-int device_cubin(const struct request *request, const struct places *places, const struct input *input, const char *output)
+int device_cubin(const struct request *request, const struct places *places, const struct input *input,
+                 const char *output)
 {
-    struct mr_text text = { .data = NULL }, kept = { .data = NULL };
+    struct mr_text text = {.data = NULL}, kept = {.data = NULL};
     char *file = step_file(request, input->path, ".cubin.ptx");
     int status = device_ptx(request, places, input->path, request->targets[0], file);
     if (status == 0 && !request->dry_run && !file_read(file, &text))
@@ -394,7 +417,8 @@ int device_cubin(const struct request *request, const struct places *places, con
 }
 
 /* The PTX of one architecture in `text`. */
-static int one_text(const struct request *request, const struct places *places, const struct input *input, unsigned target, struct mr_text *text)
+static int one_text(const struct request *request, const struct places *places, const struct input *input,
+                    unsigned target, struct mr_text *text)
 {
     char ending[32] = ".ptx";
     if (request->target_count > 1)
@@ -411,20 +435,21 @@ static int one_text(const struct request *request, const struct places *places, 
     return status;
 }
 
-int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output)
+int device_pack(const struct request *request, const struct places *places, const struct input *input,
+                const char *output)
 {
-    struct mr_text texts[TARGETS_MAX] = { { .data = NULL } };
-    struct mr_ptx_pack_entry entries[TARGETS_MAX] = { { .name = NULL } };
+    struct mr_text texts[TARGETS_MAX] = {{.data = NULL}};
+    struct mr_ptx_pack_entry entries[TARGETS_MAX] = {{.name = NULL}};
     size_t count = 0, size = 0;
     int status = 0;
     if (input->kind == KIND_PTX) {
         unsigned target = file_read(input->path, &texts[0]) ? check_ptx(request, input->path, &texts[0]) : 0;
         status = target ? 0 : 1;
-        entries[count++] = (struct mr_ptx_pack_entry){ .capability = target };
+        entries[count++] = (struct mr_ptx_pack_entry){.capability = target};
     } else {
         for (; count < request->target_count && status == 0; count++) {
             status = one_text(request, places, input, request->targets[count], &texts[count]);
-            entries[count] = (struct mr_ptx_pack_entry){ .capability = request->targets[count] };
+            entries[count] = (struct mr_ptx_pack_entry){.capability = request->targets[count]};
         }
     }
     for (size_t i = 0; i < count; i++) {

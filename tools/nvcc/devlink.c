@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linking relocatable device code (-rdc=true).
  *
- * Each object holds its PTX in a section of its own, and calls a function __cudaRegisterLinkedBinary… of its own with a function that registers
- * its kernels and variables. libnvJitLink joins the PTX. What is made here is one more object, with the joined code and these functions:
- * the first call registers the code, each call its object's names with it, and a constructor that runs after all of them ends the registration. */
+ * Each object holds its PTX in a section of its own, and calls a function __cudaRegisterLinkedBinary… of its own with a
+ * function that registers its kernels and variables. libnvJitLink joins the PTX. What is made here is one more object,
+ * with the joined code and these functions: the first call registers the code, each call its object's names with it,
+ * and a constructor that runs after all of them ends the registration. */
 #include <ctype.h>
 #include <nvJitLink.h>
 #include <stdio.h>
@@ -53,8 +54,8 @@ static bool see_symbol(void *user, const char *name)
 
 static bool look_at(struct linking *linking, const char *path)
 {
-    struct mr_text bytes = { .data = NULL };
-    struct mr_ptx_object_visitor visitor = { linking, see_container, see_symbol };
+    struct mr_text bytes = {.data = NULL};
+    struct mr_ptx_object_visitor visitor = {linking, see_container, see_symbol};
     if (!file_read(path, &bytes))
         return false;
     linking->path = path;
@@ -96,7 +97,7 @@ static void print_log(nvJitLinkHandle link)
 static bool join(const struct linking *linking, unsigned target, struct mr_text *text)
 {
     char arch[32];
-    const char *options[] = { arch, "-lto", "-ptx" };
+    const char *options[] = {arch, "-lto", "-ptx"};
     nvJitLinkHandle link = NULL;
     size_t size = 0;
     snprintf(arch, sizeof arch, "-arch=compute_%u", target);
@@ -128,16 +129,18 @@ static unsigned target_of(const char *ptx)
 
 static bool write_image(const struct request *request, const struct linking *linking, const char *path)
 {
-    struct mr_text texts[TARGETS_MAX] = { { .data = NULL } };
-    struct mr_ptx_pack_entry entries[TARGETS_MAX] = { { .name = NULL } };
+    struct mr_text texts[TARGETS_MAX] = {{.data = NULL}};
+    struct mr_ptx_pack_entry entries[TARGETS_MAX] = {{.name = NULL}};
     static const unsigned newest = 90;
     size_t count = request->no_targets ? 1 : request->target_count, size = 0;
-    const unsigned *targets = request->no_targets ? &newest : request->targets; /* without -arch: whatever the objects have */
+    const unsigned *targets =
+        request->no_targets ? &newest : request->targets; /* without -arch: whatever the objects have */
     bool good = true;
     for (size_t i = 0; i < count && good; i++) {
         good = join(linking, targets[i], &texts[i]);
         if (good)
-            entries[i] = (struct mr_ptx_pack_entry){ texts[i].data, texts[i].length, target_of(texts[i].data), "millrace-ptx" };
+            entries[i] =
+                (struct mr_ptx_pack_entry){texts[i].data, texts[i].length, target_of(texts[i].data), "millrace-ptx"};
     }
     unsigned char *bytes = good ? mr_ptx_pack(entries, count, &size) : NULL;
     good = bytes && file_write(request, path, bytes, size);
@@ -147,7 +150,8 @@ static bool write_image(const struct request *request, const struct linking *lin
     return good;
 }
 
-static bool write_source(const struct request *request, const struct linking *linking, const char *image, const char *path)
+static bool write_source(const struct request *request, const struct linking *linking, const char *image,
+                         const char *path)
 {
     static const char begin[] =
         "extern void **__cudaRegisterFatBinary(void *);\n"
@@ -163,12 +167,16 @@ static bool write_source(const struct request *request, const struct linking *li
         "{\n    if (!handle)\n        handle = __cudaRegisterFatBinary((void *)&wrapper);\n    callback(handle);\n}\n"
         "__attribute__((constructor)) static void complete(void)\n"
         "{\n    if (handle) {\n        __cudaRegisterFatBinaryEnd(handle);\n        atexit(unregister);\n    }\n}\n";
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     mr_text_put(&text, begin);
-    mr_text_format(&text, "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.hidden mr_linked_image\\nmr_linked_image:\\n.incbin \\\"%s\\\"\\n.previous\\n\");\n",
+    mr_text_format(
+        &text,
+        "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.hidden mr_linked_image\\nmr_linked_image:\\n.incbin \\\"%s\\\"\\n.previous\\n\");\n",
         image);
     for (size_t i = 0; i < linking->names.count; i++)
-        mr_text_format(&text, "void f%zu(void (*callback)(void **), void *, void *, void *) __asm__(\"%s\") __attribute__((visibility(\"hidden\")));\n"
+        mr_text_format(
+            &text,
+            "void f%zu(void (*callback)(void **), void *, void *, void *) __asm__(\"%s\") __attribute__((visibility(\"hidden\")));\n"
             "void f%zu(void (*callback)(void **), void *a, void *b, void *c) { (void)a, (void)b, (void)c; add(callback); }\n",
             i, linking->names.items[i], i);
     bool good = !text.failed && file_write(request, path, text.data, text.length);
@@ -176,20 +184,29 @@ static bool write_source(const struct request *request, const struct linking *li
     return good;
 }
 
-/* The object that registers the code. It is compiled in the folder of its parts, so that no path stands in its source. */
+/* The object that registers the code. It is compiled in the folder of its parts, so that no path stands in its source.
+ */
 static int make_object(const struct request *request, const struct linking *linking, const char *output)
 {
     char *image = step_file(request, "device-link", ".fatbin"), *source = step_file(request, "device-link", ".c");
     char *object = step_file(request, "device-link", ".o");
-    struct mr_words words = { .items = NULL };
-    int status = write_image(request, linking, image) && write_source(request, linking, "device-link.fatbin", source) ? 0 : 1;
-    const char *const command[] = { nvidia_chosen() ? "clang-19" : host_program(request), "-fPIC", "-O1", "-c", "-o", "device-link.o", "device-link.c" };
+    struct mr_words words = {.items = NULL};
+    int status =
+        write_image(request, linking, image) && write_source(request, linking, "device-link.fatbin", source) ? 0 : 1;
+    const char *const command[] = {nvidia_chosen() ? "clang-19" : host_program(request),
+                                   "-fPIC",
+                                   "-O1",
+                                   "-c",
+                                   "-o",
+                                   "device-link.o",
+                                   "device-link.c"};
     for (size_t i = 0; i < sizeof command / sizeof *command; i++)
         mr_words_add(&words, command[i], "");
     if (status == 0)
         status = step_run(request, &words, step_folder(request));
-    struct mr_text bytes = { .data = NULL };
-    if (status == 0 && !request->dry_run && !(file_read(object, &bytes) && file_write(request, output, bytes.data, bytes.length)))
+    struct mr_text bytes = {.data = NULL};
+    if (status == 0 && !request->dry_run &&
+        !(file_read(object, &bytes) && file_write(request, output, bytes.data, bytes.length)))
         status = 1;
     mr_text_clear(&bytes);
     mr_words_clear(&words);
@@ -201,7 +218,7 @@ static int make_object(const struct request *request, const struct linking *link
 
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made)
 {
-    struct linking linking = { .good = true };
+    struct linking linking = {.good = true};
     int status = 0;
     *made = false;
     if (request->dry_run && !request->relocatable)

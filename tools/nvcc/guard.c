@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of other programs' options may pass on.
  *
- * An option here can come from a build file or a web form, and must not make a compiler load code or read options from elsewhere. So those for the
- * host compiler are a list of kinds that can't, and the rest is refused by name; so is what the linker would take for a plugin. */
+ * An option here can come from a build file or a web form, and must not make a compiler load code or read options from
+ * elsewhere. So those for the host compiler are a list of kinds that can't, and the rest is refused by name; so is what
+ * the linker would take for a plugin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,9 @@ static bool guard_linker_list(struct request *request, const char *list)
 /* Only clang-19 is asked; another compiler that is named is taken to have what it needs. */
 static bool lacks_libomp(void)
 {
-    static const char *const places[] = { "/usr/lib/llvm-19/lib/libomp.so", "/usr/lib/x86_64-linux-gnu/libomp.so", "/usr/lib/aarch64-linux-gnu/libomp.so",
-        "/usr/lib64/libomp.so", "/usr/lib/libomp.so" };
+    static const char *const places[] = {"/usr/lib/llvm-19/lib/libomp.so", "/usr/lib/x86_64-linux-gnu/libomp.so",
+                                         "/usr/lib/aarch64-linux-gnu/libomp.so", "/usr/lib64/libomp.so",
+                                         "/usr/lib/libomp.so"};
     bool found = strcmp(host_clang(), "clang-19") != 0;
     for (size_t i = 0; i < COUNT(places) && !found; i++)
         found = access(places[i], R_OK) == 0;
@@ -64,11 +66,40 @@ static bool lacks_libomp(void)
 
 bool guard_host(struct request *request, const char *option)
 {
-    static const char *const refused[] = { "-fplugin", "-fpass-plugin", "-fuse-ld", "-fload", "-fintegrated-cc1", "-fno-integrated", "-mllvm", "-Wa,", "-Wp,",
-        "-fcuda-include", "-fembed", "-fprofile-", "-fmodule", "-fprebuilt", "-fdepscan", "-fcrash", "-fcas", "-fdiagnostics-add-output", "-fthinlto",
-        "-fxray", "-fbasic-block", "-foffload" };
-    static const char *const passed[] = { "-W", "-f", "-m", "-O", "-g", "-D", "-U", "-I", "-std=", "-isystem", "-idirafter", "-iquote" };
-    static const char *const exact[] = { "-w", "-ansi", "-pipe", "-pthread", "-pedantic", "-pedantic-errors", "-static-libgcc", "-static-libstdc++", "-rdynamic", "-v" };
+    static const char *const refused[] = {"-fplugin",
+                                          "-fpass-plugin",
+                                          "-fuse-ld",
+                                          "-fload",
+                                          "-fintegrated-cc1",
+                                          "-fno-integrated",
+                                          "-mllvm",
+                                          "-Wa,",
+                                          "-Wp,",
+                                          "-fcuda-include",
+                                          "-fembed",
+                                          "-fprofile-",
+                                          "-fmodule",
+                                          "-fprebuilt",
+                                          "-fdepscan",
+                                          "-fcrash",
+                                          "-fcas",
+                                          "-fdiagnostics-add-output",
+                                          "-fthinlto",
+                                          "-fxray",
+                                          "-fbasic-block",
+                                          "-foffload"};
+    static const char *const passed[] = {"-W", "-f", "-m",    "-O",       "-g",         "-D",
+                                         "-U", "-I", "-std=", "-isystem", "-idirafter", "-iquote"};
+    static const char *const exact[] = {"-w",
+                                        "-ansi",
+                                        "-pipe",
+                                        "-pthread",
+                                        "-pedantic",
+                                        "-pedantic-errors",
+                                        "-static-libgcc",
+                                        "-static-libstdc++",
+                                        "-rdynamic",
+                                        "-v"};
     if (strcmp(option, "-P") == 0) { /* no line markers */
         request->plain_preprocess = true;
         return true;
@@ -79,28 +110,32 @@ bool guard_host(struct request *request, const char *option)
     for (size_t i = 0; i < COUNT(exact); i++)
         known |= strcmp(option, exact[i]) == 0;
     /* One that takes the next word as its value would take a word of ours. */
-    static const char *const bare[] = { "-I", "-D", "-U", "-isystem", "-idirafter", "-iquote" };
+    static const char *const bare[] = {"-I", "-D", "-U", "-isystem", "-idirafter", "-iquote"};
     for (size_t i = 0; i < COUNT(bare); i++)
         known &= strcmp(option, bare[i]) != 0;
     if (!known || strchr(option, '@'))
         return complain("cannot honour the host compiler's option", option);
     if (strcmp(option, "-fopenmp") == 0 && lacks_libomp()) {
         if (!request->serial_openmp)
-            fprintf(stderr, "nvcc (Millrace): warning: clang-19 has no libomp (on Debian it is in the package libomp-19-dev): what OpenMP would run in parallel runs "
+            fprintf(
+                stderr,
+                "nvcc (Millrace): warning: clang-19 has no libomp (on Debian it is in the package libomp-19-dev): what OpenMP would run in parallel runs "
                 "in one thread\n");
         request->serial_openmp = true;
         return true;
     }
     mr_words_add(&request->host, option, "");
-    if (begins(option, "-pthread") || begins(option, "-fopenmp") || begins(option, "-static-lib") || begins(option, "-rdynamic") || begins(option, "-v") ||
-        begins(option, "-fsanitize=") || begins(option, "-m") || begins(option, "-flto"))
+    if (begins(option, "-pthread") || begins(option, "-fopenmp") || begins(option, "-static-lib") ||
+        begins(option, "-rdynamic") || begins(option, "-v") || begins(option, "-fsanitize=") || begins(option, "-m") ||
+        begins(option, "-flto"))
         mr_words_add(&request->linking, option, "");
     return true;
 }
 
 bool guard_is_for_link(const char *option)
 {
-    static const char *const exact[] = { "-static", "-static-libgcc", "-static-libstdc++", "-rdynamic", "-pie", "-no-pie", "-s", "-pthread" };
+    static const char *const exact[] = {
+        "-static", "-static-libgcc", "-static-libstdc++", "-rdynamic", "-pie", "-no-pie", "-s", "-pthread"};
     for (size_t i = 0; i < COUNT(exact); i++)
         if (strcmp(option, exact[i]) == 0)
             return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host half of a source, and what has no device code: compiling and linking.
  *
- * clang compiles the host half of CUDA C++ itself, with the fat binary in the object and code that registers it with the runtime library. C and C++
- * sources and the link are the host compiler's: clang, or what -ccbin names. */
+ * clang compiles the host half of CUDA C++ itself, with the fat binary in the object and code that registers it with
+ * the runtime library. C and C++ sources and the link are the host compiler's: clang, or what -ccbin names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,8 @@ static bool is_clang(const char *program)
     return strncmp(slash ? slash + 1 : program, "clang", 5) == 0;
 }
 
-/* The host compiler's first words. A compiler for C compiles and links C++ as well when it is told the language; libraries are added at the link. */
+/* The host compiler's first words. A compiler for C compiles and links C++ as well when it is told the language;
+ * libraries are added at the link. */
 static void begin_host(const struct request *request, struct mr_words *words)
 {
     const char *program = host_program(request);
@@ -36,13 +37,14 @@ static void begin_host(const struct request *request, struct mr_words *words)
         mr_words_add(words, "--no-default-config", "");
 }
 
-static void add_dependency_words(const struct request *request, const struct input *input, const char *output, struct mr_words *words)
+static void add_dependency_words(const struct request *request, const struct input *input, const char *output,
+                                 struct mr_words *words)
 {
     if (!request->write_dependencies)
         return;
     char *file = output_name(request->output && request->phase == PHASE_OBJECT ? request->output : input->path, ".d");
     const char *folder_end = request->output && request->phase == PHASE_OBJECT ? strrchr(request->output, '/') : NULL;
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     if (folder_end)
         mr_text_add(&path, request->output, (size_t)(folder_end + 1 - request->output));
     mr_text_put(&path, file);
@@ -57,7 +59,8 @@ static void add_dependency_words(const struct request *request, const struct inp
     mr_free(file);
 }
 
-static void host_half(const struct request *request, const struct places *places, const char *path, struct mr_words *words)
+static void host_half(const struct request *request, const struct places *places, const char *path,
+                      struct mr_words *words)
 {
     clang_words(request, places, path, words);
     mr_words_add(words, "--cuda-host-only", "");
@@ -68,9 +71,10 @@ static void host_half(const struct request *request, const struct places *places
     words_add_all(words, &request->host);
 }
 
-static void plain_half(const struct request *request, const struct places *places, const struct input *input, struct mr_words *words)
+static void plain_half(const struct request *request, const struct places *places, const struct input *input,
+                       struct mr_words *words)
 {
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     begin_host(request, words);
     mr_words_add(words, "-x", "");
     mr_words_add(words, input->kind == KIND_C ? "c" : "c++", "");
@@ -100,13 +104,14 @@ static void add_source(const struct input *input, struct mr_words *words)
 }
 
 /* The host half of CUDA C++, in `path`: the source, or what it was made into. */
-static int cuda_half(const struct request *request, const struct mr_words *words, const struct input *input, const char *path, const char *output)
+static int cuda_half(const struct request *request, const struct mr_words *words, const struct input *input,
+                     const char *path, const char *output)
 {
-    struct mr_words run = { .items = NULL };
+    struct mr_words run = {.items = NULL};
     if (managed_known(input->path))
         return managed_object(request, words, path, output);
     words_add_all(&run, words);
-    const char *const last[] = { "-o", output, "--", path };
+    const char *const last[] = {"-o", output, "--", path};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&run, last[i], "");
     int status = step_run(request, &run, NULL);
@@ -117,7 +122,7 @@ static int cuda_half(const struct request *request, const struct mr_words *words
 /* How many errors a file of messages has; all the numbers that there are if it can't be read. */
 static unsigned count_errors(const char *path)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     unsigned count = 0;
     if (access(path, R_OK) != 0 || !file_read(path, &text))
         return UINT_MAX;
@@ -129,17 +134,18 @@ static unsigned count_errors(const char *path)
 
 static void show_messages(const char *path)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     if (access(path, R_OK) == 0 && file_read(path, &text))
         fputs(mr_text_chars(&text), stderr);
     mr_text_clear(&text);
 }
 
-/* A host half that clang refuses is tried again without the bodies of device functions. Of two refusals the one with fewer
- * errors is shown. */
-static int cuda_object(const struct request *request, const struct mr_words *words, const struct input *input, const char *output)
+/* A host half that clang refuses is tried again without the bodies of device functions. Of two refusals the one with
+ * fewer errors is shown. */
+static int cuda_object(const struct request *request, const struct mr_words *words, const struct input *input,
+                       const char *output)
 {
-    struct mr_words again = { .items = NULL };
+    struct mr_words again = {.items = NULL};
     char *first = step_file(request, input->path, ".host.log"), *second = step_file(request, input->path, ".again.log"),
          *text = step_file(request, input->path, ".again.cui");
     unlink(first);
@@ -164,17 +170,19 @@ static int cuda_object(const struct request *request, const struct mr_words *wor
     return status;
 }
 
-int host_object(const struct request *request, const struct places *places, const struct input *input, const char *output)
+int host_object(const struct request *request, const struct places *places, const struct input *input,
+                const char *output)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     int status = 0;
     if (input->kind == KIND_CUDA && nvidia_chosen())
-        return nvidia_compile(request, request->relocatable ? "-dc" : "-c", request->targets, request->target_count, input->path, output);
+        return nvidia_compile(request, request->relocatable ? "-dc" : "-c", request->targets, request->target_count,
+                              input->path, output);
     if (input->kind == KIND_CUDA) {
         char *packed = step_file(request, input->path, ".fatbin");
         status = device_pack(request, places, input, packed);
         host_half(request, places, input->path, &words);
-        const char *const embed[] = { "-Xclang", "-fcuda-include-gpubinary", "-Xclang", packed };
+        const char *const embed[] = {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", packed};
         for (size_t i = 0; i < sizeof embed / sizeof *embed; i++)
             mr_words_add(&words, embed[i], "");
         mr_free(packed);
@@ -199,13 +207,14 @@ int host_object(const struct request *request, const struct places *places, cons
 
 int host_dependencies(const struct request *request, const struct places *places, const struct input *input)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     if (input->kind == KIND_CUDA)
         host_half(request, places, input->path, &words);
     else
         plain_half(request, places, input, &words);
     mr_words_add(&words, request->system_dependencies ? "-M" : "-MM", "");
-    const char *const values[][2] = { { "-MT", request->dependency_target }, { "-MF", request->dependency_file }, { "-o", request->output } };
+    const char *const values[][2] = {
+        {"-MT", request->dependency_target}, {"-MF", request->dependency_file}, {"-o", request->output}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i][1]) {
             mr_words_add(&words, values[i][0], "");
@@ -229,14 +238,15 @@ static void add_runtime(const struct request *request, const struct places *plac
         mr_words_add(words, "-lcudart", "");
         return;
     }
-    static const char *const with[] = { "-lcudart_static", "-ldl", "-lpthread", "-lrt" };
+    static const char *const with[] = {"-lcudart_static", "-ldl", "-lpthread", "-lrt"};
     for (size_t i = 0; i < sizeof with / sizeof *with; i++)
         mr_words_add(words, with[i], "");
 }
 
-int host_link(const struct request *request, const struct places *places, char *const *objects, const char *device_object)
+int host_link(const struct request *request, const struct places *places, char *const *objects,
+              const char *device_object)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     begin_host(request, &words);
     if (request->shared)
         mr_words_add(&words, "-shared", "");
@@ -259,7 +269,7 @@ int host_link(const struct request *request, const struct places *places, char *
 
 int host_archive(const struct request *request, char *const *objects)
 {
-    struct mr_words words = { .items = NULL };
+    struct mr_words words = {.items = NULL};
     mr_words_add(&words, request->archiver ? request->archiver : "ar", "");
     mr_words_add(&words, "rcs", "");
     mr_words_add(&words, request->output ? request->output : "a.a", "");

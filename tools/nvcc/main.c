@@ -9,10 +9,9 @@
 #include "base/memory.h"
 #include "shim.h"
 
-static const char version[] =
-    "nvcc: Millrace " MR_VERSION ", CUDA C++ for the CPU by clang 19\n"
-    "Compiles in place of NVIDIA's compiler; no code of NVIDIA's is in it.\n"
-    "Cuda compilation tools, release 13.0, V13.0.0\n";
+static const char version[] = "nvcc: Millrace " MR_VERSION ", CUDA C++ for the CPU by clang 19\n"
+                              "Compiles in place of NVIDIA's compiler; no code of NVIDIA's is in it.\n"
+                              "Cuda compilation tools, release 13.0, V13.0.0\n";
 
 static const char usage[] =
     "Usage: nvcc [options] FILE...        (also: millrace cc [options] FILE...)\n"
@@ -33,12 +32,14 @@ static const char usage[] =
 /* Phases with one output for each source. */
 static int run_each(const struct request *request, const struct places *places)
 {
-    static const char *const endings[] = { [PHASE_PTX] = ".ptx", [PHASE_CUBIN] = ".cubin", [PHASE_FATBIN] = ".fatbin", [PHASE_OBJECT] = ".o" };
+    static const char *const endings[] = {
+        [PHASE_PTX] = ".ptx", [PHASE_CUBIN] = ".cubin", [PHASE_FATBIN] = ".fatbin", [PHASE_OBJECT] = ".o"};
     int status = 0;
     for (size_t i = 0; i < request->input_count && status == 0; i++) {
         const struct input *input = &request->inputs[i];
-        bool fits = phase_is_device(request->phase) ? input->kind == KIND_CUDA || (input->kind == KIND_PTX && request->phase == PHASE_FATBIN)
-                                : input->kind != KIND_LINK && input->kind != KIND_PTX;
+        bool fits = phase_is_device(request->phase)
+                        ? input->kind == KIND_CUDA || (input->kind == KIND_PTX && request->phase == PHASE_FATBIN)
+                        : input->kind != KIND_LINK && input->kind != KIND_PTX;
         if (!fits)
             return failed("this phase makes nothing of the input", input->path);
         if (request->phase == PHASE_PREPROCESS) {
@@ -70,10 +71,12 @@ static int make_objects(const struct request *request, const struct places *plac
     int status = 0;
     for (size_t i = 0; i < request->input_count && status == 0; i++) {
         const struct input *input = &request->inputs[i];
-        struct mr_text text = { .data = NULL };
+        struct mr_text text = {.data = NULL};
         char ending[32];
         if (input->kind == KIND_PTX)
-            return complain("PTX can't be linked with host code; make a fat binary of it with --fatbin:", input->path) ? 0 : 1;
+            return complain("PTX can't be linked with host code; make a fat binary of it with --fatbin:", input->path)
+                       ? 0
+                       : 1;
         if (input->kind == KIND_LINK) {
             mr_text_put(&text, *input->path == '-' ? "./" : "");
             mr_text_put(&text, input->path);
@@ -101,7 +104,8 @@ static int run_link(const struct request *request, const struct places *places)
     if (status == 0 && request->phase != PHASE_ARCHIVE && (device_only || !request->no_device_link))
         status = device_link(request, objects, output, &made);
     if (status == 0 && device_only && !made && !request->dry_run)
-        status = complain("there is no relocatable device code to link; compile with -dc or -rdc=true -c", NULL) ? 0 : 1;
+        status =
+            complain("there is no relocatable device code to link; compile with -dc or -rdc=true -c", NULL) ? 0 : 1;
     if (status == 0 && request->phase == PHASE_ARCHIVE)
         status = host_archive(request, objects);
     else if (status == 0 && !device_only)
@@ -120,14 +124,15 @@ static bool check(const struct request *request)
         return complain("there is no source file", NULL);
     if (each && request->output && request->input_count > 1)
         return complain("-o names one output, and there are several:", request->output);
-    if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_PREPROCESS) && request->target_count > 1)
+    if ((request->phase == PHASE_PTX || request->phase == PHASE_CUBIN || request->phase == PHASE_PREPROCESS) &&
+        request->target_count > 1)
         return complain("this phase takes one architecture; --fatbin and -c take several", NULL);
     return true;
 }
 
 int main(int argc, char **argv)
 {
-    static struct request request = { .phase = PHASE_LINK }; /* and what it holds: as long as the process */
+    static struct request request = {.phase = PHASE_LINK}; /* and what it holds: as long as the process */
     struct places places;
     mr_log_setup();
     if (!request_parse(&request, argc, argv))

@@ -6,29 +6,65 @@
 #include <stdbool.h>
 
 enum action {
-    SET_PHASE, SET_OUTPUT, SET_OUTPUT_FOLDER, SET_ARCH, SET_CODE, GENCODE, SET_LANGUAGE, SET_CCBIN, SET_KEEP, SET_KEEP_FOLDER, SET_RUNTIME, SET_RDC, SET_STREAM,
-    SET_MACHINE, SET_DEPENDENCIES, SET_DEPENDENCY_FILE, SET_DEPENDENCY_TARGET, SET_PHONY, SET_SHARED, SET_FORWARD, DEVICE_C, DEVICE_W,
+    SET_PHASE,
+    SET_OUTPUT,
+    SET_OUTPUT_FOLDER,
+    SET_ARCH,
+    SET_CODE,
+    GENCODE,
+    SET_LANGUAGE,
+    SET_CCBIN,
+    SET_KEEP,
+    SET_KEEP_FOLDER,
+    SET_RUNTIME,
+    SET_RDC,
+    SET_STREAM,
+    SET_MACHINE,
+    SET_DEPENDENCIES,
+    SET_DEPENDENCY_FILE,
+    SET_DEPENDENCY_TARGET,
+    SET_PHONY,
+    SET_SHARED,
+    SET_FORWARD,
+    DEVICE_C,
+    DEVICE_W,
     BOTH,          /* clang's `text`, for both halves */
     BOTH_VALUE,    /* with the value attached */
     BOTH_LIST,     /* the same for each part of a comma list */
     BOTH_BOOLEAN,  /* `text` for true, `other` for false */
-    DEVICE, DEVICE_BOOLEAN,   /* for the device's half */
+    DEVICE,
+    DEVICE_BOOLEAN,   /* for the device's half */
     HOST_TEXT,     /* for the host's half */
     DEBUG_DEVICE,
     LEVEL,         /* -O0 … -O3 */
     ERRORS,        /* kinds of warnings that are errors */
-    HOST, LINKER, ASSEMBLER, FRONT, PACKER, DEVICE_LINKER,   /* a comma list of another program's options */
+    HOST,
+    LINKER,
+    ASSEMBLER,
+    FRONT,
+    PACKER,
+    DEVICE_LINKER,   /* a comma list of another program's options */
     DIAGNOSTICS,   /* a comma list of numbers; `text` goes before clang's names for them */
     LINK_LIST,     /* `text` with each part of a comma list attached, in its place on the linker's command line */
     PROFILE,       /* -pg */
     OPTIMISED_DEBUG, /* -dopt on */
-    NO_DEVICE_LINK, SET_ARCHIVER, FORWARD_TO_LINKER, FORWARD_ALL,
+    NO_DEVICE_LINK,
+    SET_ARCHIVER,
+    FORWARD_TO_LINKER,
+    FORWARD_ALL,
     NOTHING,       /* without effect on code that the CPU runs; takes no value */
-    NOTHING_VALUE, NOTHING_NUMBER, NOTHING_BOOLEAN, NOTHING_WORD,   /* a word: one of those in `text`, apart by blanks */
+    NOTHING_VALUE,
+    NOTHING_NUMBER,
+    NOTHING_BOOLEAN,
+    NOTHING_WORD,   /* a word: one of those in `text`, apart by blanks */
     ENTRIES,       /* a comma list of kernels */
-    VERBOSE, DRY_RUN, TELL_USES, EVERY_TARGET,
+    VERBOSE,
+    DRY_RUN,
+    TELL_USES,
+    EVERY_TARGET,
     OPTIONS_FILE,  /* more words, of this same language */
-    REFUSE, REFUSE_VALUE,   /* `text` says why */
+    REFUSE,
+    REFUSE_VALUE,   /* `text` says why */
 };
 
 struct option {
@@ -41,7 +77,8 @@ struct option {
 /* Whether an option has a value: the next word, or what stands behind '='. */
 bool option_takes_value(enum action action);
 
-/* The option that a word spells, with the value that is in the word or NULL in *value. NULL: there is no such option. */
+/* The option that a word spells, with the value that is in the word or NULL in *value. NULL: there is no such option.
+ */
 const struct option *option_find(const char *word, const char **value);
 
 #endif

@@ -34,7 +34,8 @@ static bool is_boolean(const char *value, const char *word)
 
 static bool one_of(const char *value, const char *a, const char *b, const char *c, const char *word)
 {
-    return strcmp(value, a) == 0 || strcmp(value, b) == 0 || strcmp(value, c) == 0 || complain("this value is not known to", word);
+    return strcmp(value, a) == 0 || strcmp(value, b) == 0 || strcmp(value, c) == 0 ||
+           complain("this value is not known to", word);
 }
 
 static bool errors(struct request *request, const char *kind)
@@ -48,12 +49,15 @@ static bool errors(struct request *request, const char *kind)
     return true;
 }
 
-/* What NVIDIA's front end knows by a number, as far as clang warns of the same; other numbers are of diagnostics that are not issued here. */
+/* What NVIDIA's front end knows by a number, as far as clang warns of the same; other numbers are of diagnostics that
+ * are not issued here. */
 static void diagnostics(struct request *request, const char *spelling, const char *numbers)
 {
-    static const struct { const char *number, *names[2]; } known[] = {
-        { "177", { "unused-variable", "unused-function" } }, /* declared but never referenced */
-        { "550", { "unused-but-set-variable" } },
+    static const struct {
+        const char *number, *names[2];
+    } known[] = {
+        {"177", {"unused-variable", "unused-function"}}, /* declared but never referenced */
+        {"550", {"unused-but-set-variable"}},
     };
     for (size_t length; *numbers; numbers += length + (numbers[length] == ',')) {
         length = strcspn(numbers, ",");
@@ -66,19 +70,20 @@ static void diagnostics(struct request *request, const char *spelling, const cha
 
 static bool front(struct request *request, const char *option)
 {
-    static const struct { const char *name, *spelling; } kinds[] = {
-        { "--diag_suppress=", "-Wno-" }, { "--diag_warning=", "-W" }, { "--diag_error=", "-Werror=" } };
+    static const struct {
+        const char *name, *spelling;
+    } kinds[] = {{"--diag_suppress=", "-Wno-"}, {"--diag_warning=", "-W"}, {"--diag_error=", "-Werror="}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(option, kinds[i].name, strlen(kinds[i].name)) == 0)
             diagnostics(request, kinds[i].spelling, option + strlen(kinds[i].name));
     return strncmp(option, "--diag_", 7) == 0 || strcmp(option, "--display_error_number") == 0 ||
-        complain("cannot honour the front end's option", option);
+           complain("cannot honour the front end's option", option);
 }
 
 static bool packer(const char *option)
 {
-    return strcmp(option, "-compress-all") == 0 || strncmp(option, "-compress-mode", 14) == 0 || strncmp(option, "--compress", 10) == 0 ||
-        complain("cannot honour the packer's option", option);
+    return strcmp(option, "-compress-all") == 0 || strncmp(option, "-compress-mode", 14) == 0 ||
+           strncmp(option, "--compress", 10) == 0 || complain("cannot honour the packer's option", option);
 }
 
 static bool one_part(struct request *request, enum action action, const char *option)
@@ -95,8 +100,8 @@ static bool one_part(struct request *request, enum action action, const char *op
     case PACKER:
         return packer(option);
     case DEVICE_LINKER:
-        return mr_ptx_assembler_option_is_idle(option) || strncmp(option, "-suppress-", 10) == 0 || strncmp(option, "--suppress-", 11) == 0 ||
-            complain("cannot honour the device linker's option", option);
+        return mr_ptx_assembler_option_is_idle(option) || strncmp(option, "-suppress-", 10) == 0 ||
+               strncmp(option, "--suppress-", 11) == 0 || complain("cannot honour the device linker's option", option);
     default:
         if (strncmp(option, "-e=", 3) == 0 || strncmp(option, "--entry=", 8) == 0) {
             mr_ptx_entries_list(strchr(option, '=') + 1, &request->entries);
@@ -107,8 +112,9 @@ static bool one_part(struct request *request, enum action action, const char *op
     }
 }
 
-/* The next part of a comma list, which is left behind it; false at its end. As nvcc reads lists, double quotes hold a part together and stay in it, and a
- * backslash before a comma makes it one of the part. Empty parts are passed over. */
+/* The next part of a comma list, which is left behind it; false at its end. As nvcc reads lists, double quotes hold a
+ * part together and stay in it, and a backslash before a comma makes it one of the part. Empty parts are passed over.
+ */
 static bool next_part(const char **list, struct mr_text *part)
 {
     const char *at = *list;
@@ -124,7 +130,8 @@ static bool next_part(const char **list, struct mr_text *part)
     return part->length > 0;
 }
 
-/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A list for the linker within (-Wl,a,b) is one part. */
+/* The parts of a list, one by one: apart by commas or, as a shell would see them, by blanks. A list for the linker
+ * within (-Wl,a,b) is one part. */
 static bool each_part(struct request *request, enum action action, const char *list)
 {
     char option[PATH_MAX];
@@ -147,16 +154,17 @@ static bool each_part(struct request *request, enum action action, const char *l
 
 static void add_item(struct request *request, const char *word, size_t input)
 {
-    if (!mr_array_reserve((void **)&request->items, &request->item_room, request->item_count + 1, sizeof *request->items)) {
+    if (!mr_array_reserve((void **)&request->items, &request->item_room, request->item_count + 1,
+                          sizeof *request->items)) {
         complain("out of memory", NULL);
         exit(1);
     }
-    request->items[request->item_count++] = (struct link_item){ word, input };
+    request->items[request->item_count++] = (struct link_item){word, input};
 }
 
 static const char *joined(const char *a, const char *b)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     mr_text_put(&text, a);
     mr_text_put(&text, b);
     if (text.failed) {
@@ -186,11 +194,14 @@ static bool set_stream(struct request *request, const char *value, const char *w
     return true;
 }
 
-/* Of several phases the one that ends first counts, wherever it stands (nvcc does so too): "--ptx -dc" is PTX, of code that would be linked later. */
+/* Of several phases the one that ends first counts, wherever it stands (nvcc does so too): "--ptx -dc" is PTX, of code
+ * that would be linked later. */
 static void set_phase(struct request *request, enum phase phase)
 {
-    static const unsigned char place[] = { [PHASE_VERSION] = 0, [PHASE_HELP] = 0, [PHASE_ARCHITECTURES] = 0, [PHASE_PREPROCESS] = 1, [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2, [PHASE_CUBIN] = 3,
-        [PHASE_FATBIN] = 4, [PHASE_OBJECT] = 5, [PHASE_ARCHIVE] = 6, [PHASE_DEVICE_LINK] = 6, [PHASE_LINK] = 7 };
+    static const unsigned char place[] = {
+        [PHASE_VERSION] = 0,      [PHASE_HELP] = 0,    [PHASE_ARCHITECTURES] = 0, [PHASE_PREPROCESS] = 1,
+        [PHASE_DEPENDENCIES] = 1, [PHASE_PTX] = 2,     [PHASE_CUBIN] = 3,         [PHASE_FATBIN] = 4,
+        [PHASE_OBJECT] = 5,       [PHASE_ARCHIVE] = 6, [PHASE_DEVICE_LINK] = 6,   [PHASE_LINK] = 7};
     if (place[phase] <= place[request->phase])
         request->phase = phase;
 }
@@ -199,7 +210,8 @@ static void set_phase(struct request *request, enum phase phase)
 static bool apply_flag(struct request *request, const struct option *option)
 {
     switch (option->action) {
-    case DEVICE_C: case DEVICE_W:
+    case DEVICE_C:
+    case DEVICE_W:
         set_phase(request, PHASE_OBJECT);
         request->relocatable = option->action == DEVICE_C;
         return true;
@@ -214,7 +226,9 @@ static bool apply_flag(struct request *request, const struct option *option)
         return request->dependency_phony = true;
     case SET_SHARED:
         return request->shared = true;
-    case SET_FORWARD: case FORWARD_TO_LINKER: case FORWARD_ALL: /* seen before */
+    case SET_FORWARD:
+    case FORWARD_TO_LINKER:
+    case FORWARD_ALL: /* seen before */
         return true;
     case VERBOSE:
         return request->verbose = true;
@@ -308,7 +322,7 @@ static bool is_word_of(const char *words, const char *value)
 
 static bool apply_list(struct request *request, const struct option *option, const char *word, const char *value)
 {
-    struct mr_text part = { .data = NULL };
+    struct mr_text part = {.data = NULL};
     bool any = false;
     for (; next_part(&value, &part); any = true)
         if (option->action == LINK_LIST)
@@ -330,7 +344,8 @@ static bool apply(struct request *request, const struct option *option, const ch
     case BOTH_VALUE:
         mr_words_add(&request->both, option->text, value);
         return *value || complain("there is no value after", word);
-    case BOTH_LIST: case LINK_LIST:
+    case BOTH_LIST:
+    case LINK_LIST:
         return apply_list(request, option, word, value);
     case BOTH_BOOLEAN:
         mr_words_add(&request->both, is_true(value) ? option->text : option->other, "");
@@ -357,7 +372,13 @@ static bool apply(struct request *request, const struct option *option, const ch
             return complain("there is no optimisation level", value);
         mr_words_add(&request->host, "-O", value);
         return true;
-    case ERRORS: case HOST: case LINKER: case ASSEMBLER: case FRONT: case PACKER: case DEVICE_LINKER:
+    case ERRORS:
+    case HOST:
+    case LINKER:
+    case ASSEMBLER:
+    case FRONT:
+    case PACKER:
+    case DEVICE_LINKER:
         return each_part(request, option->action, value);
     case DIAGNOSTICS:
         diagnostics(request, option->text, value);
@@ -372,7 +393,8 @@ static bool apply(struct request *request, const struct option *option, const ch
         return is_boolean(value, word);
     case NOTHING_WORD:
         return is_word_of(option->text, value) || complain("this value is not known to", word);
-    case REFUSE: case REFUSE_VALUE:
+    case REFUSE:
+    case REFUSE_VALUE:
         complain(option->text, NULL);
         return complain("cannot honour the option", word);
     default:
@@ -388,9 +410,13 @@ static bool ends(const char *text, const char *with)
 
 static bool find_kind(const char *path, enum kind *kind)
 {
-    static const struct { const char *ending; enum kind kind; } endings[] = {
-        { ".cu", KIND_CUDA }, { ".c", KIND_C }, { ".cc", KIND_CXX }, { ".cpp", KIND_CXX }, { ".cxx", KIND_CXX }, { ".c++", KIND_CXX },
-        { ".C", KIND_CXX }, { ".ptx", KIND_PTX }, { ".o", KIND_LINK }, { ".obj", KIND_LINK }, { ".a", KIND_LINK }, { ".so", KIND_LINK },
+    static const struct {
+        const char *ending;
+        enum kind kind;
+    } endings[] = {
+        {".cu", KIND_CUDA}, {".c", KIND_C},      {".cc", KIND_CXX}, {".cpp", KIND_CXX},
+        {".cxx", KIND_CXX}, {".c++", KIND_CXX},  {".C", KIND_CXX},  {".ptx", KIND_PTX},
+        {".o", KIND_LINK},  {".obj", KIND_LINK}, {".a", KIND_LINK}, {".so", KIND_LINK},
     };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (ends(path, endings[i].ending)) {
@@ -407,9 +433,10 @@ static bool add_input(struct request *request, const char *path)
         return complain("option files are not read:", path);
     if (!*path)
         return complain("an input has no name", NULL);
-    if (!mr_array_reserve((void **)&request->inputs, &request->input_room, request->input_count + 1, sizeof *request->inputs))
+    if (!mr_array_reserve((void **)&request->inputs, &request->input_room, request->input_count + 1,
+                          sizeof *request->inputs))
         return complain("out of memory", NULL);
-    request->inputs[request->input_count] = (struct input){ path, KIND_LINK };
+    request->inputs[request->input_count] = (struct input){path, KIND_LINK};
     add_item(request, NULL, request->input_count++);
     return true;
 }
@@ -422,7 +449,9 @@ bool request_find_kinds(struct request *request)
             if (!find_kind(input->path, &input->kind))
                 return false;
         } else {
-            input->kind = strcmp(request->language, "cu") == 0 ? KIND_CUDA : strcmp(request->language, "c") == 0 ? KIND_C : KIND_CXX;
+            input->kind = strcmp(request->language, "cu") == 0  ? KIND_CUDA
+                          : strcmp(request->language, "c") == 0 ? KIND_C
+                                                                : KIND_CXX;
         }
     }
     return true;
@@ -432,9 +461,29 @@ bool request_find_kinds(struct request *request)
 static void note_given(struct request *request, const struct option *option, const char *word, const char *next)
 {
     switch (option->action) {
-    case SET_PHASE: case DEVICE_C: case DEVICE_W: case SET_OUTPUT: case SET_OUTPUT_FOLDER: case SET_ARCH: case SET_CODE: case GENCODE: case SET_RUNTIME: case DRY_RUN:
-    case SET_KEEP: case SET_KEEP_FOLDER: case SET_LANGUAGE: case LINKER: case LINK_LIST: case SET_DEPENDENCIES: case SET_DEPENDENCY_FILE:
-    case SET_DEPENDENCY_TARGET: case SET_PHONY: case SET_SHARED: case SET_RDC: case VERBOSE: case EVERY_TARGET:
+    case SET_PHASE:
+    case DEVICE_C:
+    case DEVICE_W:
+    case SET_OUTPUT:
+    case SET_OUTPUT_FOLDER:
+    case SET_ARCH:
+    case SET_CODE:
+    case GENCODE:
+    case SET_RUNTIME:
+    case DRY_RUN:
+    case SET_KEEP:
+    case SET_KEEP_FOLDER:
+    case SET_LANGUAGE:
+    case LINKER:
+    case LINK_LIST:
+    case SET_DEPENDENCIES:
+    case SET_DEPENDENCY_FILE:
+    case SET_DEPENDENCY_TARGET:
+    case SET_PHONY:
+    case SET_SHARED:
+    case SET_RDC:
+    case VERBOSE:
+    case EVERY_TARGET:
         break;
     default:
         mr_words_add(&request->given, word, "");
@@ -483,7 +532,8 @@ static bool read_option(struct request *request, int argc, char **argv, int *at)
 static bool read_words(struct request *request, int count, char **words)
 {
     for (int i = 0; i < count; i++)
-        if (!(words[i][0] == '-' && words[i][1] ? read_option(request, count, words, &i) : add_input(request, words[i])))
+        if (!(words[i][0] == '-' && words[i][1] ? read_option(request, count, words, &i)
+                                                : add_input(request, words[i])))
             return false;
     return true;
 }
@@ -492,7 +542,7 @@ static bool read_words(struct request *request, int count, char **words)
 static void split(const char *text, struct mr_words *words)
 {
     while (*(text += strspn(text, " \t\r\n"))) {
-        struct mr_text word = { .data = NULL };
+        struct mr_text word = {.data = NULL};
         for (char quote = '\0'; *text && (quote || !strchr(" \t\r\n", *text)); text++) {
             if (*text == quote || (!quote && (*text == '"' || *text == '\''))) {
                 quote = quote ? '\0' : *text;
@@ -511,7 +561,7 @@ static void split(const char *text, struct mr_words *words)
 /* The file's words are read by the same table, and may not name a further file. */
 static bool read_file_of_options(struct request *request, const char *path)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     if (request->in_options_file)
         return complain("an option file names another:", path);
     if (!file_read(path, &text))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and libraries.
+/* The nvcc shim, which is also `millrace cc`: nvcc's command line, done by clang 19 with Millrace's headers and
+ * libraries.
  *
  *   options.c   nvcc's spelling -> a request; option_table.c has the spellings
  *   targets.c   architectures
@@ -27,8 +28,18 @@
 #include "base/text.h"
 
 enum phase {
-    PHASE_LINK, PHASE_VERSION, PHASE_HELP, PHASE_ARCHITECTURES, PHASE_PREPROCESS, PHASE_DEPENDENCIES, PHASE_PTX, PHASE_CUBIN, PHASE_FATBIN, PHASE_OBJECT,
-    PHASE_DEVICE_LINK, PHASE_ARCHIVE,
+    PHASE_LINK,
+    PHASE_VERSION,
+    PHASE_HELP,
+    PHASE_ARCHITECTURES,
+    PHASE_PREPROCESS,
+    PHASE_DEPENDENCIES,
+    PHASE_PTX,
+    PHASE_CUBIN,
+    PHASE_FATBIN,
+    PHASE_OBJECT,
+    PHASE_DEVICE_LINK,
+    PHASE_ARCHIVE,
 };
 
 /* Does the phase make device code alone? */
@@ -82,17 +93,21 @@ struct request {
     bool debug_device, optimised_debug; /* -G, -dopt on */
     bool list_code, list_architectures; /* --list-gpu-code, --list-gpu-arch */
     bool shared;
-    bool serial_openmp;               /* -fopenmp where clang has no libomp: its directives have no effect in what clang compiles */
-    bool forward_unknown;             /* -forward-unknown-to-host-compiler */
-    bool forward_to_linker;           /* -forward-unknown-to-host-linker */
-    bool in_options_file;             /* while one is read */
-    struct options_file { struct mr_words words; struct options_file *next; } *options_files;   /* the fields above point into them */
+    bool serial_openmp; /* -fopenmp where clang has no libomp: its directives have no effect in what clang compiles */
+    bool forward_unknown; /* -forward-unknown-to-host-compiler */
+    bool forward_to_linker; /* -forward-unknown-to-host-linker */
+    bool in_options_file; /* while one is read */
+    struct options_file {
+        struct mr_words words;
+        struct options_file *next;
+    } *options_files; /* the fields above point into them */
     bool verbose, dry_run;
-    bool tell_uses;                   /* what each kernel uses: -Xptxas -v, --resource-usage */
-    struct mr_words both, device, host;   /* for clang: both halves, the device's alone, the host's alone */
-    struct mr_words gpu;                  /* both halves of CUDA C++, but no other source */
-    struct mr_words linking;              /* options of the link that come before its inputs */
-    struct mr_words given;                /* options as they came, but phase, output, architectures and those of the link: for nvidia.c */
+    bool tell_uses; /* what each kernel uses: -Xptxas -v, --resource-usage */
+    struct mr_words both, device, host; /* for clang: both halves, the device's alone, the host's alone */
+    struct mr_words gpu; /* both halves of CUDA C++, but no other source */
+    struct mr_words linking; /* options of the link that come before its inputs */
+    struct mr_words
+        given; /* options as they came, but phase, output, architectures and those of the link: for nvidia.c */
 };
 
 /* options.c: reads the command line. False after a message on standard error. */
@@ -104,7 +119,8 @@ bool request_find_kinds(struct request *request);
 bool targets_arch(struct request *request, const char *value);
 bool targets_codes(struct request *request, const char *list);
 bool targets_gencode(struct request *request, const char *value);
-/* Once the command line is read: the default if none was named, one warning of those left out, false after a message if none remains. */
+/* Once the command line is read: the default if none was named, one warning of those left out, false after a message if
+ * none remains. */
 bool targets_end(struct request *request);
 /* --list-gpu-code, --list-gpu-arch: on standard output. */
 void targets_list(const struct request *request);
@@ -114,8 +130,8 @@ bool complain(const char *what, const char *word);
 /* The same, as an exit status. */
 int failed(const char *what, const char *word);
 
-/* guard.c: adds an option for the host compiler or the linker, or names it in an error. What loads code into the compiler (plugins), reads more
- * options from a file, or names another program to run is refused. */
+/* guard.c: adds an option for the host compiler or the linker, or names it in an error. What loads code into the
+ * compiler (plugins), reads more options from a file, or names another program to run is refused. */
 bool guard_host(struct request *request, const char *option);
 bool guard_linker(struct request *request, const char *option);
 /* An option of the host compiler's for the link alone: added, or false without a message. */
@@ -127,8 +143,8 @@ const char *guard_shell(const struct mr_words *words);
 
 /* steps.c */
 struct places {
-    char device[PATH_MAX];     /* the folder of millrace_device.h */
-    char include[PATH_MAX];    /* of cuda.h */
+    char device[PATH_MAX]; /* the folder of millrace_device.h */
+    char include[PATH_MAX]; /* of cuda.h */
     char libraries[PATH_MAX];
 };
 bool places_find(struct places *places);
@@ -141,13 +157,15 @@ void places_show(const struct places *places);
 void words_check(const struct mr_words *words);
 void words_add_all(struct mr_words *to, const struct mr_words *from);
 
-/* Runs a command in the folder `in` (NULL: the current one); its exit status, 1 after a message if it can't be started. A dry run prints it. */
+/* Runs a command in the folder `in` (NULL: the current one); its exit status, 1 after a message if it can't be started.
+ * A dry run prints it. */
 int step_run(const struct request *request, const struct mr_words *command, const char *in);
 
 /* Where the messages of commands that are run from now on go: to the end of a file; NULL: to standard error. */
 void step_messages(const char *path);
 
-/* The name of an intermediate file: in the temporary folder, or with --keep in that one. The caller frees it. NULL after a message. */
+/* The name of an intermediate file: in the temporary folder, or with --keep in that one. The caller frees it. NULL
+ * after a message. */
 char *step_file(const struct request *request, const char *base, const char *ending);
 /* The folder of such files. */
 const char *step_folder(const struct request *request);
@@ -167,28 +185,36 @@ bool file_read(const char *path, struct mr_text *text);
 /* The clang of both halves of CUDA C++. */
 const char *host_clang(void);
 /* The words that begin each of clang's compilations of the CUDA C++ in `source`. */
-void clang_words(const struct request *request, const struct places *places, const char *source, struct mr_words *words);
-/* nvcc warns of what is not used, clang only when it is asked to. Of a source's compilations one is: that of its host half, or the first if there is device code alone. */
+void clang_words(const struct request *request, const struct places *places, const char *source,
+                 struct mr_words *words);
+/* nvcc warns of what is not used, clang only when it is asked to. Of a source's compilations one is: that of its host
+ * half, or the first if there is device code alone. */
 void add_unused_warnings(struct mr_words *words);
-int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target, const char *output);
+int device_ptx(const struct request *request, const struct places *places, const char *source, unsigned target,
+               const char *output);
 /* The PTX of the first architecture, checked. */
-int device_cubin(const struct request *request, const struct places *places, const struct input *input, const char *output);
+int device_cubin(const struct request *request, const struct places *places, const struct input *input,
+                 const char *output);
 /* The fat binary of a source, or of a PTX file. */
-int device_pack(const struct request *request, const struct places *places, const struct input *input, const char *output);
+int device_pack(const struct request *request, const struct places *places, const struct input *input,
+                const char *output);
 int device_preprocess(const struct request *request, const struct places *places, const struct input *input);
 
 /* host.c */
-int host_object(const struct request *request, const struct places *places, const struct input *input, const char *output);
+int host_object(const struct request *request, const struct places *places, const struct input *input,
+                const char *output);
 int host_dependencies(const struct request *request, const struct places *places, const struct input *input);
 /* Links, or archives, what the items name; objects[i] stands for input i. */
-int host_link(const struct request *request, const struct places *places, char *const *objects, const char *device_object);
+int host_link(const struct request *request, const struct places *places, char *const *objects,
+              const char *device_object);
 int host_archive(const struct request *request, char *const *objects);
 const char *host_program(const struct request *request);
 
 /* managed.c */
-/* After a source, as the text in `compiled`, became PTX in `output` by the words `device`; `depends` lists what it includes: marks its managed variables. */
-int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device, const char *source, const char *compiled,
-    const char *depends, const char *output);
+/* After a source, as the text in `compiled`, became PTX in `output` by the words `device`; `depends` lists what it
+ * includes: marks its managed variables. */
+int managed_mark(const struct request *request, const struct places *places, const struct mr_words *device,
+                 const char *source, const char *compiled, const char *depends, const char *output);
 /* Whether managed_mark found the word `__managed__` in the source or what it includes. */
 bool managed_known(const char *source);
 /* The host half of such a source: clang's words up to `-c`, except for output and source. */
@@ -197,24 +223,28 @@ int managed_object(const struct request *request, const struct mr_words *to_ir, 
 /* cccl.c: NVIDIA's C++ headers (Thrust, CUB, cuda::std), which are no part of Millrace. */
 /* Adds the folder that has them, for sources that give none, unless it is one that compilers search in any case. */
 void cccl_words(struct mr_words *words);
-/* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package has them. */
+/* After a compilation by these words failed: if the source names headers of CCCL that nobody has, says which package
+ * has them. */
 void cccl_explain(const struct request *request, const struct mr_words *common, const char *source);
 
 /* spelling.c: adds what makes clang read the source and its headers in a spelling that it takes, if that is another. */
 void spelling_words(const struct request *request, const char *source, struct mr_words *words);
 
-/* again.c: after clang refused the device half in `source` by the words `common` and said `said`: writes it to `text`, preprocessed and in a spelling that clang takes, and fills
- * `words` for that text and `depends` with what it includes. `places` keeps what earlier calls for the source learnt, and begins empty. False if nothing is to be changed, or
- * no more than the last time. */
-bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said, struct mr_words *places, const char *depends,
-    const char *text, struct mr_words *words);
+/* again.c: after clang refused the device half in `source` by the words `common` and said `said`: writes it to `text`,
+ * preprocessed and in a spelling that clang takes, and fills `words` for that text and `depends` with what it includes.
+ * `places` keeps what earlier calls for the source learnt, and begins empty. False if nothing is to be changed, or no
+ * more than the last time. */
+bool again_text(const struct request *request, const struct mr_words *common, const char *source, const char *said,
+                struct mr_words *places, const char *depends, const char *text, struct mr_words *words);
 
-/* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there was any. */
+/* devlink.c: links the relocatable device code in the objects into an object that registers it. *made: whether there
+ * was any. */
 int device_link(const struct request *request, char *const *objects, const char *output, bool *made);
 
-/* nvidia.c: whether MILLRACE_CC names NVIDIA's compiler; and one source compiled by it: `what` is its word for the phase. */
+/* nvidia.c: whether MILLRACE_CC names NVIDIA's compiler; and one source compiled by it: `what` is its word for the
+ * phase. */
 bool nvidia_chosen(void);
 int nvidia_compile(const struct request *request, const char *what, const unsigned *targets, size_t count,
-    const char *source, const char *output);
+                   const char *source, const char *output);
 
 #endif

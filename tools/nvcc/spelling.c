@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spellings that nvcc takes and clang does not (ptx/spelling.h), in a source and in the headers that it may include.
  *
- * Headers are looked for as the preprocessor would, except for the conditions around an include and for names that macros make: beside the file that includes
- * them and in the folders of -I and -isystem. A file with such a spelling is written anew, and an overlay of clang's file system shows the new text in
- * the file's place, so that its name, its lines and what lies beside it are as they were. */
+ * Headers are looked for as the preprocessor would, except for the conditions around an include and for names that
+ * macros make: beside the file that includes them and in the folders of -I and -isystem. A file with such a spelling is
+ * written anew, and an overlay of clang's file system shows the new text in the file's place, so that its name, its
+ * lines and what lies beside it are as they were. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,8 @@ static void add_absolute(struct mr_words *list, const char *path)
 static bool add_file(struct search *search, const char *folder, size_t folder_length, const char *name, size_t length)
 {
     char path[PATH_MAX];
-    int size = *name == '/' ? snprintf(path, sizeof path, "%.*s", (int)length, name) :
-        snprintf(path, sizeof path, "%.*s/%.*s", (int)folder_length, folder, (int)length, name);
+    int size = *name == '/' ? snprintf(path, sizeof path, "%.*s", (int)length, name)
+                            : snprintf(path, sizeof path, "%.*s/%.*s", (int)folder_length, folder, (int)length, name);
     if (size < 0 || size >= (int)sizeof path || access(path, R_OK) != 0)
         return false;
     if (search->files.count < FILES_MAX)
@@ -102,7 +103,7 @@ static void put_string(struct mr_text *text, const char *path)
 
 static void look_into(struct search *search, const char *path)
 {
-    struct mr_text text = { .data = NULL };
+    struct mr_text text = {.data = NULL};
     if (!file_read(path, &text) || !text.data)
         goto done;
     add_all_included(search, path, text.data);
@@ -126,7 +127,7 @@ done:
 
 static void find_folders(struct search *search)
 {
-    static const char *const options[] = { "-I", "-isystem", "-iquote" };
+    static const char *const options[] = {"-I", "-isystem", "-iquote"};
     const struct mr_words *words = &search->request->both;
     for (size_t i = 0; i < words->count; i++)
         for (size_t j = 0; j < sizeof options / sizeof *options; j++)
@@ -142,8 +143,8 @@ static void find_folders(struct search *search)
 /* The overlay's file for a source, or "" if nothing has to be spelt anew. */
 static char *make_overlay(const struct request *request, const char *source)
 {
-    struct search search = { .request = request };
-    struct mr_text file = { .data = NULL };
+    struct search search = {.request = request};
+    struct mr_text file = {.data = NULL};
     char *path = NULL;
     find_folders(&search);
     add_absolute(&search.files, source);
@@ -152,7 +153,8 @@ static char *make_overlay(const struct request *request, const char *source)
             look_into(&search, search.files.items[search.done]);
     if (search.overlay.length) {
         path = step_file(request, source, ".spelling.json");
-        mr_text_put(&file, "{\"version\": 0, \"case-sensitive\": \"true\", \"use-external-names\": \"false\", \"roots\": [\n");
+        mr_text_put(&file,
+                    "{\"version\": 0, \"case-sensitive\": \"true\", \"use-external-names\": \"false\", \"roots\": [\n");
         mr_text_put(&file, mr_text_chars(&search.overlay));
         mr_text_put(&file, "\n]}\n");
         if (file.failed || !file_write(request, path, file.data, file.length)) {

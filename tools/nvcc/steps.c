@@ -40,7 +40,8 @@ void words_add_all(struct mr_words *to, const struct mr_words *from)
 
 /* --- Places ------------------------------------------------------------------- */
 
-static bool find_place(const char *self, const char *const *relative, size_t count, const char *file, char out[PATH_MAX])
+static bool find_place(const char *self, const char *const *relative, size_t count, const char *file,
+                       char out[PATH_MAX])
 {
     char path[PATH_MAX + 128];
     for (size_t i = 0; i < count; i++) {
@@ -57,23 +58,24 @@ static bool find_place(const char *self, const char *const *relative, size_t cou
 /* In a build the shim is in bin/shims; installed, in lib/millrace/shims. */
 bool places_find(struct places *places)
 {
-    static const char *const device[] = { "../../device", "../device" };
-    static const char *const include[] = { "../../include", "../../../include" };
-    static const char *const libraries[] = { "../../lib", "../.." };
+    static const char *const device[] = {"../../device", "../device"};
+    static const char *const include[] = {"../../include", "../../../include"};
+    static const char *const libraries[] = {"../../lib", "../.."};
     char self[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
         return complain("cannot read /proc/self/exe", NULL);
     self[length] = '\0';
     const char *at = dirname(self);
-    return find_place(at, device, 2, "millrace_device.h", places->device) && find_place(at, include, 2, "cuda.h", places->include) &&
-        find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
+    return find_place(at, device, 2, "millrace_device.h", places->device) &&
+           find_place(at, include, 2, "cuda.h", places->include) &&
+           find_place(at, libraries, 2, "libcuda.so.1", places->libraries);
 }
 
 /* Beside the folder of the shims. */
 bool managed_program(char path[PATH_MAX])
 {
-    static const char *const beside[] = { ".." };
+    static const char *const beside[] = {".."};
     char self[PATH_MAX], folder_of[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
@@ -81,14 +83,18 @@ bool managed_program(char path[PATH_MAX])
     self[length] = '\0';
     if (!find_place(dirname(self), beside, 1, "millrace-managed", folder_of))
         return false;
-    return snprintf(path, PATH_MAX, "%s/millrace-managed", folder_of) < PATH_MAX || complain("a path is too long:", folder_of);
+    return snprintf(path, PATH_MAX, "%s/millrace-managed", folder_of) < PATH_MAX ||
+           complain("a path is too long:", folder_of);
 }
 
 void places_show(const struct places *places)
 {
     /* CMake finds the toolkit's root by the name of NVVM's folder, which need not be there. */
-    fprintf(stderr, "#$ _SPACE_= \n#$ TOP=%s/..\n#$ NVVMIR_LIBRARY_DIR=%s/../nvvm/libdevice\n#$ LD_LIBRARY_PATH=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s\n#$ LIBRARIES=-L%s\n",
-        places->include, places->include, places->libraries, getenv("PATH") ? getenv("PATH") : "", places->include, places->libraries);
+    fprintf(
+        stderr,
+        "#$ _SPACE_= \n#$ TOP=%s/..\n#$ NVVMIR_LIBRARY_DIR=%s/../nvvm/libdevice\n#$ LD_LIBRARY_PATH=%s\n#$ PATH=%s\n#$ INCLUDES=-I%s\n#$ LIBRARIES=-L%s\n",
+        places->include, places->include, places->libraries, getenv("PATH") ? getenv("PATH") : "", places->include,
+        places->libraries);
 }
 
 /* --- Commands ------------------------------------------------------------------ */
@@ -109,8 +115,15 @@ static void print_command(const struct mr_words *command, const char *in)
 /* Variables that make clang do other things than it is told. */
 static void clean_environment(void)
 {
-    static const char *const dropped[] = { "CCC_OVERRIDE_OPTIONS", "CCC_ADD_ARGS", "CC_PRINT_OPTIONS", "CC_PRINT_HEADERS", "CC_LOG_DIAGNOSTICS", "CL", "_CL_",
-        "CLANG_CONFIG_FILE_SYSTEM_DIR", "CLANG_CONFIG_FILE_USER_DIR" };
+    static const char *const dropped[] = {"CCC_OVERRIDE_OPTIONS",
+                                          "CCC_ADD_ARGS",
+                                          "CC_PRINT_OPTIONS",
+                                          "CC_PRINT_HEADERS",
+                                          "CC_LOG_DIAGNOSTICS",
+                                          "CL",
+                                          "_CL_",
+                                          "CLANG_CONFIG_FILE_SYSTEM_DIR",
+                                          "CLANG_CONFIG_FILE_USER_DIR"};
     for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
         unsetenv(dropped[i]);
 }
@@ -135,14 +148,16 @@ int step_run(const struct request *request, const struct mr_words *command, cons
     if (!reason && in)
         reason = posix_spawn_file_actions_addchdir_np(&actions, in);
     if (!reason && messages)
-        reason = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        reason =
+            posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (!reason)
         reason = posix_spawnp(&child, command->items[0], &actions, NULL, command->items, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (reason) {
         bool clang = strncmp(basename(command->items[0]), "clang", 5) == 0;
         fprintf(stderr, "nvcc (Millrace): error: cannot start '%s': %s%s\n", command->items[0], strerror(reason),
-            reason == ENOENT && clang ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
+                reason == ENOENT && clang ? "; on Debian it is in the package clang-19 (apt-get install clang-19)"
+                                          : "");
         return 1;
     }
     while (waitpid(child, &status, 0) < 0)
@@ -177,7 +192,7 @@ static char *text_or_end(struct mr_text *text)
 
 char *step_file(const struct request *request, const char *base, const char *ending)
 {
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     char *name = output_name(base, ending);
     mr_text_format(&path, "%s/%s", step_folder(request), name);
     mr_free(name);
@@ -199,7 +214,7 @@ void step_clean(void)
 char *output_name(const char *source, const char *ending)
 {
     const char *slash = strrchr(source, '/'), *base = slash ? slash + 1 : source, *dot = strrchr(base, '.');
-    struct mr_text name = { .data = NULL };
+    struct mr_text name = {.data = NULL};
     mr_text_add(&name, base, dot && dot != base ? (size_t)(dot - base) : strlen(base));
     mr_text_put(&name, ending);
     return text_or_end(&name);
@@ -208,7 +223,7 @@ char *output_name(const char *source, const char *ending)
 char *output_path(const struct request *request, const char *source, const char *ending)
 {
     char *name = output_name(source, ending);
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     if (!request->output_folder)
         return name;
     mr_text_format(&path, "%s/%s", request->output_folder, name);

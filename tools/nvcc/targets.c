@@ -27,7 +27,8 @@ static bool read_target(struct request *request, const char *value, unsigned *ca
 {
     bool real;
     char virtual[64];
-    if (strncmp(value, "lto_", 4) == 0 && strlen(value) < 32) { /* code that is optimised when it is linked, as PTX is */
+    if (strncmp(value, "lto_", 4) == 0 &&
+        strlen(value) < 32) { /* code that is optimised when it is linked, as PTX is */
         snprintf(virtual, sizeof virtual, "compute_%s", value + 4);
         value = virtual;
     }
@@ -41,7 +42,9 @@ static bool read_target(struct request *request, const char *value, unsigned *ca
     switch (mr_ptx_arch_read(value, capability, &real)) {
     case MR_PTX_ARCH_GOOD:
         return true;
-    case MR_PTX_ARCH_SUFFIX: case MR_PTX_ARCH_TOO_OLD: case MR_PTX_ARCH_LEFT_OUT:
+    case MR_PTX_ARCH_SUFFIX:
+    case MR_PTX_ARCH_TOO_OLD:
+    case MR_PTX_ARCH_LEFT_OUT:
         *made = false;
         leave_out(request, value);
         return true;
@@ -94,7 +97,7 @@ bool targets_gencode(struct request *request, const char *value)
     size_t length = comma ? (size_t)(comma - value) - 5 : strlen(value) - 5;
     snprintf(arch, sizeof arch, "%.*s", (int)(length < sizeof arch ? length : sizeof arch - 1), value + 5);
     return read_target(request, arch, &capability, &made) && (!made || add_target(request, capability)) &&
-        (!comma || read_codes(request, comma + 6, false));
+           (!comma || read_codes(request, comma + 6, false));
 }
 
 bool targets_arch(struct request *request, const char *value)
@@ -137,7 +140,7 @@ bool targets_end(struct request *request)
         return complain(NO_CODE, left_out->items[0]);
     if (left_out->count) {
         fprintf(stderr, "nvcc (Millrace): warning: left out, since there is no code (sm_50 to sm_121 without a suffix) "
-            "for them:");
+                        "for them:");
         for (size_t i = 0; i < left_out->count; i++)
             fprintf(stderr, " %s", left_out->items[i]);
         fprintf(stderr, "\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ptxas shim: PTX in place of machine code, for compilers that call NVIDIA's assembler and hand the driver what it makes. */
+/* The ptxas shim: PTX in place of machine code, for compilers that call NVIDIA's assembler and hand the driver what it
+ * makes. */
 #ifndef MR_TOOLS_PTXAS_H
 #define MR_TOOLS_PTXAS_H
 
@@ -21,8 +22,8 @@ struct request {
 /* options.c: false after a message. */
 bool options_read(int argc, char **argv, struct request *request);
 
-/* rounding.c: the text with a rounding (.rn, which is what it means) in each addition, subtraction and multiplication of floats that names none: so none of
- * them may be joined to another. `exact` fails when memory is short. */
+/* rounding.c: the text with a rounding (.rn, which is what it means) in each addition, subtraction and multiplication
+ * of floats that names none: so none of them may be joined to another. `exact` fails when memory is short. */
 void rounding_name(const struct mr_text *ptx, struct mr_text *exact);
 
 /* main.c: prints "ptxas (Millrace): error: WHAT NAME"; returns false. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ptxas shim. Compilers such as Triton call NVIDIA's assembler, and give the driver what it made. Millrace's driver makes machine code itself, for the
- * processor that it finds: so this one checks the PTX as the driver will, and hands it on. */
+/* The ptxas shim. Compilers such as Triton call NVIDIA's assembler, and give the driver what it made. Millrace's driver
+ * makes machine code itself, for the processor that it finds: so this one checks the PTX as the driver will, and hands
+ * it on. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +14,9 @@
 
 #define FAILED 255 /* NVIDIA's has no other status */
 
-static const char version[] =
-    "ptxas: Millrace " MR_VERSION ", in place of NVIDIA's assembler\n"
-    "Checks PTX and hands it on to the driver, which makes machine code for the CPU.\n"
-    "Cuda compilation tools, release 13.0, V13.0.0\n";
+static const char version[] = "ptxas: Millrace " MR_VERSION ", in place of NVIDIA's assembler\n"
+                              "Checks PTX and hands it on to the driver, which makes machine code for the CPU.\n"
+                              "Cuda compilation tools, release 13.0, V13.0.0\n";
 
 static const char usage[] =
     "Usage: ptxas [options] FILE\n"
@@ -75,23 +75,25 @@ static bool write_all(const char *path, const struct mr_text *text)
 
 static bool check(const struct request *request, const struct mr_text *text)
 {
-    struct mr_program_options options = { .partial = request->relocatable };
+    struct mr_program_options options = {.partial = request->relocatable};
     struct mr_ptx_diag diag;
     mr_ptx_diag_init(&diag);
-    unsigned target = mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->verbose ? stderr : NULL);
+    unsigned target =
+        mr_program_check(mr_text_chars(text), text->length, &options, &diag, request->verbose ? stderr : NULL);
     if (!target)
         fprintf(stderr, "ptxas (Millrace): error: %s would not load:\n%s", request->input, mr_ptx_diag_text(&diag));
     mr_ptx_diag_clear(&diag);
     if (!target || !request->target || target <= request->target)
         return target != 0;
-    fprintf(stderr, "ptxas (Millrace): error: %s is for sm_%u, which is newer than the GPU that is named, sm_%u\n", request->input, target, request->target);
+    fprintf(stderr, "ptxas (Millrace): error: %s is for sm_%u, which is newer than the GPU that is named, sm_%u\n",
+            request->input, target, request->target);
     return false;
 }
 
 /* The text with the kernels that are wanted alone. */
 static bool keep_entries(const struct request *request, struct mr_text *text)
 {
-    struct mr_text kept = { .data = NULL }, said = { .data = NULL };
+    struct mr_text kept = {.data = NULL}, said = {.data = NULL};
     size_t wrong;
     if (!request->entries.count)
         return true;
@@ -107,7 +109,7 @@ static bool keep_entries(const struct request *request, struct mr_text *text)
 
 static bool assemble(const struct request *request)
 {
-    struct mr_text text = { .data = NULL }, exact = { .data = NULL };
+    struct mr_text text = {.data = NULL}, exact = {.data = NULL};
     bool good = read_all(request->input, &text) && keep_entries(request, &text);
     if (good && !request->join_products) {
         rounding_name(&text, &exact);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of ptxas. Each has a long and a short name; both are taken with one dash or two, and a value stands behind '=' or in the next word. What has no
- * meaning without machine code (registers, caches, debug sections) is taken and has no effect; what would change what a program does is refused. */
+/* Options of ptxas. Each has a long and a short name; both are taken with one dash or two, and a value stands behind
+ * '=' or in the next word. What has no meaning without machine code (registers, caches, debug sections) is taken and
+ * has no effect; what would change what a program does is refused. */
 #include <string.h>
 
 #include "assembler.h"
@@ -9,56 +10,61 @@
 
 enum effect { NOTHING, REFUSED, OUTPUT, TARGET, VERBOSE, RELOCATABLE, JOIN_PRODUCTS, MACHINE, HELP, VERSION, ENTRY };
 
-static const struct option { const char *name, *shorter; bool has_value; enum effect effect; } options[] = {
-    { "output-file", "o", true, OUTPUT },
-    { "gpu-name", "arch", true, TARGET },
-    { "verbose", "v", false, VERBOSE },
-    { "compile-only", "c", false, RELOCATABLE },
-    { "fmad", "fmad", true, JOIN_PRODUCTS },
-    { "machine", "m", true, MACHINE },
-    { "help", "h", false, HELP },
-    { "version", "V", false, VERSION },
-    { "opt-level", "O", true, NOTHING },
-    { "Ofast-compile", "Ofc", true, NOTHING },
-    { "regAllocOptLevel", "regAllocOptLevel", true, NOTHING },
-    { "register-usage-level", "regUsageLevel", true, NOTHING },
-    { "maxrregcount", "maxrregcount", true, NOTHING },
-    { "device-function-maxrregcount", "func-maxrregcount", true, NOTHING },
-    { "allow-expensive-optimizations", "allow-expensive-optimizations", true, NOTHING },
-    { "split-compile", "split-compile", true, NOTHING },
-    { "position-independent-code", "pic", true, NOTHING },
-    { "device-stack-protector", "device-stack-protector", true, NOTHING },
-    { "def-load-cache", "dlcm", true, NOTHING },
-    { "def-store-cache", "dscm", true, NOTHING },
-    { "force-load-cache", "flcm", true, NOTHING },
-    { "force-store-cache", "fscm", true, NOTHING },
-    { "device-debug", "g", false, NOTHING },
-    { "generate-line-info", "lineinfo", false, NOTHING },
-    { "suppress-debug-info", "suppress-debug-info", false, NOTHING },
-    { "disable-optimizer-constants", "disable-optimizer-consts", false, NOTHING },
-    { "dont-merge-basicblocks", "no-bb-merge", false, NOTHING },
-    { "return-at-end", "ret-end", false, NOTHING },
-    { "sp-bounds-check", "sp-bounds-check", false, NOTHING },
-    { "preserve-relocs", "preserve-relocs", false, NOTHING },
-    { "make-errors-visible-at-exit", "make-errors-visible-at-exit", false, NOTHING },
-    { "compiler-annotations", "annotate", false, NOTHING },
-    { "disable-warnings", "w", false, NOTHING },
-    { "warning-as-error", "Werror", false, NOTHING },
-    { "warn-on-double-precision-use", "warn-double-usage", false, NOTHING },
-    { "warn-on-local-memory-usage", "warn-lmem-usage", false, NOTHING },
-    { "warn-on-spills", "warn-spills", false, NOTHING },
-    { "suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning", false, NOTHING },
-    { "suppress-double-demote-warning", "suppress-double-demote-warning", false, NOTHING },
-    { "suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", false, NOTHING },
-    { "suppress-stack-size-warning", "suppress-stack-size-warning", false, NOTHING },
-    { "entry", "e", true, ENTRY },
-    { "extensible-whole-program", "ewp", false, REFUSED },
-    { "input-as-string", "ias", true, REFUSED },
-    { "maxntid", "maxntid", true, REFUSED },
-    { "minnctapersm", "minnctapersm", true, REFUSED },
-    { "override-directive-values", "override-directive-values", false, REFUSED },
-    { "options-file", "optf", true, REFUSED },
-    { "sanitize", "sanitize", true, REFUSED },
+static const struct option {
+    const char *name, *shorter;
+    bool has_value;
+    enum effect effect;
+} options[] = {
+    {"output-file", "o", true, OUTPUT},
+    {"gpu-name", "arch", true, TARGET},
+    {"verbose", "v", false, VERBOSE},
+    {"compile-only", "c", false, RELOCATABLE},
+    {"fmad", "fmad", true, JOIN_PRODUCTS},
+    {"machine", "m", true, MACHINE},
+    {"help", "h", false, HELP},
+    {"version", "V", false, VERSION},
+    {"opt-level", "O", true, NOTHING},
+    {"Ofast-compile", "Ofc", true, NOTHING},
+    {"regAllocOptLevel", "regAllocOptLevel", true, NOTHING},
+    {"register-usage-level", "regUsageLevel", true, NOTHING},
+    {"maxrregcount", "maxrregcount", true, NOTHING},
+    {"device-function-maxrregcount", "func-maxrregcount", true, NOTHING},
+    {"allow-expensive-optimizations", "allow-expensive-optimizations", true, NOTHING},
+    {"split-compile", "split-compile", true, NOTHING},
+    {"position-independent-code", "pic", true, NOTHING},
+    {"device-stack-protector", "device-stack-protector", true, NOTHING},
+    {"def-load-cache", "dlcm", true, NOTHING},
+    {"def-store-cache", "dscm", true, NOTHING},
+    {"force-load-cache", "flcm", true, NOTHING},
+    {"force-store-cache", "fscm", true, NOTHING},
+    {"device-debug", "g", false, NOTHING},
+    {"generate-line-info", "lineinfo", false, NOTHING},
+    {"suppress-debug-info", "suppress-debug-info", false, NOTHING},
+    {"disable-optimizer-constants", "disable-optimizer-consts", false, NOTHING},
+    {"dont-merge-basicblocks", "no-bb-merge", false, NOTHING},
+    {"return-at-end", "ret-end", false, NOTHING},
+    {"sp-bounds-check", "sp-bounds-check", false, NOTHING},
+    {"preserve-relocs", "preserve-relocs", false, NOTHING},
+    {"make-errors-visible-at-exit", "make-errors-visible-at-exit", false, NOTHING},
+    {"compiler-annotations", "annotate", false, NOTHING},
+    {"disable-warnings", "w", false, NOTHING},
+    {"warning-as-error", "Werror", false, NOTHING},
+    {"warn-on-double-precision-use", "warn-double-usage", false, NOTHING},
+    {"warn-on-local-memory-usage", "warn-lmem-usage", false, NOTHING},
+    {"warn-on-spills", "warn-spills", false, NOTHING},
+    {"suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning", false,
+     NOTHING},
+    {"suppress-double-demote-warning", "suppress-double-demote-warning", false, NOTHING},
+    {"suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info", false, NOTHING},
+    {"suppress-stack-size-warning", "suppress-stack-size-warning", false, NOTHING},
+    {"entry", "e", true, ENTRY},
+    {"extensible-whole-program", "ewp", false, REFUSED},
+    {"input-as-string", "ias", true, REFUSED},
+    {"maxntid", "maxntid", true, REFUSED},
+    {"minnctapersm", "minnctapersm", true, REFUSED},
+    {"override-directive-values", "override-directive-values", false, REFUSED},
+    {"options-file", "optf", true, REFUSED},
+    {"sanitize", "sanitize", true, REFUSED},
 };
 
 /* Is the word so long the name? */
@@ -88,10 +94,17 @@ static bool read_target(const char *value, struct request *request)
 {
     bool real;
     switch (mr_ptx_arch_read(value, &request->target, &real)) {
-    case MR_PTX_ARCH_GOOD: case MR_PTX_ARCH_LEFT_OUT: return true;
-    case MR_PTX_ARCH_SUFFIX: return complain("Millrace has nothing that one chip alone has; name a target without the letter, or a device of at most 8.9 (MILLRACE_COMPUTE_CAPABILITY), instead of", value);
-    case MR_PTX_ARCH_TOO_OLD: return complain("too old a GPU:", value);
-    default: return complain("no such GPU:", value);
+    case MR_PTX_ARCH_GOOD:
+    case MR_PTX_ARCH_LEFT_OUT:
+        return true;
+    case MR_PTX_ARCH_SUFFIX:
+        return complain(
+            "Millrace has nothing that one chip alone has; name a target without the letter, or a device of at most 8.9 (MILLRACE_COMPUTE_CAPABILITY), instead of",
+            value);
+    case MR_PTX_ARCH_TOO_OLD:
+        return complain("too old a GPU:", value);
+    default:
+        return complain("no such GPU:", value);
     }
 }
 
@@ -104,23 +117,40 @@ static bool read_truth(const char *value, bool *truth)
 static bool take(const struct option *option, const char *word, const char *value, struct request *request)
 {
     switch (option->effect) {
-    case REFUSED: return complain("cannot honour the option", word);
-    case OUTPUT: request->output = value; return true;
-    case TARGET: return read_target(value, request);
-    case VERBOSE: request->verbose = true; return true;
-    case RELOCATABLE: request->relocatable = true; return true;
-    case JOIN_PRODUCTS: return read_truth(value, &request->join_products);
-    case MACHINE: return strcmp(value, "64") == 0 || complain("there are machines of 64 bits only, not", value);
-    case ENTRY: mr_ptx_entries_list(value, &request->entries); return !request->entries.failed || complain("out of memory for", word);
-    case HELP: request->help = true; return true;
-    case VERSION: request->version = true; return true;
-    default: return true;
+    case REFUSED:
+        return complain("cannot honour the option", word);
+    case OUTPUT:
+        request->output = value;
+        return true;
+    case TARGET:
+        return read_target(value, request);
+    case VERBOSE:
+        request->verbose = true;
+        return true;
+    case RELOCATABLE:
+        request->relocatable = true;
+        return true;
+    case JOIN_PRODUCTS:
+        return read_truth(value, &request->join_products);
+    case MACHINE:
+        return strcmp(value, "64") == 0 || complain("there are machines of 64 bits only, not", value);
+    case ENTRY:
+        mr_ptx_entries_list(value, &request->entries);
+        return !request->entries.failed || complain("out of memory for", word);
+    case HELP:
+        request->help = true;
+        return true;
+    case VERSION:
+        request->version = true;
+        return true;
+    default:
+        return true;
     }
 }
 
 bool options_read(int argc, char **argv, struct request *request)
 {
-    *request = (struct request){ .output = "elf.o", .join_products = true };
+    *request = (struct request){.output = "elf.o", .join_products = true};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i], *value;
         if (word[0] != '-' || !word[1]) {
@@ -139,5 +169,6 @@ bool options_read(int argc, char **argv, struct request *request)
         if (!take(option, word, value, request))
             return false;
     }
-    return request->input || request->help || request->version || complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
+    return request->input || request->help || request->version ||
+           complain("name the file with PTX, as in", "ptxas kernel.ptx -o kernel.cubin");
 }

@@ -16,7 +16,8 @@ static bool is_one_of(const struct mr_ptx_token *token, const char *const *words
 /* Of the words behind add, sub or mul: floats, and no rounding. */
 static bool rounds_unsaid(struct mr_ptx_lexer lexer)
 {
-    static const char *const floats[] = { "f32", "f64", "f16", "f16x2", "bf16", "bf16x2", "f32x2", NULL }, *const roundings[] = { "rn", "rz", "rm", "rp", NULL };
+    static const char *const floats[] = {"f32", "f64", "f16", "f16x2", "bf16", "bf16x2", "f32x2", NULL},
+                             *const roundings[] = {"rn", "rz", "rm", "rp", NULL};
     struct mr_ptx_token token;
     bool is_float = false;
     for (mr_ptx_lexer_next(&lexer, &token); token.kind == MR_PTX_TOKEN_DOT; mr_ptx_lexer_next(&lexer, &token)) {
@@ -29,12 +30,13 @@ static bool rounds_unsaid(struct mr_ptx_lexer lexer)
 
 void rounding_name(const struct mr_text *ptx, struct mr_text *exact)
 {
-    static const char *const operations[] = { "add", "sub", "mul", NULL };
+    static const char *const operations[] = {"add", "sub", "mul", NULL};
     const char *done = mr_text_chars(ptx);
     struct mr_ptx_lexer lexer;
     struct mr_ptx_token token;
     mr_ptx_lexer_init(&lexer, done, ptx->length);
-    for (mr_ptx_lexer_next(&lexer, &token); token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR; mr_ptx_lexer_next(&lexer, &token)) {
+    for (mr_ptx_lexer_next(&lexer, &token); token.kind != MR_PTX_TOKEN_END && token.kind != MR_PTX_TOKEN_ERROR;
+         mr_ptx_lexer_next(&lexer, &token)) {
         if (token.kind != MR_PTX_TOKEN_NAME || !is_one_of(&token, operations) || !rounds_unsaid(lexer))
             continue;
         const char *behind = token.text + token.length;

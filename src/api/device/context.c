@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts: creation in all ABI versions, the thread's stack, and what can be read from a context (driver API manual, Context Management).
- * Limits and other settings are in limits.c. */
+/* Contexts: creation in all ABI versions, the thread's stack, and what can be read from a context (driver API manual,
+ * Context Management). Limits and other settings are in limits.c. */
 #include "api_impl.h"
 
 #include "base/call.h"
@@ -50,14 +50,16 @@ CUresult mr_cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 static CUresult check_affinity(const CUexecAffinityParam *params, int count)
 {
     if (count < 0 || (count > 0 && !params))
-        return mr_bad_value("there are %d affinity parameters, and the pointer to them is %p", count, (const void *)params);
+        return mr_bad_value("there are %d affinity parameters, and the pointer to them is %p", count,
+                            (const void *)params);
     if (count == 0)
         return CUDA_SUCCESS;
     mr_call_log(MR_LOG_INFO, "execution affinity is not supported");
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
-CUresult mr_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags, CUdevice dev)
+CUresult mr_cuCtxCreate_v3(CUcontext *pctx, CUexecAffinityParam *paramsArray, int numParams, unsigned int flags,
+                           CUdevice dev)
 {
     CUresult status = check_affinity(paramsArray, numParams);
     return status == CUDA_SUCCESS ? create(pctx, flags, dev, 3020) : status;
@@ -79,7 +81,8 @@ CUresult mr_cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, 
     return create(pctx, flags, dev, 3020);
 }
 
-/* A context that is on top of the calling thread's stack is popped as well; elsewhere it stays, and is reported as destroyed. */
+/* A context that is on top of the calling thread's stack is popped as well; elsewhere it stays, and is reported as
+ * destroyed. */
 static CUresult destroy(struct mr_context *context)
 {
     bool on_top = mr_context_current() == context;
@@ -256,8 +259,9 @@ CUresult mr_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     return status;
 }
 
-/* Refused, in any mode, while a stream of the context is being captured. Memory pools give back what they hold beyond their thresholds. `context` is NULL if there
- * is none; one that has failed is waited for, too: its kernels may still be coming to their end. */
+/* Refused, in any mode, while a stream of the context is being captured. Memory pools give back what they hold beyond
+ * their thresholds. `context` is NULL if there is none; one that has failed is waited for, too: its kernels may still
+ * be coming to their end. */
 static CUresult synchronize(struct mr_context *context, CUresult status)
 {
     if (status != CUDA_SUCCESS)
@@ -295,7 +299,8 @@ CUresult mr_cuCtxGetExecAffinity(CUexecAffinityParam *pExecAffinity, CUexecAffin
     return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
 }
 
-/* The usage count of the interface before CUDA 4.0: creation counts 1, the last detach destroys. A detach names its context; NULL doesn't mean the current one. */
+/* The usage count of the interface before CUDA 4.0: creation counts 1, the last detach destroys. A detach names its
+ * context; NULL doesn't mean the current one. */
 CUresult mr_cuCtxAttach(CUcontext *pctx, unsigned int flags)
 {
     struct mr_context *context = NULL;

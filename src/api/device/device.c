@@ -159,8 +159,8 @@ CUresult mr_cuDeviceGetProperties(CUdevprop *prop, CUdevice dev)
         return status;
     *prop = (CUdevprop){
         .maxThreadsPerBlock = MR_MAX_BLOCK_THREADS,
-        .maxThreadsDim = { MR_MAX_BLOCK_X, MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z },
-        .maxGridSize = { MR_MAX_GRID_X, MR_MAX_GRID_Y, MR_MAX_GRID_Z },
+        .maxThreadsDim = {MR_MAX_BLOCK_X, MR_MAX_BLOCK_Y, MR_MAX_BLOCK_Z},
+        .maxGridSize = {MR_MAX_GRID_X, MR_MAX_GRID_Y, MR_MAX_GRID_Z},
         .sharedMemPerBlock = MR_SHARED_DEFAULT,
         .totalConstantMemory = MR_CONSTANT_BYTES,
         .SIMDWidth = 32,
@@ -185,7 +185,8 @@ CUresult mr_cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return status;
 }
 
-/* Devices sit at 0000:NN:00.0, NN being the machine's number of the device plus one in hexadecimal: the same numbers as the PCI attributes. */
+/* Devices sit at 0000:NN:00.0, NN being the machine's number of the device plus one in hexadecimal: the same numbers as
+ * the PCI attributes. */
 CUresult mr_cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
     struct mr_device *device;

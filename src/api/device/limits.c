@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be set on a context: limits, cache and bank preferences; and the range of stream priorities.
  *
- * The stack size, the device heap and the printf buffer are used by the kernel runtime. Preferences for caches and banks are kept and given
- * back: the manual calls them hints, and a CPU has nothing to act on. */
+ * The stack size, the device heap and the printf buffer are used by the kernel runtime. Preferences for caches and
+ * banks are kept and given back: the manual calls them hints, and a CPU has nothing to act on. */
 #include "api_impl.h"
 
 #include "base/call.h"

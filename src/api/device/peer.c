@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Access of one device to another's memory. All devices are the same processor, so every device can reach every other one; what is
- * kept is which contexts asked for it, because asking twice and giving back what was not asked for are errors. */
+/* Access of one device to another's memory. All devices are the same processor, so every device can reach every other
+ * one; what is kept is which contexts asked for it, because asking twice and giving back what was not asked for are
+ * errors. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -14,7 +15,9 @@
 #include "object/context.h"
 #include "prepare/check.h"
 
-struct pair { CUcontext from, to; };
+struct pair {
+    CUcontext from, to;
+};
 
 /* Under `lock`. Pairs of contexts that are gone are dropped when the next one is added. */
 static struct pair *pairs;
@@ -38,7 +41,8 @@ static size_t find(CUcontext from, CUcontext to)
 
 bool mr_peer_may_use(struct mr_context *context, const struct mr_allocation *what)
 {
-    if ((what->kind != MR_MEMORY_DEVICE && what->kind != MR_MEMORY_GRAPH && what->kind != MR_MEMORY_MODULE) || !what->context || what->device == context->device)
+    if ((what->kind != MR_MEMORY_DEVICE && what->kind != MR_MEMORY_GRAPH && what->kind != MR_MEMORY_MODULE) ||
+        !what->context || what->device == context->device)
         return true;
     mr_lock_take(&lock);
     bool enabled = find(context->handle, what->context->handle) < pair_count;
@@ -93,7 +97,7 @@ CUresult mr_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags)
     else if (!mr_array_reserve((void **)&pairs, &pair_room, pair_count + 1, sizeof *pairs))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     else
-        pairs[pair_count++] = (struct pair){ context->handle, peerContext };
+        pairs[pair_count++] = (struct pair){context->handle, peerContext};
     mr_lock_drop(&lock);
     return status;
 }
@@ -147,10 +151,12 @@ CUresult mr_cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CU
 
 /* ---- atomic operations between devices, and between a device and the host ---- */
 
-/* All devices are one processor, so an operation is atomic on any device's memory: what PTX has, both as an operation and as a reduction. */
+/* All devices are one processor, so an operation is atomic on any device's memory: what PTX has, both as an operation
+ * and as a reduction. */
 static unsigned atomic_capability(CUatomicOperation operation)
 {
-    const unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED, reduction = CU_ATOMIC_CAPABILITY_REDUCTION;
+    const unsigned both = CU_ATOMIC_CAPABILITY_SIGNED | CU_ATOMIC_CAPABILITY_UNSIGNED,
+                   reduction = CU_ATOMIC_CAPABILITY_REDUCTION;
     const unsigned scalars = CU_ATOMIC_CAPABILITY_SCALAR_32 | CU_ATOMIC_CAPABILITY_SCALAR_64;
     switch (operation) {
     case CU_ATOMIC_OPERATION_INTEGER_ADD:
@@ -186,8 +192,8 @@ static CUresult put_capabilities(unsigned *capabilities, const CUatomicOperation
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count,
-    CUdevice srcDevice, CUdevice dstDevice)
+CUresult mr_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations,
+                                             unsigned int count, CUdevice srcDevice, CUdevice dstDevice)
 {
     CUresult status = check_devices(srcDevice, dstDevice);
     if (status != CUDA_SUCCESS)
@@ -202,7 +208,8 @@ CUresult mr_cuDeviceGetP2PAtomicCapabilities(unsigned int *capabilities, const C
 }
 
 /* Between a device and the host, which are one processor too. */
-CUresult mr_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations, unsigned int count, CUdevice dev)
+CUresult mr_cuDeviceGetHostAtomicCapabilities(unsigned int *capabilities, const CUatomicOperation *operations,
+                                              unsigned int count, CUdevice dev)
 {
     struct mr_device *device;
     CUresult status = mr_device_require(dev, &device);

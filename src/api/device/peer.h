@@ -8,8 +8,9 @@
 #include "memory/memory.h"
 #include "object/context.h"
 
-/* May the context's device use the allocation, by the rules of peer access? Pinned, managed and mapped memory belongs to all; what is of another device
- * needs cuCtxEnablePeerAccess. Kernels and copies are not held to it (docs/devices.md). */
+/* May the context's device use the allocation, by the rules of peer access? Pinned, managed and mapped memory belongs
+ * to all; what is of another device needs cuCtxEnablePeerAccess. Kernels and copies are not held to it
+ * (docs/devices.md). */
 bool mr_peer_may_use(struct mr_context *context, const struct mr_allocation *what);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Primary contexts (driver API manual, Primary Context Management): one per device, made by the first retain, ended by the last release.
+/* Primary contexts (driver API manual, Primary Context Management): one per device, made by the first retain, ended by
+ * the last release.
  *
- * The device's lock guards the count and the pointer. It is held while the context is made, so that two first retains make one; it is not
- * held while one ends, because ending waits for work. */
+ * The device's lock guards the count and the pointer. It is held while the context is made, so that two first retains
+ * make one; it is not held while one ends, because ending waits for work. */
 #include "api_impl.h"
 
 #include "base/call.h"
@@ -69,7 +70,8 @@ CUresult mr_cuDevicePrimaryCtxRelease(CUdevice dev)
     return status == CUDA_ERROR_INVALID_CONTEXT ? CUDA_SUCCESS : status;
 }
 
-/* A primary context always maps host memory, which its own flags show and the device's do not. The new flags also go to the context that is active now. */
+/* A primary context always maps host memory, which its own flags show and the device's do not. The new flags also go to
+ * the context that is active now. */
 CUresult mr_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
 {
     struct mr_device *device;
@@ -104,8 +106,8 @@ CUresult mr_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *a
     return CUDA_SUCCESS;
 }
 
-/* Everything in the context goes, whoever has retained it, and the flags return to 0. Retains stay to be released, and the next one makes
- * a new context. */
+/* Everything in the context goes, whoever has retained it, and the flags return to 0. Retains stay to be released, and
+ * the next one makes a new context. */
 CUresult mr_cuDevicePrimaryCtxReset_v2(CUdevice dev)
 {
     struct mr_device *device;

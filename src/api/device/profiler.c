@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiler control. Start and stop bracket what an attached profiler collects; with none attached there is nothing to do, which is what
- * the manual says and hardware does. */
+/* Profiler control. Start and stop bracket what an attached profiler collects; with none attached there is nothing to
+ * do, which is what the manual says and hardware does. */
 #include "api_impl.h"
 #include "base/call.h"
 #include "object/context.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs: making, destroying, cloning, and adding nodes of every type (driver API manual, Graph Management).
  *
- * Nothing here needs a current context: a graph belongs to the process, and its nodes say themselves where they run. Every function that adds a node
- * checks the common arguments, makes a work of the parameters (prepare/work.h), and hands it to the graph. */
+ * Nothing here needs a current context: a graph belongs to the process, and its nodes say themselves where they run.
+ * Every function that adds a node checks the common arguments, makes a work of the parameters (prepare/work.h), and
+ * hands it to the graph. */
 #include "api/graph/graph_calls.h"
 
 #include "api_impl.h"
@@ -84,7 +85,9 @@ CUresult mr_cuGraphDestroyNode(CUgraphNode hNode)
     if (status != CUDA_SUCCESS)
         return status;
     if (mr_node_stays(node, &status)) {
-        mr_call_log(MR_LOG_INFO, "node %p is gone, or its graph can't lose nodes: it is being captured to or has memory nodes", (void *)hNode);
+        mr_call_log(MR_LOG_INFO,
+                    "node %p is gone, or its graph can't lose nodes: it is being captured to or has memory nodes",
+                    (void *)hNode);
         return status;
     }
     mr_graph_remove(node);
@@ -114,32 +117,33 @@ CUresult mr_addition_finish(const struct mr_addition *addition, struct mr_graph 
     if (status == CUDA_SUCCESS)
         *addition->out = mr_object_handle(node);
     else if (status == CUDA_ERROR_INVALID_VALUE)
-        return mr_bad_value("dependencies that are of another graph or named twice, or edges that such nodes can't have");
+        return mr_bad_value(
+            "dependencies that are of another graph or named twice, or edges that such nodes can't have");
     return status;
 }
 
 /* What every cuGraphAdd*Node has first. `params` must not be NULL. */
-#define ADDITION(params)                                                                                           \
-    const struct mr_addition addition = { phGraphNode, hGraph, dependencies, NULL, numDependencies };              \
-    struct mr_graph *graph;                                                                                        \
-    struct mr_work *work;                                                                                          \
-    CUresult status = mr_addition_check(&addition, params, &graph);                                                \
-    if (status != CUDA_SUCCESS)                                                                                    \
-        return status
+#define ADDITION(params) \
+    const struct mr_addition addition = {phGraphNode, hGraph, dependencies, NULL, numDependencies}; \
+    struct mr_graph *graph; \
+    struct mr_work *work; \
+    CUresult status = mr_addition_check(&addition, params, &graph); \
+    if (status != CUDA_SUCCESS) \
+    return status
 
 /* And last. */
 #define FINISH_ADDITION() return status == CUDA_SUCCESS ? mr_addition_finish(&addition, graph, work) : status
 
-CUresult mr_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                    size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     ADDITION(nodeParams);
     status = mr_work_from_kernel((const CUDA_KERNEL_NODE_PARAMS_v3 *)nodeParams, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult mr_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     ADDITION(nodeParams);
     const CUDA_KERNEL_NODE_PARAMS_v3 wide = mr_kernel_params_widen(nodeParams);
@@ -147,8 +151,8 @@ CUresult mr_cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+CUresult mr_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
 {
     struct mr_context *context;
     ADDITION(copyParams);
@@ -158,8 +162,8 @@ CUresult mr_cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+CUresult mr_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                 size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
     struct mr_context *context;
     ADDITION(memsetParams);
@@ -169,46 +173,48 @@ CUresult mr_cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_HOST_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                               size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     ADDITION(nodeParams);
     status = mr_work_from_host(nodeParams->fn, nodeParams->userData, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies)
+CUresult mr_cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                size_t numDependencies)
 {
     ADDITION(&addition);
     status = mr_work_empty(&work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    CUgraph childGraph)
+CUresult mr_cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                     size_t numDependencies, CUgraph childGraph)
 {
     ADDITION(&addition);
     status = mr_work_from_child(graph, childGraph, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    CUevent event)
+CUresult mr_cuGraphAddEventRecordNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                      size_t numDependencies, CUevent event)
 {
     ADDITION(&addition);
     status = mr_work_from_event(CU_GRAPH_NODE_TYPE_EVENT_RECORD, event, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUevent event)
+CUresult mr_cuGraphAddEventWaitNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                    size_t numDependencies, CUevent event)
 {
     ADDITION(&addition);
     status = mr_work_from_event(CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                     size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
     ADDITION(nodeParams);
     status = mr_work_from_batch(nodeParams, &work);
@@ -216,15 +222,16 @@ CUresult mr_cuGraphAddBatchMemOpNode(CUgraphNode *phGraphNode, CUgraph hGraph, c
 }
 
 /* A memory node that can't be added after all gives back what it claimed when its work goes. */
-CUresult mr_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphAddMemAllocNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                   size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS *nodeParams)
 {
     ADDITION(nodeParams);
     status = mr_work_from_alloc(nodeParams, graph, dependencies, numDependencies, &work);
     FINISH_ADDITION();
 }
 
-CUresult mr_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUdeviceptr dptr)
+CUresult mr_cuGraphAddMemFreeNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                  size_t numDependencies, CUdeviceptr dptr)
 {
     ADDITION(&addition);
     status = mr_work_from_free(dptr, graph, &work);
@@ -241,14 +248,16 @@ static CUresult add_any(const struct mr_addition *addition, CUgraphNodeParams *p
     return status == CUDA_SUCCESS ? mr_addition_finish(addition, graph, work) : status;
 }
 
-CUresult mr_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
-    CUgraphNodeParams *nodeParams)
+CUresult mr_cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                           size_t numDependencies, CUgraphNodeParams *nodeParams)
 {
-    return add_any(&(struct mr_addition){ phGraphNode, hGraph, dependencies, NULL, numDependencies }, nodeParams);
+    return add_any(&(struct mr_addition){phGraphNode, hGraph, dependencies, NULL, numDependencies}, nodeParams);
 }
 
-CUresult mr_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
-    size_t numDependencies, CUgraphNodeParams *nodeParams)
+CUresult mr_cuGraphAddNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                              const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                              CUgraphNodeParams *nodeParams)
 {
-    return add_any(&(struct mr_addition){ phGraphNode, hGraph, dependencies, dependencyData, numDependencies }, nodeParams);
+    return add_any(&(struct mr_addition){phGraphNode, hGraph, dependencies, dependencyData, numDependencies},
+                   nodeParams);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attributes of kernel nodes. They are kept as the program set them; those that only permit or prefer something are met by doing the ordinary thing
- * (see mr_launch_attribute_check), those that demand what there isn't are refused.
+/* Attributes of kernel nodes. They are kept as the program set them; those that only permit or prefer something are met
+ * by doing the ordinary thing (see mr_launch_attribute_check), those that demand what there isn't are refused.
  *
  * A work never changes once a node has it, so an attribute that is set makes a new one with a copy of the launch. */
 #include "api/graph/graph_calls.h"
@@ -42,7 +42,8 @@ static bool is_node_attribute(CUkernelNodeAttrID id)
     }
 }
 
-/* What hardware does with a value: priorities are brought into the range of streams'; windows and domains that can't be are refused. */
+/* What hardware does with a value: priorities are brought into the range of streams'; windows and domains that can't be
+ * are refused. */
 static CUresult settle_value(CUkernelNodeAttrID id, CUkernelNodeAttrValue *value)
 {
     const CUaccessPolicyWindow *window = &value->accessPolicyWindow;
@@ -52,7 +53,8 @@ static CUresult settle_value(CUkernelNodeAttrID id, CUkernelNodeAttrValue *value
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         if (!(window->hitRatio >= 0 && window->hitRatio <= 1) || window->missProp == CU_ACCESS_PROPERTY_PERSISTING)
-            return mr_bad_value("a window with a hit ratio of %g and a property %d for misses", (double)window->hitRatio, (int)window->missProp);
+            return mr_bad_value("a window with a hit ratio of %g and a property %d for misses",
+                                (double)window->hitRatio, (int)window->missProp);
         return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         if ((unsigned)value->memSyncDomain > CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE)
@@ -100,7 +102,8 @@ CUresult mr_cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID 
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr, const CUkernelNodeAttrValue *value)
+CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                          const CUkernelNodeAttrValue *value)
 {
     struct mr_work *old;
     if (!value)
@@ -108,7 +111,7 @@ CUresult mr_cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID 
     CUresult status = mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_KERNEL, &old);
     if (status != CUDA_SUCCESS)
         return status;
-    CUlaunchAttribute attribute = { .id = attr, .value = *value };
+    CUlaunchAttribute attribute = {.id = attr, .value = *value};
     if (!is_node_attribute(attr))
         status = mr_bad_value("kernel nodes have no attribute %d", (int)attr);
     else

@@ -26,8 +26,8 @@ CUresult mr_cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph *phGraph)
 
 /* ---- conditional nodes ---- */
 
-CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx, unsigned int defaultLaunchValue,
-    unsigned int flags)
+CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out, CUgraph hGraph, CUcontext ctx,
+                                           unsigned int defaultLaunchValue, unsigned int flags)
 {
     struct mr_graph *graph;
     struct mr_context *context;
@@ -43,8 +43,8 @@ CUresult mr_cuGraphConditionalHandleCreate(CUgraphConditionalHandle *pHandle_out
         mr_call_log(MR_LOG_INFO, "%p is not a live context", (void *)ctx);
         return CUDA_ERROR_INVALID_CONTEXT;
     }
-    struct mr_conditional *conditional =
-        mr_conditional_new(context, (uint64_t)(uintptr_t)hGraph, defaultLaunchValue, flags & CU_GRAPH_COND_ASSIGN_DEFAULT);
+    struct mr_conditional *conditional = mr_conditional_new(context, (uint64_t)(uintptr_t)hGraph, defaultLaunchValue,
+                                                            flags & CU_GRAPH_COND_ASSIGN_DEFAULT);
     if (!conditional)
         return CUDA_ERROR_OUT_OF_MEMORY;
     mr_lock_take(&mr_graph_lock);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cuGraphDebugDotPrint: writes what graph/dot.c puts together. Flags that mean nothing are let through, as on hardware. */
+/* cuGraphDebugDotPrint: writes what graph/dot.c puts together. Flags that mean nothing are let through, as on hardware.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

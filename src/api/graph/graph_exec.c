@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executable graphs: making, launching, updating, destroying (driver API manual, Graph Management). Plans and runs are src/graph/exec*.c's;
- * setting single nodes' parameters is in graph_exec_params.c. Statuses are those that hardware gave (tests/golden). */
+/* Executable graphs: making, launching, updating, destroying (driver API manual, Graph Management). Plans and runs are
+ * src/graph/exec*.c's; setting single nodes' parameters is in graph_exec_params.c. Statuses are those that hardware
+ * gave (tests/golden). */
 #include <string.h>
 
 #include "api/graph/graph_exec.h"
@@ -13,9 +14,9 @@
 #include "prepare/work.h"
 #include "stream/stream.h"
 
-#define KNOWN_FLAGS                                                                                                             \
-    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | \
-     CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
+#define KNOWN_FLAGS \
+    (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | \
+     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 
 CUresult mr_exec_require(CUgraphExec handle, struct mr_exec **out)
 {
@@ -31,7 +32,8 @@ static CUresult check_flags(unsigned long long flags, bool upload)
         return mr_bad_value("unknown flags 0x%llx", flags);
     if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) && !upload)
         return mr_bad_value("only cuGraphInstantiateWithParams uploads");
-    if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) && (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+    if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) &&
+        (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
         return mr_bad_value("a graph for launches from the device can't free on launch");
     if (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) {
         mr_call_log(MR_LOG_INFO, "graphs can't be launched from kernels");
@@ -43,20 +45,24 @@ static CUresult check_flags(unsigned long long flags, bool upload)
 static const char *why(CUgraphInstantiateResult result)
 {
     switch ((int)result) {
-    case CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: return "the graph has a cycle";
-    case CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED: return "a node can't be where it is";
-    case CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED: return "a conditional handle has no node";
-    default: return "memory is short, or its memory nodes belong to another executable graph";
+    case CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE:
+        return "the graph has a cycle";
+    case CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED:
+        return "a node can't be where it is";
+    case CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED:
+        return "a conditional handle has no node";
+    default:
+        return "memory is short, or its memory nodes belong to another executable graph";
     }
 }
 
 static CUresult instantiate(CUgraphExec *out, CUgraph handle, unsigned long long flags, bool upload,
-    struct mr_exec_problem *problem)
+                            struct mr_exec_problem *problem)
 {
     struct mr_context *context;
     struct mr_graph *graph;
     struct mr_exec *exec;
-    *problem = (struct mr_exec_problem){ .result = CUDA_GRAPH_INSTANTIATE_ERROR };
+    *problem = (struct mr_exec_problem){.result = CUDA_GRAPH_INSTANTIATE_ERROR};
     if (!out)
         return mr_bad_value("phGraphExec is NULL");
     CUresult status = mr_graph_require(handle, &graph);
@@ -85,7 +91,8 @@ CUresult mr_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph
     return instantiate(phGraphExec, hGraph, flags, false, &problem);
 }
 
-CUresult mr_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer, size_t bufferSize)
+CUresult mr_cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode, char *logBuffer,
+                                  size_t bufferSize)
 {
     struct mr_exec_problem problem;
     CUresult status = instantiate(phGraphExec, hGraph, 0, false, &problem);
@@ -131,7 +138,8 @@ static CUresult upload(struct mr_exec *exec, CUstream handle)
     return status;
 }
 
-CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+CUresult mr_cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                         CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
     struct mr_exec_problem problem;
     struct mr_exec *exec;
@@ -200,7 +208,7 @@ static CUresult launch(struct mr_exec *exec, struct mr_stream *stream)
         return status;
     status = submit(exec, stream, &launch);
     if (launch.end) {
-        if (!mr_in_host_function)      /* which the work may be behind */
+        if (!mr_in_host_function) /* which the work may be behind */
             status = mr_mark_wait(launch.end, mr_stream_context(stream), 0);
         mr_mark_drop(launch.end);
     } else {
@@ -214,7 +222,8 @@ CUresult mr_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
     struct mr_exec *exec;
     struct mr_stream *stream;
     /* What a capture says comes first; hardware doesn't make a child node of a launch. */
-    CUresult status = mr_capture_open() && mr_stream_find(hStream, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream) : CUDA_SUCCESS;
+    CUresult status = mr_capture_open() && mr_stream_find(hStream, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream)
+                                                                                            : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS)
         status = mr_exec_require(hGraph, &exec);
     if (status != CUDA_SUCCESS)
@@ -232,7 +241,7 @@ static CUresult update(CUgraphExec exec_handle, CUgraph graph_handle, CUgraphExe
 {
     struct mr_exec *exec;
     struct mr_graph *graph;
-    *info = (CUgraphExecUpdateResultInfo){ .result = CU_GRAPH_EXEC_UPDATE_ERROR };
+    *info = (CUgraphExecUpdateResultInfo){.result = CU_GRAPH_EXEC_UPDATE_ERROR};
     CUresult status = mr_exec_require(exec_handle, &exec);
     if (status != CUDA_SUCCESS)
         return status;
@@ -256,7 +265,8 @@ CUresult mr_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraph
 }
 
 /* The first version knows no difference in shape without a node to blame. */
-CUresult mr_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)
+CUresult mr_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode *hErrorNode_out,
+                              CUgraphExecUpdateResult *updateResult_out)
 {
     CUgraphExecUpdateResultInfo info;
     CUresult status = update(hGraphExec, hGraph, &info);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of single nodes of an executable graph, and nodes switched off and on.
  *
- * A node is named by the node of the graph that it was made of, which keeps its own parameters. The new parameters are checked as for a node
- * (prepare/work.h); what may change in an executable graph is checked by src/graph/exec_update.c. */
+ * A node is named by the node of the graph that it was made of, which keeps its own parameters. The new parameters are
+ * checked as for a node (prepare/work.h); what may change in an executable graph is checked by src/graph/exec_update.c.
+ */
 #include <stddef.h>
 #include <string.h>
 
@@ -13,9 +14,10 @@
 #include "prepare/check.h"
 #include "prepare/work.h"
 
-/* The executable graph, and the node, which must be one of its nodes and of a type. The executable graph is held for the caller. */
+/* The executable graph, and the node, which must be one of its nodes and of a type. The executable graph is held for
+ * the caller. */
 static CUresult require(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params,
-    struct mr_exec **exec, struct mr_node **node)
+                        struct mr_exec **exec, struct mr_node **node)
 {
     CUresult status = mr_exec_require(exec_handle, exec);
     if (status != CUDA_SUCCESS)
@@ -39,7 +41,8 @@ static CUresult require(CUgraphExec exec_handle, CUgraphNode node_handle, CUgrap
 
 /* ---- a work of a node's parameters, by its type ---- */
 
-/* `params` are those of the type's own call: a structure, or the event itself. `context` is the one that the call names, for types whose call has one. */
+/* `params` are those of the type's own call: a structure, or the event itself. `context` is the one that the call
+ * names, for types whose call has one. */
 typedef CUresult make_work(const void *params, CUcontext context, struct mr_work **work);
 
 static CUresult make_kernel(const void *params, CUcontext context, struct mr_work **work)
@@ -95,22 +98,27 @@ static CUresult make_batch(const void *params, CUcontext context, struct mr_work
     return mr_work_from_batch(&batch, work);
 }
 
-/* The types whose parameters can be changed by a work. The generic form has them at `at`: the structure, which begins as that of the type's own call does, or
- * a handle; and the context's handle, for types that have one, at `context`. */
-static const struct kind { make_work *make; size_t at, context; bool is_handle; } kinds[] = {
+/* The types whose parameters can be changed by a work. The generic form has them at `at`: the structure, which begins
+ * as that of the type's own call does, or a handle; and the context's handle, for types that have one, at `context`. */
+static const struct kind {
+    make_work *make;
+    size_t at, context;
+    bool is_handle;
+} kinds[] = {
 #define AT(member) offsetof(CUgraphNodeParams, member)
-    [CU_GRAPH_NODE_TYPE_KERNEL] = { make_kernel, AT(kernel), 0, false },
-    [CU_GRAPH_NODE_TYPE_MEMCPY] = { make_copy, AT(memcpy.copyParams), AT(memcpy.copyCtx), false },
-    [CU_GRAPH_NODE_TYPE_MEMSET] = { make_fill, AT(memset), AT(memset.ctx), false },
-    [CU_GRAPH_NODE_TYPE_HOST] = { make_host, AT(host), 0, false },
-    [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = { make_record, AT(eventRecord.event), 0, true },
-    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = { make_wait, AT(eventWait.event), 0, true },
-    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = { make_batch, AT(memOp), 0, false },
+    [CU_GRAPH_NODE_TYPE_KERNEL] = {make_kernel, AT(kernel), 0, false},
+    [CU_GRAPH_NODE_TYPE_MEMCPY] = {make_copy, AT(memcpy.copyParams), AT(memcpy.copyCtx), false},
+    [CU_GRAPH_NODE_TYPE_MEMSET] = {make_fill, AT(memset), AT(memset.ctx), false},
+    [CU_GRAPH_NODE_TYPE_HOST] = {make_host, AT(host), 0, false},
+    [CU_GRAPH_NODE_TYPE_EVENT_RECORD] = {make_record, AT(eventRecord.event), 0, true},
+    [CU_GRAPH_NODE_TYPE_WAIT_EVENT] = {make_wait, AT(eventWait.event), 0, true},
+    [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = {make_batch, AT(memOp), 0, false},
 #undef AT
 };
 
 /* Gives a node of the type a work that is made of the parameters. */
-static CUresult set(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params, CUcontext context)
+static CUresult set(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNodeType type, const void *params,
+                    CUcontext context)
 {
     struct mr_exec *exec;
     struct mr_node *node;
@@ -128,12 +136,14 @@ static CUresult set(CUgraphExec exec_handle, CUgraphNode node_handle, CUgraphNod
     return status;
 }
 
-CUresult mr_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                              const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams, NULL);
 }
 
-CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
+CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)
 {
     CUDA_KERNEL_NODE_PARAMS_v3 wide;
     if (nodeParams)
@@ -141,17 +151,20 @@ CUresult mr_cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode h
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_KERNEL, nodeParams ? &wide : NULL, NULL);
 }
 
-CUresult mr_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams, CUcontext ctx)
+CUresult mr_cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMCPY3D *copyParams,
+                                           CUcontext ctx)
 {
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMCPY, copyParams, ctx);
 }
 
-CUresult mr_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
+CUresult mr_cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_MEMSET, memsetParams, ctx);
 }
 
-CUresult mr_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                         const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_HOST, nodeParams, NULL);
 }
@@ -166,7 +179,8 @@ CUresult mr_cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event, NULL);
 }
 
-CUresult mr_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
+CUresult mr_cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                               const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
 {
     return set(hGraphExec, hNode, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams, NULL);
 }
@@ -197,7 +211,8 @@ static bool is_clean(const CUgraphNodeParams *params, size_t used)
     for (size_t i = used; i < sizeof params->reserved1; i++)
         if (bytes[i])
             return false;
-    return params->reserved0[0] == 0 && params->reserved0[1] == 0 && params->reserved0[2] == 0 && params->reserved2 == 0;
+    return params->reserved0[0] == 0 && params->reserved0[1] == 0 && params->reserved0[2] == 0 &&
+           params->reserved2 == 0;
 }
 
 static CUresult set_generic(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params)
@@ -236,7 +251,8 @@ CUresult mr_cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, 
     if (status != CUDA_SUCCESS)
         return status;
     mr_object_drop(exec);
-    if (!is_clean(nodeParams, sizeof nodeParams->memcpy > sizeof nodeParams->kernel ? sizeof nodeParams->memcpy : sizeof nodeParams->kernel))
+    if (!is_clean(nodeParams, sizeof nodeParams->memcpy > sizeof nodeParams->kernel ? sizeof nodeParams->memcpy
+                                                                                    : sizeof nodeParams->kernel))
         return mr_bad_value("bytes that are not used must be zero");
     return set_generic(hGraphExec, hNode, nodeParams);
 }

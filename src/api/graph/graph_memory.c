@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes that allocate and free memory tell, and what a device tells about such memory. Addresses and sums are src/graph/graph_memory.c's. */
+/* What nodes that allocate and free memory tell, and what a device tells about such memory. Addresses and sums are
+ * src/graph/graph_memory.c's. */
 #include "api/graph/graph_calls.h"
 #include "api_impl.h"
 #include "command/command.h"
@@ -69,7 +70,8 @@ CUresult mr_cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute a
     CUresult status = mr_device_require(device, &found);
     if (status != CUDA_SUCCESS)
         return status;
-    if ((attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) || *(cuuint64_t *)value != 0)
+    if ((attr != CU_GRAPH_MEM_ATTR_USED_MEM_HIGH && attr != CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) ||
+        *(cuuint64_t *)value != 0)
         return mr_bad_value("only high watermarks can be set, and only to 0");
     mr_graph_memory_reset_high(found, attr);
     return CUDA_SUCCESS;

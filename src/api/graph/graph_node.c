@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of single nodes: asking for them and setting them. What is told points into the node's work and is valid while the node
- * has it. Setting parameters gives the node a new work; graphs that were cloned or instantiated before keep the old one. */
+/* Parameters of single nodes: asking for them and setting them. What is told points into the node's work and is valid
+ * while the node has it. Setting parameters gives the node a new work; graphs that were cloned or instantiated before
+ * keep the old one. */
 #include "api/graph/graph_calls.h"
 
 #include "api_impl.h"
@@ -37,15 +38,15 @@ static CUresult check_set(CUgraphNode handle, CUgraphNodeType type, const void *
 }
 
 /* Stores what a node of a type has in *out. */
-#define GET_PARAMS(node_type, out, expression)                                \
-    struct mr_work *work = NULL;                                                    \
-    if (!(out))                                                                     \
-        return mr_bad_value("the pointer for the answer is NULL");            \
-    CUresult status = mr_node_work_require(hNode, node_type, &work);          \
-    if (status != CUDA_SUCCESS)                                                     \
-        return status;                                                              \
-    *(out) = (expression);                                                          \
-    mr_work_drop(work);                                                             \
+#define GET_PARAMS(node_type, out, expression) \
+    struct mr_work *work = NULL; \
+    if (!(out)) \
+        return mr_bad_value("the pointer for the answer is NULL"); \
+    CUresult status = mr_node_work_require(hNode, node_type, &work); \
+    if (status != CUDA_SUCCESS) \
+        return status; \
+    *(out) = (expression); \
+    mr_work_drop(work); \
     return CUDA_SUCCESS
 
 /* ---- kernels ---- */
@@ -92,7 +93,8 @@ CUresult mr_cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D *nodePar
 CUresult mr_cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D *nodeParams)
 {
     struct mr_work *old, *work;
-    CUresult status = nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &old) : mr_bad_value("nodeParams is NULL");
+    CUresult status =
+        nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMCPY, &old) : mr_bad_value("nodeParams is NULL");
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_work_from_copy(nodeParams, old->context, &work);
@@ -108,7 +110,8 @@ CUresult mr_cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAM
 CUresult mr_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS *nodeParams)
 {
     struct mr_work *old, *work;
-    CUresult status = nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &old) : mr_bad_value("nodeParams is NULL");
+    CUresult status =
+        nodeParams ? mr_node_work_require(hNode, CU_GRAPH_NODE_TYPE_MEMSET, &old) : mr_bad_value("nodeParams is NULL");
     if (status != CUDA_SUCCESS)
         return status;
     status = mr_work_from_fill(nodeParams, old->context, &work);
@@ -120,8 +123,7 @@ CUresult mr_cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE
 
 CUresult mr_cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS *nodeParams)
 {
-    GET_PARAMS(CU_GRAPH_NODE_TYPE_HOST, nodeParams,
-        ((CUDA_HOST_NODE_PARAMS){ work->host.function, work->host.data }));
+    GET_PARAMS(CU_GRAPH_NODE_TYPE_HOST, nodeParams, ((CUDA_HOST_NODE_PARAMS){work->host.function, work->host.data}));
 }
 
 CUresult mr_cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS *nodeParams)
@@ -167,7 +169,8 @@ CUresult mr_cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event)
 CUresult mr_cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams_out)
 {
     GET_PARAMS(CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, nodeParams_out,
-        ((CUDA_BATCH_MEM_OP_NODE_PARAMS){ work->context ? work->context->handle : NULL, work->batch.count, work->batch.ops, work->batch.flags }));
+               ((CUDA_BATCH_MEM_OP_NODE_PARAMS){work->context ? work->context->handle : NULL, work->batch.count,
+                                                work->batch.ops, work->batch.flags}));
 }
 
 CUresult mr_cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode, const CUDA_BATCH_MEM_OP_NODE_PARAMS *nodeParams)
@@ -204,7 +207,8 @@ CUresult mr_cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams *nodeParam
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
     case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        mr_call_log(MR_LOG_INFO, "the node is a %s node, and its type can't change", mr_node_type_name(nodeParams->type));
+        mr_call_log(MR_LOG_INFO, "the node is a %s node, and its type can't change",
+                    mr_node_type_name(nodeParams->type));
         return CUDA_ERROR_NOT_SUPPORTED;
     default:
         break;

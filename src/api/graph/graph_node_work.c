@@ -7,12 +7,25 @@
 
 const char *mr_node_type_name(CUgraphNodeType type)
 {
-    static const char *const names[] = { "kernel", "memcpy", "memset", "host", "graph", "empty", "event wait", "event record", "semaphores signal",
-        "semaphores wait", "mem alloc", "mem free", "batch mem op", "conditional" };
+    static const char *const names[] = {"kernel",
+                                        "memcpy",
+                                        "memset",
+                                        "host",
+                                        "graph",
+                                        "empty",
+                                        "event wait",
+                                        "event record",
+                                        "semaphores signal",
+                                        "semaphores wait",
+                                        "mem alloc",
+                                        "mem free",
+                                        "batch mem op",
+                                        "conditional"};
     return (unsigned)type < sizeof names / sizeof *names ? names[type] : "unknown";
 }
 
-CUresult mr_nodes_require(const CUgraphNode *handles, size_t count, struct mr_node *few[MR_FEW_NODES], struct mr_node ***out)
+CUresult mr_nodes_require(const CUgraphNode *handles, size_t count, struct mr_node *few[MR_FEW_NODES],
+                          struct mr_node ***out)
 {
     struct mr_node **nodes = count > MR_FEW_NODES ? mr_calloc(count, sizeof *nodes) : few;
     CUresult status = nodes ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -48,7 +61,9 @@ CUresult mr_node_change(CUgraphNode handle, struct mr_work *work)
         mr_work_drop(work);
         return status;
     }
-    return mr_node_set_work(node, work) ? CUDA_SUCCESS : mr_bad_value("node %p is not a %s node", (void *)handle, mr_node_type_name(type));
+    return mr_node_set_work(node, work)
+               ? CUDA_SUCCESS
+               : mr_bad_value("node %p is not a %s node", (void *)handle, mr_node_type_name(type));
 }
 
 /* New parameters leave a node its attributes. The work is the caller's alone still. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shape of graphs: lists of nodes, roots, neighbours and edges, and changing edges.
  *
- * A list is asked for in two ways: without an array the answer is how many there are; with one, *count says how much room it has, as many handles as
- * fit are stored, the rest of the array is set to NULL, and *count becomes how many were stored. Room for none is an error. The first versions of
- * the functions know of no edge data: they refuse to tell edges that have some. */
+ * A list is asked for in two ways: without an array the answer is how many there are; with one, *count says how much
+ * room it has, as many handles as fit are stored, the rest of the array is set to NULL, and *count becomes how many
+ * were stored. Room for none is an error. The first versions of the functions know of no edge data: they refuse to tell
+ * edges that have some. */
 #include "api/graph/graph_calls.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ static CUresult finish(struct answer *answer, size_t *count)
         if (answer->to)
             answer->to[i] = NULL;
         if (answer->data)
-            answer->data[i] = (CUgraphEdgeData){ 0 };
+            answer->data[i] = (CUgraphEdgeData){0};
     }
     *count = answer->room ? answer->stored : answer->total;
     return CUDA_SUCCESS;
@@ -72,7 +73,7 @@ static CUresult begin(const void *array, const size_t *count, struct answer *ans
 CUresult mr_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
 {
     struct mr_graph *graph;
-    struct answer answer = { .from = nodes };
+    struct answer answer = {.from = nodes};
     CUresult status = mr_graph_require(hGraph, &graph);
     if (status == CUDA_SUCCESS)
         status = begin(nodes, numNodes, &answer);
@@ -91,7 +92,7 @@ CUresult mr_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes
 CUresult mr_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
 {
     struct mr_graph *graph;
-    struct answer answer = { .from = rootNodes };
+    struct answer answer = {.from = rootNodes};
     CUresult status = mr_graph_require(hGraph, &graph);
     if (status == CUDA_SUCCESS)
         status = begin(rootNodes, numRootNodes, &answer);
@@ -108,7 +109,7 @@ CUresult mr_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *
 static CUresult get_edges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *data, size_t *count)
 {
     struct mr_graph *graph;
-    struct answer answer = { .from = from, .to = to, .data = data };
+    struct answer answer = {.from = from, .to = to, .data = data};
     CUresult status = mr_graph_require(hGraph, &graph);
     if (status == CUDA_SUCCESS && (!from != !to || (data && !from)))
         status = mr_bad_value("from and to must both be set or both be NULL; edge data need both");
@@ -131,7 +132,8 @@ CUresult mr_cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, 
     return get_edges(hGraph, from, to, NULL, numEdges);
 }
 
-CUresult mr_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges)
+CUresult mr_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData,
+                               size_t *numEdges)
 {
     return get_edges(hGraph, from, to, edgeData, numEdges);
 }
@@ -139,7 +141,7 @@ CUresult mr_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *t
 static CUresult get_neighbours(CUgraphNode hNode, bool after, CUgraphNode *nodes, CUgraphEdgeData *data, size_t *count)
 {
     struct mr_node *node;
-    struct answer answer = { .from = nodes, .data = data };
+    struct answer answer = {.from = nodes, .data = data};
     CUresult status = mr_node_require(hNode, &node);
     if (status == CUDA_SUCCESS && data && !nodes)
         status = mr_bad_value("edge data are asked for without nodes");
@@ -160,7 +162,8 @@ CUresult mr_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependenc
     return get_neighbours(hNode, false, dependencies, NULL, numDependencies);
 }
 
-CUresult mr_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies)
+CUresult mr_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData,
+                                          size_t *numDependencies)
 {
     return get_neighbours(hNode, false, dependencies, edgeData, numDependencies);
 }
@@ -170,15 +173,16 @@ CUresult mr_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *depende
     return get_neighbours(hNode, true, dependentNodes, NULL, numDependentNodes);
 }
 
-CUresult mr_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes)
+CUresult mr_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData,
+                                            size_t *numDependentNodes)
 {
     return get_neighbours(hNode, true, dependentNodes, edgeData, numDependentNodes);
 }
 
 /* ---- changing edges ---- */
 
-static CUresult change(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data, size_t count,
-    bool add)
+static CUresult change(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
+                       size_t count, bool add)
 {
     struct mr_graph *graph;
     struct mr_node *few[2][MR_FEW_NODES], **ends[2];
@@ -194,7 +198,8 @@ static CUresult change(CUgraph hGraph, const CUgraphNode *from, const CUgraphNod
     if (status == CUDA_SUCCESS) {
         status = mr_graph_change_edges(graph, ends[0], ends[1], data, count, add);
         if (status == CUDA_ERROR_INVALID_VALUE)
-            (void)mr_bad_value("an end is not a node of this graph, or an edge is %s", add ? "there already, or can't be" : "not there");
+            (void)mr_bad_value("an end is not a node of this graph, or an edge is %s",
+                               add ? "there already, or can't be" : "not there");
         else if (status != CUDA_SUCCESS)
             mr_call_log(MR_LOG_INFO, "edges can't be removed from a graph that has memory nodes");
         if (ends[1] != few[1])
@@ -205,24 +210,26 @@ static CUresult change(CUgraph hGraph, const CUgraphNode *from, const CUgraphNod
     return status;
 }
 
-CUresult mr_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
+CUresult mr_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                   size_t numDependencies)
 {
     return change(hGraph, from, to, NULL, numDependencies, true);
 }
 
-CUresult mr_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData,
-    size_t numDependencies)
+CUresult mr_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                      const CUgraphEdgeData *edgeData, size_t numDependencies)
 {
     return change(hGraph, from, to, edgeData, numDependencies, true);
 }
 
-CUresult mr_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, size_t numDependencies)
+CUresult mr_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                      size_t numDependencies)
 {
     return change(hGraph, from, to, NULL, numDependencies, false);
 }
 
-CUresult mr_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData,
-    size_t numDependencies)
+CUresult mr_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                         const CUgraphEdgeData *edgeData, size_t numDependencies)
 {
     return change(hGraph, from, to, edgeData, numDependencies, false);
 }

@@ -18,7 +18,8 @@ static CUresult require(CUuserObject handle, unsigned count, struct mr_user_obje
     return count == 0 || count > INT_MAX ? mr_bad_value("a count of %u", count) : CUDA_SUCCESS;
 }
 
-CUresult mr_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount, unsigned int flags)
+CUresult mr_cuUserObjectCreate(CUuserObject *object_out, void *ptr, CUhostFn destroy, unsigned int initialRefcount,
+                               unsigned int flags)
 {
     if (!object_out || !destroy)
         return mr_bad_value(object_out ? "destroy is NULL" : "object_out is NULL");
@@ -122,7 +123,8 @@ CUresult mr_cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigne
     }
     mr_lock_drop(&mr_graph_lock);
     if (given < count)
-        mr_call_log(MR_LOG_INFO, "the graph held %llu references to %p, not %u", (unsigned long long)held, (void *)object, count);
+        mr_call_log(MR_LOG_INFO, "the graph held %llu references to %p, not %u", (unsigned long long)held,
+                    (void *)object, count);
     mr_free(gone);
     if (given)
         mr_user_object_release(found, given);

@@ -21,7 +21,8 @@
 #define PITCH_STEP ((size_t)512)
 #define NOT_WRITTEN UINTPTR_MAX   /* an address that no allocation has */
 
-typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags, uintptr_t *out);
+typedef CUresult (*allocator)(struct mr_context *context, enum mr_memory_kind kind, size_t size, unsigned flags,
+                              uintptr_t *out);
 
 static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, allocator how, uintptr_t *out)
 {
@@ -39,7 +40,8 @@ static CUresult allocate(enum mr_memory_kind kind, size_t size, unsigned flags, 
         status = how(context, kind, size, flags, out);
     if (status == CUDA_ERROR_OUT_OF_MEMORY)
         mr_call_log(MR_LOG_INFO, "there are no %zu bytes left (%zu of %zu are in use)", size,
-            atomic_load_explicit(&context->device->used_memory, memory_order_relaxed), context->device->total_memory);
+                    atomic_load_explicit(&context->device->used_memory, memory_order_relaxed),
+                    context->device->total_memory);
     return status;
 }
 
@@ -62,7 +64,8 @@ CUresult mr_cuMemAlloc(CUdeviceptr_v1 *dptr, unsigned int bytesize)
 }
 
 /* Pitched allocation; `out` and `pitch` are written on success only. */
-static CUresult allocate_pitch(size_t width, size_t height, unsigned element, allocator how, uintptr_t *out, size_t *pitch)
+static CUresult allocate_pitch(size_t width, size_t height, unsigned element, allocator how, uintptr_t *out,
+                               size_t *pitch)
 {
     struct mr_context *context;
     size_t row, total;
@@ -88,22 +91,24 @@ static CUresult allocate_pitch(size_t width, size_t height, unsigned element, al
     return status;
 }
 
-CUresult mr_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
+CUresult mr_cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                               unsigned int ElementSizeBytes)
 {
     uintptr_t address;
-    CUresult status = allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate, dptr ? &address : NULL, pPitch);
+    CUresult status =
+        allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate, dptr ? &address : NULL, pPitch);
     if (status == CUDA_SUCCESS)
         *dptr = address;
     return status;
 }
 
 CUresult mr_cuMemAllocPitch(CUdeviceptr_v1 *dptr, unsigned int *pPitch, unsigned int WidthInBytes, unsigned int Height,
-    unsigned int ElementSizeBytes)
+                            unsigned int ElementSizeBytes)
 {
     uintptr_t address;
     size_t pitch;
-    CUresult status = allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate_low, dptr ? &address : NULL,
-        pPitch ? &pitch : NULL);
+    CUresult status = allocate_pitch(WidthInBytes, Height, ElementSizeBytes, mr_memory_allocate_low,
+                                     dptr ? &address : NULL, pPitch ? &pitch : NULL);
     if (status == CUDA_SUCCESS) {
         *dptr = (CUdeviceptr_v1)address;
         *pPitch = (unsigned)pitch;
@@ -126,8 +131,8 @@ CUresult mr_cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int f
     return status;
 }
 
-/* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware does. That context
- * need not be current. */
+/* Work that was submitted before may still use the memory: freeing waits for the context that owns it, as hardware
+ * does. That context need not be current. */
 CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
 {
     struct mr_context *context;
@@ -142,18 +147,21 @@ CUresult mr_cuMemFree_v2(CUdeviceptr dptr)
         return mr_bad_value("%#llx is in no live allocation", (unsigned long long)dptr);
     if (found.base != dptr)
         return mr_bad_value("%#llx is %llu bytes into the allocation at %#zx", (unsigned long long)dptr,
-            (unsigned long long)(dptr - found.base), (size_t)found.base);
+                            (unsigned long long)(dptr - found.base), (size_t)found.base);
     if (mr_mempool_is_address((uintptr_t)dptr))
         return mr_mempool_free_now(dptr, &found);
     if (found.kind == MR_MEMORY_GRAPH)
         return mr_graph_memory_free_now(dptr, found.context);
     if (found.kind != MR_MEMORY_DEVICE && found.kind != MR_MEMORY_MANAGED)
         return mr_bad_value("%#llx is %s", (unsigned long long)dptr,
-            found.kind == MR_MEMORY_MODULE ? "a module's variable" : mr_allocation_is_mapped(&found) ? "mapped: cuMemUnmap ends that" : "host memory");
+                            found.kind == MR_MEMORY_MODULE    ? "a module's variable"
+                            : mr_allocation_is_mapped(&found) ? "mapped: cuMemUnmap ends that"
+                                                              : "host memory");
     if (found.kind == MR_MEMORY_MANAGED && found.flags & MR_MEMORY_VARIABLE)
         return mr_bad_value("%#llx is a managed variable", (unsigned long long)dptr);
     if (found.imported)
-        return mr_bad_value("%#llx is another process's memory; cuIpcCloseMemHandle closes it", (unsigned long long)dptr);
+        return mr_bad_value("%#llx is another process's memory; cuIpcCloseMemHandle closes it",
+                            (unsigned long long)dptr);
     CUresult status = mr_context_synchronize(found.context);
     return status == CUDA_SUCCESS ? mr_memory_release((uintptr_t)dptr, found.kind) : status;
 }
@@ -170,7 +178,8 @@ CUresult mr_cuMemGetInfo_v2(size_t *free, size_t *total)
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
         return status;
-    size_t all = context->device->total_memory, used = atomic_load_explicit(&context->device->used_memory, memory_order_relaxed);
+    size_t all = context->device->total_memory,
+           used = atomic_load_explicit(&context->device->used_memory, memory_order_relaxed);
     if (total)
         *total = all;
     if (free)

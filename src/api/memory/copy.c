@@ -9,9 +9,9 @@
 #include "api_impl.h"
 
 static CUresult linear(uintptr_t to, enum mr_side_kind to_kind, uintptr_t from, enum mr_side_kind from_kind,
-    size_t bytes, CUstream stream, enum mr_transfer_mode mode)
+                       size_t bytes, CUstream stream, enum mr_transfer_mode mode)
 {
-    struct mr_side destination = { .address = to, .kind = to_kind }, source = { .address = from, .kind = from_kind };
+    struct mr_side destination = {.address = to, .kind = to_kind}, source = {.address = from, .kind = from_kind};
     return mr_transfer_copy(&destination, &source, bytes, 1, 1, stream, mode);
 }
 
@@ -20,19 +20,19 @@ static CUresult linear(uintptr_t to, enum mr_side_kind to_kind, uintptr_t from, 
 CUresult mr_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream mr_default)
 {
     return linear((uintptr_t)dst, MR_SIDE_UNIFIED, (uintptr_t)src, MR_SIDE_UNIFIED, ByteCount, mr_default,
-        MR_TRANSFER_SYNC);
+                  MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
 {
     return linear((uintptr_t)dst, MR_SIDE_UNIFIED, (uintptr_t)src, MR_SIDE_UNIFIED, ByteCount, hStream,
-        MR_TRANSFER_ASYNC);
+                  MR_TRANSFER_ASYNC);
 }
 
 /* Between contexts. */
 
 static CUresult peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes,
-    CUstream stream, enum mr_transfer_mode mode)
+                     CUstream stream, enum mr_transfer_mode mode)
 {
     CUresult status = mr_transfer_check_context(to_context);
     if (status == CUDA_SUCCESS)
@@ -42,17 +42,19 @@ static CUresult peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUc
     return linear((uintptr_t)to, MR_SIDE_DEVICE, (uintptr_t)from, MR_SIDE_DEVICE, bytes, stream, mode);
 }
 
-CUresult mr_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount,
-    CUstream mr_default)
+CUresult mr_cuMemcpyPeer(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
+                         size_t ByteCount, CUstream mr_default)
 {
     return peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, mr_default, MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
-    size_t ByteCount, CUstream hStream)
+                              size_t ByteCount, CUstream hStream)
 {
     CUresult status = mr_transfer_refuse_captured(hStream);
-    return status != CUDA_SUCCESS ? status : peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, MR_TRANSFER_ASYNC);
+    return status != CUDA_SUCCESS
+               ? status
+               : peer(dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream, MR_TRANSFER_ASYNC);
 }
 
 /* Host to device. */
@@ -60,13 +62,13 @@ CUresult mr_cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdev
 CUresult mr_cuMemcpyHtoD_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream mr_default)
 {
     return linear((uintptr_t)dstDevice, MR_SIDE_DEVICE, (uintptr_t)srcHost, MR_SIDE_HOST, ByteCount, mr_default,
-        MR_TRANSFER_SYNC);
+                  MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyHtoDAsync_v2(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
 {
     return linear((uintptr_t)dstDevice, MR_SIDE_DEVICE, (uintptr_t)srcHost, MR_SIDE_HOST, ByteCount, hStream,
-        MR_TRANSFER_ASYNC);
+                  MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpyHtoD(CUdeviceptr_v1 dstDevice, const void *srcHost, unsigned int ByteCount)
@@ -84,13 +86,13 @@ CUresult mr_cuMemcpyHtoDAsync(CUdeviceptr_v1 dstDevice, const void *srcHost, uns
 CUresult mr_cuMemcpyDtoH_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream mr_default)
 {
     return linear((uintptr_t)dstHost, MR_SIDE_HOST, (uintptr_t)srcDevice, MR_SIDE_DEVICE, ByteCount, mr_default,
-        MR_TRANSFER_SYNC);
+                  MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyDtoHAsync_v2(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
     return linear((uintptr_t)dstHost, MR_SIDE_HOST, (uintptr_t)srcDevice, MR_SIDE_DEVICE, ByteCount, hStream,
-        MR_TRANSFER_ASYNC);
+                  MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpyDtoH(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
@@ -108,13 +110,13 @@ CUresult mr_cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr_v1 srcDevice, unsigned 
 CUresult mr_cuMemcpyDtoD_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream mr_default)
 {
     return linear((uintptr_t)dstDevice, MR_SIDE_DEVICE, (uintptr_t)srcDevice, MR_SIDE_DEVICE, ByteCount, mr_default,
-        MR_TRANSFER_SYNC);
+                  MR_TRANSFER_SYNC);
 }
 
 CUresult mr_cuMemcpyDtoDAsync_v2(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
 {
     return linear((uintptr_t)dstDevice, MR_SIDE_DEVICE, (uintptr_t)srcDevice, MR_SIDE_DEVICE, ByteCount, hStream,
-        MR_TRANSFER_ASYNC);
+                  MR_TRANSFER_ASYNC);
 }
 
 CUresult mr_cuMemcpyDtoD(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount)
@@ -122,7 +124,8 @@ CUresult mr_cuMemcpyDtoD(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, uns
     return mr_cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount, CU_STREAM_LEGACY);
 }
 
-CUresult mr_cuMemcpyDtoDAsync(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount, CUstream hStream)
+CUresult mr_cuMemcpyDtoDAsync(CUdeviceptr_v1 dstDevice, CUdeviceptr_v1 srcDevice, unsigned int ByteCount,
+                              CUstream hStream)
 {
     return mr_cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream);
 }

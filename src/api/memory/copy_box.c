@@ -35,7 +35,7 @@ static CUresult box_captured(const CUDA_MEMCPY3D *box, CUstream handle, bool *ca
 CUresult mr_transfer_box(const CUDA_MEMCPY3D *box, CUstream stream, enum mr_transfer_mode mode)
 {
     struct mr_context *context;
-    struct mr_side to = { 0 }, from = { 0 };
+    struct mr_side to = {0}, from = {0};
     CUresult status = mr_context_require(&context);
     if (mr_capture_open() && status == CUDA_SUCCESS && mode != MR_TRANSFER_SYNC) {
         bool captured;
@@ -60,36 +60,23 @@ static CUresult no_descriptor(void)
 }
 
 /* The fields that all descriptors share, one to one. */
-#define TAKE_PLANE(to, from)                    \
-    (to).srcXInBytes = (from)->srcXInBytes,     \
-    (to).srcY = (from)->srcY,                   \
-    (to).srcMemoryType = (from)->srcMemoryType, \
-    (to).srcHost = (from)->srcHost,             \
-    (to).srcDevice = (from)->srcDevice,         \
-    (to).srcArray = (from)->srcArray,           \
-    (to).srcPitch = (from)->srcPitch,           \
-    (to).dstXInBytes = (from)->dstXInBytes,     \
-    (to).dstY = (from)->dstY,                   \
-    (to).dstMemoryType = (from)->dstMemoryType, \
-    (to).dstHost = (from)->dstHost,             \
-    (to).dstDevice = (from)->dstDevice,         \
-    (to).dstArray = (from)->dstArray,           \
-    (to).dstPitch = (from)->dstPitch,           \
-    (to).WidthInBytes = (from)->WidthInBytes,   \
+#define TAKE_PLANE(to, from) \
+    (to).srcXInBytes = (from)->srcXInBytes, (to).srcY = (from)->srcY, (to).srcMemoryType = (from)->srcMemoryType, \
+    (to).srcHost = (from)->srcHost, (to).srcDevice = (from)->srcDevice, (to).srcArray = (from)->srcArray, \
+    (to).srcPitch = (from)->srcPitch, (to).dstXInBytes = (from)->dstXInBytes, (to).dstY = (from)->dstY, \
+    (to).dstMemoryType = (from)->dstMemoryType, (to).dstHost = (from)->dstHost, (to).dstDevice = (from)->dstDevice, \
+    (to).dstArray = (from)->dstArray, (to).dstPitch = (from)->dstPitch, (to).WidthInBytes = (from)->WidthInBytes, \
     (to).Height = (from)->Height
 
-#define TAKE_SPACE(to, from)            \
-    (to).srcZ = (from)->srcZ,           \
-    (to).srcHeight = (from)->srcHeight, \
-    (to).dstZ = (from)->dstZ,           \
-    (to).dstHeight = (from)->dstHeight, \
-    (to).Depth = (from)->Depth
+#define TAKE_SPACE(to, from) \
+    (to).srcZ = (from)->srcZ, (to).srcHeight = (from)->srcHeight, (to).dstZ = (from)->dstZ, \
+    (to).dstHeight = (from)->dstHeight, (to).Depth = (from)->Depth
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *plane, CUstream stream, enum mr_transfer_mode mode)
 {
     if (!plane)
         return no_descriptor();
-    CUDA_MEMCPY3D box = { .Depth = 1 };
+    CUDA_MEMCPY3D box = {.Depth = 1};
     TAKE_PLANE(box, plane);
     return mr_transfer_box(&box, stream, mode);
 }
@@ -98,7 +85,7 @@ static CUresult copy_2d_old(const CUDA_MEMCPY2D_v1 *plane, CUstream stream, enum
 {
     if (!plane)
         return no_descriptor();
-    CUDA_MEMCPY3D box = { .Depth = 1 };
+    CUDA_MEMCPY3D box = {.Depth = 1};
     TAKE_PLANE(box, plane);
     return mr_transfer_box(&box, stream, mode);
 }
@@ -107,7 +94,7 @@ static CUresult copy_3d_old(const CUDA_MEMCPY3D_v1 *old, CUstream stream, enum m
 {
     if (!old)
         return no_descriptor();
-    CUDA_MEMCPY3D box = { 0 };
+    CUDA_MEMCPY3D box = {0};
     TAKE_PLANE(box, old);
     TAKE_SPACE(box, old);
     return mr_transfer_box(&box, stream, mode);
@@ -124,7 +111,7 @@ static CUresult copy_peer(const CUDA_MEMCPY3D_PEER *peer, CUstream stream, enum 
         status = mr_transfer_check_context(peer->dstContext);
     if (status != CUDA_SUCCESS)
         return status;
-    CUDA_MEMCPY3D box = { 0 };
+    CUDA_MEMCPY3D box = {0};
     TAKE_PLANE(box, peer);
     TAKE_SPACE(box, peer);
     return mr_transfer_box(&box, stream, mode);

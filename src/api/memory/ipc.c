@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles between processes: device memory and events (driver API manual, inter-process functions of Memory and Event Management).
+/* Handles between processes: device memory and events (driver API manual, inter-process functions of Memory and Event
+ * Management).
  *
- * A handle is 64 bytes that a program carries to another process of the same user by whatever means. How memory becomes shared is told in
- * src/memory/export.c, how events are in src/event/shared.c, what is in a handle in src/share. docs/ipc.md is the page about all of it. */
+ * A handle is 64 bytes that a program carries to another process of the same user by whatever means. How memory becomes
+ * shared is told in src/memory/export.c, how events are in src/event/shared.c, what is in a handle in src/share.
+ * docs/ipc.md is the page about all of it. */
 #include <cuda.h>
 
 #include <string.h>
@@ -63,7 +65,8 @@ CUresult mr_cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, uns
     return status;
 }
 
-/* As cuMemFree does, the last close waits for the work of the context that has the memory open; it need not be the current one. */
+/* As cuMemFree does, the last close waits for the work of the context that has the memory open; it need not be the
+ * current one. */
 CUresult mr_cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     struct mr_context *current;
@@ -83,7 +86,7 @@ CUresult mr_cuIpcCloseMemHandle(CUdeviceptr dptr)
 CUresult mr_cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
 {
     struct mr_context *context;
-    struct mr_share_handle handle = { 0 };
+    struct mr_share_handle handle = {0};
     if (!pHandle)
         return mr_bad_value("pHandle is NULL");
     if (!event)

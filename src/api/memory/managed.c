@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Advice on managed memory, and what was said about a range. Prefetching is in prefetch.c.
  *
- * Managed memory is the machine's own memory and is never moved, so advice is checked, remembered and told back, but causes no work. A range
- * lies within one managed allocation. Kernels can use pageable memory too (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS), so advice on that is taken as well;
- * it is not remembered, because nobody tells when such memory goes, and range attributes are of managed memory only. */
+ * Managed memory is the machine's own memory and is never moved, so advice is checked, remembered and told back, but
+ * causes no work. A range lies within one managed allocation. Kernels can use pageable memory too
+ * (CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS), so advice on that is taken as well; it is not remembered, because
+ * nobody tells when such memory goes, and range attributes are of managed memory only. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -28,24 +29,25 @@ CUresult mr_managed_check(CUdeviceptr address, size_t size, bool *pageable)
         *pageable = true;
         if (!mr_memory_is_reserved((uintptr_t)address) && mr_mapped_exists((uintptr_t)address, size))
             return CUDA_SUCCESS;
-        return mr_bad_value("%zu bytes at %#llx are neither managed memory nor mapped", size, (unsigned long long)address);
+        return mr_bad_value("%zu bytes at %#llx are neither managed memory nor mapped", size,
+                            (unsigned long long)address);
     }
     if (found.kind != MR_MEMORY_MANAGED)
         return mr_bad_value("%#llx is not managed memory", (unsigned long long)address);
     size_t mapped = found.mapped - (size_t)(address - found.base);
     if (size > mapped)
         return mr_bad_value("%zu bytes at %#llx run past the end of the allocation (%zu bytes at %#zx)", size,
-            (unsigned long long)address, found.size, (size_t)found.base);
+                            (unsigned long long)address, found.size, (size_t)found.base);
     return CUDA_SUCCESS;
 }
 
 CUresult mr_managed_location(CUdevice device, CUmemLocation *out)
 {
     struct mr_device *found;
-    *out = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST, .id = 0 };
+    *out = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST, .id = 0};
     if (device == CU_DEVICE_CPU)
         return CUDA_SUCCESS;
-    *out = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device };
+    *out = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
     return mr_device_require(device, &found);
 }
 
@@ -67,9 +69,13 @@ CUresult mr_managed_location_check(const CUmemLocation *location)
     }
 }
 
-struct change { CUmem_advise advice; CUmemLocation location; };
+struct change {
+    CUmem_advise advice;
+    CUmemLocation location;
+};
 
-/* Advice with a node of the host is taken, but changes nothing: so says hardware that has no access to the host's page tables. */
+/* Advice with a node of the host is taken, but changes nothing: so says hardware that has no access to the host's page
+ * tables. */
 static bool is_numa(const CUmemLocation *location)
 {
     return location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA || location->type == CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT;
@@ -95,7 +101,7 @@ static void apply(struct mr_advice *to, const void *data)
         to->preferred = change->location;
         break;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        to->preferred = (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_INVALID };
+        to->preferred = (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_INVALID};
         break;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
         to->accessed_by |= accessor(&change->location);
@@ -115,7 +121,7 @@ static bool advice_has_location(CUmem_advise advice)
 static CUresult advise(CUdeviceptr address, size_t size, CUmem_advise advice, const CUmemLocation *location)
 {
     struct mr_context *context;
-    struct change change = { .advice = advice, .location = *location };
+    struct change change = {.advice = advice, .location = *location};
     bool pageable;
     CUresult status = mr_context_require(&context);
     if (status != CUDA_SUCCESS)
@@ -123,7 +129,8 @@ static CUresult advise(CUdeviceptr address, size_t size, CUmem_advise advice, co
     if (advice < CU_MEM_ADVISE_SET_READ_MOSTLY || advice > CU_MEM_ADVISE_UNSET_ACCESSED_BY)
         return mr_bad_value("there is no advice %d", (int)advice);
     status = mr_managed_check(address, size, &pageable);
-    if (status == CUDA_SUCCESS && (advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) && is_numa(location))
+    if (status == CUDA_SUCCESS &&
+        (advice == CU_MEM_ADVISE_SET_ACCESSED_BY || advice == CU_MEM_ADVISE_UNSET_ACCESSED_BY) && is_numa(location))
         status = mr_bad_value("accesses are by a device or the host, not by location type %d", (int)location->type);
     if (status != CUDA_SUCCESS || pageable || is_numa(location))
         return status;
@@ -148,7 +155,7 @@ CUresult mr_cuMemAdvise_v2(CUdeviceptr devPtr, size_t count, CUmem_advise advice
 /* The device is looked at only where the advice is about one. */
 CUresult mr_cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)
 {
-    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_HOST };
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_HOST};
     CUresult status = advice_has_location(advice) ? mr_managed_location(device, &location) : CUDA_SUCCESS;
     return status == CUDA_SUCCESS ? advise(devPtr, count, advice, &location) : status;
 }
@@ -170,7 +177,8 @@ static void summarise(const struct mr_advice *advice, void *data)
 {
     struct summary *all = data;
     if (!all->any) {
-        *all = (struct summary){ true, advice->read_mostly, true, true, advice->preferred, advice->prefetched, advice->accessed_by };
+        *all = (struct summary){
+            true, advice->read_mostly, true, true, advice->preferred, advice->prefetched, advice->accessed_by};
         return;
     }
     all->read_mostly = all->read_mostly && advice->read_mostly;
@@ -246,10 +254,10 @@ static void put_attribute(const struct summary *all, CUmem_range_attribute attri
     }
 }
 
-CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes, size_t numAttributes,
-    CUdeviceptr devPtr, size_t count)
+CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_attribute *attributes,
+                                    size_t numAttributes, CUdeviceptr devPtr, size_t count)
 {
-    struct summary all = { 0 };
+    struct summary all = {0};
     struct mr_context *context;
     bool pageable;
     CUresult status = mr_context_require(&context);
@@ -273,7 +281,8 @@ CUresult mr_cuMemRangeGetAttributes(void **data, size_t *dataSizes, CUmem_range_
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr, size_t count)
+CUresult mr_cuMemRangeGetAttribute(void *data, size_t dataSize, CUmem_range_attribute attribute, CUdeviceptr devPtr,
+                                   size_t count)
 {
     return mr_cuMemRangeGetAttributes(&data, &dataSize, &attribute, 1, devPtr, count);
 }

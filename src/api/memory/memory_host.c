@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pinned and registered host memory. The device reads and writes it at the host's own addresses, so the device pointer of
- * either is the pointer itself, with or without CU_MEMHOSTALLOC_DEVICEMAP. */
+/* Pinned and registered host memory. The device reads and writes it at the host's own addresses, so the device pointer
+ * of either is the pointer itself, with or without CU_MEMHOSTALLOC_DEVICEMAP. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -13,7 +13,8 @@
 
 #define HOST_ALLOC_FLAGS (CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED)
 #define REGISTER_FLAGS \
-    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)
+    (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_IOMEMORY | \
+     CU_MEMHOSTREGISTER_READ_ONLY)
 
 static CUresult allocate(void **pp, size_t size, unsigned flags)
 {
@@ -75,7 +76,8 @@ CUresult mr_cuMemFreeHost(void *p)
 /* Finds pinned or registered memory. */
 static bool find_host(void *p, struct mr_allocation *found)
 {
-    return mr_memory_find((uintptr_t)p, found) && (found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED);
+    return mr_memory_find((uintptr_t)p, found) &&
+           (found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED);
 }
 
 CUresult mr_cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)

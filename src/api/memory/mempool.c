@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory pools: making and ending them, attributes, access, the default and the current pool of a device or of the host.
- * Allocation is in mempool_alloc.c, sharing in mempool_share.c; the work itself in memory/mempool.h. No context need be current. */
+/* Memory pools: making and ending them, attributes, access, the default and the current pool of a device or of the
+ * host. Allocation is in mempool_alloc.c, sharing in mempool_share.c; the work itself in memory/mempool.h. No context
+ * need be current. */
 #include "api/memory/mempool_calls.h"
 
 #include <stdbool.h>
@@ -20,7 +21,8 @@ CUresult mr_mempool_require(CUmemoryPool handle, struct mr_mempool **out)
 
 /* ---- places ---- */
 
-/* The device that a pool's location names, NULL for the host. CUDA_ERROR_INVALID_VALUE for a location that does not exist. */
+/* The device that a pool's location names, NULL for the host. CUDA_ERROR_INVALID_VALUE for a location that does not
+ * exist. */
 static CUresult check_place(const CUmemLocation *location, CUmemAllocationType type, struct mr_device **device)
 {
     *device = NULL;
@@ -31,7 +33,8 @@ static CUresult check_place(const CUmemLocation *location, CUmemAllocationType t
     case CU_MEM_LOCATION_TYPE_HOST:
         return CUDA_SUCCESS;
     case CU_MEM_LOCATION_TYPE_HOST_NUMA:
-        return mr_numa_node_exists(location->id) ? CUDA_SUCCESS : mr_bad_value("there is no NUMA node %d", location->id);
+        return mr_numa_node_exists(location->id) ? CUDA_SUCCESS
+                                                 : mr_bad_value("there is no NUMA node %d", location->id);
     case CU_MEM_LOCATION_TYPE_NONE:
         if (type == CU_MEM_ALLOCATION_TYPE_MANAGED)
             return CUDA_SUCCESS;
@@ -94,7 +97,9 @@ CUresult mr_cuMemPoolDestroy(CUmemoryPool pool)
         return status;
     if (mr_mempool_is_imported(found) && mr_mempool_is_in_use(found))
         return mr_bad_value("allocations that were imported through the pool are not freed");
-    return mr_mempool_destroy(found) ? CUDA_SUCCESS : mr_bad_value("%p is a default pool, or was destroyed by another thread", (void *)pool);
+    return mr_mempool_destroy(found)
+               ? CUDA_SUCCESS
+               : mr_bad_value("%p is a default pool, or was destroyed by another thread", (void *)pool);
 }
 
 CUresult mr_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
@@ -113,7 +118,8 @@ CUresult mr_cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 
 static bool is_flag(CUmemPool_attribute attribute)
 {
-    return attribute == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES || attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
+    return attribute == CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES ||
+           attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC ||
            attribute == CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES;
 }
 
@@ -122,7 +128,8 @@ static bool is_attribute(CUmemPool_attribute attribute)
     return attribute >= CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES && attribute <= CU_MEMPOOL_ATTR_USED_MEM_HIGH;
 }
 
-static CUresult check_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, const void *value, struct mr_mempool **out)
+static CUresult check_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, const void *value,
+                                struct mr_mempool **out)
 {
     CUresult status = mr_mempool_require(pool, out);
     if (status != CUDA_SUCCESS)
@@ -178,7 +185,8 @@ static CUresult check_access(const struct mr_mempool *pool, const CUmemAccessDes
     CUresult status = host ? CUDA_SUCCESS : mr_device_require(desc->location.id, device);
     if (status != CUDA_SUCCESS)
         return status;
-    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
+    if (flags != CU_MEM_ACCESS_FLAGS_PROT_NONE && flags != CU_MEM_ACCESS_FLAGS_PROT_READ &&
+        flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
         return mr_bad_value("there is no right %#x", flags);
     if (flags == CU_MEM_ACCESS_FLAGS_PROT_READ || (host && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)) {
         mr_call_log(MR_LOG_INFO, "pools have no right %#x", flags);
@@ -238,22 +246,23 @@ static CUresult put_pool(CUmemoryPool *out, const struct mr_mempool *pool)
 CUresult mr_cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
     struct mr_device *device;
-    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev };
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev};
     if (!pool_out)
         return mr_bad_value("the place for the pool is null");
     CUresult status = mr_device_require(dev, &device);
-    return status == CUDA_SUCCESS ? put_pool(pool_out, mr_mempool_default(&location, CU_MEM_ALLOCATION_TYPE_PINNED)) : status;
+    return status == CUDA_SUCCESS ? put_pool(pool_out, mr_mempool_default(&location, CU_MEM_ALLOCATION_TYPE_PINNED))
+                                  : status;
 }
 
 CUresult mr_cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
-    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev };
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev};
     return mr_cuMemGetMemPool(pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED);
 }
 
 CUresult mr_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 {
-    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev };
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = dev};
     return mr_cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool);
 }
 
@@ -291,7 +300,8 @@ CUresult mr_cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAl
 /* Every host pool is at the same place, whatever number its location has. */
 static bool is_same_place(const CUmemLocation *one, const CUmemLocation *other)
 {
-    return one->type == other->type && (one->id == other->id || one->type == CU_MEM_LOCATION_TYPE_HOST || one->type == CU_MEM_LOCATION_TYPE_NONE);
+    return one->type == other->type &&
+           (one->id == other->id || one->type == CU_MEM_LOCATION_TYPE_HOST || one->type == CU_MEM_LOCATION_TYPE_NONE);
 }
 
 CUresult mr_cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool)

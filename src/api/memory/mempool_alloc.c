@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation and free in stream order.
  *
- * An allocation is nothing that the stream has to do: the address is chosen at the call, so that all that will use it comes after what used it
- * before. Usually that is so by itself (memory that nobody uses, or that the same stream freed); otherwise the stream gets a wait. A free leaves a
- * record in the stream if that has anything pending; memory/mempool.h tells when the memory is given out again.
+ * An allocation is nothing that the stream has to do: the address is chosen at the call, so that all that will use it
+ * comes after what used it before. Usually that is so by itself (memory that nobody uses, or that the same stream
+ * freed); otherwise the stream gets a wait. A free leaves a record in the stream if that has anything pending;
+ * memory/mempool.h tells when the memory is given out again.
  *
- * Memory of cuMemAlloc can be freed in stream order too: it is unknown to the program from then on, and goes when the stream comes there. */
+ * Memory of cuMemAlloc can be freed in stream order too: it is unknown to the program from then on, and goes when the
+ * stream comes there. */
 #include "api/memory/mempool_calls.h"
 
 #include "api/graph/graph_calls.h"
@@ -44,7 +46,7 @@ CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size
         if (status == CUDA_SUCCESS)
             mr_mark_drop(grant.wait);
         else
-            mr_mempool_free(grant.address, (struct mr_fence){ .mark = grant.wait }, NULL);
+            mr_mempool_free(grant.address, (struct mr_fence){.mark = grant.wait}, NULL);
     }
     if (status == CUDA_SUCCESS)
         *out = grant.address;
@@ -54,8 +56,10 @@ CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size
 /* An allocation in a captured stream is a node of the graph; its address is known at once. */
 __attribute__((cold)) static CUresult allocate_captured(CUdeviceptr *dptr, size_t size, struct mr_stream *stream)
 {
-    CUDA_MEM_ALLOC_NODE_PARAMS params = { .bytesize = size, .poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = mr_stream_context(stream)->device->ordinal } } };
+    CUDA_MEM_ALLOC_NODE_PARAMS params = {.bytesize = size,
+                                         .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                       .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE,
+                                                                    .id = mr_stream_context(stream)->device->ordinal}}};
     struct mr_work *work;
     struct mr_graph *graph = mr_capture_graph(stream);
     if (!graph)
@@ -97,7 +101,7 @@ CUresult mr_cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream
     CUresult status = mr_stream_resolve(hStream, &stream);
     if (status != CUDA_SUCCESS)
         return status;
-    CUmemLocation location = { .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = mr_stream_context(stream)->device->ordinal };
+    CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = mr_stream_context(stream)->device->ordinal};
     struct mr_mempool *pool = mr_mempool_current(&location, CU_MEM_ALLOCATION_TYPE_PINNED);
     return pool ? allocate(dptr, bytesize, pool, stream) : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -134,7 +138,10 @@ static CUresult free_pool_memory(CUdeviceptr address, struct mr_stream *stream)
 }
 
 /* An allocation of cuMemAlloc on its way out. */
-struct parting { uintptr_t base; uint64_t id; };
+struct parting {
+    uintptr_t base;
+    uint64_t id;
+};
 
 static void part(void *data)
 {
@@ -151,7 +158,7 @@ static CUresult free_plain_memory(const struct mr_allocation *found, struct mr_s
         mr_free(parting);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *parting = (struct parting){ found->base, found->id };
+    *parting = (struct parting){found->base, found->id};
     command->release.function = part;
     command->release.data = parting;
     if (!mr_memory_part(found->base, found->id)) {
@@ -194,7 +201,9 @@ CUresult mr_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
         return status;
     if (mr_mempool_is_address((uintptr_t)dptr)) {
         status = free_pool_memory(dptr, stream);
-        return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)dptr) : status;
+        return status == CUDA_ERROR_INVALID_VALUE
+                   ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)dptr)
+                   : status;
     }
     if (!dptr)
         return CUDA_SUCCESS;
@@ -213,7 +222,10 @@ CUresult mr_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
 
 /* ---- free without a stream ---- */
 
-struct waiting { const struct mr_device *device; CUresult status; };
+struct waiting {
+    const struct mr_device *device;
+    CUresult status;
+};
 
 static void wait_for(void *object, void *data)
 {
@@ -228,10 +240,12 @@ static void wait_for(void *object, void *data)
 
 CUresult mr_mempool_free_now(CUdeviceptr address, const struct mr_allocation *found)
 {
-    struct waiting waiting = { found->device, CUDA_SUCCESS };
+    struct waiting waiting = {found->device, CUDA_SUCCESS};
     mr_object_each(MR_KIND_CONTEXT, wait_for, &waiting);
     if (waiting.status != CUDA_SUCCESS)
         return waiting.status;
-    CUresult status = mr_mempool_free((uintptr_t)address, (struct mr_fence){ 0 }, NULL);
-    return status == CUDA_ERROR_INVALID_VALUE ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)address) : status;
+    CUresult status = mr_mempool_free((uintptr_t)address, (struct mr_fence){0}, NULL);
+    return status == CUDA_ERROR_INVALID_VALUE
+               ? mr_bad_value("no allocation starts at %#llx", (unsigned long long)address)
+               : status;
 }

@@ -19,6 +19,7 @@ CUresult mr_mempool_take(struct mr_stream *stream, struct mr_mempool *pool, size
     __attribute__((warn_unused_result));
 
 /* cuMemFree of memory of a pool: waits for all work on its device, then frees it. */
-CUresult mr_mempool_free_now(CUdeviceptr address, const struct mr_allocation *found) __attribute__((warn_unused_result));
+CUresult mr_mempool_free_now(CUdeviceptr address, const struct mr_allocation *found)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -17,7 +17,8 @@ static CUresult check_type(CUmemAllocationHandleType type, unsigned long long fl
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType, unsigned long long flags)
+CUresult mr_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, CUmemAllocationHandleType handleType,
+                                             unsigned long long flags)
 {
     struct mr_mempool *found;
     int descriptor;
@@ -33,12 +34,14 @@ CUresult mr_cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool
     return status;
 }
 
-CUresult mr_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle, CUmemAllocationHandleType handleType, unsigned long long flags)
+CUresult mr_cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+                                               CUmemAllocationHandleType handleType, unsigned long long flags)
 {
     struct mr_mempool *made;
     if (!pool_out)
         return mr_bad_value("the place for the pool is null");
-    if (handleType == CU_MEM_HANDLE_TYPE_WIN32 || handleType == CU_MEM_HANDLE_TYPE_WIN32_KMT || handleType == CU_MEM_HANDLE_TYPE_FABRIC) {
+    if (handleType == CU_MEM_HANDLE_TYPE_WIN32 || handleType == CU_MEM_HANDLE_TYPE_WIN32_KMT ||
+        handleType == CU_MEM_HANDLE_TYPE_FABRIC) {
         mr_call_log(MR_LOG_INFO, "handles of type %#x are not supported", (unsigned)handleType);
         return CUDA_ERROR_NOT_SUPPORTED;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of an address: one attribute at a time, where an address that the driver does not know is an error, or several,
- * where such an address gives each attribute's value for "nothing". No context need be current. */
+/* What is known of an address: one attribute at a time, where an address that the driver does not know is an error, or
+ * several, where such an address gives each attribute's value for "nothing". No context need be current. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -26,14 +26,14 @@ static CUresult put_flag(void *data, bool value)
 
 static bool is_host(const struct mr_allocation *found)
 {
-    return found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED || found->kind == MR_MEMORY_MAPPED_HOST ||
-           found->kind == MR_MEMORY_HOST_POOL;
+    return found->kind == MR_MEMORY_PINNED || found->kind == MR_MEMORY_REGISTERED ||
+           found->kind == MR_MEMORY_MAPPED_HOST || found->kind == MR_MEMORY_HOST_POOL;
 }
 
 /* Can the host use the address? */
 static bool has_host_pointer(CUdeviceptr address, const struct mr_allocation *found)
 {
-    static const CUmemLocation host = { .type = CU_MEM_LOCATION_TYPE_HOST };
+    static const CUmemLocation host = {.type = CU_MEM_LOCATION_TYPE_HOST};
     unsigned right;
     if (mr_allocation_is_mapped(found))
         return mr_vmm_get_access(&host, (uintptr_t)address, &right) && right;
@@ -53,20 +53,21 @@ static bool is_pool_memory(const struct mr_allocation *found)
 
 static struct mr_mempool_facts pool_facts(CUdeviceptr address, const struct mr_allocation *found)
 {
-    struct mr_mempool_facts facts = { 0 };
+    struct mr_mempool_facts facts = {0};
     if (is_pool_memory(found))
         mr_mempool_facts_get((uintptr_t)address, &facts);
     return facts;
 }
 
-/* Pools are not for other devices, and those of host memory for none, until they are given access; the attribute of access flags says otherwise, as on
- * hardware. */
+/* Pools are not for other devices, and those of host memory for none, until they are given access; the attribute of
+ * access flags says otherwise, as on hardware. */
 static bool has_device_pointer(const struct mr_allocation *found)
 {
     struct mr_context *current = mr_context_current();
     if (current && !mr_peer_may_use(current, found))
         return false;
-    return device_right(found) && !mr_allocation_is_closed(found, current ? current->device->ordinal : found->device->ordinal);
+    return device_right(found) &&
+           !mr_allocation_is_closed(found, current ? current->device->ordinal : found->device->ordinal);
 }
 
 static unsigned long long handle_types(CUdeviceptr address, const struct mr_allocation *found)
@@ -78,7 +79,8 @@ static unsigned long long handle_types(CUdeviceptr address, const struct mr_allo
 }
 
 /* Writes one attribute. `found` is NULL for an unknown address: the value is then the one that means nothing. */
-static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address, const struct mr_allocation *found, void *data)
+static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address, const struct mr_allocation *found,
+                              void *data)
 {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
@@ -87,8 +89,8 @@ static CUresult put_attribute(CUpointer_attribute attribute, CUdeviceptr address
         return PUT(unsigned, !found ? 0 : is_host(found) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
         if (found && !has_device_pointer(found))
-            return mr_bad_value("%#llx, of device %d, may not be used here: access was not given", (unsigned long long)address,
-                found->device->ordinal);
+            return mr_bad_value("%#llx, of device %d, may not be used here: access was not given",
+                                (unsigned long long)address, found->device->ordinal);
         return PUT(CUdeviceptr, found ? address : 0);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
         if (found && !has_host_pointer(address, found))
@@ -148,7 +150,8 @@ CUresult mr_cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUd
     return put_attribute(attribute, ptr, &found, data);
 }
 
-CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr ptr)
+CUresult mr_cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data,
+                                   CUdeviceptr ptr)
 {
     struct mr_allocation found;
     CUresult status = CUDA_SUCCESS;

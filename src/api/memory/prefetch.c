@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prefetching and discarding managed memory, one range or many at a time.
  *
- * Memory is not moved, but it can be made ready: a prefetch to a device takes place in stream order and gives the range its pages, so that the kernels that follow
- * need not stop for them. Discarding gives the system leave to take the pages whose contents nobody wants any more. Where a range was last prefetched to is
- * known from the call on, as on hardware. Both are hints: what the system does not grant is not an error. */
+ * Memory is not moved, but it can be made ready: a prefetch to a device takes place in stream order and gives the range
+ * its pages, so that the kernels that follow need not stop for them. Discarding gives the system leave to take the
+ * pages whose contents nobody wants any more. Where a range was last prefetched to is known from the call on, as on
+ * hardware. Both are hints: what the system does not grant is not an error. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 
@@ -26,10 +27,17 @@
 #endif
 
 /* A range as it is given to the system. */
-struct hint { uintptr_t start; size_t size; int advice[2]; /* 0: none */ };
+struct hint {
+    uintptr_t start;
+    size_t size;
+    int advice[2]; /* 0: none */
+};
 
 /* What a command carries. */
-struct hints { size_t count; struct hint ranges[]; };
+struct hints {
+    size_t count;
+    struct hint ranges[];
+};
 
 static bool hints_begin(void *data, uint64_t key, struct mr_grid *resume, CUresult *status)
 {
@@ -54,7 +62,7 @@ static struct mr_command *command_new(size_t count, struct hints **hints)
         return NULL;
     }
     (*hints)->count = count;
-    command->async = (struct mr_async){ .begin = hints_begin, .free = mr_free, .data = *hints };
+    command->async = (struct mr_async){.begin = hints_begin, .free = mr_free, .data = *hints};
     return command;
 }
 
@@ -92,7 +100,8 @@ static bool remember(CUdeviceptr address, size_t size, const CUmemLocation *loca
     return pageable || mr_advice_update((uintptr_t)address, size, apply_prefetch, location);
 }
 
-static CUresult prefetch(CUdeviceptr address, size_t size, const CUmemLocation *location, unsigned flags, CUstream handle)
+static CUresult prefetch(CUdeviceptr address, size_t size, const CUmemLocation *location, unsigned flags,
+                         CUstream handle)
 {
     struct mr_stream *stream;
     bool pageable;
@@ -119,7 +128,8 @@ static CUresult prefetch(CUdeviceptr address, size_t size, const CUmemLocation *
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-CUresult mr_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
+CUresult mr_cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+                                  CUstream hStream)
 {
     return prefetch(devPtr, count, &location, flags, hStream);
 }
@@ -149,12 +159,13 @@ struct batch {
 static CUresult check_locations(const struct batch *batch)
 {
     if (!batch->locations || !batch->starts || !batch->location_count || batch->location_count > batch->count)
-        return mr_bad_value("there are %zu locations for %zu ranges, or a list is null", batch->location_count, batch->count);
+        return mr_bad_value("there are %zu locations for %zu ranges, or a list is null", batch->location_count,
+                            batch->count);
     for (size_t i = 0; i < batch->location_count; i++) {
         size_t before = i ? batch->starts[i - 1] : 0;
         if ((i == 0 && batch->starts[0] != 0) || batch->starts[i] < before || batch->starts[i] >= batch->count)
-            return mr_bad_value("location %zu begins at range %zu: they begin with 0, rise, and are below %zu", i, batch->starts[i],
-                batch->count);
+            return mr_bad_value("location %zu begins at range %zu: they begin with 0, rise, and are below %zu", i,
+                                batch->starts[i], batch->count);
         CUresult status = mr_managed_location_check(&batch->locations[i]);
         if (status != CUDA_SUCCESS)
             return status;
@@ -232,24 +243,40 @@ static CUresult run_batch(const struct batch *batch)
     return status;
 }
 
-CUresult mr_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
-    size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+CUresult mr_cuMemPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
+                                    size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags,
+                                    CUstream hStream)
 {
-    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
-        .locations = prefetchLocs, .starts = prefetchLocIdxs, .location_count = numPrefetchLocs, .flags = flags, .stream = hStream,
-        .prefetches = true });
+    return run_batch(&(struct batch){.addresses = dptrs,
+                                     .sizes = sizes,
+                                     .count = count,
+                                     .locations = prefetchLocs,
+                                     .starts = prefetchLocIdxs,
+                                     .location_count = numPrefetchLocs,
+                                     .flags = flags,
+                                     .stream = hStream,
+                                     .prefetches = true});
 }
 
-CUresult mr_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags, CUstream hStream)
+CUresult mr_cuMemDiscardBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, unsigned long long flags,
+                                   CUstream hStream)
 {
-    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
-        .flags = flags, .stream = hStream, .discards = true });
+    return run_batch(&(struct batch){
+        .addresses = dptrs, .sizes = sizes, .count = count, .flags = flags, .stream = hStream, .discards = true});
 }
 
-CUresult mr_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count, CUmemLocation *prefetchLocs,
-    size_t *prefetchLocIdxs, size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
+CUresult mr_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *dptrs, size_t *sizes, size_t count,
+                                              CUmemLocation *prefetchLocs, size_t *prefetchLocIdxs,
+                                              size_t numPrefetchLocs, unsigned long long flags, CUstream hStream)
 {
-    return run_batch(&(struct batch){ .addresses = dptrs, .sizes = sizes, .count = count,
-        .locations = prefetchLocs, .starts = prefetchLocIdxs, .location_count = numPrefetchLocs, .flags = flags, .stream = hStream,
-        .discards = true, .prefetches = true });
+    return run_batch(&(struct batch){.addresses = dptrs,
+                                     .sizes = sizes,
+                                     .count = count,
+                                     .locations = prefetchLocs,
+                                     .starts = prefetchLocIdxs,
+                                     .location_count = numPrefetchLocs,
+                                     .flags = flags,
+                                     .stream = hStream,
+                                     .discards = true,
+                                     .prefetches = true});
 }

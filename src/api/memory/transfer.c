@@ -2,13 +2,15 @@
 /* Submitting copies and fills; see transfer.h. The checks of their operands are in prepare/side.c.
  *
  * What a call waits for follows the manual's page on synchronisation:
- *   - synchronous copies wait, unless both sides are device memory; synchronous fills wait if the memory is pinned or registered;
- *   - asynchronous copies to pageable memory wait, so that the bytes are there on return; copies from pageable memory to the device
- *     read it before they return: up to STAGE_MOST bytes are set aside in a buffer of the driver, more is waited for;
+ *   - synchronous copies wait, unless both sides are device memory; synchronous fills wait if the memory is pinned or
+ * registered;
+ *   - asynchronous copies to pageable memory wait, so that the bytes are there on return; copies from pageable memory
+ * to the device read it before they return: up to STAGE_MOST bytes are set aside in a buffer of the driver, more is
+ * waited for;
  *   - copies between two pieces of host memory wait in any case;
  *   - an allocation with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS makes every operation on it wait.
- * A copy in the default stream that concerns memory of another context is in order with that context's default stream, too, as on hardware.
- * A thread that waits does the work itself if nothing is before it in the stream. */
+ * A copy in the default stream that concerns memory of another context is in order with that context's default stream,
+ * too, as on hardware. A thread that waits does the work itself if nothing is before it in the stream. */
 #include "api/memory/transfer.h"
 
 #include <stdbool.h>
@@ -33,8 +35,8 @@ static void copy_touch(void *data)
     mr_copy_execute(data);
 }
 
-/* Puts a copy of the source, without gaps, in its place. CUDA_ERROR_OUT_OF_MEMORY when memory is short, CUDA_ERROR_INVALID_VALUE when the
- * source cannot be read: nothing has changed then. */
+/* Puts a copy of the source, without gaps, in its place. CUDA_ERROR_OUT_OF_MEMORY when memory is short,
+ * CUDA_ERROR_INVALID_VALUE when the source cannot be read: nothing has changed then. */
 static CUresult stage_source(struct mr_copy *copy)
 {
     struct mr_copy pack = *copy;
@@ -74,8 +76,8 @@ static bool copy_waits(const struct mr_place *to, const struct mr_place *from, e
 }
 
 /* A copy in a captured stream: nothing is read or staged now, the node names the addresses. */
-static CUresult copy_captured(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height, size_t depth,
-    struct mr_stream *stream, enum mr_transfer_mode mode)
+static CUresult copy_captured(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
+                              size_t depth, struct mr_stream *stream, enum mr_transfer_mode mode)
 {
     struct mr_work *work;
     if (mode == MR_TRANSFER_SYNC)
@@ -103,14 +105,17 @@ static CUresult submit(struct mr_stream *stream, struct mr_command *command, boo
     return wait ? mr_stream_submit_wait(stream, command) : mr_stream_submit(stream, command);
 }
 
-/* Submits a copy that concerns the memory of other contexts, behind what their default streams have, and before what these will be given. */
-__attribute__((noinline)) static CUresult submit_across(struct mr_stream *stream, struct mr_command *command, bool wait, struct mr_context *const owners[2])
+/* Submits a copy that concerns the memory of other contexts, behind what their default streams have, and before what
+ * these will be given. */
+__attribute__((noinline)) static CUresult submit_across(struct mr_stream *stream, struct mr_command *command, bool wait,
+                                                        struct mr_context *const owners[2])
 {
     struct mr_context *others[2];
     unsigned count = 0;
     CUresult status = CUDA_SUCCESS;
     for (unsigned i = 0; i < 2; i++)
-        if (owners[i] && owners[i] != mr_stream_context(stream) && !(i && owners[1] == owners[0]) && mr_object_try_hold(owners[i]))
+        if (owners[i] && owners[i] != mr_stream_context(stream) && !(i && owners[1] == owners[0]) &&
+            mr_object_try_hold(owners[i]))
             others[count++] = owners[i];
     for (unsigned i = 0; i < count && status == CUDA_SUCCESS; i++)
         status = put_behind(stream, others[i]->legacy);
@@ -127,7 +132,7 @@ __attribute__((noinline)) static CUresult submit_across(struct mr_stream *stream
 }
 
 CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, size_t width, size_t height,
-    size_t depth, CUstream handle, enum mr_transfer_mode mode)
+                          size_t depth, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
     struct mr_place to_place, from_place;
@@ -141,7 +146,8 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
         return captured ? copy_captured(to, from, width, height, depth, stream, mode) : status;
     if (!width || !height || !depth)
         return CUDA_SUCCESS;
-    status = mr_copy_prepare(mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place, &from_place, &checked);
+    status = mr_copy_prepare(mr_stream_context(stream)->device->ordinal, to, from, width, height, depth, &to_place,
+                             &from_place, &checked);
     if (status != CUDA_SUCCESS)
         return status;
 
@@ -158,8 +164,9 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
         }
         wait = status != CUDA_SUCCESS;
     }
-    struct mr_context *const context = mr_stream_context(stream), *const owners[2] = { to_place.owner, from_place.owner };
-    if (__builtin_expect((owners[0] && owners[0] != context) || (owners[1] && owners[1] != context), 0) && mr_stream_is_legacy(stream))
+    struct mr_context *const context = mr_stream_context(stream), *const owners[2] = {to_place.owner, from_place.owner};
+    if (__builtin_expect((owners[0] && owners[0] != context) || (owners[1] && owners[1] != context), 0) &&
+        mr_stream_is_legacy(stream))
         status = submit_across(stream, command, wait, owners);
     else
         status = submit(stream, command, wait);
@@ -167,7 +174,8 @@ CUresult mr_transfer_copy(const struct mr_side *to, const struct mr_side *from, 
     return status;
 }
 
-static CUresult fill_captured(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_stream *stream, enum mr_transfer_mode mode)
+static CUresult fill_captured(const CUDA_MEMSET_NODE_PARAMS *params, struct mr_stream *stream,
+                              enum mr_transfer_mode mode)
 {
     struct mr_work *work;
     if (mode == MR_TRANSFER_SYNC)
@@ -184,12 +192,13 @@ static CUresult peer_check(struct mr_stream *stream, CUdeviceptr address)
     struct mr_allocation found;
     if (!mr_memory_find((uintptr_t)address, &found) || mr_peer_may_use(mr_stream_context(stream), &found))
         return CUDA_SUCCESS;
-    return mr_bad_value("%#llx is memory of device %d, and the stream's context has no access to it (cuCtxEnablePeerAccess)",
+    return mr_bad_value(
+        "%#llx is memory of device %d, and the stream's context has no access to it (cuCtxEnablePeerAccess)",
         (unsigned long long)address, found.device->ordinal);
 }
 
 CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, unsigned element, size_t width,
-    size_t height, CUstream handle, enum mr_transfer_mode mode)
+                          size_t height, CUstream handle, enum mr_transfer_mode mode)
 {
     struct mr_stream *stream;
     struct mr_place place;
@@ -200,13 +209,14 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
     bool captured;
     status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0)) {
-        const CUDA_MEMSET_NODE_PARAMS params = { .dst = address, .pitch = pitch, .value = value, .elementSize = element, .width = width,
-            .height = height };
+        const CUDA_MEMSET_NODE_PARAMS params = {
+            .dst = address, .pitch = pitch, .value = value, .elementSize = element, .width = width, .height = height};
         return captured ? fill_captured(&params, stream, mode) : status;
     }
     if (!width || !height)
         return CUDA_SUCCESS;
-    status = mr_fill_prepare(mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height, &place, &fill);
+    status = mr_fill_prepare(mr_stream_context(stream)->device->ordinal, address, pitch, value, element, width, height,
+                             &place, &fill);
     if (status == CUDA_SUCCESS && __builtin_expect(mr_device_count() > 1, 0))
         status = peer_check(stream, address);
     if (status != CUDA_SUCCESS)
@@ -224,7 +234,8 @@ CUresult mr_transfer_fill(CUdeviceptr address, size_t pitch, uint32_t value, uns
 CUresult mr_transfer_refuse_captured(CUstream handle)
 {
     struct mr_stream *stream;
-    return mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream) : CUDA_SUCCESS;
+    return mr_capture_open() && mr_stream_resolve(handle, &stream) == CUDA_SUCCESS ? mr_capture_refuse(stream)
+                                                                                   : CUDA_SUCCESS;
 }
 
 CUresult mr_transfer_check_context(CUcontext context)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Virtual memory management: what the program asks for is checked here, in the order in which hardware does; the work is in memory/vmm.h.
+/* Virtual memory management: what the program asks for is checked here, in the order in which hardware does; the work
+ * is in memory/vmm.h.
  *
  * None of these calls needs a context. Sizes and addresses are multiples of 2 MiB. */
 #define __CUDA_API_VERSION_INTERNAL
@@ -25,7 +26,8 @@ static bool is_unit(unsigned long long value)
 
 /* ---- addresses ---- */
 
-CUresult mr_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr, unsigned long long flags)
+CUresult mr_cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                                unsigned long long flags)
 {
     uintptr_t start;
     if (!ptr)
@@ -83,7 +85,8 @@ static CUresult check_properties(const CUmemAllocationProp *prop, struct mr_devi
     return status;
 }
 
-CUresult mr_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop, unsigned long long flags)
+CUresult mr_cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
+                        unsigned long long flags)
 {
     struct mr_device *device;
     CUmemGenericAllocationHandle made;
@@ -111,7 +114,8 @@ CUresult mr_cuMemRelease(CUmemGenericAllocationHandle handle)
 }
 
 /* Hardware looks at nothing in the properties, because the answer is the same for all. */
-CUresult mr_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop, CUmemAllocationGranularity_flags option)
+CUresult mr_cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                          CUmemAllocationGranularity_flags option)
 {
     if (!granularity || !prop)
         return mr_bad_value("the properties or the place for the answer is null");
@@ -137,7 +141,8 @@ CUresult mr_cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, vo
 
 /* ---- mappings ---- */
 
-CUresult mr_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
+CUresult mr_cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                     unsigned long long flags)
 {
     if (flags)
         return mr_bad_value("flags are %#llx; they must be 0", flags);
@@ -204,8 +209,8 @@ CUresult mr_cuMemGetAccess(unsigned long long *flags, const CUmemLocation *locat
 
 /* ---- between processes ---- */
 
-CUresult mr_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType,
-    unsigned long long flags)
+CUresult mr_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                         CUmemAllocationHandleType handleType, unsigned long long flags)
 {
     int descriptor;
     if (!shareableHandle)
@@ -220,7 +225,8 @@ CUresult mr_cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllo
     return status;
 }
 
-CUresult mr_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
+CUresult mr_cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                           CUmemAllocationHandleType shHandleType)
 {
     if (!handle)
         return mr_bad_value("the place for the handle is null");
@@ -245,7 +251,7 @@ CUresult mr_cuMemMapArrayAsync(CUarrayMapInfo *mapInfoList, unsigned int count, 
 
 /* A handle that other drivers could use for direct access; there is no hardware that would use it. */
 CUresult mr_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, CUmemRangeHandleType handleType,
-    unsigned long long flags)
+                                          unsigned long long flags)
 {
     struct mr_context *context;
     struct mr_allocation found;
@@ -253,7 +259,8 @@ CUresult mr_cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t
     if (status != CUDA_SUCCESS)
         return status;
     if (!handle || flags || handleType != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD)
-        return mr_bad_value("the place for the handle is null, flags are not 0, or the type %d is not known", (int)handleType);
+        return mr_bad_value("the place for the handle is null, flags are not 0, or the type %d is not known",
+                            (int)handleType);
     if (!size || !mr_memory_find((uintptr_t)dptr, &found) || size > found.mapped - (size_t)(dptr - found.base))
         return mr_bad_value("%zu bytes at %#llx are not within one allocation", size, (unsigned long long)dptr);
     return mr_stub_refuse(mr_call_name);

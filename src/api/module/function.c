@@ -25,22 +25,47 @@ CUresult mr_function_attribute_get(const struct mr_entry *info, struct mr_functi
         /* A .reqntid binds launches, but hardware does not show it here: what the registers leave room for. */
         *value = (int)info->max_threads;
         break;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->static_shared; break;
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)info->constant_bytes; break;
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)info->registers; break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)info->ptx_version; break;
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = (int)info->binary_version; break;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)mr_function_dynamic_limit(info, settings); break;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = settings->carveout; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *value = (int)info->static_shared;
+        break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+        *value = (int)info->constant_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+        *value = (int)info->local_bytes;
+        break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+        *value = (int)info->registers;
+        break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = (int)info->ptx_version;
+        break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+        *value = (int)info->binary_version;
+        break;
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
+        *value = 0;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        *value = (int)mr_function_dynamic_limit(info, settings);
+        break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        *value = settings->carveout;
+        break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: *value = 0; break;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = settings->non_portable_cluster; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: *value = settings->cluster_policy; break;
-    default: return mr_bad_value("functions have no attribute %d", (int)attribute);
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+        *value = 0;
+        break;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *value = settings->non_portable_cluster;
+        break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        *value = settings->cluster_policy;
+        break;
+    default:
+        return mr_bad_value("functions have no attribute %d", (int)attribute);
     }
     return CUDA_SUCCESS;
 }
@@ -115,7 +140,8 @@ CUresult mr_cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, in
     CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    status = mr_function_attribute_set(function->info, &function->settings, function->module->context->device, attrib, value);
+    status = mr_function_attribute_set(function->info, &function->settings, function->module->context->device, attrib,
+                                       value);
     mr_object_drop(function->module);
     return status;
 }
@@ -197,10 +223,11 @@ CUresult mr_cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
     return CUDA_SUCCESS;
 }
 
-/* Makes the machine code for the commonest class of block shapes (whole warps in one row), so that the first launch need not. */
+/* Makes the machine code for the commonest class of block shapes (whole warps in one row), so that the first launch
+ * need not. */
 CUresult mr_cuFuncLoad(CUfunction function)
 {
-    static const unsigned warp[3] = { 32, 1, 1 };
+    static const unsigned warp[3] = {32, 1, 1};
     const struct mr_code *code;
     struct mr_function *found;
     CUresult status = mr_function_require(function, &found);

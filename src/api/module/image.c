@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Images on their way in: from memory or a file, with the options of the just-in-time compiler.
  *
- * Options come as two arrays; a value is either the number itself in the pointer's bits or a pointer to a buffer. Those that steer NVIDIA's
- * code generator towards its chips (cache modes) say nothing about the result and are accepted without effect, because the manual
- * calls them hints or the device has no such resource. A target must be one whose code the device runs. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would
- * change results or bind symbols are refused where they can't be honoured. */
+ * Options come as two arrays; a value is either the number itself in the pointer's bits or a pointer to a buffer. Those
+ * that steer NVIDIA's code generator towards its chips (cache modes) say nothing about the result and are accepted
+ * without effect, because the manual calls them hints or the device has no such resource. A target must be one whose
+ * code the device runs. Limits of registers bound the number that cuFuncGetAttribute reports. Options that would change
+ * results or bind symbols are refused where they can't be honoured. */
 #include "api/module/image.h"
 
 #include <errno.h>
@@ -43,11 +44,14 @@ static unsigned whole_warps(unsigned threads)
 static bool is_target(unsigned target)
 {
     static const unsigned targets[] = {
-        CU_TARGET_COMPUTE_30, CU_TARGET_COMPUTE_32, CU_TARGET_COMPUTE_35, CU_TARGET_COMPUTE_37, CU_TARGET_COMPUTE_50, CU_TARGET_COMPUTE_52, CU_TARGET_COMPUTE_53,
-        CU_TARGET_COMPUTE_60, CU_TARGET_COMPUTE_61, CU_TARGET_COMPUTE_62, CU_TARGET_COMPUTE_70, CU_TARGET_COMPUTE_72, CU_TARGET_COMPUTE_75, CU_TARGET_COMPUTE_80,
-        CU_TARGET_COMPUTE_86, CU_TARGET_COMPUTE_87, CU_TARGET_COMPUTE_89, CU_TARGET_COMPUTE_90, CU_TARGET_COMPUTE_100, CU_TARGET_COMPUTE_103,
-        CU_TARGET_COMPUTE_110, CU_TARGET_COMPUTE_120, CU_TARGET_COMPUTE_121, CU_TARGET_COMPUTE_90A, CU_TARGET_COMPUTE_100A, CU_TARGET_COMPUTE_103A,
-        CU_TARGET_COMPUTE_110A, CU_TARGET_COMPUTE_120A, CU_TARGET_COMPUTE_121A, CU_TARGET_COMPUTE_100F, CU_TARGET_COMPUTE_103F, CU_TARGET_COMPUTE_110F,
+        CU_TARGET_COMPUTE_30,   CU_TARGET_COMPUTE_32,   CU_TARGET_COMPUTE_35,   CU_TARGET_COMPUTE_37,
+        CU_TARGET_COMPUTE_50,   CU_TARGET_COMPUTE_52,   CU_TARGET_COMPUTE_53,   CU_TARGET_COMPUTE_60,
+        CU_TARGET_COMPUTE_61,   CU_TARGET_COMPUTE_62,   CU_TARGET_COMPUTE_70,   CU_TARGET_COMPUTE_72,
+        CU_TARGET_COMPUTE_75,   CU_TARGET_COMPUTE_80,   CU_TARGET_COMPUTE_86,   CU_TARGET_COMPUTE_87,
+        CU_TARGET_COMPUTE_89,   CU_TARGET_COMPUTE_90,   CU_TARGET_COMPUTE_100,  CU_TARGET_COMPUTE_103,
+        CU_TARGET_COMPUTE_110,  CU_TARGET_COMPUTE_120,  CU_TARGET_COMPUTE_121,  CU_TARGET_COMPUTE_90A,
+        CU_TARGET_COMPUTE_100A, CU_TARGET_COMPUTE_103A, CU_TARGET_COMPUTE_110A, CU_TARGET_COMPUTE_120A,
+        CU_TARGET_COMPUTE_121A, CU_TARGET_COMPUTE_100F, CU_TARGET_COMPUTE_103F, CU_TARGET_COMPUTE_110F,
         CU_TARGET_COMPUTE_120F, CU_TARGET_COMPUTE_121F,
     };
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
@@ -62,7 +66,8 @@ static unsigned capability_of(unsigned target)
     return target & ~(unsigned)(CU_COMPUTE_ACCELERATED_TARGET_BASE | CU_COMPUTE_FAMILY_TARGET_BASE);
 }
 
-/* Code for a chip runs on those of the same major capability that are not below it; code with accelerated features on that chip alone. */
+/* Code for a chip runs on those of the same major capability that are not below it; code with accelerated features on
+ * that chip alone. */
 static bool runs_on(unsigned target, const struct mr_device *device)
 {
     bool accelerated = (target & CU_COMPUTE_ACCELERATED_TARGET_BASE) != 0;
@@ -106,13 +111,19 @@ static CUresult read_option(struct request *request, int option, void *value, in
 {
     struct mr_program_options *program = &request->program;
     switch (option) {
-    case CU_JIT_WALL_TIME: request->wall_time = index; break;
-    case CU_JIT_INFO_LOG_BUFFER: program->info_log = value; break;
+    case CU_JIT_WALL_TIME:
+        request->wall_time = index;
+        break;
+    case CU_JIT_INFO_LOG_BUFFER:
+        program->info_log = value;
+        break;
     case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES:
         request->info_size = index;
         program->info_room = number(value);
         break;
-    case CU_JIT_ERROR_LOG_BUFFER: program->error_log = value; break;
+    case CU_JIT_ERROR_LOG_BUFFER:
+        program->error_log = value;
+        break;
     case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES:
         request->error_size = index;
         program->error_room = number(value);
@@ -121,9 +132,15 @@ static CUresult read_option(struct request *request, int option, void *value, in
         program->optimisation = number(value) < 4 ? number(value) : 4;
         program->level_is_said = true;
         break;
-    case CU_JIT_GENERATE_DEBUG_INFO: program->debug = number(value) != 0; break;
-    case CU_JIT_GENERATE_LINE_INFO: program->line_info = number(value) != 0; break;
-    case CU_JIT_LOG_VERBOSE: program->verbose = number(value) != 0; break;
+    case CU_JIT_GENERATE_DEBUG_INFO:
+        program->debug = number(value) != 0;
+        break;
+    case CU_JIT_GENERATE_LINE_INFO:
+        program->line_info = number(value) != 0;
+        break;
+    case CU_JIT_LOG_VERBOSE:
+        program->verbose = number(value) != 0;
+        break;
     case CU_JIT_FALLBACK_STRATEGY:
         if (number(value) > CU_PREFER_BINARY)
             return mr_bad_value("there is no fallback strategy %u", number(value));
@@ -141,15 +158,21 @@ static CUresult read_option(struct request *request, int option, void *value, in
         request->threads = index;
         program->limits.block_threads = whole_warps(number(value));
         break;
-    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES: program->limits.override = number(value) != 0; break;
+    case CU_JIT_OVERRIDE_DIRECTIVE_VALUES:
+        program->limits.override = number(value) != 0;
+        break;
     case CU_JIT_TARGET:
         if (!is_target(number(value)))
             return mr_bad_value("there is no target %u for CU_JIT_TARGET", number(value));
         request->target = index;
         request->chip = number(value);
         break;
-    case CU_JIT_MAX_THREADS_PER_BLOCK: program->limits.most_threads = number(value); break;
-    case CU_JIT_MIN_CTA_PER_SM: program->limits.blocks = number(value); break;
+    case CU_JIT_MAX_THREADS_PER_BLOCK:
+        program->limits.most_threads = number(value);
+        break;
+    case CU_JIT_MIN_CTA_PER_SM:
+        program->limits.blocks = number(value);
+        break;
     case CU_JIT_GLOBAL_SYMBOL_NAMES:
     case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
     case CU_JIT_GLOBAL_SYMBOL_COUNT:
@@ -185,7 +208,7 @@ static CUresult read_options(const struct mr_image_options *options, struct requ
 
 CUresult mr_image_options_check(const struct mr_image_options *options)
 {
-    struct request request = { .program = { .optimisation = 4 } };
+    struct request request = {.program = {.optimisation = 4}};
     return read_options(options, &request);
 }
 
@@ -209,7 +232,7 @@ static void write_back(const struct mr_image_options *options, const struct requ
 static CUresult begin_request(const struct mr_device *device, const struct mr_image_options *options,
                               struct request *request)
 {
-    *request = (struct request){ .program = { .optimisation = 4 } };
+    *request = (struct request){.program = {.optimisation = 4}};
     struct mr_program_options *program = &request->program;
     CUresult status = read_options(options, request);
     if (status != CUDA_SUCCESS)
@@ -228,8 +251,9 @@ static void refuse_target(struct request *request, const struct mr_device *devic
 {
     struct mr_program_options *program = &request->program;
     char text[128];
-    snprintf(text, sizeof text, "CU_JIT_TARGET asks for code for compute capability %u.%u, and the device is %d.%d", capability_of(request->chip) / 10,
-             capability_of(request->chip) % 10, device->capability_major, device->capability_minor);
+    snprintf(text, sizeof text, "CU_JIT_TARGET asks for code for compute capability %u.%u, and the device is %d.%d",
+             capability_of(request->chip) / 10, capability_of(request->chip) % 10, device->capability_major,
+             device->capability_minor);
     mr_call_log(MR_LOG_INFO, "%s", text);
     if (program->error_room == 0)
         return;
@@ -345,8 +369,8 @@ CUresult mr_image_read_file(const char *path, char **data, size_t *size)
     return status;
 }
 
-CUresult mr_image_load_file(const struct mr_device *device, const char *path,
-                            const struct mr_image_options *options, struct mr_program **out)
+CUresult mr_image_load_file(const struct mr_device *device, const char *path, const struct mr_image_options *options,
+                            struct mr_program **out)
 {
     char *data;
     size_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of libraries (driver API manual, Library Management). Their attributes are set per device and go to the functions that
- * come from them. */
+/* Kernels of libraries (driver API manual, Library Management). Their attributes are set per device and go to the
+ * functions that come from them. */
 #include "api_impl.h"
 
 #include "api/module/function.h"
@@ -119,6 +119,5 @@ CUresult mr_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *par
 {
     struct mr_kernel *found;
     CUresult status = find_kernel(kernel, &found);
-    return status == CUDA_SUCCESS ? mr_function_param(found->info, paramIndex, paramOffset, paramSize)
-                                  : status;
+    return status == CUDA_SUCCESS ? mr_function_param(found->info, paramIndex, paramOffset, paramSize) : status;
 }

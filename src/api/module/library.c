@@ -21,7 +21,8 @@ static CUresult check_options(const CUlibraryOption *options, unsigned count, bo
         case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
             mr_call_log(MR_LOG_INFO, "tables of universal functions are not supported");
             return CUDA_ERROR_NOT_SUPPORTED;
-        case CU_LIBRARY_BINARY_IS_PRESERVED: /* allows the driver not to copy the image; it copies what it needs anyhow */
+        case CU_LIBRARY_BINARY_IS_PRESERVED: /* allows the driver not to copy the image; it copies what it needs anyhow
+                                              */
             if (from_file)
                 return mr_bad_value("CU_LIBRARY_BINARY_IS_PRESERVED is for images in memory");
             break;
@@ -32,7 +33,8 @@ static CUresult check_options(const CUlibraryOption *options, unsigned count, bo
     return CUDA_SUCCESS;
 }
 
-/* A library needs no context; without one it is compiled for the first device. All devices have one compute capability. */
+/* A library needs no context; without one it is compiled for the first device. All devices have one compute capability.
+ */
 static const struct mr_device *target_device(void)
 {
     const struct mr_context *context = mr_context_current();
@@ -60,14 +62,14 @@ CUresult mr_cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option
     CUresult status = check_options(libraryOptions, numLibraryOptions, false);
     if (status != CUDA_SUCCESS)
         return status;
-    struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };
+    struct mr_image_options options = {numJitOptions, jitOptions, jitOptionsValues};
     status = mr_image_load(target_device(), code, (size_t)-1, &options, &program);
     return status == CUDA_SUCCESS ? finish_load(program, library) : status;
 }
 
-CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions, void **jitOptionsValues,
-                                  unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
-                                  unsigned int numLibraryOptions)
+CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_option *jitOptions,
+                                  void **jitOptionsValues, unsigned int numJitOptions, CUlibraryOption *libraryOptions,
+                                  void **libraryOptionValues, unsigned int numLibraryOptions)
 {
     struct mr_program *program;
     (void)libraryOptionValues;
@@ -76,7 +78,7 @@ CUresult mr_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUji
     CUresult status = check_options(libraryOptions, numLibraryOptions, true);
     if (status != CUDA_SUCCESS)
         return status;
-    struct mr_image_options options = { numJitOptions, jitOptions, jitOptionsValues };
+    struct mr_image_options options = {numJitOptions, jitOptions, jitOptionsValues};
     status = mr_image_load_file(target_device(), fileName, &options, &program);
     return status == CUDA_SUCCESS ? finish_load(program, library) : status;
 }
@@ -206,8 +208,8 @@ CUresult mr_cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary libra
     return find_variable(dptr, bytes, library, name, false);
 }
 
-/* Without a current context, which hardware does not ask for: the variable is made on the first device. One that holds pointers into a context's
- * memory can't be. */
+/* Without a current context, which hardware does not ask for: the variable is made on the first device. One that holds
+ * pointers into a context's memory can't be. */
 static CUresult find_managed(CUdeviceptr *dptr, size_t *bytes, CUlibrary handle, const char *name)
 {
     struct mr_library *library;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linking (driver API manual, Module Management: cuLink*).
  *
- * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it, also inside host objects and archives. Each input is checked by itself when
- * it is added, except for what it leaves to others; cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it
- * is. Options follow the rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the program's until the
- * link is destroyed. */
+ * A link turns inputs into one image that cuModuleLoadData takes. Here images are PTX or containers of it, also inside
+ * host objects and archives. Each input is checked by itself when it is added, except for what it leaves to others;
+ * cuLinkComplete joins them into one text (ptx/join.h), and checks that. One input stays as it is. Options follow the
+ * rules of loading (image.h); those of cuLinkCreate stay in force, and the array of their values is the program's until
+ * the link is destroyed. */
 #include "api_impl.h"
 
 #include <stdint.h>
@@ -59,7 +60,7 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
         return status;
     if (!stateOut || (numOptions > 0 && (!options || !optionValues)))
         return mr_bad_value("stateOut or the options are NULL");
-    struct mr_image_options checked = { numOptions, options, optionValues };
+    struct mr_image_options checked = {numOptions, options, optionValues};
     status = mr_image_options_check(&checked);
     if (status != CUDA_SUCCESS)
         return status;
@@ -70,8 +71,8 @@ CUresult mr_cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void
     link->device = context->device;
     if (numOptions > 0) {
         link->answers = optionValues;
-        link->options = (struct mr_image_options){ numOptions, mr_memdup(options, numOptions * sizeof *options),
-                                                   mr_memdup(optionValues, numOptions * sizeof *optionValues) };
+        link->options = (struct mr_image_options){numOptions, mr_memdup(options, numOptions * sizeof *options),
+                                                  mr_memdup(optionValues, numOptions * sizeof *optionValues)};
         if (!link->options.names || !link->options.values) {
             if (mr_object_retire(link))
                 mr_object_drop(link);
@@ -92,7 +93,10 @@ static CUresult check_type(CUjitInputType type)
         return CUDA_SUCCESS;
     case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_NVVM:
-        mr_call_log(MR_LOG_INFO, "inputs of type %d are not supported; PTX, fat binaries with PTX, and objects and archives with those are", (int)type);
+        mr_call_log(
+            MR_LOG_INFO,
+            "inputs of type %d are not supported; PTX, fat binaries with PTX, and objects and archives with those are",
+            (int)type);
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     default:
         return mr_bad_value("there is no input type %d", (int)type);
@@ -163,7 +167,8 @@ struct adding {
     CUresult status;
 };
 
-/* Takes over inputs that have proved to be good by themselves: all of them, or none. What is taken is no longer in `adding`. */
+/* Takes over inputs that have proved to be good by themselves: all of them, or none. What is taken is no longer in
+ * `adding`. */
 static CUresult take_inputs(struct mr_link *link, struct adding *adding)
 {
     CUresult status = CUDA_ERROR_OUT_OF_MEMORY;
@@ -171,7 +176,8 @@ static CUresult take_inputs(struct mr_link *link, struct adding *adding)
     if (mr_array_reserve((void **)&link->inputs, &link->capacity, link->count + adding->count, sizeof *link->inputs)) {
         memcpy(link->inputs + link->count, adding->images, adding->count * sizeof *adding->images);
         link->count += adding->count;
-        /* What was linked before lacks these inputs. A program may still have the old image: it stays until the next cuLinkComplete. */
+        /* What was linked before lacks these inputs. A program may still have the old image: it stays until the next
+         * cuLinkComplete. */
         status = try_join(link);
         if (status == CUDA_SUCCESS)
             link->size = 0;
@@ -193,10 +199,11 @@ static CUresult add_image(struct adding *adding, const void *data, size_t size)
     memcpy(copy, data, size);
     copy[size] = 0;
     CUresult status = check_input(adding->link, copy, size, true, adding->own);
-    if (status == CUDA_SUCCESS && !mr_array_reserve((void **)&adding->images, &adding->capacity, adding->count + 1, sizeof *adding->images))
+    if (status == CUDA_SUCCESS &&
+        !mr_array_reserve((void **)&adding->images, &adding->capacity, adding->count + 1, sizeof *adding->images))
         status = CUDA_ERROR_OUT_OF_MEMORY;
     if (status == CUDA_SUCCESS)
-        adding->images[adding->count++] = (struct mr_program_image){ copy, size };
+        adding->images[adding->count++] = (struct mr_program_image){copy, size};
     else
         mr_free(copy);
     return status;
@@ -209,7 +216,8 @@ static bool add_container(void *user, const void *data, size_t size)
     return adding->status == CUDA_SUCCESS;
 }
 
-/* A host object, or an archive of them: the relocatable device code inside. Without any they add nothing, as with other linkers. */
+/* A host object, or an archive of them: the relocatable device code inside. Without any they add nothing, as with other
+ * linkers. */
 static CUresult add_objects(struct adding *adding, const void *data, size_t size)
 {
     CUresult status = mr_program_images_in(data, size, add_container, adding);
@@ -230,8 +238,8 @@ CUresult mr_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data,
         return status;
     if (!data || size == 0)
         return mr_bad_value("%zu bytes of input at %p", size, data);
-    struct mr_image_options own = { numOptions, options, optionValues };
-    struct adding adding = { .link = link, .own = &own };
+    struct mr_image_options own = {numOptions, options, optionValues};
+    struct adding adding = {.link = link, .own = &own};
     bool objects = type == CU_JIT_INPUT_OBJECT || type == CU_JIT_INPUT_LIBRARY;
     status = objects ? add_objects(&adding, data, size) : add_image(&adding, data, size);
     if (status == CUDA_SUCCESS && adding.count > 0)
@@ -296,7 +304,7 @@ static CUresult complete(struct mr_link *link)
         size = status == CUDA_SUCCESS ? strlen(text) : 0;
     }
     if (status == CUDA_SUCCESS)
-        status = check_input(link, text, size, false, &(struct mr_image_options){ .count = 0 });
+        status = check_input(link, text, size, false, &(struct mr_image_options){.count = 0});
     if (status != CUDA_SUCCESS) {
         mr_free(text);
         return link_status(status);

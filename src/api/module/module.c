@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules (driver API manual, Module Management): load an image into the current context, find functions and variables in it. */
+/* Modules (driver API manual, Module Management): load an image into the current context, find functions and variables
+ * in it. */
 #include "api_impl.h"
 
 #include <limits.h>
@@ -48,27 +49,28 @@ CUresult mr_cuModuleLoad(CUmodule *module, const char *fname)
         return status;
     if (!module)
         return mr_bad_value("module is NULL");
-    status = mr_image_load_file(context->device, fname, &(struct mr_image_options){ 0 }, &program);
+    status = mr_image_load_file(context->device, fname, &(struct mr_image_options){0}, &program);
     return status == CUDA_SUCCESS ? finish_load(context, program, module) : status;
 }
 
 CUresult mr_cuModuleLoadData(CUmodule *module, const void *image)
 {
-    return load_data(module, image, &(struct mr_image_options){ 0 });
+    return load_data(module, image, &(struct mr_image_options){0});
 }
 
 CUresult mr_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
                                void **optionValues)
 {
-    return load_data(module, image, &(struct mr_image_options){ numOptions, options, optionValues });
+    return load_data(module, image, &(struct mr_image_options){numOptions, options, optionValues});
 }
 
 CUresult mr_cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 {
-    return load_data(module, fatCubin, &(struct mr_image_options){ 0 });
+    return load_data(module, fatCubin, &(struct mr_image_options){0});
 }
 
-/* The live module behind a handle, for a call that needs a current context; with a reference, since its context may end on another thread. */
+/* The live module behind a handle, for a call that needs a current context; with a reference, since its context may end
+ * on another thread. */
 static CUresult find_module(CUmodule handle, struct mr_module **out)
 {
     struct mr_context *context;
@@ -228,7 +230,8 @@ static CUresult find_reference(struct mr_module *module, const char *name, enum 
         mr_call_log(MR_LOG_INFO, "the module has no reference '%s'", name);
         return CUDA_ERROR_NOT_FOUND;
     }
-    if (mr_program_symbol(module->program, index)->reference != (kind == MR_KIND_TEXREF ? MR_REFERENCE_TEXTURE : MR_REFERENCE_SURFACE)) {
+    if (mr_program_symbol(module->program, index)->reference !=
+        (kind == MR_KIND_TEXREF ? MR_REFERENCE_TEXTURE : MR_REFERENCE_SURFACE)) {
         mr_call_log(MR_LOG_INFO, "'%s' is something else", name);
         return CUDA_ERROR_NOT_FOUND;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Occupancy (driver API manual, Occupancy): how many blocks fit on a multiprocessor (prepare/resident.h).
  *
- * A CPU's processor runs one block at a time; the answers are those of a GPU of this compute capability, because programs turn them into grid and block
- * sizes, and those come out as they would on one. */
+ * A CPU's processor runs one block at a time; the answers are those of a GPU of this compute capability, because
+ * programs turn them into grid and block sizes, and those come out as they would on one. */
 #include "api_impl.h"
 
 #include "base/call.h"
@@ -27,7 +27,8 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
 {
     struct mr_function *function;
     if (!numBlocks || blockSize <= 0 || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)
-        return mr_bad_value("numBlocks is NULL (%p), or blocks can't have %d threads, or flags %#x are unknown", (void *)numBlocks, blockSize, flags);
+        return mr_bad_value("numBlocks is NULL (%p), or blocks can't have %d threads, or flags %#x are unknown",
+                            (void *)numBlocks, blockSize, flags);
     CUresult status = find(func, &function);
     if (status != CUDA_SUCCESS)
         return status;
@@ -36,7 +37,8 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks,
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+                                                        size_t dynamicSMemSize)
 {
     return mr_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize,
                                                                    CU_OCCUPANCY_DEFAULT);
@@ -44,8 +46,8 @@ CUresult mr_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfuncti
 
 /* Tries every whole number of warps from the largest down, so that of equal occupancies the largest block wins. */
 CUresult mr_cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize, CUfunction func,
-                                                      CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
-                                                      int blockSizeLimit, unsigned int flags)
+                                                      CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                      size_t dynamicSMemSize, int blockSizeLimit, unsigned int flags)
 {
     struct mr_function *function;
     if (!minGridSize || !blockSize || flags > CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE || blockSizeLimit < 0)
@@ -83,11 +85,12 @@ CUresult mr_cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, C
                                              CUoccupancyB2DSize blockSizeToDynamicSMemSize, size_t dynamicSMemSize,
                                              int blockSizeLimit)
 {
-    return mr_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                                        blockSizeLimit, CU_OCCUPANCY_DEFAULT);
+    return mr_cuOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, blockSizeToDynamicSMemSize,
+                                                        dynamicSMemSize, blockSizeLimit, CU_OCCUPANCY_DEFAULT);
 }
 
-CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize)
+CUresult mr_cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks,
+                                                    int blockSize)
 {
     struct mr_function *function;
     if (!dynamicSmemSize || numBlocks <= 0 || blockSize <= 0)

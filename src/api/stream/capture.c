@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capture: the functions that begin and end it, ask about it, and change what comes next (driver API manual, Stream Management).
+/* Capture: the functions that begin and end it, ask about it, and change what comes next (driver API manual, Stream
+ * Management).
  *
  * What captured work becomes is in capture_work.c; the rules of captures are in src/capture. */
 #include "api_impl.h"
@@ -11,7 +12,8 @@
 
 static bool is_mode(CUstreamCaptureMode mode)
 {
-    return mode == CU_STREAM_CAPTURE_MODE_GLOBAL || mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL || mode == CU_STREAM_CAPTURE_MODE_RELAXED;
+    return mode == CU_STREAM_CAPTURE_MODE_GLOBAL || mode == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL ||
+           mode == CU_STREAM_CAPTURE_MODE_RELAXED;
 }
 
 /* What every beginning checks. */
@@ -45,8 +47,9 @@ CUresult mr_cuStreamBeginCapture(CUstream hStream)
     return mr_cuStreamBeginCapture_v2(hStream, CU_STREAM_CAPTURE_MODE_RELAXED);
 }
 
-CUresult mr_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
-                                        size_t numDependencies, CUstreamCaptureMode mode)
+CUresult mr_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode *dependencies,
+                                        const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                        CUstreamCaptureMode mode)
 {
     struct mr_stream *stream;
     if (!hGraph)
@@ -108,8 +111,9 @@ CUresult mr_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *capture
 }
 
 /* Apart from the status, results are set for a stream that is being captured only. */
-CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
-                                      const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
+CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+                                      CUgraph *graph_out, const CUgraphNode **dependencies_out,
+                                      const CUgraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
     struct mr_capture_info info;
     CUresult status = ask(hStream, captureStatus_out, &info);
@@ -137,10 +141,12 @@ CUresult mr_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *c
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
-                                      const CUgraphNode **dependencies_out, size_t *numDependencies_out)
+CUresult mr_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out,
+                                      CUgraph *graph_out, const CUgraphNode **dependencies_out,
+                                      size_t *numDependencies_out)
 {
-    return mr_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out, dependencies_out, NULL, numDependencies_out);
+    return mr_cuStreamGetCaptureInfo_v3(hStream, captureStatus_out, id_out, graph_out, dependencies_out, NULL,
+                                        numDependencies_out);
 }
 
 CUresult mr_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out)
@@ -150,8 +156,9 @@ CUresult mr_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *capt
 
 /* ---- changing ---- */
 
-CUresult mr_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
-                                                 size_t numDependencies, unsigned int flags)
+CUresult mr_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
+                                                 const CUgraphEdgeData *dependencyData, size_t numDependencies,
+                                                 unsigned int flags)
 {
     struct mr_stream *stream;
     bool captured;
@@ -166,10 +173,12 @@ CUresult mr_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *
         return mr_bad_value("flags are %#x and must be one of CU_STREAM_*_CAPTURE_DEPENDENCIES", flags);
     if (numDependencies && !dependencies)
         return mr_bad_value("there are %zu dependencies, and the pointer to them is NULL", numDependencies);
-    return mr_capture_update(stream, dependencies, dependencyData, numDependencies, flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
+    return mr_capture_update(stream, dependencies, dependencyData, numDependencies,
+                             flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES);
 }
 
-CUresult mr_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies, unsigned int flags)
+CUresult mr_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies, size_t numDependencies,
+                                              unsigned int flags)
 {
     return mr_cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, NULL, numDependencies, flags);
 }

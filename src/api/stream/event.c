@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: the nine functions of the manual's section (driver API manual, Event Management).
  *
- * An event belongs to the context that was current when it was made, and works whatever is current later. Recording needs a stream of the same
- * context. What an event is made of is in src/event; what recording does to a stream in src/stream. */
+ * An event belongs to the context that was current when it was made, and works whatever is current later. Recording
+ * needs a stream of the same context. What an event is made of is in src/event; what recording does to a stream in
+ * src/stream. */
 #include "api_impl.h"
 #include "base/call.h"
 #include "base/visit.h"
@@ -26,9 +27,10 @@ __attribute__((cold)) static CUresult no_event(CUevent handle)
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
-/* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_CONTEXT_IS_DESTROYED.
- * For calls that ask what an event has come to: they look at its stamp first and at the context's error then, because a fault sets the error and
- * completes the event after that; in the other order a fault in between would read as success. */
+/* The event behind a handle, whether or not its context has an error. CUDA_ERROR_INVALID_HANDLE,
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED. For calls that ask what an event has come to: they look at its stamp first and at
+ * the context's error then, because a fault sets the error and completes the event after that; in the other order a
+ * fault in between would read as success. */
 static inline CUresult find_any_event(CUevent handle, struct mr_event **out)
 {
     struct mr_event *event = mr_object_find(handle, MR_KIND_EVENT);
@@ -112,7 +114,8 @@ static inline CUresult query(CUevent hEvent)
     return __builtin_expect(event->flags & CU_EVENT_INTERPROCESS, 0) ? mr_event_lost(event) : CUDA_SUCCESS;
 }
 
-/* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host functions. */
+/* CUDA_SUCCESS if everything that the event recorded is done, or nothing was ever recorded. Allowed inside host
+ * functions. */
 CUresult mr_cuEventQuery(CUevent hEvent)
 {
     uint64_t outer = mr_visit_begin();
@@ -202,7 +205,8 @@ static inline CUresult record(CUevent hEvent, CUstream hStream)
     if (status != CUDA_SUCCESS)
         return status;
     if (__builtin_expect(mr_stream_context(stream) != event->context, 0)) {
-        mr_call_log(MR_LOG_INFO, "event %p and stream %p belong to different contexts", (void *)hEvent, (void *)hStream);
+        mr_call_log(MR_LOG_INFO, "event %p and stream %p belong to different contexts", (void *)hEvent,
+                    (void *)hStream);
         return CUDA_ERROR_INVALID_HANDLE;
     }
     bool captured;
@@ -220,7 +224,8 @@ CUresult mr_cuEventRecord(CUevent hEvent, CUstream hStream)
     return status;
 }
 
-/* A record that is a node of the captured graph: it happens when the graph runs. As on hardware, it is refused outside of a capture. */
+/* A record that is a node of the captured graph: it happens when the graph runs. As on hardware, it is refused outside
+ * of a capture. */
 static CUresult record_external(CUevent hEvent, CUstream hStream)
 {
     struct mr_stream *stream;
@@ -280,7 +285,8 @@ static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEn
     if (status != CUDA_SUCCESS)
         return status;
     if (!pMilliseconds || events[0]->context != events[1]->context) {
-        mr_call_log(MR_LOG_INFO, "%s", pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
+        mr_call_log(MR_LOG_INFO, "%s",
+                    pMilliseconds ? "the events belong to different contexts" : "pMilliseconds is NULL");
         return CUDA_ERROR_INVALID_HANDLE;
     }
     status = check_stamps(events, stamps);
@@ -289,8 +295,8 @@ static inline CUresult elapsed(float *pMilliseconds, CUevent hStart, CUevent hEn
     return status;
 }
 
-/* Milliseconds from one event to the other, to the nanosecond as far as a float can hold it. Hardware answers INVALID_HANDLE to
- * a NULL result as well. */
+/* Milliseconds from one event to the other, to the nanosecond as far as a float can hold it. Hardware answers
+ * INVALID_HANDLE to a NULL result as well. */
 CUresult mr_cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
     uint64_t outer = mr_visit_begin();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches (driver API manual, Execution Control).
  *
- * The path from cuLaunchKernel to the stream takes no lock. What can be wrong with a launch is checked while it is prepared (prepare/launch_request.h); what
- * goes wrong while it runs is the engine's. */
+ * The path from cuLaunchKernel to the stream takes no lock. What can be wrong with a launch is checked while it is
+ * prepared (prepare/launch_request.h); what goes wrong while it runs is the engine's. */
 #include "api/stream/execution.h"
 
 #include <string.h>
@@ -66,7 +66,8 @@ CUresult mr_launch_queue(const struct mr_launch_request *request)
     status = mr_capture_route(stream, &captured);
     if (__builtin_expect(status != CUDA_SUCCESS || captured, 0))
         return captured ? launch_captured(request, stream) : status;
-    /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as well. */
+    /* The stream says where a kernel of a library runs; a function belongs to one context, and the stream has to as
+     * well. */
     status = mr_launch_prepare(request, mr_stream_context(stream), &launch, &info);
     if (status != CUDA_SUCCESS)
         return status;
@@ -102,14 +103,14 @@ static CUresult queue_with(struct mr_launch_request *request, void **extra)
 }
 
 CUresult mr_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
-                           CUstream hStream, void **kernelParams, void **extra)
+                           unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                           unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
 {
     struct mr_launch_request request = {
         .function = f,
         .stream = hStream,
-        .grid = { gridDimX, gridDimY, gridDimZ },
-        .block = { blockDimX, blockDimY, blockDimZ },
+        .grid = {gridDimX, gridDimY, gridDimZ},
+        .block = {blockDimX, blockDimY, blockDimZ},
         .shared = sharedMemBytes,
         .params = kernelParams,
     };
@@ -131,8 +132,8 @@ CUresult mr_cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **
     struct mr_launch_request request = {
         .function = f,
         .stream = config->hStream,
-        .grid = { config->gridDimX, config->gridDimY, config->gridDimZ },
-        .block = { config->blockDimX, config->blockDimY, config->blockDimZ },
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .shared = config->sharedMemBytes,
         .params = kernelParams,
         .attributes = config->attrs,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative launches on one device: a launch with attribute COOPERATIVE, in a call of its own. All blocks are under way at the same time
- * (kernel/together.c), so that they may wait for each other. Launches over several devices are refused; the device attribute
- * CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH says so too. */
+/* Cooperative launches on one device: a launch with attribute COOPERATIVE, in a call of its own. All blocks are under
+ * way at the same time (kernel/together.c), so that they may wait for each other. Launches over several devices are
+ * refused; the device attribute CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH says so too. */
 #include "api_impl.h"
 
 #include "api/stream/execution.h"
@@ -13,12 +13,12 @@ CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsig
                                       unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
                                       unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
 {
-    static const CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1 };
+    static const CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
     struct mr_launch_request request = {
         .function = f,
         .stream = hStream,
-        .grid = { gridDimX, gridDimY, gridDimZ },
-        .block = { blockDimX, blockDimY, blockDimZ },
+        .grid = {gridDimX, gridDimY, gridDimZ},
+        .block = {blockDimX, blockDimY, blockDimZ},
         .shared = sharedMemBytes,
         .params = kernelParams,
         .attributes = &attribute,
@@ -28,7 +28,8 @@ CUresult mr_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsig
     return mr_launch_queue(&request);
 }
 
-CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices, unsigned int flags)
+CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParamsList, unsigned int numDevices,
+                                                 unsigned int flags)
 {
     struct mr_context *context;
     (void)flags;
@@ -37,6 +38,8 @@ CUresult mr_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launchParam
         return status;
     if (!launchParamsList || numDevices == 0)
         return mr_bad_value("the list is empty");
-    mr_call_log(MR_LOG_INFO, "cooperative launches over several devices are not supported; launch on each by cuLaunchCooperativeKernel");
+    mr_call_log(
+        MR_LOG_INFO,
+        "cooperative launches over several devices are not supported; launch on each by cuLaunchCooperativeKernel");
     return CUDA_ERROR_NOT_SUPPORTED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launch interface before CUDA 4.0: a function remembers block shape, shared memory and parameters until it is launched.
- * (Driver API manual, Execution Control [DEPRECATED].) The remembered state is guarded by the module's lock; a launch works on a copy. */
+/* The launch interface before CUDA 4.0: a function remembers block shape, shared memory and parameters until it is
+ * launched. (Driver API manual, Execution Control [DEPRECATED].) The remembered state is guarded by the module's lock;
+ * a launch works on a copy. */
 #include "api_impl.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ CUresult mr_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z)
     CUresult status = mr_function_require(hfunc, &function);
     if (status != CUDA_SUCCESS)
         return status;
-    if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y || (unsigned)z > MR_MAX_BLOCK_Z) {
+    if (x < 1 || y < 1 || z < 1 || (unsigned)x > MR_MAX_BLOCK_X || (unsigned)y > MR_MAX_BLOCK_Y ||
+        (unsigned)z > MR_MAX_BLOCK_Z) {
         mr_object_drop(function->module);
         return mr_bad_value("a block can't have %dx%dx%d threads", x, y, z);
     }
@@ -109,7 +111,8 @@ CUresult mr_cuParamSetv(CUfunction hfunc, int offset, void *ptr, unsigned int nu
     return set(hfunc, offset, ptr, numbytes);
 }
 
-/* A kernel reads its module's references by their names, so there is nothing to arrange for them; one that cuTexRefCreate made has no name. */
+/* A kernel reads its module's references by their names, so there is nothing to arrange for them; one that
+ * cuTexRefCreate made has no name. */
 CUresult mr_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef)
 {
     struct mr_function *function;
@@ -142,7 +145,7 @@ static CUresult launch(CUfunction hfunc, int width, int height, CUstream stream)
     struct mr_launch_request request = {
         .function = hfunc,
         .stream = stream,
-        .grid = { (unsigned)width, (unsigned)height, 1 },
+        .grid = {(unsigned)width, (unsigned)height, 1},
     };
     mr_lock_take(&function->module->lock);
     memcpy(request.block, function->old.block, sizeof request.block);

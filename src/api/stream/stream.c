@@ -74,7 +74,8 @@ CUresult mr_cuStreamSynchronize(CUstream hStream)
 {
     struct mr_stream *stream = NULL;
     CUresult status = mr_stream_resolve(hStream, &stream);
-    if (status != CUDA_SUCCESS && stream) /* of a context that has failed: its kernels may still be coming to their end */
+    if (status != CUDA_SUCCESS &&
+        stream) /* of a context that has failed: its kernels may still be coming to their end */
         return mr_context_synchronize(mr_stream_context(stream));
     if (status == CUDA_SUCCESS)
         status = mr_capture_refuse(stream);
@@ -86,7 +87,8 @@ CUresult mr_cuStreamSynchronize(CUstream hStream)
     return status;
 }
 
-/* A wait that is a node of the captured graph: for what the event has recorded when the graph runs. Refused outside of a capture. */
+/* A wait that is a node of the captured graph: for what the event has recorded when the graph runs. Refused outside of
+ * a capture. */
 static CUresult wait_external(struct mr_stream *stream, CUevent event)
 {
     struct mr_work *work;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What can be asked of a stream, and its attributes (driver API manual, Stream Management).
  *
- * Attributes that say something about caches or memory domains that this device doesn't have are read as their defaults, and set only to
- * those. */
+ * Attributes that say something about caches or memory domains that this device doesn't have are read as their
+ * defaults, and set only to those. */
 #include <string.h>
 
 #include "api_impl.h"
@@ -150,7 +150,8 @@ CUresult mr_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CU
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
         return set_default_only(param->accessPolicyWindow.num_bytes == 0, "an access policy window");
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        return set_default_only(param->memSyncDomainMap.default_ == 0 && param->memSyncDomainMap.remote == 0, "a second memory domain");
+        return set_default_only(param->memSyncDomainMap.default_ == 0 && param->memSyncDomainMap.remote == 0,
+                                "a second memory domain");
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
         return set_default_only(param->memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT, "a second memory domain");
     default:
@@ -180,8 +181,8 @@ CUresult mr_cuStreamCopyAttributes(CUstream dstStream, CUstream srcStream)
 
 /* ---- managed memory ---- */
 
-/* Which stream may touch managed memory says when pages have to be moved. Here host and device share them, and every stream may
- * touch them at any time: what is asked for holds as soon as the arguments are right. */
+/* Which stream may touch managed memory says when pages have to be moved. Here host and device share them, and every
+ * stream may touch them at any time: what is asked for holds as soon as the arguments are right. */
 CUresult mr_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
     struct mr_stream *stream;
@@ -200,6 +201,7 @@ CUresult mr_cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t le
     if (!mr_memory_find((uintptr_t)dptr, &found) || found.kind != MR_MEMORY_MANAGED || found.base != (uintptr_t)dptr)
         return mr_bad_value("no managed allocation starts at %#llx", dptr);
     if (length != 0 && length != found.size)
-        return mr_bad_value("the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length, found.size);
+        return mr_bad_value("the length is %zu; 0 and the allocation's whole %zu bytes can be attached", length,
+                            found.size);
     return CUDA_SUCCESS;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory operations on streams: wait for a value, write a value, batches of both (driver API manual, Stream Memory Operations).
+/* Memory operations on streams: wait for a value, write a value, batches of both (driver API manual, Stream Memory
+ * Operations).
  *
- * All four single forms are batches of one; src/engine/batch.c checks and runs them. The first version of the interface, which a program gets by asking
- * for CUDA 8 or 9, is refused on hardware unless the driver was told otherwise when it was loaded (CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0),
- * and so it is here (its rows in spec/ say so). Calls are allowed inside host functions, as on hardware. */
+ * All four single forms are batches of one; src/engine/batch.c checks and runs them. The first version of the
+ * interface, which a program gets by asking for CUDA 8 or 9, is refused on hardware unless the driver was told
+ * otherwise when it was loaded (CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_MEM_OPS_V1 is 0), and so it is here (its rows in
+ * spec/ say so). Calls are allowed inside host functions, as on hardware. */
 #include <string.h>
 
 #include "api_impl.h"
@@ -27,8 +29,10 @@ static CUresult submit(CUstream handle, unsigned count, const CUstreamBatchMemOp
         return status;
     if (captured) { /* even if there is nothing in it */
         static CUstreamBatchMemOpParams none;
-        CUDA_BATCH_MEM_OP_NODE_PARAMS params = { .ctx = mr_stream_context(stream)->handle, .count = count,
-            .paramArray = count ? (CUstreamBatchMemOpParams *)(uintptr_t)ops : &none };
+        CUDA_BATCH_MEM_OP_NODE_PARAMS params = {.ctx = mr_stream_context(stream)->handle,
+                                                .count = count,
+                                                .paramArray =
+                                                    count ? (CUstreamBatchMemOpParams *)(uintptr_t)ops : &none};
         struct mr_work *work;
         status = mr_work_from_batch(&params, &work);
         return status == CUDA_SUCCESS ? mr_capture_add(stream, work) : status;
@@ -45,7 +49,8 @@ static CUresult submit(CUstream handle, unsigned count, const CUstreamBatchMemOp
     return status;
 }
 
-static CUresult wait_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
+static CUresult wait_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value,
+                           unsigned flags)
 {
     CUstreamBatchMemOpParams op;
     memset(&op, 0, sizeof op);
@@ -56,7 +61,8 @@ static CUresult wait_value(CUstream stream, CUstreamBatchMemOpType operation, CU
     return submit(stream, 1, &op);
 }
 
-static CUresult write_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value, unsigned flags)
+static CUresult write_value(CUstream stream, CUstreamBatchMemOpType operation, CUdeviceptr address, cuuint64_t value,
+                            unsigned flags)
 {
     CUstreamBatchMemOpParams op;
     memset(&op, 0, sizeof op);
@@ -87,7 +93,8 @@ CUresult mr_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_
     return write_value(stream, CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags);
 }
 
-CUresult mr_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray, unsigned int flags)
+CUresult mr_cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *paramArray,
+                                  unsigned int flags)
 {
     struct mr_stream *found;
     CUresult status = mr_stream_find(stream, &found);

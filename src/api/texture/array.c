@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays and mipmapped arrays (driver API manual, Memory Management): creation, descriptors, ends.
  *
- * What a descriptor may say is checked here: the kind of the array follows from which of its sizes are 0 and from its flags, and each kind
- * has limits of its own, which are attributes of the device. Sparse arrays, arrays mapped later, multisampled and video formats are refused. */
+ * What a descriptor may say is checked here: the kind of the array follows from which of its sizes are 0 and from its
+ * flags, and each kind has limits of its own, which are attributes of the device. Sparse arrays, arrays mapped later,
+ * multisampled and video formats are refused. */
 #define __CUDA_API_VERSION_INTERNAL
 #include "prepare/array_side.h"
 
@@ -15,38 +16,46 @@
 #include "prepare/check.h"
 #include "stream/stream.h"
 
-#define FLAGS_KNOWN                                                                                                        \
-    (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER |              \
-     CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING |   \
-     CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
+#define FLAGS_KNOWN \
+    (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER | \
+     CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT | CUDA_ARRAY3D_SPARSE | \
+     CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
 /* For graphics: a device without has none of these. */
 #define FLAGS_GRAPHICS (CUDA_ARRAY3D_DEPTH_TEXTURE | CUDA_ARRAY3D_COLOR_ATTACHMENT)
 #define FLAGS_REFUSED (CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING | CUDA_ARRAY3D_VIDEO_ENCODE_DECODE)
 
 /* The most that each size of a kind of array can be: attributes of the device, 0 for a size that has to be 0. */
-struct limits { CUdevice_attribute width, height, depth; };
+struct limits {
+    CUdevice_attribute width, height, depth;
+};
 
 #define MOST(what) CU_DEVICE_ATTRIBUTE_MAXIMUM_##what
 
 static const struct limits plain[2][4] = {
-    { { 0, 0, 0 }, { MOST(TEXTURE1D_WIDTH), 0, 0 }, { MOST(TEXTURE2D_WIDTH), MOST(TEXTURE2D_HEIGHT), 0 },
-        { MOST(TEXTURE3D_WIDTH), MOST(TEXTURE3D_HEIGHT), MOST(TEXTURE3D_DEPTH) } },
-    { { 0, 0, 0 }, { MOST(SURFACE1D_WIDTH), 0, 0 }, { MOST(SURFACE2D_WIDTH), MOST(SURFACE2D_HEIGHT), 0 },
-        { MOST(SURFACE3D_WIDTH), MOST(SURFACE3D_HEIGHT), MOST(SURFACE3D_DEPTH) } },
+    {{0, 0, 0},
+     {MOST(TEXTURE1D_WIDTH), 0, 0},
+     {MOST(TEXTURE2D_WIDTH), MOST(TEXTURE2D_HEIGHT), 0},
+     {MOST(TEXTURE3D_WIDTH), MOST(TEXTURE3D_HEIGHT), MOST(TEXTURE3D_DEPTH)}},
+    {{0, 0, 0},
+     {MOST(SURFACE1D_WIDTH), 0, 0},
+     {MOST(SURFACE2D_WIDTH), MOST(SURFACE2D_HEIGHT), 0},
+     {MOST(SURFACE3D_WIDTH), MOST(SURFACE3D_HEIGHT), MOST(SURFACE3D_DEPTH)}},
 };
 static const struct limits layered[2][3] = {
-    { { 0, 0, 0 }, { MOST(TEXTURE1D_LAYERED_WIDTH), 0, MOST(TEXTURE1D_LAYERED_LAYERS) },
-        { MOST(TEXTURE2D_LAYERED_WIDTH), MOST(TEXTURE2D_LAYERED_HEIGHT), MOST(TEXTURE2D_LAYERED_LAYERS) } },
-    { { 0, 0, 0 }, { MOST(SURFACE1D_LAYERED_WIDTH), 0, MOST(SURFACE1D_LAYERED_LAYERS) },
-        { MOST(SURFACE2D_LAYERED_WIDTH), MOST(SURFACE2D_LAYERED_HEIGHT), MOST(SURFACE2D_LAYERED_LAYERS) } },
+    {{0, 0, 0},
+     {MOST(TEXTURE1D_LAYERED_WIDTH), 0, MOST(TEXTURE1D_LAYERED_LAYERS)},
+     {MOST(TEXTURE2D_LAYERED_WIDTH), MOST(TEXTURE2D_LAYERED_HEIGHT), MOST(TEXTURE2D_LAYERED_LAYERS)}},
+    {{0, 0, 0},
+     {MOST(SURFACE1D_LAYERED_WIDTH), 0, MOST(SURFACE1D_LAYERED_LAYERS)},
+     {MOST(SURFACE2D_LAYERED_WIDTH), MOST(SURFACE2D_LAYERED_HEIGHT), MOST(SURFACE2D_LAYERED_LAYERS)}},
 };
 static const struct limits cubes[2][2] = {
-    { { MOST(TEXTURECUBEMAP_WIDTH), MOST(TEXTURECUBEMAP_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_LAYERS) },
-        { MOST(TEXTURECUBEMAP_LAYERED_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_LAYERS) } },
-    { { MOST(SURFACECUBEMAP_WIDTH), MOST(SURFACECUBEMAP_WIDTH), MOST(SURFACECUBEMAP_LAYERED_LAYERS) },
-        { MOST(SURFACECUBEMAP_LAYERED_WIDTH), MOST(SURFACECUBEMAP_LAYERED_WIDTH), MOST(SURFACECUBEMAP_LAYERED_LAYERS) } },
+    {{MOST(TEXTURECUBEMAP_WIDTH), MOST(TEXTURECUBEMAP_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_LAYERS)},
+     {MOST(TEXTURECUBEMAP_LAYERED_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_WIDTH), MOST(TEXTURECUBEMAP_LAYERED_LAYERS)}},
+    {{MOST(SURFACECUBEMAP_WIDTH), MOST(SURFACECUBEMAP_WIDTH), MOST(SURFACECUBEMAP_LAYERED_LAYERS)},
+     {MOST(SURFACECUBEMAP_LAYERED_WIDTH), MOST(SURFACECUBEMAP_LAYERED_WIDTH), MOST(SURFACECUBEMAP_LAYERED_LAYERS)}},
 };
-static const struct limits gather = { MOST(TEXTURE2D_GATHER_WIDTH), MOST(TEXTURE2D_GATHER_HEIGHT), 0 };
+static const struct limits gather = {MOST(TEXTURE2D_GATHER_WIDTH), MOST(TEXTURE2D_GATHER_HEIGHT), 0};
 
 static bool fits(const struct mr_device *device, CUdevice_attribute limit, size_t size)
 {
@@ -58,20 +67,23 @@ static bool fits(const struct mr_device *device, CUdevice_attribute limit, size_
 
 static bool within(const struct mr_device *device, const struct limits *limits, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-    return fits(device, limits->width, desc->Width) && fits(device, limits->height, desc->Height) && fits(device, limits->depth, desc->Depth);
+    return fits(device, limits->width, desc->Width) && fits(device, limits->height, desc->Height) &&
+           fits(device, limits->depth, desc->Depth);
 }
 
 /* The sizes that go with the flags. */
 static CUresult check_shape(const struct mr_device *device, const CUDA_ARRAY3D_DESCRIPTOR *desc)
 {
-    bool surface = desc->Flags & CUDA_ARRAY3D_SURFACE_LDST, layers = desc->Flags & CUDA_ARRAY3D_LAYERED, cube = desc->Flags & CUDA_ARRAY3D_CUBEMAP;
+    bool surface = desc->Flags & CUDA_ARRAY3D_SURFACE_LDST, layers = desc->Flags & CUDA_ARRAY3D_LAYERED,
+         cube = desc->Flags & CUDA_ARRAY3D_CUBEMAP;
     const struct limits *most;
     if (!desc->Width)
         return mr_bad_value("the width is 0");
     if (cube) {
         bool count_fits = layers ? desc->Depth && desc->Depth % 6 == 0 : desc->Depth == 6;
         if (desc->Width != desc->Height || !count_fits)
-            return mr_bad_value("a cubemap of %zu x %zu x %zu: it needs square faces, six of them", desc->Width, desc->Height, desc->Depth);
+            return mr_bad_value("a cubemap of %zu x %zu x %zu: it needs square faces, six of them", desc->Width,
+                                desc->Height, desc->Depth);
         most = &cubes[surface][layers];
     } else if (layers) {
         if (!desc->Depth)
@@ -83,7 +95,8 @@ static CUresult check_shape(const struct mr_device *device, const CUDA_ARRAY3D_D
         most = &plain[surface][desc->Depth ? 3 : desc->Height ? 2 : 1];
     }
     if (!within(device, most, desc))
-        return mr_bad_value("%zu x %zu x %zu elements are more than the device allows", desc->Width, desc->Height, desc->Depth);
+        return mr_bad_value("%zu x %zu x %zu elements are more than the device allows", desc->Width, desc->Height,
+                            desc->Depth);
     if ((desc->Flags & CUDA_ARRAY3D_TEXTURE_GATHER) && (!desc->Height || desc->Depth || !within(device, &gather, desc)))
         return mr_bad_value("only two-dimensional arrays can be gathered from");
     return CUDA_SUCCESS;
@@ -100,8 +113,8 @@ static CUresult check_descriptor(const struct mr_device *device, const CUDA_ARRA
         return mr_bad_value("flags %#x are for graphics", desc->Flags);
     if (!mr_texel_format_of(desc->Format, desc->NumChannels, &format)) {
         struct mr_texel_format other;
-        bool plain_format = mr_texel_format_of(desc->Format, 1, &other) || mr_texel_format_of(desc->Format, 2, &other) ||
-                            mr_texel_format_of(desc->Format, 4, &other);
+        bool plain_format = mr_texel_format_of(desc->Format, 1, &other) ||
+                            mr_texel_format_of(desc->Format, 2, &other) || mr_texel_format_of(desc->Format, 4, &other);
         if (plain_format)
             return mr_bad_value("there is no format %#x with %u channels", (unsigned)desc->Format, desc->NumChannels);
         mr_call_log(MR_LOG_INFO, "format %#x (block compression, video) is not supported", (unsigned)desc->Format);
@@ -109,7 +122,9 @@ static CUresult check_descriptor(const struct mr_device *device, const CUDA_ARRA
     }
     CUresult status = check_shape(device, desc);
     if (status == CUDA_SUCCESS && (desc->Flags & FLAGS_REFUSED)) {
-        mr_call_log(MR_LOG_INFO, "sparse arrays, arrays that are mapped later and arrays for video are not supported (flags %#x)", desc->Flags);
+        mr_call_log(MR_LOG_INFO,
+                    "sparse arrays, arrays that are mapped later and arrays for video are not supported (flags %#x)",
+                    desc->Flags);
         status = CUDA_ERROR_NOT_SUPPORTED;
     }
     return status;
@@ -141,8 +156,8 @@ CUresult mr_cuArray3DCreate(CUarray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR_v1 *
 {
     if (!pAllocateArray)
         return create(pHandle, NULL);
-    const CUDA_ARRAY3D_DESCRIPTOR desc = { pAllocateArray->Width, pAllocateArray->Height, pAllocateArray->Depth, pAllocateArray->Format,
-        pAllocateArray->NumChannels, pAllocateArray->Flags };
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {pAllocateArray->Width,  pAllocateArray->Height,      pAllocateArray->Depth,
+                                          pAllocateArray->Format, pAllocateArray->NumChannels, pAllocateArray->Flags};
     return create(pHandle, &desc);
 }
 
@@ -150,8 +165,10 @@ CUresult mr_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAll
 {
     if (!pAllocateArray)
         return create(pHandle, NULL);
-    const CUDA_ARRAY3D_DESCRIPTOR desc = { .Width = pAllocateArray->Width, .Height = pAllocateArray->Height, .Format = pAllocateArray->Format,
-        .NumChannels = pAllocateArray->NumChannels };
+    const CUDA_ARRAY3D_DESCRIPTOR desc = {.Width = pAllocateArray->Width,
+                                          .Height = pAllocateArray->Height,
+                                          .Format = pAllocateArray->Format,
+                                          .NumChannels = pAllocateArray->NumChannels};
     return create(pHandle, &desc);
 }
 
@@ -159,7 +176,8 @@ CUresult mr_cuArrayCreate(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR_v1 *pAll
 {
     if (!pAllocateArray)
         return create(pHandle, NULL);
-    const CUDA_ARRAY_DESCRIPTOR desc = { pAllocateArray->Width, pAllocateArray->Height, pAllocateArray->Format, pAllocateArray->NumChannels };
+    const CUDA_ARRAY_DESCRIPTOR desc = {pAllocateArray->Width, pAllocateArray->Height, pAllocateArray->Format,
+                                        pAllocateArray->NumChannels};
     return mr_cuArrayCreate_v2(pHandle, &desc);
 }
 
@@ -194,8 +212,9 @@ CUresult mr_cuArray3DGetDescriptor(CUDA_ARRAY3D_DESCRIPTOR_v1 *pArrayDescriptor,
     CUDA_ARRAY3D_DESCRIPTOR wide;
     CUresult status = mr_cuArray3DGetDescriptor_v2(pArrayDescriptor ? &wide : NULL, hArray);
     if (status == CUDA_SUCCESS)
-        *pArrayDescriptor = (CUDA_ARRAY3D_DESCRIPTOR_v1){ (unsigned)wide.Width, (unsigned)wide.Height, (unsigned)wide.Depth, wide.Format,
-            wide.NumChannels, wide.Flags };
+        *pArrayDescriptor =
+            (CUDA_ARRAY3D_DESCRIPTOR_v1){(unsigned)wide.Width, (unsigned)wide.Height, (unsigned)wide.Depth,
+                                         wide.Format,          wide.NumChannels,      wide.Flags};
     return status;
 }
 
@@ -205,7 +224,8 @@ CUresult mr_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR *pArrayDescriptor, CUa
     CUresult status = find(pArrayDescriptor, hArray, &array);
     if (status != CUDA_SUCCESS)
         return status;
-    *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR){ array->desc.Width, array->desc.Height, array->desc.Format, array->desc.NumChannels };
+    *pArrayDescriptor =
+        (CUDA_ARRAY_DESCRIPTOR){array->desc.Width, array->desc.Height, array->desc.Format, array->desc.NumChannels};
     mr_object_drop(array);
     return CUDA_SUCCESS;
 }
@@ -215,7 +235,8 @@ CUresult mr_cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR_v1 *pArrayDescriptor, CUa
     CUDA_ARRAY_DESCRIPTOR wide;
     CUresult status = mr_cuArrayGetDescriptor_v2(pArrayDescriptor ? &wide : NULL, hArray);
     if (status == CUDA_SUCCESS)
-        *pArrayDescriptor = (CUDA_ARRAY_DESCRIPTOR_v1){ (unsigned)wide.Width, (unsigned)wide.Height, wide.Format, wide.NumChannels };
+        *pArrayDescriptor =
+            (CUDA_ARRAY_DESCRIPTOR_v1){(unsigned)wide.Width, (unsigned)wide.Height, wide.Format, wide.NumChannels};
     return status;
 }
 
@@ -252,7 +273,8 @@ CUresult mr_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES *sp
     return no_such_mipmap(sparseProperties, mipmap, "sparse");
 }
 
-CUresult mr_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array, CUdevice device)
+CUresult mr_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUarray array,
+                                         CUdevice device)
 {
     struct mr_device *found;
     CUresult status = no_such_array(memoryRequirements, array, "one that is mapped later");
@@ -260,7 +282,8 @@ CUresult mr_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryR
     return status == CUDA_ERROR_INVALID_VALUE && bad != CUDA_SUCCESS ? bad : status;
 }
 
-CUresult mr_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements, CUmipmappedArray mipmap, CUdevice device)
+CUresult mr_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS *memoryRequirements,
+                                                  CUmipmappedArray mipmap, CUdevice device)
 {
     struct mr_device *found;
     CUresult status = no_such_mipmap(memoryRequirements, mipmap, "one that is mapped later");
@@ -293,7 +316,8 @@ CUresult mr_cuArrayDestroy(CUarray hArray)
     return status;
 }
 
-CUresult mr_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc, unsigned int numMipmapLevels)
+CUresult mr_cuMipmappedArrayCreate(CUmipmappedArray *pHandle, const CUDA_ARRAY3D_DESCRIPTOR *pMipmappedArrayDesc,
+                                   unsigned int numMipmapLevels)
 {
     struct mr_context *context;
     struct mr_mipmap *mipmap;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensor maps (driver API manual, Tensor Map Object Management). A map is 128 bytes of the program's own, so nothing is kept here. */
+/* Tensor maps (driver API manual, Tensor Map Object Management). A map is 128 bytes of the program's own, so nothing is
+ * kept here. */
 #include <string.h>
 
 #include "api/stub.h"
@@ -34,9 +35,10 @@ static CUresult check_words(const struct description *d)
     if ((unsigned)d->type > CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ)
         return mr_bad_value("data type %d is none that a device of compute capability 9.0 has", (int)d->type);
     if ((unsigned)d->interleave > CU_TENSOR_MAP_INTERLEAVE_32B || (unsigned)d->swizzle > CU_TENSOR_MAP_SWIZZLE_128B ||
-        (unsigned)d->promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B || (unsigned)d->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
-        return mr_bad_value("interleave %d, swizzle %d, promotion %d, fill %d: one of them is none that there is", (int)d->interleave, (int)d->swizzle,
-                            (int)d->promotion, (int)d->fill);
+        (unsigned)d->promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B ||
+        (unsigned)d->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
+        return mr_bad_value("interleave %d, swizzle %d, promotion %d, fill %d: one of them is none that there is",
+                            (int)d->interleave, (int)d->swizzle, (int)d->promotion, (int)d->fill);
     if (d->fill && !is_float(d->type))
         return mr_bad_value("NaNs outside are for floats");
     return CUDA_SUCCESS;
@@ -57,7 +59,8 @@ static CUresult check_sizes(const struct description *d)
         if (d->step[i] == 0 || d->step[i] > STEP_MAX)
             return mr_bad_value("the step of dimension %u is %u, not from 1 to %d", i, d->step[i], STEP_MAX);
         if (i > 0 && (d->stride[i - 1] % align || d->stride[i - 1] >= UINT64_C(1) << 40))
-            return mr_bad_value("stride %u is %llu: no multiple of %u, or too long", i - 1, (unsigned long long)d->stride[i - 1], align);
+            return mr_bad_value("stride %u is %llu: no multiple of %u, or too long", i - 1,
+                                (unsigned long long)d->stride[i - 1], align);
     }
     return CUDA_SUCCESS;
 }
@@ -76,13 +79,17 @@ static CUresult check_row(const struct description *d, unsigned elements)
 /* What a box takes in shared memory, of which a multiprocessor has 228 KiB. */
 static CUresult check_total(const struct description *d, const cuuint32_t *box)
 {
-    uint64_t bytes = !d->interleave ? mr_tensor_element_bytes(d->type) : d->interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;
+    uint64_t bytes = !d->interleave                                  ? mr_tensor_element_bytes(d->type)
+                     : d->interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16
+                                                                     : 32;
     for (unsigned i = 0; i < d->rank; i++) {
         unsigned step = i == 0 && !d->interleave ? 1 : d->step[i];
         if (!d->interleave || i != d->rank - 2)
             bytes *= (box[i] + step - 1) / step;
     }
-    return bytes <= SHARED_MAX ? CUDA_SUCCESS : mr_bad_value("a box of %llu bytes is larger than shared memory", (unsigned long long)bytes);
+    return bytes <= SHARED_MAX
+               ? CUDA_SUCCESS
+               : mr_bad_value("a box of %llu bytes is larger than shared memory", (unsigned long long)bytes);
 }
 
 static CUresult check(const struct description *d, const CUtensorMap *map)
@@ -99,8 +106,13 @@ static CUresult check(const struct description *d, const CUtensorMap *map)
 static struct mr_tensor_map begun(const struct description *d)
 {
     struct mr_tensor_map map = {
-        .mark = MR_TENSOR_MAP_MARK, .address = (uint64_t)(uintptr_t)d->address, .type = (uint8_t)d->type, .rank = (uint8_t)d->rank,
-        .interleave = (uint8_t)d->interleave, .swizzle = (uint8_t)d->swizzle, .nans = d->fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        .mark = MR_TENSOR_MAP_MARK,
+        .address = (uint64_t)(uintptr_t)d->address,
+        .type = (uint8_t)d->type,
+        .rank = (uint8_t)d->rank,
+        .interleave = (uint8_t)d->interleave,
+        .swizzle = (uint8_t)d->swizzle,
+        .nans = d->fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     };
     map.stride[0] = mr_tensor_element_bytes(map.type);
     for (unsigned i = 0; i < d->rank; i++) {
@@ -118,12 +130,14 @@ static void put(CUtensorMap *to, const struct mr_tensor_map *map)
     memcpy(to, map, sizeof *map);
 }
 
-CUresult mr_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress,
-    const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const cuuint32_t *boxDim, const cuuint32_t *elementStrides,
-    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
+CUresult mr_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+                                   void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+                                   const cuuint32_t *boxDim, const cuuint32_t *elementStrides,
+                                   CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                   CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
-    struct description d = { tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides, interleave, swizzle,
-                             l2Promotion, oobFill };
+    struct description d = {tensorDataType, tensorRank, globalAddress, globalDim,   globalStrides,
+                            elementStrides, interleave, swizzle,       l2Promotion, oobFill};
     CUresult status = check(&d, tensorMap);
     if (status != CUDA_SUCCESS)
         return status;
@@ -145,26 +159,31 @@ CUresult mr_cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType t
     return CUDA_SUCCESS;
 }
 
-CUresult mr_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank, void *globalAddress,
-    const cuuint64_t *globalDim, const cuuint64_t *globalStrides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
-    cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-    CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
+CUresult mr_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType tensorDataType, cuuint32_t tensorRank,
+                                    void *globalAddress, const cuuint64_t *globalDim, const cuuint64_t *globalStrides,
+                                    const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner,
+                                    cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                    const cuuint32_t *elementStrides, CUtensorMapInterleave interleave,
+                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+                                    CUtensorMapFloatOOBfill oobFill)
 {
-    struct description d = { tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides, interleave, swizzle,
-                             l2Promotion, oobFill };
+    struct description d = {tensorDataType, tensorRank, globalAddress, globalDim,   globalStrides,
+                            elementStrides, interleave, swizzle,       l2Promotion, oobFill};
     CUresult status = check(&d, tensorMap);
     if (status != CUDA_SUCCESS)
         return status;
     if (d.rank < 3 || !pixelBoxLowerCorner || !pixelBoxUpperCorner)
         return mr_bad_value("%u dimensions, or no corners", d.rank);
     if (channelsPerPixel == 0 || channelsPerPixel > BOX_MAX || pixelsPerColumn == 0 || pixelsPerColumn > PIXELS_MAX)
-        return mr_bad_value("%u channels and %u pixels are not from 1 to %d and %d", channelsPerPixel, pixelsPerColumn, BOX_MAX, PIXELS_MAX);
+        return mr_bad_value("%u channels and %u pixels are not from 1 to %d and %d", channelsPerPixel, pixelsPerColumn,
+                            BOX_MAX, PIXELS_MAX);
     int limit = d.rank == 3 ? 32768 : d.rank == 4 ? 128 : 16; /* 16, 8, 5 bits */
     struct mr_tensor_map map = begun(&d);
     for (unsigned i = 0; i + 2 < d.rank; i++) {
         int lower = pixelBoxLowerCorner[i], upper = pixelBoxUpperCorner[i];
         if (lower < -limit || lower >= limit || upper < -limit || upper >= limit)
-            return mr_bad_value("corner %d, %d of dimension %u is not from %d to %d", lower, upper, i + 1, -limit, limit - 1);
+            return mr_bad_value("corner %d, %d of dimension %u is not from %d to %d", lower, upper, i + 1, -limit,
+                                limit - 1);
         if (lower > (int64_t)d.dim[i + 1] - 1 + upper)
             return mr_bad_value("between the corners %d, %d of dimension %u is no pixel", lower, upper, i + 1);
         map.lower[i] = (int16_t)lower;
@@ -174,7 +193,8 @@ CUresult mr_cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType 
     if (status != CUDA_SUCCESS)
         return status;
     if (channelsPerPixel * pixelsPerColumn * mr_tensor_element_bytes(map.type) > SHARED_MAX)
-        return mr_bad_value("%u pixels of %u channels are more than shared memory holds", pixelsPerColumn, channelsPerPixel);
+        return mr_bad_value("%u pixels of %u channels are more than shared memory holds", pixelsPerColumn,
+                            channelsPerPixel);
     if (d.interleave)
         return mr_stub_refuse("cuTensorMapEncodeIm2col with interleaved layouts");
     map.columns = true;
@@ -195,8 +215,10 @@ CUresult mr_cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddres
         return mr_bad_value("the map's place is NULL");
     memcpy(&map, tensorMap, sizeof map);
     unsigned align = map.interleave == CU_TENSOR_MAP_INTERLEAVE_32B ? 32 : 16;
-    if (map.mark != MR_TENSOR_MAP_MARK || !globalAddress || (uintptr_t)globalAddress % align || (uintptr_t)globalAddress >> ADDRESS_BITS)
-        return mr_bad_value("this is no tensor map, or the address %p is 0, no multiple of %u or too large", globalAddress, align);
+    if (map.mark != MR_TENSOR_MAP_MARK || !globalAddress || (uintptr_t)globalAddress % align ||
+        (uintptr_t)globalAddress >> ADDRESS_BITS)
+        return mr_bad_value("this is no tensor map, or the address %p is 0, no multiple of %u or too large",
+                            globalAddress, align);
     map.address = (uint64_t)(uintptr_t)globalAddress;
     memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texture and surface references (driver API manual, Texture Reference Management, Surface Reference Management; both deprecated).
+/* Texture and surface references (driver API manual, Texture Reference Management, Surface Reference Management; both
+ * deprecated).
  *
- * Each change makes a texture object anew from all that was set, and puts it into the module's variable once the context's work is done, so that a
- * launch sees what was set when it was made. Settings that don't go together yet (they come one by one) leave the variable empty; a kernel
- * that reads it then ends with a fault. */
+ * Each change makes a texture object anew from all that was set, and puts it into the module's variable once the
+ * context's work is done, so that a launch sees what was set when it was made. Settings that don't go together yet
+ * (they come one by one) leave the variable empty; a kernel that reads it then ends with a fault. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <limits.h>
 #include <stddef.h>
@@ -69,7 +70,7 @@ static CUresult bind(struct mr_reference *reference, const CUDA_RESOURCE_DESC *r
     reference->bound = true;
     /* Whether the resource itself is good doesn't depend on how it is read: that may still be set. */
     struct mr_texture *trial = NULL;
-    const CUDA_TEXTURE_DESC plain = { .flags = CU_TRSF_NORMALIZED_COORDINATES };
+    const CUDA_TEXTURE_DESC plain = {.flags = CU_TRSF_NORMALIZED_COORDINATES};
     CUresult status = mr_texture_make(reference->context, resource, &plain, NULL, &trial);
     if (status != CUDA_SUCCESS) {
         reference->resource = old;
@@ -125,7 +126,7 @@ CUresult mr_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flag
     else if (!array)
         status = mr_bad_value("%p is not a live array", (void *)hArray);
     if (status == CUDA_SUCCESS) {
-        const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
+        const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray};
         reference->format = array->desc.Format;
         reference->channels = array->desc.NumChannels;
         status = bind(reference, &resource);
@@ -142,7 +143,8 @@ CUresult mr_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmap
     CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
-    const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY, .res.mipmap.hMipmappedArray = hMipmappedArray };
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+                                         .res.mipmap.hMipmappedArray = hMipmappedArray};
     if (Flags & ~(unsigned)CU_TRSA_OVERRIDE_FORMAT)
         status = mr_bad_value("flags %#x are not CU_TRSA_OVERRIDE_FORMAT", Flags);
     else
@@ -161,7 +163,7 @@ CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdevice
         return status;
     (void)!mr_device_attribute(reference->context->device, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, &alignment);
     size_t over = (size_t)(dptr % (unsigned)alignment);
-    CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_LINEAR };
+    CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
     resource.res.linear.devPtr = dptr - over;
     resource.res.linear.format = reference->format;
     resource.res.linear.numChannels = reference->channels;
@@ -170,7 +172,8 @@ CUresult mr_cuTexRefSetAddress_v2(size_t *ByteOffset, CUtexref hTexRef, CUdevice
         reference->bound = false;
         status = apply(reference);
     } else if (over && !ByteOffset)
-        status = mr_bad_value("%#llx is not a multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr, alignment);
+        status = mr_bad_value("%#llx is not a multiple of %d bytes, and ByteOffset is NULL", (unsigned long long)dptr,
+                              alignment);
     else if (bytes > SIZE_MAX - over)
         status = mr_bad_value("%zu bytes", bytes);
     else
@@ -199,7 +202,7 @@ CUresult mr_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTO
     if (!desc) {
         status = mr_bad_value("the descriptor is NULL");
     } else {
-        CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_PITCH2D };
+        CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_PITCH2D};
         resource.res.pitch2D.devPtr = dptr;
         resource.res.pitch2D.format = desc->Format;
         resource.res.pitch2D.numChannels = desc->NumChannels;
@@ -212,11 +215,12 @@ CUresult mr_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTO
     return status;
 }
 
-CUresult mr_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr, unsigned int Pitch)
+CUresult mr_cuTexRefSetAddress2D(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR_v1 *desc, CUdeviceptr_v1 dptr,
+                                 unsigned int Pitch)
 {
     if (!desc)
         return mr_cuTexRefSetAddress2D_v3(hTexRef, NULL, dptr, Pitch);
-    const CUDA_ARRAY_DESCRIPTOR wide = { desc->Width, desc->Height, desc->Format, desc->NumChannels };
+    const CUDA_ARRAY_DESCRIPTOR wide = {desc->Width, desc->Height, desc->Format, desc->NumChannels};
     return mr_cuTexRefSetAddress2D_v3(hTexRef, &wide, dptr, Pitch);
 }
 
@@ -354,7 +358,8 @@ CUresult mr_cuTexRefSetBorderColor(CUtexref hTexRef, float *pBorderColor)
 
 CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 {
-    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    const unsigned known = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                           CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
     struct mr_reference *reference;
     CUresult status = take(hTexRef, MR_KIND_TEXREF, &reference);
     if (status != CUDA_SUCCESS)
@@ -373,7 +378,7 @@ CUresult mr_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags)
 /* ---- questions ---- */
 
 /* A field of the reference's description: where it is, and its size. */
-#define FIELD(name) offsetof(CUDA_TEXTURE_DESC, name), sizeof ((CUDA_TEXTURE_DESC *)0)->name
+#define FIELD(name) offsetof(CUDA_TEXTURE_DESC, name), sizeof((CUDA_TEXTURE_DESC *)0)->name
 
 /* Copies a field to the call's result. */
 static CUresult ask(CUtexref handle, void *out, size_t at, size_t size)
@@ -482,7 +487,9 @@ CUresult mr_cuTexRefGetAddressMode(CUaddress_mode *pam, CUtexref hTexRef, int di
 CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmaxMipmapLevelClamp, CUtexref hTexRef)
 {
     float clamp[2];
-    _Static_assert(offsetof(CUDA_TEXTURE_DESC, maxMipmapLevelClamp) == offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp) + sizeof(float), "both are asked for at once");
+    _Static_assert(offsetof(CUDA_TEXTURE_DESC, maxMipmapLevelClamp) ==
+                       offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp) + sizeof(float),
+                   "both are asked for at once");
     bool any = pminMipmapLevelClamp || pmaxMipmapLevelClamp;
     CUresult status = ask(hTexRef, any ? clamp : NULL, offsetof(CUDA_TEXTURE_DESC, minMipmapLevelClamp), sizeof clamp);
     if (status == CUDA_SUCCESS && pminMipmapLevelClamp)
@@ -493,7 +500,11 @@ CUresult mr_cuTexRefGetMipmapLevelClamp(float *pminMipmapLevelClamp, float *pmax
 }
 
 /* The calls that ask for one field of the description. */
-#define ANSWER(call, type, field) CUresult mr_##call(type *out, CUtexref hTexRef) { return ask(hTexRef, out, FIELD(field)); }
+#define ANSWER(call, type, field) \
+    CUresult mr_##call(type *out, CUtexref hTexRef) \
+    { \
+        return ask(hTexRef, out, FIELD(field)); \
+    }
 ANSWER(cuTexRefGetFilterMode, CUfilter_mode, filterMode)
 ANSWER(cuTexRefGetMipmapFilterMode, CUfilter_mode, mipmapFilterMode)
 ANSWER(cuTexRefGetMipmapLevelBias, float, mipmapLevelBias)
@@ -511,7 +522,7 @@ CUresult mr_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int F
     CUresult status = take(hSurfRef, MR_KIND_SURFREF, &reference);
     if (status != CUDA_SUCCESS)
         return status;
-    const CUDA_RESOURCE_DESC resource = { .resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray };
+    const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY, .res.array.hArray = hArray};
     if (Flags)
         status = mr_bad_value("flags %#x; they have to be 0", Flags);
     else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texture objects (driver API manual, Texture Object Management).
  *
- * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) has no checks but those of coordinates. */
+ * Creation checks everything that reading could stumble over, so that the code that reads (kernel/texture.c) has no
+ * checks but those of coordinates. */
 #include <assert.h>
 
 #include "api/texture/texture.h"
@@ -17,9 +18,9 @@
 
 /* Bits without a name that hardware takes. */
 #define FLAGS_IGNORED 0xcu
-#define FLAGS_KNOWN                                                                                                                 \
-    (CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION |            \
-     CU_TRSF_SEAMLESS_CUBEMAP | FLAGS_IGNORED)
+#define FLAGS_KNOWN \
+    (CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | \
+     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP | FLAGS_IGNORED)
 
 static size_t limit_of(const struct mr_context *context, CUdevice_attribute attribute)
 {
@@ -27,7 +28,8 @@ static size_t limit_of(const struct mr_context *context, CUdevice_attribute attr
     return mr_device_attribute(context->device, attribute, &value) == CUDA_SUCCESS ? (size_t)value : 0;
 }
 
-void mr_texture_take_array(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIPTOR *desc, const struct mr_texel_format *format)
+void mr_texture_take_array(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                           const struct mr_texel_format *format)
 {
     texture->format = *format;
     texture->layered = desc->Flags & CUDA_ARRAY3D_LAYERED;
@@ -43,7 +45,8 @@ void mr_texture_take_array(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRI
     }
 }
 
-/* Memory of the program's: a row, or rows with a pitch. How much there is isn't looked at, as on hardware: a read past its end is the kernel's fault. */
+/* Memory of the program's: a row, or rows with a pitch. How much there is isn't looked at, as on hardware: a read past
+ * its end is the kernel's fault. */
 static CUresult check_memory(const struct mr_context *context, CUdeviceptr address)
 {
     struct mr_allocation found;
@@ -59,23 +62,27 @@ static CUresult take_linear(struct mr_texture *texture, const CUDA_RESOURCE_DESC
 {
     size_t bytes = resource->res.linear.sizeInBytes;
     if (!mr_texel_format_of(resource->res.linear.format, resource->res.linear.numChannels, &texture->format))
-        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.linear.format, resource->res.linear.numChannels);
+        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.linear.format,
+                            resource->res.linear.numChannels);
     size_t count = bytes / texture->format.bytes;
     if (count > INT32_MAX)
         return mr_bad_value("%zu bytes of linear memory", bytes);
     texture->shape = MR_TEXTURE_1D;
     texture->linear = true;
     texture->layers = texture->level_count = 1;
-    texture->levels[0] = (struct mr_texels){ (uintptr_t)resource->res.linear.devPtr, bytes, bytes, (uint32_t)count, 1, 1 };
+    texture->levels[0] =
+        (struct mr_texels){(uintptr_t)resource->res.linear.devPtr, bytes, bytes, (uint32_t)count, 1, 1};
     return check_memory(texture->context, resource->res.linear.devPtr);
 }
 
 static CUresult take_pitch(struct mr_texture *texture, const CUDA_RESOURCE_DESC *resource)
 {
-    size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height, pitch = resource->res.pitch2D.pitchInBytes;
+    size_t width = resource->res.pitch2D.width, height = resource->res.pitch2D.height,
+           pitch = resource->res.pitch2D.pitchInBytes;
     const struct mr_context *context = texture->context;
     if (!mr_texel_format_of(resource->res.pitch2D.format, resource->res.pitch2D.numChannels, &texture->format))
-        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.pitch2D.format, resource->res.pitch2D.numChannels);
+        return mr_bad_value("there is no format %#x with %u channels", (unsigned)resource->res.pitch2D.format,
+                            resource->res.pitch2D.numChannels);
     if (width > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_WIDTH) ||
         height > limit_of(context, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LINEAR_HEIGHT))
         return mr_bad_value("%zu x %zu elements of memory with a pitch", width, height);
@@ -85,7 +92,8 @@ static CUresult take_pitch(struct mr_texture *texture, const CUDA_RESOURCE_DESC 
         return mr_bad_value("a pitch of %zu bytes is too large or not aligned", pitch);
     texture->shape = MR_TEXTURE_2D;
     texture->layers = texture->level_count = 1;
-    texture->levels[0] = (struct mr_texels){ (uintptr_t)resource->res.pitch2D.devPtr, pitch, pitch * height, (uint32_t)width, (uint32_t)height, 1 };
+    texture->levels[0] = (struct mr_texels){
+        (uintptr_t)resource->res.pitch2D.devPtr, pitch, pitch * height, (uint32_t)width, (uint32_t)height, 1};
     return check_memory(context, resource->res.pitch2D.devPtr);
 }
 
@@ -101,7 +109,8 @@ static CUresult find_holder(const CUDA_RESOURCE_DESC *resource, void **out)
         *out = mr_object_acquire(resource->res.mipmap.hMipmappedArray, MR_KIND_MIPMAP);
     else
         return mr_bad_value("there is no type of resource %d", (int)resource->resType);
-    return *out ? CUDA_SUCCESS : mr_bad_value("%p is not a live array of the resource's type", (void *)resource->res.array.hArray);
+    return *out ? CUDA_SUCCESS
+                : mr_bad_value("%p is not a live array of the resource's type", (void *)resource->res.array.hArray);
 }
 
 static const CUDA_ARRAY3D_DESCRIPTOR *take_holder(struct mr_texture *texture, enum CUresourcetype_enum type)
@@ -124,16 +133,20 @@ static const CUDA_ARRAY3D_DESCRIPTOR *take_holder(struct mr_texture *texture, en
 /* The format of a view that is not block-compressed: kinds of three, each with 1, 2 and 4 channels. */
 static bool view_format(CUresourceViewFormat format, struct mr_texel_format *out)
 {
-    static const struct { uint8_t kind, channel; } rows[] = { { MR_TEXEL_UINT, 1 }, { MR_TEXEL_SINT, 1 }, { MR_TEXEL_UINT, 2 }, { MR_TEXEL_SINT, 2 },
-        { MR_TEXEL_UINT, 4 }, { MR_TEXEL_SINT, 4 }, { MR_TEXEL_FLOAT, 2 }, { MR_TEXEL_FLOAT, 4 } };
+    static const struct {
+        uint8_t kind, channel;
+    } rows[] = {{MR_TEXEL_UINT, 1}, {MR_TEXEL_SINT, 1}, {MR_TEXEL_UINT, 2},  {MR_TEXEL_SINT, 2},
+                {MR_TEXEL_UINT, 4}, {MR_TEXEL_SINT, 4}, {MR_TEXEL_FLOAT, 2}, {MR_TEXEL_FLOAT, 4}};
     if (format < CU_RES_VIEW_FORMAT_UINT_1X8 || format > CU_RES_VIEW_FORMAT_FLOAT_4X32)
         return false;
     unsigned number = (unsigned)format - CU_RES_VIEW_FORMAT_UINT_1X8, channels = 1u << number % 3;
-    *out = (struct mr_texel_format){ rows[number / 3].kind, rows[number / 3].channel, (uint8_t)channels, (uint8_t)(rows[number / 3].channel * channels) };
+    *out = (struct mr_texel_format){rows[number / 3].kind, rows[number / 3].channel, (uint8_t)channels,
+                                    (uint8_t)(rows[number / 3].channel * channels)};
     return true;
 }
 
-static CUresult take_view(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIPTOR *desc, const CUDA_RESOURCE_VIEW_DESC *view)
+static CUresult take_view(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIPTOR *desc,
+                          const CUDA_RESOURCE_VIEW_DESC *view)
 {
     struct mr_texel_format format = texture->format;
     if (view->format >= CU_RES_VIEW_FORMAT_UNSIGNED_BC1 && view->format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7) {
@@ -145,12 +158,14 @@ static CUresult take_view(struct mr_texture *texture, const CUDA_ARRAY3D_DESCRIP
     if (format.bytes != texture->format.bytes)
         return mr_bad_value("a view's elements have %u bytes and its array's %u", format.bytes, texture->format.bytes);
     if (view->width != desc->Width || view->height != desc->Height || view->depth != desc->Depth)
-        return mr_bad_value("a view of %zu x %zu x %zu elements of an array of %zu x %zu x %zu", view->width, view->height, view->depth,
-            desc->Width, desc->Height, desc->Depth);
+        return mr_bad_value("a view of %zu x %zu x %zu elements of an array of %zu x %zu x %zu", view->width,
+                            view->height, view->depth, desc->Width, desc->Height, desc->Depth);
     if (view->lastMipmapLevel >= texture->level_count || view->firstMipmapLevel > view->lastMipmapLevel)
-        return mr_bad_value("a view can't have levels %u to %u of %u", view->firstMipmapLevel, view->lastMipmapLevel, texture->level_count);
+        return mr_bad_value("a view can't have levels %u to %u of %u", view->firstMipmapLevel, view->lastMipmapLevel,
+                            texture->level_count);
     unsigned slices = texture->layered ? (unsigned)desc->Depth : 1, faces = texture->shape == MR_TEXTURE_CUBE ? 6 : 1;
-    if (view->lastLayer >= slices || view->firstLayer > view->lastLayer || (texture->layered && view->firstLayer % faces))
+    if (view->lastLayer >= slices || view->firstLayer > view->lastLayer ||
+        (texture->layered && view->firstLayer % faces))
         return mr_bad_value("a view can't have layers %u to %u of %u", view->firstLayer, view->lastLayer, slices);
     texture->format = format;
     texture->level_count = (uint8_t)(view->lastMipmapLevel - view->firstMipmapLevel + 1);
@@ -172,13 +187,15 @@ static CUresult take_desc(struct mr_texture *texture, const CUDA_TEXTURE_DESC *d
     for (unsigned i = 0; i < 3; i++)
         if ((unsigned)desc->addressMode[i] > CU_TR_ADDRESS_MODE_BORDER)
             return mr_bad_value("there is no address mode %d", (int)desc->addressMode[i]);
-    if ((unsigned)desc->filterMode > CU_TR_FILTER_MODE_LINEAR || (unsigned)desc->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
+    if ((unsigned)desc->filterMode > CU_TR_FILTER_MODE_LINEAR ||
+        (unsigned)desc->mipmapFilterMode > CU_TR_FILTER_MODE_LINEAR)
         return mr_bad_value("there is no filter mode %d or %d", (int)desc->filterMode, (int)desc->mipmapFilterMode);
     texture->normalized = desc->flags & CU_TRSF_NORMALIZED_COORDINATES;
     texture->as_integer = integers && ((desc->flags & CU_TRSF_READ_AS_INTEGER) || texture->format.channel == 4);
     if (integers && !texture->as_integer)
         texture->format.kind = texture->format.kind == MR_TEXEL_UINT ? MR_TEXEL_UNORM : MR_TEXEL_SNORM;
-    texture->srgb = (desc->flags & CU_TRSF_SRGB) && texture->format.kind == MR_TEXEL_UNORM && texture->format.channel == 1;
+    texture->srgb =
+        (desc->flags & CU_TRSF_SRGB) && texture->format.kind == MR_TEXEL_UNORM && texture->format.channel == 1;
     if ((desc->flags & CU_TRSF_SEAMLESS_CUBEMAP) && texture->shape != MR_TEXTURE_CUBE)
         return mr_bad_value("CU_TRSF_SEAMLESS_CUBEMAP needs a cubemap");
     texture->desc = *desc;
@@ -195,13 +212,14 @@ static CUresult fill_in(struct mr_texture *texture, const CUDA_TEXTURE_DESC *des
         if (view)
             status = take_view(texture, array, view);
     } else { /* a view of memory is not looked at */
-        status = resource->resType == CU_RESOURCE_TYPE_LINEAR ? take_linear(texture, resource) : take_pitch(texture, resource);
+        status = resource->resType == CU_RESOURCE_TYPE_LINEAR ? take_linear(texture, resource)
+                                                              : take_pitch(texture, resource);
     }
     return status == CUDA_SUCCESS ? take_desc(texture, desc) : status;
 }
 
 CUresult mr_texture_make(struct mr_context *context, const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *desc,
-    const CUDA_RESOURCE_VIEW_DESC *view, struct mr_texture **out)
+                         const CUDA_RESOURCE_VIEW_DESC *view, struct mr_texture **out)
 {
     void *holder;
     if (resource->flags)
@@ -230,11 +248,13 @@ CUresult mr_texture_require(enum mr_kind kind, unsigned long long handle, struct
     if (status != CUDA_SUCCESS)
         return status;
     *out = mr_object_acquire((const void *)(uintptr_t)handle, kind);
-    return *out ? CUDA_SUCCESS : mr_bad_value("%#llx is not a live %s object", handle, kind == MR_KIND_TEXTURE ? "texture" : "surface");
+    return *out
+               ? CUDA_SUCCESS
+               : mr_bad_value("%#llx is not a live %s object", handle, kind == MR_KIND_TEXTURE ? "texture" : "surface");
 }
 
-CUresult mr_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc, const CUDA_TEXTURE_DESC *pTexDesc,
-    const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
+CUresult mr_cuTexObjectCreate(CUtexObject *pTexObject, const CUDA_RESOURCE_DESC *pResDesc,
+                              const CUDA_TEXTURE_DESC *pTexDesc, const CUDA_RESOURCE_VIEW_DESC *pResViewDesc)
 {
     struct mr_context *context;
     struct mr_texture *texture;

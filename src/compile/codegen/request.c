@@ -51,8 +51,8 @@ static void set_types(struct cg_unit *unit)
 
 static void add_attribute(struct cg_unit *unit, LLVMValueRef fn, const char *key, const char *value)
 {
-    LLVMAttributeRef attribute = LLVMCreateStringAttribute(unit->context, key, (unsigned)strlen(key), value,
-                                                           (unsigned)strlen(value));
+    LLVMAttributeRef attribute =
+        LLVMCreateStringAttribute(unit->context, key, (unsigned)strlen(key), value, (unsigned)strlen(value));
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
 }
 
@@ -95,7 +95,8 @@ static bool declare(struct cg_unit *unit)
         add_attribute(unit, fn, "no-builtins", "true");
         add_attribute(unit, fn, "warn-stack-size", "0");
         add_flag(unit, fn, "nounwind");
-        add_flag(unit, fn, "null_pointer_is_valid"); /* what is read or written there is a fault of the kernel's, which nobody may reason away */
+        add_flag(unit, fn, "null_pointer_is_valid"); /* what is read or written there is a fault of the kernel's, which
+                                                        nobody may reason away */
         unit->callees[func->index] = fn;
     }
     return true;
@@ -126,10 +127,12 @@ static bool has_wide_alignment(struct mr_ptx_var *const *vars, uint32_t count, e
 static bool is_aligned(const struct cg_unit *unit)
 {
     const struct mr_ptx_function *entry = unit->entry->func;
-    bool wide = has_wide_alignment(entry->params, entry->param_count, MR_PTX_SPACE_PARAM, 16) ||
-                has_wide_alignment(unit->request->module->vars, unit->request->module->var_count, MR_PTX_SPACE_SHARED, 256);
+    bool wide =
+        has_wide_alignment(entry->params, entry->param_count, MR_PTX_SPACE_PARAM, 16) ||
+        has_wide_alignment(unit->request->module->vars, unit->request->module->var_count, MR_PTX_SPACE_SHARED, 256);
     for (uint32_t i = 0; !wide && i < unit->entry->reachable_count; i++)
-        wide = has_wide_alignment(unit->entry->reachable[i]->vars, unit->entry->reachable[i]->var_count, MR_PTX_SPACE_SHARED, 256);
+        wide = has_wide_alignment(unit->entry->reachable[i]->vars, unit->entry->reachable[i]->var_count,
+                                  MR_PTX_SPACE_SHARED, 256);
     return wide;
 }
 
@@ -165,7 +168,8 @@ static bool generate(struct cg_unit *unit, struct mr_codegen_result *result)
     if (unit->flags & MR_CODE_WAITS)
         unit->flags &= ~(unsigned)MR_CODE_MAY_WAIT;
     if (unit->flags & MR_CODE_COOPERATIVE)
-        unit->flags &= ~(unsigned)(MR_CODE_BLOCKS | MR_CODE_PARTS); /* it is never told of more than one block, or warp */
+        unit->flags &=
+            ~(unsigned)(MR_CODE_BLOCKS | MR_CODE_PARTS); /* it is never told of more than one block, or warp */
     unit->flags |= unit->width > CG_LANES ? MR_CODE_PAIRS : 0;
     if (unit->regions && (unit->flags & MR_CODE_COOPERATIVE)) {
         cg_fail(unit, NULL, "a kernel whose warps take turns in one call needs stacks");
@@ -210,7 +214,8 @@ static bool take_in(struct cg_unit *unit, struct cg_inlined *inlined, enum cg_in
     cg_inline_clear(inlined);
     unit->entry = entry;
     memset(unit->facts, 0, bytes);
-    if (!mr_flow_facts_find(unit->request->module, unit->facts) || !cg_inline_waits(inlined, entry, unit->facts, barriers))
+    if (!mr_flow_facts_find(unit->request->module, unit->facts) ||
+        !cg_inline_waits(inlined, entry, unit->facts, barriers))
         return false;
     if (!inlined->any)
         return true;
@@ -237,8 +242,11 @@ static bool find_facts(struct cg_unit *unit, struct cg_inlined *inlined)
 static char *stays_note(const struct mr_ptx_function *func)
 {
     char text[400];
-    snprintf(text, sizeof text, "function '%s', line %u of the PTX, has or calls loops that wait for other threads, and calls of it stay calls (it takes "
-        "an array of any size, or is too large): lanes of one warp that wait for each other there would do so for ever", func->name, func->line);
+    snprintf(
+        text, sizeof text,
+        "function '%s', line %u of the PTX, has or calls loops that wait for other threads, and calls of it stay calls (it takes "
+        "an array of any size, or is too large): lanes of one warp that wait for each other there would do so for ever",
+        func->name, func->line);
     return copy_text(text);
 }
 

@@ -67,7 +67,8 @@ cudaError_t mr_cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExt
         return mr_rt_bad(cudaErrorMemoryAllocation, "cudaMalloc3D: %zu x %zu rows", extent.height, extent.depth);
     cudaError_t status = mr_cudaMallocPitch(&pointer, &pitch, extent.width, rows);
     if (status == cudaSuccess)
-        *pitchedDevPtr = (struct cudaPitchedPtr){ .ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height };
+        *pitchedDevPtr =
+            (struct cudaPitchedPtr){.ptr = pointer, .pitch = pitch, .xsize = extent.width, .ysize = extent.height};
     return status;
 }
 
@@ -91,15 +92,17 @@ cudaError_t mr_cudaPointerGetAttributes(struct cudaPointerAttributes *attributes
     CUmemorytype type = (CUmemorytype)0;
     int device = 0, managed = 0;
     void *host = NULL, *on_device = NULL;
-    CUpointer_attribute asked[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_HOST_POINTER, CU_POINTER_ATTRIBUTE_DEVICE_POINTER };
-    void *answers[] = { &type, &device, &managed, &host, &on_device };
+    CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_HOST_POINTER,
+                                   CU_POINTER_ATTRIBUTE_DEVICE_POINTER};
+    void *answers[] = {&type, &device, &managed, &host, &on_device};
     if (!attributes)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaPointerGetAttributes: attributes is NULL");
     CUresult status = mr_driver.cuPointerGetAttributes(sizeof asked / sizeof *asked, asked, answers, MR_PTR(ptr));
     if (status != CUDA_SUCCESS)
         return (cudaError_t)status;
-    *attributes = (struct cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId, .hostPointer = (void *)(uintptr_t)ptr };
+    *attributes = (struct cudaPointerAttributes){
+        .type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId, .hostPointer = (void *)(uintptr_t)ptr};
     if (managed)
         attributes->type = cudaMemoryTypeManaged;
     else if (type == CU_MEMORYTYPE_HOST)

@@ -8,7 +8,8 @@
 /* Checks a direction. cudaErrorInvalidMemcpyDirection. */
 cudaError_t mr_rt_kind_check(enum cudaMemcpyKind kind);
 
-/* A box described as cudaMemcpy3DParms does, for the driver. Sizes of boxes with an array are counted in its elements. */
+/* A box described as cudaMemcpy3DParms does, for the driver. Sizes of boxes with an array are counted in its elements.
+ */
 cudaError_t mr_rt_box(const struct cudaMemcpy3DParms *from, CUDA_MEMCPY3D *out);
 
 /* And back. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices: how many, which one a thread uses, flags; peers and versions.
  *
- * A thread's device is that of its current context. Before it has one, it is what cudaSetDevice chose, or the first device. */
+ * A thread's device is that of its current context. Before it has one, it is what cudaSetDevice chose, or the first
+ * device. */
 #include "libs/cudart/device.h"
 
 #include "libs/cudart/runtime.h"
@@ -103,7 +104,8 @@ cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
         return (cudaError_t)status;
     if (current)
         status = mr_driver.cuCtxGetFlags(flags);
-    /* After a reset the thread's current context is one that is no more. Hardware doesn't add cudaDeviceMapHost then, as it does before the first use. */
+    /* After a reset the thread's current context is one that is no more. Hardware doesn't add cudaDeviceMapHost then,
+     * as it does before the first use. */
     bool gone = current && mr_driver.cuCtxGetApiVersion(NULL, &version) == CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!current || gone)
         status = mr_driver.cuDevicePrimaryCtxGetState(mr_rt_device(), flags, &active);
@@ -113,14 +115,17 @@ cudaError_t mr_cudaGetDeviceFlags(unsigned int *flags)
 }
 
 /* The driver counts in elements of a format and a number of channels. */
-cudaError_t mr_cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, const struct cudaChannelFormatDesc *fmtDesc, int device)
+cudaError_t mr_cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
+                                                    const struct cudaChannelFormatDesc *fmtDesc, int device)
 {
     CUarray_format format;
     unsigned channels;
     if (!maxWidthInElements || !fmtDesc)
         return cudaErrorInvalidValue;
     cudaError_t status = mr_rt_format(fmtDesc, &format, &channels);
-    return status == cudaSuccess ? (cudaError_t)mr_driver.cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements, format, channels, device) : status;
+    return status == cudaSuccess
+               ? (cudaError_t)mr_driver.cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements, format, channels, device)
+               : status;
 }
 
 cudaError_t mr_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
@@ -130,7 +135,8 @@ cudaError_t mr_cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
         return mr_rt_bad(cudaErrorInvalidValue, "cudaDeviceEnablePeerAccess: flags must be 0");
     cudaError_t status = require_device(peerDevice);
     if (status == cudaSuccess && peerDevice == mr_rt_device())
-        return mr_rt_bad(cudaErrorPeerAccessUnsupported, "cudaDeviceEnablePeerAccess: device %d is the current one", peerDevice);
+        return mr_rt_bad(cudaErrorPeerAccessUnsupported, "cudaDeviceEnablePeerAccess: device %d is the current one",
+                         peerDevice);
     /* The peer's context must be there before the current one can reach into it. */
     if (status == cudaSuccess)
         status = mr_rt_primary(peerDevice, &peer);

@@ -4,8 +4,9 @@
 #include "runtime_impl.h"
 
 /* A name that the driver does not have is no failure of the call: *driverStatus tells, where it is given. */
-cudaError_t mr_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *driverStatus, bool per_thread)
+cudaError_t mr_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,
+                                                unsigned long long flags,
+                                                enum cudaDriverEntryPointQueryResult *driverStatus, bool per_thread)
 {
     CUdriverProcAddressQueryResult result = CU_GET_PROC_ADDRESS_SUCCESS;
     if (!symbol || !funcPtr)
@@ -22,8 +23,9 @@ cudaError_t mr_cudaGetDriverEntryPointByVersion(const char *symbol, void **funcP
     return (cudaError_t)status;
 }
 
-cudaError_t mr_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags, enum cudaDriverEntryPointQueryResult *driverStatus,
-    bool per_thread)
+cudaError_t mr_cudaGetDriverEntryPoint(const char *symbol, void **funcPtr, unsigned long long flags,
+                                       enum cudaDriverEntryPointQueryResult *driverStatus, bool per_thread)
 {
-    return mr_cudaGetDriverEntryPointByVersion(symbol, funcPtr, (unsigned)mr_rt_version, flags, driverStatus, per_thread);
+    return mr_cudaGetDriverEntryPointByVersion(symbol, funcPtr, (unsigned)mr_rt_version, flags, driverStatus,
+                                               per_thread);
 }

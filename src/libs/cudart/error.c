@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors: names and texts, and the last error of a thread.
  *
- * The runtime's statuses carry the driver's numbers wherever both have one, so that a driver's status is the runtime's by a cast. The few
- * that only the driver has become cudaErrorUnknown. */
+ * The runtime's statuses carry the driver's numbers wherever both have one, so that a driver's status is the runtime's
+ * by a cast. The few that only the driver has become cudaErrorUnknown. */
 #include <stddef.h>
 
 #include "base/log.h"

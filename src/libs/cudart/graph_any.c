@@ -28,7 +28,7 @@ static cudaError_t convert(const struct cudaGraphNodeParams *from, CUgraphNodePa
         out->kernel.ctx = context;
         return status;
     case cudaGraphNodeTypeMemcpy:
-        out->memcpy = (CUDA_MEMCPY_NODE_PARAMS){ .flags = from->memcpy.flags, .copyCtx = context };
+        out->memcpy = (CUDA_MEMCPY_NODE_PARAMS){.flags = from->memcpy.flags, .copyCtx = context};
         return mr_rt_box(&from->memcpy.copyParams, &out->memcpy.copyParams);
     case cudaGraphNodeTypeMemset:
         out->memset.ctx = context;
@@ -51,12 +51,14 @@ static void write_back(const CUgraphNodeParams *from, struct cudaGraphNodeParams
 }
 
 cudaError_t mr_cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
-    const cudaGraphEdgeData *dependencyData, size_t numDependencies, struct cudaGraphNodeParams *nodeParams)
+                                const cudaGraphEdgeData *dependencyData, size_t numDependencies,
+                                struct cudaGraphNodeParams *nodeParams)
 {
     CUgraphNodeParams params;
     cudaError_t status = convert(nodeParams, &params);
     if (status == cudaSuccess)
-        status = (cudaError_t)mr_driver.cuGraphAddNode_v2(pGraphNode, graph, pDependencies, (const CUgraphEdgeData *)dependencyData, numDependencies, &params);
+        status = (cudaError_t)mr_driver.cuGraphAddNode_v2(
+            pGraphNode, graph, pDependencies, (const CUgraphEdgeData *)dependencyData, numDependencies, &params);
     if (status == cudaSuccess)
         write_back(&params, nodeParams);
     return status;
@@ -69,26 +71,28 @@ cudaError_t mr_cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNode
     return status == cudaSuccess ? (cudaError_t)mr_driver.cuGraphNodeSetParams(node, &params) : status;
 }
 
-cudaError_t mr_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams)
+cudaError_t mr_cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
+                                          struct cudaGraphNodeParams *nodeParams)
 {
     CUgraphNodeParams params;
     cudaError_t status = convert(nodeParams, &params);
     return status == cudaSuccess ? (cudaError_t)mr_driver.cuGraphExecNodeSetParams(graphExec, node, &params) : status;
 }
 
-cudaError_t mr_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph, unsigned int defaultLaunchValue,
-    unsigned int flags)
+cudaError_t mr_cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph,
+                                                unsigned int defaultLaunchValue, unsigned int flags)
 {
     CUcontext context;
     cudaError_t status = (cudaError_t)mr_driver.cuCtxGetCurrent(&context);
     if (status != cudaSuccess)
         return status;
-    return (cudaError_t)mr_driver.cuGraphConditionalHandleCreate((CUgraphConditionalHandle *)pHandle_out, graph, context, defaultLaunchValue, flags);
+    return (cudaError_t)mr_driver.cuGraphConditionalHandleCreate((CUgraphConditionalHandle *)pHandle_out, graph,
+                                                                 context, defaultLaunchValue, flags);
 }
 
 /* The answers go into the program's structure, whose upload stream stays as it was. */
-cudaError_t mr_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams,
-    bool per_thread)
+cudaError_t mr_cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                              cudaGraphInstantiateParams *instantiateParams, bool per_thread)
 {
     CUDA_GRAPH_INSTANTIATE_PARAMS params;
     if (!instantiateParams)

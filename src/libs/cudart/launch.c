@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches, by <<<…>>> and by name.
  *
- * <<<…>>> pushes the shape of the launch and calls the kernel's stub, which pops it and calls cudaLaunchKernel. nvcc 13 has the stub ask
- * once for the kernel's handle (__cudaGetKernel) and launch that (__cudaLaunchKernel). */
+ * <<<…>>> pushes the shape of the launch and calls the kernel's stub, which pops it and calls cudaLaunchKernel. nvcc 13
+ * has the stub ask once for the kernel's handle (__cudaGetKernel) and launch that (__cudaLaunchKernel). */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static _Thread_local struct {
 
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem, struct CUstream_st *stream)
 {
-    const struct shape shape = { gridDim, blockDim, sharedMem, stream };
+    const struct shape shape = {gridDim, blockDim, sharedMem, stream};
     if (pushed.depth < NEAR) {
         pushed.near[pushed.depth++] = shape;
         return 0;
@@ -42,7 +42,7 @@ unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sha
         (void)mr_rt_fail(cudaErrorMemoryAllocation, "<<<…>>>");
         return 1;
     }
-    *deep = (struct deep_shape){ shape, pushed.deep };
+    *deep = (struct deep_shape){shape, pushed.deep};
     pushed.deep = deep;
     pushed.depth++;
     return 0;
@@ -72,19 +72,21 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
 /* Whether a device has room for such a shape at all. */
 static bool fits(dim3 grid, dim3 block)
 {
-    const unsigned sizes[] = { grid.x, grid.y, grid.z, block.x, block.y, block.z };
-    static const CUdevice_attribute limits[] = { CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
-        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z };
+    const unsigned sizes[] = {grid.x, grid.y, grid.z, block.x, block.y, block.z};
+    static const CUdevice_attribute limits[] = {
+        CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+        CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
     int device = mr_rt_device(), limit;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] == 0 || (mr_driver.cuDeviceGetAttribute(&limit, limits[i], device) == CUDA_SUCCESS && sizes[i] > (unsigned)limit))
+        if (sizes[i] == 0 ||
+            (mr_driver.cuDeviceGetAttribute(&limit, limits[i], device) == CUDA_SUCCESS && sizes[i] > (unsigned)limit))
             return false;
     return mr_driver.cuDeviceGetAttribute(&limit, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, device) != CUDA_SUCCESS ||
            (unsigned long long)block.x * block.y * block.z <= (unsigned)limit;
 }
 
-/* The manual names a shape that no device has room for an invalid configuration, and so did version 12. Hardware with version 13 hands on what the driver
- * says, which is an invalid value. */
+/* The manual names a shape that no device has room for an invalid configuration, and so did version 12. Hardware with
+ * version 13 hands on what the driver says, which is an invalid value. */
 static inline cudaError_t launch_status(CUresult status, dim3 grid, dim3 block)
 {
     if (__builtin_expect(status == CUDA_SUCCESS, 1))
@@ -94,22 +96,26 @@ static inline cudaError_t launch_status(CUresult status, dim3 grid, dim3 block)
     return (cudaError_t)status;
 }
 
-static inline cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
+static inline cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                                 cudaStream_t stream)
 {
     if (shared > UINT_MAX)
         return mr_rt_bad(cudaErrorInvalidValue, "a launch with %zu bytes of dynamic shared memory", shared);
-    return launch_status(mr_driver.cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared, stream, args, NULL),
-        grid, block);
+    return launch_status(mr_driver.cuLaunchKernel((CUfunction)kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                  (unsigned)shared, stream, args, NULL),
+                         grid, block);
 }
 
-cudaError_t mr_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t mr_cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                cudaStream_t stream)
 {
     CUkernel kernel;
     cudaError_t status = mr_rt_launched(func, &kernel);
     return status == cudaSuccess ? launch(kernel, gridDim, blockDim, args, sharedMem, stream) : status;
 }
 
-cudaError_t mr_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t mr_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                           cudaStream_t stream)
 {
     CUkernel kernel;
     cudaError_t status = mr_rt_launched(func, &kernel);
@@ -117,8 +123,10 @@ cudaError_t mr_cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
-    return launch_status(mr_driver.cuLaunchCooperativeKernel((CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z, blockDim.x, blockDim.y, blockDim.z,
-        (unsigned)sharedMem, stream, args), gridDim, blockDim);
+    return launch_status(mr_driver.cuLaunchCooperativeKernel((CUfunction)kernel, gridDim.x, gridDim.y, gridDim.z,
+                                                             blockDim.x, blockDim.y, blockDim.z, (unsigned)sharedMem,
+                                                             stream, args),
+                         gridDim, blockDim);
 }
 
 /* Attributes have the driver's layout. */
@@ -134,15 +142,22 @@ cudaError_t mr_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void 
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
-    const CUlaunchConfig given = { .gridDimX = config->gridDim.x, .gridDimY = config->gridDim.y, .gridDimZ = config->gridDim.z,
-        .blockDimX = config->blockDim.x, .blockDimY = config->blockDim.y, .blockDimZ = config->blockDim.z,
-        .sharedMemBytes = (unsigned)config->dynamicSmemBytes, .hStream = per_thread ? MR_OWN_STREAM(config->stream) : config->stream,
-        .attrs = (CUlaunchAttribute *)config->attrs, .numAttrs = config->numAttrs };
-    return launch_status(mr_driver.cuLaunchKernelEx(&given, (CUfunction)kernel, args, NULL), config->gridDim, config->blockDim);
+    const CUlaunchConfig given = {.gridDimX = config->gridDim.x,
+                                  .gridDimY = config->gridDim.y,
+                                  .gridDimZ = config->gridDim.z,
+                                  .blockDimX = config->blockDim.x,
+                                  .blockDimY = config->blockDim.y,
+                                  .blockDimZ = config->blockDim.z,
+                                  .sharedMemBytes = (unsigned)config->dynamicSmemBytes,
+                                  .hStream = per_thread ? MR_OWN_STREAM(config->stream) : config->stream,
+                                  .attrs = (CUlaunchAttribute *)config->attrs,
+                                  .numAttrs = config->numAttrs};
+    return launch_status(mr_driver.cuLaunchKernelEx(&given, (CUfunction)kernel, args, NULL), config->gridDim,
+                         config->blockDim);
 }
 
-/* The stub asks only once. A kernel that can't be had now is asked for again at each launch: the stub then gets the address of the host's
- * function with its highest bit set, which neither an address nor a handle has. */
+/* The stub asks only once. A kernel that can't be had now is asked for again at each launch: the stub then gets the
+ * address of the host's function with its highest bit set, which neither an address nor a handle has. */
 #define ASK_AGAIN ((uintptr_t)1 << (sizeof(uintptr_t) * 8 - 1))
 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun)
@@ -156,7 +171,8 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *hostFun)
     return mr_rt_fail(status, "<<<…>>>");
 }
 
-static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream)
+static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                                 cudaStream_t stream)
 {
     cudaError_t status = mr_rt_context();
     if (status == cudaSuccess && (!kernel || ((uintptr_t)kernel & ASK_AGAIN)))
@@ -166,12 +182,14 @@ static cudaError_t launch_handle(cudaKernel_t kernel, dim3 grid, dim3 block, voi
     return __builtin_expect(status == cudaSuccess, 1) ? cudaSuccess : mr_rt_fail(status, "cudaLaunchKernel");
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                               cudaStream_t stream)
 {
     return launch_handle(kernel, gridDim, blockDim, args, sharedMem, stream);
 }
 
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                    cudaStream_t stream)
 {
     return launch_handle(kernel, gridDim, blockDim, args, sharedMem, MR_OWN_STREAM(stream));
 }

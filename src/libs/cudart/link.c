@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of several sources whose device code refers to each other (nvcc -rdc=true): what was compiled for PTX is linked when it is used
- * first. Their wrapper lists one fat binary per object, and NULL. */
+/* Programs of several sources whose device code refers to each other (nvcc -rdc=true): what was compiled for PTX is
+ * linked when it is used first. Their wrapper lists one fat binary per object, and NULL. */
 #include "libs/cudart/link.h"
 
 #include <string.h>
@@ -30,7 +30,8 @@ static CUresult add_objects(CUlinkState link, void *const *objects, size_t count
         if (header.magic != MR_FATBIN_MAGIC || header.rest > SIZE_MAX - header.size ||
             !mr_mapped_allows((uintptr_t)objects[i], (size_t)header.rest + header.size, false))
             return CUDA_ERROR_INVALID_IMAGE;
-        CUresult status = mr_driver.cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, objects[i], (size_t)header.rest + header.size, "object", 0, NULL, NULL);
+        CUresult status = mr_driver.cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, objects[i],
+                                                  (size_t)header.rest + header.size, "object", 0, NULL, NULL);
         if (status == CUDA_SUCCESS)
             added++;
         else if (status != CUDA_ERROR_NO_BINARY_FOR_GPU)
@@ -45,8 +46,8 @@ static CUresult link_objects(void *const *objects, size_t count, char *errors, s
     CUlinkState link;
     void *image;
     size_t size;
-    CUjit_option options[] = { CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
-    void *values[] = { errors, (void *)room };
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {errors, (void *)room};
     CUresult status = mr_driver.cuLinkCreate(2, options, values, &link);
     if (status != CUDA_SUCCESS)
         return status;
@@ -66,7 +67,8 @@ CUresult mr_rt_link(void *const *objects, CUlibrary *out)
     if (!count_objects(objects, &count))
         return CUDA_ERROR_INVALID_IMAGE;
     CUresult status = link_objects(objects, count, errors, sizeof errors, out);
-    /* The last of several is the device runtime, which nvcc always adds. Newer devices take its PTX, but what that calls is not there. */
+    /* The last of several is the device runtime, which nvcc always adds. Newer devices take its PTX, but what that
+     * calls is not there. */
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_NO_BINARY_FOR_GPU && count > 1 &&
         link_objects(objects, count - 1, others, sizeof others, out) == CUDA_SUCCESS)
         status = CUDA_SUCCESS;

@@ -5,8 +5,8 @@
 
 #include "libs/cudart/runtime.h"
 
-/* Links fat binaries, a list that ends in NULL, and loads the result. There is a current context. CUDA_ERROR_NO_BINARY_FOR_GPU where none of them
- * holds PTX that fits. */
+/* Links fat binaries, a list that ends in NULL, and loads the result. There is a current context.
+ * CUDA_ERROR_NO_BINARY_FOR_GPU where none of them holds PTX that fits. */
 CUresult mr_rt_link(void *const *objects, CUlibrary *out);
 
 #endif

@@ -17,15 +17,19 @@ static const struct member {
     unsigned short at[FORMS]; /* offsets; NOWHERE: the form has no such member */
     unsigned short wide;      /* a size_t, else an int */
 } members[] = {
-#define ROW(member, name, at11, at12, at13, type) { CU_DEVICE_ATTRIBUTE_##name, { at11, at12, at13 }, sizeof(((type *)0)->member) == 8 },
-#define BOTH(member, name)                                                                                                      \
-    ROW(member, name, offsetof(struct mr_device_prop_11, member), offsetof(struct mr_device_prop_11, member),                   \
+#define ROW(member, name, at11, at12, at13, type) \
+    {CU_DEVICE_ATTRIBUTE_##name, {at11, at12, at13}, sizeof(((type *)0)->member) == 8},
+#define BOTH(member, name) \
+    ROW(member, name, offsetof(struct mr_device_prop_11, member), offsetof(struct mr_device_prop_11, member), \
         offsetof(struct cudaDeviceProp, member), struct cudaDeviceProp)
 #define TAIL(member, name) \
-    ROW(member, name, NOWHERE, offsetof(struct mr_device_prop_12, member), offsetof(struct cudaDeviceProp, member), struct cudaDeviceProp)
+    ROW(member, name, NOWHERE, offsetof(struct mr_device_prop_12, member), offsetof(struct cudaDeviceProp, member), \
+        struct cudaDeviceProp)
 #define OLD(member, name) \
-    ROW(member, name, offsetof(struct mr_device_prop_11, member), offsetof(struct mr_device_prop_11, member), NOWHERE, struct mr_device_prop_11)
-#define NEW(member, name) ROW(member, name, NOWHERE, NOWHERE, offsetof(struct cudaDeviceProp, member), struct cudaDeviceProp)
+    ROW(member, name, offsetof(struct mr_device_prop_11, member), offsetof(struct mr_device_prop_11, member), NOWHERE, \
+        struct mr_device_prop_11)
+#define NEW(member, name) \
+    ROW(member, name, NOWHERE, NOWHERE, offsetof(struct cudaDeviceProp, member), struct cudaDeviceProp)
 #include "properties.def"
 };
 
@@ -42,7 +46,8 @@ static CUresult fill_head(struct mr_device_prop_11 *out, int device)
     }
     return status;
 }
-_Static_assert(offsetof(struct mr_device_prop_11, totalGlobalMem) == offsetof(struct cudaDeviceProp, totalGlobalMem), "the forms begin alike");
+_Static_assert(offsetof(struct mr_device_prop_11, totalGlobalMem) == offsetof(struct cudaDeviceProp, totalGlobalMem),
+               "the forms begin alike");
 
 static cudaError_t fill(void *prop, size_t size, enum form form, int device)
 {
@@ -85,7 +90,8 @@ cudaError_t mr_cudaGetDeviceProperties_11(struct mr_device_prop_11 *prop, int de
     return fill(prop, sizeof *prop, FORM_11, device);
 }
 
-/* All devices here are alike, so the first that has what is asked for is as good as any; without one it is the first device. */
+/* All devices here are alike, so the first that has what is asked for is as good as any; without one it is the first
+ * device. */
 static cudaError_t choose(int *device, const void *prop, int major, int minor, size_t memory)
 {
     int count, found_major, found_minor;
@@ -97,8 +103,10 @@ static cudaError_t choose(int *device, const void *prop, int major, int minor, s
         return status;
     CUresult got = mr_driver.cuDeviceGetCount(&count);
     for (int i = 0; got == CUDA_SUCCESS && i < count; i++) {
-        if (mr_driver.cuDeviceGetAttribute(&found_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) != CUDA_SUCCESS ||
-            mr_driver.cuDeviceGetAttribute(&found_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i) != CUDA_SUCCESS ||
+        if (mr_driver.cuDeviceGetAttribute(&found_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) !=
+                CUDA_SUCCESS ||
+            mr_driver.cuDeviceGetAttribute(&found_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i) !=
+                CUDA_SUCCESS ||
             mr_driver.cuDeviceTotalMem(&total, i) != CUDA_SUCCESS)
             continue;
         if (found_major * 10 + found_minor >= major * 10 + minor && total >= memory) {
@@ -118,5 +126,6 @@ cudaError_t mr_cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 
 cudaError_t mr_cudaChooseDevice_12(int *device, const struct mr_device_prop_12 *prop)
 {
-    return prop ? choose(device, prop, prop->old.major, prop->old.minor, prop->old.totalGlobalMem) : cudaErrorInvalidValue;
+    return prop ? choose(device, prop, prop->old.major, prop->old.minor, prop->old.totalGlobalMem)
+                : cudaErrorInvalidValue;
 }

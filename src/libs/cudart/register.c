@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registration, as nvcc's and clang's host code calls it before main, when a library is opened, and at the end.
  *
- * An image is one fat binary of the program. It is loaded as a library of the driver when something of it is used for the first time, so a
- * program that registers hundreds starts at once, and one that can't be loaded harms only what uses it. Entries are
- * the kernels and variables of an image, found by the address of their stub or shadow on the host in a table that readers walk without
- * a lock: slots are written once, a removed entry leaves a mark, and a table that grew is kept.
+ * An image is one fat binary of the program. It is loaded as a library of the driver when something of it is used for
+ * the first time, so a program that registers hundreds starts at once, and one that can't be loaded harms only what
+ * uses it. Entries are the kernels and variables of an image, found by the address of their stub or shadow on the host
+ * in a table that readers walk without a lock: slots are written once, a removed entry leaves a mark, and a table that
+ * grew is kept.
  *
- * A compiler's names and images live as long as the program or library that brought them; it calls __cudaUnregisterFatBinary before. */
+ * A compiler's names and images live as long as the program or library that brought them; it calls
+ * __cudaUnregisterFatBinary before. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -84,7 +86,8 @@ static struct entry *find(const void *host)
 static void put(struct table *into, struct entry *entry)
 {
     size_t i = hash(entry->host);
-    while (into->slots[i & into->mask] && !(into->slots[i & into->mask] != &removed && into->slots[i & into->mask]->host == entry->host))
+    while (into->slots[i & into->mask] &&
+           !(into->slots[i & into->mask] != &removed && into->slots[i & into->mask]->host == entry->host))
         i++;
     if (!into->slots[i & into->mask])
         into->used++;
@@ -124,7 +127,8 @@ static void add(void **handle, const void *host, const char *name, enum entry_ki
         mr_log(MR_LOG_ERROR, "libcudart: no memory to register '%s'", name);
         return;
     }
-    *entry = (struct entry){ .host = host, .name = name, .image = image, .next = image->entries, .shadow = shadow, .kind = kind };
+    *entry = (struct entry){
+        .host = host, .name = name, .image = image, .next = image->entries, .shadow = shadow, .kind = kind};
     image->entries = entry;
     put(table, entry);
     pthread_mutex_unlock(&lock);
@@ -166,21 +170,22 @@ void __cudaRegisterFatBinaryEnd(void **fatCubinHandle)
     (void)fatCubinHandle;
 }
 
-void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun, const char *deviceName, int thread_limit, uint3 *tid, uint3 *bid,
-    dim3 *bDim, dim3 *gDim, int *wSize)
+void __cudaRegisterFunction(void **fatCubinHandle, const char *hostFun, char *deviceFun, const char *deviceName,
+                            int thread_limit, uint3 *tid, uint3 *bid, dim3 *bDim, dim3 *gDim, int *wSize)
 {
     (void)deviceFun, (void)thread_limit, (void)tid, (void)bid, (void)bDim, (void)gDim, (void)wSize;
     add(fatCubinHandle, hostFun, deviceName, ENTRY_KERNEL, NULL);
 }
 
-void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress, const char *deviceName, int ext, size_t size, int constant, int global)
+void __cudaRegisterVar(void **fatCubinHandle, char *hostVar, char *deviceAddress, const char *deviceName, int ext,
+                       size_t size, int constant, int global)
 {
     (void)deviceAddress, (void)ext, (void)size, (void)constant, (void)global;
     add(fatCubinHandle, hostVar, deviceName, ENTRY_VARIABLE, NULL);
 }
 
-void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, char *deviceAddress, const char *deviceName, int ext, size_t size,
-    int constant, int global)
+void __cudaRegisterManagedVar(void **fatCubinHandle, void **hostVarPtrAddress, char *deviceAddress,
+                              const char *deviceName, int ext, size_t size, int constant, int global)
 {
     (void)deviceAddress, (void)ext, (void)size, (void)constant, (void)global;
     add(fatCubinHandle, (const void *)hostVarPtrAddress, deviceName, ENTRY_MANAGED, hostVarPtrAddress);
@@ -195,8 +200,10 @@ static cudaError_t fill_shadows(const struct image *image, CUlibrary library)
             continue;
         CUresult status = mr_driver.cuLibraryGetManaged(&address, NULL, library, entry->name);
         if (status != CUDA_SUCCESS)
-            return mr_rt_bad((cudaError_t)status, "libcudart: there is no managed variable '%s' in its image", entry->name);
-        __atomic_store_n(entry->shadow, (void *)(uintptr_t)address, __ATOMIC_RELEASE); /* another thread may look whether it has come */
+            return mr_rt_bad((cudaError_t)status, "libcudart: there is no managed variable '%s' in its image",
+                             entry->name);
+        __atomic_store_n(entry->shadow, (void *)(uintptr_t)address,
+                         __ATOMIC_RELEASE); /* another thread may look whether it has come */
     }
     return cudaSuccess;
 }
@@ -209,13 +216,16 @@ static cudaError_t load_image(struct image *image)
         return image->status;
     /* The driver looks at the rest; but whether there is anything is for us to know. */
     if (!mr_mapped_allows((uintptr_t)image->data, sizeof(struct wrapper), false))
-        return image->status = mr_rt_bad(cudaErrorInvalidKernelImage, "libcudart: a wrapper points to no fat binary, but to %p", image->data);
+        return image->status = mr_rt_bad(cudaErrorInvalidKernelImage,
+                                         "libcudart: a wrapper points to no fat binary, but to %p", image->data);
     CUresult status = mr_driver.cuLibraryLoadData(&library, image->data, NULL, NULL, 0, NULL, NULL, 0);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU && image->objects)
         status = mr_rt_link(image->objects, &library);
     if (status == CUDA_ERROR_NO_BINARY_FOR_GPU)
-        mr_log(MR_LOG_WARN, "libcudart: an image of the program holds machine code only, or PTX for newer devices than this one: MILLRACE_COMPUTE_CAPABILITY=12.1 "
-                            "makes it a new one; or compile the program so that it holds PTX for older ones, with nvcc by -gencode arch=compute_80,code=compute_80");
+        mr_log(
+            MR_LOG_WARN,
+            "libcudart: an image of the program holds machine code only, or PTX for newer devices than this one: MILLRACE_COMPUTE_CAPABILITY=12.1 "
+            "makes it a new one; or compile the program so that it holds PTX for older ones, with nvcc by -gencode arch=compute_80,code=compute_80");
     /* A lack of memory may pass; other reasons stay. */
     if (status != CUDA_SUCCESS && status != CUDA_ERROR_OUT_OF_MEMORY)
         image->status = (cudaError_t)status;
@@ -301,7 +311,8 @@ static cudaError_t kernel_of(struct entry *entry, CUkernel *out)
         return status;
     CUresult got = mr_driver.cuLibraryGetKernel(out, library, entry->name);
     if (got == CUDA_ERROR_NOT_FOUND)
-        return mr_rt_bad(cudaErrorInvalidDeviceFunction, "libcudart: there is no kernel '%s' in its image", entry->name);
+        return mr_rt_bad(cudaErrorInvalidDeviceFunction, "libcudart: there is no kernel '%s' in its image",
+                         entry->name);
     if (got == CUDA_SUCCESS)
         __atomic_store_n(&entry->kernel, *out, __ATOMIC_RELEASE);
     return (cudaError_t)got;
@@ -337,7 +348,8 @@ cudaError_t mr_rt_kernel(const void *func, CUkernel *out)
         return cudaSuccess;
     }
     /* What is not registered is taken for a handle, so that hardware answers as it does for a bad handle. */
-    return mr_rt_bad(func ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction, "%p is no kernel that this program has registered", func);
+    return mr_rt_bad(func ? cudaErrorInvalidResourceHandle : cudaErrorInvalidDeviceFunction,
+                     "%p is no kernel that this program has registered", func);
 }
 
 cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out)
@@ -363,7 +375,8 @@ static struct entry *find_managed(const void *address)
     struct entry *found = NULL;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; table && i <= table->mask; i++)
-        if (table->slots[i] && table->slots[i]->shadow && __atomic_load_n(table->slots[i]->shadow, __ATOMIC_ACQUIRE) == address)
+        if (table->slots[i] && table->slots[i]->shadow &&
+            __atomic_load_n(table->slots[i]->shadow, __ATOMIC_ACQUIRE) == address)
             found = table->slots[i];
     pthread_mutex_unlock(&lock);
     return found;
@@ -398,7 +411,8 @@ cudaError_t mr_rt_symbol_range(const void *symbol, size_t count, size_t offset, 
     if (status != cudaSuccess)
         return status;
     if (offset > size || count > size - offset)
-        return mr_rt_bad(cudaErrorInvalidValue, "%zu bytes at %zu run past the end of a variable of %zu", count, offset, size);
+        return mr_rt_bad(cudaErrorInvalidValue, "%zu bytes at %zu run past the end of a variable of %zu", count, offset,
+                         size);
     *address = (char *)start + offset;
     return cudaSuccess;
 }

@@ -5,21 +5,24 @@
 
 #include "libs/cudart/runtime.h"
 
-/* The kernel that `func` stands for: the stub that a compiler registered, or a cudaKernel_t. Loads its image at the first use.
- * cudaErrorInvalidDeviceFunction, cudaErrorInvalidResourceHandle if it is neither, cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
+/* The kernel that `func` stands for: the stub that a compiler registered, or a cudaKernel_t. Loads its image at the
+ * first use. cudaErrorInvalidDeviceFunction, cudaErrorInvalidResourceHandle if it is neither,
+ * cudaErrorNoKernelImageForDevice, …. Takes no lock once the kernel is known. */
 cudaError_t mr_rt_kernel(const void *func, CUkernel *out);
 
-/* What a launch of `func` hands to the driver: the kernel that it stands for, or `func` itself, which may be a cudaKernel_t or a cudaFunction_t and which the driver
- * looks at. Errors as above. */
+/* What a launch of `func` hands to the driver: the kernel that it stands for, or `func` itself, which may be a
+ * cudaKernel_t or a cudaFunction_t and which the driver looks at. Errors as above. */
 cudaError_t mr_rt_launched(const void *func, CUkernel *out);
 
 /* The same where a symbol is asked for: what is none gives cudaErrorInvalidDeviceFunction. */
 cudaError_t mr_rt_symbol_kernel(const void *symbol, CUkernel *out);
 
-/* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used. There is a current context. */
+/* Loads every image that is registered now, for CUDA_MODULE_LOADING=EAGER. What can't be loaded tells when it is used.
+ * There is a current context. */
 void mr_rt_load_all(void);
 
-/* Calls `see` for each image that is registered now, with its fat binary and those of the objects that it is to be linked of (up to NULL), or NULL. `see` must not register. */
+/* Calls `see` for each image that is registered now, with its fat binary and those of the objects that it is to be
+ * linked of (up to NULL), or NULL. `see` must not register. */
 void mr_rt_each_image(void (*see)(void *of, const void *data, void *const *objects), void *of);
 
 /* The stub that a kernel was registered with, or the kernel itself. */
@@ -28,7 +31,8 @@ const void *mr_rt_kernel_name(CUkernel kernel);
 /* Address and size of a registered variable in the current context. cudaErrorInvalidSymbol. */
 cudaError_t mr_rt_symbol(const void *symbol, void **address, size_t *size);
 
-/* The address `offset` bytes into a variable that has `count` bytes there. cudaErrorInvalidSymbol, cudaErrorInvalidValue. */
+/* The address `offset` bytes into a variable that has `count` bytes there. cudaErrorInvalidSymbol,
+ * cudaErrorInvalidValue. */
 cudaError_t mr_rt_symbol_range(const void *symbol, size_t count, size_t offset, void **address);
 
 #endif

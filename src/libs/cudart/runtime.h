@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime library: the runtime API over the driver's public interface, and over nothing else of the driver.
  *
- * The generated wrappers (runtime_exports_<major>.c) are what programs call. They make the driver and a context ready, call the
- * driver or a body mr_cuda…, and hand failures to mr_rt_fail. The driver is opened with dlopen at the first call that needs it, so that
- * the static library asks nothing of the program's link line. */
+ * The generated wrappers (runtime_exports_<major>.c) are what programs call. They make the driver and a context ready,
+ * call the driver or a body mr_cuda…, and hand failures to mr_rt_fail. The driver is opened with dlopen at the first
+ * call that needs it, so that the static library asks nothing of the program's link line. */
 #ifndef MR_CUDART_RUNTIME_H
 #define MR_CUDART_RUNTIME_H
 
@@ -26,8 +26,8 @@
 /* The stream that a per-thread form means. */
 #define MR_OWN_STREAM(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)
 
-/* The driver's functions that this library calls: every name found in the table and the sources (gen/millrace_gen/runtime.py). Valid
- * once mr_rt_driver has succeeded. */
+/* The driver's functions that this library calls: every name found in the table and the sources
+ * (gen/millrace_gen/runtime.py). Valid once mr_rt_driver has succeeded. */
 struct mr_driver {
 #define MR_DRIVER(name) __typeof__(name) *name;
 #include "runtime_driver.inc"
@@ -80,14 +80,16 @@ cudaError_t mr_rt_use_device(int device);
 /* The device that the calling thread uses or would use. */
 int mr_rt_device(void);
 
-/* Notes a failure for cudaGetLastError and hands it back; a status that the runtime does not know becomes cudaErrorUnknown. */
+/* Notes a failure for cudaGetLastError and hands it back; a status that the runtime does not know becomes
+ * cudaErrorUnknown. */
 cudaError_t mr_rt_fail(cudaError_t status, const char *call) __attribute__((cold, noinline));
 
 /* The answer of a function that is not there: cudaErrorNotSupported, and a log line. */
 cudaError_t mr_rt_refuse(const char *call) __attribute__((cold, noinline));
 
 /* Says why a call is refused, at log level info, and hands the status back. */
-cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...) __attribute__((cold, noinline, format(printf, 2, 3)));
+cudaError_t mr_rt_bad(cudaError_t status, const char *format, ...)
+    __attribute__((cold, noinline, format(printf, 2, 3)));
 
 /* Whether the runtime has this status. */
 bool mr_rt_error_known(cudaError_t status);
@@ -99,14 +101,14 @@ cudaError_t mr_rt_format(const struct cudaChannelFormatDesc *desc, CUarray_forma
 /* A place of memory as the driver knows it. */
 static inline CUmemLocation mr_rt_location(struct cudaMemLocation location)
 {
-    return (CUmemLocation){ .type = (CUmemLocationType)location.type, .id = location.id };
+    return (CUmemLocation){.type = (CUmemLocationType)location.type, .id = location.id};
 }
 
 /* The place that older functions named by a device's number, or cudaCpuDeviceId. */
 static inline CUmemLocation mr_rt_location_of(int device)
 {
-    return device == cudaCpuDeviceId ? (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_HOST }
-                                     : (CUmemLocation){ .type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device };
+    return device == cudaCpuDeviceId ? (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST}
+                                     : (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device};
 }
 
 #endif

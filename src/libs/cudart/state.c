@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every call needs first: the driver, and a current context.
  *
- * The driver is opened once and never closed. A thread without a current context gets the primary context of its device. That
- * context is retained once per device for the whole process and released by cudaDeviceReset only. */
+ * The driver is opened once and never closed. A thread without a current context gets the primary context of its
+ * device. That context is retained once per device for the whole process and released by cudaDeviceReset only. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 struct mr_driver mr_driver;
 bool mr_rt_is_ready;
 unsigned mr_rt_resets;
-_Thread_local struct mr_rt_thread mr_rt_thread = { .device = -1 };
+_Thread_local struct mr_rt_thread mr_rt_thread = {.device = -1};
 
 /* Guards loading, `retained` and `lost`. Taken before the driver's locks, never inside a call of the driver into us. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,7 +30,8 @@ static CUcontext retained[MAX_DEVICES];
 static bool lost[MAX_DEVICES]; /* reset after a fault: not to be had again in this process, as on hardware */
 static int first_device; /* what cudaSetValidDevices put first */
 
-/* The driver's, by which it hears what the program's images want before it makes its devices (object/device.h); NULL in a driver that has none. */
+/* The driver's, by which it hears what the program's images want before it makes its devices (object/device.h); NULL in
+ * a driver that has none. */
 static void (*prefer_capability)(unsigned capability);
 
 #define MR_NAME_(name) #name
@@ -42,9 +43,10 @@ static cudaError_t open_driver(void)
     mr_log_setup();
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return mr_rt_bad(cudaErrorInsufficientDriver, "libcudart: there is no driver: %s (run the program through 'millrace run')", dlerror());
+        return mr_rt_bad(cudaErrorInsufficientDriver,
+                         "libcudart: there is no driver: %s (run the program through 'millrace run')", dlerror());
     const char *missing = NULL;
-#define MR_DRIVER(name)                                                        \
+#define MR_DRIVER(name) \
     if (!(mr_driver.name = (__typeof__(name) *)dlsym(library, MR_NAME(name)))) \
         missing = MR_NAME(name);
 #include "runtime_driver.inc"
@@ -72,7 +74,8 @@ cudaError_t mr_rt_driver_slow(void)
         if (status == cudaSuccess)
             __atomic_store_n(&mr_rt_is_ready, true, __ATOMIC_RELEASE);
         else if (status == cudaErrorNoDevice || status == cudaErrorInvalidDevice)
-            result = status; /* what CUDA_VISIBLE_DEVICES said at the first call counts, though cuInit would read it again */
+            result =
+                status; /* what CUDA_VISIBLE_DEVICES said at the first call counts, though cuInit would read it again */
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -82,7 +85,8 @@ int mr_rt_device(void)
 {
     CUdevice device;
     CUcontext current;
-    if (mr_rt_is_ready && mr_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current && mr_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
+    if (mr_rt_is_ready && mr_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current &&
+        mr_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS)
         return device;
     return mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED);
 }
@@ -102,7 +106,9 @@ cudaError_t mr_rt_primary(int device, CUcontext *out)
     pthread_mutex_lock(&lock);
     if (lost[device]) {
         pthread_mutex_unlock(&lock);
-        return mr_rt_bad(cudaErrorDevicesUnavailable, "device %d: a kernel failed before it was reset; as on hardware, only another process can use it", device);
+        return mr_rt_bad(
+            cudaErrorDevicesUnavailable,
+            "device %d: a kernel failed before it was reset; as on hardware, only another process can use it", device);
     }
     /* The program may have reset it through the driver: then there is nothing of it left but this process's retain. */
     if (retained[device] && mr_driver.cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && !active) {
@@ -132,7 +138,8 @@ cudaError_t mr_rt_use_device(int device)
     return cudaSuccess;
 }
 
-/* With CUDA_MODULE_LOADING=EAGER the first context brings all images along. Without it each is loaded when it is used. */
+/* With CUDA_MODULE_LOADING=EAGER the first context brings all images along. Without it each is loaded when it is used.
+ */
 static void load_eagerly(void)
 {
     static bool done;
@@ -157,7 +164,8 @@ cudaError_t mr_rt_context_slow(void)
         mr_rt_thread.context = current;
         mr_rt_thread.resets = resets;
     } else {
-        status = mr_rt_use_device(mr_rt_thread.device >= 0 ? mr_rt_thread.device : __atomic_load_n(&first_device, __ATOMIC_RELAXED));
+        status = mr_rt_use_device(mr_rt_thread.device >= 0 ? mr_rt_thread.device
+                                                           : __atomic_load_n(&first_device, __ATOMIC_RELAXED));
     }
     if (status == cudaSuccess)
         load_eagerly();
@@ -177,8 +185,15 @@ static bool forget(int device)
 static bool ends_contexts(CUresult status)
 {
     switch (status) {
-    case CUDA_ERROR_ILLEGAL_ADDRESS: case CUDA_ERROR_LAUNCH_FAILED: case CUDA_ERROR_ASSERT: case CUDA_ERROR_MISALIGNED_ADDRESS: case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE: case CUDA_ERROR_INVALID_PC: case CUDA_ERROR_HARDWARE_STACK_ERROR: case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
         return true;
     default:
         return false;
@@ -199,8 +214,9 @@ static bool has_failed(int device)
     return ends_contexts(status);
 }
 
-/* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context. Ending the context waits for
- * work, which may be a host function that calls us: no lock is held then. A thread that uses the device meanwhile may have retained it again. */
+/* Everything of the device goes. The retain of this process goes as well, so that the next use makes a new context.
+ * Ending the context waits for work, which may be a host function that calls us: no lock is held then. A thread that
+ * uses the device meanwhile may have retained it again. */
 cudaError_t mr_cudaDeviceReset(void)
 {
     int device = mr_rt_device();

@@ -12,7 +12,7 @@ static cudaError_t resource(const struct cudaResourceDesc *from, CUDA_RESOURCE_D
 {
     if (!from)
         return mr_rt_bad(cudaErrorInvalidValue, "the resource of an object is NULL");
-    *out = (CUDA_RESOURCE_DESC){ .resType = (CUresourcetype)from->resType, .flags = from->flags };
+    *out = (CUDA_RESOURCE_DESC){.resType = (CUresourcetype)from->resType, .flags = from->flags};
     switch (from->resType) {
     case cudaResourceTypeArray:
         out->res.array.hArray = (CUarray)from->res.array.array;
@@ -71,27 +71,34 @@ static cudaError_t texture(const struct cudaTextureDesc *from, CUDA_TEXTURE_DESC
 {
     if (!from)
         return mr_rt_bad(cudaErrorInvalidValue, "the description of a texture is NULL");
-    *out = (CUDA_TEXTURE_DESC){ .filterMode = (CUfilter_mode)from->filterMode, .maxAnisotropy = from->maxAnisotropy,
-        .mipmapFilterMode = (CUfilter_mode)from->mipmapFilterMode, .mipmapLevelBias = from->mipmapLevelBias,
-        .minMipmapLevelClamp = from->minMipmapLevelClamp, .maxMipmapLevelClamp = from->maxMipmapLevelClamp };
+    *out = (CUDA_TEXTURE_DESC){.filterMode = (CUfilter_mode)from->filterMode,
+                               .maxAnisotropy = from->maxAnisotropy,
+                               .mipmapFilterMode = (CUfilter_mode)from->mipmapFilterMode,
+                               .mipmapLevelBias = from->mipmapLevelBias,
+                               .minMipmapLevelClamp = from->minMipmapLevelClamp,
+                               .maxMipmapLevelClamp = from->maxMipmapLevelClamp};
     for (int i = 0; i < 3; i++)
         out->addressMode[i] = (CUaddress_mode)from->addressMode[i];
     memcpy(out->borderColor, from->borderColor, sizeof out->borderColor);
-    out->flags = (from->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0) | (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0) |
-                 (from->sRGB ? CU_TRSF_SRGB : 0) | (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0) |
+    out->flags = (from->readMode == cudaReadModeElementType ? CU_TRSF_READ_AS_INTEGER : 0) |
+                 (from->normalizedCoords ? CU_TRSF_NORMALIZED_COORDINATES : 0) | (from->sRGB ? CU_TRSF_SRGB : 0) |
+                 (from->disableTrilinearOptimization ? CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION : 0) |
                  (from->seamlessCubemap ? CU_TRSF_SEAMLESS_CUBEMAP : 0);
     return cudaSuccess;
 }
 
-cudaError_t mr_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const struct cudaResourceDesc *pResDesc, const struct cudaTextureDesc *pTexDesc,
-    const struct cudaResourceViewDesc *pResViewDesc)
+cudaError_t mr_cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const struct cudaResourceDesc *pResDesc,
+                                       const struct cudaTextureDesc *pTexDesc,
+                                       const struct cudaResourceViewDesc *pResViewDesc)
 {
     CUDA_RESOURCE_DESC what;
     CUDA_TEXTURE_DESC how;
     cudaError_t status = resource(pResDesc, &what);
     if (status == cudaSuccess)
         status = texture(pTexDesc, &how);
-    return status == cudaSuccess ? (cudaError_t)mr_driver.cuTexObjectCreate(pTexObject, &what, &how, (const CUDA_RESOURCE_VIEW_DESC *)pResViewDesc) : status;
+    return status == cudaSuccess ? (cudaError_t)mr_driver.cuTexObjectCreate(
+                                       pTexObject, &what, &how, (const CUDA_RESOURCE_VIEW_DESC *)pResViewDesc)
+                                 : status;
 }
 
 cudaError_t mr_cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc, cudaTextureObject_t texObject)
@@ -111,19 +118,26 @@ cudaError_t mr_cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc,
     CUresult status = mr_driver.cuTexObjectGetTextureDesc(&how, texObject);
     if (status != CUDA_SUCCESS)
         return (cudaError_t)status;
-    *pTexDesc = (struct cudaTextureDesc){ .filterMode = (enum cudaTextureFilterMode)how.filterMode,
-        .readMode = how.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat, .sRGB = !!(how.flags & CU_TRSF_SRGB),
-        .normalizedCoords = !!(how.flags & CU_TRSF_NORMALIZED_COORDINATES), .maxAnisotropy = how.maxAnisotropy,
-        .mipmapFilterMode = (enum cudaTextureFilterMode)how.mipmapFilterMode, .mipmapLevelBias = how.mipmapLevelBias,
-        .minMipmapLevelClamp = how.minMipmapLevelClamp, .maxMipmapLevelClamp = how.maxMipmapLevelClamp,
-        .disableTrilinearOptimization = !!(how.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION), .seamlessCubemap = !!(how.flags & CU_TRSF_SEAMLESS_CUBEMAP) };
+    *pTexDesc = (struct cudaTextureDesc){
+        .filterMode = (enum cudaTextureFilterMode)how.filterMode,
+        .readMode = how.flags & CU_TRSF_READ_AS_INTEGER ? cudaReadModeElementType : cudaReadModeNormalizedFloat,
+        .sRGB = !!(how.flags & CU_TRSF_SRGB),
+        .normalizedCoords = !!(how.flags & CU_TRSF_NORMALIZED_COORDINATES),
+        .maxAnisotropy = how.maxAnisotropy,
+        .mipmapFilterMode = (enum cudaTextureFilterMode)how.mipmapFilterMode,
+        .mipmapLevelBias = how.mipmapLevelBias,
+        .minMipmapLevelClamp = how.minMipmapLevelClamp,
+        .maxMipmapLevelClamp = how.maxMipmapLevelClamp,
+        .disableTrilinearOptimization = !!(how.flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION),
+        .seamlessCubemap = !!(how.flags & CU_TRSF_SEAMLESS_CUBEMAP)};
     for (int i = 0; i < 3; i++)
         pTexDesc->addressMode[i] = (enum cudaTextureAddressMode)how.addressMode[i];
     memcpy(pTexDesc->borderColor, how.borderColor, sizeof how.borderColor);
     return cudaSuccess;
 }
 
-cudaError_t mr_cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject)
+cudaError_t mr_cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc,
+                                                    cudaTextureObject_t texObject)
 {
     return (cudaError_t)mr_driver.cuTexObjectGetResourceViewDesc((CUDA_RESOURCE_VIEW_DESC *)pResViewDesc, texObject);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions whose structures grew from version 12 to 13. The older ones are the beginnings of the newer, so a program of version 12 gives and gets
- * that much, and not a byte more. */
+/* Functions whose structures grew from version 12 to 13. The older ones are the beginnings of the newer, so a program
+ * of version 12 gives and gets that much, and not a byte more. */
 #include "libs/cudart/version12.h"
 
 #include <string.h>
@@ -10,7 +10,8 @@
 _Static_assert(sizeof(struct mr_pointer_attributes_12) == 24, "as programs of CUDA 12 have it");
 _Static_assert(sizeof(struct mr_resource_desc_12) == 64, "as programs of CUDA 12 have it");
 _Static_assert(sizeof(struct mr_resource_view_desc_12) == 48, "as programs of CUDA 12 have it");
-_Static_assert(offsetof(struct mr_resource_desc_12, res) == offsetof(struct cudaResourceDesc, res), "the beginning of the newer one");
+_Static_assert(offsetof(struct mr_resource_desc_12, res) == offsetof(struct cudaResourceDesc, res),
+               "the beginning of the newer one");
 
 cudaError_t mr_cudaPointerGetAttributes_12(struct mr_pointer_attributes_12 *attributes, const void *ptr)
 {
@@ -31,7 +32,8 @@ static const struct cudaResourceDesc *widen(const struct mr_resource_desc_12 *fr
 }
 
 cudaError_t mr_cudaCreateTextureObject_12(cudaTextureObject_t *pTexObject, const struct mr_resource_desc_12 *pResDesc,
-    const struct cudaTextureDesc *pTexDesc, const struct mr_resource_view_desc_12 *pResViewDesc)
+                                          const struct cudaTextureDesc *pTexDesc,
+                                          const struct mr_resource_view_desc_12 *pResViewDesc)
 {
     struct cudaResourceDesc resource;
     struct cudaResourceViewDesc view;
@@ -65,7 +67,8 @@ cudaError_t mr_cudaGetSurfaceObjectResourceDesc_12(struct mr_resource_desc_12 *p
     return status;
 }
 
-cudaError_t mr_cudaGetTextureObjectResourceViewDesc_12(struct mr_resource_view_desc_12 *pResViewDesc, cudaTextureObject_t texObject)
+cudaError_t mr_cudaGetTextureObjectResourceViewDesc_12(struct mr_resource_view_desc_12 *pResViewDesc,
+                                                       cudaTextureObject_t texObject)
 {
     struct cudaResourceViewDesc found;
     cudaError_t status = mr_cudaGetTextureObjectResourceViewDesc(pResViewDesc ? &found : NULL, texObject);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the heads of the program's fat binaries: of each entry the kind and the target. The memory may be anything, so the system copies it, which
- * says where there is none. */
+/* Reading the heads of the program's fat binaries: of each entry the kind and the target. The memory may be anything,
+ * so the system copies it, which says where there is none. */
 #include "libs/cudart/wanted.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct entry_head {
 
 static bool copy(void *to, uintptr_t from, size_t size)
 {
-    struct iovec here = { to, size }, there = { (void *)from, size };
+    struct iovec here = {to, size}, there = {(void *)from, size};
     ssize_t copied = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
     if (copied >= 0 || (errno != EPERM && errno != ENOSYS))
         return copied == (ssize_t)size;
@@ -45,7 +45,8 @@ static unsigned lowest(const void *data)
     uintptr_t at = (uintptr_t)data + head.size, end = at + (uintptr_t)head.rest;
     for (unsigned i = 0; i < ENTRIES_MOST && end - at >= sizeof(struct entry_head) && at < end; i++) {
         struct entry_head entry;
-        if (!copy(&entry, at, sizeof entry) || entry.size < sizeof entry || entry.size > end - at || entry.body > end - at - entry.size)
+        if (!copy(&entry, at, sizeof entry) || entry.size < sizeof entry || entry.size > end - at ||
+            entry.body > end - at - entry.size)
             break;
         if (entry.kind == ENTRY_PTX && (!found || entry.target < found))
             found = entry.target;
@@ -60,12 +61,14 @@ static void see_fatbin(unsigned *most, const void *data)
     *most = one > *most ? one : *most;
 }
 
-/* The last of several objects that are to be linked is the device runtime, which nvcc always adds: the program does without. */
+/* The last of several objects that are to be linked is the device runtime, which nvcc always adds: the program does
+ * without. */
 static void see_image(void *wanted, const void *data, void *const *objects)
 {
     see_fatbin(wanted, data);
     void *object, *next;
-    for (bool first = true; objects && copy(&object, (uintptr_t)objects, sizeof object) && object; first = false, objects++) {
+    for (bool first = true; objects && copy(&object, (uintptr_t)objects, sizeof object) && object;
+         first = false, objects++) {
         bool last = !copy(&next, (uintptr_t)(objects + 1), sizeof next) || !next;
         if (first || !last)
             see_fatbin(wanted, object);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libnvJitLink's entry points: handles and pointers are checked, results are copied out.
  *
- * The library is built twice, as version 12 and 13. NVIDIA's header calls each function by a name with a version in it, one for each toolkit;
- * programs that look functions up use the names without. Both are exported. */
+ * The library is built twice, as version 12 and 13. NVIDIA's header calls each function by a name with a version in it,
+ * one for each toolkit; programs that look functions up use the names without. Both are exported. */
 #include <nvJitLink.h>
 #include <pthread.h>
 #include <string.h>
@@ -60,14 +60,16 @@ EXPORT nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle)
     return NVJITLINK_SUCCESS;
 }
 
-EXPORT nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType, const void *data, size_t size, const char *name)
+EXPORT nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType inputType, const void *data,
+                                        size_t size, const char *name)
 {
     if (!handle || !data)
         return is_null(__func__);
     if (handle->created != NVJITLINK_SUCCESS)
         return handle->created;
     if (handle->complete)
-        return mr_link_refuse(handle, NVJITLINK_ERROR_INTERNAL, "the link is complete: nothing can be added to it", NULL);
+        return mr_link_refuse(handle, NVJITLINK_ERROR_INTERNAL, "the link is complete: nothing can be added to it",
+                              NULL);
     name = name ? name : "<unnamed>";
     if (size == 0)
         return mr_link_refuse(handle, NVJITLINK_ERROR_INVALID_INPUT, "there are no bytes in", name);
@@ -81,7 +83,8 @@ EXPORT nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle handle, nvJitLinkInputTy
     if (handle->created != NVJITLINK_SUCCESS)
         return handle->created;
     if (handle->complete)
-        return mr_link_refuse(handle, NVJITLINK_ERROR_INTERNAL, "the link is complete: nothing can be added to it", NULL);
+        return mr_link_refuse(handle, NVJITLINK_ERROR_INTERNAL, "the link is complete: nothing can be added to it",
+                              NULL);
     return mr_link_add_file(handle, inputType, fileName);
 }
 
@@ -101,8 +104,9 @@ static nvJitLinkResult find_result(const char *call, nvJitLinkHandle handle, con
     if (!handle->complete)
         return mr_link_refuse(handle, NVJITLINK_ERROR_INTERNAL, "the link is not complete:", call);
     if (ptx != handle->ptx)
-        return mr_link_refuse(handle, NVJITLINK_ERROR_INVALID_INPUT, ptx ? "linked PTX takes the options -lto and -ptx:" :
-            "there is no cubin with the option -ptx:", call);
+        return mr_link_refuse(
+            handle, NVJITLINK_ERROR_INVALID_INPUT,
+            ptx ? "linked PTX takes the options -lto and -ptx:" : "there is no cubin with the option -ptx:", call);
     return NVJITLINK_SUCCESS;
 }
 
@@ -173,7 +177,8 @@ EXPORT nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle handle, char *log)
     return handle && log ? give(&handle->infos, log) : is_null(__func__);
 }
 
-/* 12.2 in both builds: Numba hands LTO code, which is not linked here, to each library that says 12.3 or more, and PTX to an older one. */
+/* 12.2 in both builds: Numba hands LTO code, which is not linked here, to each library that says 12.3 or more, and PTX
+ * to an older one. */
 EXPORT nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor)
 {
     if (!major || !minor)
@@ -186,11 +191,22 @@ EXPORT nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor
 /* The names with versions. */
 
 #define SAME(name, version) \
-    extern __typeof__(nvJitLink##name) __nvJitLink##name##_##version __attribute__((visibility("default"), alias("nvJitLink" #name)));
+    extern __typeof__(nvJitLink##name) __nvJitLink##name##_##version \
+        __attribute__((visibility("default"), alias("nvJitLink" #name)));
 #define EACH(version) \
-    SAME(Create, version) SAME(Destroy, version) SAME(AddData, version) SAME(AddFile, version) SAME(Complete, version) \
-    SAME(GetLinkedCubinSize, version) SAME(GetLinkedCubin, version) SAME(GetLinkedPtxSize, version) SAME(GetLinkedPtx, version) \
-    SAME(GetErrorLogSize, version) SAME(GetErrorLog, version) SAME(GetInfoLogSize, version) SAME(GetInfoLog, version)
+    SAME(Create, version) \
+    SAME(Destroy, version) \
+    SAME(AddData, version) \
+    SAME(AddFile, version) \
+    SAME(Complete, version) \
+    SAME(GetLinkedCubinSize, version) \
+    SAME(GetLinkedCubin, version) \
+    SAME(GetLinkedPtxSize, version) \
+    SAME(GetLinkedPtx, version) \
+    SAME(GetErrorLogSize, version) \
+    SAME(GetErrorLog, version) \
+    SAME(GetInfoLogSize, version) \
+    SAME(GetInfoLog, version)
 #if MR_NVJITLINK_MAJOR == 12
 EACH(12_0) EACH(12_1) EACH(12_2) EACH(12_3) EACH(12_4) EACH(12_5) EACH(12_6) EACH(12_7) EACH(12_8) EACH(12_9)
 #else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs and their joining.
  *
- * Every input comes down to PTX texts: the text itself, the one in a fat binary that fits the architecture best, or those in the objects of an
- * archive. Each is parsed and verified when it is added, except for what it leaves to others; mr_link_complete joins them (ptx/join.h) and checks the
- * whole as the driver would when it loads it. */
+ * Every input comes down to PTX texts: the text itself, the one in a fat binary that fits the architecture best, or
+ * those in the objects of an archive. Each is parsed and verified when it is added, except for what it leaves to
+ * others; mr_link_complete joins them (ptx/join.h) and checks the whole as the driver would when it loads it. */
 #include "libs/nvjitlink/link.h"
 
 #include <errno.h>
@@ -37,7 +37,8 @@ static nvJitLinkResult short_of_memory(struct nvJitLink *link)
 
 /* --- Inputs -------------------------------------------------------------------- */
 
-/* Parses and verifies; `partial`: names may be left to others. The messages go to the error log. The text's target goes to link->target. */
+/* Parses and verifies; `partial`: names may be left to others. The messages go to the error log. The text's target goes
+ * to link->target. */
 static bool check_text(struct nvJitLink *link, const char *text, size_t length, bool partial)
 {
     struct mr_ptx_diag diag;
@@ -49,7 +50,8 @@ static bool check_text(struct nvJitLink *link, const char *text, size_t length, 
         good = mr_ptx_verify(module, &diag);
         good = good && mr_codegen_check(module, &diag);
         if (good && module->target_sm > link->capability) {
-            mr_ptx_diag_error(&diag, 0, 0, "the PTX is for sm_%u and the link for sm_%u", module->target_sm, link->capability);
+            mr_ptx_diag_error(&diag, 0, 0, "the PTX is for sm_%u and the link for sm_%u", module->target_sm,
+                              link->capability);
             good = false;
         }
         link->target = module->target_sm;
@@ -68,8 +70,9 @@ static nvJitLinkResult add_text(struct nvJitLink *link, const char *text, size_t
         link->failed = true;
         return mr_link_refuse(link, NVJITLINK_ERROR_PTX_COMPILE, "this input is not PTX that can be linked:", name);
     }
-    struct mr_link_input input = { mr_alloc(length + 1), length, mr_memdup(name, strlen(name) + 1) };
-    if (!input.text || !input.name || !mr_array_reserve((void **)&link->inputs, &link->room, link->count + 1, sizeof input)) {
+    struct mr_link_input input = {mr_alloc(length + 1), length, mr_memdup(name, strlen(name) + 1)};
+    if (!input.text || !input.name ||
+        !mr_array_reserve((void **)&link->inputs, &link->room, link->count + 1, sizeof input)) {
         mr_free(input.text);
         mr_free(input.name);
         return short_of_memory(link);
@@ -89,7 +92,8 @@ static nvJitLinkResult add_image(struct nvJitLink *link, const void *data, size_
         break;
     case MR_PTX_CONTAINER_NO_BINARY:
         link->failed = true;
-        return mr_link_refuse(link, NVJITLINK_ERROR_ARCH_MISMATCH, "there is no PTX for this architecture, only machine code or newer PTX, in", name);
+        return mr_link_refuse(link, NVJITLINK_ERROR_ARCH_MISMATCH,
+                              "there is no PTX for this architecture, only machine code or newer PTX, in", name);
     case MR_PTX_CONTAINER_NO_MEMORY:
         return short_of_memory(link);
     default:
@@ -118,8 +122,8 @@ static bool add_container(void *user, const void *data, size_t size, bool reloca
 /* Objects without relocatable device code add nothing, as with any linker. */
 static nvJitLinkResult add_object(struct nvJitLink *link, const void *data, size_t size, const char *name)
 {
-    struct adding adding = { link, name, NVJITLINK_SUCCESS };
-    struct mr_ptx_object_visitor visitor = { .user = &adding, .container = add_container };
+    struct adding adding = {link, name, NVJITLINK_SUCCESS};
+    struct mr_ptx_object_visitor visitor = {.user = &adding, .container = add_container};
     if (mr_ptx_object_visit(data, size, &visitor) != MR_PTX_OBJECT_OK) {
         link->failed = true;
         return mr_link_refuse(link, NVJITLINK_ERROR_INVALID_INPUT, "this object or library is damaged:", name);
@@ -145,28 +149,31 @@ static bool is_machine_code(const void *data, size_t size)
     return size >= 20 && bytes[18] == 190 && bytes[19] == 0;
 }
 
-nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data, size_t size, const char *name)
+nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data, size_t size,
+                            const char *name)
 {
     nvJitLinkInputType found = find_type(data, size);
     bool elf = mr_ptx_image_kind_find(data, size) == MR_PTX_IMAGE_ELF;
     if ((int)type == NVJITLINK_INPUT_LTOIR)
         return mr_link_refuse(link, link->lto ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_ERROR_LTO_NOT_ENABLED,
-            "LTO code is not linked here, only PTX:", name);
+                              "LTO code is not linked here, only PTX:", name);
     if ((type < NVJITLINK_INPUT_CUBIN || type > NVJITLINK_INPUT_INDEX) && type != NVJITLINK_INPUT_ANY)
         return mr_link_refuse(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE, "unsupported input type:", name);
     if (type == NVJITLINK_INPUT_ANY && found == NVJITLINK_INPUT_NONE)
         return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_INPUT, "unrecognized input:", name);
     if (elf && is_machine_code(data, size) && (type == NVJITLINK_INPUT_CUBIN || type == NVJITLINK_INPUT_ANY)) {
         link->failed = true;
-        return mr_link_refuse(link, NVJITLINK_ERROR_ARCH_MISMATCH, "machine code is not linked here, only PTX and containers of it:", name);
+        return mr_link_refuse(link, NVJITLINK_ERROR_ARCH_MISMATCH,
+                              "machine code is not linked here, only PTX and containers of it:", name);
     }
     /* What goes by the name of a cubin here is a fat binary (libnvrtc) or PTX text (the nvcc shim). */
     bool fits = type == NVJITLINK_INPUT_ANY || type == found ||
-        (type == NVJITLINK_INPUT_CUBIN && (found == NVJITLINK_INPUT_FATBIN || found == NVJITLINK_INPUT_PTX));
+                (type == NVJITLINK_INPUT_CUBIN && (found == NVJITLINK_INPUT_FATBIN || found == NVJITLINK_INPUT_PTX));
     /* A text that lacks .version is broken PTX rather than something else. */
     fits |= type == NVJITLINK_INPUT_PTX && mr_ptx_image_kind_find(data, size) == MR_PTX_IMAGE_TEXT;
     if (!fits)
-        return mr_link_refuse(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE, "the input is not of the type that it is said to be:", name);
+        return mr_link_refuse(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
+                              "the input is not of the type that it is said to be:", name);
     if (found == NVJITLINK_INPUT_OBJECT || found == NVJITLINK_INPUT_LIBRARY)
         return add_object(link, data, size, name);
     return add_image(link, data, size, name);
@@ -174,7 +181,7 @@ nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, con
 
 nvJitLinkResult mr_link_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
-    struct mr_text bytes = { .data = NULL };
+    struct mr_text bytes = {.data = NULL};
     char part[65536];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? 1 : -1;
@@ -208,7 +215,7 @@ static bool join(struct nvJitLink *link)
     struct mr_ptx_diag diag;
     mr_ptx_diag_init(&diag);
     for (size_t i = 0; inputs && i < link->count; i++)
-        inputs[i] = (struct mr_ptx_join_input){ link->inputs[i].text, link->inputs[i].length };
+        inputs[i] = (struct mr_ptx_join_input){link->inputs[i].text, link->inputs[i].length};
     char *text = inputs ? mr_ptx_join(inputs, (uint32_t)link->count, link->registers, &diag) : NULL;
     if (text)
         mr_text_put(&link->result, text);
@@ -240,7 +247,7 @@ static bool make_result(struct nvJitLink *link)
         return false;
     if (link->ptx)
         return true;
-    struct mr_ptx_pack_entry entry = { link->result.data, link->result.length, link->target, "millrace-ptx" };
+    struct mr_ptx_pack_entry entry = {link->result.data, link->result.length, link->target, "millrace-ptx"};
     link->cubin = mr_ptx_pack(&entry, 1, &link->cubin_size);
     return link->cubin != NULL;
 }
@@ -249,8 +256,9 @@ nvJitLinkResult mr_link_complete(struct nvJitLink *link)
 {
     struct timespec begun, ended;
     if (link->failed || link->complete)
-        return mr_link_refuse(link, NVJITLINK_ERROR_INTERNAL, link->failed ? "an input was refused: there is nothing to link" :
-            "the link is complete already", NULL);
+        return mr_link_refuse(
+            link, NVJITLINK_ERROR_INTERNAL,
+            link->failed ? "an input was refused: there is nothing to link" : "the link is complete already", NULL);
     clock_gettime(CLOCK_MONOTONIC, &begun);
     if (!make_result(link)) {
         mr_text_clear(&link->result);
@@ -260,9 +268,10 @@ nvJitLinkResult mr_link_complete(struct nvJitLink *link)
     clock_gettime(CLOCK_MONOTONIC, &ended);
     link->complete = true;
     if (link->verbose)
-        mr_text_format(&link->infos, "info: %zu inputs linked for sm_%u: %zu bytes of PTX\n", link->count, link->capability, link->result.length);
+        mr_text_format(&link->infos, "info: %zu inputs linked for sm_%u: %zu bytes of PTX\n", link->count,
+                       link->capability, link->result.length);
     if (link->timed)
         mr_text_format(&link->infos, "info: link time = %.3f ms\n",
-            (double)(ended.tv_sec - begun.tv_sec) * 1e3 + (double)(ended.tv_nsec - begun.tv_nsec) / 1e6);
+                       (double)(ended.tv_sec - begun.tv_sec) * 1e3 + (double)(ended.tv_nsec - begun.tv_nsec) / 1e6);
     return NVJITLINK_SUCCESS;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A link of libnvJitLink: inputs in, one image out.
  *
- * api.c checks handles and hands out results; options.c reads the options; link.c takes inputs in and joins them. One thread works on a
- * link at a time; links are independent of one another. */
+ * api.c checks handles and hands out results; options.c reads the options; link.c takes inputs in and joins them. One
+ * thread works on a link at a time; links are independent of one another. */
 #ifndef MR_NVJITLINK_LINK_H
 #define MR_NVJITLINK_LINK_H
 
@@ -41,7 +41,8 @@ nvJitLinkResult mr_link_refuse(struct nvJitLink *link, nvJitLinkResult status, c
 nvJitLinkResult mr_link_options(struct nvJitLink *link, uint32_t count, const char *const *options);
 
 /* link.c */
-nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data, size_t size, const char *name);
+nvJitLinkResult mr_link_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data, size_t size,
+                            const char *name);
 nvJitLinkResult mr_link_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 nvJitLinkResult mr_link_complete(struct nvJitLink *link);
 

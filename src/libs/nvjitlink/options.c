@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of libnvJitLink's options.
  *
- * Most steer NVIDIA's assembler or its optimiser of LTO code, neither of which runs here: they are checked as NVIDIA's library checks them and have no
- * effect, since the driver compiles the joined PTX as a whole. */
+ * Most steer NVIDIA's assembler or its optimiser of LTO code, neither of which runs here: they are checked as NVIDIA's
+ * library checks them and have no effect, since the driver compiles the joined PTX as a whole. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,19 +10,44 @@
 #include "ptx/arch.h"
 
 enum action {
-    ARCH, LTO, PTX, VERBOSE, TIMED, REGISTERS,
+    ARCH,
+    LTO,
+    PTX,
+    VERBOSE,
+    TIMED,
+    REGISTERS,
     NOTHING,        /* no value, no effect */
     NOTHING_VALUE,  /* a value of any kind, no effect */
     LEVEL,          /* -O0, -O3 */
     ASSEMBLER       /* an option of the assembler's */
 };
 
-static const struct option { const char *name; enum action action; } known[] = {
-    { "-arch=", ARCH }, { "-lto", LTO }, { "-ptx", PTX }, { "-verbose", VERBOSE }, { "-time", TIMED }, { "-O", LEVEL }, { "-g", NOTHING },
-    { "-lineinfo", NOTHING }, { "-optimize-unused-variables", NOTHING }, { "-no-cache", NOTHING }, { "-device-stack-protector", NOTHING },
-    { "-maxrregcount=", REGISTERS }, { "-ftz=", NOTHING_VALUE }, { "-prec-div=", NOTHING_VALUE }, { "-prec-sqrt=", NOTHING_VALUE },
-    { "-fma=", NOTHING_VALUE }, { "-kernels-used=", NOTHING_VALUE }, { "-variables-used=", NOTHING_VALUE }, { "-Xptxas=", ASSEMBLER },
-    { "-split-compile=", NOTHING_VALUE }, { "-split-compile-extended=", NOTHING_VALUE }, { "-jump-table-density=", NOTHING_VALUE },
+static const struct option {
+    const char *name;
+    enum action action;
+} known[] = {
+    {"-arch=", ARCH},
+    {"-lto", LTO},
+    {"-ptx", PTX},
+    {"-verbose", VERBOSE},
+    {"-time", TIMED},
+    {"-O", LEVEL},
+    {"-g", NOTHING},
+    {"-lineinfo", NOTHING},
+    {"-optimize-unused-variables", NOTHING},
+    {"-no-cache", NOTHING},
+    {"-device-stack-protector", NOTHING},
+    {"-maxrregcount=", REGISTERS},
+    {"-ftz=", NOTHING_VALUE},
+    {"-prec-div=", NOTHING_VALUE},
+    {"-prec-sqrt=", NOTHING_VALUE},
+    {"-fma=", NOTHING_VALUE},
+    {"-kernels-used=", NOTHING_VALUE},
+    {"-variables-used=", NOTHING_VALUE},
+    {"-Xptxas=", ASSEMBLER},
+    {"-split-compile=", NOTHING_VALUE},
+    {"-split-compile-extended=", NOTHING_VALUE},
+    {"-jump-table-density=", NOTHING_VALUE},
 };
 
 static nvJitLinkResult read_arch(struct nvJitLink *link, const char *value)
@@ -58,7 +83,8 @@ static nvJitLinkResult read_one(struct nvJitLink *link, const char *word)
             break;
         case ASSEMBLER:
             if (!mr_ptx_assembler_option_is_idle(value))
-                return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "no assembler runs here that could honour", word);
+                return mr_link_refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
+                                      "no assembler runs here that could honour", word);
             break;
         case LTO:
             link->lto = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that clang refused, again as preprocessed text in a spelling that it takes.
  *
- * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what macros put together, shows behind the preprocessor
- * alone; variables in shared memory whose classes have constructors are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would
- * else be an error. */
+ * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
+ * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
+ * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would else be an error. */
 #include <errno.h>
 #include <string.h>
 
@@ -15,18 +15,23 @@
 #include "ptx/unmade.h"
 
 /* Runs the compiler by other words and with another input than `run`'s. */
-static enum mr_run_status run_beside(const struct mr_run *run, struct mr_run *beside, const struct mr_words *words, const struct mr_text *input)
+static enum mr_run_status run_beside(const struct mr_run *run, struct mr_run *beside, const struct mr_words *words,
+                                     const struct mr_text *input)
 {
-    *beside = (struct mr_run){ .words = words->items, .input = input ? input->data : run->input, .input_length = input ? input->length : run->input_length,
-        .cancel = run->cancel, .cancel_data = run->cancel_data, .reason = ENOMEM };
+    *beside = (struct mr_run){.words = words->items,
+                              .input = input ? input->data : run->input,
+                              .input_length = input ? input->length : run->input_length,
+                              .cancel = run->cancel,
+                              .cancel_data = run->cancel_data,
+                              .reason = ENOMEM};
     return words->failed || (input && input->failed) ? MR_RUN_NOT_STARTED : mr_run(beside);
 }
 
 /* What the preprocessor makes of the program, with the list of what it includes. */
 static enum mr_run_status preprocess(const struct mr_run *run, const struct mr_words *words, struct mr_run *made)
 {
-    static const char *const last[] = { "-w", "-E", "-MD", "-MF/dev/fd/3", "-o-", "-" };
-    struct mr_words all = { .items = NULL };
+    static const char *const last[] = {"-w", "-E", "-MD", "-MF/dev/fd/3", "-o-", "-"};
+    struct mr_words all = {.items = NULL};
     for (size_t i = 0; i + MR_LAST_WORDS < words->count; i++)
         mr_words_add(&all, words->items[i], "");
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
@@ -40,16 +45,17 @@ static void move_text(struct mr_text *to, struct mr_text *from)
 {
     mr_text_clear(to);
     *to = *from;
-    *from = (struct mr_text){ .data = NULL };
+    *from = (struct mr_text){.data = NULL};
 }
 
 enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct mr_text *source)
 {
-    struct mr_words places = { .items = NULL }, again = { .items = NULL };
-    struct mr_text text = { .data = NULL };
-    struct mr_run whole = { .reason = 0 }, next = { .reason = 0 };
+    struct mr_words places = {.items = NULL}, again = {.items = NULL};
+    struct mr_text text = {.data = NULL};
+    struct mr_run whole = {.reason = 0}, next = {.reason = 0};
     size_t found = mr_unmade_places(mr_text_chars(&run->messages), &places), changes = 0;
-    enum mr_run_status status = strstr(mr_text_chars(&run->messages), "fatal error: ") ? MR_RUN_FAILED : preprocess(run, words, &whole);
+    enum mr_run_status status =
+        strstr(mr_text_chars(&run->messages), "fatal error: ") ? MR_RUN_FAILED : preprocess(run, words, &whole);
     if (status == MR_RUN_DONE && whole.output.data) {
         changes = mr_spelling_mend(whole.output.data, whole.output.length);
         status = MR_RUN_FAILED;
@@ -74,7 +80,7 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
         run->input_length = source->length;
         mr_words_clear(words);
         *words = again;
-        again = (struct mr_words){ .items = NULL };
+        again = (struct mr_words){.items = NULL};
     } else if (status != MR_RUN_CANCELLED) {
         status = MR_RUN_FAILED; /* what the first compilation said stands */
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NVRTC's entry points: arguments are checked, results are copied out. Statuses are those that NVIDIA's library gives to the same calls.
+/* NVRTC's entry points: arguments are checked, results are copied out. Statuses are those that NVIDIA's library gives
+ * to the same calls.
  *
- * The library is built twice, as version 12 and 13, which differ in the number that nvrtcVersion tells and in two old names of version 12. */
+ * The library is built twice, as version 12 and 13, which differ in the number that nvrtcVersion tells and in two old
+ * names of version 12. */
 #include <nvrtc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -19,11 +21,23 @@
 static _Atomic size_t pch_heap_size = (size_t)256 << 20;
 
 static const char *const error_names[] = {
-    "NVRTC_SUCCESS", "NVRTC_ERROR_OUT_OF_MEMORY", "NVRTC_ERROR_PROGRAM_CREATION_FAILURE", "NVRTC_ERROR_INVALID_INPUT",
-    "NVRTC_ERROR_INVALID_PROGRAM", "NVRTC_ERROR_INVALID_OPTION", "NVRTC_ERROR_COMPILATION", "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION", "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID", "NVRTC_ERROR_INTERNAL_ERROR", "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
-    "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED", "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED", "NVRTC_ERROR_PCH_CREATE", "NVRTC_ERROR_CANCELLED",
+    "NVRTC_SUCCESS",
+    "NVRTC_ERROR_OUT_OF_MEMORY",
+    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+    "NVRTC_ERROR_INVALID_INPUT",
+    "NVRTC_ERROR_INVALID_PROGRAM",
+    "NVRTC_ERROR_INVALID_OPTION",
+    "NVRTC_ERROR_COMPILATION",
+    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+    "NVRTC_ERROR_INTERNAL_ERROR",
+    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+    "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED",
+    "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED",
+    "NVRTC_ERROR_PCH_CREATE",
+    "NVRTC_ERROR_CANCELLED",
     "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED",
 };
 
@@ -108,8 +122,8 @@ static void free_program(struct _nvrtcProgram *program)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-EXPORT nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int numHeaders, const char *const *headers,
-    const char *const *includeNames)
+EXPORT nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int numHeaders,
+                                      const char *const *headers, const char *const *includeNames)
 {
     static const char call[] = "nvrtcCreateProgram";
     pthread_once(&once, mr_log_setup);
@@ -160,8 +174,11 @@ EXPORT nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog)
 EXPORT nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *const *options)
 {
     static const nvrtcResult results[] = {
-        [MR_MADE] = NVRTC_SUCCESS, [MR_MADE_NO_MEMORY] = NVRTC_ERROR_OUT_OF_MEMORY, [MR_MADE_BAD_OPTION] = NVRTC_ERROR_INVALID_OPTION,
-        [MR_MADE_BAD_SOURCE] = NVRTC_ERROR_COMPILATION, [MR_MADE_NO_COMPILER] = NVRTC_ERROR_BUILTIN_OPERATION_FAILURE,
+        [MR_MADE] = NVRTC_SUCCESS,
+        [MR_MADE_NO_MEMORY] = NVRTC_ERROR_OUT_OF_MEMORY,
+        [MR_MADE_BAD_OPTION] = NVRTC_ERROR_INVALID_OPTION,
+        [MR_MADE_BAD_SOURCE] = NVRTC_ERROR_COMPILATION,
+        [MR_MADE_NO_COMPILER] = NVRTC_ERROR_BUILTIN_OPERATION_FAILURE,
         [MR_MADE_CANCELLED] = NVRTC_ERROR_CANCELLED,
     };
     if (!prog)
@@ -283,7 +300,7 @@ EXPORT nvrtcResult nvrtcAddNameExpression(nvrtcProgram prog, const char *const n
     if (!mr_array_reserve((void **)&prog->names, &prog->name_room, prog->name_count + 1, sizeof *prog->names))
         return NVRTC_ERROR_OUT_OF_MEMORY;
     struct mr_name *name = &prog->names[prog->name_count];
-    *name = (struct mr_name){ .expression = copy(name_expression) };
+    *name = (struct mr_name){.expression = copy(name_expression)};
     if (!name->expression)
         return NVRTC_ERROR_OUT_OF_MEMORY;
     prog->name_count++;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One compilation: the source is put together, the compiler runs (or the cache answers), and its output is taken apart.
  *
- * A name expression becomes a variable behind the source, initialised with the address of what is named. That instantiates a template, and the
- * assembly then has a line `… mr_nvrtc_name_0 = _Z1kIfEvPT_;`, from which the lowered name is read before the line is dropped. The line marker
+ * A name expression becomes a variable behind the source, initialised with the address of what is named. That
+ * instantiates a template, and the assembly then has a line `… mr_nvrtc_name_0 = _Z1kIfEvPT_;`, from which the lowered
+ * name is read before the line is dropped. The line marker
  * "__nv_name_map" names the place of an error in an expression. */
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,10 +52,12 @@ bool mr_program_beside(const char *name, char out[PATH_MAX])
     return realpath(path, out) != NULL;
 }
 
-/* The folder of the device headers: beside the folder of this library in a build, or beside the library where it is installed. */
+/* The folder of the device headers: beside the folder of this library in a build, or beside the library where it is
+ * installed. */
 static bool find_device_folder(char out[PATH_MAX])
 {
-    bool found = mr_program_beside("../device/millrace_device.h", out) || mr_program_beside("millrace/device/millrace_device.h", out);
+    bool found = mr_program_beside("../device/millrace_device.h", out) ||
+                 mr_program_beside("millrace/device/millrace_device.h", out);
     if (found)
         *strrchr(out, '/') = '\0';
     return found;
@@ -74,7 +77,9 @@ static void add_marker(struct mr_text *text, const char *name)
 static void compose(const struct _nvrtcProgram *program, const struct mr_options *options, struct mr_text *text)
 {
     if (options->default_device)
-        mr_text_put(text, "#pragma clang diagnostic ignored \"-Wpragma-clang-attribute\"\n#pragma clang force_cuda_host_device begin\n"
+        mr_text_put(
+            text,
+            "#pragma clang diagnostic ignored \"-Wpragma-clang-attribute\"\n#pragma clang force_cuda_host_device begin\n"
             "#pragma clang attribute push(__attribute__((device)), apply_to = variable(is_global))\n");
     add_marker(text, program->name);
     mr_text_put(text, program->source);
@@ -86,7 +91,10 @@ static void compose(const struct _nvrtcProgram *program, const struct mr_options
     for (size_t i = 0; i < program->name_count; i++) {
         const char *expression = program->names[i].expression;
         expression += strspn(expression, " \t\n&");
-        mr_text_format(text, "extern \"C\" __attribute__((device, used)) const void *const volatile " NAME_MARK "%zu = (const void *)&(", i);
+        mr_text_format(text,
+                       "extern \"C\" __attribute__((device, used)) const void *const volatile " NAME_MARK
+                       "%zu = (const void *)&(",
+                       i);
         for (; *expression; expression++)
             mr_text_add(text, *expression == '\n' || *expression == '\r' ? " " : expression, 1);
         mr_text_put(text, ");\n");
@@ -101,8 +109,8 @@ static const char *compiler_name(void)
     return clang ? compiler : "clang-19";
 }
 
-/* The folder of the program's name, if it is to be searched and is there. CuPy names a temporary folder that is gone by then, a new one each time: in the
- * words it would make each compilation one of a kind, for which no compiler waits. */
+/* The folder of the program's name, if it is to be searched and is there. CuPy names a temporary folder that is gone by
+ * then, a new one each time: in the words it would make each compilation one of a kind, for which no compiler waits. */
 static bool source_folder(const struct _nvrtcProgram *program, const struct mr_options *options, struct mr_text *path)
 {
     const char *slash = strrchr(program->name, '/');
@@ -116,20 +124,26 @@ static bool source_folder(const struct _nvrtcProgram *program, const struct mr_o
     return false;
 }
 
-static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device, struct mr_words *words)
+static void compiler_words(const struct _nvrtcProgram *program, const struct mr_options *options, const char *device,
+                           struct mr_words *words)
 {
-    static const char *const fixed[] = { "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
-        "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast", "-fkeep-persistent-storage-variables", "-fno-crash-diagnostics", "-fno-show-column",
-        "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics", "-Wno-c++14-extensions",
-        "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/", "--system-header-prefix=cub/",
-        "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1", "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR),
-        "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR), "-D__CUDACC_VER_BUILD__=0",
-        /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8 bits. */
-        "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
-        "-DCCCL_DISABLE_NVFP8_SUPPORT=1", "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
-        /* Loops whose count is not known are unrolled by nobody: the driver compiles for another machine than the PTX's, and this
-         * would double the time that compiling takes. */
-        "-mllvm", "-unroll-runtime=false" };
+    static const char *const fixed[] = {
+        "--no-default-config", "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib",
+        "--cuda-path=/nonexistent", "--cuda-feature=+ptx83", "-fdeclspec", "-O3", "-ffp-contract=fast",
+        "-fkeep-persistent-storage-variables", "-fno-crash-diagnostics", "-fno-show-column",
+        "-fdiagnostics-format=msvc", "-fno-diagnostics-show-line-numbers", "-fno-color-diagnostics",
+        "-Wno-c++14-extensions", "-Wno-c++17-extensions", "-Wunused-variable", "--system-header-prefix=cuda/",
+        "--system-header-prefix=cub/", "--system-header-prefix=thrust/", "-D__CUDACC_RTC__=1",
+        "-D__CUDACC_VER_MAJOR__=" AS_TEXT(MR_NVRTC_MAJOR), "-D__CUDACC_VER_MINOR__=" AS_TEXT(MR_NVRTC_MINOR),
+        "-D__CUDACC_VER_BUILD__=0",
+        /* What NVIDIA's C++ headers (CCCL), which take clang for itself, ask of it beside; there are no types of 8
+           bits. */
+        "-DCUDA_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0",
+        "-DCUDART_VERSION=" AS_TEXT(MR_NVRTC_MAJOR) "0" AS_TEXT(MR_NVRTC_MINOR) "0", "-DCCCL_DISABLE_NVFP8_SUPPORT=1",
+        "-D__CORRECT_ISO_CPP_STRING_H_PROTO=1", "-Xclang", "-fcuda-allow-variadic-functions",
+        /* Loops whose count is not known are unrolled by nobody: the driver compiles for another machine than the
+         * PTX's, and this would double the time that compiling takes. */
+        "-mllvm", "-unroll-runtime=false"};
     mr_words_add(words, compiler_name(), "");
     if (program->header_count)
         mr_words_add(words, "-I", "in-memory");
@@ -137,12 +151,13 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
         mr_words_add(words, fixed[i], "");
     mr_words_add(words, "-std=", options->standard);
     mr_ptx_arch_clang_words(options->capability, words);
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     mr_text_format(&path, "%s/millrace_device.h", device);
     mr_words_add(words, "-include", mr_text_chars(&path));
     words->failed = words->failed || path.failed;
     mr_text_clear(&path);
-    /* Before the program's folders: a client may bring NVIDIA's cuda_fp16.h and the like, which are written for another compiler's built-ins. */
+    /* Before the program's folders: a client may bring NVIDIA's cuda_fp16.h and the like, which are written for another
+     * compiler's built-ins. */
     mr_text_format(&path, "%s/include", device);
     mr_words_add(words, "-I", mr_text_chars(&path));
     words->failed = words->failed || path.failed;
@@ -157,7 +172,8 @@ static void compiler_words(const struct _nvrtcProgram *program, const struct mr_
     }
 }
 
-/* A line of the compiler's as NVRTC words it, where programs read it: a header that was not found is looked for by some (jitify), which then compile again. */
+/* A line of the compiler's as NVRTC words it, where programs read it: a header that was not found is looked for by some
+ * (jitify), which then compile again. */
 static void add_message(struct mr_text *log, const char *line, size_t whole)
 {
     static const char begin[] = ": fatal error: '", end[] = "' file not found";
@@ -186,7 +202,8 @@ static void make_log(struct _nvrtcProgram *program, const struct mr_text *messag
         at += whole;
     }
     if (errors)
-        mr_text_format(&program->log, "\n%u error%s detected in the compilation of \"%s\".\n", errors, errors == 1 ? "" : "s", program->name);
+        mr_text_format(&program->log, "\n%u error%s detected in the compilation of \"%s\".\n", errors,
+                       errors == 1 ? "" : "s", program->name);
 }
 
 /* The symbol in `… = generic(symbol);` or `… = symbol;`. */
@@ -227,7 +244,7 @@ bool mr_program_take_names(struct _nvrtcProgram *program, const struct mr_text *
 
 static bool place_headers(struct mr_words *words, const char *search)
 {
-    struct mr_text word = { .data = NULL };
+    struct mr_text word = {.data = NULL};
     mr_text_format(&word, "-I%s", search);
     if (word.failed)
         return false;
@@ -236,11 +253,13 @@ static bool place_headers(struct mr_words *words, const char *search)
     return true;
 }
 
-/* Runs the compiler: in a process that waits for this, or with precompiled headers, if that can be. A failure there is tried again without: the headers
- * may be damaged, and a waiting process words some messages in another way. A header that is missing is believed at once. */
-static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device, const struct mr_folder *folder, bool keep)
+/* Runs the compiler: in a process that waits for this, or with precompiled headers, if that can be. A failure there is
+ * tried again without: the headers may be damaged, and a waiting process words some messages in another way. A header
+ * that is missing is believed at once. */
+static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *words, const char *device,
+                                       const struct mr_folder *folder, bool keep)
 {
-    struct mr_words faster = { .items = NULL };
+    struct mr_words faster = {.items = NULL};
     char path[PATH_MAX];
     enum mr_run_status status = keep ? mr_prepare_run_waiting(run, words, device, folder) : MR_RUN_FAILED;
     if (status == MR_RUN_FAILED && mr_prepare_header_missing(&run->messages))
@@ -264,9 +283,11 @@ static enum mr_run_status run_compiler(struct mr_run *run, struct mr_words *word
     return status;
 }
 
-/* Programs that look for headers themselves (jitify) compile hundreds of times to learn the names of those that are missing, one at a time. So after a compilation
- * that ended at a missing header, the next one anywhere in the process begins with the preprocessor alone, which comes to the next such header in a fifth of the time. */
-static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *words, const char *device, const struct mr_folder *folder, bool keep)
+/* Programs that look for headers themselves (jitify) compile hundreds of times to learn the names of those that are
+ * missing, one at a time. So after a compilation that ended at a missing header, the next one anywhere in the process
+ * begins with the preprocessor alone, which comes to the next such header in a fifth of the time. */
+static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *words, const char *device,
+                                       const struct mr_folder *folder, bool keep)
 {
     static atomic_bool looking;
     enum mr_run_status status = MR_RUN_DONE;
@@ -277,15 +298,16 @@ static enum mr_run_status look_and_run(struct mr_run *run, struct mr_words *word
         mr_run_forget(run);
     }
     status = run_compiler(run, words, device, folder, keep);
-    atomic_store_explicit(&looking, status == MR_RUN_FAILED && mr_prepare_header_missing(&run->messages), memory_order_relaxed);
+    atomic_store_explicit(&looking, status == MR_RUN_FAILED && mr_prepare_header_missing(&run->messages),
+                          memory_order_relaxed);
     return status;
 }
 
-/* What clang kept for the sake of variables that the host may look for, without what nobody can miss; and for the target that was asked for, if clang does
- * not know it. */
+/* What clang kept for the sake of variables that the host may look for, without what nobody can miss; and for the
+ * target that was asked for, if clang does not know it. */
 static void tidy_output(struct mr_run *run, unsigned capability)
 {
-    struct mr_text tidied = { .data = NULL }, aimed = { .data = NULL };
+    struct mr_text tidied = {.data = NULL}, aimed = {.data = NULL};
     mr_ptx_tidy_statics(mr_text_chars(&run->output), &tidied);
     mr_text_clear(&run->output);
     run->output = tidied;
@@ -299,18 +321,19 @@ static void tidy_output(struct mr_run *run, unsigned capability)
 /* Code that is linked with no other has its own of all that it declares. */
 static void define_externs(struct mr_text *ptx)
 {
-    struct mr_text defined = { .data = NULL };
+    struct mr_text defined = {.data = NULL};
     mr_ptx_define_externs(mr_text_chars(ptx), &defined);
     mr_text_clear(ptx);
     *ptx = defined;
 }
 
 /* Compiles, or finds what the compiler said before. */
-static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_options *options, struct mr_run *run, const char *device)
+static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_options *options, struct mr_run *run,
+                            const char *device)
 {
-    struct mr_text source = { .data = NULL };
-    struct mr_words words = { .items = NULL };
-    struct mr_folder folder = { .root = "" };
+    struct mr_text source = {.data = NULL};
+    struct mr_words words = {.items = NULL};
+    struct mr_folder folder = {.root = ""};
     struct mr_cache_key key;
     struct timespec begun;
     enum mr_made made = MR_MADE_NO_MEMORY;
@@ -341,13 +364,19 @@ static enum mr_made produce(struct _nvrtcProgram *program, const struct mr_optio
     if (status == MR_RUN_DONE)
         tidy_output(run, options->capability);
     if (status == MR_RUN_NOT_STARTED) {
-        mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0], strerror(run->reason),
-            run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
-        mr_log(MR_LOG_ERROR, "nvrtcCompileProgram: cannot start the compiler '%s': %s%s", words.items[0], strerror(run->reason),
-            run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
+        mr_text_format(&program->log, "nvrtc: error: cannot start the compiler '%s': %s%s\n", words.items[0],
+                       strerror(run->reason),
+                       run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)"
+                                             : "");
+        mr_log(MR_LOG_ERROR, "nvrtcCompileProgram: cannot start the compiler '%s': %s%s", words.items[0],
+               strerror(run->reason),
+               run->reason == ENOENT ? "; on Debian it is in the package clang-19 (apt-get install clang-19)" : "");
     }
-    made = status == MR_RUN_DONE ? MR_MADE : status == MR_RUN_FAILED ? MR_MADE_BAD_SOURCE :
-        status == MR_RUN_CANCELLED ? MR_MADE_CANCELLED : run->reason == ENOMEM ? MR_MADE_NO_MEMORY : MR_MADE_NO_COMPILER;
+    made = status == MR_RUN_DONE        ? MR_MADE
+           : status == MR_RUN_FAILED    ? MR_MADE_BAD_SOURCE
+           : status == MR_RUN_CANCELLED ? MR_MADE_CANCELLED
+           : run->reason == ENOMEM      ? MR_MADE_NO_MEMORY
+                                        : MR_MADE_NO_COMPILER;
     if (keep && made == MR_MADE && !run->output.failed && !run->messages.failed)
         mr_keep_store(key, &run->output, &run->messages, &run->depends, folder.root, begun);
 done:
@@ -360,7 +389,7 @@ done:
 enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *words)
 {
     struct mr_options options;
-    struct mr_run run = { .cancel = program->cancel, .cancel_data = program->cancel_data };
+    struct mr_run run = {.cancel = program->cancel, .cancel_data = program->cancel_data};
     char device[PATH_MAX];
     enum mr_made made;
     mr_program_reset(program);
@@ -372,13 +401,15 @@ enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count,
     }
     program->compiled = true;
     if (!find_device_folder(device)) {
-        mr_text_put(&program->log, "nvrtc: error: millrace_device.h is not beside libnvrtc; build or install Millrace again\n");
-        mr_log(MR_LOG_ERROR, "nvrtcCompileProgram: millrace_device.h is not beside libnvrtc; build or install Millrace again");
+        mr_text_put(&program->log,
+                    "nvrtc: error: millrace_device.h is not beside libnvrtc; build or install Millrace again\n");
+        mr_log(MR_LOG_ERROR,
+               "nvrtcCompileProgram: millrace_device.h is not beside libnvrtc; build or install Millrace again");
         made = MR_MADE_NO_COMPILER;
         goto done;
     }
     made = produce(program, &options, &run, device);
-    struct mr_text told = { .data = NULL };
+    struct mr_text told = {.data = NULL};
     mr_launches_tell(mr_text_chars(&run.messages), &told);
     make_log(program, &told);
     run.messages.failed = run.messages.failed || told.failed;

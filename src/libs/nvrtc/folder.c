@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In-memory headers as files, in a folder of the user's own that lives as long as the compilation.
  *
- * A name may have folders in it and may go up ("../common.h"): the files stand eight folders deep, and a name that goes up further is refused, so
- * none can land outside. Each file begins with a line marker, which makes messages show the program's own name for it. */
+ * A name may have folders in it and may go up ("../common.h"): the files stand eight folders deep, and a name that goes
+ * up further is refused, so none can land outside. Each file begins with a line marker, which makes messages show the
+ * program's own name for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -99,7 +100,8 @@ bool mr_folder_make(struct mr_folder *folder, const struct _nvrtcProgram *progra
     for (size_t i = 0; good && i < program->header_count; i++) {
         good = write_header(folder->search, &program->headers[i]);
         if (!good)
-            mr_text_format(log, "nvrtc: error: cannot lay out the header \"%s\": %s\n", program->headers[i].name, strerror(errno));
+            mr_text_format(log, "nvrtc: error: cannot lay out the header \"%s\": %s\n", program->headers[i].name,
+                           strerror(errno));
     }
     return good;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compilations kept on disk; see keep.h. An item is three texts, each behind its length: the files (size, time and path, NUL-ended each), the
- * output, the messages. The cache checks that it is whole; a length that doesn't fit is still looked for. */
+/* Compilations kept on disk; see keep.h. An item is three texts, each behind its length: the files (size, time and
+ * path, NUL-ended each), the output, the messages. The cache checks that it is whole; a length that doesn't fit is
+ * still looked for. */
 #include "libs/nvrtc/keep.h"
 
 #include <dirent.h>
@@ -33,8 +34,8 @@ static bool find_program(const char *name, struct stat *facts)
 
 static void add_file(struct mr_cache_hash *hash, const struct stat *facts)
 {
-    uint64_t numbers[] = { (uint64_t)facts->st_dev, (uint64_t)facts->st_ino, (uint64_t)facts->st_size,
-        (uint64_t)facts->st_mtim.tv_sec, (uint64_t)facts->st_mtim.tv_nsec };
+    uint64_t numbers[] = {(uint64_t)facts->st_dev, (uint64_t)facts->st_ino, (uint64_t)facts->st_size,
+                          (uint64_t)facts->st_mtim.tv_sec, (uint64_t)facts->st_mtim.tv_nsec};
     mr_cache_hash_add(hash, numbers, sizeof numbers);
 }
 
@@ -62,13 +63,14 @@ static void add_folder(struct mr_cache_hash *hash, const char *folder)
         free(list);
 }
 
-bool mr_keep_key(const struct _nvrtcProgram *program, const struct mr_text *source, const struct mr_words *words, const char *device,
-    struct mr_cache_key *key)
+bool mr_keep_key(const struct _nvrtcProgram *program, const struct mr_text *source, const struct mr_words *words,
+                 const char *device, struct mr_cache_key *key)
 {
     struct mr_cache_hash hash;
     struct stat facts;
     char folder[4096];
-    if (!mr_cache_folder() || !find_program(words->items[0], &facts) || !getcwd(folder, sizeof folder) || !mr_cache_hash_begin(&hash))
+    if (!mr_cache_folder() || !find_program(words->items[0], &facts) || !getcwd(folder, sizeof folder) ||
+        !mr_cache_hash_begin(&hash))
         return false;
     mr_cache_hash_text(&hash, "nvrtc 2 " MR_VERSION);
     mr_cache_hash_text(&hash, folder);
@@ -106,14 +108,15 @@ static bool take(const unsigned char **at, size_t *room, const char **data, size
 
 static void describe(struct mr_text *text, const char *path, const struct stat *facts)
 {
-    mr_text_format(text, "%lld %lld.%09ld %s", (long long)facts->st_size, (long long)facts->st_mtim.tv_sec, facts->st_mtim.tv_nsec, path);
+    mr_text_format(text, "%lld %lld.%09ld %s", (long long)facts->st_size, (long long)facts->st_mtim.tv_sec,
+                   facts->st_mtim.tv_nsec, path);
     mr_text_add(text, "", 1);
 }
 
 /* Whether the listed files are as they were. */
 static bool unchanged(const char *list, size_t length)
 {
-    struct mr_text now = { .data = NULL };
+    struct mr_text now = {.data = NULL};
     for (const char *at = list; at < list + length;) {
         const char *path = strchr(at, ' ');
         path = path ? strchr(path + 1, ' ') : NULL;
@@ -136,8 +139,9 @@ bool mr_keep_find(struct mr_cache_key key, struct mr_text *output, struct mr_tex
     const unsigned char *at = item.object;
     size_t room = item.object_size, length[3];
     const char *data[3];
-    bool good = take(&at, &room, &data[0], &length[0]) && take(&at, &room, &data[1], &length[1]) && take(&at, &room, &data[2], &length[2]) &&
-        (!length[0] || data[0][length[0] - 1] == '\0') && unchanged(data[0], length[0]);
+    bool good = take(&at, &room, &data[0], &length[0]) && take(&at, &room, &data[1], &length[1]) &&
+                take(&at, &room, &data[2], &length[2]) && (!length[0] || data[0][length[0] - 1] == '\0') &&
+                unchanged(data[0], length[0]);
     if (good) {
         mr_text_add(output, data[1], length[1]);
         mr_text_add(messages, data[2], length[2]);
@@ -160,15 +164,15 @@ static bool is_under(const char *path, const char *folder)
 
 static bool list_files(struct mr_text *list, const char *depends, const char *temporary, struct timespec begun)
 {
-    struct mr_text path = { .data = NULL };
+    struct mr_text path = {.data = NULL};
     const char *at = strstr(depends, ": ");
     bool good = at != NULL;
     const char *cache = mr_cache_folder();
     for (at += good ? 2 : 0; good && mr_text_next_path(&at, &path);) {
         struct stat facts;
         const char *slash = strrchr(path.data, '/');
-        if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 || is_under(path.data, MR_STANDBY_HEADERS) ||
-            is_under(path.data, cache) || is_under(path.data, temporary))
+        if (strcmp(path.data, "-") == 0 || strcmp(slash ? slash + 1 : path.data, MR_STANDBY_SOURCE) == 0 ||
+            is_under(path.data, MR_STANDBY_HEADERS) || is_under(path.data, cache) || is_under(path.data, temporary))
             continue;
         good = stat(path.data, &facts) == 0 && !later(facts.st_mtim, begun) && !later(facts.st_ctim, begun);
         if (good)
@@ -179,19 +183,20 @@ static bool list_files(struct mr_text *list, const char *depends, const char *te
     return good;
 }
 
-void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const struct mr_text *messages, const struct mr_text *depends,
-    const char *temporary, struct timespec begun)
+void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const struct mr_text *messages,
+                   const struct mr_text *depends, const char *temporary, struct timespec begun)
 {
-    struct mr_text list = { .data = NULL }, all = { .data = NULL };
+    struct mr_text list = {.data = NULL}, all = {.data = NULL};
     if (list_files(&list, mr_text_chars(depends), temporary, begun)) {
-        const struct mr_text *parts[] = { &list, output, messages };
+        const struct mr_text *parts[] = {&list, output, messages};
         for (size_t i = 0; i < 3; i++) {
             uint64_t size = parts[i]->length;
             mr_text_add(&all, (const char *)&size, sizeof size);
             mr_text_add(&all, mr_text_chars(parts[i]), parts[i]->length);
         }
         if (!all.failed)
-            mr_cache_store(key, &(struct mr_cache_item){ .object = (const unsigned char *)all.data, .object_size = all.length });
+            mr_cache_store(
+                key, &(struct mr_cache_item){.object = (const unsigned char *)all.data, .object_size = all.length});
     }
     mr_text_clear(&all);
     mr_text_clear(&list);
@@ -199,7 +204,7 @@ void mr_keep_store(struct mr_cache_key key, const struct mr_text *output, const 
 
 bool mr_keep_older(const struct mr_text *depends, struct timespec begun)
 {
-    struct mr_text list = { .data = NULL };
+    struct mr_text list = {.data = NULL};
     bool older = list_files(&list, mr_text_chars(depends), "", begun);
     mr_text_clear(&list);
     return older;

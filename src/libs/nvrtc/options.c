@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of NVRTC's options and what becomes of each.
  *
- * An option is spelled with one dash or two. Its value follows '=', or a blank in the same string, or is the next string; for -D, -U and -I it may be
- * attached. What only steers NVIDIA's own optimiser or diagnostics numbering is accepted without effect, after a look at its value; what asks for
- * an output that is not made here is refused with a reason. */
+ * An option is spelled with one dash or two. Its value follows '=', or a blank in the same string, or is the next
+ * string; for -D, -U and -I it may be attached. What only steers NVIDIA's own optimiser or diagnostics numbering is
+ * accepted without effect, after a look at its value; what asks for an output that is not made here is refused with a
+ * reason. */
 #include "libs/nvrtc/options.h"
 
 #include <ctype.h>
@@ -14,16 +15,24 @@
 #include "ptx/arch.h"
 
 enum action {
-    ARCH, STANDARD,
+    ARCH,
+    STANDARD,
     PASS,          /* the compiler's `text` */
     PASS_VALUE,    /* `text` with the value joined */
     PASS_BOOLEAN,  /* `text` for true, `other` for false */
-    DEFAULT_DEVICE, NO_SOURCE_FOLDER,
+    DEFAULT_DEVICE,
+    NO_SOURCE_FOLDER,
     NOTHING,       /* no value, no effect */
     ASSEMBLER,     /* its options; -v is honoured */
-    RELOCATABLE, RELOCATABLE_YES, RELOCATABLE_NO,
-    NOTE_BOOLEAN, NOTE_SWITCH, NOTE_NUMBER, NOTE_VALUE,   /* the value is looked at, without effect */
-    REFUSE, REFUSE_VALUE,                                 /* `text` says why */
+    RELOCATABLE,
+    RELOCATABLE_YES,
+    RELOCATABLE_NO,
+    NOTE_BOOLEAN,
+    NOTE_SWITCH,
+    NOTE_NUMBER,
+    NOTE_VALUE,   /* the value is looked at, without effect */
+    REFUSE,
+    REFUSE_VALUE,                                 /* `text` says why */
 };
 
 static const char no_lto[] = "no LTO intermediate code is made here, only PTX";
@@ -35,67 +44,68 @@ static const struct option {
     enum action action;
     const char *text, *other;
 } options_known[] = {
-    { "gpu-architecture", "arch", ARCH, NULL, NULL },
-    { "std", "std", STANDARD, NULL, NULL },
-    { "define-macro", "D", PASS_VALUE, "-D", NULL },
-    { "undefine-macro", "U", PASS_VALUE, "-U", NULL },
-    { "include-path", "I", PASS_VALUE, "-I", NULL },
-    { "pre-include", "include", PASS_VALUE, "-include", NULL },
-    { "no-source-include", "no-source-include", NO_SOURCE_FOLDER, NULL, NULL },
-    { "device-as-default-execution-space", "default-device", DEFAULT_DEVICE, NULL, NULL },
-    { "device-debug", "G", PASS, "-O0", NULL },
-    { "generate-line-info", "lineinfo", PASS, "-gline-directives-only", NULL },
-    { "disable-warnings", "w", PASS, "-w", NULL },
-    { "fmad", "fmad", PASS_BOOLEAN, "-ffp-contract=fast", "-ffp-contract=off" },
-    { "ftz", "ftz", PASS_BOOLEAN, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero" },
-    { "use_fast_math", "use_fast_math", PASS, "-fgpu-flush-denormals-to-zero", NULL },
-    { "Wreorder", "Wreorder", PASS, "-Wreorder", NULL },
-    { "prec-div", "prec-div", NOTE_BOOLEAN, NULL, NULL },     /* divisions and roots are always exact */
-    { "prec-sqrt", "prec-sqrt", NOTE_BOOLEAN, NULL, NULL },
-    { "relocatable-device-code", "rdc", RELOCATABLE, NULL, NULL },
-    { "device-c", "dc", RELOCATABLE_YES, NULL, NULL },
-    { "device-w", "dw", RELOCATABLE_NO, NULL, NULL },
-    { "extensible-whole-program", "ewp", NOTHING, NULL, NULL },
-    { "extra-device-vectorization", "extra-device-vectorization", NOTHING, NULL, NULL },
-    { "restrict", "restrict", NOTHING, NULL, NULL },
-    { "device-int128", "device-int128", NOTHING, NULL, NULL },
-    { "device-stack-protector", "device-stack-protector", NOTE_BOOLEAN, NULL, NULL },
-    { "modify-stack-limit", "modify-stack-limit", NOTE_BOOLEAN, NULL, NULL },
-    { "builtin-move-forward", "builtin-move-forward", NOTE_BOOLEAN, NULL, NULL },
-    { "builtin-initializer-list", "builtin-initializer-list", NOTE_BOOLEAN, NULL, NULL },
-    { "dopt", "dopt", NOTE_SWITCH, NULL, NULL },
-    { "maxrregcount", "maxrregcount", NOTE_NUMBER, NULL, NULL },
-    { "split-compile", "split-compile", NOTE_NUMBER, NULL, NULL },
-    { "jump-table-density", "jtd", NOTE_NUMBER, NULL, NULL },
-    { "ptxas-options", "Xptxas", ASSEMBLER, NULL, NULL },
-    { "Ofast-compile", "Ofc", NOTE_VALUE, NULL, NULL },
-    { "optimization-info", "opt-info", NOTE_VALUE, NULL, NULL },
-    { "diag-error", "diag-error", NOTE_VALUE, NULL, NULL },   /* numbers of NVIDIA's diagnostics, which are not issued here */
-    { "diag-suppress", "diag-suppress", NOTE_VALUE, NULL, NULL },
-    { "diag-warn", "diag-warn", NOTE_VALUE, NULL, NULL },
-    { "frandom-seed", "frandom-seed", NOTE_VALUE, NULL, NULL },
-    { "display-error-number", "err-no", NOTHING, NULL, NULL },
-    { "no-display-error-number", "no-err-no", NOTHING, NULL, NULL },
-    { "brief-diagnostics", "brief-diag", NOTE_BOOLEAN, NULL, NULL },
-    { "expt-relaxed-constexpr", "expt-relaxed-constexpr", NOTHING, NULL, NULL },
-    { "extended-lambda", "extended-lambda", NOTHING, NULL, NULL },
-    { "expt-extended-lambda", "expt-extended-lambda", NOTHING, NULL, NULL },
-    { "minimal", "minimal", NOTHING, NULL, NULL },
-    { "no-cache", "no-cache", NOTHING, NULL, NULL },
-    { "fdevice-syntax-only", "fdevice-syntax-only", REFUSE, "code is always generated here", NULL },
-    { "pch", "pch", NOTHING, NULL, NULL },                    /* a wish for speed, not for a file */
-    { "pch-verbose", "pch-verbose", NOTE_BOOLEAN, NULL, NULL },
-    { "pch-messages", "pch-messages", NOTE_BOOLEAN, NULL, NULL },
-    { "instantiate-templates-in-pch", "instantiate-templates-in-pch", NOTE_BOOLEAN, NULL, NULL },
-    { "create-pch", "create-pch", REFUSE_VALUE, no_pch, NULL },
-    { "use-pch", "use-pch", REFUSE_VALUE, no_pch, NULL },
-    { "pch-dir", "pch-dir", REFUSE_VALUE, no_pch, NULL },
-    { "dlink-time-opt", "dlto", REFUSE, no_lto, NULL },
-    { "gen-opt-lto", "gen-opt-lto", REFUSE, no_lto, NULL },
-    { "optix-ir", "optix-ir", REFUSE, "no OptiX intermediate code is made here, only PTX", NULL },
-    { "device-float128", "device-float128", REFUSE, "there is no 128-bit floating point on this device", NULL },
-    { "time", "time", REFUSE_VALUE, no_times, NULL },
-    { "fdevice-time-trace", "fdevice-time-trace", REFUSE_VALUE, no_times, NULL },
+    {"gpu-architecture", "arch", ARCH, NULL, NULL},
+    {"std", "std", STANDARD, NULL, NULL},
+    {"define-macro", "D", PASS_VALUE, "-D", NULL},
+    {"undefine-macro", "U", PASS_VALUE, "-U", NULL},
+    {"include-path", "I", PASS_VALUE, "-I", NULL},
+    {"pre-include", "include", PASS_VALUE, "-include", NULL},
+    {"no-source-include", "no-source-include", NO_SOURCE_FOLDER, NULL, NULL},
+    {"device-as-default-execution-space", "default-device", DEFAULT_DEVICE, NULL, NULL},
+    {"device-debug", "G", PASS, "-O0", NULL},
+    {"generate-line-info", "lineinfo", PASS, "-gline-directives-only", NULL},
+    {"disable-warnings", "w", PASS, "-w", NULL},
+    {"fmad", "fmad", PASS_BOOLEAN, "-ffp-contract=fast", "-ffp-contract=off"},
+    {"ftz", "ftz", PASS_BOOLEAN, "-fgpu-flush-denormals-to-zero", "-fno-gpu-flush-denormals-to-zero"},
+    {"use_fast_math", "use_fast_math", PASS, "-fgpu-flush-denormals-to-zero", NULL},
+    {"Wreorder", "Wreorder", PASS, "-Wreorder", NULL},
+    {"prec-div", "prec-div", NOTE_BOOLEAN, NULL, NULL},     /* divisions and roots are always exact */
+    {"prec-sqrt", "prec-sqrt", NOTE_BOOLEAN, NULL, NULL},
+    {"relocatable-device-code", "rdc", RELOCATABLE, NULL, NULL},
+    {"device-c", "dc", RELOCATABLE_YES, NULL, NULL},
+    {"device-w", "dw", RELOCATABLE_NO, NULL, NULL},
+    {"extensible-whole-program", "ewp", NOTHING, NULL, NULL},
+    {"extra-device-vectorization", "extra-device-vectorization", NOTHING, NULL, NULL},
+    {"restrict", "restrict", NOTHING, NULL, NULL},
+    {"device-int128", "device-int128", NOTHING, NULL, NULL},
+    {"device-stack-protector", "device-stack-protector", NOTE_BOOLEAN, NULL, NULL},
+    {"modify-stack-limit", "modify-stack-limit", NOTE_BOOLEAN, NULL, NULL},
+    {"builtin-move-forward", "builtin-move-forward", NOTE_BOOLEAN, NULL, NULL},
+    {"builtin-initializer-list", "builtin-initializer-list", NOTE_BOOLEAN, NULL, NULL},
+    {"dopt", "dopt", NOTE_SWITCH, NULL, NULL},
+    {"maxrregcount", "maxrregcount", NOTE_NUMBER, NULL, NULL},
+    {"split-compile", "split-compile", NOTE_NUMBER, NULL, NULL},
+    {"jump-table-density", "jtd", NOTE_NUMBER, NULL, NULL},
+    {"ptxas-options", "Xptxas", ASSEMBLER, NULL, NULL},
+    {"Ofast-compile", "Ofc", NOTE_VALUE, NULL, NULL},
+    {"optimization-info", "opt-info", NOTE_VALUE, NULL, NULL},
+    {"diag-error", "diag-error", NOTE_VALUE, NULL,
+     NULL},   /* numbers of NVIDIA's diagnostics, which are not issued here */
+    {"diag-suppress", "diag-suppress", NOTE_VALUE, NULL, NULL},
+    {"diag-warn", "diag-warn", NOTE_VALUE, NULL, NULL},
+    {"frandom-seed", "frandom-seed", NOTE_VALUE, NULL, NULL},
+    {"display-error-number", "err-no", NOTHING, NULL, NULL},
+    {"no-display-error-number", "no-err-no", NOTHING, NULL, NULL},
+    {"brief-diagnostics", "brief-diag", NOTE_BOOLEAN, NULL, NULL},
+    {"expt-relaxed-constexpr", "expt-relaxed-constexpr", NOTHING, NULL, NULL},
+    {"extended-lambda", "extended-lambda", NOTHING, NULL, NULL},
+    {"expt-extended-lambda", "expt-extended-lambda", NOTHING, NULL, NULL},
+    {"minimal", "minimal", NOTHING, NULL, NULL},
+    {"no-cache", "no-cache", NOTHING, NULL, NULL},
+    {"fdevice-syntax-only", "fdevice-syntax-only", REFUSE, "code is always generated here", NULL},
+    {"pch", "pch", NOTHING, NULL, NULL},                    /* a wish for speed, not for a file */
+    {"pch-verbose", "pch-verbose", NOTE_BOOLEAN, NULL, NULL},
+    {"pch-messages", "pch-messages", NOTE_BOOLEAN, NULL, NULL},
+    {"instantiate-templates-in-pch", "instantiate-templates-in-pch", NOTE_BOOLEAN, NULL, NULL},
+    {"create-pch", "create-pch", REFUSE_VALUE, no_pch, NULL},
+    {"use-pch", "use-pch", REFUSE_VALUE, no_pch, NULL},
+    {"pch-dir", "pch-dir", REFUSE_VALUE, no_pch, NULL},
+    {"dlink-time-opt", "dlto", REFUSE, no_lto, NULL},
+    {"gen-opt-lto", "gen-opt-lto", REFUSE, no_lto, NULL},
+    {"optix-ir", "optix-ir", REFUSE, "no OptiX intermediate code is made here, only PTX", NULL},
+    {"device-float128", "device-float128", REFUSE, "there is no 128-bit floating point on this device", NULL},
+    {"time", "time", REFUSE_VALUE, no_times, NULL},
+    {"fdevice-time-trace", "fdevice-time-trace", REFUSE_VALUE, no_times, NULL},
 };
 
 /* Ends the reading: the reason goes into the program's log and into ours. */
@@ -109,7 +119,16 @@ static bool complain(struct mr_text *log, const char *what, const char *word, co
 static bool takes_value(enum action action)
 {
     switch (action) {
-    case ARCH: case STANDARD: case PASS_VALUE: case PASS_BOOLEAN: case RELOCATABLE: case NOTE_BOOLEAN: case NOTE_SWITCH: case NOTE_NUMBER: case NOTE_VALUE: case ASSEMBLER:
+    case ARCH:
+    case STANDARD:
+    case PASS_VALUE:
+    case PASS_BOOLEAN:
+    case RELOCATABLE:
+    case NOTE_BOOLEAN:
+    case NOTE_SWITCH:
+    case NOTE_NUMBER:
+    case NOTE_VALUE:
+    case ASSEMBLER:
     case REFUSE_VALUE:
         return true;
     default:
@@ -162,7 +181,8 @@ static bool read_arch(struct mr_options *options, const char *value, struct mr_t
     case MR_PTX_ARCH_GOOD:
         return true;
     case MR_PTX_ARCH_SUFFIX:
-        return complain(log, what, "", "the features of one architecture alone (the ending 'a' or 'f') are not on this device");
+        return complain(log, what, "",
+                        "the features of one architecture alone (the ending 'a' or 'f') are not on this device");
     default:
         return complain(log, what, "", "sm_50 to sm_121 and compute_50 to compute_121 are known here");
     }
@@ -170,7 +190,7 @@ static bool read_arch(struct mr_options *options, const char *value, struct mr_t
 
 static bool read_standard(struct mr_options *options, const char *value, struct mr_text *log)
 {
-    static const char *const known[] = { "c++11", "c++14", "c++17", "c++20" };
+    static const char *const known[] = {"c++11", "c++14", "c++17", "c++20"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(value, known[i]) == 0) {
             memcpy(options->standard, value, strlen(value) + 1);
@@ -187,7 +207,7 @@ static bool is_number(const char *value)
 
 static void add_path(struct mr_words *words, const char *spelling, const char *value)
 {
-    struct mr_text word = { .data = NULL };
+    struct mr_text word = {.data = NULL};
     mr_text_format(&word, "%s%s", spelling, *value == '@' ? "./" : "");
     mr_words_add(words, mr_text_chars(&word), value);
     words->failed = words->failed || word.failed;
@@ -202,13 +222,14 @@ static bool read_assembler(struct mr_options *options, const char *value, struct
         return complain(log, "there is no value after --", "ptxas-options", "");
     for (value += strspn(value, between); *value; value += strspn(value, between)) {
         size_t length = strcspn(value, between);
-        struct mr_text word = { .data = NULL };
+        struct mr_text word = {.data = NULL};
         mr_text_add(&word, value, length);
         bool good = mr_ptx_assembler_option_is_idle(mr_text_chars(&word));
         options->tell_uses |= mr_ptx_assembler_option_is_verbose(mr_text_chars(&word));
         options->words.failed |= word.failed;
         if (!good && !word.failed)
-            complain(log, "cannot honour the option of --ptxas-options: ", mr_text_chars(&word), "no assembler runs here");
+            complain(log, "cannot honour the option of --ptxas-options: ", mr_text_chars(&word),
+                     "no assembler runs here");
         mr_text_clear(&word);
         if (!good)
             return false;
@@ -231,7 +252,8 @@ static bool apply(struct mr_options *options, const struct option *option, const
     case PASS_VALUE:
         if (!*value)
             return complain(log, "there is no value after --", option->name, "");
-        /* The compiler's driver hands the value to its inner part as a word of its own, where '@' would begin a response file. */
+        /* The compiler's driver hands the value to its inner part as a word of its own, where '@' would begin a
+         * response file. */
         if (*value == '@' && (option->text[1] == 'D' || option->text[1] == 'U'))
             return complain(log, "no macro begins with '@': ", value, "");
         add_path(&options->words, option->text, value);
@@ -278,7 +300,7 @@ static bool apply(struct mr_options *options, const struct option *option, const
 /* One string without the blanks around it, and its value, which may be the next string. */
 static bool read_one(struct mr_options *options, int count, const char *const *words, int *at, struct mr_text *log)
 {
-    struct mr_text word = { .data = NULL };
+    struct mr_text word = {.data = NULL};
     const char *from = words[*at], *value = NULL;
     while (from && isspace((unsigned char)*from))
         from++;
@@ -293,7 +315,8 @@ static bool read_one(struct mr_options *options, int count, const char *const *w
     bool good;
     const struct option *option = find(word.data, &value);
     if (!option)
-        good = length ? complain(log, "unrecognized option ", word.data, "") : complain(log, "an option is empty", "", "");
+        good =
+            length ? complain(log, "unrecognized option ", word.data, "") : complain(log, "an option is empty", "", "");
     else if (takes_value(option->action) && !value && (*at + 1 >= count || !words[*at + 1]))
         good = complain(log, "there is no value after ", word.data, "");
     else {
@@ -309,7 +332,7 @@ static bool read_one(struct mr_options *options, int count, const char *const *w
 
 bool mr_options_read(struct mr_options *options, int count, const char *const *words, struct mr_text *log)
 {
-    *options = (struct mr_options){ .capability = 75, .standard = "c++17" };
+    *options = (struct mr_options){.capability = 75, .standard = "c++17"};
     for (int i = 0; i < count; i++)
         if (!read_one(options, count, words, &i, log))
             return false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVRTC's options, read into what the compiler is to be told.
  *
- * Nothing of a program's words reaches the compiler as a word of its own: each value is joined behind a spelling of ours ("-D", "-I"), so no value
- * can be an option, a response file or a plugin. A path that begins with '@' gets "./" before it: clang's inner part sees it as a word. */
+ * Nothing of a program's words reaches the compiler as a word of its own: each value is joined behind a spelling of
+ * ours ("-D", "-I"), so no value can be an option, a response file or a plugin. A path that begins with '@' gets "./"
+ * before it: clang's inner part sees it as a word. */
 #ifndef MR_NVRTC_OPTIONS_H
 #define MR_NVRTC_OPTIONS_H
 
@@ -21,8 +22,8 @@ struct mr_options {
     struct mr_words words;   /* for the compiler */
 };
 
-/* Reads `count` options. False for one that can't be honoured, or when memory is short (then options->words.failed): the reason is then in *log.
- * Free with mr_options_clear in both cases. */
+/* Reads `count` options. False for one that can't be honoured, or when memory is short (then options->words.failed):
+ * the reason is then in *log. Free with mr_options_clear in both cases. */
 bool mr_options_read(struct mr_options *options, int count, const char *const *words, struct mr_text *log);
 void mr_options_clear(struct mr_options *options);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A compilation by another libnvrtc, named by its path in MILLRACE_NVRTC: NVIDIA's, whose PTX is used.
  *
- * The program is made anew there, with source, headers, names and options as they came; PTX, log and lowered names are copied out. A cubin that it
- * makes is machine code and is left; ours with the PTX takes its place. The library is opened once and stays. */
+ * The program is made anew there, with source, headers, names and options as they came; PTX, log and lowered names are
+ * copied out. A cubin that it makes is machine code and is left; ours with the PTX takes its place. The library is
+ * opened once and stays. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,21 @@ bool mr_other_chosen(void)
 static bool open_other(struct other *other, struct mr_text *log)
 {
     const char *path = mr_setting_text(MR_SETTING_NVRTC);
-    const struct { const char *name; void *to; bool optional; } names[] = {
-        { "nvrtcCreateProgram", &other->create, false }, { "nvrtcDestroyProgram", &other->destroy, false },
-        { "nvrtcCompileProgram", &other->compile, false }, { "nvrtcAddNameExpression", &other->add_name, false },
-        { "nvrtcGetLoweredName", &other->lowered, false }, { "nvrtcGetPTXSize", &other->ptx_size, false }, { "nvrtcGetPTX", &other->ptx, false },
-        { "nvrtcGetProgramLogSize", &other->log_size, false }, { "nvrtcGetProgramLog", &other->log, false },
-        { "nvrtcSetFlowCallback", &other->set_callback, true },
+    const struct {
+        const char *name;
+        void *to;
+        bool optional;
+    } names[] = {
+        {"nvrtcCreateProgram", &other->create, false},
+        {"nvrtcDestroyProgram", &other->destroy, false},
+        {"nvrtcCompileProgram", &other->compile, false},
+        {"nvrtcAddNameExpression", &other->add_name, false},
+        {"nvrtcGetLoweredName", &other->lowered, false},
+        {"nvrtcGetPTXSize", &other->ptx_size, false},
+        {"nvrtcGetPTX", &other->ptx, false},
+        {"nvrtcGetProgramLogSize", &other->log_size, false},
+        {"nvrtcGetProgramLog", &other->log, false},
+        {"nvrtcSetFlowCallback", &other->set_callback, true},
     };
     void *library = dlopen(path, OPEN_FLAGS);
     if (!library) {
@@ -76,7 +86,8 @@ static bool open_other(struct other *other, struct mr_text *log)
 }
 
 /* A text of the other's, by its pair of functions. */
-static bool take(nvrtcProgram from, nvrtcResult (*get_size)(nvrtcProgram, size_t *), nvrtcResult (*get)(nvrtcProgram, char *), struct mr_text *to)
+static bool take(nvrtcProgram from, nvrtcResult (*get_size)(nvrtcProgram, size_t *),
+                 nvrtcResult (*get)(nvrtcProgram, char *), struct mr_text *to)
 {
     size_t size = 0;
     if (get_size(from, &size) != NVRTC_SUCCESS || size <= 1)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done once for many compilations; see prepare.h. Both ways read the device headers before they know the program's macros, which the device headers
- * therefore don't look at, except for NDEBUG.
+/* What is done once for many compilations; see prepare.h. Both ways read the device headers before they know the
+ * program's macros, which the device headers therefore don't look at, except for NDEBUG.
  *
- * Many programs begin with the same includes: CuPy's kernels with four, which take clang longer than all the rest. A compiler that waits reads them too,
- * behind the program's macros, and waits after the last. What it is then given is the source with these lines empty. It has read files that may change: what
- * a compilation lists as included must be older than the compiler that waited. And it must have had nothing to say about them. */
+ * Many programs begin with the same includes: CuPy's kernels with four, which take clang longer than all the rest. A
+ * compiler that waits reads them too, behind the program's macros, and waits after the last. What it is then given is
+ * the source with these lines empty. It has read files that may change: what a compilation lists as included must be
+ * older than the compiler that waited. And it must have had nothing to say about them. */
 #include "libs/nvrtc/prepare.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@
 
 void mr_prepare_last_words(struct mr_words *words)
 {
-    static const char *const last[MR_LAST_WORDS] = { "-S", "-MD", "-MF/dev/fd/3", "-o-", "-" };
+    static const char *const last[MR_LAST_WORDS] = {"-S", "-MD", "-MF/dev/fd/3", "-o-", "-"};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(words, last[i], "");
 }
@@ -41,7 +42,8 @@ static bool is_macro(const char *word)
 static bool is_device_header(const char *word, const char *device)
 {
     size_t length = strlen(device);
-    return begins(word, "-include") && strncmp(word + 8, device, length) == 0 && strcmp(word + 8 + length, "/millrace_device.h") == 0;
+    return begins(word, "-include") && strncmp(word + 8, device, length) == 0 &&
+           strcmp(word + 8 + length, "/millrace_device.h") == 0;
 }
 
 /* Makes the precompiled headers, a file that appears whole. */
@@ -53,10 +55,10 @@ static bool make_precompiled(struct mr_words *making, const char *path)
     if (fd < 0)
         return false;
     close(fd);
-    const char *const last[] = { "-S", "-Xclang", "-emit-pch", "-o", temporary, "-" };
+    const char *const last[] = {"-S", "-Xclang", "-emit-pch", "-o", temporary, "-"};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(making, last[i], "");
-    struct mr_run run = { .words = making->items, .input = "", .input_length = 0 };
+    struct mr_run run = {.words = making->items, .input = "", .input_length = 0};
     bool good = !making->failed && mr_run(&run) == MR_RUN_DONE && rename(temporary, path) == 0;
     if (!good)
         unlink(temporary);
@@ -64,9 +66,10 @@ static bool make_precompiled(struct mr_words *making, const char *path)
     return good;
 }
 
-bool mr_prepare_precompiled(const struct mr_words *words, const char *device, struct mr_words *faster, char path[PATH_MAX])
+bool mr_prepare_precompiled(const struct mr_words *words, const char *device, struct mr_words *faster,
+                            char path[PATH_MAX])
 {
-    struct mr_words making = { .items = NULL };
+    struct mr_words making = {.items = NULL};
     struct mr_cache_key key;
     bool good = false;
     for (size_t i = 0; i < words->count; i++) {
@@ -79,7 +82,8 @@ bool mr_prepare_precompiled(const struct mr_words *words, const char *device, st
     }
     if (making.failed || !mr_keep_key(NULL, NULL, &making, device, &key))
         goto done;
-    snprintf(path, PATH_MAX, "%.3900s/%016llx%016llx.mrk", mr_cache_folder(), (unsigned long long)key.high, (unsigned long long)key.low);
+    snprintf(path, PATH_MAX, "%.3900s/%016llx%016llx.mrk", mr_cache_folder(), (unsigned long long)key.high,
+             (unsigned long long)key.low);
     if (access(path, R_OK) != 0 && !make_precompiled(&making, path))
         goto done;
     mr_words_add(faster, "-Xclang", "");
@@ -116,7 +120,8 @@ static void add_places(struct mr_words *places, const struct mr_words *words)
         if (!begins(words->items[i], "-I"))
             continue;
         bool there = stat(words->items[i] + 2, &facts) == 0;
-        snprintf(text, sizeof text, "%d %llu %llu", there, there ? (unsigned long long)facts.st_dev : 0, there ? (unsigned long long)facts.st_ino : 0);
+        snprintf(text, sizeof text, "%d %llu %llu", there, there ? (unsigned long long)facts.st_dev : 0,
+                 there ? (unsigned long long)facts.st_ino : 0);
         mr_words_add(places, text, "");
     }
 }
@@ -141,8 +146,8 @@ bool mr_prepare_header_missing(const struct mr_text *messages)
 
 enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct mr_words *words)
 {
-    static const char *const last[] = { "-E", "-o/dev/null", "-" };
-    struct mr_words looking = { .items = NULL };
+    static const char *const last[] = {"-E", "-o/dev/null", "-"};
+    struct mr_words looking = {.items = NULL};
     enum mr_run_status status = MR_RUN_NOT_STARTED;
     for (size_t i = 0; i < words->count; i++)
         mr_words_add(&looking, words->items[i], "");
@@ -157,7 +162,8 @@ enum mr_run_status mr_prepare_run_preprocessor(struct mr_run *run, const struct 
     return status;
 }
 
-/* The length of the lines at the source's begin that include headers by names in angle brackets, with empty lines between them; 0 if there are none. */
+/* The length of the lines at the source's begin that include headers by names in angle brackets, with empty lines
+ * between them; 0 if there are none. */
 static size_t includes_length(const char *source, size_t length)
 {
     static const char blank[] = " \t\r\f\v";
@@ -188,9 +194,11 @@ static size_t includes_length(const char *source, size_t length)
     return found;
 }
 
-/* Moves the includes of run->input into `program`, which the compiler reads before it waits, with what stands before them: the macros, and lines of ours before the
- * marker that names the source. The rest, with as many lines, is put into `source`. False, with nothing changed, where there are none, or headers in memory. */
-static bool split(const struct mr_run *run, const struct mr_text *macros, const struct mr_folder *folder, struct mr_text *program, struct mr_text *source)
+/* Moves the includes of run->input into `program`, which the compiler reads before it waits, with what stands before
+ * them: the macros, and lines of ours before the marker that names the source. The rest, with as many lines, is put
+ * into `source`. False, with nothing changed, where there are none, or headers in memory. */
+static bool split(const struct mr_run *run, const struct mr_text *macros, const struct mr_folder *folder,
+                  struct mr_text *program, struct mr_text *source)
 {
     const char *marker = run->input, *begin, *end = run->input + run->input_length;
     if (!begins(marker, "# 1 \""))
@@ -218,30 +226,36 @@ static bool split(const struct mr_run *run, const struct mr_text *macros, const 
 /* Whether a compilation in a compiler that had read the program's includes is as good as one that reads them now. */
 static bool still_true(const struct mr_run *inside, const struct mr_standby *standby)
 {
-    return mr_keep_older(&inside->depends, standby->begun) && !strstr(mr_text_chars(&inside->messages), MR_STANDBY_NAME);
+    return mr_keep_older(&inside->depends, standby->begun) &&
+           !strstr(mr_text_chars(&inside->messages), MR_STANDBY_NAME);
 }
 
 /* A compiler that waits for this, under a key of its words, the places where it looks for headers, and its program. */
-static bool take(struct mr_standby *standby, const struct mr_words *waiting, const struct mr_text *program, const char *device)
+static bool take(struct mr_standby *standby, const struct mr_words *waiting, const struct mr_text *program,
+                 const char *device)
 {
-    struct mr_words places = { .items = NULL };
+    struct mr_words places = {.items = NULL};
     struct mr_cache_key key;
     for (size_t i = 0; i < waiting->count; i++)
         mr_words_add(&places, waiting->items[i], "");
     add_places(&places, waiting);
     mr_words_add(&places, mr_text_chars(program), "");
-    *standby = (struct mr_standby){ .control = -1 };
+    *standby = (struct mr_standby){.control = -1};
     bool taken = !places.failed && !program->failed && mr_keep_key(NULL, NULL, &places, device, &key) &&
-        mr_standby_take(standby, key, waiting, mr_text_chars(program));
+                 mr_standby_take(standby, key, waiting, mr_text_chars(program));
     mr_words_clear(&places);
     return taken;
 }
 
 /* Compiles in it; on success, or where a header is missing, the texts are run's. */
-static enum mr_run_status run_inside(struct mr_run *run, const struct mr_text *source, const struct mr_standby *standby, bool reads)
+static enum mr_run_status run_inside(struct mr_run *run, const struct mr_text *source, const struct mr_standby *standby,
+                                     bool reads)
 {
-    struct mr_run inside = { .input = source->data, .input_length = source->length, .cancel = run->cancel, .cancel_data = run->cancel_data,
-        .standby = standby };
+    struct mr_run inside = {.input = source->data,
+                            .input_length = source->length,
+                            .cancel = run->cancel,
+                            .cancel_data = run->cancel_data,
+                            .standby = standby};
     enum mr_run_status status = mr_run(&inside);
     drop_own_lines(&inside.messages);
     bool missing = status == MR_RUN_FAILED && mr_prepare_header_missing(&inside.messages);
@@ -254,19 +268,20 @@ static enum mr_run_status run_inside(struct mr_run *run, const struct mr_text *s
         run->output = inside.output;
         run->messages = inside.messages;
         run->depends = inside.depends;
-        mr_log(MR_LOG_DEBUG, "nvrtcCompileProgram: compiled by a process that waited for it%s%s", reads ? " and had read its includes" : "",
-            missing ? ", as far as a header that is missing" : "");
+        mr_log(MR_LOG_DEBUG, "nvrtcCompileProgram: compiled by a process that waited for it%s%s",
+               reads ? " and had read its includes" : "", missing ? ", as far as a header that is missing" : "");
     } else {
         mr_run_forget(&inside);
     }
     return status;
 }
 
-enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device, const struct mr_folder *folder)
+enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_words *words, const char *device,
+                                          const struct mr_folder *folder)
 {
-    struct mr_words waiting = { .items = NULL };
-    struct mr_text macros = { .data = NULL }, program = { .data = NULL }, source = { .data = NULL };
-    struct mr_standby standby = { .control = -1 };
+    struct mr_words waiting = {.items = NULL};
+    struct mr_text macros = {.data = NULL}, program = {.data = NULL}, source = {.data = NULL};
+    struct mr_standby standby = {.control = -1};
     enum mr_run_status status = MR_RUN_FAILED;
     bool good = true;
     for (size_t i = 0; i < words->count && good; i++) {
@@ -281,7 +296,8 @@ enum mr_run_status mr_prepare_run_waiting(struct mr_run *run, const struct mr_wo
     mr_prepare_last_words(&waiting);
     if (!good || waiting.failed || macros.failed)
         goto done;
-    bool reads = split(run, &macros, folder, &program, &source), taken = reads && take(&standby, &waiting, &program, device);
+    bool reads = split(run, &macros, folder, &program, &source),
+         taken = reads && take(&standby, &waiting, &program, device);
     if (!reads || standby.broken) {
         reads = false;
         mr_text_clear(&program);

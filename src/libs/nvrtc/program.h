@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program of NVRTC's: source, headers and name expressions in; PTX, cubin, log and lowered names out.
  *
- * api.c checks arguments and hands out results; compile.c does a compilation; folder.c lays the in-memory headers out for the compiler; keep.c
- * is the disk cache; prepare.c what is done once for many compilations; cubin.c the container; other.c a compilation by another library;
- * uses.c what kernels use. One thread works on a program at a time, as NVRTC asks; programs are independent of one another. */
+ * api.c checks arguments and hands out results; compile.c does a compilation; folder.c lays the in-memory headers out
+ * for the compiler; keep.c is the disk cache; prepare.c what is done once for many compilations; cubin.c the container;
+ * other.c a compilation by another library; uses.c what kernels use. One thread works on a program at a time, as NVRTC
+ * asks; programs are independent of one another. */
 #ifndef MR_NVRTC_PROGRAM_H
 #define MR_NVRTC_PROGRAM_H
 
@@ -13,7 +14,9 @@
 #include "base/text.h"
 #include "libs/nvrtc/options.h"
 
-struct mr_header { char *name, *text; };
+struct mr_header {
+    char *name, *text;
+};
 
 struct mr_name {
     char *expression;   /* as given */
@@ -34,7 +37,14 @@ struct _nvrtcProgram {
 };
 
 /* What a compilation came to; api.c turns it into NVRTC's statuses. */
-enum mr_made { MR_MADE, MR_MADE_NO_MEMORY, MR_MADE_BAD_OPTION, MR_MADE_BAD_SOURCE, MR_MADE_NO_COMPILER, MR_MADE_CANCELLED };
+enum mr_made {
+    MR_MADE,
+    MR_MADE_NO_MEMORY,
+    MR_MADE_BAD_OPTION,
+    MR_MADE_BAD_SOURCE,
+    MR_MADE_NO_COMPILER,
+    MR_MADE_CANCELLED
+};
 
 /* Compiles, and fills in ptx, cubin, log and the lowered names. */
 enum mr_made mr_program_compile(struct _nvrtcProgram *program, int option_count, const char *const *options);
@@ -45,15 +55,19 @@ bool mr_program_beside(const char *name, char out[4096]);
 /* Forgets the results of an earlier compilation. */
 void mr_program_reset(struct _nvrtcProgram *program);
 
-/* Takes the name expressions' variables out of `ptx`, and their symbols into the program. False when memory is short. */
+/* Takes the name expressions' variables out of `ptx`, and their symbols into the program. False when memory is short.
+ */
 bool mr_program_take_names(struct _nvrtcProgram *program, const struct mr_text *ptx);
 
-/* folder.c: the headers as files in a new folder. `search` is what -I gets; "" if there are no headers. False with a line
- * in *log. mr_folder_remove takes `root` ("" is allowed). */
-struct mr_folder { char root[64], search[96]; };
+/* folder.c: the headers as files in a new folder. `search` is what -I gets; "" if there are no headers. False with a
+ * line in *log. mr_folder_remove takes `root` ("" is allowed). */
+struct mr_folder {
+    char root[64], search[96];
+};
 bool mr_folder_make(struct mr_folder *folder, const struct _nvrtcProgram *program, struct mr_text *log);
 void mr_folder_remove(struct mr_folder *folder);
-/* Whether an in-memory header's name is one that can be laid out: not absolute, and not further up than eight folders. */
+/* Whether an in-memory header's name is one that can be laid out: not absolute, and not further up than eight folders.
+ */
 bool mr_folder_name_good(const char *name);
 
 /* other.c: whether another libnvrtc is to compile (MILLRACE_NVRTC), and a compilation by it. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Running the compiler; see run.h.
  *
- * Input and outputs are memory files (memfd), so nothing can block on a full pipe and one wait is enough. The child gets a clean signal mask and none of
- * the variables that would change what clang does. A program that takes every child's status for itself (SIGCHLD ignored) leaves us without one:
- * the outputs then decide. */
+ * Input and outputs are memory files (memfd), so nothing can block on a full pipe and one wait is enough. The child
+ * gets a clean signal mask and none of the variables that would change what clang does. A program that takes every
+ * child's status for itself (SIGCHLD ignored) leaves us without one: the outputs then decide. */
 #include "libs/nvrtc/run.h"
 
 #include <errno.h>
@@ -53,8 +53,21 @@ static void read_all(int fd, struct mr_text *text)
 /* The environment without what steers clang from outside. The list is ours, its strings are not. */
 static char **clean_environment(void)
 {
-    static const char *const dropped[] = { "CCC_", "CPATH=", "C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH=", "OBJC_INCLUDE_PATH=", "CC_PRINT_", "CC_LOG_",
-        "CL=", "_CL_=", "CLANG_CONFIG_", "SOURCE_DATE_EPOCH=", "LD_PRELOAD=", "LIBRARY_PATH=", "CLANG_NO_DEFAULT_CONFIG=", "DEPENDENCIES_OUTPUT=" };
+    static const char *const dropped[] = {"CCC_",
+                                          "CPATH=",
+                                          "C_INCLUDE_PATH=",
+                                          "CPLUS_INCLUDE_PATH=",
+                                          "OBJC_INCLUDE_PATH=",
+                                          "CC_PRINT_",
+                                          "CC_LOG_",
+                                          "CL=",
+                                          "_CL_=",
+                                          "CLANG_CONFIG_",
+                                          "SOURCE_DATE_EPOCH=",
+                                          "LD_PRELOAD=",
+                                          "LIBRARY_PATH=",
+                                          "CLANG_NO_DEFAULT_CONFIG=",
+                                          "DEPENDENCIES_OUTPUT="};
     size_t count = 0, kept = 0;
     while (environ && environ[count])
         count++;
@@ -124,7 +137,7 @@ static enum mr_run_status await(struct mr_run *run, pid_t child, bool *known)
             return MR_RUN_CANCELLED;
         }
         if (ended == 0)
-            nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
 }
 

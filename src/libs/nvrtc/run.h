@@ -24,13 +24,14 @@ struct mr_run {
     size_t input_length;
     int (*cancel)(void *, void *);    /* asked now and then; not 0 stops the compiler. May be NULL */
     void *cancel_data;
-    const struct mr_standby *standby; /* a waiting compiler that does it in place of a process started for it; NULL: none */
+    const struct mr_standby
+        *standby; /* a waiting compiler that does it in place of a process started for it; NULL: none */
     struct mr_text output, messages, depends;   /* standard output, standard error, what was written to /dev/fd/3 */
     int reason;
 };
 
-/* Starts a program with the descriptors `files` as its 0 to count-1 and no others, a clean signal mask, and an environment without what steers clang
- * from outside. 0 or an errno. The descriptors must be above `count`. */
+/* Starts a program with the descriptors `files` as its 0 to count-1 and no others, a clean signal mask, and an
+ * environment without what steers clang from outside. 0 or an errno. The descriptors must be above `count`. */
 int mr_run_start(char *const *words, const int *files, int count, pid_t *child);
 
 /* Runs and waits. Any number of threads at a time. Free the three texts with mr_run_forget. */

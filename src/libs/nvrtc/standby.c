@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compilers that wait; see standby.h for what they are and standby_protocol.h for how they are spoken to.
  *
- * The table is small and its lock is only ever tried: a thread that finds it taken, or a process forked while it was, compiles in the usual way. */
+ * The table is small and its lock is only ever tried: a thread that finds it taken, or a process forked while it was,
+ * compiles in the usual way. */
 #include "libs/nvrtc/standby.h"
 
 #include <errno.h>
@@ -86,8 +87,8 @@ static int above(int low)
 static int start(const struct mr_words *compiler, const char *lines, int *messages)
 {
     char program[PATH_MAX], library[PATH_MAX], seconds[24];
-    int pair[2] = { -1, -1 }, files[MR_STANDBY_FIRST_FREE_FD], control = -1;
-    struct mr_words words = { .items = NULL };
+    int pair[2] = {-1, -1}, files[MR_STANDBY_FIRST_FREE_FD], control = -1;
+    struct mr_words words = {.items = NULL};
     pid_t child;
     if (!mr_program_beside("millrace-standby", program) || !mr_program_beside("libmillrace-standby.so", library))
         return -1;
@@ -150,11 +151,12 @@ static void look(struct entry *entry, const struct mr_words *words, const char *
         } else if (got == 1) {
             end(entry, BROKEN);   /* each compilation is to say it */
         } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-            mr_log(MR_LOG_INFO, "nvrtc: '%s' ended where it was to wait for programs; each compilation starts it anew", words->items[0]);
+            mr_log(MR_LOG_INFO, "nvrtc: '%s' ended where it was to wait for programs; each compilation starts it anew",
+                   words->items[0]);
             end(entry, BROKEN);
         }
     } else if (entry->state == READY) {
-        struct pollfd control = { .fd = entry->control };
+        struct pollfd control = {.fd = entry->control};
         if (poll(&control, 1, 0) > 0) {   /* it has waited long enough */
             end(entry, SEEN);
             begin(entry, words, program);
@@ -164,10 +166,11 @@ static void look(struct entry *entry, const struct mr_words *words, const char *
     }
 }
 
-bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words, const char *program)
+bool mr_standby_take(struct mr_standby *standby, struct mr_cache_key key, const struct mr_words *words,
+                     const char *program)
 {
     struct entry *entry = NULL;
-    *standby = (struct mr_standby){ .control = -1, .key = key };
+    *standby = (struct mr_standby){.control = -1, .key = key};
     if (!mr_setting_number(MR_SETTING_STANDBY, 0) || !mr_cache_folder() || !mr_lock_try(&lock))
         return false;
     for (struct entry *at = table; at < table + ENTRIES; at++)
@@ -208,9 +211,13 @@ void mr_standby_drop(const struct mr_standby *standby)
 
 static bool request(int control, const int files[MR_STANDBY_FILES])
 {
-    union { struct cmsghdr header; char room[CMSG_SPACE(MR_STANDBY_FILES * sizeof(int))]; } extra = { .room = { 0 } };
-    struct iovec part = { "", 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = extra.room, .msg_controllen = sizeof extra.room };
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(MR_STANDBY_FILES * sizeof(int))];
+    } extra = {.room = {0}};
+    struct iovec part = {"", 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = extra.room, .msg_controllen = sizeof extra.room};
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
@@ -226,7 +233,7 @@ static bool request(int control, const int files[MR_STANDBY_FILES])
 /* The compiler's status, or -1 if it ended without one, or -2 if the program no longer wants it. */
 static int await(int reply, int (*cancel)(void *, void *), void *cancel_data)
 {
-    struct pollfd one = { .fd = reply, .events = POLLIN };
+    struct pollfd one = {.fd = reply, .events = POLLIN};
     unsigned char byte;
     for (;;) {
         int ready = poll(&one, 1, cancel ? 2 : -1);
@@ -243,14 +250,16 @@ static int await(int reply, int (*cancel)(void *, void *), void *cancel_data)
     }
 }
 
-enum mr_run_status mr_standby_run(const struct mr_standby *standby, const int files[], int (*cancel)(void *, void *), void *cancel_data)
+enum mr_run_status mr_standby_run(const struct mr_standby *standby, const int files[], int (*cancel)(void *, void *),
+                                  void *cancel_data)
 {
     int all[MR_STANDBY_FILES], reply[2], status = -1;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, reply) != 0)
         return MR_RUN_FAILED;
     memcpy(all, files, 4 * sizeof *files);
     all[MR_STANDBY_REPLY] = reply[1];
-    all[MR_STANDBY_FOLDER] = open(standby->folder ? standby->folder : mr_cache_folder(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    all[MR_STANDBY_FOLDER] =
+        open(standby->folder ? standby->folder : mr_cache_folder(), O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool sent = all[MR_STANDBY_FOLDER] >= 0 && request(standby->control, all);
     close(reply[1]);
     if (sent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmillrace-standby.so: what makes a compiler wait. It is preloaded into clang and stands before the C library's open, where it looks for one
- * name; standby_protocol.h tells what happens there. It uses nothing but the C library. */
+/* libmillrace-standby.so: what makes a compiler wait. It is preloaded into clang and stands before the C library's
+ * open, where it looks for one name; standby_protocol.h tells what happens there. It uses nothing but the C library. */
 #undef _FILE_OFFSET_BITS   /* open and open64 are two functions here */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 
 static int reply = -1;
 
-/* Runs first of all that exit() runs, and is the end of the process: the outputs are written, the rest is the system's to clear away. */
+/* Runs first of all that exit() runs, and is the end of the process: the outputs are written, the rest is the system's
+ * to clear away. */
 static void tell(int status, void *unused)
 {
     (void)unused;
@@ -36,7 +37,7 @@ static void tell(int status, void *unused)
 static bool receive(int files[MR_STANDBY_FILES])
 {
     const char *seconds = getenv(MR_STANDBY_SECONDS);
-    struct pollfd control = { .fd = MR_STANDBY_CONTROL_FD, .events = POLLIN };
+    struct pollfd control = {.fd = MR_STANDBY_CONTROL_FD, .events = POLLIN};
     int ready;
     do
         ready = poll(&control, 1, seconds ? atoi(seconds) * 1000 : 0);
@@ -44,9 +45,13 @@ static bool receive(int files[MR_STANDBY_FILES])
     if (ready <= 0)
         return false;
     char byte;
-    union { struct cmsghdr header; char room[CMSG_SPACE(MR_STANDBY_FILES * sizeof(int))]; } extra;
-    struct iovec part = { &byte, 1 };
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = extra.room, .msg_controllen = sizeof extra.room };
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(MR_STANDBY_FILES * sizeof(int))];
+    } extra;
+    struct iovec part = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = extra.room, .msg_controllen = sizeof extra.room};
     ssize_t got;
     do
         got = recvmsg(MR_STANDBY_CONTROL_FD, &message, MSG_CMSG_CLOEXEC);
@@ -72,7 +77,7 @@ static int take_over(const int files[MR_STANDBY_FILES])
         fcntl(reply, F_SETFL, O_ASYNC) != 0)
         _exit(1);
     /* Closed before it was watched. */
-    struct pollfd other = { .fd = reply };
+    struct pollfd other = {.fd = reply};
     if (poll(&other, 1, 0) > 0)
         _exit(1);
     return files[MR_STANDBY_INPUT];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* millrace-standby LIBRARY SECONDS COMPILER WORDS...: starts a compiler that waits (standby_protocol.h) and ends at once, so that the compiler is no
- * child of the program that uses libnvrtc: a program that waits for all of its children is not to wait for this one. */
+/* millrace-standby LIBRARY SECONDS COMPILER WORDS...: starts a compiler that waits (standby_protocol.h) and ends at
+ * once, so that the compiler is no child of the program that uses libnvrtc: a program that waits for all of its
+ * children is not to wait for this one. */
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that are const, where they take more constant memory than there is: they go to global memory, as with NVRTC (ptx/constants.h). */
+/* Tables that are const, where they take more constant memory than there is: they go to global memory, as with NVRTC
+ * (ptx/constants.h). */
 #include <errno.h>
 #include <string.h>
 
@@ -8,9 +9,15 @@
 #include "ptx/constants.h"
 
 /* Runs the compiler as `run` was run, with other words and another input. */
-static enum mr_run_status run_again(struct mr_run *run, struct mr_run *next, const struct mr_words *words, const char *input, size_t length)
+static enum mr_run_status run_again(struct mr_run *run, struct mr_run *next, const struct mr_words *words,
+                                    const char *input, size_t length)
 {
-    *next = (struct mr_run){ .words = words->items, .input = input, .input_length = length, .cancel = run->cancel, .cancel_data = run->cancel_data, .reason = ENOMEM };
+    *next = (struct mr_run){.words = words->items,
+                            .input = input,
+                            .input_length = length,
+                            .cancel = run->cancel,
+                            .cancel_data = run->cancel_data,
+                            .reason = ENOMEM};
     enum mr_run_status status = words->failed ? MR_RUN_NOT_STARTED : mr_run(next);
     if (status != MR_RUN_DONE)
         run->reason = next->reason;
@@ -24,17 +31,17 @@ static void ir_words(const struct mr_words *first, unsigned capability, struct m
     for (size_t i = 1; i < first->count; i++)
         if (strncmp(first->items[i], "-ffp-contract=", 14) == 0 || strncmp(first->items[i], "-g", 2) == 0)
             mr_words_add(words, first->items[i], "");
-    static const char *const last[] = { "-S", "-o", "-", "-" };
+    static const char *const last[] = {"-S", "-o", "-", "-"};
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(words, last[i], "");
 }
 
 enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *words, unsigned capability)
 {
-    static const char *const more[] = { "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes" };
-    struct mr_words all = { .items = NULL }, names = { .items = NULL };
-    struct mr_text moved = { .data = NULL };
-    struct mr_run second = { .reason = 0 }, third = { .reason = 0 };
+    static const char *const more[] = {"-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes"};
+    struct mr_words all = {.items = NULL}, names = {.items = NULL};
+    struct mr_text moved = {.data = NULL};
+    struct mr_run second = {.reason = 0}, third = {.reason = 0};
     if (run->output.failed || !mr_ptx_constants_overflow(mr_text_chars(&run->output), &names)) {
         mr_words_clear(&names);
         return MR_RUN_DONE;
@@ -54,7 +61,7 @@ enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *wor
     if (status == MR_RUN_DONE) {
         mr_text_clear(&run->output);
         run->output = third.output;
-        third.output = (struct mr_text){ .data = NULL };
+        third.output = (struct mr_text){.data = NULL};
     }
     mr_run_forget(&third);
     mr_run_forget(&second);

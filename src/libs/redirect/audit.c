@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmillrace-audit.so: an rtld-audit library (man 7 rtld-audit), which `millrace run` names in LD_AUDIT. The loader calls it whenever it looks for
- * an object and whenever it has mapped one. It lets programs in that carry NVIDIA's runtime library inside, or that name a folder of
- * NVIDIA's libraries:
+/* libmillrace-audit.so: an rtld-audit library (man 7 rtld-audit), which `millrace run` names in LD_AUDIT. The loader
+ * calls it whenever it looks for an object and whenever it has mapped one. It lets programs in that carry NVIDIA's
+ * runtime library inside, or that name a folder of NVIDIA's libraries:
  *
  *   - a library that Millrace has is taken from Millrace's folder (libraries.h);
  *   - calls of a runtime library that an object carries go to Millrace's libcudart (object.h);
  *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
- * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known to that library: what it keeps for each
- * thread has its first value there, so neither <ctype.h> nor scanf may be used, whose tables are pointers that are set when a thread starts. It hears of each
- * symbol of the C library once, when it is bound; no other call costs more than without it. */
+ * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known
+ * to that library: what it keeps for each thread has its first value there, so neither <ctype.h> nor scanf may be used,
+ * whose tables are pointers that are set when a thread starts. It hears of each symbol of the C library once, when it
+ * is bound; no other call costs more than without it. */
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
@@ -22,8 +23,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Marks an object of Millrace's: its libraries, which may ask for one of NVIDIA's by its path (MILLRACE_NVRTC). Other objects' cookies are
- * their redirections, or NULL. */
+/* Marks an object of Millrace's: its libraries, which may ask for one of NVIDIA's by its path (MILLRACE_NVRTC). Other
+ * objects' cookies are their redirections, or NULL. */
 static char ours;
 
 /* The C library's cookie: its symbols' bindings are watched. */
@@ -73,7 +74,8 @@ EXPORT unsigned la_objopen(struct link_map *map, Lmid_t namespace, uintptr_t *co
 }
 
 /* Only for symbols of the C library that other objects than Millrace's name. */
-EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags, const char *name)
+EXPORT uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned index, uintptr_t *from, uintptr_t *to, unsigned *flags,
+                              const char *name)
 {
     (void)index, (void)from, (void)to, (void)flags;
     return mr_call_for(name, symbol->st_value);

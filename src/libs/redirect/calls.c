@@ -7,7 +7,7 @@
 
 #include "libs/redirect/paths.h"
 
-#define MR_CALL(name, argument, use) { #name, argument, MR_PATH_##use },
+#define MR_CALL(name, argument, use) {#name, argument, MR_PATH_##use},
 static const struct call {
     const char *name;
     unsigned argument; /* number of the path among the arguments: 0, 1 or 2 */
@@ -17,7 +17,8 @@ static const struct call {
 };
 #undef MR_CALL
 
-/* The C library's functions, and for the assembly the number of each one's path. A function is set before its stub is given out. */
+/* The C library's functions, and for the assembly the number of each one's path. A function is set before its stub is
+ * given out. */
 uintptr_t mr_call_functions[MR_CALLS] __attribute__((visibility("hidden")));
 extern const char mr_call_stubs[] __attribute__((visibility("hidden")));
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the C library that take a path: the program's go through a stub here, which may give another path (paths.h).
  *
- * The loader asks where each symbol is to lead when it binds it. For the functions of calls.def the answer is a stub, which asks mr_call_path and goes on to the C library's own
- * function, with the same return address: the function sets the program's errno and returns to the program. */
+ * The loader asks where each symbol is to lead when it binds it. For the functions of calls.def the answer is a stub,
+ * which asks mr_call_path and goes on to the C library's own function, with the same return address: the function sets
+ * the program's errno and returns to the program. */
 #ifndef MR_REDIRECT_CALLS_H
 #define MR_REDIRECT_CALLS_H
 
@@ -15,7 +16,8 @@ enum mr_call {
 
 #include <stdint.h>
 
-/* Where the symbol `name`, defined at `address` in the C library, is to lead: a stub, or `address`. The loader's lock is held. */
+/* Where the symbol `name`, defined at `address` in the C library, is to lead: a stub, or `address`. The loader's lock
+ * is held. */
 uintptr_t mr_call_for(const char *name, uintptr_t address);
 
 /* For the assembly: the path that call number `index` is to get in place of `path`. Any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each function here has the parameters that CUDA 11.8's headers declare, and calls that of version 12. Handles and enums are as
- * wide there; none is looked at. */
+/* Each function here has the parameters that CUDA 11.8's headers declare, and calls that of version 12. Handles and
+ * enums are as wide there; none is looked at. */
 #include "libs/redirect/eleven.h"
 
 #include <stddef.h>
@@ -39,8 +39,9 @@ static int func_get_attributes(void *attributes, const void *function)
 
 static int graph_instantiate(void **exec, void *graph, void **error_node, char *log, size_t size)
 {
-    int (*call)(void **, void *, struct instantiate_params *) = (int (*)(void **, void *, struct instantiate_params *))twelve("cudaGraphInstantiateWithParams");
-    struct instantiate_params params = { 0 };
+    int (*call)(void **, void *, struct instantiate_params *) =
+        (int (*)(void **, void *, struct instantiate_params *))twelve("cudaGraphInstantiateWithParams");
+    struct instantiate_params params = {0};
     int status = call(exec, graph, &params);
     if (error_node)
         *error_node = params.error_node;
@@ -51,8 +52,9 @@ static int graph_instantiate(void **exec, void *graph, void **error_node, char *
 
 static int graph_exec_update(void *exec, void *graph, void **error_node, int *result)
 {
-    int (*call)(void *, void *, struct update_result *) = (int (*)(void *, void *, struct update_result *))twelve("cudaGraphExecUpdate");
-    struct update_result info = { 0 };
+    int (*call)(void *, void *, struct update_result *) =
+        (int (*)(void *, void *, struct update_result *))twelve("cudaGraphExecUpdate");
+    struct update_result info = {0};
     int status = call(exec, graph, &info);
     if (error_node)
         *error_node = info.error_node;
@@ -79,11 +81,11 @@ uintptr_t mr_redirect_eleven(const char *name)
         const char *name;
         uintptr_t function;
     } functions[] = {
-        { "cudaFuncGetAttributes", (uintptr_t)func_get_attributes },
-        { "cudaGetDriverEntryPoint", (uintptr_t)get_driver_entry_point },
-        { "cudaGetDriverEntryPoint_ptsz", (uintptr_t)get_driver_entry_point_ptsz },
-        { "cudaGraphExecUpdate", (uintptr_t)graph_exec_update },
-        { "cudaGraphInstantiate", (uintptr_t)graph_instantiate },
+        {"cudaFuncGetAttributes", (uintptr_t)func_get_attributes},
+        {"cudaGetDriverEntryPoint", (uintptr_t)get_driver_entry_point},
+        {"cudaGetDriverEntryPoint_ptsz", (uintptr_t)get_driver_entry_point_ptsz},
+        {"cudaGraphExecUpdate", (uintptr_t)graph_exec_update},
+        {"cudaGraphInstantiate", (uintptr_t)graph_instantiate},
     };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0)

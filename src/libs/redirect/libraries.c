@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of NVIDIA's libraries Millrace has in their place. A version counts: one of NVIDIA's whose major version Millrace has not is left as it is. */
+/* Which of NVIDIA's libraries Millrace has in their place. A version counts: one of NVIDIA's whose major version
+ * Millrace has not is left as it is. */
 #include "libs/redirect/libraries.h"
 
 #include <dlfcn.h>
@@ -19,10 +20,12 @@ static struct library {
     bool is_missing; /* it is not in the folder */
     bool is_kept;    /* MILLRACE_KEEP lists the stem */
 } libraries[] = {
-    { .stem = "libcuda", .version = "1" },      { .stem = "libcuda", .version = "" },
-    { .stem = "libcudart", .version = "12" },   { .stem = "libcudart", .version = "13" },   { .stem = "libcudart", .version = "" },
-    { .stem = "libnvrtc", .version = "12" },    { .stem = "libnvrtc", .version = "13" },    { .stem = "libnvrtc", .version = "" },
-    { .stem = "libnvJitLink", .version = "12" }, { .stem = "libnvJitLink", .version = "13" }, { .stem = "libnvJitLink", .version = "" },
+    {.stem = "libcuda", .version = "1"},       {.stem = "libcuda", .version = ""},
+    {.stem = "libcudart", .version = "12"},    {.stem = "libcudart", .version = "13"},
+    {.stem = "libcudart", .version = ""},      {.stem = "libnvrtc", .version = "12"},
+    {.stem = "libnvrtc", .version = "13"},     {.stem = "libnvrtc", .version = ""},
+    {.stem = "libnvJitLink", .version = "12"}, {.stem = "libnvJitLink", .version = "13"},
+    {.stem = "libnvJitLink", .version = ""},
 };
 #define LIBRARIES (sizeof libraries / sizeof *libraries)
 
@@ -76,8 +79,8 @@ static bool is_hexadecimal(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* The characters behind a library's stem up to ".so": nothing, or what a wheel's packer adds: a hyphen and eight hexadecimal digits. NULL if it is
- * neither. */
+/* The characters behind a library's stem up to ".so": nothing, or what a wheel's packer adds: a hyphen and eight
+ * hexadecimal digits. NULL if it is neither. */
 static const char *behind_stem(const char *rest)
 {
     if (*rest == '-') {
@@ -102,7 +105,8 @@ static bool is_for(const struct library *library, const char *file)
     /* The driver's files carry its release behind ".so" (libcuda.so.580.82.07): there is one interface, version 1. */
     if (strcmp(library->stem, "libcuda") == 0)
         return *rest == '.' && is_digit(rest[1]);
-    return *rest == '.' && strncmp(rest + 1, library->version, version) == 0 && (rest[1 + version] == '\0' || rest[1 + version] == '.');
+    return *rest == '.' && strncmp(rest + 1, library->version, version) == 0 &&
+           (rest[1 + version] == '\0' || rest[1 + version] == '.');
 }
 
 static const char *path_of(struct library *library)
@@ -112,7 +116,8 @@ static const char *path_of(struct library *library)
         library->path = malloc(room);
         if (!library->path)
             return NULL;
-        snprintf(library->path, room, "%s/%s.so%s%s", folder, library->stem, *library->version ? "." : "", library->version);
+        snprintf(library->path, room, "%s/%s.so%s%s", folder, library->stem, *library->version ? "." : "",
+                 library->version);
         if (access(library->path, R_OK) != 0) {
             library->is_missing = true;
             free(library->path);

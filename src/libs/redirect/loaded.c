@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at an object. Most carry no runtime library, and that must cost next to nothing: one that does opens the driver by name, so an object that
- * doesn't import dlsym is passed over without a look at its file. */
+/* Looking at an object. Most carry no runtime library, and that must cost next to nothing: one that does opens the
+ * driver by name, so an object that doesn't import dlsym is passed over without a look at its file. */
 #include "libs/redirect/loaded.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 /* An object's dynamic section, as the loader has it. */
 struct dynamic {
     const char *strings;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     size_t undefined; /* symbols that may be undefined: these come first; 0: not known */
     bool needs_runtime;
 };
@@ -41,7 +41,7 @@ static size_t count_before(const uint32_t *table)
 static bool read_dynamic(const struct link_map *map, struct dynamic *out)
 {
     const uint32_t *gnu = NULL, *hash = NULL;
-    *out = (struct dynamic){ 0 };
+    *out = (struct dynamic){0};
     if (!map->l_ld)
         return false;
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
@@ -68,7 +68,8 @@ static bool may_import(const struct dynamic *dynamic, const char *name)
     if (dynamic->undefined == 0)
         return true;
     for (size_t i = 1; i < dynamic->undefined; i++)
-        if (dynamic->symbols[i].st_shndx == SHN_UNDEF && strcmp(dynamic->strings + dynamic->symbols[i].st_name, name) == 0)
+        if (dynamic->symbols[i].st_shndx == SHN_UNDEF &&
+            strcmp(dynamic->strings + dynamic->symbols[i].st_name, name) == 0)
             return true;
     return false;
 }
@@ -82,7 +83,8 @@ static bool has(const struct mr_redirect_symbols *symbols, const char *name)
     return false;
 }
 
-/* The version of the runtime library that has these functions. The first name is version 12's alone; 12 dropped the second, and 13 the third. */
+/* The version of the runtime library that has these functions. The first name is version 12's alone; 12 dropped the
+ * second, and 13 the third. */
 static enum mr_redirect_version version_of(const struct mr_redirect_symbols *symbols)
 {
     if (has(symbols, "cudaGetDeviceProperties_v2"))
@@ -92,18 +94,21 @@ static enum mr_redirect_version version_of(const struct mr_redirect_symbols *sym
     return has(symbols, "cudaThreadExit") ? MR_REDIRECT_12 : MR_REDIRECT_13;
 }
 
-static struct mr_redirection *redirect(const struct link_map *map, int fd, const char *path, const struct mr_redirect_symbols *symbols)
+static struct mr_redirection *redirect(const struct link_map *map, int fd, const char *path,
+                                       const struct mr_redirect_symbols *symbols)
 {
-    static const char *const versions[] = { "12", "13", "12, as version 11's" };
+    static const char *const versions[] = {"12", "13", "12, as version 11's"};
     enum mr_redirect_version version = version_of(symbols);
     struct mr_redirection *redirection;
     size_t done = 0;
     mr_redirect_slots_setup();
     const char *problem = mr_redirect_patch(map->l_addr, fd, symbols, version, &redirection, &done);
     if (problem)
-        mr_log(MR_LOG_WARN, "%s: the runtime library inside can't be replaced, so its calls will fail: %s", path, problem);
+        mr_log(MR_LOG_WARN, "%s: the runtime library inside can't be replaced, so its calls will fail: %s", path,
+               problem);
     else
-        mr_log(MR_LOG_INFO, "%s: %zu functions of the runtime library inside go to libcudart.so.%s", path, done, versions[version]);
+        mr_log(MR_LOG_INFO, "%s: %zu functions of the runtime library inside go to libcudart.so.%s", path, done,
+               versions[version]);
     return redirection;
 }
 
@@ -125,8 +130,11 @@ struct mr_redirection *mr_redirect_object(const struct link_map *map)
     else if (symbols.count > 0)
         redirection = redirect(map, fd, shown, &symbols);
     else if (!symbols.has_table && symbols.has_kernels && !dynamic.needs_runtime)
-        mr_log(MR_LOG_WARN, "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "
-               "-cudart shared, or don't strip it", shown);
+        mr_log(
+            MR_LOG_WARN,
+            "%s: NVIDIA's runtime library may be inside, and the names of its functions are stripped, so its calls will fail; link it with "
+            "-cudart shared, or don't strip it",
+            shown);
     free(symbols.functions);
     close(fd);
     return redirection;

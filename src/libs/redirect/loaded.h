@@ -7,9 +7,10 @@
 
 struct mr_redirection;
 
-/* Looks at an object before any of its code has run. The functions of the runtime library that it carries, as its symbol table names them, get a jump to
- * Millrace's at their first bytes. An object with kernels and without a symbol table is told with one warning. What can't be
- * done is told, and the object left as it was. Returns what mr_redirection_end is to undo, or NULL. The loader's lock is held. */
+/* Looks at an object before any of its code has run. The functions of the runtime library that it carries, as its
+ * symbol table names them, get a jump to Millrace's at their first bytes. An object with kernels and without a symbol
+ * table is told with one warning. What can't be done is told, and the object left as it was. Returns what
+ * mr_redirection_end is to undo, or NULL. The loader's lock is held. */
 struct mr_redirection *mr_redirect_object(const struct link_map *map);
 
 /* The object is about to be unmapped: frees what stands beside it. */

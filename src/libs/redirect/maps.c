@@ -20,7 +20,8 @@ static bool read_line(const char *line, struct mr_mapping *out)
     out->end = strtoul(rest + 1, &rest, 16);
     if (*rest != ' ' || strnlen(rest, 6) < 6)
         return false;
-    out->protection = (rest[1] == 'r' ? PROT_READ : 0) | (rest[2] == 'w' ? PROT_WRITE : 0) | (rest[3] == 'x' ? PROT_EXEC : 0);
+    out->protection =
+        (rest[1] == 'r' ? PROT_READ : 0) | (rest[2] == 'w' ? PROT_WRITE : 0) | (rest[3] == 'x' ? PROT_EXEC : 0);
     out->is_private = rest[4] == 'p';
     out->offset = strtoul(rest + 5, &rest, 16);
     return *rest == ' ';
@@ -28,7 +29,7 @@ static bool read_line(const char *line, struct mr_mapping *out)
 
 bool mr_mappings_read(struct mr_mappings *out)
 {
-    *out = (struct mr_mappings){ 0 };
+    *out = (struct mr_mappings){0};
     FILE *file = fopen("/proc/self/maps", "re");
     if (!file)
         return false;
@@ -36,7 +37,7 @@ bool mr_mappings_read(struct mr_mappings *out)
     size_t room = 0, taken = 0;
     bool done = true;
     while (done && getline(&line, &room, file) > 0) {
-        struct mr_mapping one = { 0 };
+        struct mr_mapping one = {0};
         if (!read_line(line, &one))
             continue;
         if (out->count == taken) {

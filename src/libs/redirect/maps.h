@@ -26,7 +26,9 @@ void mr_mappings_free(struct mr_mappings *mappings);
 /* The mapping that holds `address`, or NULL. */
 const struct mr_mapping *mr_mapping_at(const struct mr_mappings *mappings, uintptr_t address);
 
-/* The hole of `size` bytes nearest below `address`, at least `gap` bytes from other mappings on both sides, else nearest above; 0 if there is none within `reach`. */
-uintptr_t mr_mappings_hole(const struct mr_mappings *mappings, uintptr_t address, size_t size, size_t gap, size_t reach);
+/* The hole of `size` bytes nearest below `address`, at least `gap` bytes from other mappings on both sides, else
+ * nearest above; 0 if there is none within `reach`. */
+uintptr_t mr_mappings_hole(const struct mr_mappings *mappings, uintptr_t address, size_t size, size_t gap,
+                           size_t reach);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jumps for x86-64. A function's first five bytes become a jump to a bridge, which lies within reach of it and jumps on to the function's stub. */
+/* Jumps for x86-64. A function's first five bytes become a jump to a bridge, which lies within reach of it and jumps on
+ * to the function's stub. */
 #include "libs/redirect/patch.h"
 
 #include <errno.h>
@@ -13,11 +14,12 @@
 
 enum { JUMP = 5, LANDING = 4, BRIDGE = 16 };
 
-/* Bridges lie as far as a jump reaches, less what an object's text may be long, and away from what may grow: the heap behind a program, a stack. */
+/* Bridges lie as far as a jump reaches, less what an object's text may be long, and away from what may grow: the heap
+ * behind a program, a stack. */
 #define REACH ((size_t)1 << 30)
 #define GAP ((size_t)1 << 16)
 
-static const unsigned char landing[LANDING] = { 0xf3, 0x0f, 0x1e, 0xfa }; /* endbr64: where an indirect call may arrive */
+static const unsigned char landing[LANDING] = {0xf3, 0x0f, 0x1e, 0xfa}; /* endbr64: where an indirect call may arrive */
 
 struct mr_redirection {
     unsigned char *bridges;
@@ -30,18 +32,19 @@ struct patch {
     int fd;
     struct mr_mapping text; /* what holds all its functions */
     unsigned char *bridges;
-    size_t size;            /* of the bridges, in whole pages */
+    size_t size; /* of the bridges, in whole pages */
 };
 
 /* A bridge: jmp *0(%rip), and the address behind it. */
 static void write_bridge(unsigned char *at, uintptr_t target)
 {
-    static const unsigned char jump[] = { 0xff, 0x25, 0, 0, 0, 0 };
+    static const unsigned char jump[] = {0xff, 0x25, 0, 0, 0, 0};
     memcpy(at, jump, sizeof jump);
     memcpy(at + sizeof jump, &target, sizeof target);
 }
 
-/* Whether what begins here is padding between functions: instructions that do nothing, as assemblers and linkers put them there. */
+/* Whether what begins here is padding between functions: instructions that do nothing, as assemblers and linkers put
+ * them there. */
 static bool is_padding(const unsigned char *code)
 {
     return code[0] == 0x90 || code[0] == 0xcc || code[0] == 0 || (code[0] == 0x0f && code[1] == 0x1f) ||
@@ -55,11 +58,14 @@ static bool is_long_enough(const unsigned char *code, const struct mr_redirect_f
     return function->room >= needed && (function->size >= needed || is_padding(code + function->size));
 }
 
-/* The mapping that all functions are in, whose bytes must be the file's: another file of that name may have come since. */
-static const char *check(struct patch *patch, const struct mr_mappings *mappings, const struct mr_redirect_symbols *symbols)
+/* The mapping that all functions are in, whose bytes must be the file's: another file of that name may have come since.
+ */
+static const char *check(struct patch *patch, const struct mr_mappings *mappings,
+                         const struct mr_redirect_symbols *symbols)
 {
     const struct mr_mapping *text = mr_mapping_at(mappings, patch->address + symbols->functions[0].value);
-    if (!text || !(text->protection & PROT_EXEC) || !(text->protection & PROT_READ) || (text->protection & PROT_WRITE) || !text->is_private)
+    if (!text || !(text->protection & PROT_EXEC) || !(text->protection & PROT_READ) ||
+        (text->protection & PROT_WRITE) || !text->is_private)
         return "its code is not mapped as code";
     for (size_t i = 0; i < symbols->count; i++) {
         const struct mr_redirect_function *function = &symbols->functions[i];
@@ -68,22 +74,24 @@ static const char *check(struct patch *patch, const struct mr_mappings *mappings
         size_t size = function->room < sizeof expected ? function->room : sizeof expected;
         if (at < text->begin || at >= text->end || text->end - at < size)
             return "a function lies outside of its code";
-        if (pread(patch->fd, expected, size, (off_t)function->offset) != (ssize_t)size || memcmp(expected, (const void *)at, size) != 0)
+        if (pread(patch->fd, expected, size, (off_t)function->offset) != (ssize_t)size ||
+            memcmp(expected, (const void *)at, size) != 0)
             return "its file has changed";
     }
     patch->text = *text;
     return NULL;
 }
 
-static const char *make_bridges(struct patch *patch, const struct mr_mappings *mappings, const struct mr_redirect_symbols *symbols,
-                                enum mr_redirect_version version)
+static const char *make_bridges(struct patch *patch, const struct mr_mappings *mappings,
+                                const struct mr_redirect_symbols *symbols, enum mr_redirect_version version)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     patch->size = (symbols->count * BRIDGE + page - 1) & ~(page - 1);
     uintptr_t hole = mr_mappings_hole(mappings, patch->text.begin, patch->size, GAP, REACH);
     if (!hole)
         return "there is no room near it";
-    patch->bridges = mmap((void *)hole, patch->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    patch->bridges = mmap((void *)hole, patch->size, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (patch->bridges == MAP_FAILED || (uintptr_t)patch->bridges != hole) {
         if (patch->bridges != MAP_FAILED)
             munmap(patch->bridges, patch->size);
@@ -135,20 +143,22 @@ static const char *change_text(const struct patch *patch, const struct mr_redire
         return NULL;
     const char *problem = strerror(errno);
     *done = 0;
-    if (mmap((void *)first, last - first, text->protection, MAP_PRIVATE | MAP_FIXED, patch->fd, (off_t)(text->offset + (first - text->begin))) == MAP_FAILED)
+    if (mmap((void *)first, last - first, text->protection, MAP_PRIVATE | MAP_FIXED, patch->fd,
+             (off_t)(text->offset + (first - text->begin))) == MAP_FAILED)
         mr_log(MR_LOG_ERROR, "the code of an object could not be mapped again: %s", strerror(errno));
     return problem;
 }
 
-const char *mr_redirect_patch(uintptr_t address, int fd, const struct mr_redirect_symbols *symbols, enum mr_redirect_version version,
-                              struct mr_redirection **out, size_t *done)
+const char *mr_redirect_patch(uintptr_t address, int fd, const struct mr_redirect_symbols *symbols,
+                              enum mr_redirect_version version, struct mr_redirection **out, size_t *done)
 {
-    struct patch patch = { .address = address, .fd = fd };
-    struct mr_mappings mappings = { 0 };
+    struct patch patch = {.address = address, .fd = fd};
+    struct mr_mappings mappings = {0};
     *out = NULL;
     *done = 0;
     struct mr_redirection *redirection = malloc(sizeof *redirection);
-    const char *problem = !redirection || !mr_mappings_read(&mappings) ? "the process's mappings can't be read" : check(&patch, &mappings, symbols);
+    const char *problem = !redirection || !mr_mappings_read(&mappings) ? "the process's mappings can't be read"
+                                                                       : check(&patch, &mappings, symbols);
     if (!problem)
         problem = make_bridges(&patch, &mappings, symbols, version);
     if (!problem)
@@ -160,7 +170,7 @@ const char *mr_redirect_patch(uintptr_t address, int fd, const struct mr_redirec
         free(redirection);
         return problem;
     }
-    *redirection = (struct mr_redirection){ .bridges = patch.bridges, .size = patch.size };
+    *redirection = (struct mr_redirection){.bridges = patch.bridges, .size = patch.size};
     *out = redirection;
     return NULL;
 }

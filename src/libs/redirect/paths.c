@@ -27,7 +27,7 @@ static unsigned told;
 static void find(char path[PATH_MAX], const char *installed, const char *built)
 {
     char candidate[PATH_MAX + 64];
-    const char *places[] = { installed, built };
+    const char *places[] = {installed, built};
     for (unsigned i = 0; i < 2; i++) {
         snprintf(candidate, sizeof candidate, "%s/%s", mr_redirect_folder(), places[i]);
         if (access(candidate, R_OK) == 0 && realpath(candidate, path))
@@ -84,8 +84,8 @@ static const char *for_look(const char *path)
     return path;
 }
 
-/* Wheels of NVIDIA's and Triton have their assembler in a folder below one named nvidia. Others, such as the one of a toolkit that is
- * building for a GPU, are left alone. */
+/* Wheels of NVIDIA's and Triton have their assembler in a folder below one named nvidia. Others, such as the one of a
+ * toolkit that is building for a GPU, are left alone. */
 static const char *for_start(const char *path)
 {
     const char *file = strrchr(path, '/');

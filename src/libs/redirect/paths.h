@@ -2,11 +2,11 @@
 /* Files that a GPU's kernel module or one of NVIDIA's packages would have, and what a program gets in their place:
  *
  *     /dev/nvidiactl, /dev/nvidia0 … (as many as MILLRACE_DEVICES says), /dev/nvidia-uvm    /dev/null
- *     /proc/driver/nvidia, /proc/driver/nvidia/version                                      a folder of Millrace's, and the file in it
- *     …/nvidia/…/ptxas, …/nvidia/…/ptxas-blackwell, when started                            Millrace's ptxas
+ *     /proc/driver/nvidia, /proc/driver/nvidia/version                                      a folder of Millrace's, and
+ * the file in it …/nvidia/…/ptxas, …/nvidia/…/ptxas-blackwell, when started                            Millrace's ptxas
  *
- * Programs look for the first two before they ask the driver, and the assembler of a package makes machine code. Nothing on the machine is
- * changed: the process alone gets other answers. */
+ * Programs look for the first two before they ask the driver, and the assembler of a package makes machine code.
+ * Nothing on the machine is changed: the process alone gets other answers. */
 #ifndef MR_REDIRECT_PATHS_H
 #define MR_REDIRECT_PATHS_H
 
@@ -16,8 +16,9 @@ enum mr_path_use { MR_PATH_LOOKED_AT, MR_PATH_STARTED };
 /* Finds what paths are replaced with. Called once, by the loader, after mr_libraries_setup. */
 void mr_paths_setup(void);
 
-/* The path to use in place of `path`: `path` itself in nearly all cases, else a text that is valid for the life of the process. Each is told once at info.
- * Any thread, also in a child between vfork and exec; allocates nothing, and leaves errno as it is where it returns `path`. */
+/* The path to use in place of `path`: `path` itself in nearly all cases, else a text that is valid for the life of the
+ * process. Each is told once at info. Any thread, also in a child between vfork and exec; allocates nothing, and leaves
+ * errno as it is where it returns `path`. */
 const char *mr_path_for(const char *path, enum mr_path_use use);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots: the table of names, and the first call of each, which opens Millrace's libcudart in the program's own namespace. */
+/* Slots: the table of names, and the first call of each, which opens Millrace's libcudart in the program's own
+ * namespace. */
 #include "libs/redirect/slots.h"
 
 #include <dlfcn.h>
@@ -15,10 +16,11 @@
 /* What a caller gets, by number: cudaErrorInsufficientDriver, cudaErrorNotSupported. */
 enum { NO_LIBRARY = 35, NOT_SUPPORTED = 801 };
 
-static const char *const names[MR_REDIRECT_NAMES] = { MR_REDIRECT_NAME_LIST };
-static const char *const files[MR_REDIRECT_VERSIONS] = { "libcudart.so.12", "libcudart.so.13" };
+static const char *const names[MR_REDIRECT_NAMES] = {MR_REDIRECT_NAME_LIST};
+static const char *const files[MR_REDIRECT_VERSIONS] = {"libcudart.so.12", "libcudart.so.13"};
 
-uintptr_t mr_redirect_slots[MR_REDIRECT_NAMES * MR_REDIRECT_VERSIONS] __attribute__((visibility("hidden"))); /* atomic */
+uintptr_t mr_redirect_slots[MR_REDIRECT_NAMES * MR_REDIRECT_VERSIONS]
+    __attribute__((visibility("hidden"))); /* atomic */
 extern const char mr_redirect_stubs[], mr_redirect_first_calls[];
 
 static int compare_names(const void *key, const void *entry)
@@ -72,8 +74,10 @@ uintptr_t mr_redirect_resolve(unsigned long index)
         mr_log(MR_LOG_ERROR, "%s: %s", name, dlerror());
         target = (uintptr_t)answer_no_library;
     } else if (!target) {
-        mr_log(MR_LOG_WARN, "%s: the program's own runtime library has this function, Millrace's %s does not; it answers cudaErrorNotSupported",
-               name, file);
+        mr_log(
+            MR_LOG_WARN,
+            "%s: the program's own runtime library has this function, Millrace's %s does not; it answers cudaErrorNotSupported",
+            name, file);
         target = (uintptr_t)answer_not_supported;
     }
     __atomic_store_n(&mr_redirect_slots[index], target, __ATOMIC_RELEASE);

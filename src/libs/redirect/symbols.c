@@ -20,7 +20,8 @@ struct file {
     unsigned section_count;
 };
 
-/* A part of the file, in memory that the caller frees, with a null character behind it; NULL if the file has no such part. */
+/* A part of the file, in memory that the caller frees, with a null character behind it; NULL if the file has no such
+ * part. */
 static void *read_part(const struct file *file, uint64_t offset, uint64_t size)
 {
     if (offset > file->size || size > file->size - offset)
@@ -46,8 +47,8 @@ static const char *read_sections(struct file *file)
     if (fstat(file->fd, &status) != 0 || !S_ISREG(status.st_mode))
         return "it is not a regular file";
     file->size = (uint64_t)status.st_size;
-    if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-        header.e_ident[EI_CLASS] != ELFCLASS64)
+    if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64)
         return "it is no ELF file of 64 bits";
     if (header.e_shoff == 0 || header.e_shnum == 0)
         return NULL; /* no sections */
@@ -70,7 +71,8 @@ static const Elf64_Shdr *find_section(const struct file *file, uint32_t type)
 static bool has_section(const struct file *file, const char *name)
 {
     Elf64_Ehdr header;
-    if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header || header.e_shstrndx >= file->section_count)
+    if (pread(file->fd, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        header.e_shstrndx >= file->section_count)
         return false;
     const Elf64_Shdr *strings = &file->sections[header.e_shstrndx];
     char *text = read_part(file, strings->sh_offset, strings->sh_size);
@@ -90,29 +92,35 @@ static int compare_symbols(const void *left, const void *right)
 static bool is_redirectable(const struct file *file, const Elf64_Sym *symbol)
 {
     unsigned binding = ELF64_ST_BIND(symbol->st_info), visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= file->section_count)
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF ||
+        symbol->st_shndx >= file->section_count)
         return false;
     if (binding != STB_LOCAL && visibility != STV_HIDDEN && visibility != STV_INTERNAL)
         return false; /* others may call it: it is no copy inside */
     const Elf64_Shdr *section = &file->sections[symbol->st_shndx];
-    return (section->sh_flags & SHF_EXECINSTR) && section->sh_type == SHT_PROGBITS && symbol->st_value >= section->sh_addr &&
-           symbol->st_value - section->sh_addr < section->sh_size;
+    return (section->sh_flags & SHF_EXECINSTR) && section->sh_type == SHT_PROGBITS &&
+           symbol->st_value >= section->sh_addr && symbol->st_value - section->sh_addr < section->sh_size;
 }
 
 /* Takes a function into the list. `next` is the address at which the next function begins, or 0. */
-static void take(const struct file *file, const Elf64_Sym *symbol, int name, uint64_t next, struct mr_redirect_symbols *out)
+static void take(const struct file *file, const Elf64_Sym *symbol, int name, uint64_t next,
+                 struct mr_redirect_symbols *out)
 {
     const Elf64_Shdr *section = &file->sections[symbol->st_shndx];
     uint64_t inside = symbol->st_value - section->sh_addr, room = section->sh_size - inside;
     if (next > symbol->st_value && next - symbol->st_value < room)
         room = next - symbol->st_value;
-    out->functions[out->count++] = (struct mr_redirect_function){
-        .name = name, .offset = section->sh_offset + inside, .value = symbol->st_value, .size = symbol->st_size < room ? symbol->st_size : room, .room = room
-    };
+    out->functions[out->count++] =
+        (struct mr_redirect_function){.name = name,
+                                      .offset = section->sh_offset + inside,
+                                      .value = symbol->st_value,
+                                      .size = symbol->st_size < room ? symbol->st_size : room,
+                                      .room = room};
 }
 
 /* Puts the functions into order and fills the list. `text` has `length` characters. */
-static const char *collect(const struct file *file, Elf64_Sym *symbols, size_t count, const char *text, size_t length, struct mr_redirect_symbols *out)
+static const char *collect(const struct file *file, Elf64_Sym *symbols, size_t count, const char *text, size_t length,
+                           struct mr_redirect_symbols *out)
 {
     size_t functions = 0, wanted = 0;
     for (size_t i = 0; i < count; i++) {
@@ -162,8 +170,8 @@ static const char *read_table(const struct file *file, const Elf64_Shdr *table, 
 
 const char *mr_redirect_read(int fd, struct mr_redirect_symbols *out)
 {
-    struct file file = { .fd = fd };
-    *out = (struct mr_redirect_symbols){ 0 };
+    struct file file = {.fd = fd};
+    *out = (struct mr_redirect_symbols){0};
     const char *problem = read_sections(&file);
     const Elf64_Shdr *table = find_section(&file, SHT_SYMTAB);
     if (!problem && table) {

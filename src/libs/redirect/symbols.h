@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The symbol table in an object's file, for those functions that the runtime library's table of names has.
  *
- * Everything is read with pread and checked against the file's size, so that a file that lies, or that is cut short meanwhile, gives an error and
- * nothing worse. This library is part of every process that Millrace runs, so it brings no library for ELF along. */
+ * Everything is read with pread and checked against the file's size, so that a file that lies, or that is cut short
+ * meanwhile, gives an error and nothing worse. This library is part of every process that Millrace runs, so it brings
+ * no library for ELF along. */
 #ifndef MR_REDIRECT_SYMBOLS_H
 #define MR_REDIRECT_SYMBOLS_H
 

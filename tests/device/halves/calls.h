@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs that call functions of small floats need on either side, also where the source is compiled at run time. */
+/* What programs that call functions of small floats need on either side, also where the source is compiled at run time.
+ */
 #ifndef HALVES_CALLS_H
 #define HALVES_CALLS_H
 #ifndef __CUDACC_RTC__
@@ -32,14 +33,16 @@ template <class T> SIDES T of_bits(word bits)
 }
 template <class T> SIDES word bits_of(const T &x)
 {
-    word bits[2] = { 0 };
+    word bits[2] = {0};
     memcpy(bits, (const void *)&x, sizeof x);
     return sizeof x > 8 ? bits[0] ^ mixed(bits[1]) : bits[0];
 }
 
 #ifdef __CUDACC__
 /* Arguments of kernels: four for each call. */
-struct slot { uint4 bytes[2]; };
+struct slot {
+    uint4 bytes[2];
+};
 template <class T> __device__ T read(const slot *given, word call, int place)
 {
     T x;
@@ -48,5 +51,7 @@ template <class T> __device__ T read(const slot *given, word call, int place)
 }
 #endif
 template <class A, class B> struct same_type;
-template <class A> struct same_type<A, A> { enum { value = 1 }; };
+template <class A> struct same_type<A, A> {
+    enum { value = 1 };
+};
 #endif

@@ -21,7 +21,8 @@ template <class T, class F> static void give(int place, F value)
         T x = value((word)i);
         memcpy((void *)&arguments[i], (const void *)&x, sizeof x);
     }
-    if (!given && (cudaMalloc(&given, 4 * sizeof arguments) || cudaMalloc(&out, sizeof results) || cudaMalloc(&memory, sizeof results)))
+    if (!given && (cudaMalloc(&given, 4 * sizeof arguments) || cudaMalloc(&out, sizeof results) ||
+                   cudaMalloc(&memory, sizeof results)))
         printf("no memory\n");
     cudaMemcpy(given + place * CALLS, arguments, sizeof arguments, cudaMemcpyHostToDevice);
 }

@@ -99,17 +99,17 @@ CASE(capture, legacy_is_implicit)
     end(stream);
 }
 
-#define CAPTURED(title, mode, call)                                                                \
-    CASE(capture, title)                                                                           \
-    {                                                                                              \
-        static unsigned char host[64];                                                             \
-        void *memory = rt_alloc(64), *out = NULL;                                                  \
-        cudaEvent_t event = rt_event(0);                                                           \
-        cudaStream_t stream = capturing(cudaStreamCaptureMode##mode);                              \
-        rt_noted(call);                                                                            \
-        say_state(stream);                                                                         \
-        end(stream);                                                                               \
-        (void)host, (void)memory, (void)out, (void)event;                                          \
+#define CAPTURED(title, mode, call) \
+    CASE(capture, title) \
+    { \
+        static unsigned char host[64]; \
+        void *memory = rt_alloc(64), *out = NULL; \
+        cudaEvent_t event = rt_event(0); \
+        cudaStream_t stream = capturing(cudaStreamCaptureMode##mode); \
+        rt_noted(call); \
+        say_state(stream); \
+        end(stream); \
+        (void)host, (void)memory, (void)out, (void)event; \
     }
 
 CAPTURED(memset_async, Global, cudaMemsetAsync(memory, 0, 64, stream))
@@ -146,7 +146,8 @@ CAPTURED(get_device, Global, cudaGetDevice((int *)(void *)host))
 CAPTURED(symbol_address, Global, cudaGetSymbolAddress(&out, &rt_host_counter))
 CAPTURED(symbol_copy, Global, cudaMemcpyToSymbolAsync(&rt_host_table, host, 64, 0, cudaMemcpyHostToDevice, stream))
 CAPTURED(symbol_copy_sync, Global, cudaMemcpyToSymbol(&rt_host_table, host, 64, 0, cudaMemcpyHostToDevice))
-CAPTURED(func_attributes, Global, cudaFuncSetAttribute(&rt_host_store, cudaFuncAttributePreferredSharedMemoryCarveout, -1))
+CAPTURED(func_attributes, Global,
+         cudaFuncSetAttribute(&rt_host_store, cudaFuncAttributePreferredSharedMemoryCarveout, -1))
 
 CASE(capture, destroy_captured_stream, .alone = true)
 {

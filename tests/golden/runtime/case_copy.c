@@ -35,7 +35,7 @@ CASE(copy, direction_unknown)
 {
     unsigned char *device = counted(64);
     rt_noted(cudaMemcpy(host, device, 4, (enum cudaMemcpyKind)5));
-    rt_noted(cudaMemcpy(host, device, 4, (enum cudaMemcpyKind)-1));
+    rt_noted(cudaMemcpy(host, device, 4, (enum cudaMemcpyKind) - 1));
     rt_noted(cudaMemcpyAsync(host, device, 4, (enum cudaMemcpyKind)99, NULL));
 }
 
@@ -260,7 +260,8 @@ CASE(copy2d, async)
 
 /* ---- three dimensions ---- */
 
-static struct cudaMemcpy3DParms box_of(void *to, size_t to_pitch, void *from, size_t from_pitch, enum cudaMemcpyKind kind)
+static struct cudaMemcpy3DParms box_of(void *to, size_t to_pitch, void *from, size_t from_pitch,
+                                       enum cudaMemcpyKind kind)
 {
     struct cudaMemcpy3DParms box;
     memset(&box, 0, sizeof box);

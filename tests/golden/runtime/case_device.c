@@ -89,12 +89,12 @@ CASE(device, valid_devices_bad, .alone = true)
 
 /* ---- attributes and properties ---- */
 
-#define ATTRIBUTE(title, attribute)                                                                \
-    CASE(device, attribute_##title)                                                                \
-    {                                                                                              \
-        int value = -1;                                                                            \
-        rt(cudaDeviceGetAttribute(&value, attribute, 0));                                          \
-        say_int(value);                                                                            \
+#define ATTRIBUTE(title, attribute) \
+    CASE(device, attribute_##title) \
+    { \
+        int value = -1; \
+        rt(cudaDeviceGetAttribute(&value, attribute, 0)); \
+        say_int(value); \
     }
 
 ATTRIBUTE(warp_size, cudaDevAttrWarpSize)
@@ -116,7 +116,7 @@ CASE(device, attribute_unknown)
 {
     int value = -1;
     rt_noted(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)0, 0));
-    rt_noted(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)-1, 0));
+    rt_noted(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr) - 1, 0));
     rt_noted(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)100000, 0));
     say_int(value);
 }
@@ -364,11 +364,11 @@ static void say_active(void)
     say_value("active", active);
 }
 
-#define LAZY(title, call)                                                                          \
-    CASE(lazy, title, .bare = true)                                                                \
-    {                                                                                              \
-        rt(call);                                                                                  \
-        say_context();                                                                             \
+#define LAZY(title, call) \
+    CASE(lazy, title, .bare = true) \
+    { \
+        rt(call); \
+        say_context(); \
     }
 
 static int some_int;

@@ -51,10 +51,10 @@ CASE(error, string_success)
     say_text(cudaGetErrorString(cudaSuccess));
 }
 
-#define STRING(title, status)                                                                      \
-    CASE(error, string_##title)                                                                    \
-    {                                                                                              \
-        say_text(cudaGetErrorString(status));                                                      \
+#define STRING(title, status) \
+    CASE(error, string_##title) \
+    { \
+        say_text(cudaGetErrorString(status)); \
     }
 
 STRING(invalid_value, cudaErrorInvalidValue)
@@ -216,10 +216,10 @@ CASE(error, not_ready_after_failure)
 
 /* ---- which calls note their failure ---- */
 
-#define NOTED(title, call)                                                                         \
-    CASE(error, noted_##title)                                                                     \
-    {                                                                                              \
-        rt_noted(call);                                                                            \
+#define NOTED(title, call) \
+    CASE(error, noted_##title) \
+    { \
+        rt_noted(call); \
     }
 
 NOTED(get_device_null, cudaGetDevice(NULL))

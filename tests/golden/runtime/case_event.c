@@ -2,7 +2,7 @@
 /* Events: flags, recording, queries, elapsed time, destroyed handles. */
 #include "rt.h"
 
-#define DESTROYED                                                                                  \
+#define DESTROYED \
     .alone = true, .allow = "cudaErrorInvalidResourceHandle|cudaErrorInvalidValue|cudaErrorContextIsDestroyed", \
     .why = "a destroyed handle: a crash on hardware; a documented refusal here"
 

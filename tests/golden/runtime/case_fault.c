@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After a fault: what the process may still do, and what cudaDeviceReset gives back. Each case has a process of its own. */
+/* After a fault: what the process may still do, and what cudaDeviceReset gives back. Each case has a process of its
+ * own. */
 #include "rt.h"
 
 /* Ends the context by a store to address 0, and clears the last error. */
@@ -230,19 +231,20 @@ CASE(fault_reset, unasked, .alone = true)
     rt_noted(cudaMalloc(&memory, 4));
 }
 
-static const char crimes[] = ".version 7.0\n"
-                             ".target sm_75\n"
-                             ".address_size 64\n"
-                             ".visible .entry trap_at_once()\n"
-                             "{\n    trap;\n    ret;\n}\n"
-                             ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
-                             ".global .align 1 .b8 text[8] = {111, 110, 101, 0};\n"
-                             ".visible .entry fail_at_once()\n"
-                             "{\n    .reg .b64 %rd<4>;\n    .reg .b32 %r<2>;\n    mov.u64 %rd0, text;\n    cvta.global.u64 %rd1, %rd0;\n"
-                             "    mov.u64 %rd2, 1;\n    mov.u32 %r0, 1;\n    {\n    .param .b64 a;\n    .param .b64 b;\n    .param .b32 c;\n"
-                             "    .param .b64 d;\n    .param .b64 e;\n    st.param.b64 [a], %rd1;\n    st.param.b64 [b], %rd1;\n"
-                             "    st.param.b32 [c], %r0;\n    st.param.b64 [d], %rd1;\n    st.param.b64 [e], %rd2;\n"
-                             "    call.uni __assertfail, (a, b, c, d, e);\n    }\n    ret;\n}\n";
+static const char crimes[] =
+    ".version 7.0\n"
+    ".target sm_75\n"
+    ".address_size 64\n"
+    ".visible .entry trap_at_once()\n"
+    "{\n    trap;\n    ret;\n}\n"
+    ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+    ".global .align 1 .b8 text[8] = {111, 110, 101, 0};\n"
+    ".visible .entry fail_at_once()\n"
+    "{\n    .reg .b64 %rd<4>;\n    .reg .b32 %r<2>;\n    mov.u64 %rd0, text;\n    cvta.global.u64 %rd1, %rd0;\n"
+    "    mov.u64 %rd2, 1;\n    mov.u32 %r0, 1;\n    {\n    .param .b64 a;\n    .param .b64 b;\n    .param .b32 c;\n"
+    "    .param .b64 d;\n    .param .b64 e;\n    st.param.b64 [a], %rd1;\n    st.param.b64 [b], %rd1;\n"
+    "    st.param.b32 [c], %r0;\n    st.param.b64 [d], %rd1;\n    st.param.b64 [e], %rd2;\n"
+    "    call.uni __assertfail, (a, b, c, d, e);\n    }\n    ret;\n}\n";
 
 /* Commits a crime, resets, and says what the next use gives. */
 static void commit(const char *name)

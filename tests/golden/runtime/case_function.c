@@ -215,7 +215,8 @@ CASE(library, load_and_unload)
 
 CASE(library, load_bad_text)
 {
-    static const char bad[4096] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { nonsense; }\n";
+    static const char bad[4096] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { nonsense; }\n";
     cudaLibrary_t library = (cudaLibrary_t)GOLD_WILD;
     rt_noted(load(&library, bad));
     say_if("untouched", library == (cudaLibrary_t)GOLD_WILD);

@@ -112,7 +112,9 @@ CASE(graph, node_types)
     say_type(node);
 }
 
-CASE(graph, kernel_node, .allow = "cudaSuccess grid=1 block=1 params=yes extra=no cudaSuccess cudaSuccess cudaSuccess 6 cudaSuccess cudaSuccess",
+CASE(graph, kernel_node,
+     .allow =
+         "cudaSuccess grid=1 block=1 params=yes extra=no cudaSuccess cudaSuccess cudaSuccess 6 cudaSuccess cudaSuccess",
      .why = "NVIDIA's library can't tell the parameters of a node whose kernel is of a library; here they are told")
 {
     cudaGraph_t graph = rt_graph();
@@ -220,7 +222,8 @@ CASE(graph, memcpy_node_symbols)
                                             cudaMemcpyDeviceToDevice));
     rt_noted(cudaGraphAddMemcpyNodeToSymbol(&second, graph, NULL, 0, &rt_host_missing_variable, words, 4, 0,
                                             cudaMemcpyDeviceToDevice));
-    rt(cudaGraphAddMemcpyNodeFromSymbol(&second, graph, &node, 1, words, &rt_host_table, 4, 60, cudaMemcpyDeviceToDevice));
+    rt(cudaGraphAddMemcpyNodeFromSymbol(&second, graph, &node, 1, words, &rt_host_table, 4, 60,
+                                        cudaMemcpyDeviceToDevice));
     rt(cudaGraphInstantiate(&exec, graph, 0));
     rt(cudaGraphLaunch(exec, NULL));
     rt(cudaDeviceSynchronize());

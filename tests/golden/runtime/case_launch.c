@@ -6,7 +6,8 @@
 
 /* What the stubs of nvcc 13 call; no public header declares these. */
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **params, size_t shared, cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **params, size_t shared,
+                               cudaStream_t stream);
 
 static cudaError_t launch(const void *kernel, dim3 grid, dim3 block, size_t shared, void **params)
 {
@@ -58,11 +59,11 @@ CASE(launch, variable_is_no_kernel)
     rt_noted(launch(&rt_host_counter, size(1, 1, 1), size(1, 1, 1), 0, NULL));
 }
 
-#define BAD(title, grid, block, shared)                                                            \
-    CASE(launch, title)                                                                            \
-    {                                                                                              \
-        rt_noted(launch(&rt_host_empty, grid, block, shared, NULL));                               \
-        rt(cudaDeviceSynchronize());                                                               \
+#define BAD(title, grid, block, shared) \
+    CASE(launch, title) \
+    { \
+        rt_noted(launch(&rt_host_empty, grid, block, shared, NULL)); \
+        rt(cudaDeviceSynchronize()); \
     }
 
 BAD(no_blocks, size(0, 1, 1), size(1, 1, 1), 0)
@@ -175,14 +176,14 @@ CASE(launch, extended_without_attributes)
 }
 
 /* A kernel by its handle, and as the stubs of nvcc 13 launch one that is registered: the same shapes as above. */
-#define BAD_HANDLE(title, grid, block, shared)                                                     \
-    CASE(launch, title)                                                                            \
-    {                                                                                              \
-        cudaKernel_t kernel = NULL;                                                                \
-        rt_noted(launch(rt_kernel("empty"), grid, block, shared, NULL));                           \
-        RT_NEED(__cudaGetKernel(&kernel, &rt_host_empty));                                         \
-        rt_noted(__cudaLaunchKernel(kernel, grid, block, NULL, shared, NULL));                     \
-        rt(cudaDeviceSynchronize());                                                               \
+#define BAD_HANDLE(title, grid, block, shared) \
+    CASE(launch, title) \
+    { \
+        cudaKernel_t kernel = NULL; \
+        rt_noted(launch(rt_kernel("empty"), grid, block, shared, NULL)); \
+        RT_NEED(__cudaGetKernel(&kernel, &rt_host_empty)); \
+        rt_noted(__cudaLaunchKernel(kernel, grid, block, NULL, shared, NULL)); \
+        rt(cudaDeviceSynchronize()); \
     }
 
 BAD_HANDLE(handle_no_blocks, size(0, 1, 1), size(1, 1, 1), 0)

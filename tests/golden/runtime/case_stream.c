@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* What a destroyed handle gets is documented; NVIDIA's library may crash on it. */
-#define DESTROYED                                                                                  \
+#define DESTROYED \
     .alone = true, .allow = "cudaErrorInvalidResourceHandle|cudaErrorInvalidValue|cudaErrorContextIsDestroyed", \
     .why = "a destroyed handle: a crash on hardware; a documented refusal here"
 
@@ -164,11 +164,11 @@ CASE(stream, results_null)
     rt_noted(cudaStreamGetId(stream, NULL));
 }
 
-#define RESULT_NULL(title, call)                                                                   \
-    CASE(stream, title, RT_CRASHES("cudaErrorInvalidValue"))                                       \
-    {                                                                                              \
-        cudaStream_t stream = rt_stream(0);                                                        \
-        rt_noted(call);                                                                            \
+#define RESULT_NULL(title, call) \
+    CASE(stream, title, RT_CRASHES("cudaErrorInvalidValue")) \
+    { \
+        cudaStream_t stream = rt_stream(0); \
+        rt_noted(call); \
     }
 
 RESULT_NULL(device_null, cudaStreamGetDevice(stream, NULL))
@@ -335,12 +335,12 @@ CASE(stream, attach_managed)
     rt(cudaFree(memory));
 }
 
-#define ATTACH_BAD(title, length, flags, ...)                                                      \
-    CASE(stream, title, __VA_ARGS__)                                                               \
-    {                                                                                              \
-        void *memory;                                                                              \
-        RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal));                              \
-        rt_noted(cudaStreamAttachMemAsync(rt_stream(0), memory, length, flags));                   \
+#define ATTACH_BAD(title, length, flags, ...) \
+    CASE(stream, title, __VA_ARGS__) \
+    { \
+        void *memory; \
+        RT_NEED(cudaMallocManaged(&memory, 64, cudaMemAttachGlobal)); \
+        rt_noted(cudaStreamAttachMemAsync(rt_stream(0), memory, length, flags)); \
     }
 
 ATTACH_BAD(attach_no_flags, 0, 0, RT_CRASHES("cudaErrorInvalidValue"))

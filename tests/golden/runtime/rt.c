@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What cases of the runtime API stand on: the words for its statuses, and the fixtures that one child process shares. */
+/* What cases of the runtime API stand on: the words for its statuses, and the fixtures that one child process shares.
+ */
 #include "rt.h"
 
 #include <pthread.h>
@@ -231,8 +232,10 @@ cudaGraphNode_t rt_graph_empty(cudaGraph_t graph)
 cudaGraphNode_t rt_graph_store(cudaGraph_t graph, cudaGraphNode_t dependency, void *address, unsigned value)
 {
     void *params[] = {&address, &value};
-    struct cudaKernelNodeParams kernel = {
-        .func = (void *)(uintptr_t)rt_kernel("store"), .gridDim = {1, 1, 1}, .blockDim = {1, 1, 1}, .kernelParams = params};
+    struct cudaKernelNodeParams kernel = {.func = (void *)(uintptr_t)rt_kernel("store"),
+                                          .gridDim = {1, 1, 1},
+                                          .blockDim = {1, 1, 1},
+                                          .kernelParams = params};
     cudaGraphNode_t node;
     RT_NEED(cudaGraphAddKernelNode(&node, graph, dependency ? &dependency : NULL, dependency ? 1 : 0, &kernel));
     return node;

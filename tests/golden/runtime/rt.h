@@ -27,8 +27,8 @@ void rt(cudaError_t status);
  */
 void rt_noted(cudaError_t status);
 /*
- * For a case in which NVIDIA's library crashes: what is right instead.  Such a case is one call with one bad argument, so that
- * nothing else is lost with it.
+ * For a case in which NVIDIA's library crashes: what is right instead.  Such a case is one call with one bad argument,
+ * so that nothing else is lost with it.
  */
 #define RT_CRASHES(answer) .alone = true, .allow = answer, .why = "NVIDIA's library crashes on the argument"
 

@@ -23,11 +23,12 @@ void __cudaRegisterFatBinaryEnd(void **handle);
 void __cudaUnregisterFatBinary(void **handle);
 void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, uint3 *thread,
                             uint3 *block, dim3 *block_size, dim3 *grid_size, int *warp_size);
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size, int constant,
-                       int global);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external, size_t size,
+                       int constant, int global);
 
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host);
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **params, size_t shared, cudaStream_t stream);
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **params, size_t shared,
+                               cudaStream_t stream);
 
 static void **handle;
 

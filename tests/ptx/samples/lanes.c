@@ -40,12 +40,24 @@ __attribute__((nvptx_kernel)) void lanes(float *out, float *in, int n, struct pa
     out[i] = in[i] * board[(i + 1) & 63] + own.values[i % 5] + steps(n) + window[n & 7];
     __atomic_fetch_add((unsigned *)in, 1, __ATOMIC_RELAXED);
     switch (n) {
-    case 1: out[0] = 1; break;
-    case 2: in[0] = 2; break;
-    case 3: out[0] = 3; break;
-    case 4: in[3] = 4; break;
-    case 5: out[9] = in[8]; break;
-    case 7: out[9] = in[1]; break;
+    case 1:
+        out[0] = 1;
+        break;
+    case 2:
+        in[0] = 2;
+        break;
+    case 3:
+        out[0] = 3;
+        break;
+    case 4:
+        in[3] = 4;
+        break;
+    case 5:
+        out[9] = in[8];
+        break;
+    case 7:
+        out[9] = in[1];
+        break;
     }
     int (*choice)(int) = i & 1 ? steps : (int (*)(int))0;
     if (choice)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Addresses that a byte picks: base + scale * byte, as those of a histogram's bins. What picks the place then takes a byte of each lane instead of a whole
- * address, and the processor adds and multiplies while it gets there. Found by going back from the address through the block that uses it.
+ * Addresses that a byte picks: base + scale * byte, as those of a histogram's bins. What picks the place then takes a
+ * byte of each lane instead of a whole address, and the processor adds and multiplies while it gets there. Found by
+ * going back from the address through the block that uses it.
  */
 #include "compile/codegen/analysis/flow.h"
 
@@ -70,13 +71,15 @@ static bool gives_byte(const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
     case MR_PTX_OP_LD:
-        return bits_of(inst, 0) == 8 && mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) != 'S' && is_integer(inst, 0);
+        return bits_of(inst, 0) == 8 && mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) != 'S' &&
+               is_integer(inst, 0);
     case MR_PTX_OP_CVT:
         return inst->type[1] == MR_PTX_TYPE_U8 && is_integer(inst, 0);
     case MR_PTX_OP_AND:
         return is_imm(&inst->operands[1], 0, 255) || is_imm(&inst->operands[2], 0, 255);
     case MR_PTX_OP_SHR:
-        return mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) != 'S' && is_imm(&inst->operands[2], bits_of(inst, 0) - 8, INT32_MAX);
+        return mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) != 'S' &&
+               is_imm(&inst->operands[2], bits_of(inst, 0) - 8, INT32_MAX);
     case MR_PTX_OP_BFE:
         return mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) != 'S' && is_imm(&inst->operands[3], 0, 8);
     default:
@@ -85,16 +88,19 @@ static bool gives_byte(const struct mr_ptx_inst *inst)
 }
 
 /* Takes the instruction into account; gives the operand that the byte must come from, or NULL. */
-static const struct mr_ptx_operand *step_back(const struct mr_flow *flow, const struct mr_ptx_inst *inst, struct mr_flow_byte_places *places)
+static const struct mr_ptx_operand *step_back(const struct mr_flow *flow, const struct mr_ptx_inst *inst,
+                                              struct mr_flow_byte_places *places)
 {
     const struct mr_ptx_operand *from = &inst->operands[1], *base = NULL;
     int64_t factor = 1;
     switch (inst->op) {
     case MR_PTX_OP_MOV:
         return inst->vector == 1 ? from : NULL;
-    case MR_PTX_OP_CVT: { /* what the byte is added to is cut to 32 bits in the end, and must not be before; the byte alone needs less */
+    case MR_PTX_OP_CVT: { /* what the byte is added to is cut to 32 bits in the end, and must not be before; the byte
+                             alone needs less */
         unsigned least = places->base ? 16 : 32;
-        bool keeps = is_integer(inst, 0) && is_integer(inst, 1) && !(inst->flags & MR_PTX_FLAG_SAT) && bits_of(inst, 0) >= least && bits_of(inst, 1) >= least;
+        bool keeps = is_integer(inst, 0) && is_integer(inst, 1) && !(inst->flags & MR_PTX_FLAG_SAT) &&
+                     bits_of(inst, 0) >= least && bits_of(inst, 1) >= least;
         return keeps ? from : NULL;
     }
     case MR_PTX_OP_ADD:
@@ -118,10 +124,11 @@ static const struct mr_ptx_operand *step_back(const struct mr_flow *flow, const 
         return NULL;
     }
     bool multiplies = inst->op == MR_PTX_OP_MUL || inst->op == MR_PTX_OP_MAD;
-    if (!is_integer(inst, 0) || inst->flags & MR_PTX_FLAG_SAT || (multiplies && (inst->mode == MR_PTX_MODE_HI || inst->operands[2].kind != MR_PTX_OPERAND_IMM_INT)))
+    if (!is_integer(inst, 0) || inst->flags & MR_PTX_FLAG_SAT ||
+        (multiplies && (inst->mode == MR_PTX_MODE_HI || inst->operands[2].kind != MR_PTX_OPERAND_IMM_INT)))
         return NULL;
-    if (base && (places->base || places->scale != 1 || (bits_of(inst, 0) < 32 && inst->mode != MR_PTX_MODE_WIDE)
-                 || mr_flow_operand_class(flow, base).kind != MR_CLASS_UNIFORM))
+    if (base && (places->base || places->scale != 1 || (bits_of(inst, 0) < 32 && inst->mode != MR_PTX_MODE_WIDE) ||
+                 mr_flow_operand_class(flow, base).kind != MR_CLASS_UNIFORM))
         return NULL;
     if (factor < 1 || factor * places->scale > 8 || (factor & (factor - 1)))
         return NULL;
@@ -131,7 +138,8 @@ static const struct mr_ptx_operand *step_back(const struct mr_flow *flow, const 
     return from;
 }
 
-bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst, const struct mr_ptx_operand *address, struct mr_flow_byte_places *places)
+bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst,
+                              const struct mr_ptx_operand *address, struct mr_flow_byte_places *places)
 {
     *places = (struct mr_flow_byte_places){.reg = address->reg, .scale = 1, .offset = address->value};
     if (address->kind != MR_PTX_OPERAND_REG_ADDRESS)
@@ -144,12 +152,14 @@ bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32
         if (at->guard != MR_PTX_NONE)
             return false;
         if (gives_byte(at))
-            return mr_flow_register_class(flow, places->reg).kind == MR_CLASS_VARYING && stays(flow, places->reg, writer + 1, inst);
+            return mr_flow_register_class(flow, places->reg).kind == MR_CLASS_VARYING &&
+                   stays(flow, places->reg, writer + 1, inst);
         bool had_base = places->base != NULL;
         const struct mr_ptx_operand *from = step_back(flow, at, places);
         if (!from || from->kind != MR_PTX_OPERAND_REG)
             return false;
-        if (places->base && !had_base && places->base->kind == MR_PTX_OPERAND_REG && !stays(flow, places->base->reg, writer, inst))
+        if (places->base && !had_base && places->base->kind == MR_PTX_OPERAND_REG &&
+            !stays(flow, places->base->reg, writer, inst))
             return false;
         places->reg = from->reg;
         end = writer;

@@ -18,8 +18,7 @@ static void demotion_visit(void *data, uint32_t reg, bool is_definition)
 {
     struct demotion *demotion = data;
     struct mr_flow *flow = demotion->flow;
-    if (is_definition && mr_bit_get(demotion->block->parked, reg)
-        && flow->classes[reg].kind != MR_CLASS_VARYING) {
+    if (is_definition && mr_bit_get(demotion->block->parked, reg) && flow->classes[reg].kind != MR_CLASS_VARYING) {
         mr_bit_set(flow->forced, reg);
         flow->classes[reg] = (struct mr_class){MR_CLASS_VARYING, 0, 0};
         demotion->changed = true;

@@ -52,7 +52,8 @@
 #define MR_FLOW_STATIC_BLOCKS 1500u
 #define MR_FLOW_STATIC_EDGES 24000u
 
-/* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that are not near. */
+/* Above this many places that blocks look at when they end, and so many for each block, a dispatcher knows those that
+ * are not near. */
 #define MR_FLOW_CROWD 400u
 #define MR_FLOW_CROWD_OF_BLOCK 8u
 
@@ -82,109 +83,118 @@ static inline size_t mr_bit_words(uint32_t bits)
 /* How a value depends on the lane. AFFINE: lane l holds base + stride * l, plus `wrap` from lane `brk` on, where base
  * and brk are scalars known when the code runs. A value gets a wrap when a 32-bit AFFINE value is widened: the 32-bit
  * sum may have overflowed at some lane. `wrap` is a multiple of 2^32.
- * Where a warp is several rows of threads (flow->rows > 1), each row has a base and a brk of its own, l counts from the start of the row, and a stride
- * of 0 without a wrap is a value that is the same in all lanes of a row.
- * STEPPED: like AFFINE, but the stride is a scalar known when the code runs, too, and what it wraps by may come several times: see stepped.c.
- * Only where a warp is one row. */
+ * Where a warp is several rows of threads (flow->rows > 1), each row has a base and a brk of its own, l counts from the
+ * start of the row, and a stride of 0 without a wrap is a value that is the same in all lanes of a row. STEPPED: like
+ * AFFINE, but the stride is a scalar known when the code runs, too, and what it wraps by may come several times: see
+ * stepped.c. Only where a warp is one row. */
 enum mr_class_kind { MR_CLASS_NONE, MR_CLASS_UNIFORM, MR_CLASS_AFFINE, MR_CLASS_STEPPED, MR_CLASS_VARYING };
 
 struct mr_class {
     enum mr_class_kind kind;
-    int64_t stride, wrap; /* AFFINE only, else 0. STEPPED: how many low bits of the step are known to be 0; whether it may wrap */
-    bool aligned;         /* AFFINE of stride 2^k in 32 bits: bits k to k + 4 are the lane's number, since the base has zeros there, as that of tid.x has where a warp lies in one row */
-    uint32_t ones;        /* UNIFORM, and the base if aligned: bits that may be set, of values of 32 bits */
+    int64_t stride,
+        wrap; /* AFFINE only, else 0. STEPPED: how many low bits of the step are known to be 0; whether it may wrap */
+    bool aligned; /* AFFINE of stride 2^k in 32 bits: bits k to k + 4 are the lane's number, since the base has zeros
+                     there, as that of tid.x has where a warp lies in one row */
+    uint32_t ones; /* UNIFORM, and the base if aligned: bits that may be set, of values of 32 bits */
 };
 
 /* uniformity.c: aligned, and never negative as a signed number. */
 bool mr_class_is_small(struct mr_class c);
 
 enum mr_end_kind {
-    MR_END_FALL,      /* to succs[0] */
-    MR_END_BRANCH,    /* guard: succs[0] if true, succs[1] if false */
-    MR_END_TABLE,     /* brx.idx: succs[i] for entry i; a guard's last successor is the next block */
-    MR_END_EXIT,      /* exit, ret, or the end of the body: lanes leave the function */
+    MR_END_FALL, /* to succs[0] */
+    MR_END_BRANCH, /* guard: succs[0] if true, succs[1] if false */
+    MR_END_TABLE, /* brx.idx: succs[i] for entry i; a guard's last successor is the next block */
+    MR_END_EXIT, /* exit, ret, or the end of the body: lanes leave the function */
     MR_END_SOME_EXIT, /* guarded exit or ret: succs[0] for the others */
-    MR_END_TRAP       /* does not come back */
+    MR_END_TRAP /* does not come back */
 };
 
 struct mr_flow_block {
-    uint32_t first, end;    /* instructions; the last one is the terminator unless it falls through */
-    uint32_t *succs;        /* blocks, by position in the order */
+    uint32_t first, end; /* instructions; the last one is the terminator unless it falls through */
+    uint32_t *succs; /* blocks, by position in the order */
     uint32_t succ_count;
     enum mr_end_kind end_kind;
     const struct mr_ptx_inst *last; /* the terminator, NULL if it falls through */
-    bool may_vanish;        /* the block ends with a call in which lanes may exit the kernel */
-    bool barrier;           /* the block is a barrier of the block of threads: it runs only when no lane can do anything else */
-    bool meets;             /* has a warp operation whose lanes have to be there when the block begins: see mr_flow_waits_for */
-    bool follows_wait;      /* stands in no loop that waits, and lanes may come to it straight from one */
-    uint32_t loop;          /* innermost loop, MR_FLOW_NONE if in none */
-    mr_word *live_in;       /* registers */
-    mr_word *pend;          /* blocks */
-    mr_word *parked;        /* registers live into a block of pend */
+    bool may_vanish; /* the block ends with a call in which lanes may exit the kernel */
+    bool barrier; /* the block is a barrier of the block of threads: it runs only when no lane can do anything else */
+    bool meets; /* has a warp operation whose lanes have to be there when the block begins: see mr_flow_waits_for */
+    bool follows_wait; /* stands in no loop that waits, and lanes may come to it straight from one */
+    uint32_t loop; /* innermost loop, MR_FLOW_NONE if in none */
+    mr_word *live_in; /* registers */
+    mr_word *pend; /* blocks */
+    mr_word *parked; /* registers live into a block of pend */
 };
 
 /* A strongly connected part: blocks [first, end) of the order, the head first. */
 struct mr_flow_loop {
     uint32_t first, end;
     uint32_t parent; /* MR_FLOW_NONE if outermost */
-    bool waits;      /* may wait for other threads */
-    bool may_wait;   /* ends by what it loads, plainly or not */
+    bool waits; /* may wait for other threads */
+    bool may_wait; /* ends by what it loads, plainly or not */
 };
 
 /* What the passes must know about a callee. */
 struct mr_flow_facts {
-    bool may_exit;  /* lanes may leave the kernel in it */
-    bool polls;     /* loads or atomics in it may see another thread's progress */
-    bool waits;     /* has a loop that may wait */
-    bool may_wait;  /* the same if plain loads count, too: then `waits` need not be set */
-    bool barriers;  /* waits for other warps */
-    bool acts;      /* stores something, or does something else that others may see */
+    bool may_exit; /* lanes may leave the kernel in it */
+    bool polls; /* loads or atomics in it may see another thread's progress */
+    bool waits; /* has a loop that may wait */
+    bool may_wait; /* the same if plain loads count, too: then `waits` need not be set */
+    bool barriers; /* waits for other warps */
+    bool acts; /* stores something, or does something else that others may see */
 };
 
 struct mr_flow {
     const struct mr_ptx_function *func;
     const struct mr_flow_facts *facts; /* by function->index, of all functions; borrowed */
-    unsigned shape;                    /* MR_SHAPE_* */
-    unsigned rows;                     /* rows that make up a warp, or a pair of them that runs as one: 1, 2 or 4 */
-    struct mr_flow_block *blocks;      /* in order */
+    unsigned shape; /* MR_SHAPE_* */
+    unsigned rows; /* rows that make up a warp, or a pair of them that runs as one: 1, 2 or 4 */
+    struct mr_flow_block *blocks; /* in order */
     uint32_t block_count;
     struct mr_flow_loop *loops;
     uint32_t loop_count;
-    uint32_t reg_count;   /* the function's registers and one for the carry flag, the last */
+    uint32_t reg_count; /* the function's registers and one for the carry flag, the last */
     struct mr_class *classes;
-    mr_word *forced;      /* registers that must be vectors */
-    mr_word *read;        /* registers that any instruction reads */
-    bool dispatched;      /* too large to know what may be pending where: a dispatcher runs the blocks */
-    bool crowded;         /* that is known, but the lists are too long to be written out at the end of each block */
-    uint32_t *block_of;   /* private: block that starts at an instruction, before ordering */
+    mr_word *forced; /* registers that must be vectors */
+    mr_word *read; /* registers that any instruction reads */
+    bool dispatched; /* too large to know what may be pending where: a dispatcher runs the blocks */
+    bool crowded; /* that is known, but the lists are too long to be written out at the end of each block */
+    uint32_t *block_of; /* private: block that starts at an instruction, before ordering */
 };
 
-/* Scan orders: the usual one; the one of a waiting loop that gives way, where blocks outside of it come first; and the one of
- * lanes that have arrived at a barrier and must not go on before the rest, where barriers come first. Otherwise barriers come last. */
+/* Scan orders: the usual one; the one of a waiting loop that gives way, where blocks outside of it come first; and the
+ * one of lanes that have arrived at a barrier and must not go on before the rest, where barriers come first. Otherwise
+ * barriers come last. */
 enum mr_flow_order { MR_SCAN_USUAL, MR_SCAN_OUTSIDE, MR_SCAN_BARRIERS };
 
-/* Fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at when `block` ends;
- * returns how many. */
-uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order, uint32_t *list);
+/* Fills `list` (room for all blocks) with the members of `set` in the order in which they are looked at when `block`
+ * ends; returns how many. */
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order,
+                      uint32_t *list);
 
 /* Whether the instruction is one at which warps of a block wait for each other: it is a block of its own. */
 bool mr_flow_is_barrier(const struct mr_ptx_inst *inst);
 /* Whether two of them are known to be of one number. */
 bool mr_flow_same_number(const struct mr_ptx_inst *a, const struct mr_ptx_inst *b);
-/* Whether lanes of one warp may be at barriers of different numbers at the same time: each then has to wait by itself. */
+/* Whether lanes of one warp may be at barriers of different numbers at the same time: each then has to wait by itself.
+ */
 bool mr_flow_barriers_part(const struct mr_flow *flow);
-/* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier waits. */
+/* Whether other barriers may have parked lanes while this one runs: then its lanes only arrive, and the last barrier
+ * waits. */
 bool mr_flow_barrier_shared(const struct mr_flow *flow, uint32_t block);
-/* Whether there is such a place: lanes of one warp may then be at several barriers. (The one that is reached last may be none itself.) */
+/* Whether there is such a place: lanes of one warp may then be at several barriers. (The one that is reached last may
+ * be none itself.) */
 bool mr_flow_barriers_meet(const struct mr_flow *flow);
 /* Whether the block begins with a barrier.red that not all lanes have to come to at once. */
 bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block);
 
-/* The member mask of instruction `at` if it is a warp operation and its lanes have to be there when its block, from `first` on, begins; else NULL. */
+/* The member mask of instruction `at` if it is a warp operation and its lanes have to be there when its block, from
+ * `first` on, begins; else NULL. */
 const struct mr_ptx_operand *mr_flow_members(const struct mr_flow *flow, uint32_t first, uint32_t at);
 
-/* Whether lanes in front of `other` may have to come before `block` runs, which has a warp operation: lanes that go round in a waiting loop
- * outside of which it stands. (Everywhere else the order of blocks sees to it that lanes come together.) */
+/* Whether lanes in front of `other` may have to come before `block` runs, which has a warp operation: lanes that go
+ * round in a waiting loop outside of which it stands. (Everywhere else the order of blocks sees to it that lanes come
+ * together.) */
 bool mr_flow_waits_for(const struct mr_flow *flow, uint32_t block, uint32_t other);
 
 /* The ways in which a block can end. Each is a set of blocks that get lanes; `certain`: at least one lane goes on. */
@@ -194,7 +204,8 @@ struct mr_flow_exit {
     bool certain;
 };
 
-/* Ways of ending of a block given the present classes: `*count` of them; a divergent branch is one way with two targets. */
+/* Ways of ending of a block given the present classes: `*count` of them; a divergent branch is one way with two
+ * targets. */
 uint32_t mr_flow_exit_count(const struct mr_flow *flow, const struct mr_flow_block *block);
 struct mr_flow_exit mr_flow_exit_get(const struct mr_flow *flow, const struct mr_flow_block *block, uint32_t index);
 
@@ -207,7 +218,8 @@ uint32_t mr_flow_waiting_loop(const struct mr_flow *flow, uint32_t block);
 /* Whether the block may begin a new round of a loop around it that waits, be that the innermost or not. */
 bool mr_flow_ends_round(const struct mr_flow *flow, uint32_t block);
 
-/* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory is short. */
+/* idle.c: whether a loop can go round without changing anything that it goes by; after mr_flow_liveness. -1 when memory
+ * is short. */
 int mr_flow_idles(const struct mr_flow *flow, const struct mr_flow_loop *loop) __attribute__((warn_unused_result));
 
 /* Whether a loop is one of lanes that wait at a barrier by themselves (MR_PTX_MODE_TEST). */
@@ -217,7 +229,8 @@ bool mr_flow_tests_barrier(const struct mr_flow *flow, uint32_t loop);
 typedef void mr_flow_visit(void *data, uint32_t reg, bool is_definition);
 void mr_flow_registers(const struct mr_flow *flow, const struct mr_ptx_inst *inst, mr_flow_visit *visit, void *data);
 
-/* After mr_flow_liveness: the registers that are live behind an instruction, into `live`, which is all zeros; none if it can't be reached. */
+/* After mr_flow_liveness: the registers that are live behind an instruction, into `live`, which is all zeros; none if
+ * it can't be reached. */
 void mr_flow_live_after(const struct mr_flow *flow, uint32_t inst, mr_word *live);
 
 /* Class of an operand read as a source, and of what an instruction puts into its destinations. */
@@ -228,8 +241,8 @@ struct mr_class mr_flow_register_class(const struct mr_flow *flow, uint32_t reg)
 /* Rows that make up a warp in blocks of that shape. */
 unsigned mr_flow_shape_rows(unsigned shape);
 
-/* Bytes between two lanes' copies of a parameter that is an array of any size: as many as the module's largest argument for one has, and not less than callers reckon
- * with that pass nothing. */
+/* Bytes between two lanes' copies of a parameter that is an array of any size: as many as the module's largest argument
+ * for one has, and not less than callers reckon with that pass nothing. */
 uint64_t mr_flow_open_stride(const struct mr_ptx_module *module);
 
 /* Bytes between two lanes' copies of a .local or .param variable. */
@@ -247,37 +260,41 @@ void mr_flow_clear(struct mr_flow *flow);
 bool mr_flow_facts_find(const struct mr_ptx_module *module, struct mr_flow_facts *facts)
     __attribute__((warn_unused_result));
 
-/* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. `turns`: its warps take turns at its barriers. */
+/* Whether a kernel gains by running two warps as one of 64 lanes; whether it may at all: see pair.c. `turns`: its warps
+ * take turns at its barriers. */
 bool mr_flow_pairs_pay(const struct mr_flow *flow);
 bool mr_flow_pairs_fit(const struct mr_flow *flow, bool turns);
 
-/* byte_places.c: whether what is in the address register comes from a byte in a register, base + scale * byte (modulo 2^32), where instruction `inst` of the block uses it;
- * byte and base still stand in their registers there. */
+/* byte_places.c: whether what is in the address register comes from a byte in a register, base + scale * byte (modulo
+ * 2^32), where instruction `inst` of the block uses it; byte and base still stand in their registers there. */
 struct mr_flow_byte_places {
-    uint32_t reg;                       /* holds the byte, in its lowest bits */
-    unsigned scale;                     /* 1, 2, 4 or 8 */
-    const struct mr_ptx_operand *base;  /* the same for all lanes; NULL: 0 */
-    int64_t offset;                     /* of the address operand, besides */
+    uint32_t reg; /* holds the byte, in its lowest bits */
+    unsigned scale; /* 1, 2, 4 or 8 */
+    const struct mr_ptx_operand *base; /* the same for all lanes; NULL: 0 */
+    int64_t offset; /* of the address operand, besides */
 };
-bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst, const struct mr_ptx_operand *address, struct mr_flow_byte_places *places);
+bool mr_flow_byte_places_find(const struct mr_flow *flow, uint32_t block, uint32_t inst,
+                              const struct mr_ptx_operand *address, struct mr_flow_byte_places *places);
 
-/* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier in such a kernel. */
+/* regions.c: whether the warps of a kernel can take turns from barrier to barrier in one call; the number of a barrier
+ * in such a kernel. */
 bool mr_flow_regions_fit(const struct mr_flow *flow, const struct mr_layout_entry *entry);
 uint32_t mr_flow_barrier_number(const struct mr_ptx_inst *inst);
 
-/* Whether all lanes of a warp leave the function together; whether no other lanes can be parked while the block runs. */
+/* Whether all lanes of a warp leave the function together; whether no other lanes can be parked while the block runs.
+ */
 bool mr_flow_lanes_stay(const struct mr_flow *flow);
 bool mr_flow_runs_alone(const struct mr_flow *flow, uint32_t block);
 
 /* How a register is made anew where its warp goes on. */
 struct mr_flow_remake {
-    uint32_t writer;  /* the one instruction that writes it, MR_FLOW_NONE if there is none or are several */
+    uint32_t writer; /* the one instruction that writes it, MR_FLOW_NONE if there is none or are several */
     uint32_t writers; /* instructions that write it */
-    uint32_t steps;   /* instructions that make it from what never changes; 0: it has to be kept */
+    uint32_t steps; /* instructions that make it from what never changes; 0: it has to be kept */
 };
 
-/* Fills `remake`, by register; whether `head` begins a loop that strides over memory; and the registers that a warp has to keep while it waits at the barrier in
- * that block, or at its start if it is none. */
+/* Fills `remake`, by register; whether `head` begins a loop that strides over memory; and the registers that a warp has
+ * to keep while it waits at the barrier in that block, or at its start if it is none. */
 void mr_flow_remakes(const struct mr_flow *flow, struct mr_flow_remake *remake);
 bool mr_flow_strides(const struct mr_flow *flow, uint32_t head);
 void mr_flow_kept(const struct mr_flow *flow, const struct mr_flow_remake *remake, uint32_t block, mr_word *set);

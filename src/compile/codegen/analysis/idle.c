@@ -3,13 +3,15 @@
 /*
  * Loops that poll by plain loads.
  *
- * Most loops that end by what they load don't wait: each round brings them further, a pointer, a count, something stored. A loop that can go round without
- * changing anything that it goes by, and ends by what it loads, would go round for ever if memory stayed as it is: it waits for somebody else.
+ * Most loops that end by what they load don't wait: each round brings them further, a pointer, a count, something
+ * stored. A loop that can go round without changing anything that it goes by, and ends by what it loads, would go round
+ * for ever if memory stayed as it is: it waits for somebody else.
  *
- * So this looks for an idle round: a way from the head of the loop back to it on which no carried register gets a new value and nothing is done that
- * others could see, or that another round could. Carried is what is live at the head, is written in the loop, and has to do with which way it goes. A
- * store doesn't count if it stores the same to the same place in each round. What has a guard may be left out. `mov`, `selp` and an
- * addition of something that may be 0 may leave the old value.
+ * So this looks for an idle round: a way from the head of the loop back to it on which no carried register gets a new
+ * value and nothing is done that others could see, or that another round could. Carried is what is live at the head, is
+ * written in the loop, and has to do with which way it goes. A store doesn't count if it stores the same to the same
+ * place in each round. What has a guard may be left out. `mov`, `selp` and an addition of something that may be 0 may
+ * leave the old value.
  *
  * It is found without regard to which conditions go together. To call a loop waiting by mistake costs a little time.
  */
@@ -85,7 +87,8 @@ static bool uses(struct idle *idle, const struct mr_ptx_inst *inst, const mr_wor
 
 static bool is_branch(const struct mr_ptx_inst *inst)
 {
-    return inst->op == MR_PTX_OP_BRA || inst->op == MR_PTX_OP_BRX || inst->op == MR_PTX_OP_RET || inst->op == MR_PTX_OP_EXIT;
+    return inst->op == MR_PTX_OP_BRA || inst->op == MR_PTX_OP_BRX || inst->op == MR_PTX_OP_RET ||
+           inst->op == MR_PTX_OP_EXIT;
 }
 
 static void find_relevant(struct idle *idle)
@@ -116,12 +119,21 @@ static bool keeps(const struct idle *idle, const struct mr_ptx_inst *inst)
         return false;
     const struct mr_ptx_operand *a = &inst->operands[1], *b = inst->operand_count > 2 ? &inst->operands[2] : a;
     switch (inst->op) {
-    case MR_PTX_OP_MOV: return is_reg_of(a, idle->kept);
-    case MR_PTX_OP_SELP: case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: return is_reg_of(a, idle->kept) || is_reg_of(b, idle->kept);
-    case MR_PTX_OP_ADD: case MR_PTX_OP_OR: case MR_PTX_OP_XOR:
-        return (is_reg_of(a, idle->kept) && is_zero(b, idle->zeros)) || (is_reg_of(b, idle->kept) && is_zero(a, idle->zeros));
-    case MR_PTX_OP_SUB: return is_reg_of(a, idle->kept) && is_zero(b, idle->zeros);
-    default: return false;
+    case MR_PTX_OP_MOV:
+        return is_reg_of(a, idle->kept);
+    case MR_PTX_OP_SELP:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+        return is_reg_of(a, idle->kept) || is_reg_of(b, idle->kept);
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+        return (is_reg_of(a, idle->kept) && is_zero(b, idle->zeros)) ||
+               (is_reg_of(b, idle->kept) && is_zero(a, idle->zeros));
+    case MR_PTX_OP_SUB:
+        return is_reg_of(a, idle->kept) && is_zero(b, idle->zeros);
+    default:
+        return false;
     }
 }
 
@@ -132,11 +144,18 @@ static bool may_be_zero(const struct idle *idle, const struct mr_ptx_inst *inst)
         return false;
     const struct mr_ptx_operand *a = &inst->operands[1], *b = inst->operand_count > 2 ? &inst->operands[2] : a;
     switch (inst->op) {
-    case MR_PTX_OP_SELP: return is_zero(a, idle->zeros) || is_zero(b, idle->zeros);
-    case MR_PTX_OP_SET: return true;
-    case MR_PTX_OP_MOV: case MR_PTX_OP_CVT: case MR_PTX_OP_NEG: return is_reg_of(a, idle->zeros);
-    case MR_PTX_OP_AND: return is_reg_of(a, idle->zeros) || is_reg_of(b, idle->zeros);
-    default: return false;
+    case MR_PTX_OP_SELP:
+        return is_zero(a, idle->zeros) || is_zero(b, idle->zeros);
+    case MR_PTX_OP_SET:
+        return true;
+    case MR_PTX_OP_MOV:
+    case MR_PTX_OP_CVT:
+    case MR_PTX_OP_NEG:
+        return is_reg_of(a, idle->zeros);
+    case MR_PTX_OP_AND:
+        return is_reg_of(a, idle->zeros) || is_reg_of(b, idle->zeros);
+    default:
+        return false;
     }
 }
 
@@ -169,14 +188,24 @@ static void find_kept(struct idle *idle)
 static bool acts(struct idle *idle, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_ATOM: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER: case MR_PTX_OP_MBARRIER:
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_BAR:
+    case MR_PTX_OP_BARRIER:
+    case MR_PTX_OP_MBARRIER:
         return true;
     case MR_PTX_OP_CALL:
         return !inst->call->callee || idle->flow->facts[mr_layout_resolve(inst->call->callee)->index].acts;
     case MR_PTX_OP_ST:
         return inst->space != MR_PTX_SPACE_PARAM && uses(idle, inst, idle->written);
-    case MR_PTX_OP_BRA: case MR_PTX_OP_BRX: case MR_PTX_OP_RET: case MR_PTX_OP_EXIT: case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP:
-    case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU:
+    case MR_PTX_OP_BRA:
+    case MR_PTX_OP_BRX:
+    case MR_PTX_OP_RET:
+    case MR_PTX_OP_EXIT:
+    case MR_PTX_OP_MEMBAR:
+    case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_NANOSLEEP:
+    case MR_PTX_OP_PREFETCH:
+    case MR_PTX_OP_PREFETCHU:
         return false;
     default:
         return inst->dst_count == 0;
@@ -188,7 +217,8 @@ static bool is_idle(struct idle *idle, const struct mr_flow_block *block)
 {
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_inst *inst = inst_at(idle, i);
-        if (inst->guard == MR_PTX_NONE && (acts(idle, inst) || (defines(idle, inst, idle->carried) && !keeps(idle, inst))))
+        if (inst->guard == MR_PTX_NONE &&
+            (acts(idle, inst) || (defines(idle, inst, idle->carried) && !keeps(idle, inst))))
             return false;
     }
     return true;

@@ -16,7 +16,11 @@
 static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_BRA: case MR_PTX_OP_BRX: case MR_PTX_OP_RET: case MR_PTX_OP_EXIT: case MR_PTX_OP_TRAP:
+    case MR_PTX_OP_BRA:
+    case MR_PTX_OP_BRX:
+    case MR_PTX_OP_RET:
+    case MR_PTX_OP_EXIT:
+    case MR_PTX_OP_TRAP:
         return inst->op != MR_PTX_OP_TRAP || inst->guard == MR_PTX_NONE;
     case MR_PTX_OP_CALL:
         if (!inst->call->callee)
@@ -29,9 +33,9 @@ static bool ends_block(const struct mr_flow *flow, const struct mr_ptx_inst *ins
 
 bool mr_flow_is_barrier(const struct mr_ptx_inst *inst)
 {
-    return (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER)
-        && (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT || inst->mode == MR_PTX_MODE_JOIN
-            || inst->mode == MR_PTX_MODE_TEST);
+    return (inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER) &&
+           (inst->mode == MR_PTX_MODE_SYNC || inst->mode == MR_PTX_MODE_RED || inst->mode == MR_PTX_MODE_CLUSTER_WAIT ||
+            inst->mode == MR_PTX_MODE_JOIN || inst->mode == MR_PTX_MODE_TEST);
 }
 
 /* The member mask of a warp operation, NULL for every other instruction (and for the forms without .sync). */
@@ -42,14 +46,21 @@ static const struct mr_ptx_operand *member_mask(const struct mr_ptx_inst *inst)
     if (!(inst->flags & MR_PTX_FLAG_SYNC))
         return NULL;
     switch (inst->op) {
-    case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT:
+    case MR_PTX_OP_SHFL:
+    case MR_PTX_OP_VOTE:
+    case MR_PTX_OP_MATCH:
+    case MR_PTX_OP_REDUX:
+    case MR_PTX_OP_ELECT:
         return &inst->operands[inst->operand_count - 1];
     default:
         return NULL;
     }
 }
 
-struct definition { uint32_t reg; bool found; };
+struct definition {
+    uint32_t reg;
+    bool found;
+};
 
 static void find_definition(void *data, uint32_t reg, bool is_definition)
 {
@@ -61,7 +72,8 @@ static void find_definition(void *data, uint32_t reg, bool is_definition)
 enum meeting {
     MEET_NEVER,    /* it is none, or its mask was found out from lanes that are there */
     MEET_AT_START, /* its lanes can as well meet where the block begins */
-    MEET_HERE      /* something before it in the block can't wait for that: the mask itself, or what another thread may wait for */
+    MEET_HERE /* something before it in the block can't wait for that: the mask itself, or what another thread may wait
+                 for */
 };
 
 #define LOOK_BACK 64u
@@ -78,8 +90,11 @@ static enum meeting meeting_of(const struct mr_flow *flow, uint32_t first, uint3
         if (definition.reg != MR_PTX_NONE)
             mr_flow_registers(flow, inst, find_definition, &definition);
         if (definition.found)
-            return inst->op == MR_PTX_OP_VOTE || inst->op == MR_PTX_OP_MATCH || inst->op == MR_PTX_OP_ACTIVEMASK ? MEET_NEVER : MEET_HERE;
-        bool acts = (inst->dst_count == 0 && !member_mask(inst)) || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_CALL;
+            return inst->op == MR_PTX_OP_VOTE || inst->op == MR_PTX_OP_MATCH || inst->op == MR_PTX_OP_ACTIVEMASK
+                       ? MEET_NEVER
+                       : MEET_HERE;
+        bool acts =
+            (inst->dst_count == 0 && !member_mask(inst)) || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_CALL;
         if (acts || at - i >= LOOK_BACK)
             return MEET_HERE;
     }
@@ -154,7 +169,8 @@ static bool link_block(struct mr_flow *flow, struct mr_flow_block *block, uint32
         return true;
     case MR_PTX_OP_BRX:
         return link_table(flow, block, next);
-    case MR_PTX_OP_RET: case MR_PTX_OP_EXIT:
+    case MR_PTX_OP_RET:
+    case MR_PTX_OP_EXIT:
         block->end_kind = guarded ? MR_END_SOME_EXIT : MR_END_EXIT;
         if (!alloc_succs(block, guarded ? 1 : 0))
             return false;
@@ -221,9 +237,9 @@ static bool cut_blocks(struct mr_flow *flow)
 
 /* A call of the recursive algorithm, which is written without recursion: functions may have very many blocks. */
 struct visit {
-    uint32_t vertex, next;   /* how far it has come with the successors */
-    uint32_t head, end;      /* the lowest number that can be reached; where the loop ends */
-    bool loops, inside;      /* it is in a loop; what is visited now is the inside of its own loop */
+    uint32_t vertex, next; /* how far it has come with the successors */
+    uint32_t head, end; /* the lowest number that can be reached; where the loop ends */
+    bool loops, inside; /* it is in a loop; what is visited now is the inside of its own loop */
 };
 
 struct sorter {
@@ -265,7 +281,8 @@ static bool sorter_step(struct sorter *sorter, struct visit *visit)
     return false;
 }
 
-/* All successors have been seen. True if the inside of its loop is next: everything in the strongly connected part but the head, then the head before it. */
+/* All successors have been seen. True if the inside of its loop is next: everything in the strongly connected part but
+ * the head, then the head before it. */
 static bool sorter_leave(struct sorter *sorter, struct visit *visit)
 {
     uint32_t vertex = visit->vertex;
@@ -375,7 +392,8 @@ static bool apply_order(struct mr_flow *flow, const struct sorter *sorter)
     return true;
 }
 
-/* Loops complete after the loops inside them, so from the last to the first each is inside what holds its head already. */
+/* Loops complete after the loops inside them, so from the last to the first each is inside what holds its head already.
+ */
 static void nest_loops(struct mr_flow *flow)
 {
     for (uint32_t l = flow->loop_count; l-- > 0;) {

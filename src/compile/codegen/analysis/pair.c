@@ -7,9 +7,9 @@
  * where nobody can tell: nothing in the kernel may ask for its warp or lane, talk
  * to other lanes, wait, or order its memory accesses among lanes.
  *
- * Kernels whose warps take turns at barriers (regions.c) may use shared memory too: what the two warps do to each other's data between two barriers
- * is a race in any case. Those whose warps are two rows of 16 threads gain by it: what is read in one row after the other, of a tile in shared memory,
- * is read once for four rows.
+ * Kernels whose warps take turns at barriers (regions.c) may use shared memory too: what the two warps do to each
+ * other's data between two barriers is a race in any case. Those whose warps are two rows of 16 threads gain by it:
+ * what is read in one row after the other, of a tile in shared memory, is read once for four rows.
  */
 #include "compile/codegen/analysis/flow.h"
 
@@ -29,7 +29,10 @@ static bool operand_tells(const struct mr_ptx_operand *operand)
     if (operand->kind != MR_PTX_OPERAND_SPECIAL)
         return false;
     switch (operand->special) {
-    case MR_PTX_SPECIAL_TID: case MR_PTX_SPECIAL_NTID: case MR_PTX_SPECIAL_CTAID: case MR_PTX_SPECIAL_NCTAID:
+    case MR_PTX_SPECIAL_TID:
+    case MR_PTX_SPECIAL_NTID:
+    case MR_PTX_SPECIAL_CTAID:
+    case MR_PTX_SPECIAL_NCTAID:
         return false;
     default:
         return true;
@@ -39,28 +42,59 @@ static bool operand_tells(const struct mr_ptx_operand *operand)
 /* Accesses for each arithmetic instruction up to which it is worth it for tiles. */
 #define TILE_ACCESSES_MAX 3u
 
-/* Whether lanes may be told apart by, or act on each other through, the instruction. `turns`: warps take turns at barriers. */
+/* Whether lanes may be told apart by, or act on each other through, the instruction. `turns`: warps take turns at
+ * barriers. */
 static bool inst_tells(const struct mr_flow *flow, const struct mr_ptx_inst *inst, bool turns)
 {
     for (uint32_t i = 0; i < inst->operand_count; i++)
         if (operand_tells(&inst->operands[i]))
             return true;
     switch (inst->op) {
-    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_BFE:
+    case MR_PTX_OP_SHR:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+    case MR_PTX_OP_BFE:
     case MR_PTX_OP_SETP: /* the number of the warp, or of the lane in it; what is told by it */
-        return (mr_flow_operand_class(flow, &inst->operands[1]).aligned || mr_flow_operand_class(flow, &inst->operands[2]).aligned)
-            && mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
-    case MR_PTX_OP_LD: case MR_PTX_OP_ST:
-        return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
-            || (inst->space == MR_PTX_SPACE_SHARED && !turns) || inst->space == MR_PTX_SPACE_LOCAL || inst->type[0] == MR_PTX_TYPE_B128;
-    case MR_PTX_OP_CALL: case MR_PTX_OP_ATOM: case MR_PTX_OP_RED: case MR_PTX_OP_SHFL: case MR_PTX_OP_VOTE: case MR_PTX_OP_MATCH:
-    case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_REDUX: case MR_PTX_OP_ELECT:
-    case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_ISSPACEP: case MR_PTX_OP_TRAP:
-    case MR_PTX_OP_BRKPT: case MR_PTX_OP_BRX: case MR_PTX_OP_LDU: case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ:
-    case MR_PTX_OP_SULD: case MR_PTX_OP_SUST: case MR_PTX_OP_SURED: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
-    case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE:
+        return (mr_flow_operand_class(flow, &inst->operands[1]).aligned ||
+                mr_flow_operand_class(flow, &inst->operands[2]).aligned) &&
+               mr_flow_result_class(flow, inst).kind != MR_CLASS_VARYING;
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_ST:
+        return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK) ||
+               (inst->space == MR_PTX_SPACE_SHARED && !turns) || inst->space == MR_PTX_SPACE_LOCAL ||
+               inst->type[0] == MR_PTX_TYPE_B128;
+    case MR_PTX_OP_CALL:
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_RED:
+    case MR_PTX_OP_SHFL:
+    case MR_PTX_OP_VOTE:
+    case MR_PTX_OP_MATCH:
+    case MR_PTX_OP_ACTIVEMASK:
+    case MR_PTX_OP_REDUX:
+    case MR_PTX_OP_ELECT:
+    case MR_PTX_OP_MEMBAR:
+    case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_NANOSLEEP:
+    case MR_PTX_OP_ISSPACEP:
+    case MR_PTX_OP_TRAP:
+    case MR_PTX_OP_BRKPT:
+    case MR_PTX_OP_BRX:
+    case MR_PTX_OP_LDU:
+    case MR_PTX_OP_TEX:
+    case MR_PTX_OP_TLD4:
+    case MR_PTX_OP_TXQ:
+    case MR_PTX_OP_SULD:
+    case MR_PTX_OP_SUST:
+    case MR_PTX_OP_SURED:
+    case MR_PTX_OP_SUQ:
+    case MR_PTX_OP_ISTYPEP:
+    case MR_PTX_OP_ALLOCA:
+    case MR_PTX_OP_STACKSAVE:
+    case MR_PTX_OP_STACKRESTORE:
         return true;
-    case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
+    case MR_PTX_OP_BAR:
+    case MR_PTX_OP_BARRIER:
         return !turns || inst->mode != MR_PTX_MODE_SYNC;
     default:
         return inst->form != 0;
@@ -119,7 +153,8 @@ static bool pressure_is_low(const struct mr_flow *flow)
 
 bool mr_flow_pairs_fit(const struct mr_flow *flow, bool turns)
 {
-    if (!(flow->shape & MR_SHAPE_PAIRED) || !(flow->shape & (MR_SHAPE_LINEAR | MR_SHAPE_ROWS_16)) || flow->dispatched || !flow->func->is_entry)
+    if (!(flow->shape & MR_SHAPE_PAIRED) || !(flow->shape & (MR_SHAPE_LINEAR | MR_SHAPE_ROWS_16)) || flow->dispatched ||
+        !flow->func->is_entry)
         return false;
     for (uint32_t l = 0; l < flow->loop_count; l++)
         if (flow->loops[l].waits)
@@ -143,8 +178,8 @@ bool mr_flow_pairs_pay(const struct mr_flow *flow)
         bool is_access = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST;
         accesses += is_access && inst->space != MR_PTX_SPACE_PARAM;
         shared += is_access && inst->space == MR_PTX_SPACE_SHARED;
-        arithmetic += !is_access && inst->op != MR_PTX_OP_MOV && inst->type_count
-            && mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) == 'F';
+        arithmetic += !is_access && inst->op != MR_PTX_OP_MOV && inst->type_count &&
+                      mr_ptx_type_class((enum mr_ptx_type)inst->type[0]) == 'F';
     }
     bool tiles = flow->rows > 1 && 2 * shared > accesses && TILE_ACCESSES_MAX * arithmetic >= accesses;
     return (tiles || arithmetic >= INTENSITY_MIN * accesses) && pressure_is_low(flow);

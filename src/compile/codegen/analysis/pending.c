@@ -64,7 +64,8 @@ static uint32_t scan_rings(const struct mr_flow *flow, uint32_t block, const mr_
 }
 
 /* Moves the blocks for which `late` holds behind the others, both in their order. */
-static void move_back(uint32_t *list, uint32_t count, const struct mr_flow *flow, bool barriers, uint32_t first, uint32_t end)
+static void move_back(uint32_t *list, uint32_t count, const struct mr_flow *flow, bool barriers, uint32_t first,
+                      uint32_t end)
 {
     for (uint32_t i = 0, front = 0; i < count; i++) {
         uint32_t block = list[i];
@@ -89,7 +90,8 @@ static void move_front(uint32_t *list, uint32_t count, const struct mr_flow *flo
     }
 }
 
-uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order, uint32_t *list)
+uint32_t mr_flow_scan(const struct mr_flow *flow, uint32_t block, const mr_word *set, enum mr_flow_order order,
+                      uint32_t *list)
 {
     uint32_t count = scan_rings(flow, block, set, list), waiting = mr_flow_waiting_loop(flow, block);
     if (order == MR_SCAN_OUTSIDE && waiting != MR_FLOW_NONE)
@@ -145,10 +147,12 @@ bool mr_flow_barriers_part(const struct mr_flow *flow)
         if (!inst)
             continue;
         for (unsigned i = 0; i < 2; i++)
-            if (barrier_operand(inst, i) && mr_flow_operand_class(flow, barrier_operand(inst, i)).kind > MR_CLASS_UNIFORM)
+            if (barrier_operand(inst, i) &&
+                mr_flow_operand_class(flow, barrier_operand(inst, i)).kind > MR_CLASS_UNIFORM)
                 return true;
         for (uint32_t other = 0; other < flow->block_count; other++)
-            if (other != b && mr_bit_get(flow->blocks[b].pend, other) && block_barrier(flow, other) && !mr_flow_same_number(inst, block_barrier(flow, other)))
+            if (other != b && mr_bit_get(flow->blocks[b].pend, other) && block_barrier(flow, other) &&
+                !mr_flow_same_number(inst, block_barrier(flow, other)))
                 return true;
     }
     return false;
@@ -157,8 +161,8 @@ bool mr_flow_barriers_part(const struct mr_flow *flow)
 bool mr_flow_reduces_apart(const struct mr_flow *flow, uint32_t block)
 {
     const struct mr_ptx_inst *inst = &flow->func->insts[flow->blocks[block].first];
-    return flow->blocks[block].barrier && inst->op == MR_PTX_OP_BARRIER && inst->mode == MR_PTX_MODE_RED && !(inst->flags & MR_PTX_FLAG_ALIGNED)
-        && inst->guard == MR_PTX_NONE;
+    return flow->blocks[block].barrier && inst->op == MR_PTX_OP_BARRIER && inst->mode == MR_PTX_MODE_RED &&
+           !(inst->flags & MR_PTX_FLAG_ALIGNED) && inst->guard == MR_PTX_NONE;
 }
 
 bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *block)
@@ -168,14 +172,14 @@ bool mr_flow_diverges(const struct mr_flow *flow, const struct mr_flow_block *bl
         return false;
     if (last->guard != MR_PTX_NONE && mr_flow_register_class(flow, last->guard).kind == MR_CLASS_VARYING)
         return true;
-    return block->end_kind == MR_END_TABLE
-        && mr_flow_operand_class(flow, &last->operands[0]).kind != MR_CLASS_UNIFORM;
+    return block->end_kind == MR_END_TABLE && mr_flow_operand_class(flow, &last->operands[0]).kind != MR_CLASS_UNIFORM;
 }
 
 uint32_t mr_flow_exit_count(const struct mr_flow *flow, const struct mr_flow_block *block)
 {
     switch (block->end_kind) {
-    case MR_END_BRANCH: case MR_END_TABLE:
+    case MR_END_BRANCH:
+    case MR_END_TABLE:
         return mr_flow_diverges(flow, block) ? 1 : block->succ_count;
     case MR_END_SOME_EXIT:
         return mr_flow_diverges(flow, block) ? 1 : 2;
@@ -189,7 +193,8 @@ uint32_t mr_flow_exit_count(const struct mr_flow *flow, const struct mr_flow_blo
 struct mr_flow_exit mr_flow_exit_get(const struct mr_flow *flow, const struct mr_flow_block *block, uint32_t index)
 {
     switch (block->end_kind) {
-    case MR_END_BRANCH: case MR_END_TABLE:
+    case MR_END_BRANCH:
+    case MR_END_TABLE:
         if (mr_flow_diverges(flow, block))
             return (struct mr_flow_exit){block->succs, block->succ_count, true};
         return (struct mr_flow_exit){&block->succs[index], 1, true};
@@ -310,7 +315,8 @@ static void pend_everything(struct mr_flow *flow)
     }
 }
 
-/* The same where lanes may be parked in front of all others: what lives into two blocks, or into one that is not this. `once`, `twice`: room. */
+/* The same where lanes may be parked in front of all others: what lives into two blocks, or into one that is not this.
+ * `once`, `twice`: room. */
 static void find_parked_anywhere(struct mr_flow *flow, mr_word *once, mr_word *twice)
 {
     size_t words = mr_bit_words(flow->reg_count);

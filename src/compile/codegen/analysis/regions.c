@@ -10,9 +10,9 @@
  * each warp remembers its own place. What a warp keeps is what is live
  * behind the barrier, except for registers that are made anew more cheaply.
  *
- * The same way warps take turns at the head of loops that stride over memory by the width of the block or the grid: round by round, the
- * block's warps then read what lies side by side. If one warp ran through such a loop alone, it would
- * take a few bytes here and there, which no processor foresees.
+ * The same way warps take turns at the head of loops that stride over memory by the width of the block or the grid:
+ * round by round, the block's warps then read what lies side by side. If one warp ran through such a loop alone, it
+ * would take a few bytes here and there, which no processor foresees.
  */
 #include "compile/codegen/analysis/flow.h"
 
@@ -35,7 +35,8 @@ static bool is_block_barrier(const struct mr_ptx_inst *inst)
 uint32_t mr_flow_barrier_number(const struct mr_ptx_inst *inst)
 {
     return inst->operand_count > inst->dst_count && inst->operands[inst->dst_count].kind == MR_PTX_OPERAND_IMM_INT
-        ? (uint32_t)inst->operands[inst->dst_count].value : 0;
+               ? (uint32_t)inst->operands[inst->dst_count].value
+               : 0;
 }
 
 /* bar.sync and bar.red of all threads of the block, under a number that is known now and without a guard. */
@@ -54,14 +55,19 @@ static bool is_plain_barrier(const struct mr_ptx_inst *inst)
 static bool needs_stack(const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_MBARRIER: case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE: case MR_PTX_OP_STACKRESTORE:
+    case MR_PTX_OP_NANOSLEEP:
+    case MR_PTX_OP_MBARRIER:
+    case MR_PTX_OP_ALLOCA:
+    case MR_PTX_OP_STACKSAVE:
+    case MR_PTX_OP_STACKRESTORE:
         return true;
     default:
         return is_block_barrier(inst) && !is_plain_barrier(inst);
     }
 }
 
-/* Whether a .param variable of the body is used on both sides of a barrier. (They are there for one call, in all code that compilers write.) */
+/* Whether a .param variable of the body is used on both sides of a barrier. (They are there for one call, in all code
+ * that compilers write.) */
 static bool params_cross_barriers(const struct mr_ptx_function *func)
 {
     for (uint32_t v = 0; v < func->var_count; v++) {
@@ -144,10 +150,13 @@ static void note_writer(void *data, uint32_t reg, bool is_definition)
 }
 
 /* Whether the operand is the same wherever and whenever a lane reads it; adds the steps that it takes. */
-static bool source_is_lasting(const struct mr_flow_remake *remake, const struct mr_ptx_operand *operand, uint32_t *steps)
+static bool source_is_lasting(const struct mr_flow_remake *remake, const struct mr_ptx_operand *operand,
+                              uint32_t *steps)
 {
     switch (operand->kind) {
-    case MR_PTX_OPERAND_IMM_INT: case MR_PTX_OPERAND_IMM_FLOAT: case MR_PTX_OPERAND_SYMBOL:
+    case MR_PTX_OPERAND_IMM_INT:
+    case MR_PTX_OPERAND_IMM_FLOAT:
+    case MR_PTX_OPERAND_SYMBOL:
         return true;
     case MR_PTX_OPERAND_SYMBOL_ADDRESS: /* of ld.param */
         return operand->var->space == MR_PTX_SPACE_PARAM && !mr_flow_is_per_lane(operand->var);
@@ -156,9 +165,17 @@ static bool source_is_lasting(const struct mr_flow_remake *remake, const struct 
         return remake[operand->reg].steps != 0;
     case MR_PTX_OPERAND_SPECIAL:
         switch (operand->special) {
-        case MR_PTX_SPECIAL_TID: case MR_PTX_SPECIAL_NTID: case MR_PTX_SPECIAL_CTAID: case MR_PTX_SPECIAL_NCTAID:
-        case MR_PTX_SPECIAL_LANEID: case MR_PTX_SPECIAL_WARPID: case MR_PTX_SPECIAL_LANEMASK_EQ: case MR_PTX_SPECIAL_LANEMASK_LE:
-        case MR_PTX_SPECIAL_LANEMASK_LT: case MR_PTX_SPECIAL_LANEMASK_GE: case MR_PTX_SPECIAL_LANEMASK_GT:
+        case MR_PTX_SPECIAL_TID:
+        case MR_PTX_SPECIAL_NTID:
+        case MR_PTX_SPECIAL_CTAID:
+        case MR_PTX_SPECIAL_NCTAID:
+        case MR_PTX_SPECIAL_LANEID:
+        case MR_PTX_SPECIAL_WARPID:
+        case MR_PTX_SPECIAL_LANEMASK_EQ:
+        case MR_PTX_SPECIAL_LANEMASK_LE:
+        case MR_PTX_SPECIAL_LANEMASK_LT:
+        case MR_PTX_SPECIAL_LANEMASK_GE:
+        case MR_PTX_SPECIAL_LANEMASK_GT:
             return true;
         default:
             return false;
@@ -171,14 +188,28 @@ static bool source_is_lasting(const struct mr_flow_remake *remake, const struct 
 /* Whether an instruction calculates with integers and bits alone, and has one result. */
 static bool is_calculation(const struct mr_ptx_inst *inst)
 {
-    if (inst->guard != MR_PTX_NONE || inst->dst_count != 1 || inst->operands[0].kind != MR_PTX_OPERAND_REG || (inst->flags & MR_PTX_FLAG_CC))
+    if (inst->guard != MR_PTX_NONE || inst->dst_count != 1 || inst->operands[0].kind != MR_PTX_OPERAND_REG ||
+        (inst->flags & MR_PTX_FLAG_CC))
         return false;
     for (uint32_t i = 0; i < inst->type_count; i++)
-        if (mr_ptx_type_class((enum mr_ptx_type)inst->type[i]) == 'F' && inst->op != MR_PTX_OP_MOV && inst->op != MR_PTX_OP_LD)
+        if (mr_ptx_type_class((enum mr_ptx_type)inst->type[i]) == 'F' && inst->op != MR_PTX_OP_MOV &&
+            inst->op != MR_PTX_OP_LD)
             return false;
     switch (inst->op) {
-    case MR_PTX_OP_MOV: case MR_PTX_OP_CVTA: case MR_PTX_OP_CVT: case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_MAD:
-    case MR_PTX_OP_SHL: case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_NOT: case MR_PTX_OP_NEG:
+    case MR_PTX_OP_MOV:
+    case MR_PTX_OP_CVTA:
+    case MR_PTX_OP_CVT:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_SHL:
+    case MR_PTX_OP_SHR:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+    case MR_PTX_OP_NOT:
+    case MR_PTX_OP_NEG:
     case MR_PTX_OP_SETP:
         return true;
     case MR_PTX_OP_LD:
@@ -230,7 +261,8 @@ static bool is_width(const struct mr_flow *flow, uint32_t reg, unsigned steps)
             continue;
         for (uint32_t o = 1; o < inst->operand_count; o++) {
             const struct mr_ptx_operand *operand = &inst->operands[o];
-            if (operand->kind == MR_PTX_OPERAND_SPECIAL && (operand->special == MR_PTX_SPECIAL_NTID || operand->special == MR_PTX_SPECIAL_NCTAID))
+            if (operand->kind == MR_PTX_OPERAND_SPECIAL &&
+                (operand->special == MR_PTX_SPECIAL_NTID || operand->special == MR_PTX_SPECIAL_NCTAID))
                 return true;
             if (operand->kind == MR_PTX_OPERAND_REG && operand->reg != reg && is_width(flow, operand->reg, steps - 1))
                 return true;
@@ -242,8 +274,9 @@ static bool is_width(const struct mr_flow *flow, uint32_t reg, unsigned steps)
 /* An addition of such a width to something that steps from lane to lane and that the next round sees. */
 static bool steps_by_width(const struct mr_flow *flow, const struct mr_ptx_inst *inst, uint32_t head)
 {
-    if (inst->op != MR_PTX_OP_ADD || inst->operands[0].kind != MR_PTX_OPERAND_REG
-        || mr_flow_register_class(flow, inst->operands[0].reg).kind != MR_CLASS_AFFINE || !mr_bit_get(flow->blocks[head].live_in, inst->operands[0].reg))
+    if (inst->op != MR_PTX_OP_ADD || inst->operands[0].kind != MR_PTX_OPERAND_REG ||
+        mr_flow_register_class(flow, inst->operands[0].reg).kind != MR_CLASS_AFFINE ||
+        !mr_bit_get(flow->blocks[head].live_in, inst->operands[0].reg))
         return false;
     for (uint32_t o = 1; o < 3; o++)
         if (inst->operands[o].kind == MR_PTX_OPERAND_REG && is_width(flow, inst->operands[o].reg, WIDTH_STEPS))
@@ -254,7 +287,8 @@ static bool steps_by_width(const struct mr_flow *flow, const struct mr_ptx_inst 
 /* A load of what lies side by side in global memory. */
 static bool loads_side_by_side(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
-    if (inst->op != MR_PTX_OP_LD || inst->space != MR_PTX_SPACE_GLOBAL || inst->operands[1].kind != MR_PTX_OPERAND_REG_ADDRESS)
+    if (inst->op != MR_PTX_OP_LD || inst->space != MR_PTX_SPACE_GLOBAL ||
+        inst->operands[1].kind != MR_PTX_OPERAND_REG_ADDRESS)
         return false;
     struct mr_class c = mr_flow_register_class(flow, inst->operands[1].reg);
     return c.kind == MR_CLASS_AFFINE && c.stride == (int64_t)mr_ptx_type_bytes(inst->type[0]) * inst->vector;
@@ -263,7 +297,8 @@ static bool loads_side_by_side(const struct mr_flow *flow, const struct mr_ptx_i
 bool mr_flow_strides(const struct mr_flow *flow, uint32_t head)
 {
     uint32_t l = flow->blocks[head].loop;
-    if (l == MR_FLOW_NONE || flow->loops[l].first != head || flow->rows > 1 || flow->loops[l].end - head > STRIDE_BLOCKS_MAX)
+    if (l == MR_FLOW_NONE || flow->loops[l].first != head || flow->rows > 1 ||
+        flow->loops[l].end - head > STRIDE_BLOCKS_MAX)
         return false;
     bool steps = false, loads = false;
     for (uint32_t b = head; b < flow->loops[l].end; b++) {

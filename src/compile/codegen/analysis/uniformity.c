@@ -13,7 +13,8 @@
 #include "base/memory.h"
 #include "compile/codegen.h"
 
-static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM, .ones = UINT32_MAX}, varying = {.kind = MR_CLASS_VARYING};
+static const struct mr_class none = {.kind = MR_CLASS_NONE}, uniform = {.kind = MR_CLASS_UNIFORM, .ones = UINT32_MAX},
+                             varying = {.kind = MR_CLASS_VARYING};
 
 /* Strides above this are of no use, and so small that 32 lanes of them can't wrap 32 bits twice. */
 #define STRIDE_WIDENED_MAX (INT64_C(1) << 26)
@@ -33,8 +34,8 @@ static struct mr_class affine(const struct mr_flow *flow, int64_t stride, int64_
 /* Blocks have up to 1,024 threads, so a warp's first has a number of these bits. */
 #define FIRST_THREADS 0x3e0u
 
-/* The bits that hold the lane's number, and those below them. Where pairs of warps run as one there is one more, which is a zero of the base's, too: nobody asks
- * there (pair.c). */
+/* The bits that hold the lane's number, and those below them. Where pairs of warps run as one there is one more, which
+ * is a zero of the base's, too: nobody asks there (pair.c). */
 static uint32_t lane_bits(struct mr_class a)
 {
     return (uint32_t)(a.stride * 31);
@@ -48,7 +49,10 @@ static uint32_t bits_up_to_lanes(struct mr_class a)
 /* A value that steps by a power of two between bits of its own. */
 static struct mr_class aligned(int64_t stride, uint32_t ones)
 {
-    return (struct mr_class){.kind = MR_CLASS_AFFINE, .stride = stride, .aligned = stride > 0 && stride <= STRIDE_WIDENED_MAX / 2, .ones = ones};
+    return (struct mr_class){.kind = MR_CLASS_AFFINE,
+                             .stride = stride,
+                             .aligned = stride > 0 && stride <= STRIDE_WIDENED_MAX / 2,
+                             .ones = ones};
 }
 
 static struct mr_class uniform_of(uint32_t ones)
@@ -82,7 +86,8 @@ static bool is_known(struct mr_class c)
     return c.kind == MR_CLASS_UNIFORM || c.kind == MR_CLASS_AFFINE;
 }
 
-static struct mr_class class_sum(const struct mr_flow *flow, struct mr_class a, struct mr_class b, int sign, unsigned bits)
+static struct mr_class class_sum(const struct mr_flow *flow, struct mr_class a, struct mr_class b, int sign,
+                                 unsigned bits)
 {
     if (!is_known(a) || !is_known(b) || (a.wrap && b.wrap))
         return varying;
@@ -150,8 +155,11 @@ static struct mr_class special_class(const struct mr_flow *flow, const struct mr
         return operand->component == 0 ? affine(flow, 1, 0) : operand->component == 1 ? affine(flow, 0, 0) : uniform;
     case MR_PTX_SPECIAL_LANEID:
         return affine(flow, 1, 0);
-    case MR_PTX_SPECIAL_LANEMASK_EQ: case MR_PTX_SPECIAL_LANEMASK_LE: case MR_PTX_SPECIAL_LANEMASK_LT:
-    case MR_PTX_SPECIAL_LANEMASK_GE: case MR_PTX_SPECIAL_LANEMASK_GT:
+    case MR_PTX_SPECIAL_LANEMASK_EQ:
+    case MR_PTX_SPECIAL_LANEMASK_LE:
+    case MR_PTX_SPECIAL_LANEMASK_LT:
+    case MR_PTX_SPECIAL_LANEMASK_GE:
+    case MR_PTX_SPECIAL_LANEMASK_GT:
         return varying;
     default:
         return uniform;
@@ -161,11 +169,13 @@ static struct mr_class special_class(const struct mr_flow *flow, const struct mr
 static struct mr_class raw_operand_class(const struct mr_flow *flow, const struct mr_ptx_operand *operand)
 {
     switch (operand->kind) {
-    case MR_PTX_OPERAND_REG: case MR_PTX_OPERAND_REG_ADDRESS:
+    case MR_PTX_OPERAND_REG:
+    case MR_PTX_OPERAND_REG_ADDRESS:
         return flow->classes[operand->reg];
     case MR_PTX_OPERAND_SPECIAL:
         return special_class(flow, operand);
-    case MR_PTX_OPERAND_SYMBOL: case MR_PTX_OPERAND_SYMBOL_ADDRESS:
+    case MR_PTX_OPERAND_SYMBOL:
+    case MR_PTX_OPERAND_SYMBOL_ADDRESS:
         if (mr_flow_is_per_lane(operand->var))
             return affine(flow, (int64_t)mr_flow_lane_stride(operand->var), 0);
         return uniform;
@@ -220,7 +230,8 @@ static struct mr_class product_class(const struct mr_flow *flow, const struct mr
     if (!bits)
         return varying;
     if (inst->mode == MR_PTX_MODE_WIDE) {
-        int64_t factor = mr_ptx_type_class(inst->type[0]) == 'S' ? (int32_t)right->value : (int64_t)(uint32_t)right->value;
+        int64_t factor =
+            mr_ptx_type_class(inst->type[0]) == 'S' ? (int32_t)right->value : (int64_t)(uint32_t)right->value;
         return bits == 32 ? class_scaled(flow, class_widened(flow, a), factor, 64) : varying;
     }
     if (inst->mode == MR_PTX_MODE_HI)
@@ -244,17 +255,19 @@ static struct mr_class convert_class(const struct mr_flow *flow, const struct mr
     return affine(flow, cut_stride(a.stride, 32), 0);
 }
 
-/* Bits of a value of 32 bits that steps between bits of its own, taken out and moved by `down`: with all those of the lane it goes on stepping, with none it is
- * the same for all lanes. */
+/* Bits of a value of 32 bits that steps between bits of its own, taken out and moved by `down`: with all those of the
+ * lane it goes on stepping, with none it is the same for all lanes. */
 static struct mr_class part_class(struct mr_class a, uint32_t mask, unsigned down)
 {
     uint32_t ones = (a.ones & mask) >> down;
-    if (!a.aligned || ((lane_bits(a) & mask) && ((lane_bits(a) & mask) != lane_bits(a) || a.stride >> down << down != a.stride)))
+    if (!a.aligned ||
+        ((lane_bits(a) & mask) && ((lane_bits(a) & mask) != lane_bits(a) || a.stride >> down << down != a.stride)))
         return varying;
     return lane_bits(a) & mask ? aligned(a.stride >> down, ones) : uniform_of(ones);
 }
 
-/* Which bits `bfe.u32` and `shr` with known operands leave, and by how much they go down. False for other instructions. */
+/* Which bits `bfe.u32` and `shr` with known operands leave, and by how much they go down. False for other instructions.
+ */
 static bool field_of(const struct mr_flow *flow, const struct mr_ptx_inst *inst, uint32_t *mask, unsigned *down)
 {
     const struct mr_ptx_operand *from = &inst->operands[2], *length = &inst->operands[3];
@@ -264,7 +277,8 @@ static bool field_of(const struct mr_flow *flow, const struct mr_ptx_inst *inst,
     *mask = UINT32_MAX << *down;
     if (inst->op == MR_PTX_OP_SHR)
         return mr_ptx_type_class(inst->type[0]) != 'S' || raw_operand_class(flow, &inst->operands[1]).ones <= INT32_MAX;
-    if (inst->op != MR_PTX_OP_BFE || inst->type[0] != MR_PTX_TYPE_U32 || length->kind != MR_PTX_OPERAND_IMM_INT || length->value < 0 || length->value > 255)
+    if (inst->op != MR_PTX_OP_BFE || inst->type[0] != MR_PTX_TYPE_U32 || length->kind != MR_PTX_OPERAND_IMM_INT ||
+        length->value < 0 || length->value > 255)
         return false;
     if (length->value < 32 - (int)*down)
         *mask &= ~(UINT32_MAX << *down << length->value);
@@ -282,7 +296,8 @@ static struct mr_class bits_class(const struct mr_flow *flow, const struct mr_pt
     if (inst->op == MR_PTX_OP_SHR || inst->op == MR_PTX_OP_BFE)
         return field_of(flow, inst, &mask, &down) ? part_class(a, mask, down) : varying;
     if (inst->op == MR_PTX_OP_AND)
-        return inst->operands[2].kind == MR_PTX_OPERAND_IMM_INT ? part_class(a, (uint32_t)inst->operands[2].value, 0) : varying;
+        return inst->operands[2].kind == MR_PTX_OPERAND_IMM_INT ? part_class(a, (uint32_t)inst->operands[2].value, 0)
+                                                                : varying;
     struct mr_class steps = a.kind == MR_CLASS_AFFINE ? a : b, other = a.kind == MR_CLASS_AFFINE ? b : a;
     if (!steps.aligned || other.kind != MR_CLASS_UNIFORM || (other.ones & lane_bits(steps)))
         return varying;
@@ -293,9 +308,12 @@ static struct mr_class bits_class(const struct mr_flow *flow, const struct mr_pt
 static struct mr_class sum_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, unsigned bits)
 {
     struct mr_class a = raw_operand_class(flow, &inst->operands[1]), b = raw_operand_class(flow, &inst->operands[2]);
-    struct mr_class sum = class_sum(flow, a, b, inst->op == MR_PTX_OP_ADD ? 1 : -1, bits), steps = a.kind == MR_CLASS_AFFINE ? a : b;
-    bool keeps = bits == 32 && sum.kind == MR_CLASS_AFFINE && steps.aligned && sum.stride == steps.stride && !sum.wrap
-        && ((a.kind == MR_CLASS_UNIFORM && !(a.ones & bits_up_to_lanes(steps))) || (b.kind == MR_CLASS_UNIFORM && !(b.ones & bits_up_to_lanes(steps))));
+    struct mr_class sum = class_sum(flow, a, b, inst->op == MR_PTX_OP_ADD ? 1 : -1, bits),
+                    steps = a.kind == MR_CLASS_AFFINE ? a : b;
+    bool keeps = bits == 32 && sum.kind == MR_CLASS_AFFINE && steps.aligned && sum.stride == steps.stride &&
+                 !sum.wrap &&
+                 ((a.kind == MR_CLASS_UNIFORM && !(a.ones & bits_up_to_lanes(steps))) ||
+                  (b.kind == MR_CLASS_UNIFORM && !(b.ones & bits_up_to_lanes(steps))));
     return keeps ? aligned(sum.stride, UINT32_MAX & ~lane_bits(sum)) : sum;
 }
 
@@ -323,7 +341,8 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
         return raw_operand_class(flow, &operands[1]);
     case MR_PTX_OP_CVTA:
         return bits == 64 ? raw_operand_class(flow, &operands[1]) : varying;
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
         return bits ? sum_class(flow, inst, bits) : varying;
     case MR_PTX_OP_NEG:
         return bits ? class_scaled(flow, raw_operand_class(flow, &operands[1]), -1, bits) : varying;
@@ -338,7 +357,11 @@ static struct mr_class affine_result(const struct mr_flow *flow, const struct mr
         return class_sum(flow, product, raw_operand_class(flow, &operands[3]), 1,
                          inst->mode == MR_PTX_MODE_WIDE ? 64 : bits);
     }
-    case MR_PTX_OP_SHR: case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_BFE:
+    case MR_PTX_OP_SHR:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+    case MR_PTX_OP_BFE:
         return bits_class(flow, inst, bits);
     case MR_PTX_OP_CVT:
         return convert_class(flow, inst);
@@ -354,7 +377,8 @@ static struct mr_class as_stepped(struct mr_class c)
     case MR_CLASS_UNIFORM:
         return (struct mr_class){.kind = MR_CLASS_STEPPED, .stride = 63};
     case MR_CLASS_AFFINE:
-        return (struct mr_class){MR_CLASS_STEPPED, c.stride ? __builtin_ctzll((uint64_t)c.stride) : 63, c.wrap != 0, false};
+        return (struct mr_class){MR_CLASS_STEPPED, c.stride ? __builtin_ctzll((uint64_t)c.stride) : 63, c.wrap != 0,
+                                 false};
     case MR_CLASS_STEPPED:
         return c;
     default:
@@ -395,13 +419,16 @@ static struct mr_class stepped_product(const struct mr_flow *flow, const struct 
     if (a.kind != MR_CLASS_STEPPED)
         return varying;
     a.wrap = a.wrap || wraps;
-    return by->kind == MR_PTX_OPERAND_IMM_INT && by->value ? stepped_shifted(a, (unsigned)__builtin_ctzll((uint64_t)by->value)) : a;
+    return by->kind == MR_PTX_OPERAND_IMM_INT && by->value
+               ? stepped_shifted(a, (unsigned)__builtin_ctzll((uint64_t)by->value))
+               : a;
 }
 
 static struct mr_class stepped_converted(const struct mr_flow *flow, const struct mr_ptx_inst *inst, struct mr_class a)
 {
     unsigned to = affine_bits(inst->type[0]), from = affine_bits(inst->type[1]);
-    if (!to || !from || inst->operand_count != 2 || mr_ptx_type_bits(flow->func->regs[inst->operands[1].reg].type) != from)
+    if (!to || !from || inst->operand_count != 2 ||
+        mr_ptx_type_bits(flow->func->regs[inst->operands[1].reg].type) != from)
         return varying;
     if (to != from)
         a.wrap = to == 64;
@@ -421,10 +448,12 @@ static struct mr_class stepped_half(struct mr_class a)
 static struct mr_class stepped_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *operands = inst->operands;
-    unsigned bits = inst->type_count ? affine_bits(inst->type[0]) : 0, wide = inst->mode == MR_PTX_MODE_WIDE ? 64 : bits;
-    if (flow->rows > 1 || !bits || inst->operand_count < 2 || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)) || operands[0].kind != MR_PTX_OPERAND_REG
-        || operands[1].kind == MR_PTX_OPERAND_VECTOR || !is_integer((enum mr_ptx_type)flow->func->regs[operands[0].reg].type)
-        || mr_ptx_type_bits(flow->func->regs[operands[0].reg].type) != wide)
+    unsigned bits = inst->type_count ? affine_bits(inst->type[0]) : 0,
+             wide = inst->mode == MR_PTX_MODE_WIDE ? 64 : bits;
+    if (flow->rows > 1 || !bits || inst->operand_count < 2 || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)) ||
+        operands[0].kind != MR_PTX_OPERAND_REG || operands[1].kind == MR_PTX_OPERAND_VECTOR ||
+        !is_integer((enum mr_ptx_type)flow->func->regs[operands[0].reg].type) ||
+        mr_ptx_type_bits(flow->func->regs[operands[0].reg].type) != wide)
         return varying;
     struct mr_class a = raw_operand_class(flow, &operands[1]);
     switch (inst->op) {
@@ -435,18 +464,26 @@ static struct mr_class stepped_result(const struct mr_flow *flow, const struct m
         return product.kind == MR_CLASS_STEPPED ? stepped_sum(product, raw_operand_class(flow, &operands[3])) : varying;
     }
     case MR_PTX_OP_SHR:
-        return bits == 64 && operands[2].kind == MR_PTX_OPERAND_IMM_INT && operands[2].value == 32 ? stepped_half(a) : varying;
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: {
+        return bits == 64 && operands[2].kind == MR_PTX_OPERAND_IMM_INT && operands[2].value == 32 ? stepped_half(a)
+                                                                                                   : varying;
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB: {
         struct mr_class b = raw_operand_class(flow, &operands[2]);
         return a.kind == MR_CLASS_STEPPED || b.kind == MR_CLASS_STEPPED ? stepped_sum(a, b) : varying;
     }
     case MR_PTX_OP_SHL:
-        return a.kind == MR_CLASS_STEPPED && operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < bits
-            ? stepped_shifted(a, (unsigned)operands[2].value) : varying;
+        return a.kind == MR_CLASS_STEPPED && operands[2].kind == MR_PTX_OPERAND_IMM_INT &&
+                       (uint64_t)operands[2].value < bits
+                   ? stepped_shifted(a, (unsigned)operands[2].value)
+                   : varying;
     case MR_PTX_OP_MOV:
-        return a.kind == MR_CLASS_STEPPED && mr_ptx_type_bits(flow->func->regs[operands[1].reg].type) == bits ? a : varying;
+        return a.kind == MR_CLASS_STEPPED && mr_ptx_type_bits(flow->func->regs[operands[1].reg].type) == bits ? a
+                                                                                                              : varying;
     case MR_PTX_OP_CVTA:
-        return a.kind == MR_CLASS_STEPPED && bits == 64 && inst->space != MR_PTX_SPACE_SHARED && inst->space != MR_PTX_SPACE_SHARED_CLUSTER ? a : varying;
+        return a.kind == MR_CLASS_STEPPED && bits == 64 && inst->space != MR_PTX_SPACE_SHARED &&
+                       inst->space != MR_PTX_SPACE_SHARED_CLUSTER
+                   ? a
+                   : varying;
     case MR_PTX_OP_CVT:
         return a.kind == MR_CLASS_STEPPED ? stepped_converted(flow, inst, a) : varying;
     default:
@@ -458,24 +495,45 @@ static struct mr_class stepped_result(const struct mr_flow *flow, const struct m
 static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *inst, struct mr_class *result)
 {
     switch (inst->op) {
-    case MR_PTX_OP_ATOM: case MR_PTX_OP_SHFL: case MR_PTX_OP_MATCH: case MR_PTX_OP_CALL: case MR_PTX_OP_ELECT:
-    case MR_PTX_OP_ALLOCA: case MR_PTX_OP_STACKSAVE:
-    case MR_PTX_OP_TEX: case MR_PTX_OP_TLD4: case MR_PTX_OP_TXQ: case MR_PTX_OP_SULD: case MR_PTX_OP_SUQ: case MR_PTX_OP_ISTYPEP:
-    case MR_PTX_OP_MMA: case MR_PTX_OP_WMMA: case MR_PTX_OP_LDMATRIX: case MR_PTX_OP_MOVMATRIX: case MR_PTX_OP_MBARRIER:
+    case MR_PTX_OP_ATOM:
+    case MR_PTX_OP_SHFL:
+    case MR_PTX_OP_MATCH:
+    case MR_PTX_OP_CALL:
+    case MR_PTX_OP_ELECT:
+    case MR_PTX_OP_ALLOCA:
+    case MR_PTX_OP_STACKSAVE:
+    case MR_PTX_OP_TEX:
+    case MR_PTX_OP_TLD4:
+    case MR_PTX_OP_TXQ:
+    case MR_PTX_OP_SULD:
+    case MR_PTX_OP_SUQ:
+    case MR_PTX_OP_ISTYPEP:
+    case MR_PTX_OP_MMA:
+    case MR_PTX_OP_WMMA:
+    case MR_PTX_OP_LDMATRIX:
+    case MR_PTX_OP_MOVMATRIX:
+    case MR_PTX_OP_MBARRIER:
         *result = varying;
         return true;
-    case MR_PTX_OP_VOTE: case MR_PTX_OP_REDUX:
+    case MR_PTX_OP_VOTE:
+    case MR_PTX_OP_REDUX:
         /* Lanes with different member masks get different results. */
-        *result = (inst->flags & MR_PTX_FLAG_SYNC) && inst->operand_count > 2
-            && raw_operand_class(flow, &inst->operands[2]).kind > MR_CLASS_UNIFORM ? varying : uniform;
+        *result = (inst->flags & MR_PTX_FLAG_SYNC) && inst->operand_count > 2 &&
+                          raw_operand_class(flow, &inst->operands[2]).kind > MR_CLASS_UNIFORM
+                      ? varying
+                      : uniform;
         return true;
-    case MR_PTX_OP_ACTIVEMASK: case MR_PTX_OP_BAR: case MR_PTX_OP_BARRIER:
+    case MR_PTX_OP_ACTIVEMASK:
+    case MR_PTX_OP_BAR:
+    case MR_PTX_OP_BARRIER:
         *result = inst->mode == MR_PTX_MODE_TEST ? varying : uniform;
         return true;
-    case MR_PTX_OP_LD: case MR_PTX_OP_LDU:
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_LDU:
         /* A device function's parameters and everything local differ from lane to lane. */
-        if (inst->space == MR_PTX_SPACE_LOCAL || (inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL_ADDRESS
-            && raw_operand_class(flow, &inst->operands[1]).kind == MR_CLASS_AFFINE)) {
+        if (inst->space == MR_PTX_SPACE_LOCAL ||
+            (inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL_ADDRESS &&
+             raw_operand_class(flow, &inst->operands[1]).kind == MR_CLASS_AFFINE)) {
             *result = varying;
             return true;
         }
@@ -489,16 +547,22 @@ static bool fixed_class(const struct mr_flow *flow, const struct mr_ptx_inst *in
 static bool compares_warps(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *limit = &inst->operands[2];
-    if (inst->op != MR_PTX_OP_SETP || inst->operand_count != 3 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32
-        || limit->kind != MR_PTX_OPERAND_IMM_INT)
+    if (inst->op != MR_PTX_OP_SETP || inst->operand_count != 3 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32 ||
+        limit->kind != MR_PTX_OPERAND_IMM_INT)
         return false;
     struct mr_class a = raw_operand_class(flow, &inst->operands[1]);
     if (!a.aligned || a.stride != 1)
         return false;
     switch (inst->cmp) {
-    case MR_PTX_CMP_LT: case MR_PTX_CMP_LO: case MR_PTX_CMP_GE: case MR_PTX_CMP_HS:
+    case MR_PTX_CMP_LT:
+    case MR_PTX_CMP_LO:
+    case MR_PTX_CMP_GE:
+    case MR_PTX_CMP_HS:
         return (limit->value & 31) == 0;
-    case MR_PTX_CMP_LE: case MR_PTX_CMP_LS: case MR_PTX_CMP_GT: case MR_PTX_CMP_HI:
+    case MR_PTX_CMP_LE:
+    case MR_PTX_CMP_LS:
+    case MR_PTX_CMP_GT:
+    case MR_PTX_CMP_HI:
         return (limit->value & 31) == 31;
     default:
         return false;
@@ -514,23 +578,29 @@ static uint32_t low_zeros(uint32_t ones)
 static struct mr_class uniform_result(const struct mr_flow *flow, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *operands = inst->operands;
-    if (inst->operand_count < 2 || inst->dst_count != 1 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32 || operands[0].kind != MR_PTX_OPERAND_REG
-        || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)))
+    if (inst->operand_count < 2 || inst->dst_count != 1 || affine_bits((enum mr_ptx_type)inst->type[0]) != 32 ||
+        operands[0].kind != MR_PTX_OPERAND_REG || (inst->flags & (MR_PTX_FLAG_CC | MR_PTX_FLAG_SAT)))
         return uniform;
-    uint32_t a = raw_operand_class(flow, &operands[1]).ones, b = inst->operand_count > 2 ? raw_operand_class(flow, &operands[2]).ones : 0, mask;
+    uint32_t a = raw_operand_class(flow, &operands[1]).ones,
+             b = inst->operand_count > 2 ? raw_operand_class(flow, &operands[2]).ones : 0, mask;
     unsigned down, zeros = low_zeros(a);
     switch (inst->op) {
     case MR_PTX_OP_MOV:
         return operands[1].kind == MR_PTX_OPERAND_VECTOR ? uniform : uniform_of(a);
     case MR_PTX_OP_AND:
         return uniform_of(a & b);
-    case MR_PTX_OP_OR: case MR_PTX_OP_XOR:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
         return uniform_of(a | b);
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
         return uniform_of(UINT32_MAX << (zeros < low_zeros(b) ? zeros : low_zeros(b)));
     case MR_PTX_OP_SHL:
-        return operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < 32 ? uniform_of(a << operands[2].value) : uniform;
-    case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
+        return operands[2].kind == MR_PTX_OPERAND_IMM_INT && (uint64_t)operands[2].value < 32
+                   ? uniform_of(a << operands[2].value)
+                   : uniform;
+    case MR_PTX_OP_SHR:
+    case MR_PTX_OP_BFE:
         return field_of(flow, inst, &mask, &down) ? uniform_of((a & mask) >> down) : uniform;
     case MR_PTX_OP_MUL:
         zeros += low_zeros(b);
@@ -607,7 +677,8 @@ static void define_visit(void *data, uint32_t reg, bool is_definition)
     if (!is_definition || old->kind == MR_CLASS_VARYING)
         return;
     struct mr_class next = mr_bit_get(define->flow->forced, reg) ? varying : meet(*old, define->result);
-    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap || next.aligned != old->aligned || next.ones != old->ones) {
+    if (next.kind != old->kind || next.stride != old->stride || next.wrap != old->wrap ||
+        next.aligned != old->aligned || next.ones != old->ones) {
         *old = next;
         define->changed = true;
     }

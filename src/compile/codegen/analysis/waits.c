@@ -9,9 +9,9 @@
  * operation, any load in a loop that also has a fence, or a call of a function
  * with one of these, in the loop. Dependence is followed through registers without
  * regard to order, and through control: what is written only if such a value chose the
- * way there depends on it as well. Once such a value is stored, or a store depends on one, every load counts. A loop that sleeps, or
- * that has no way out, waits too. Waiting loops give way to other warps now and
- * then; to call one waiting by mistake costs a little time, to miss one may hang.
+ * way there depends on it as well. Once such a value is stored, or a store depends on one, every load counts. A loop
+ * that sleeps, or that has no way out, waits too. Waiting loops give way to other warps now and then; to call one
+ * waiting by mistake costs a little time, to miss one may hang.
  *
  * Programs may also poll with plain loads, though nothing promises that they ever
  * see a change. Most loops that end by what they load don't wait: those that surely do
@@ -25,8 +25,8 @@
 
 static bool is_sync_load(const struct mr_ptx_inst *inst)
 {
-    return inst->op == MR_PTX_OP_LD && inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK
-        && inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
+    return inst->op == MR_PTX_OP_LD && inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK &&
+           inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
 }
 
 static bool is_fence(const struct mr_ptx_inst *inst)
@@ -37,7 +37,8 @@ static bool is_fence(const struct mr_ptx_inst *inst)
 /* Waits for a phase of an mbarrier, which others complete. */
 static bool is_phase_wait(const struct mr_ptx_inst *inst)
 {
-    return inst->op == MR_PTX_OP_MBARRIER && (inst->mode == MR_PTX_MODE_TEST_WAIT || inst->mode == MR_PTX_MODE_TRY_WAIT);
+    return inst->op == MR_PTX_OP_MBARRIER &&
+           (inst->mode == MR_PTX_MODE_TEST_WAIT || inst->mode == MR_PTX_MODE_TRY_WAIT);
 }
 
 /* Waits at a barrier by itself. */
@@ -85,7 +86,7 @@ struct taint {
     uint32_t *joins;         /* by block: join_of, 0 where nobody has asked yet */
     bool *uneven;            /* by loop: how often it runs depends on a source */
     uint32_t controlled_end; /* whether the blocks before this one run, of those not visited yet, depends on a source */
-    bool controlled;         /* the instruction is in such a block, or in an uneven loop */
+    bool controlled; /* the instruction is in such a block, or in an uneven loop */
     bool tainted, mark, changed, stored, fences;
 };
 
@@ -103,20 +104,20 @@ static void taint_visit(void *data, uint32_t reg, bool is_definition)
 /* Reads memory that is not addressed as others are, or by many lanes together: counts where plain loads do. */
 static bool is_other_load(const struct mr_ptx_inst *inst)
 {
-    return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_TEX || inst->op == MR_PTX_OP_TLD4
-        || inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_WMMA;
+    return inst->op == MR_PTX_OP_SULD || inst->op == MR_PTX_OP_TEX || inst->op == MR_PTX_OP_TLD4 ||
+           inst->op == MR_PTX_OP_LDMATRIX || inst->op == MR_PTX_OP_WMMA;
 }
 
 /* One more look at an instruction. */
 static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *inst)
 {
-    bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM
-        && inst->space != MR_PTX_SPACE_CONST && inst->cache != MR_PTX_CACHE_NC;
+    bool loads = inst->op == MR_PTX_OP_LD && inst->space != MR_PTX_SPACE_PARAM && inst->space != MR_PTX_SPACE_CONST &&
+                 inst->cache != MR_PTX_CACHE_NC;
     taint->mark = false;
-    taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored)
-        || (taint->plain && is_other_load(inst))
-        || (loads && (taint->fences || taint->plain) && inst->space != MR_PTX_SPACE_LOCAL)
-        || (taint->plain && inst->op == MR_PTX_OP_CALL) || taint->controlled;
+    taint->tainted = is_source(taint->flow, inst) || (loads && taint->stored) ||
+                     (taint->plain && is_other_load(inst)) ||
+                     (loads && (taint->fences || taint->plain) && inst->space != MR_PTX_SPACE_LOCAL) ||
+                     (taint->plain && inst->op == MR_PTX_OP_CALL) || taint->controlled;
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
     if (!taint->tainted)
         return;
@@ -126,8 +127,9 @@ static void taint_instruction(struct taint *taint, const struct mr_ptx_inst *ins
     mr_flow_registers(taint->flow, inst, taint_visit, taint);
 }
 
-/* The end of the blocks behind `block` whose running depends on the way that it takes: the first that every way comes by. Edges lead onwards in the order of
- * blocks or back to the head of a loop, so it is the farthest that a block before it leads to. A way back to before `block` skips the rest of its loop. */
+/* The end of the blocks behind `block` whose running depends on the way that it takes: the first that every way comes
+ * by. Edges lead onwards in the order of blocks or back to the head of a loop, so it is the farthest that a block
+ * before it leads to. A way back to before `block` skips the rest of its loop. */
 static uint32_t join_of(const struct mr_flow *flow, uint32_t block)
 {
     uint32_t join = block + 1;
@@ -152,8 +154,9 @@ static bool chooses_by_taint(const struct taint *taint, const struct mr_flow_blo
     const struct mr_ptx_inst *last = block->last;
     if (!last || block->succ_count + (block->end_kind == MR_END_SOME_EXIT) < 2)
         return false;
-    return (last->guard != MR_PTX_NONE && mr_bit_get(taint->regs, last->guard))
-        || (block->end_kind == MR_END_TABLE && last->operands[0].kind == MR_PTX_OPERAND_REG && mr_bit_get(taint->regs, last->operands[0].reg));
+    return (last->guard != MR_PTX_NONE && mr_bit_get(taint->regs, last->guard)) ||
+           (block->end_kind == MR_END_TABLE && last->operands[0].kind == MR_PTX_OPERAND_REG &&
+            mr_bit_get(taint->regs, last->operands[0].reg));
 }
 
 static bool leads_out(const struct mr_flow_block *block, const struct mr_flow_loop *loop)
@@ -170,7 +173,8 @@ static bool is_inside(const struct mr_flow_loop *loop, uint32_t first, uint32_t 
     return loop->first >= first && loop->end <= end && loop->end - loop->first < end - first;
 }
 
-/* A tainted choice: what comes before the ways' join depends on it, and what the inner loops write that it may leave, by how often they run. */
+/* A tainted choice: what comes before the ways' join depends on it, and what the inner loops write that it may leave,
+ * by how often they run. */
 static void taint_choice(struct taint *taint, uint32_t block, uint32_t first, uint32_t end)
 {
     const struct mr_flow *flow = taint->flow;
@@ -178,7 +182,8 @@ static void taint_choice(struct taint *taint, uint32_t block, uint32_t first, ui
         taint->joins[block] = join_of(flow, block);
     if (taint->joins[block] > taint->controlled_end)
         taint->controlled_end = taint->joins[block];
-    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE && is_inside(&flow->loops[l], first, end); l = flow->loops[l].parent)
+    for (uint32_t l = flow->blocks[block].loop; l != MR_FLOW_NONE && is_inside(&flow->loops[l], first, end);
+         l = flow->loops[l].parent)
         if (!taint->uneven[l] && leads_out(&flow->blocks[block], &flow->loops[l]))
             taint->uneven[l] = taint->changed = true;
 }
@@ -186,12 +191,14 @@ static void taint_choice(struct taint *taint, uint32_t block, uint32_t first, ui
 static bool is_controlled(const struct taint *taint, uint32_t block)
 {
     bool controlled = block < taint->controlled_end;
-    for (uint32_t l = taint->flow->blocks[block].loop; l != MR_FLOW_NONE && !controlled; l = taint->flow->loops[l].parent)
+    for (uint32_t l = taint->flow->blocks[block].loop; l != MR_FLOW_NONE && !controlled;
+         l = taint->flow->loops[l].parent)
         controlled = taint->uneven[l];
     return controlled;
 }
 
-/* Marks the registers that depend on a source, both in the blocks [first, end), in taint->regs, which is cleared first. */
+/* Marks the registers that depend on a source, both in the blocks [first, end), in taint->regs, which is cleared first.
+ */
 static void taint_registers(struct taint *taint, uint32_t first, uint32_t end)
 {
     const struct mr_flow *flow = taint->flow;
@@ -229,8 +236,8 @@ static bool loop_waits(const struct mr_flow *flow, const struct mr_flow_loop *lo
         leaves |= exits;
         if (exits && block->last && block->last->guard != MR_PTX_NONE && mr_bit_get(tainted, block->last->guard))
             return true;
-        if (exits && block->end_kind == MR_END_TABLE && block->last->operands[0].kind == MR_PTX_OPERAND_REG
-            && mr_bit_get(tainted, block->last->operands[0].reg))
+        if (exits && block->end_kind == MR_END_TABLE && block->last->operands[0].kind == MR_PTX_OPERAND_REG &&
+            mr_bit_get(tainted, block->last->operands[0].reg))
             return true;
     }
     return !leaves;
@@ -318,14 +325,22 @@ bool mr_flow_waits(struct mr_flow *flow)
 static bool leaves_traces(const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_BRA: case MR_PTX_OP_BRX: case MR_PTX_OP_RET: case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE: case MR_PTX_OP_NANOSLEEP: case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU:
+    case MR_PTX_OP_BRA:
+    case MR_PTX_OP_BRX:
+    case MR_PTX_OP_RET:
+    case MR_PTX_OP_MEMBAR:
+    case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_NANOSLEEP:
+    case MR_PTX_OP_PREFETCH:
+    case MR_PTX_OP_PREFETCHU:
         return false;
     case MR_PTX_OP_ST:
         return inst->space != MR_PTX_SPACE_LOCAL && inst->space != MR_PTX_SPACE_PARAM;
     case MR_PTX_OP_CALL:
         return false;
     default:
-        return inst->dst_count == 0 || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_BAR || inst->op == MR_PTX_OP_BARRIER || inst->op == MR_PTX_OP_MBARRIER;
+        return inst->dst_count == 0 || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_BAR ||
+               inst->op == MR_PTX_OP_BARRIER || inst->op == MR_PTX_OP_MBARRIER;
     }
 }
 
@@ -338,8 +353,8 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
         facts.may_exit |= inst->op == MR_PTX_OP_EXIT;
         facts.acts |= leaves_traces(inst);
         facts.polls |= is_sync_load(inst) || inst->op == MR_PTX_OP_ATOM || is_phase_wait(inst) || is_fence(inst);
-        facts.barriers |= (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC)
-            || inst->op == MR_PTX_OP_BARRIER;
+        facts.barriers |=
+            (inst->op == MR_PTX_OP_BAR && inst->mode != MR_PTX_MODE_WARP_SYNC) || inst->op == MR_PTX_OP_BARRIER;
         if (!inst->call)
             continue;
         const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee);
@@ -360,7 +375,8 @@ static void facts_of_body(const struct mr_ptx_function *func, struct mr_flow_fac
             }
     }
     struct mr_flow_facts *old = &all[func->index];
-    if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers || facts.acts != old->acts) {
+    if (facts.may_exit != old->may_exit || facts.polls != old->polls || facts.barriers != old->barriers ||
+        facts.acts != old->acts) {
         *old = facts;
         *changed = true;
     }

@@ -44,7 +44,8 @@ LLVMTypeRef cg_int_type(const struct cg *g, unsigned bits);
 LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type);
 LLVMTypeRef cg_passed_type(const struct cg *g, unsigned ptx_type);
 LLVMTypeRef cg_memory_type(struct cg *g, unsigned type);
-LLVMTypeRef cg_function_type(const struct cg_unit *unit, const struct mr_ptx_function *func); /* NULL when memory is short */
+LLVMTypeRef cg_function_type(const struct cg_unit *unit,
+                             const struct mr_ptx_function *func); /* NULL when memory is short */
 LLVMTypeRef cg_state_type(const struct cg_unit *unit);
 
 /* ---- values.c ---- */
@@ -66,7 +67,8 @@ LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned pa
 /* Vectors of one size, one behind the other. `count` is a power of two; the array is used up. */
 LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count);
 /* A call of an intrinsic overloaded on the given types; the others are overloaded on their first operand's. */
-LLVMValueRef cg_intrinsic(const struct cg *g, const char *name, LLVMTypeRef *types, unsigned type_count, LLVMValueRef *args, unsigned arg_count);
+LLVMValueRef cg_intrinsic(const struct cg *g, const char *name, LLVMTypeRef *types, unsigned type_count,
+                          LLVMValueRef *args, unsigned arg_count);
 LLVMValueRef cg_unary(const struct cg *g, const char *name, LLVMValueRef a);
 LLVMValueRef cg_binary(const struct cg *g, const char *name, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_fma(const struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
@@ -80,9 +82,9 @@ LLVMValueRef cg_aligned(struct cg *g, LLVMValueRef address, uint64_t align);
 /* ---- masks.c ---- */
 
 LLVMValueRef cg_mask_bits(struct cg *g, LLVMValueRef predicate); /* <32 x i1> or i1 -> mask, scalar i1 gives 0 or ~0 */
-LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits);    /* mask -> <32 x i1> */
+LLVMValueRef cg_mask_vector(struct cg *g, LLVMValueRef bits); /* mask -> <32 x i1> */
 LLVMValueRef cg_mask_zero(const struct cg *g);
-LLVMValueRef cg_lowest_lane(struct cg *g, LLVMValueRef mask);    /* of a mask of 32 lanes that is not empty */
+LLVMValueRef cg_lowest_lane(struct cg *g, LLVMValueRef mask); /* of a mask of 32 lanes that is not empty */
 
 /* ---- slots.c ---- */
 
@@ -107,7 +109,8 @@ struct cg_lane_loop {
 void cg_lane_loop_begin(struct cg *g, LLVMValueRef mask, struct cg_lane_loop *loop);
 void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop);
 /* To the way of that number, or, if there is none, elsewhere. Ends the block. */
-void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count, LLVMBasicBlockRef otherwise);
+void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count,
+             LLVMBasicBlockRef otherwise);
 
 /* ---- runtime.c ---- */
 

@@ -34,7 +34,8 @@ struct cg_warp {
     LLVMValueRef number;       /* i32 */
     LLVMValueRef tid[3];       /* scalars if linear or rows: of the first lane; else vectors */
     LLVMValueRef tid_slots[3]; /* the same in slots, where warps take turns; else NULL */
-    LLVMValueRef stack_saved;  /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
+    LLVMValueRef
+        stack_saved;  /* kernels with alloca: the lanes' memory; device functions: the stack pointers at the start */
 };
 
 /* The function's PTX registers, and what is known of each and of instructions that write them. */
@@ -67,32 +68,35 @@ struct cg_parking {
     LLVMBasicBlockRef finish;   /* where no block has lanes */
     LLVMValueRef *masks;        /* by block: slot of the lanes that are parked there */
     LLVMValueRef rounds;        /* slot: rounds of waiting loops */
-    LLVMValueRef owed;          /* slot, if waiting loops are nested: the number of the loop that owes a turn, from 1; 0: none */
+    LLVMValueRef owed; /* slot, if waiting loops are nested: the number of the loop that owes a turn, from 1; 0: none */
     /* Where blocks run from a dispatcher, unless the next one is among the nearest (body/dispatcher.c). */
     bool crowded;
-    LLVMValueRef array, current, order, registers; /* all masks; the block that ran last; the order of what follows; registers' addresses */
-    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop around each; NULL until one is needed */
-    LLVMBasicBlockRef dispatcher, direct; /* direct: goes on with the block whose number is in `current`, NULL if none does */
+    LLVMValueRef array, current, order,
+        registers; /* all masks; the block that ran last; the order of what follows; registers' addresses */
+    LLVMValueRef scan_table, waiting_table; /* which blocks are barriers and in which loops they are; the waiting loop
+                                               around each; NULL until one is needed */
+    LLVMBasicBlockRef dispatcher,
+        direct; /* direct: goes on with the block whose number is in `current`, NULL if none does */
 };
 
 /* Lanes that have come to a barrier before others of their warp, which are at another (body/control.c). */
 struct cg_early {
-    int meet;               /* mr_flow_barriers_meet: 1 yes, -1 no, 0 not asked yet */
-    LLVMValueRef arrived;   /* slot: lanes that wait behind a barrier for the last of their warp */
+    int meet; /* mr_flow_barriers_meet: 1 yes, -1 no, 0 not asked yet */
+    LLVMValueRef arrived; /* slot: lanes that wait behind a barrier for the last of their warp */
     LLVMValueRef predicate; /* slot: those of them whose predicate holds */
-    LLVMValueRef *slots;    /* by block: lanes that wait behind the barrier.red at its head */
+    LLVMValueRef *slots; /* by block: lanes that wait behind the barrier.red at its head */
 };
 
 /* The instruction at hand, or the end of a block. */
 struct cg_now {
     const struct mr_ptx_inst *inst; /* NULL: none in particular */
-    uint32_t at;                    /* its block */
-    unsigned lanes;                 /* the form of what is made: 1, a scalar, or unit->width, a vector */
-    unsigned row;                   /* which one affine values are asked for */
-    bool looks;                     /* it sees the bits of its f32 operands (numbers/nan.c) */
+    uint32_t at; /* its block */
+    unsigned lanes; /* the form of what is made: 1, a scalar, or unit->width, a vector */
+    unsigned row; /* which one affine values are asked for */
+    bool looks; /* it sees the bits of its f32 operands (numbers/nan.c) */
     LLVMValueRef mask, mask_vector; /* lanes that run the block */
     LLVMValueRef exec, exec_vector; /* those of them that run the instruction */
-    LLVMValueRef guard;             /* as a value of its own class, NULL without */
+    LLVMValueRef guard; /* as a value of its own class, NULL without */
     bool guard_varies;
 };
 
@@ -102,7 +106,8 @@ struct cg {
     struct mr_flow flow;
     LLVMValueRef fn;
     LLVMBuilderRef b;
-    LLVMMetadataRef scope, place; /* lines.c: the function, and the line that what is built belongs to; NULL in helpers, which have none */
+    LLVMMetadataRef scope,
+        place; /* lines.c: the function, and the line that what is built belongs to; NULL in helpers, which have none */
     struct cg_prologue prologue;
     struct cg_launch launch;
     struct cg_warp warp;
@@ -110,7 +115,7 @@ struct cg {
     struct cg_memory memory;
     struct cg_parking parking;
     struct cg_early early;
-    struct cg_regions *regions;   /* record.h; NULL: a warp runs from its start to its end */
+    struct cg_regions *regions; /* record.h; NULL: a warp runs from its start to its end */
     struct cg_now now;
 };
 

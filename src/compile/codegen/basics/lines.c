@@ -23,7 +23,8 @@
 
 static void add_flag(const struct cg_unit *unit, const char *name, unsigned value)
 {
-    LLVMAddModuleFlag(unit->module, LLVMModuleFlagBehaviorWarning, name, strlen(name), LLVMValueAsMetadata(LLVMConstInt(unit->i32, value, false)));
+    LLVMAddModuleFlag(unit->module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
+                      LLVMValueAsMetadata(LLVMConstInt(unit->i32, value, false)));
 }
 
 void cg_lines_begin(struct cg_unit *unit)
@@ -35,7 +36,8 @@ void cg_lines_begin(struct cg_unit *unit)
     unit->lines = LLVMCreateDIBuilder(unit->module);
     unit->file = LLVMDIBuilderCreateFile(unit->lines, name, strlen(name), ".", 1);
     LLVMDIBuilderCreateCompileUnit(unit->lines, LLVMDWARFSourceLanguageC99, unit->file, producer, sizeof producer - 1,
-        unit->request->optimisation > 0, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false, false, "", 0, "", 0);
+                                   unit->request->optimisation > 0, "", 0, 0, "", 0, LLVMDWARFEmissionFull, 0, false,
+                                   false, "", 0, "", 0);
     unit->no_types = LLVMDIBuilderCreateSubroutineType(unit->lines, unit->file, NULL, 0, LLVMDIFlagZero);
 }
 
@@ -57,7 +59,8 @@ void cg_lines_function(struct cg *g)
     const struct mr_ptx_function *func = g->func;
     size_t length;
     const char *symbol = LLVMGetValueName2(g->fn, &length);
-    g->scope = LLVMDIBuilderCreateFunction(unit->lines, unit->file, func->name, strlen(func->name), symbol, func->is_entry ? 0 : length, unit->file,
+    g->scope = LLVMDIBuilderCreateFunction(
+        unit->lines, unit->file, func->name, strlen(func->name), symbol, func->is_entry ? 0 : length, unit->file,
         func->line, unit->no_types, !func->is_entry, true, func->line, LLVMDIFlagZero, unit->request->optimisation > 0);
     LLVMSetSubprogram(g->fn, g->scope);
     cg_line(g, func->line, func->column);

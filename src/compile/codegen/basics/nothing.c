@@ -7,7 +7,8 @@
 
 static LLVMValueRef nothing(LLVMTypeRef type, const char *operands, bool has_effects)
 {
-    return LLVMGetInlineAsm(type, "", 0, operands, strlen(operands), has_effects, false, LLVMInlineAsmDialectATT, false);
+    return LLVMGetInlineAsm(type, "", 0, operands, strlen(operands), has_effects, false, LLVMInlineAsmDialectATT,
+                            false);
 }
 
 LLVMValueRef cg_hidden(LLVMBuilderRef builder, LLVMValueRef integer, bool each_time)

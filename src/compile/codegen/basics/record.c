@@ -68,7 +68,8 @@ void cg_record_move(struct cg *g, LLVMValueRef slot, uint64_t place, bool to_rec
         count = LLVMGetArrayLength2(type);
     }
     for (uint64_t i = 0; i < count; i++, place += scalar_bytes(element)) {
-        LLVMValueRef index = LLVMConstInt(g->unit->i32, i, false), part = count > 1 ? LLVMBuildGEP2(g->b, element, slot, &index, 1, "") : slot;
+        LLVMValueRef index = LLVMConstInt(g->unit->i32, i, false),
+                     part = count > 1 ? LLVMBuildGEP2(g->b, element, slot, &index, 1, "") : slot;
         if (to_record)
             cg_record_store(g, LLVMBuildLoad2(g->b, element, part, ""), place);
         else

@@ -9,24 +9,25 @@
 struct cg_regions {
     struct mr_flow_remake *remake; /* by register */
     uint64_t *places;              /* in the record, by register; 0: none */
-    uint64_t *masks;               /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
-    uint64_t bytes;                /* of a record */
-    uint32_t numbers;              /* a bit per barrier number that the kernel uses */
-    unsigned stops;                /* barriers and pauses emitted */
-    unsigned barriers, pauses;     /* in the kernel */
-    uint64_t steps;                /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
+    uint64_t *masks; /* in the record, by block: lanes that are parked there while the warp waits; 0: none */
+    uint64_t bytes; /* of a record */
+    uint32_t numbers; /* a bit per barrier number that the kernel uses */
+    unsigned stops; /* barriers and pauses emitted */
+    unsigned barriers, pauses; /* in the kernel */
+    uint64_t steps; /* place of the latest addresses of loads in loops that stride; as many as there are pauses */
     unsigned steps_used, step_count;
-    uint64_t tid;                  /* place of tid: AT_TID, or where vectors may be */
-    bool whole;                    /* lanes of a warp leave together */
+    uint64_t tid; /* place of tid: AT_TID, or where vectors may be */
+    bool whole; /* lanes of a warp leave together */
     bool reduces;
-    mr_word *kept;                 /* scratch, for one barrier */
-    LLVMValueRef record;           /* of the warp at hand */
-    LLVMValueRef records;          /* all of them */
-    LLVMValueRef stopped;          /* slot: a bit per number of a barrier at which a warp has stopped in this round */
-    LLVMValueRef sums[3];          /* slots for bar.red: lanes with a true predicate, whether all, whether any; results of the round before */
+    mr_word *kept; /* scratch, for one barrier */
+    LLVMValueRef record; /* of the warp at hand */
+    LLVMValueRef records; /* all of them */
+    LLVMValueRef stopped; /* slot: a bit per number of a barrier at which a warp has stopped in this round */
+    LLVMValueRef sums[3]; /* slots for bar.red: lanes with a true predicate, whether all, whether any; results of the
+                             round before */
     LLVMValueRef results[3];
-    LLVMValueRef held;             /* slot: whether barriers hold this round; NULL if there can't be both */
-    LLVMValueRef turn;             /* the switch to the place where a warp goes on */
+    LLVMValueRef held; /* slot: whether barriers hold this round; NULL if there can't be both */
+    LLVMValueRef turn; /* the switch to the place where a warp goes on */
     LLVMValueRef first_round, warp;
     LLVMBasicBlockRef round, next;
 };

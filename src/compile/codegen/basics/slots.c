@@ -26,7 +26,8 @@ LLVMValueRef cg_scratch(struct cg *g, LLVMTypeRef element)
 {
     LLVMTypeRef type = LLVMVectorType(element, g->unit->width);
     unsigned slot = g->memory.scratch_used;
-    if (slot < CG_SCRATCH && g->memory.scratch[slot].slot && g->memory.scratch[slot].type == type && g->memory.scratch[slot].uses < SCRATCH_USES) {
+    if (slot < CG_SCRATCH && g->memory.scratch[slot].slot && g->memory.scratch[slot].type == type &&
+        g->memory.scratch[slot].uses < SCRATCH_USES) {
         g->memory.scratch_used++;
         g->memory.scratch[slot].uses++;
         return g->memory.scratch[slot].slot;

@@ -57,7 +57,8 @@ void cg_stack_start(struct cg *g, LLVMValueRef memory)
 LLVMValueRef cg_stack_range(struct cg *g, LLVMValueRef *bytes)
 {
     LLVMTypeRef type = g->unit->i64;
-    *bytes = LLVMBuildMul(g->b, LLVMBuildLoad2(g->b, type, cg_stack_field(g, 2), ""), LLVMConstInt(type, g->unit->width, false), "");
+    *bytes = LLVMBuildMul(g->b, LLVMBuildLoad2(g->b, type, cg_stack_field(g, 2), ""),
+                          LLVMConstInt(type, g->unit->width, false), "");
     return LLVMBuildLoad2(g->b, type, cg_stack_field(g, 1), "");
 }
 

@@ -26,11 +26,16 @@ LLVMTypeRef cg_element(LLVMValueRef value)
 unsigned cg_bits(LLVMTypeRef type)
 {
     switch (LLVMGetTypeKind(type)) {
-    case LLVMHalfTypeKind: return 16;
-    case LLVMFloatTypeKind: return 32;
-    case LLVMDoubleTypeKind: return 64;
-    case LLVMIntegerTypeKind: return LLVMGetIntTypeWidth(type);
-    default: return 64;
+    case LLVMHalfTypeKind:
+        return 16;
+    case LLVMFloatTypeKind:
+        return 32;
+    case LLVMDoubleTypeKind:
+        return 64;
+    case LLVMIntegerTypeKind:
+        return LLVMGetIntTypeWidth(type);
+    default:
+        return 64;
     }
 }
 
@@ -42,10 +47,14 @@ LLVMTypeRef cg_int_type(const struct cg *g, unsigned bits)
 LLVMTypeRef cg_reg_type(const struct cg *g, unsigned ptx_type)
 {
     switch (ptx_type) {
-    case MR_PTX_TYPE_F32: return g->unit->f32;
-    case MR_PTX_TYPE_F64: return g->unit->f64;
-    case MR_PTX_TYPE_PRED: return g->unit->i1;
-    default: return cg_int_type(g, mr_ptx_type_bits(ptx_type));
+    case MR_PTX_TYPE_F32:
+        return g->unit->f32;
+    case MR_PTX_TYPE_F64:
+        return g->unit->f64;
+    case MR_PTX_TYPE_PRED:
+        return g->unit->i1;
+    default:
+        return cg_int_type(g, mr_ptx_type_bits(ptx_type));
     }
 }
 

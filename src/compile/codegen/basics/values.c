@@ -81,7 +81,8 @@ LLVMValueRef cg_shuffle_parts(const struct cg *g, LLVMValueRef wide, unsigned pa
     LLVMValueRef lanes[CG_LANES_MAX];
     for (unsigned i = 0; i < g->unit->width; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, i * parts + part, false);
-    return LLVMBuildShuffleVector(g->b, wide, LLVMGetPoison(LLVMTypeOf(wide)), LLVMConstVector(lanes, g->unit->width), "");
+    return LLVMBuildShuffleVector(g->b, wide, LLVMGetPoison(LLVMTypeOf(wide)), LLVMConstVector(lanes, g->unit->width),
+                                  "");
 }
 
 LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count)
@@ -92,7 +93,8 @@ LLVMValueRef cg_join(struct cg *g, LLVMValueRef *parts, unsigned count)
         for (unsigned i = 0; i < 2 * size; i++)
             lanes[i] = LLVMConstInt(g->unit->i32, i, false);
         for (unsigned i = 0; i < count / 2; i++)
-            parts[i] = LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
+            parts[i] =
+                LLVMBuildShuffleVector(g->b, parts[2 * i], parts[2 * i + 1], LLVMConstVector(lanes, 2 * size), "");
     }
     return parts[0];
 }
@@ -132,7 +134,8 @@ LLVMValueRef cg_select(const struct cg *g, LLVMValueRef c, LLVMValueRef a, LLVMV
 LLVMValueRef cg_pointer(struct cg *g, LLVMValueRef address)
 {
     LLVMTypeRef type = LLVMGetTypeKind(LLVMTypeOf(address)) == LLVMVectorTypeKind
-        ? LLVMVectorType(g->unit->ptr, g->unit->width) : g->unit->ptr;
+                           ? LLVMVectorType(g->unit->ptr, g->unit->width)
+                           : g->unit->ptr;
     return LLVMBuildIntToPtr(g->b, address, type, "");
 }
 

@@ -32,8 +32,8 @@ void cg_lane_loop_begin(struct cg *g, LLVMValueRef mask, struct cg_lane_loop *lo
     loop->rest = LLVMBuildPhi(g->b, g->unit->mask, "rest");
     LLVMAddIncoming(loop->rest, &mask, &before, 1);
     LLVMTypeRef type = g->unit->mask;
-    loop->lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
-                              (LLVMValueRef[]){loop->rest, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    loop->lane =
+        cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){loop->rest, LLVMConstInt(g->unit->i1, 1, false)}, 2);
     if (type != g->unit->i32)
         loop->lane = LLVMBuildTrunc(g->b, loop->lane, g->unit->i32, "");
 }
@@ -52,7 +52,8 @@ void cg_lane_loop_end(struct cg *g, struct cg_lane_loop *loop)
 /* LLVM looks through all ways out of a block for each of them, so there are not more than this many. */
 #define WAYS_BITS 6u
 
-void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count, LLVMBasicBlockRef otherwise)
+void cg_jump(struct cg *g, LLVMValueRef number, const LLVMBasicBlockRef *ways, uint32_t count,
+             LLVMBasicBlockRef otherwise)
 {
     struct cg_unit *unit = g->unit;
     uint32_t parts = (count + (1u << WAYS_BITS) - 1) >> WAYS_BITS;

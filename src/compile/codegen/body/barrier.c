@@ -25,10 +25,12 @@ static void emit_barrier_join(struct cg *g, const struct mr_ptx_inst *inst)
     struct cg_unit *unit = g->unit;
     bool reduces = inst->mode2 == MR_PTX_MODE_POPC || inst->boolop != MR_PTX_BOOL_NONE;
     unsigned numbers = inst->operand_count - (unsigned)reduces;
-    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->now.exec, number(g, barrier_operation(inst, reduces)), number(g, 0)};
+    LLVMValueRef args[5] = {cg_scratch(g, unit->i32), cg_scratch(g, unit->i32), g->now.exec,
+                            number(g, barrier_operation(inst, reduces)), number(g, 0)};
     g->now.lanes = CG_LANES;
     for (unsigned i = 0; i < 2; i++)
-        LLVMBuildStore(g->b, i < numbers ? cg_source(g, &inst->operands[i], unit->i32) : cg_int(g, unit->i32, 0), args[i]);
+        LLVMBuildStore(g->b, i < numbers ? cg_source(g, &inst->operands[i], unit->i32) : cg_int(g, unit->i32, 0),
+                       args[i]);
     if (reduces)
         args[4] = cg_mask_bits(g, cg_predicate(g, &inst->operands[numbers]));
     unit->flags |= MR_CODE_COOPERATIVE;
@@ -103,7 +105,8 @@ bool cg_emit_barrier(struct cg *g, const struct mr_ptx_inst *inst)
         return false;
     bool arrives = inst->mode == MR_PTX_MODE_CLUSTER_ARRIVE;
     if (arrives || inst->mode == MR_PTX_MODE_CLUSTER_WAIT) {
-        size_t service = arrives ? offsetof(struct mr_runtime, cluster_arrive) : offsetof(struct mr_runtime, cluster_wait);
+        size_t service =
+            arrives ? offsetof(struct mr_runtime, cluster_arrive) : offsetof(struct mr_runtime, cluster_wait);
         g->unit->flags |= MR_CODE_COOPERATIVE;
         cg_runtime_call(g, service, g->unit->void_type, &g->now.exec, 1);
         return true;

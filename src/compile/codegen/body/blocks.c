@@ -3,10 +3,10 @@
 /*
  * Kernels that run several blocks in one call: those behind the first along x.
  *
- * Without barriers, loops that may wait (be it by plain loads) and shared memory, nothing ties the warps of a block together, and all warps of a few blocks may run in any
- * order. Where a block is one row of threads they run block by block. Where it is several rows, the same row of all blocks comes first, then the
- * next row: neighbouring blocks mostly work on neighbouring memory, so that the processor sees a few long streams instead
- * of many short pieces.
+ * Without barriers, loops that may wait (be it by plain loads) and shared memory, nothing ties the warps of a block
+ * together, and all warps of a few blocks may run in any order. Where a block is one row of threads they run block by
+ * block. Where it is several rows, the same row of all blocks comes first, then the next row: neighbouring blocks
+ * mostly work on neighbouring memory, so that the processor sees a few long streams instead of many short pieces.
  */
 #include "compile/codegen/body/blocks.h"
 #include "compile/codegen/body/body.h"

@@ -17,7 +17,8 @@ struct cg_blocks {
 /* Whether the unit's kernel may run several blocks in one call. */
 bool cg_blocks_fit(const struct cg_unit *unit);
 
-/* The head of the loop over their warps, which is entered `from` that block, and in which g->warp.number and g->launch.ctaid[0] are known. */
+/* The head of the loop over their warps, which is entered `from` that block, and in which g->warp.number and
+ * g->launch.ctaid[0] are known. */
 void cg_blocks_begin(struct cg *g, LLVMBasicBlockRef from, LLVMBasicBlockRef head);
 
 /* The number of the warp at hand among those of the call, at most MR_CALL_WARPS. */

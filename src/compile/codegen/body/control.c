@@ -30,8 +30,10 @@ static void park(struct cg *g, uint32_t block, LLVMValueRef lanes, bool first)
     LLVMBuildStore(g->b, lanes, slot);
 }
 
-/* Jumps to the first block of the list that has lanes; to the end of the function if none has. `cut`: behind the nearest the dispatcher knows the rest. */
-static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struct mr_flow_exit way, enum mr_flow_order order, bool cut)
+/* Jumps to the first block of the list that has lanes; to the end of the function if none has. `cut`: behind the
+ * nearest the dispatcher knows the rest. */
+static void jump_first(struct cg *g, const uint32_t *list, uint32_t count, struct mr_flow_exit way,
+                       enum mr_flow_order order, bool cut)
 {
     for (uint32_t i = 0; i < count; i++) {
         bool sure = way.certain && ((way.target_count == 1 && list[i] == way.targets[0]) || i + 1 == count);
@@ -64,13 +66,15 @@ static LLVMValueRef counter_slot(struct cg *g, const char *name)
     return slot;
 }
 
-/* Turns of those outside a waiting loop: every now and then, because the loop may wait for them. All loops count their rounds together, every 64th is a turn, and
- * whichever loop counts that one gives way. A loop around it may never come to count such a round, for the loops inside may count as many in each of its own;
- * so when one inside gives way the next one outside owes a turn, and gives way when it comes to a block of its own. */
+/* Turns of those outside a waiting loop: every now and then, because the loop may wait for them. All loops count their
+ * rounds together, every 64th is a turn, and whichever loop counts that one gives way. A loop around it may never come
+ * to count such a round, for the loops inside may count as many in each of its own; so when one inside gives way the
+ * next one outside owes a turn, and gives way when it comes to a block of its own. */
 static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
 {
     for (uint32_t l = 0; l < flow->loop_count; l++)
-        for (uint32_t around = flow->loops[l].waits ? flow->loops[l].parent : MR_FLOW_NONE; around != MR_FLOW_NONE; around = flow->loops[around].parent)
+        for (uint32_t around = flow->loops[l].waits ? flow->loops[l].parent : MR_FLOW_NONE; around != MR_FLOW_NONE;
+             around = flow->loops[around].parent)
             if (around == loop)
                 return true;
     return false;
@@ -78,7 +82,8 @@ static bool has_waiting_loop_inside(const struct mr_flow *flow, uint32_t loop)
 
 static uint32_t waiting_loop_around(const struct mr_flow *flow, uint32_t loop)
 {
-    for (loop = flow->loops[loop].parent; loop != MR_FLOW_NONE && !flow->loops[loop].waits; loop = flow->loops[loop].parent)
+    for (loop = flow->loops[loop].parent; loop != MR_FLOW_NONE && !flow->loops[loop].waits;
+         loop = flow->loops[loop].parent)
         ;
     return loop;
 }
@@ -99,7 +104,8 @@ static LLVMValueRef is_turn(struct cg *g)
     if (mr_flow_tests_barrier(&g->flow, loop))
         return LLVMConstInt(g->unit->i1, 1, false);
     LLVMTypeRef i32 = g->unit->i32;
-    LLVMValueRef last = LLVMConstInt(i32, 63, false), low = LLVMBuildAnd(g->b, LLVMBuildLoad2(g->b, i32, g->parking.rounds, ""), last, "");
+    LLVMValueRef last = LLVMConstInt(i32, 63, false),
+                 low = LLVMBuildAnd(g->b, LLVMBuildLoad2(g->b, i32, g->parking.rounds, ""), last, "");
     LLVMValueRef turn = LLVMBuildICmp(g->b, LLVMIntEQ, low, last, "");
     if (!g->parking.owed || !has_waiting_loop_inside(&g->flow, loop))
         return turn;
@@ -111,7 +117,8 @@ static LLVMValueRef is_turn(struct cg *g)
 static void take_turn(struct cg *g, LLVMValueRef taken)
 {
     uint32_t loop = mr_flow_waiting_loop(&g->flow, g->now.at);
-    uint32_t around = g->parking.owed && !mr_flow_tests_barrier(&g->flow, loop) ? waiting_loop_around(&g->flow, loop) : MR_FLOW_NONE;
+    uint32_t around =
+        g->parking.owed && !mr_flow_tests_barrier(&g->flow, loop) ? waiting_loop_around(&g->flow, loop) : MR_FLOW_NONE;
     if (!g->parking.owed || (around == MR_FLOW_NONE && !has_waiting_loop_inside(&g->flow, loop)))
         return;
     LLVMValueRef owes = LLVMConstInt(g->unit->i32, around == MR_FLOW_NONE ? 0 : around + 1, false);
@@ -161,7 +168,8 @@ static void dispatch_in(struct cg *g, struct mr_flow_exit way, enum mr_flow_orde
             if (g->parking.crowded)
                 cg_dispatcher_ask(g, LLVMConstInt(g->unit->i32, MR_SCAN_OUTSIDE, false));
             else
-                jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE, false);
+                jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_OUTSIDE, list), way, MR_SCAN_OUTSIDE,
+                           false);
             LLVMPositionBuilderAtEnd(g->b, usual);
         }
         jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, order, list), way, order, g->parking.crowded);
@@ -180,12 +188,13 @@ static void dispatch(struct cg *g, struct mr_flow_exit way)
  * example. Nothing else can run then. All but the last group are only noted as
  * arrived and parked behind their barrier; the last group waits in the name of
  * all of them. If the barrier has a predicate, theirs are kept for that group, and when it has
- * the result it gives it to all lanes that were at such a barrier. (All lanes are taken to be at one barrier: under different
- * numbers such code waits for itself, which the runtime finds out.)
+ * the result it gives it to all lanes that were at such a barrier. (All lanes are taken to be at one barrier: under
+ * different numbers such code waits for itself, which the runtime finds out.)
  */
 static LLVMValueRef empty_slot(struct cg *g, const char *name)
 {
-    LLVMValueRef slot = g->parking.crowded ? cg_slot_in_memory(g, g->unit->mask, name) : cg_slot(g, g->unit->mask, name);
+    LLVMValueRef slot =
+        g->parking.crowded ? cg_slot_in_memory(g, g->unit->mask, name) : cg_slot(g, g->unit->mask, name);
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMPositionBuilderBefore(g->b, g->prologue.end);
     LLVMBuildStore(g->b, cg_mask_zero(g), slot);
@@ -199,7 +208,8 @@ static void add_to_slot(struct cg *g, LLVMValueRef slot, LLVMValueRef bits)
     LLVMBuildStore(g->b, LLVMBuildOr(g->b, LLVMBuildLoad2(g->b, g->unit->mask, slot, ""), bits, ""), slot);
 }
 
-/* The slot of the lanes that have come early to the barrier at the head of a block; NULL if that is none with a result for them. */
+/* The slot of the lanes that have come early to the barrier at the head of a block; NULL if that is none with a result
+ * for them. */
 static LLVMValueRef early_slot(struct cg *g, uint32_t block)
 {
     if (!mr_flow_reduces_apart(&g->flow, block))
@@ -271,8 +281,8 @@ void cg_emit_early_arrival(struct cg *g)
     const struct mr_flow_block *block = &g->flow.blocks[g->now.at];
     const struct mr_ptx_inst *inst = &g->func->insts[block->first];
     bool reduces = mr_flow_reduces_apart(&g->flow, g->now.at);
-    if (!mr_flow_barrier_shared(&g->flow, g->now.at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces)
-        || inst->guard != MR_PTX_NONE)
+    if (!mr_flow_barrier_shared(&g->flow, g->now.at) || (inst->mode != MR_PTX_MODE_SYNC && !reduces) ||
+        inst->guard != MR_PTX_NONE)
         return;
     LLVMValueRef early_lanes = cg_early_lanes(g), others = lanes_at_other_barriers(g);
     LLVMBasicBlockRef early = cg_new_block(g, "early"), all = cg_new_block(g, "all");
@@ -284,7 +294,9 @@ void cg_emit_early_arrival(struct cg *g)
         g->now.lanes = CG_LANES;
         if (slot)
             add_to_slot(g, slot, g->now.mask);
-        add_to_slot(g, true_slot, LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[inst->operand_count - 1])), g->now.mask, ""));
+        add_to_slot(g, true_slot,
+                    LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, &inst->operands[inst->operand_count - 1])),
+                                 g->now.mask, ""));
     }
     park(g, block->succs[0], g->now.mask, true);
     dispatch_in(g, (struct mr_flow_exit){block->succs, 1, false}, MR_SCAN_BARRIERS);
@@ -317,7 +329,8 @@ void cg_emit_members_wait(struct cg *g)
     if (g->flow.dispatched) {
         LLVMBasicBlockRef look = cg_new_block(g, "missing"), all = cg_new_block(g, "all");
         LLVMValueRef missing = LLVMBuildAnd(g->b, members_of(g, block), LLVMBuildNot(g->b, g->now.mask, ""), "");
-        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), look, all));
+        cg_mark_unlikely(
+            g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), look, all));
         LLVMPositionBuilderAtEnd(g->b, look);
         cg_dispatcher_wait(g, missing);
         LLVMBuildBr(g->b, all);
@@ -339,10 +352,12 @@ void cg_emit_members_wait(struct cg *g)
     if (inside) {
         LLVMValueRef missing = LLVMBuildAnd(g->b, inside, members_of(g, block), "");
         LLVMBasicBlockRef stay = cg_new_block(g, "stay"), together = cg_new_block(g, "together");
-        cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), stay, together));
+        cg_mark_unlikely(
+            g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, missing, cg_mask_zero(g), ""), stay, together));
         LLVMPositionBuilderAtEnd(g->b, stay);
         LLVMBuildStore(g->b, g->now.mask, g->parking.masks[g->now.at]);
-        jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_USUAL, list), (struct mr_flow_exit){NULL, 0, true}, MR_SCAN_USUAL, false);
+        jump_first(g, list, mr_flow_scan(&g->flow, g->now.at, set, MR_SCAN_USUAL, list),
+                   (struct mr_flow_exit){NULL, 0, true}, MR_SCAN_USUAL, false);
         LLVMPositionBuilderAtEnd(g->b, together);
     }
     mr_free(set);

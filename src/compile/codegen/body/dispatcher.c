@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Functions in which many blocks may have parked lanes at the end of many others. Written out, the scans would be as many jumps as the square of the number of
- * blocks, with a choice between as many values at the head of each block, and LLVM takes time by the cube of that. So the masks of such a function are one array,
- * a block looks at the nearest few others only, and the rest is left to one dispatcher, which asks the runtime for the next block (src/kernel/scan.c).
+ * Functions in which many blocks may have parked lanes at the end of many others. Written out, the scans would be as
+ * many jumps as the square of the number of blocks, with a choice between as many values at the head of each block, and
+ * LLVM takes time by the cube of that. So the masks of such a function are one array, a block looks at the nearest few
+ * others only, and the rest is left to one dispatcher, which asks the runtime for the next block (src/kernel/scan.c).
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/nothing.h"
@@ -31,19 +32,21 @@ static size_t count_choices(const struct cg *g)
     size_t count = 0;
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         for (uint32_t r = 0; r < g->flow.reg_count; r++)
-            count += (mr_bit_get(g->flow.blocks[b].live_in, r) || mr_bit_get(g->flow.blocks[b].parked, r))
-                && mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING;
+            count += (mr_bit_get(g->flow.blocks[b].live_in, r) || mr_bit_get(g->flow.blocks[b].parked, r)) &&
+                     mr_flow_register_class(&g->flow, r).kind == MR_CLASS_VARYING;
     return count;
 }
 
-/* An element of an array, as LLVM's instcombine has it, by bytes and in bounds: it looks at all uses of the array again for each that it changes. */
+/* An element of an array, as LLVM's instcombine has it, by bytes and in bounds: it looks at all uses of the array again
+ * for each that it changes. */
 static LLVMValueRef element(struct cg *g, LLVMValueRef array, uint32_t index, unsigned bytes)
 {
     LLVMValueRef place = LLVMConstInt(g->unit->i64, (uint64_t)index * bytes, false);
     return index ? LLVMBuildInBoundsGEP2(g->b, g->unit->i8, array, &place, 1, "") : array;
 }
 
-/* The addresses of the slots that must not become values, where there are too many of them. The builder is in the prologue. */
+/* The addresses of the slots that must not become values, where there are too many of them. The builder is in the
+ * prologue. */
 static LLVMValueRef keep_in_memory(struct cg *g)
 {
     LLVMTypeRef ptr = g->unit->ptr;
@@ -69,8 +72,9 @@ LLVMValueRef cg_slot_in_memory(struct cg *g, LLVMTypeRef type, const char *name)
 }
 
 _Static_assert(MR_SCAN_MARK >> 31 == 1, "cg_dispatcher_at_barriers looks for a sign");
-_Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OUTSIDE == (int)MR_SCAN_ORDER_OUTSIDE
-    && (int)MR_SCAN_BARRIERS == (int)MR_SCAN_ORDER_BARRIERS, "the runtime's orders are the code generator's");
+_Static_assert((int)MR_SCAN_USUAL == (int)MR_SCAN_ORDER_USUAL && (int)MR_SCAN_OUTSIDE == (int)MR_SCAN_ORDER_OUTSIDE &&
+                   (int)MR_SCAN_BARRIERS == (int)MR_SCAN_ORDER_BARRIERS,
+               "the runtime's orders are the code generator's");
 
 void cg_dispatcher_slots(struct cg *g)
 {
@@ -93,7 +97,8 @@ void cg_dispatcher_slots(struct cg *g)
 void cg_dispatcher_clear(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "clear"), on = cg_new_block(g, "cleared");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "clear"),
+                      on = cg_new_block(g, "cleared");
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
     LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), first = LLVMConstInt(unit->i32, 0, false);
@@ -120,7 +125,8 @@ static uint32_t loop_word(uint32_t loop, bool mark)
 /* A table that the code reads; frees `words`. */
 static LLVMValueRef constant_words(struct cg_unit *unit, LLVMValueRef *words, uint64_t count, const char *name)
 {
-    LLVMValueRef content = LLVMConstArray2(unit->i32, words, count), table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), name);
+    LLVMValueRef content = LLVMConstArray2(unit->i32, words, count),
+                 table = LLVMAddGlobal(unit->module, LLVMTypeOf(content), name);
     mr_free(words);
     LLVMSetInitializer(table, content);
     LLVMSetGlobalConstant(table, true);
@@ -157,25 +163,29 @@ LLVMValueRef cg_dispatcher_at_barriers(struct cg *g)
 {
     struct cg_unit *unit = g->unit;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), loop = cg_new_block(g, "look"), on = cg_new_block(g, "looked");
-    LLVMValueRef none = cg_mask_zero(g), zero = LLVMConstInt(unit->i32, 0, false), one = LLVMConstInt(unit->i32, 1, false);
+    LLVMValueRef none = cg_mask_zero(g), zero = LLVMConstInt(unit->i32, 0, false),
+                 one = LLVMConstInt(unit->i32, 1, false);
     LLVMValueRef head = LLVMConstInt(unit->i32, MR_SCAN_HEAD, false), table = scan_table(g);
     LLVMBuildBr(g->b, loop);
     LLVMPositionBuilderAtEnd(g->b, loop);
     LLVMValueRef index = LLVMBuildPhi(g->b, unit->i32, ""), all = LLVMBuildPhi(g->b, unit->mask, "");
     LLVMValueRef place = LLVMBuildAdd(g->b, index, head, "");
     LLVMValueRef word = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i32, table, &place, 1, ""), "");
-    LLVMValueRef lanes = LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parking.array, &index, 1, ""), "");
+    LLVMValueRef lanes =
+        LLVMBuildLoad2(g->b, unit->mask, LLVMBuildGEP2(g->b, unit->mask, g->parking.array, &index, 1, ""), "");
     LLVMValueRef marked = LLVMBuildICmp(g->b, LLVMIntSLT, word, zero, "");
     LLVMValueRef more = LLVMBuildOr(g->b, all, LLVMBuildSelect(g->b, marked, lanes, none, ""), "");
     LLVMValueRef next = LLVMBuildAdd(g->b, index, one, "");
     LLVMAddIncoming(index, (LLVMValueRef[]){zero, next}, (LLVMBasicBlockRef[]){before, loop}, 2);
     LLVMAddIncoming(all, (LLVMValueRef[]){none, more}, (LLVMBasicBlockRef[]){before, loop}, 2);
-    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
+    LLVMBuildCondBr(
+        g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
     LLVMPositionBuilderAtEnd(g->b, on);
     return more;
 }
 
-/* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each is in it. */
+/* For each block the innermost waiting loop around it, first block and end; all blocks, if there is none, so that each
+ * is in it. */
 static LLVMValueRef waiting_table(struct cg *g)
 {
     if (g->parking.waiting_table)
@@ -190,7 +200,8 @@ static LLVMValueRef waiting_table(struct cg *g)
     for (uint32_t b = 0; b < flow->block_count; b++) {
         uint32_t loop = mr_flow_waiting_loop(flow, b);
         words[2 * b] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? 0 : flow->loops[loop].first, false);
-        words[2 * b + 1] = LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
+        words[2 * b + 1] =
+            LLVMConstInt(unit->i32, loop == MR_FLOW_NONE ? flow->block_count : flow->loops[loop].end, false);
     }
     return g->parking.waiting_table = constant_words(unit, words, 2 * (uint64_t)flow->block_count, "waiting");
 }
@@ -199,23 +210,29 @@ void cg_dispatcher_wait(struct cg *g, LLVMValueRef lanes)
 {
     struct cg_unit *unit = g->unit;
     LLVMBuilderRef b = g->b;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = cg_new_block(g, "look"), found = cg_new_block(g, "stay"), next = cg_new_block(g, "next");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), loop = cg_new_block(g, "look"), found = cg_new_block(g, "stay"),
+                      next = cg_new_block(g, "next");
     LLVMBasicBlockRef on = cg_new_block(g, "together");
-    LLVMValueRef one = LLVMConstInt(unit->i32, 1, false), table = waiting_table(g), here = LLVMConstInt(unit->i32, g->now.at, false);
+    LLVMValueRef one = LLVMConstInt(unit->i32, 1, false), table = waiting_table(g),
+                 here = LLVMConstInt(unit->i32, g->now.at, false);
     LLVMBuildBr(b, loop);
     LLVMPositionBuilderAtEnd(b, loop);
     LLVMValueRef index = LLVMBuildPhi(b, unit->i32, "");
     LLVMValueRef first = LLVMBuildShl(b, index, one, ""), end = LLVMBuildOr(b, first, one, "");
     first = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &first, 1, ""), "");
     end = LLVMBuildLoad2(b, unit->i32, LLVMBuildGEP2(b, unit->i32, table, &end, 1, ""), "");
-    LLVMValueRef outside = LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntULT, here, first, ""), LLVMBuildICmp(b, LLVMIntUGE, here, end, ""), "");
-    LLVMValueRef parked = LLVMBuildLoad2(b, unit->mask, LLVMBuildGEP2(b, unit->mask, g->parking.array, &index, 1, ""), "");
+    LLVMValueRef outside =
+        LLVMBuildOr(b, LLVMBuildICmp(b, LLVMIntULT, here, first, ""), LLVMBuildICmp(b, LLVMIntUGE, here, end, ""), "");
+    LLVMValueRef parked =
+        LLVMBuildLoad2(b, unit->mask, LLVMBuildGEP2(b, unit->mask, g->parking.array, &index, 1, ""), "");
     LLVMValueRef some = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, parked, lanes, ""), cg_mask_zero(g), "");
     LLVMBuildCondBr(b, LLVMBuildAnd(b, outside, some, ""), found, next);
     LLVMPositionBuilderAtEnd(b, next);
     LLVMValueRef following = LLVMBuildAdd(b, index, one, "");
-    LLVMAddIncoming(index, (LLVMValueRef[]){LLVMConstInt(unit->i32, 0, false), following}, (LLVMBasicBlockRef[]){before, next}, 2);
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, following, LLVMConstInt(unit->i32, g->flow.block_count, false), ""), loop, on);
+    LLVMAddIncoming(index, (LLVMValueRef[]){LLVMConstInt(unit->i32, 0, false), following},
+                    (LLVMBasicBlockRef[]){before, next}, 2);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, following, LLVMConstInt(unit->i32, g->flow.block_count, false), ""),
+                    loop, on);
     LLVMPositionBuilderAtEnd(b, found);
     LLVMBuildStore(b, g->now.mask, g->parking.masks[g->now.at]);
     LLVMBuildStore(b, index, g->parking.current);
@@ -230,10 +247,13 @@ void cg_dispatcher_emit(struct cg *g)
     struct cg_unit *unit = g->unit;
     if (g->parking.direct) {
         LLVMPositionBuilderAtEnd(g->b, g->parking.direct);
-        cg_jump(g, LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""), g->parking.entries, g->flow.block_count, g->parking.finish);
+        cg_jump(g, LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""), g->parking.entries, g->flow.block_count,
+                g->parking.finish);
     }
     LLVMPositionBuilderAtEnd(g->b, g->parking.dispatcher);
-    LLVMValueRef args[5] = {g->parking.array, g->parking.registers, scan_table(g), LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""), LLVMBuildLoad2(g->b, unit->i32, g->parking.order, "")};
+    LLVMValueRef args[5] = {g->parking.array, g->parking.registers, scan_table(g),
+                            LLVMBuildLoad2(g->b, unit->i32, g->parking.current, ""),
+                            LLVMBuildLoad2(g->b, unit->i32, g->parking.order, "")};
     LLVMValueRef next = cg_runtime_call(g, offsetof(struct mr_runtime, next_block), unit->i32, args, 5);
     cg_jump(g, next, g->parking.entries, g->flow.block_count, g->parking.finish);
 }

@@ -7,7 +7,9 @@
 
 void cg_emit_early_arrival(struct cg *g);
 LLVMValueRef cg_early_lanes(struct cg *g);      /* slot: lanes that have come early; NULL: there can be none */
-LLVMValueRef cg_early_predicates(struct cg *g); /* slot: lanes that have come early to a barrier.red with a true predicate */
-void cg_give_reduction(struct cg *g, LLVMValueRef result); /* to the lanes that have come early, a predicate or a count */
+LLVMValueRef
+cg_early_predicates(struct cg *g); /* slot: lanes that have come early to a barrier.red with a true predicate */
+void cg_give_reduction(struct cg *g,
+                       LLVMValueRef result); /* to the lanes that have come early, a predicate or a count */
 
 #endif

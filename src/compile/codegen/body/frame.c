@@ -118,7 +118,8 @@ static void leave_if_given_away(struct cg *g, LLVMValueRef noted)
     unit->flags |= MR_CODE_PARTS;
     LLVMSetVolatile(noted, true);
     LLVMValueRef place = LLVMConstInt(unit->i64, offsetof(struct mr_block, warp_limit), false);
-    LLVMValueRef limit = LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i8, g->launch.block, &place, 1, ""), "limit");
+    LLVMValueRef limit =
+        LLVMBuildLoad2(g->b, unit->i32, LLVMBuildGEP2(g->b, unit->i8, g->launch.block, &place, 1, ""), "limit");
     LLVMSetVolatile(limit, true);
     LLVMBasicBlockRef leave = cg_new_block(g, "given_away"), stay = cg_new_block(g, "stay");
     LLVMValueRef given = LLVMBuildICmp(g->b, LLVMIntUGE, g->warp.number, limit, "");
@@ -170,7 +171,7 @@ void cg_frame_start_function(struct cg *g, LLVMBasicBlockRef *loop)
     *loop = cg_new_block(g, "start");
     LLVMPositionBuilderAtEnd(g->b, *loop);
     g->warp.number = LLVMBuildLoad2(g->b, g->unit->i32,
-                             LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->warp.state, 0, ""), "warp");
+                                    LLVMBuildStructGEP2(g->b, cg_state_type(g->unit), g->warp.state, 0, ""), "warp");
     if (mr_flow_moves_stack(g->func))
         g->warp.stack_saved = cg_stack_load(g);
     cg_find_thread(g);

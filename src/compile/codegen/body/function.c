@@ -35,19 +35,21 @@ static bool gains_by_all_lanes(const struct cg *g, const struct mr_ptx_inst *ins
 {
     if (g->unit->wide)
         return cg_is_far(inst) && inst->op == MR_PTX_OP_LD;
-    return (cg_is_far(inst) || inst->space == MR_PTX_SPACE_SHARED)
-        && (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM || inst->op == MR_PTX_OP_RED);
+    return (cg_is_far(inst) || inst->space == MR_PTX_SPACE_SHARED) &&
+           (inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_ST || inst->op == MR_PTX_OP_ATOM ||
+            inst->op == MR_PTX_OP_RED);
 }
 
 static bool is_worth_twice(const struct cg *g, const struct mr_flow_block *block)
 {
     bool gains = false;
-    if (g->unit->request->optimisation == 0 || g->unit->request->hurry || g->flow.dispatched || block->barrier || block->meets || block->end - block->first > TWICE_BLOCK
-        || g->func->inst_count > TWICE_FUNCTION)
+    if (g->unit->request->optimisation == 0 || g->unit->request->hurry || g->flow.dispatched || block->barrier ||
+        block->meets || block->end - block->first > TWICE_BLOCK || g->func->inst_count > TWICE_FUNCTION)
         return false;
     for (uint32_t i = block->first; i < block->end; i++) {
         const struct mr_ptx_inst *inst = &g->func->insts[i];
-        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA || (g->unit->wide && inst->space == MR_PTX_SPACE_SHARED))
+        if (inst->call || inst->op == MR_PTX_OP_WMMA || inst->op == MR_PTX_OP_MMA ||
+            (g->unit->wide && inst->space == MR_PTX_SPACE_SHARED))
             return false;
         gains |= gains_by_all_lanes(g, inst);
     }
@@ -99,7 +101,8 @@ static bool allocate(struct cg *g)
     g->memory.vars = mr_calloc(vars ? vars : 1, sizeof *g->memory.vars);
     g->parking.masks = mr_calloc(blocks, sizeof *g->parking.masks);
     g->parking.entries = mr_calloc(blocks, sizeof *g->parking.entries);
-    return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries && cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
+    return g->regs.slots && g->regs.breaks && g->memory.vars && g->parking.masks && g->parking.entries &&
+           cg_nan_prepare(g) && cg_contract_prepare(g) && cg_parameters_prepare(g);
 }
 
 /* Lets two warps run as one, or each by itself. */
@@ -171,8 +174,8 @@ bool cg_emit_function(struct cg_unit *unit, const struct mr_ptx_function *func)
     struct cg g = {.unit = unit, .func = func, .fn = unit->callees[func->index]};
     bool good = mr_flow_build(&g.flow, func, unit->facts, unit->request->shape) && allocate(&g);
     bool turns = good && unit->facts[func->index].barriers && mr_flow_regions_fit(&g.flow, unit->entry);
-    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow, turns)
-        && (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow)))
+    if (good && unit->wide && unit->entry->reachable_count == 1 && mr_flow_pairs_fit(&g.flow, turns) &&
+        (unit->request->all_pairs || mr_flow_pairs_pay(&g.flow)))
         run_paired(&g, true);
     if (good)
         emit_all(&g);

@@ -17,7 +17,8 @@ void cg_clear_warp(struct cg *g)
         LLVMBuildStore(g->b, LLVMConstNull(LLVMGetAllocatedType(g->regs.slots[r])), g->regs.slots[r]);
         if (g->regs.breaks[r])
             for (g->now.row = 0; g->now.row < g->flow.rows; g->now.row++)
-                LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), cg_row_place(g, g->regs.breaks[r]));
+                LLVMBuildStore(g->b, LLVMConstInt(g->unit->i32, cg_row_lanes(g), false),
+                               cg_row_place(g, g->regs.breaks[r]));
         g->now.row = 0;
     }
     if (g->parking.crowded) {
@@ -52,17 +53,20 @@ static void find_any_thread(struct cg *g)
         LLVMPositionBuilderAtEnd(b, later);
         LLVMValueRef row = LLVMBuildUDiv(b, first, g->launch.ntid[0], "");
         LLVMValueRef z = LLVMBuildUDiv(b, row, g->launch.ntid[1], "");
-        LLVMValueRef found[3] = {LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->launch.ntid[0], ""), ""), LLVMBuildSub(b, row, LLVMBuildMul(b, z, g->launch.ntid[1], ""), ""), z};
+        LLVMValueRef found[3] = {LLVMBuildSub(b, first, LLVMBuildMul(b, row, g->launch.ntid[0], ""), ""),
+                                 LLVMBuildSub(b, row, LLVMBuildMul(b, z, g->launch.ntid[1], ""), ""), z};
         LLVMBuildBr(b, on);
         LLVMPositionBuilderAtEnd(b, on);
         for (unsigned i = 0; i < 3; i++) {
             g->warp.tid[i] = LLVMBuildPhi(b, unit->i32, "tid");
-            LLVMAddIncoming(g->warp.tid[i], (LLVMValueRef[]){i ? zero : first, found[i]}, (LLVMBasicBlockRef[]){here, later}, 2);
+            LLVMAddIncoming(g->warp.tid[i], (LLVMValueRef[]){i ? zero : first, found[i]},
+                            (LLVMBasicBlockRef[]){here, later}, 2);
         }
         return;
     }
     if (g->flow.rows > 1) {
-        LLVMValueRef row = LLVMBuildMul(b, g->warp.number, LLVMConstInt(unit->i32, mr_flow_shape_rows(g->flow.shape), false), "");
+        LLVMValueRef row =
+            LLVMBuildMul(b, g->warp.number, LLVMConstInt(unit->i32, mr_flow_shape_rows(g->flow.shape), false), "");
         g->warp.tid[0] = LLVMConstInt(unit->i32, 0, false);
         g->warp.tid[2] = LLVMBuildUDiv(b, row, g->launch.ntid[1], "tid.z");
         row = LLVMBuildSub(b, row, LLVMBuildMul(b, g->warp.tid[2], g->launch.ntid[1], ""), "tid.y");

@@ -12,8 +12,9 @@
  * A warp's record is a piece of memory in the function's frame: the number of the stop (0: none), the lanes, tid, and
  * what mr_flow_kept() names, each register in one place for all stops. .local variables live there too.
  *
- * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are (`held`). The end of a round in which none
- * has is the barrier's end: results of bar.red are taken then. If warps have stopped at barriers of different numbers, none of them can ever go on.
+ * A pause is the head of a loop that strides. As long as any warp has paused, those at barriers stay where they are
+ * (`held`). The end of a round in which none has is the barrier's end: results of bar.red are taken then. If warps have
+ * stopped at barriers of different numbers, none of them can ever go on.
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/record.h"
@@ -77,7 +78,8 @@ static bool is_local(const struct mr_ptx_var *var)
     return var->space == MR_PTX_SPACE_LOCAL && var->reg == MR_PTX_NONE;
 }
 
-/* Whether a call goes on running several blocks: all their warps take turns then, which is only worth it in small records. */
+/* Whether a call goes on running several blocks: all their warps take turns then, which is only worth it in small
+ * records. */
 static void keep_blocks(struct cg *g)
 {
     bool keeps = g->launch.several && !g->regions->barriers && g->regions->bytes <= RECORD_BYTES_BLOCKS;
@@ -91,8 +93,8 @@ static void keep_blocks(struct cg *g)
 
 bool cg_regions_plan(struct cg *g)
 {
-    if (g->unit->request->optimisation == 0 || !mr_flow_regions_fit(&g->flow, g->unit->entry)
-        || (g->unit->width != CG_LANES && !g->unit->facts[g->func->index].barriers))
+    if (g->unit->request->optimisation == 0 || !mr_flow_regions_fit(&g->flow, g->unit->entry) ||
+        (g->unit->width != CG_LANES && !g->unit->facts[g->func->index].barriers))
         return true;
     struct cg_regions *regions = g->regions = mr_calloc(1, sizeof *regions);
     if (!regions)
@@ -145,14 +147,16 @@ static void move_kept(struct cg *g, bool to_record)
             continue;
         cg_record_move(g, g->regs.slots[r], regions->places[r], to_record);
         if (g->regs.breaks[r])
-            cg_record_move(g, g->regs.breaks[r], regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])), to_record);
+            cg_record_move(g, g->regs.breaks[r],
+                           regions->places[r] + cg_record_bytes(g, LLVMGetAllocatedType(g->regs.slots[r])), to_record);
     }
     for (uint32_t b = 0; b < g->flow.block_count; b++)
         if (mr_bit_get(g->flow.blocks[g->now.at].pend, b))
             cg_record_move(g, g->parking.masks[b], regions->masks[b], to_record);
 }
 
-/* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here. */
+/* The register as its one instruction makes it, for all lanes, after what that reads. `done`: what has been made here.
+ */
 static void remake(struct cg *g, uint32_t reg, mr_word *done)
 {
     const struct mr_ptx_inst *inst = &g->func->insts[g->regions->remake[reg].writer];
@@ -261,7 +265,8 @@ LLVMBasicBlockRef cg_regions_begin(struct cg *g)
     LLVMValueRef stop = LLVMBuildLoad2(g->b, unit->i32, cg_record_place(g, AT_STOP), "");
     if (regions->held) {
         LLVMValueRef paused = LLVMBuildICmp(g->b, LLVMIntUGE, stop, i32_of(g, PAUSE), "");
-        LLVMValueRef goes = LLVMBuildOr(g->b, paused, LLVMBuildNot(g->b, LLVMBuildLoad2(g->b, unit->i1, regions->held, ""), ""), "");
+        LLVMValueRef goes =
+            LLVMBuildOr(g->b, paused, LLVMBuildNot(g->b, LLVMBuildLoad2(g->b, unit->i1, regions->held, ""), ""), "");
         LLVMBasicBlockRef free = cg_new_block(g, "free");
         LLVMBuildCondBr(g->b, goes, free, regions->next);
         LLVMPositionBuilderAtEnd(g->b, free);
@@ -292,12 +297,16 @@ static void add_up(struct cg *g, const struct mr_ptx_inst *inst)
     const struct mr_ptx_operand *predicate = &inst->operands[inst->operand_count - 1];
     g->now.lanes = g->unit->width;
     LLVMValueRef bits = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_predicate(g, predicate)), g->now.exec, "");
-    LLVMValueRef parts[3] = {cg_intrinsic(g, "llvm.ctpop", &i32, 1, &bits, 1), LLVMBuildICmp(g->b, LLVMIntEQ, bits, g->now.exec, ""),
+    LLVMValueRef parts[3] = {cg_intrinsic(g, "llvm.ctpop", &i32, 1, &bits, 1),
+                             LLVMBuildICmp(g->b, LLVMIntEQ, bits, g->now.exec, ""),
                              LLVMBuildICmp(g->b, LLVMIntNE, bits, i32_of(g, 0), "")};
     for (unsigned i = 0; i < 3; i++) {
         LLVMValueRef old = LLVMBuildLoad2(g->b, i32, regions->sums[i], "");
         LLVMValueRef part = i ? LLVMBuildZExt(g->b, parts[i], i32, "") : parts[i];
-        LLVMBuildStore(g->b, i == 0 ? LLVMBuildAdd(g->b, old, part, "") : i == 1 ? LLVMBuildAnd(g->b, old, part, "") : LLVMBuildOr(g->b, old, part, ""),
+        LLVMBuildStore(g->b,
+                       i == 0   ? LLVMBuildAdd(g->b, old, part, "")
+                       : i == 1 ? LLVMBuildAnd(g->b, old, part, "")
+                                : LLVMBuildOr(g->b, old, part, ""),
                        regions->sums[i]);
     }
 }

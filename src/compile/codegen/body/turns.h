@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Warps that take turns at barriers within one call: the steps of making such a kernel, in the order of use. See turns.c. */
+/* Warps that take turns at barriers within one call: the steps of making such a kernel, in the order of use. See
+ * turns.c. */
 #ifndef MR_COMPILE_CODEGEN_BODY_TURNS_H
 #define MR_COMPILE_CODEGEN_BODY_TURNS_H
 
 #include "compile/codegen/basics/basics.h"
 
-/* Decides whether the kernel's warps take turns, and plans what they keep; g->regions tells. False when memory is short. */
+/* Decides whether the kernel's warps take turns, and plans what they keep; g->regions tells. False when memory is
+ * short. */
 bool cg_regions_plan(struct cg *g);
 
 /* The loops around a warp. Gives the block that the prologue leads to, and leaves the builder where a warp starts. */

@@ -82,17 +82,29 @@ static unsigned barrier_operation(const struct mr_ptx_inst *inst)
 {
     bool parity = inst->flags & MR_PTX_FLAG_PARITY;
     switch (inst->mode) {
-    case MR_PTX_MODE_INIT: return MR_MBARRIER_INIT;
-    case MR_PTX_MODE_INVAL: return MR_MBARRIER_INVAL;
-    case MR_PTX_MODE_EXPECT_TX: return MR_MBARRIER_EXPECT_TX;
-    case MR_PTX_MODE_COMPLETE_TX: return MR_MBARRIER_COMPLETE_TX;
-    case MR_PTX_MODE_ARRIVE_EXPECT_TX: return MR_MBARRIER_ARRIVE_EXPECT_TX;
-    case MR_PTX_MODE_ARRIVE_DROP: case MR_PTX_MODE_ARRIVE_DROP_NO_COMPLETE: return MR_MBARRIER_ARRIVE_DROP;
-    case MR_PTX_MODE_ARRIVE_DROP_EXPECT_TX: return MR_MBARRIER_ARRIVE_DROP_EXPECT_TX;
-    case MR_PTX_MODE_TEST_WAIT: return parity ? MR_MBARRIER_TEST_PARITY : MR_MBARRIER_TEST;
-    case MR_PTX_MODE_TRY_WAIT: return parity ? MR_MBARRIER_TRY_PARITY : MR_MBARRIER_TRY;
-    case MR_PTX_MODE_COPY_ARRIVE: return inst->flags & MR_PTX_FLAG_NOINC ? MR_MBARRIER_ARRIVE : MR_MBARRIER_COPY_ARRIVE;
-    default: return MR_MBARRIER_ARRIVE;
+    case MR_PTX_MODE_INIT:
+        return MR_MBARRIER_INIT;
+    case MR_PTX_MODE_INVAL:
+        return MR_MBARRIER_INVAL;
+    case MR_PTX_MODE_EXPECT_TX:
+        return MR_MBARRIER_EXPECT_TX;
+    case MR_PTX_MODE_COMPLETE_TX:
+        return MR_MBARRIER_COMPLETE_TX;
+    case MR_PTX_MODE_ARRIVE_EXPECT_TX:
+        return MR_MBARRIER_ARRIVE_EXPECT_TX;
+    case MR_PTX_MODE_ARRIVE_DROP:
+    case MR_PTX_MODE_ARRIVE_DROP_NO_COMPLETE:
+        return MR_MBARRIER_ARRIVE_DROP;
+    case MR_PTX_MODE_ARRIVE_DROP_EXPECT_TX:
+        return MR_MBARRIER_ARRIVE_DROP_EXPECT_TX;
+    case MR_PTX_MODE_TEST_WAIT:
+        return parity ? MR_MBARRIER_TEST_PARITY : MR_MBARRIER_TEST;
+    case MR_PTX_MODE_TRY_WAIT:
+        return parity ? MR_MBARRIER_TRY_PARITY : MR_MBARRIER_TRY;
+    case MR_PTX_MODE_COPY_ARRIVE:
+        return inst->flags & MR_PTX_FLAG_NOINC ? MR_MBARRIER_ARRIVE : MR_MBARRIER_COPY_ARRIVE;
+    default:
+        return MR_MBARRIER_ARRIVE;
     }
 }
 
@@ -107,8 +119,8 @@ static LLVMValueRef barrier_call(struct cg *g, const struct mr_ptx_inst *inst, u
     if (last < inst->operand_count)
         value = wide_source(g, &inst->operands[last], token ? 64 : 32);
     LLVMValueRef result = cg_scratch(g, i64);
-    LLVMValueRef args[5] = {number(g, barrier_operation(inst)), g->now.exec, address_of(g, &inst->operands[at], space, 8),
-                            in_memory(g, value), result};
+    LLVMValueRef args[5] = {number(g, barrier_operation(inst)), g->now.exec,
+                            address_of(g, &inst->operands[at], space, 8), in_memory(g, value), result};
     if (inst->mode == MR_PTX_MODE_TRY_WAIT)
         g->unit->flags |= MR_CODE_COOPERATIVE;
     cg_runtime_call(g, offsetof(struct mr_runtime, mbarrier), g->unit->void_type, args, 5);
@@ -135,39 +147,58 @@ static void emit_mbarrier(struct cg *g, const struct mr_ptx_inst *inst)
 unsigned cg_reduction(const struct mr_ptx_inst *inst)
 {
     switch (inst->atom) {
-    case MR_PTX_ATOM_ADD: return MR_REDUCE_ADD;
-    case MR_PTX_ATOM_MIN: return MR_REDUCE_MIN;
-    case MR_PTX_ATOM_MAX: return MR_REDUCE_MAX;
-    case MR_PTX_ATOM_INC: return MR_REDUCE_INC;
-    case MR_PTX_ATOM_DEC: return MR_REDUCE_DEC;
-    case MR_PTX_ATOM_AND: return MR_REDUCE_AND;
-    case MR_PTX_ATOM_OR: return MR_REDUCE_OR;
-    case MR_PTX_ATOM_XOR: return MR_REDUCE_XOR;
-    default: return MR_REDUCE_NONE;
+    case MR_PTX_ATOM_ADD:
+        return MR_REDUCE_ADD;
+    case MR_PTX_ATOM_MIN:
+        return MR_REDUCE_MIN;
+    case MR_PTX_ATOM_MAX:
+        return MR_REDUCE_MAX;
+    case MR_PTX_ATOM_INC:
+        return MR_REDUCE_INC;
+    case MR_PTX_ATOM_DEC:
+        return MR_REDUCE_DEC;
+    case MR_PTX_ATOM_AND:
+        return MR_REDUCE_AND;
+    case MR_PTX_ATOM_OR:
+        return MR_REDUCE_OR;
+    case MR_PTX_ATOM_XOR:
+        return MR_REDUCE_XOR;
+    default:
+        return MR_REDUCE_NONE;
     }
 }
 
 static unsigned number_of(const struct mr_ptx_inst *inst)
 {
     switch (inst->type[0]) {
-    case MR_PTX_TYPE_S32: return MR_NUMBER_S32;
-    case MR_PTX_TYPE_U64: case MR_PTX_TYPE_B64: return MR_NUMBER_U64;
-    case MR_PTX_TYPE_S64: return MR_NUMBER_S64;
-    case MR_PTX_TYPE_F32: return MR_NUMBER_F32;
-    case MR_PTX_TYPE_F64: return MR_NUMBER_F64;
-    case MR_PTX_TYPE_F16: return MR_NUMBER_F16;
-    case MR_PTX_TYPE_BF16: return MR_NUMBER_BF16;
-    default: return MR_NUMBER_U32;
+    case MR_PTX_TYPE_S32:
+        return MR_NUMBER_S32;
+    case MR_PTX_TYPE_U64:
+    case MR_PTX_TYPE_B64:
+        return MR_NUMBER_U64;
+    case MR_PTX_TYPE_S64:
+        return MR_NUMBER_S64;
+    case MR_PTX_TYPE_F32:
+        return MR_NUMBER_F32;
+    case MR_PTX_TYPE_F64:
+        return MR_NUMBER_F64;
+    case MR_PTX_TYPE_F16:
+        return MR_NUMBER_F16;
+    case MR_PTX_TYPE_BF16:
+        return MR_NUMBER_BF16;
+    default:
+        return MR_NUMBER_U32;
     }
 }
 
 /* to, from: addresses of each lane; size: i32 of each lane; barrier: addresses or NULL. */
-static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef to, LLVMValueRef from, LLVMValueRef size,
-                      LLVMValueRef barrier)
+static void bulk_call(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef to, LLVMValueRef from,
+                      LLVMValueRef size, LLVMValueRef barrier)
 {
     if (!barrier)
         barrier = LLVMConstNull(g->unit->ptr);
-    LLVMValueRef args[7] = {number(g, cg_reduction(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
+    LLVMValueRef args[7] = {
+        number(g, cg_reduction(inst)), number(g, number_of(inst)), g->now.exec, to, from, in_memory(g, size), barrier};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
@@ -215,7 +246,8 @@ static void emit_remote(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef all = cg_join(g, parts, count), lanes[CG_LANES * 4];
     for (unsigned i = 0; i < CG_LANES * count; i++)
         lanes[i] = number(g, i % count * CG_LANES + i / count);
-    all = LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, CG_LANES * count), "");
+    all =
+        LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, CG_LANES * count), "");
     LLVMValueRef slot = cg_slot(g, LLVMTypeOf(all), "values");
     g->memory.bytes += (uint64_t)CG_LANES * count * bytes;
     LLVMBuildStore(g->b, all, slot);
@@ -231,28 +263,54 @@ static void emit_zeros(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef to = address_of(g, &inst->operands[0], inst->space, 8);
     LLVMValueRef size = cg_resize(g, cg_source(g, &inst->operands[1], g->unit->i64), g->unit->i32, false);
-    LLVMValueRef args[7] = {number(g, MR_REDUCE_ZERO), number(g, MR_NUMBER_U32), g->now.exec, to, to, in_memory(g, size), LLVMConstNull(g->unit->ptr)};
+    LLVMValueRef args[7] = {number(g, MR_REDUCE_ZERO), number(g, MR_NUMBER_U32),   g->now.exec, to, to,
+                            in_memory(g, size),        LLVMConstNull(g->unit->ptr)};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_bulk), g->unit->void_type, args, 7);
 }
 
 static void emit_cp(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->mode) {
-    case MR_PTX_MODE_COPY: emit_copy(g, inst); break;
-    case MR_PTX_MODE_COPY_ARRIVE: barrier_call(g, inst, inst->space); break;
-    case MR_PTX_MODE_BULK: case MR_PTX_MODE_BULK_REDUCE: emit_bulk(g, inst); break;
-    case MR_PTX_MODE_TENSOR_TILE: case MR_PTX_MODE_TENSOR_COLUMNS: case MR_PTX_MODE_TENSOR_ROWS: cg_emit_tensor(g, inst); break;
-    default: break; /* groups are complete, and to prefetch is a hint */
+    case MR_PTX_MODE_COPY:
+        emit_copy(g, inst);
+        break;
+    case MR_PTX_MODE_COPY_ARRIVE:
+        barrier_call(g, inst, inst->space);
+        break;
+    case MR_PTX_MODE_BULK:
+    case MR_PTX_MODE_BULK_REDUCE:
+        emit_bulk(g, inst);
+        break;
+    case MR_PTX_MODE_TENSOR_TILE:
+    case MR_PTX_MODE_TENSOR_COLUMNS:
+    case MR_PTX_MODE_TENSOR_ROWS:
+        cg_emit_tensor(g, inst);
+        break;
+    default:
+        break; /* groups are complete, and to prefetch is a hint */
     }
 }
 
 bool cg_emit_async(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_CP: g->now.lanes = CG_LANES; emit_cp(g, inst); return true;
-    case MR_PTX_OP_MBARRIER: g->now.lanes = CG_LANES; emit_mbarrier(g, inst); return true;
-    case MR_PTX_OP_ST_BULK: g->now.lanes = CG_LANES; emit_zeros(g, inst); return true;
-    case MR_PTX_OP_ST_ASYNC: case MR_PTX_OP_RED_ASYNC: g->now.lanes = CG_LANES; emit_remote(g, inst); return true;
+    case MR_PTX_OP_CP:
+        g->now.lanes = CG_LANES;
+        emit_cp(g, inst);
+        return true;
+    case MR_PTX_OP_MBARRIER:
+        g->now.lanes = CG_LANES;
+        emit_mbarrier(g, inst);
+        return true;
+    case MR_PTX_OP_ST_BULK:
+        g->now.lanes = CG_LANES;
+        emit_zeros(g, inst);
+        return true;
+    case MR_PTX_OP_ST_ASYNC:
+    case MR_PTX_OP_RED_ASYNC:
+        g->now.lanes = CG_LANES;
+        emit_remote(g, inst);
+        return true;
     default:
         return false;
     }

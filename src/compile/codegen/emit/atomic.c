@@ -10,21 +10,28 @@
 
 struct atomic {
     const struct mr_ptx_inst *inst;
-    const struct mr_ptx_operand *address, *result, *value; /* the last two of the element at hand, where the operation is on vectors; result may be NULL */
+    const struct mr_ptx_operand *address, *result,
+        *value; /* the last two of the element at hand, where the operation is on vectors; result may be NULL */
     LLVMTypeRef type; /* integer of the operation's width */
     unsigned bytes;
     bool shared;
     LLVMAtomicOrdering ordering;
-    LLVMValueRef keeps; /* whether a generic address means shared memory, where sums of f32 keep subnormal numbers; NULL where that is known or nobody asks */
+    LLVMValueRef keeps; /* whether a generic address means shared memory, where sums of f32 keep subnormal numbers; NULL
+                           where that is known or nobody asks */
 };
 
 static LLVMAtomicOrdering ordering_of(const struct mr_ptx_inst *inst)
 {
     switch (inst->semantics) {
-    case MR_PTX_SEM_ACQUIRE: return LLVMAtomicOrderingAcquire;
-    case MR_PTX_SEM_RELEASE: return LLVMAtomicOrderingRelease;
-    case MR_PTX_SEM_ACQ_REL: case MR_PTX_SEM_SC: return LLVMAtomicOrderingAcquireRelease;
-    default: return LLVMAtomicOrderingMonotonic;
+    case MR_PTX_SEM_ACQUIRE:
+        return LLVMAtomicOrderingAcquire;
+    case MR_PTX_SEM_RELEASE:
+        return LLVMAtomicOrderingRelease;
+    case MR_PTX_SEM_ACQ_REL:
+    case MR_PTX_SEM_SC:
+        return LLVMAtomicOrderingAcquireRelease;
+    default:
+        return LLVMAtomicOrderingMonotonic;
     }
 }
 
@@ -43,16 +50,35 @@ static bool plain_operation(const struct mr_ptx_inst *inst, LLVMAtomicRMWBinOp *
     if (mr_ptx_type_class(inst->type[0]) == 'F')
         return false;
     switch (inst->atom) {
-    case MR_PTX_ATOM_ADD: *op = LLVMAtomicRMWBinOpAdd; return true;
-    case MR_PTX_ATOM_AND: *op = LLVMAtomicRMWBinOpAnd; return true;
-    case MR_PTX_ATOM_OR: *op = LLVMAtomicRMWBinOpOr; return true;
-    case MR_PTX_ATOM_XOR: *op = LLVMAtomicRMWBinOpXor; return true;
-    case MR_PTX_ATOM_EXCH: *op = LLVMAtomicRMWBinOpXchg; return true;
-    case MR_PTX_ATOM_MIN: *op = sign ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin; return true;
-    case MR_PTX_ATOM_MAX: *op = sign ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax; return true;
-    case MR_PTX_ATOM_INC: *op = LLVMAtomicRMWBinOpUIncWrap; return true;
-    case MR_PTX_ATOM_DEC: *op = LLVMAtomicRMWBinOpUDecWrap; return true;
-    default: return false;
+    case MR_PTX_ATOM_ADD:
+        *op = LLVMAtomicRMWBinOpAdd;
+        return true;
+    case MR_PTX_ATOM_AND:
+        *op = LLVMAtomicRMWBinOpAnd;
+        return true;
+    case MR_PTX_ATOM_OR:
+        *op = LLVMAtomicRMWBinOpOr;
+        return true;
+    case MR_PTX_ATOM_XOR:
+        *op = LLVMAtomicRMWBinOpXor;
+        return true;
+    case MR_PTX_ATOM_EXCH:
+        *op = LLVMAtomicRMWBinOpXchg;
+        return true;
+    case MR_PTX_ATOM_MIN:
+        *op = sign ? LLVMAtomicRMWBinOpMin : LLVMAtomicRMWBinOpUMin;
+        return true;
+    case MR_PTX_ATOM_MAX:
+        *op = sign ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
+        return true;
+    case MR_PTX_ATOM_INC:
+        *op = LLVMAtomicRMWBinOpUIncWrap;
+        return true;
+    case MR_PTX_ATOM_DEC:
+        *op = LLVMAtomicRMWBinOpUDecWrap;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -61,11 +87,13 @@ static LLVMValueRef combine_halves(struct cg *g, unsigned atom, LLVMValueRef a, 
 {
     LLVMValueRef x = bfloat ? cg_bfloat_to_float(g, a) : cg_half_to_float(g, a);
     LLVMValueRef y = bfloat ? cg_bfloat_to_float(g, b) : cg_half_to_float(g, b);
-    LLVMValueRef sum = atom == MR_PTX_ATOM_ADD ? LLVMBuildFAdd(g->b, x, y, "") : cg_min_max(g, x, y, atom == MR_PTX_ATOM_MAX, false);
+    LLVMValueRef sum =
+        atom == MR_PTX_ATOM_ADD ? LLVMBuildFAdd(g->b, x, y, "") : cg_min_max(g, x, y, atom == MR_PTX_ATOM_MAX, false);
     return bfloat ? cg_float_to_bfloat(g, sum) : cg_float_to_half(g, sum);
 }
 
-/* The sum of two floats given as bits (of halves also the smaller or larger one). In f32 global memory flushes subnormals, shared memory does not. */
+/* The sum of two floats given as bits (of halves also the smaller or larger one). In f32 global memory flushes
+ * subnormals, shared memory does not. */
 static LLVMValueRef combine_floats(struct cg *g, const struct atomic *a, LLVMValueRef old, LLVMValueRef value)
 {
     LLVMTypeRef i16 = g->unit->i16, i32 = g->unit->i32;
@@ -91,7 +119,8 @@ static LLVMValueRef combine_floats(struct cg *g, const struct atomic *a, LLVMVal
         LLVMValueRef by = cg_int(g, i32, 16 * part);
         LLVMValueRef x = cg_resize(g, LLVMBuildLShr(g->b, old, by, ""), i16, false);
         LLVMValueRef y = cg_resize(g, LLVMBuildLShr(g->b, value, by, ""), i16, false);
-        LLVMValueRef sum = LLVMBuildShl(g->b, cg_resize(g, combine_halves(g, a->inst->atom, x, y, bfloat), i32, false), by, "");
+        LLVMValueRef sum =
+            LLVMBuildShl(g->b, cg_resize(g, combine_halves(g, a->inst->atom, x, y, bfloat), i32, false), by, "");
         r = r ? LLVMBuildOr(g->b, r, sum, "") : sum;
     }
     return r;
@@ -105,14 +134,22 @@ static LLVMValueRef new_value(struct cg *g, const struct atomic *a, LLVMValueRef
     if (mr_ptx_type_class(a->inst->type[0]) == 'F')
         return combine_floats(g, a, old, b);
     switch (a->inst->atom) {
-    case MR_PTX_ATOM_ADD: return LLVMBuildAdd(g->b, old, b, "");
-    case MR_PTX_ATOM_AND: return LLVMBuildAnd(g->b, old, b, "");
-    case MR_PTX_ATOM_OR: return LLVMBuildOr(g->b, old, b, "");
-    case MR_PTX_ATOM_XOR: return LLVMBuildXor(g->b, old, b, "");
-    case MR_PTX_ATOM_EXCH: return b;
-    case MR_PTX_ATOM_CAS: return cg_select(g, LLVMBuildICmp(g->b, LLVMIntEQ, old, b, ""), c, old);
-    case MR_PTX_ATOM_MIN: return cg_binary(g, sign ? "llvm.smin" : "llvm.umin", old, b);
-    case MR_PTX_ATOM_MAX: return cg_binary(g, sign ? "llvm.smax" : "llvm.umax", old, b);
+    case MR_PTX_ATOM_ADD:
+        return LLVMBuildAdd(g->b, old, b, "");
+    case MR_PTX_ATOM_AND:
+        return LLVMBuildAnd(g->b, old, b, "");
+    case MR_PTX_ATOM_OR:
+        return LLVMBuildOr(g->b, old, b, "");
+    case MR_PTX_ATOM_XOR:
+        return LLVMBuildXor(g->b, old, b, "");
+    case MR_PTX_ATOM_EXCH:
+        return b;
+    case MR_PTX_ATOM_CAS:
+        return cg_select(g, LLVMBuildICmp(g->b, LLVMIntEQ, old, b, ""), c, old);
+    case MR_PTX_ATOM_MIN:
+        return cg_binary(g, sign ? "llvm.smin" : "llvm.umin", old, b);
+    case MR_PTX_ATOM_MAX:
+        return cg_binary(g, sign ? "llvm.smax" : "llvm.umax", old, b);
     case MR_PTX_ATOM_INC:
         return cg_select(g, LLVMBuildICmp(g->b, LLVMIntUGE, old, b, ""), zero, LLVMBuildAdd(g->b, old, one, ""));
     default: {
@@ -148,7 +185,8 @@ static LLVMValueRef perform(struct cg *g, struct atomic *a, LLVMValueRef pointer
 {
     LLVMAtomicRMWBinOp op;
     a->keeps = NULL;
-    if (a->inst->space == MR_PTX_SPACE_GENERIC && a->inst->type[0] == MR_PTX_TYPE_F32 && a->inst->atom == MR_PTX_ATOM_ADD)
+    if (a->inst->space == MR_PTX_SPACE_GENERIC && a->inst->type[0] == MR_PTX_TYPE_F32 &&
+        a->inst->atom == MR_PTX_ATOM_ADD)
         a->keeps = cg_in_shared(g, LLVMBuildPtrToInt(g->b, pointer, g->unit->i64, ""));
     if (a->shared) {
         LLVMValueRef old = LLVMBuildLoad2(g->b, a->type, pointer, "");
@@ -157,8 +195,10 @@ static LLVMValueRef perform(struct cg *g, struct atomic *a, LLVMValueRef pointer
         return old;
     }
     if (a->inst->atom == MR_PTX_ATOM_CAS) {
-        LLVMAtomicOrdering failure = a->ordering == LLVMAtomicOrderingRelease || a->ordering == LLVMAtomicOrderingMonotonic
-            ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire;
+        LLVMAtomicOrdering failure =
+            a->ordering == LLVMAtomicOrderingRelease || a->ordering == LLVMAtomicOrderingMonotonic
+                ? LLVMAtomicOrderingMonotonic
+                : LLVMAtomicOrderingAcquire;
         LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, pointer, b, c, a->ordering, failure, false);
         LLVMSetAlignment(pair, a->bytes);
         return LLVMBuildExtractValue(g->b, pair, 0, "");
@@ -180,11 +220,12 @@ static void one_place(struct cg *g, struct atomic *a, const struct cg_address *a
 
 /* Each lane's place and operands as arrays, for lanes to take by number. */
 struct turns {
-    LLVMTypeRef place;           /* of `from`: i64, an address; i32, an offset into .shared memory; or i8, what makes up an address with the next two */
-    LLVMValueRef start;          /* i64, what is added; NULL: nothing */
-    unsigned scale;              /* what it is multiplied by before */
+    LLVMTypeRef place; /* of `from`: i64, an address; i32, an offset into .shared memory; or i8, what makes up an
+                          address with the next two */
+    LLVMValueRef start; /* i64, what is added; NULL: nothing */
+    unsigned scale; /* what it is multiplied by before */
     LLVMValueRef from, b, c, to; /* c and to may be NULL */
-    LLVMValueRef same;           /* b, if it is the same for all lanes */
+    LLVMValueRef same; /* b, if it is the same for all lanes */
 };
 
 static LLVMValueRef lane_of(struct cg *g, LLVMTypeRef type, LLVMValueRef slot, LLVMValueRef lane)
@@ -199,7 +240,8 @@ static void one_turn(struct cg *g, struct atomic *a, const struct turns *turns, 
         where = LLVMBuildMul(g->b, where, LLVMConstInt(g->unit->i64, turns->scale, false), "");
     if (turns->start)
         where = LLVMBuildAdd(g->b, where, turns->start, "");
-    LLVMValueRef x = turns->same ? turns->same : LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->b, lane), ""), y = NULL;
+    LLVMValueRef x = turns->same ? turns->same : LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->b, lane), ""),
+                 y = NULL;
     if (turns->c)
         y = LLVMBuildLoad2(g->b, a->type, lane_of(g, a->type, turns->c, lane), "");
     LLVMValueRef old = perform(g, a, cg_pointer(g, where), x, y);
@@ -217,7 +259,8 @@ static void turns_of_some(struct cg *g, struct atomic *a, const struct turns *tu
     cg_lane_loop_end(g, &loop);
 }
 
-/* Of all lanes, in .shared memory, where bytes pick the places: eight are read at a time (LLVM would take them out of the vector one by one). */
+/* Of all lanes, in .shared memory, where bytes pick the places: eight are read at a time (LLVM would take them out of
+ * the vector one by one). */
 static void turns_by_bytes(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     LLVMTypeRef i64 = g->unit->i64;
@@ -233,13 +276,15 @@ static void turns_by_bytes(struct cg *g, struct atomic *a, const struct turns *t
     }
 }
 
-/* Of all lanes, in .shared memory. Offsets are read from the array two by two, not taken out of vector registers, which costs more (LLVM thinks otherwise): a histogram's
- * rounds take 0.49 ns an element that way, 0.57 with offsets one by one and 0.62 with addresses. */
+/* Of all lanes, in .shared memory. Offsets are read from the array two by two, not taken out of vector registers, which
+ * costs more (LLVM thinks otherwise): a histogram's rounds take 0.49 ns an element that way, 0.57 with offsets one by
+ * one and 0.62 with addresses. */
 static void turns_of_all(struct cg *g, struct atomic *a, const struct turns *turns)
 {
     LLVMTypeRef i64 = g->unit->i64;
     for (unsigned lane = 0; lane < CG_LANES; lane += 2) {
-        LLVMValueRef numbers[2] = {LLVMConstInt(g->unit->i32, lane, false), LLVMConstInt(g->unit->i32, lane + 1, false)};
+        LLVMValueRef numbers[2] = {LLVMConstInt(g->unit->i32, lane, false),
+                                   LLVMConstInt(g->unit->i32, lane + 1, false)};
         LLVMValueRef both = LLVMBuildLoad2(g->b, i64, lane_of(g, turns->place, turns->from, numbers[0]), "");
         LLVMSetVolatile(both, true);
         LLVMValueRef low = LLVMBuildSExt(g->b, LLVMBuildTrunc(g->b, both, turns->place, ""), i64, "");
@@ -254,7 +299,8 @@ static LLVMValueRef common_start(struct cg *g, const struct mr_flow_byte_places 
     LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
     LLVMValueRef start = LLVMConstInt(i32, (uint64_t)bytes->offset, false);
     if (bytes->base) {
-        LLVMTypeRef type = bytes->base->kind == MR_PTX_OPERAND_REG ? cg_reg_type(g, g->func->regs[bytes->base->reg].type) : i64;
+        LLVMTypeRef type =
+            bytes->base->kind == MR_PTX_OPERAND_REG ? cg_reg_type(g, g->func->regs[bytes->base->reg].type) : i64;
         g->now.lanes = 1;
         start = LLVMBuildAdd(g->b, start, cg_resize(g, cg_source(g, bytes->base, type), i32, false), "");
         g->now.lanes = CG_LANES;
@@ -279,14 +325,17 @@ static void take_places(struct cg *g, const struct atomic *a, const struct cg_ad
     } else {
         turns->place = g->unit->i32;
         turns->start = g->launch.shared;
-        places = cg_resize(g, LLVMBuildSub(g->b, cg_address_vector(g, address), cg_splat(g, g->launch.shared), ""), turns->place, false);
+        places = cg_resize(g, LLVMBuildSub(g->b, cg_address_vector(g, address), cg_splat(g, g->launch.shared), ""),
+                           turns->place, false);
     }
     turns->from = cg_scratch(g, turns->place);
     LLVMBuildStore(g->b, places, turns->from);
 }
 
-/* Gives the old values, NULL if nobody wants them. Additions in .shared memory are short: where all lanes run, they stand one behind the other, and nothing is spent on finding the next. */
-static LLVMValueRef lanes_in_turn(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef b, LLVMValueRef c)
+/* Gives the old values, NULL if nobody wants them. Additions in .shared memory are short: where all lanes run, they
+ * stand one behind the other, and nothing is spent on finding the next. */
+static LLVMValueRef lanes_in_turn(struct cg *g, struct atomic *a, const struct cg_address *address, LLVMValueRef b,
+                                  LLVMValueRef c)
 {
     struct turns turns;
     take_places(g, a, address, &turns);
@@ -343,10 +392,15 @@ bool cg_emit_atomic(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op != MR_PTX_OP_ATOM && inst->op != MR_PTX_OP_RED)
         return false;
     unsigned at = inst->op == MR_PTX_OP_ATOM ? 1 : 0;
-    struct atomic a = {.inst = inst, .address = &inst->operands[at], .result = at ? &inst->operands[0] : NULL, .value = &inst->operands[at + 1],
-                       .bytes = mr_ptx_type_bytes(inst->type[0]), .ordering = ordering_of(inst)};
+    struct atomic a = {.inst = inst,
+                       .address = &inst->operands[at],
+                       .result = at ? &inst->operands[0] : NULL,
+                       .value = &inst->operands[at + 1],
+                       .bytes = mr_ptx_type_bytes(inst->type[0]),
+                       .ordering = ordering_of(inst)};
     /* red of a local variable is dropped, as by NVIDIA's assembler. */
-    if (inst->op == MR_PTX_OP_RED && a.address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && a.address->var->space == MR_PTX_SPACE_LOCAL)
+    if (inst->op == MR_PTX_OP_RED && a.address->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS &&
+        a.address->var->space == MR_PTX_SPACE_LOCAL)
         return true;
     a.type = cg_int_type(g, a.bytes * 8);
     a.shared = inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER;

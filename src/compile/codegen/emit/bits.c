@@ -50,8 +50,9 @@ static void emit_logic(struct cg *g, const struct mr_ptx_inst *inst)
         break;
     default:
         b = predicates ? cg_predicate(g, &inst->operands[2]) : cg_source(g, &inst->operands[2], type);
-        r = inst->op == MR_PTX_OP_AND ? LLVMBuildAnd(g->b, a, b, "")
-            : inst->op == MR_PTX_OP_OR ? LLVMBuildOr(g->b, a, b, "") : LLVMBuildXor(g->b, a, b, "");
+        r = inst->op == MR_PTX_OP_AND  ? LLVMBuildAnd(g->b, a, b, "")
+            : inst->op == MR_PTX_OP_OR ? LLVMBuildOr(g->b, a, b, "")
+                                       : LLVMBuildXor(g->b, a, b, "");
         break;
     }
     cg_write(g, &inst->operands[0], r);
@@ -69,11 +70,13 @@ static void emit_shift(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write(g, &inst->operands[0], r);
 }
 
-/* The wrapping form is LLVM's funnel shift, which processors have for rotations at least. By 32, which only the clamping one knows, all of the other operand moves in. */
+/* The wrapping form is LLVM's funnel shift, which processors have for rotations at least. By 32, which only the
+ * clamping one knows, all of the other operand moves in. */
 static void emit_funnel(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = g->unit->i32;
-    LLVMValueRef low = cg_source(g, &inst->operands[1], type), high = cg_source(g, &inst->operands[2], type), count = cg_source(g, &inst->operands[3], type);
+    LLVMValueRef low = cg_source(g, &inst->operands[1], type), high = cg_source(g, &inst->operands[2], type),
+                 count = cg_source(g, &inst->operands[3], type);
     bool left = inst->mode == MR_PTX_MODE_LEFT;
     LLVMTypeRef form = LLVMTypeOf(low);
     LLVMValueRef r = cg_intrinsic(g, left ? "llvm.fshl" : "llvm.fshr", &form, 1, (LLVMValueRef[]){high, low, count}, 3);
@@ -189,8 +192,8 @@ static LLVMValueRef lop3(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValue
     for (unsigned i = 0; i < 8; i++) {
         if (!(table >> i & 1))
             continue;
-        LLVMValueRef term = LLVMBuildAnd(g->b, i & 4 ? a : LLVMBuildNot(g->b, a, ""),
-                                         i & 2 ? b : LLVMBuildNot(g->b, b, ""), "");
+        LLVMValueRef term =
+            LLVMBuildAnd(g->b, i & 4 ? a : LLVMBuildNot(g->b, a, ""), i & 2 ? b : LLVMBuildNot(g->b, b, ""), "");
         term = LLVMBuildAnd(g->b, term, i & 1 ? c : LLVMBuildNot(g->b, c, ""), "");
         result = result ? LLVMBuildOr(g->b, result, term, "") : term;
     }
@@ -233,12 +236,18 @@ static LLVMValueRef pick_byte(struct cg *g, LLVMValueRef both, LLVMValueRef sele
 static unsigned prmt_index(unsigned mode, unsigned c, unsigned place)
 {
     switch (mode) {
-    case MR_PTX_MODE_F4E: return c + place;
-    case MR_PTX_MODE_B4E: return (c + 8 - place) & 7;
-    case MR_PTX_MODE_RC8: return c;
-    case MR_PTX_MODE_ECL: return place > c ? place : c;
-    case MR_PTX_MODE_ECR: return place < c ? place : c;
-    default: return (c & 1) * 2 + (place & 1);
+    case MR_PTX_MODE_F4E:
+        return c + place;
+    case MR_PTX_MODE_B4E:
+        return (c + 8 - place) & 7;
+    case MR_PTX_MODE_RC8:
+        return c;
+    case MR_PTX_MODE_ECL:
+        return place > c ? place : c;
+    case MR_PTX_MODE_ECR:
+        return place < c ? place : c;
+    default:
+        return (c & 1) * 2 + (place & 1);
     }
 }
 
@@ -257,7 +266,8 @@ static void emit_permute(struct cg *g, const struct mr_ptx_inst *inst)
             index = cg_int(g, type, prmt_index(inst->mode, 0, place));
             LLVMValueRef c = LLVMBuildAnd(g->b, selector, cg_int(g, type, 3), "");
             for (unsigned v = 1; v < 4; v++)
-                index = cg_select(g, compare(g, LLVMIntEQ, c, v), cg_int(g, type, prmt_index(inst->mode, v, place)), index);
+                index =
+                    cg_select(g, compare(g, LLVMIntEQ, c, v), cg_int(g, type, prmt_index(inst->mode, v, place)), index);
         }
         LLVMValueRef byte = LLVMBuildShl(g->b, pick_byte(g, both, index), cg_int(g, type, 8 * place), "");
         r = r ? LLVMBuildOr(g->b, r, byte, "") : byte;
@@ -298,16 +308,23 @@ static void emit_find_nth(struct cg *g, const struct mr_ptx_inst *inst)
 bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->op) {
-    case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_NOT: case MR_PTX_OP_CNOT:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+    case MR_PTX_OP_NOT:
+    case MR_PTX_OP_CNOT:
         emit_logic(g, inst);
         return true;
-    case MR_PTX_OP_SHL: case MR_PTX_OP_SHR:
+    case MR_PTX_OP_SHL:
+    case MR_PTX_OP_SHR:
         emit_shift(g, inst);
         return true;
     case MR_PTX_OP_SHF:
         emit_funnel(g, inst);
         return true;
-    case MR_PTX_OP_POPC: case MR_PTX_OP_CLZ: case MR_PTX_OP_BFIND:
+    case MR_PTX_OP_POPC:
+    case MR_PTX_OP_CLZ:
+    case MR_PTX_OP_BFIND:
         emit_count(g, inst);
         return true;
     case MR_PTX_OP_BREV: {
@@ -321,7 +338,8 @@ bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst)
     case MR_PTX_OP_BFI:
         emit_insert(g, inst);
         return true;
-    case MR_PTX_OP_BMSK: case MR_PTX_OP_SZEXT:
+    case MR_PTX_OP_BMSK:
+    case MR_PTX_OP_SZEXT:
         emit_mask(g, inst);
         return true;
     case MR_PTX_OP_LOP3:
@@ -338,8 +356,8 @@ bool cg_emit_bits(struct cg *g, const struct mr_ptx_inst *inst)
     }
 }
 
-/* Sums and products with the carry flag. The flag is a predicate per lane behind the last register; after a subtraction it
- * says "borrow". */
+/* Sums and products with the carry flag. The flag is a predicate per lane behind the last register; after a subtraction
+ * it says "borrow". */
 bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst)
 {
     uint32_t flag = g->flow.reg_count - 1;
@@ -367,8 +385,8 @@ bool cg_emit_carry(struct cg *g, const struct mr_ptx_inst *inst)
     if (takes) {
         LLVMValueRef old = cg_read(g, flag), extra = cg_resize(g, old, type, false), sum = r;
         r = minus ? LLVMBuildSub(g->b, sum, extra, "") : LLVMBuildAdd(g->b, sum, extra, "");
-        LLVMValueRef more = minus ? LLVMBuildICmp(g->b, LLVMIntULT, sum, extra, "")
-                                  : LLVMBuildICmp(g->b, LLVMIntULT, r, sum, "");
+        LLVMValueRef more =
+            minus ? LLVMBuildICmp(g->b, LLVMIntULT, sum, extra, "") : LLVMBuildICmp(g->b, LLVMIntULT, r, sum, "");
         carry = LLVMBuildOr(g->b, carry, more, "");
     }
     cg_write(g, &inst->operands[0], r);

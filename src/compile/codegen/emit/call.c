@@ -26,13 +26,15 @@ static void copy_bytes(struct cg *g, LLVMValueRef to, LLVMValueRef from, uint64_
     LLVMTypeRef i64 = g->unit->i64;
     uint64_t whole = bytes / PIECE * PIECE;
     if (whole) {
-        LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "copy"), done = cg_new_block(g, "copied");
+        LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "copy"),
+                          done = cg_new_block(g, "copied");
         LLVMBuildBr(g->b, round);
         LLVMPositionBuilderAtEnd(g->b, round);
         LLVMValueRef at = LLVMBuildPhi(g->b, i64, "at");
         copy_piece(g, to, from, at, PIECE);
         LLVMValueRef next = LLVMBuildAdd(g->b, at, LLVMConstInt(i64, PIECE, false), "");
-        LLVMAddIncoming(at, (LLVMValueRef[]){LLVMConstInt(i64, 0, false), next}, (LLVMBasicBlockRef[]){before, round}, 2);
+        LLVMAddIncoming(at, (LLVMValueRef[]){LLVMConstInt(i64, 0, false), next}, (LLVMBasicBlockRef[]){before, round},
+                        2);
         LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntULT, next, LLVMConstInt(i64, whole, false), ""), round, done);
         LLVMPositionBuilderAtEnd(g->b, done);
     }
@@ -43,7 +45,8 @@ static void copy_bytes(struct cg *g, LLVMValueRef to, LLVMValueRef from, uint64_
         }
 }
 
-/* For a parameter that is an array of any size: a copy with the distance between lanes that the callee reckons with. `var` may be NULL: nothing is passed. */
+/* For a parameter that is an array of any size: a copy with the distance between lanes that the callee reckons with.
+ * `var` may be NULL: nothing is passed. */
 static LLVMValueRef open_slot(struct cg *g, const struct mr_ptx_var *var)
 {
     LLVMTypeRef i8 = g->unit->i8, i64 = g->unit->i64;
@@ -58,8 +61,10 @@ static LLVMValueRef open_slot(struct cg *g, const struct mr_ptx_var *var)
     struct cg_lane_loop loop;
     cg_lane_loop_begin(g, g->now.exec, &loop);
     LLVMValueRef lane = LLVMBuildZExt(g->b, loop.lane, i64, "");
-    LLVMValueRef from = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, step, false), ""), to = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, stride, false), "");
-    copy_bytes(g, LLVMBuildGEP2(g->b, i8, slot, &to, 1, ""), LLVMBuildGEP2(g->b, i8, *cg_var_slot(g, var), &from, 1, ""), bytes);
+    LLVMValueRef from = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, step, false), ""),
+                 to = LLVMBuildMul(g->b, lane, LLVMConstInt(i64, stride, false), "");
+    copy_bytes(g, LLVMBuildGEP2(g->b, i8, slot, &to, 1, ""),
+               LLVMBuildGEP2(g->b, i8, *cg_var_slot(g, var), &from, 1, ""), bytes);
     cg_lane_loop_end(g, &loop);
     return slot;
 }
@@ -76,7 +81,8 @@ static LLVMValueRef argument_slot(struct cg *g, const struct mr_ptx_operand *ope
     LLVMSetAlignment(slot, 64);
     g->now.lanes = CG_LANES;
     if (operand->kind != MR_PTX_OPERAND_SINK)
-        LLVMBuildStore(g->b, cg_resize(g, cg_source(g, operand, type), type, false), slot); /* !p is a bit whatever is asked for */
+        LLVMBuildStore(g->b, cg_resize(g, cg_source(g, operand, type), type, false),
+                       slot); /* !p is a bit whatever is asked for */
     return slot;
 }
 
@@ -131,11 +137,13 @@ static void take_returns(struct cg *g, const struct call *call)
         LLVMTypeRef type = cg_passed_type(g, c->returns[i].type);
         g->now.lanes = CG_LANES;
         LLVMValueRef value = LLVMBuildLoad2(g->b, cg_vector_type(type, CG_LANES), call->slots[call->args + i], "");
-        cg_write(g, &c->returns[i], c->returns[i].type == MR_PTX_TYPE_PRED ? cg_resize(g, value, g->unit->i1, false) : value);
+        cg_write(g, &c->returns[i],
+                 c->returns[i].type == MR_PTX_TYPE_PRED ? cg_resize(g, value, g->unit->i1, false) : value);
     }
 }
 
-static void call_function(struct cg *g, const struct mr_ptx_function *callee, const struct call *call, LLVMValueRef mask)
+static void call_function(struct cg *g, const struct mr_ptx_function *callee, const struct call *call,
+                          LLVMValueRef mask)
 {
     LLVMValueRef fn = g->unit->callees[callee->index], *args = mr_calloc(call->count + 3, sizeof *args);
     if (!fn || !args) {
@@ -157,7 +165,8 @@ static bool fits(const struct mr_ptx_function *func, const struct mr_ptx_call *c
     if (func->is_entry || !func->has_body || func->param_count != args || func->return_count != call->return_count)
         return false;
     for (uint32_t i = 0; call->prototype && i < func->param_count; i++)
-        if (func->params[i]->size != call->prototype->params[i]->size || func->params[i]->incomplete != call->prototype->params[i]->incomplete)
+        if (func->params[i]->size != call->prototype->params[i]->size ||
+            func->params[i]->incomplete != call->prototype->params[i]->incomplete)
             return false;
     for (uint32_t i = 0; call->prototype && i < func->return_count; i++)
         if (func->returns[i]->size != call->prototype->returns[i]->size)
@@ -170,18 +179,22 @@ static void call_indirectly(struct cg *g, const struct call *call)
 {
     struct cg_unit *unit = g->unit;
     const struct mr_ptx_call *c = call->inst->call;
-    const struct mr_ptx_operand target = {.kind = MR_PTX_OPERAND_REG, .reg = c->callee_reg,
-                                          .type = g->func->regs[c->callee_reg].type};
+    const struct mr_ptx_operand target = {
+        .kind = MR_PTX_OPERAND_REG, .reg = c->callee_reg, .type = g->func->regs[c->callee_reg].type};
     g->now.lanes = CG_LANES;
     LLVMValueRef targets = cg_source(g, &target, unit->i64);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "round"), on = cg_new_block(g, "called");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), round = cg_new_block(g, "round"),
+                      on = cg_new_block(g, "called");
     LLVMBasicBlockRef done = cg_new_block(g, "all.called"), bad = cg_new_block(g, "bad.target");
     LLVMBuildBr(g->b, round);
     LLVMPositionBuilderAtEnd(g->b, round);
     LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
     LLVMTypeRef type = unit->i32;
-    uint64_t held = mr_ptx_type_bits((enum mr_ptx_type)target.type) == 32 ? UINT32_MAX : UINT64_MAX; /* what the register has of an address */
-    LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){rest, LLVMConstInt(unit->i1, 1, false)}, 2);
+    uint64_t held = mr_ptx_type_bits((enum mr_ptx_type)target.type) == 32
+                        ? UINT32_MAX
+                        : UINT64_MAX; /* what the register has of an address */
+    LLVMValueRef lane =
+        cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){rest, LLVMConstInt(unit->i1, 1, false)}, 2);
     LLVMValueRef mine = LLVMBuildExtractElement(g->b, targets, lane, "");
     LLVMValueRef same = cg_mask_bits(g, LLVMBuildICmp(g->b, LLVMIntEQ, targets, cg_splat(g, mine), ""));
     same = LLVMBuildAnd(g->b, same, rest, "");
@@ -191,7 +204,8 @@ static void call_indirectly(struct cg *g, const struct call *call)
         if (!fits(func, c, call->args))
             continue;
         LLVMBasicBlockRef arm = cg_new_block(g, "target");
-        LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func) & held, false), arm);
+        LLVMAddCase(jump, LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, func) & held, false),
+                    arm);
         LLVMPositionBuilderAtEnd(g->b, arm);
         call_function(g, func, call, same);
         LLVMBuildBr(g->b, on);
@@ -231,7 +245,8 @@ static void call_service(struct cg *g, const char *name, const struct call *call
         LLVMValueRef args[4] = {g->now.exec, slots[0], slots[1], service_result(g, call, unit->i32)};
         cg_runtime_call(g, offsetof(struct mr_runtime, print), unit->void_type, args, 4);
     } else if (strcmp(name, "malloc") == 0) {
-        LLVMValueRef args[4] = {g->now.exec, slots[0], LLVMConstNull(LLVMTypeOf(slots[0])), service_result(g, call, unit->i64)};
+        LLVMValueRef args[4] = {g->now.exec, slots[0], LLVMConstNull(LLVMTypeOf(slots[0])),
+                                service_result(g, call, unit->i64)};
         cg_runtime_call(g, offsetof(struct mr_runtime, allocate), unit->void_type, args, 4);
     } else if (strcmp(name, "__cuda_syscall_aligned_malloc") == 0) {
         LLVMValueRef args[4] = {g->now.exec, slots[0], slots[1], service_result(g, call, unit->i64)};
@@ -244,13 +259,13 @@ static void call_service(struct cg *g, const char *name, const struct call *call
         cg_runtime_call(g, offsetof(struct mr_runtime, set_conditional), unit->void_type, args, 3);
     } else if (strcmp(name, "__assertfail") == 0) {
         LLVMTypeRef type = unit->i32;
-        LLVMValueRef lane = cg_intrinsic(g, "llvm.cttz", &type, 1,
-                                         (LLVMValueRef[]){g->now.exec, LLVMConstInt(unit->i1, 1, false)}, 2);
+        LLVMValueRef lane =
+            cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){g->now.exec, LLVMConstInt(unit->i1, 1, false)}, 2);
         LLVMValueRef first = LLVMBuildShl(g->b, g->warp.number, LLVMConstInt(unit->i32, 5, false), "");
-        LLVMValueRef args[5] = {cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)),
-                                cg_pointer(g, lane_of(g, slots[1], unit->i64, lane)),
-                                lane_of(g, slots[2], unit->i32, lane),
-                                cg_pointer(g, lane_of(g, slots[3], unit->i64, lane)), LLVMBuildAdd(g->b, first, lane, "")};
+        LLVMValueRef args[5] = {
+            cg_pointer(g, lane_of(g, slots[0], unit->i64, lane)), cg_pointer(g, lane_of(g, slots[1], unit->i64, lane)),
+            lane_of(g, slots[2], unit->i32, lane), cg_pointer(g, lane_of(g, slots[3], unit->i64, lane)),
+            LLVMBuildAdd(g->b, first, lane, "")};
         cg_runtime_call(g, offsetof(struct mr_runtime, assert_fail), unit->void_type, args, 5);
     } else {
         cg_fail(unit, call->inst, "a function without a body");
@@ -262,7 +277,8 @@ bool cg_emit_call(struct cg *g, const struct mr_ptx_inst *inst)
     struct call call;
     const struct mr_ptx_function *callee;
     switch (inst->op) {
-    case MR_PTX_OP_TRAP: case MR_PTX_OP_BRKPT:
+    case MR_PTX_OP_TRAP:
+    case MR_PTX_OP_BRKPT:
         cg_emit_trap(g, inst->op == MR_PTX_OP_TRAP ? MR_TRAP_TRAP : MR_TRAP_BREAKPOINT);
         return true;
     case MR_PTX_OP_CALL:

@@ -3,8 +3,8 @@
 /*
  * Comparison and selection: setp, set, selp, slct.
  *
- * Numbers that rise by one from lane to lane are mostly compared with a scalar ("i < n"). How many lanes hold is then a matter of a few scalar instructions,
- * where vectors of 32 numbers of 64 bits take forty of 256 bits.
+ * Numbers that rise by one from lane to lane are mostly compared with a scalar ("i < n"). How many lanes hold is then a
+ * matter of a few scalar instructions, where vectors of 32 numbers of 64 bits take forty of 256 bits.
  */
 #include "compile/codegen/emit/emit.h"
 
@@ -39,10 +39,10 @@ static LLVMValueRef comparable(struct cg *g, const struct mr_ptx_operand *operan
 static LLVMValueRef compare_floats(struct cg *g, unsigned cmp, LLVMValueRef a, LLVMValueRef b)
 {
     static const LLVMRealPredicate predicates[] = {
-        [MR_PTX_CMP_EQ] = LLVMRealOEQ, [MR_PTX_CMP_NE] = LLVMRealONE, [MR_PTX_CMP_LT] = LLVMRealOLT,
-        [MR_PTX_CMP_LE] = LLVMRealOLE, [MR_PTX_CMP_GT] = LLVMRealOGT, [MR_PTX_CMP_GE] = LLVMRealOGE,
-        [MR_PTX_CMP_LO] = LLVMRealOLT, [MR_PTX_CMP_LS] = LLVMRealOLE, [MR_PTX_CMP_HI] = LLVMRealOGT,
-        [MR_PTX_CMP_HS] = LLVMRealOGE, [MR_PTX_CMP_EQU] = LLVMRealUEQ, [MR_PTX_CMP_NEU] = LLVMRealUNE,
+        [MR_PTX_CMP_EQ] = LLVMRealOEQ,  [MR_PTX_CMP_NE] = LLVMRealONE,  [MR_PTX_CMP_LT] = LLVMRealOLT,
+        [MR_PTX_CMP_LE] = LLVMRealOLE,  [MR_PTX_CMP_GT] = LLVMRealOGT,  [MR_PTX_CMP_GE] = LLVMRealOGE,
+        [MR_PTX_CMP_LO] = LLVMRealOLT,  [MR_PTX_CMP_LS] = LLVMRealOLE,  [MR_PTX_CMP_HI] = LLVMRealOGT,
+        [MR_PTX_CMP_HS] = LLVMRealOGE,  [MR_PTX_CMP_EQU] = LLVMRealUEQ, [MR_PTX_CMP_NEU] = LLVMRealUNE,
         [MR_PTX_CMP_LTU] = LLVMRealULT, [MR_PTX_CMP_LEU] = LLVMRealULE, [MR_PTX_CMP_GTU] = LLVMRealUGT,
         [MR_PTX_CMP_GEU] = LLVMRealUGE, [MR_PTX_CMP_NUM] = LLVMRealORD, [MR_PTX_CMP_NAN] = LLVMRealUNO};
     return LLVMBuildFCmp(g->b, predicates[cmp], a, b, "");
@@ -52,16 +52,36 @@ static LLVMValueRef compare_integers(struct cg *g, unsigned cmp, bool is_signed,
 {
     LLVMIntPredicate predicate;
     switch (cmp) {
-    case MR_PTX_CMP_EQ: predicate = LLVMIntEQ; break;
-    case MR_PTX_CMP_NE: predicate = LLVMIntNE; break;
-    case MR_PTX_CMP_LT: predicate = is_signed ? LLVMIntSLT : LLVMIntULT; break;
-    case MR_PTX_CMP_LE: predicate = is_signed ? LLVMIntSLE : LLVMIntULE; break;
-    case MR_PTX_CMP_GT: predicate = is_signed ? LLVMIntSGT : LLVMIntUGT; break;
-    case MR_PTX_CMP_GE: predicate = is_signed ? LLVMIntSGE : LLVMIntUGE; break;
-    case MR_PTX_CMP_LO: predicate = LLVMIntULT; break;
-    case MR_PTX_CMP_LS: predicate = LLVMIntULE; break;
-    case MR_PTX_CMP_HI: predicate = LLVMIntUGT; break;
-    default: predicate = LLVMIntUGE; break;
+    case MR_PTX_CMP_EQ:
+        predicate = LLVMIntEQ;
+        break;
+    case MR_PTX_CMP_NE:
+        predicate = LLVMIntNE;
+        break;
+    case MR_PTX_CMP_LT:
+        predicate = is_signed ? LLVMIntSLT : LLVMIntULT;
+        break;
+    case MR_PTX_CMP_LE:
+        predicate = is_signed ? LLVMIntSLE : LLVMIntULE;
+        break;
+    case MR_PTX_CMP_GT:
+        predicate = is_signed ? LLVMIntSGT : LLVMIntUGT;
+        break;
+    case MR_PTX_CMP_GE:
+        predicate = is_signed ? LLVMIntSGE : LLVMIntUGE;
+        break;
+    case MR_PTX_CMP_LO:
+        predicate = LLVMIntULT;
+        break;
+    case MR_PTX_CMP_LS:
+        predicate = LLVMIntULE;
+        break;
+    case MR_PTX_CMP_HI:
+        predicate = LLVMIntUGT;
+        break;
+    default:
+        predicate = LLVMIntUGE;
+        break;
     }
     return LLVMBuildICmp(g->b, predicate, a, b, "");
 }
@@ -70,15 +90,24 @@ static LLVMValueRef compare_integers(struct cg *g, unsigned cmp, bool is_signed,
 static unsigned mirrored(unsigned cmp)
 {
     switch (cmp) {
-    case MR_PTX_CMP_LT: return MR_PTX_CMP_GT;
-    case MR_PTX_CMP_LE: return MR_PTX_CMP_GE;
-    case MR_PTX_CMP_GT: return MR_PTX_CMP_LT;
-    case MR_PTX_CMP_GE: return MR_PTX_CMP_LE;
-    case MR_PTX_CMP_LO: return MR_PTX_CMP_HI;
-    case MR_PTX_CMP_LS: return MR_PTX_CMP_HS;
-    case MR_PTX_CMP_HI: return MR_PTX_CMP_LO;
-    case MR_PTX_CMP_HS: return MR_PTX_CMP_LS;
-    default: return cmp;
+    case MR_PTX_CMP_LT:
+        return MR_PTX_CMP_GT;
+    case MR_PTX_CMP_LE:
+        return MR_PTX_CMP_GE;
+    case MR_PTX_CMP_GT:
+        return MR_PTX_CMP_LT;
+    case MR_PTX_CMP_GE:
+        return MR_PTX_CMP_LE;
+    case MR_PTX_CMP_LO:
+        return MR_PTX_CMP_HI;
+    case MR_PTX_CMP_LS:
+        return MR_PTX_CMP_HS;
+    case MR_PTX_CMP_HI:
+        return MR_PTX_CMP_LO;
+    case MR_PTX_CMP_HS:
+        return MR_PTX_CMP_LS;
+    default:
+        return cmp;
     }
 }
 
@@ -92,8 +121,8 @@ static bool is_equality(unsigned cmp)
     return cmp == MR_PTX_CMP_EQ || cmp == MR_PTX_CMP_NE;
 }
 
-/* Whether a predicate is only asked for as a guard, of branches above all, where bits are what is wanted. (Calculating with vectors of predicates that were made of bits
- * costs more than vectors of comparisons, without AVX-512.) */
+/* Whether a predicate is only asked for as a guard, of branches above all, where bits are what is wanted. (Calculating
+ * with vectors of predicates that were made of bits costs more than vectors of comparisons, without AVX-512.) */
 static bool only_guards(const struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_function *func = g->func;
@@ -108,7 +137,8 @@ static bool only_guards(const struct cg *g, const struct mr_ptx_inst *inst)
     return true;
 }
 
-/* A bit for each lane l for which start + l compares so with the limit, if no lane's number overflows; i64. The two have been widened, or moved to the range of signed numbers. */
+/* A bit for each lane l for which start + l compares so with the limit, if no lane's number overflows; i64. The two
+ * have been widened, or moved to the range of signed numbers. */
 static LLVMValueRef rising_bits(struct cg *g, unsigned cmp, unsigned bits, LLVMValueRef start, LLVMValueRef limit)
 {
     LLVMTypeRef i64 = g->unit->i64;
@@ -136,11 +166,13 @@ static LLVMValueRef rising_bits(struct cg *g, unsigned cmp, unsigned bits, LLVMV
 }
 
 /* Comparison of an operand that rises by one from lane to lane with a scalar; NULL if it is none. */
-static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst, unsigned type, LLVMValueRef a, LLVMValueRef b)
+static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst, unsigned type, LLVMValueRef a,
+                                   LLVMValueRef b)
 {
     unsigned bits = mr_ptx_type_bits(type), cmp = inst->cmp;
     const struct mr_ptx_operand *rising = &inst->operands[1], *limit = &inst->operands[2];
-    if (g->now.lanes != CG_LANES || g->unit->width != CG_LANES || g->flow.rows != 1 || (bits != 32 && bits != 64) || float_class(type))
+    if (g->now.lanes != CG_LANES || g->unit->width != CG_LANES || g->flow.rows != 1 || (bits != 32 && bits != 64) ||
+        float_class(type))
         return NULL;
     if (mr_flow_operand_class(&g->flow, rising).kind == MR_CLASS_UNIFORM) {
         cmp = mirrored(cmp);
@@ -149,10 +181,11 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
     }
     struct mr_class c = mr_flow_operand_class(&g->flow, rising);
     struct cg_affine steps;
-    if (c.kind != MR_CLASS_AFFINE || c.stride != 1 || mr_flow_operand_class(&g->flow, limit).kind != MR_CLASS_UNIFORM
-        || rising->kind != MR_PTX_OPERAND_REG || !cg_affine_source(g, rising, &steps))
+    if (c.kind != MR_CLASS_AFFINE || c.stride != 1 || mr_flow_operand_class(&g->flow, limit).kind != MR_CLASS_UNIFORM ||
+        rising->kind != MR_PTX_OPERAND_REG || !cg_affine_source(g, rising, &steps))
         return NULL;
-    bool sign = mr_ptx_type_class(type) == 'S' && cmp != MR_PTX_CMP_LO && cmp != MR_PTX_CMP_LS && cmp != MR_PTX_CMP_HI && cmp != MR_PTX_CMP_HS;
+    bool sign = mr_ptx_type_class(type) == 'S' && cmp != MR_PTX_CMP_LO && cmp != MR_PTX_CMP_LS &&
+                cmp != MR_PTX_CMP_HI && cmp != MR_PTX_CMP_HS;
     LLVMTypeRef narrow = cg_int_type(g, bits), i64 = g->unit->i64;
     g->now.lanes = 1;
     LLVMValueRef ends[2] = {cg_resize(g, steps.base, narrow, false), cg_source(g, limit, narrow)};
@@ -166,7 +199,9 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
     if (!is_equality(cmp))
         past = LLVMBuildICmp(g->b, LLVMIntSGT, ends[0], i64_of(g, last - (CG_LANES - 1)), "");
     if (steps.brk && bits == 64)
-        past = LLVMBuildOr(g->b, past, LLVMBuildICmp(g->b, LLVMIntULT, steps.brk, LLVMConstInt(g->unit->i32, CG_LANES, false), ""), "");
+        past = LLVMBuildOr(g->b, past,
+                           LLVMBuildICmp(g->b, LLVMIntULT, steps.brk, LLVMConstInt(g->unit->i32, CG_LANES, false), ""),
+                           "");
     LLVMBasicBlockRef rare = cg_new_block(g, "past"), usual = cg_new_block(g, "rising"), on = cg_new_block(g, "on");
     cg_mark_unlikely(g, LLVMBuildCondBr(g->b, past, rare, usual));
     LLVMPositionBuilderAtEnd(g->b, usual);
@@ -185,10 +220,14 @@ static LLVMValueRef compare_rising(struct cg *g, const struct mr_ptx_inst *inst,
 static LLVMValueRef combined(struct cg *g, unsigned boolop, LLVMValueRef a, LLVMValueRef b)
 {
     switch (boolop) {
-    case MR_PTX_BOOL_AND: return LLVMBuildAnd(g->b, a, b, "");
-    case MR_PTX_BOOL_OR: return LLVMBuildOr(g->b, a, b, "");
-    case MR_PTX_BOOL_XOR: return LLVMBuildXor(g->b, a, b, "");
-    default: return a;
+    case MR_PTX_BOOL_AND:
+        return LLVMBuildAnd(g->b, a, b, "");
+    case MR_PTX_BOOL_OR:
+        return LLVMBuildOr(g->b, a, b, "");
+    case MR_PTX_BOOL_XOR:
+        return LLVMBuildXor(g->b, a, b, "");
+    default:
+        return a;
     }
 }
 
@@ -223,7 +262,8 @@ static bool emit_pairs(struct cg *g, const struct mr_ptx_inst *inst, unsigned ty
     for (unsigned part = 0; part < 2; part++) {
         LLVMValueRef sides[2];
         for (unsigned i = 0; i < 2; i++) {
-            LLVMValueRef bits = LLVMBuildLShr(g->b, cg_source(g, &inst->operands[1 + i], i32), cg_int(g, i32, 16 * part), "");
+            LLVMValueRef bits =
+                LLVMBuildLShr(g->b, cg_source(g, &inst->operands[1 + i], i32), cg_int(g, i32, 16 * part), "");
             bits = cg_resize(g, bits, g->unit->i16, false);
             sides[i] = bfloat ? cg_bfloat_to_float(g, bits) : cg_half_to_float(g, bits);
             if ((inst->flags & MR_PTX_FLAG_FTZ) && !bfloat)
@@ -256,7 +296,8 @@ static void emit_comparison(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef a = comparable(g, &inst->operands[1], type, inst->flags);
     LLVMValueRef b = comparable(g, &inst->operands[2], type, inst->flags);
     bool sign = mr_ptx_type_class(type) == 'S';
-    LLVMValueRef truth = inst->op == MR_PTX_OP_SETP && only_guards(g, inst) ? compare_rising(g, inst, type, a, b) : NULL;
+    LLVMValueRef truth =
+        inst->op == MR_PTX_OP_SETP && only_guards(g, inst) ? compare_rising(g, inst, type, a, b) : NULL;
     if (!truth)
         truth = float_class(type) ? compare_floats(g, inst->cmp, a, b) : compare_integers(g, inst->cmp, sign, a, b);
     LLVMValueRef other = inst->operand_count > 3 ? cg_predicate(g, &inst->operands[3]) : NULL;
@@ -281,7 +322,8 @@ bool cg_emit_compare(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMTypeRef type;
     LLVMValueRef choice, zero;
     switch (inst->op) {
-    case MR_PTX_OP_SETP: case MR_PTX_OP_SET:
+    case MR_PTX_OP_SETP:
+    case MR_PTX_OP_SET:
         emit_comparison(g, inst);
         return true;
     case MR_PTX_OP_SELP:

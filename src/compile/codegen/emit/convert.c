@@ -46,22 +46,28 @@ static bool directed(unsigned rounding)
 static LLVMValueRef round_to_integer(struct cg *g, LLVMValueRef value, unsigned rounding)
 {
     switch (rounding) {
-    case MR_PTX_ROUND_RNI: return cg_unary(g, "llvm.roundeven", value);
-    case MR_PTX_ROUND_RZI: return cg_unary(g, "llvm.trunc", value);
-    case MR_PTX_ROUND_RMI: return cg_unary(g, "llvm.floor", value);
-    case MR_PTX_ROUND_RPI: return cg_unary(g, "llvm.ceil", value);
-    default: return value;
+    case MR_PTX_ROUND_RNI:
+        return cg_unary(g, "llvm.roundeven", value);
+    case MR_PTX_ROUND_RZI:
+        return cg_unary(g, "llvm.trunc", value);
+    case MR_PTX_ROUND_RMI:
+        return cg_unary(g, "llvm.floor", value);
+    case MR_PTX_ROUND_RPI:
+        return cg_unary(g, "llvm.ceil", value);
+    default:
+        return value;
     }
 }
 
-/* A half or bfloat that was rounded to nearest becomes its neighbour where that went the wrong way. (LLVM's own conversion
- * under a rounding direction crashes for vectors of halves on processors without AVX-512.) */
+/* A half or bfloat that was rounded to nearest becomes its neighbour where that went the wrong way. (LLVM's own
+ * conversion under a rounding direction crashes for vectors of halves on processors without AVX-512.) */
 static LLVMValueRef step_back(struct cg *g, LLVMValueRef value, LLVMValueRef bits, bool half, unsigned rounding)
 {
     LLVMTypeRef i16 = g->unit->i16;
     LLVMValueRef back = half ? cg_half_to_float(g, bits) : cg_bfloat_to_float(g, bits);
     if (rounding == MR_PTX_ROUND_RZ) {
-        LLVMValueRef far = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", back), cg_unary(g, "llvm.fabs", value), "");
+        LLVMValueRef far =
+            LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", back), cg_unary(g, "llvm.fabs", value), "");
         return LLVMBuildSub(g->b, bits, cg_resize(g, far, i16, false), "");
     }
     bool up = rounding == MR_PTX_ROUND_RP;
@@ -107,15 +113,17 @@ static LLVMValueRef nan_of_double(struct cg *g, LLVMValueRef value, bool half)
 {
     LLVMTypeRef i64 = g->unit->i64;
     LLVMValueRef bits = cg_cast_bits(g, value, i64);
-    LLVMValueRef sign = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i64, 48), ""), cg_int(g, i64, 0x8000), "");
+    LLVMValueRef sign =
+        LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i64, 48), ""), cg_int(g, i64, 0x8000), "");
     LLVMValueRef digits = LLVMBuildLShr(g->b, bits, cg_int(g, i64, half ? 42 : 45), "");
     digits = LLVMBuildAnd(g->b, digits, cg_int(g, i64, half ? 0x3ff : 0x7f), "");
-    LLVMValueRef nan = LLVMBuildOr(g->b, LLVMBuildOr(g->b, sign, digits, ""), cg_int(g, i64, half ? 0x7e00 : 0x7fc0), "");
+    LLVMValueRef nan =
+        LLVMBuildOr(g->b, LLVMBuildOr(g->b, sign, digits, ""), cg_int(g, i64, half ? 0x7e00 : 0x7fc0), "");
     return cg_resize(g, nan, g->unit->i16, false);
 }
 
-/* .tf32: ten bits of mantissa. .rna, ties away from zero, is hardware's old way: a NaN is cut like a number, and .satfinite takes one off the
- * last place of what then is no number. .rn and .rz give a NaN of their own. */
+/* .tf32: ten bits of mantissa. .rna, ties away from zero, is hardware's old way: a NaN is cut like a number, and
+ * .satfinite takes one off the last place of what then is no number. .rn and .rz give a NaN of their own. */
 static LLVMValueRef to_tf32(struct cg *g, LLVMValueRef value, unsigned rounding, uint32_t flags)
 {
     LLVMTypeRef i32 = g->unit->i32;
@@ -152,8 +160,8 @@ static struct fp8 fp8_of(unsigned type)
     return type == MR_PTX_TYPE_E4M3X2 ? (struct fp8){3, -6, 448.0} : (struct fp8){2, -14, 57344.0};
 }
 
-/* f32 to eight bits (in 32), to nearest even, beyond the largest number to that one. Adding a number whose last place is the
- * smallest of the format rounds those below the normal ones; the others are rounded as integers. */
+/* f32 to eight bits (in 32), to nearest even, beyond the largest number to that one. Adding a number whose last place
+ * is the smallest of the format rounds those below the normal ones; the others are rounded as integers. */
 static LLVMValueRef float_to_fp8(struct cg *g, LLVMValueRef value, unsigned type, uint32_t flags)
 {
     LLVMTypeRef i32 = g->unit->i32, f32 = g->unit->f32;
@@ -162,7 +170,8 @@ static LLVMValueRef float_to_fp8(struct cg *g, LLVMValueRef value, unsigned type
     value = cut_float(g, value, flags, form.most);
     LLVMValueRef size = cg_unary(g, "llvm.fabs", value), bits = cg_cast_bits(g, size, i32);
     LLVMValueRef odd = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, bits, cg_int(g, i32, cut), ""), cg_int(g, i32, 1), "");
-    LLVMValueRef normal = LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, bits, odd, ""), cg_int(g, i32, (1u << (cut - 1)) - 1), "");
+    LLVMValueRef normal =
+        LLVMBuildAdd(g->b, LLVMBuildAdd(g->b, bits, odd, ""), cg_int(g, i32, (1u << (cut - 1)) - 1), "");
     normal = LLVMBuildLShr(g->b, normal, cg_int(g, i32, cut), "");
     normal = LLVMBuildSub(g->b, normal, cg_int(g, i32, (uint64_t)(126 + form.least) << form.mantissa), "");
     LLVMValueRef magic = cg_real(g, f32, ldexp(1.0, form.least + (int)cut));
@@ -213,7 +222,8 @@ static void emit_pair(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef r = NULL;
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef value = float_source(g, &inst->operands[1 + i], MR_PTX_TYPE_F32, inst->flags & MR_PTX_FLAG_FTZ);
-        LLVMValueRef bits = cg_resize(g, narrow_float(g, value, half, inst->rounding, inst->flags), g->unit->i32, false);
+        LLVMValueRef bits =
+            cg_resize(g, narrow_float(g, value, half, inst->rounding, inst->flags), g->unit->i32, false);
         r = r ? LLVMBuildOr(g->b, r, bits, "") : LLVMBuildShl(g->b, bits, cg_int(g, g->unit->i32, 16), "");
     }
     cg_write(g, &inst->operands[0], r);
@@ -228,8 +238,8 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
     value = round_to_integer(g, value, inst->rounding);
     if (to == MR_PTX_TYPE_F16 || to == MR_PTX_TYPE_BF16) {
         LLVMValueRef bits = from == to && inst->rounding < MR_PTX_ROUND_RNI && !inst->flags
-            ? cg_source(g, &inst->operands[1], g->unit->i16)
-            : narrow_float(g, value, to, inst->rounding, inst->flags);
+                                ? cg_source(g, &inst->operands[1], g->unit->i16)
+                                : narrow_float(g, value, to, inst->rounding, inst->flags);
         if (from == MR_PTX_TYPE_F64 && !(inst->flags & MR_PTX_FLAG_SAT)) /* the conversions with another NaN */
             bits = cg_select(g, cg_is_nan(g, value), nan_of_double(g, value, to == MR_PTX_TYPE_F16), bits);
         cg_write(g, &inst->operands[0], bits);
@@ -238,9 +248,8 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
     if (to == MR_PTX_TYPE_F64 && cg_element(value) != g->unit->f64)
         value = LLVMBuildFPExt(g->b, value, cg_type(g, g->unit->f64), "");
     if (to == MR_PTX_TYPE_F32 && cg_element(value) == g->unit->f64) {
-        value = directed(inst->rounding)
-            ? cg_rounded(g, "fptrunc", inst->rounding, cg_type(g, g->unit->f32), &value, 1)
-            : LLVMBuildFPTrunc(g->b, value, cg_type(g, g->unit->f32), "");
+        value = directed(inst->rounding) ? cg_rounded(g, "fptrunc", inst->rounding, cg_type(g, g->unit->f32), &value, 1)
+                                         : LLVMBuildFPTrunc(g->b, value, cg_type(g, g->unit->f32), "");
     }
     if (flush && to == MR_PTX_TYPE_F32)
         value = cg_flush(g, value);
@@ -248,22 +257,26 @@ static void float_to_float(struct cg *g, const struct mr_ptx_inst *inst)
         value = cg_nan_mended(g, value);
     if (inst->flags & MR_PTX_FLAG_SAT)
         value = cg_saturate(g, value);
-    if (cg_nan_is_arithmetic(inst) && !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->regs.loose[inst->operands[0].reg]))
+    if (cg_nan_is_arithmetic(inst) &&
+        !(inst->operands[0].kind == MR_PTX_OPERAND_REG && g->regs.loose[inst->operands[0].reg]))
         value = cg_nan_mended(g, value);
     cg_write(g, &inst->operands[0], value);
 }
 
-/* A number of the nearest value that the type has; NaN gives 0. LLVM's saturating conversions of vectors go element by element on x86, so this says it in
- * comparisons: out of range LLVM's plain conversion may give anything, which the choices then leave aside. */
+/* A number of the nearest value that the type has; NaN gives 0. LLVM's saturating conversions of vectors go element by
+ * element on x86, so this says it in comparisons: out of range LLVM's plain conversion may give anything, which the
+ * choices then leave aside. */
 static LLVMValueRef saturated(struct cg *g, LLVMValueRef value, unsigned bits, bool sign)
 {
     LLVMTypeRef type = cg_int_type(g, bits), types[2] = {cg_type(g, type), LLVMTypeOf(value)}, real = cg_element(value);
     if (g->now.lanes == 1)
         return cg_intrinsic(g, sign ? "llvm.fptosi.sat" : "llvm.fptoui.sat", types, 2, &value, 1);
     LLVMTypeRef wide = bits < 32 ? g->unit->i32 : type;
-    double past = sign ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1)), least = sign ? -past : 0;
+    double past = sign ? (double)(UINT64_C(1) << (bits - 1)) : 2 * (double)(UINT64_C(1) << (bits - 1)),
+           least = sign ? -past : 0;
     uint64_t most = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    LLVMValueRef r = sign ? LLVMBuildFPToSI(g->b, value, cg_type(g, wide), "") : LLVMBuildFPToUI(g->b, value, cg_type(g, wide), "");
+    LLVMValueRef r =
+        sign ? LLVMBuildFPToSI(g->b, value, cg_type(g, wide), "") : LLVMBuildFPToUI(g->b, value, cg_type(g, wide), "");
     LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGE, value, cg_real(g, real, past), "");
     LLVMValueRef below = LLVMBuildFCmp(g->b, LLVMRealOLT, value, cg_real(g, real, least), "");
     r = cg_select(g, above, cg_int(g, wide, sign ? most >> 1 : most), r);
@@ -285,8 +298,8 @@ static void float_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
 }
 
 /*
- * What a store of `type` takes from a wider register: where one is a float and the other is not, hardware converts the number, towards zero to
- * an integer without a sign, and to nearest from one. NULL if it just cuts bits off.
+ * What a store of `type` takes from a wider register: where one is a float and the other is not, hardware converts the
+ * number, towards zero to an integer without a sign, and to nearest from one. NULL if it just cuts bits off.
  */
 LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from, unsigned type)
 {
@@ -297,12 +310,16 @@ LLVMValueRef cg_converted_store(struct cg *g, const struct mr_ptx_operand *from,
         return NULL;
     if (type == MR_PTX_TYPE_F32 && !is_float(own)) {
         LLVMValueRef value = cg_source(g, from, g->unit->i64);
-        return is_signed(own) ? LLVMBuildSIToFP(g->b, value, cg_type(g, g->unit->f32), "") : LLVMBuildUIToFP(g->b, value, cg_type(g, g->unit->f32), "");
+        return is_signed(own) ? LLVMBuildSIToFP(g->b, value, cg_type(g, g->unit->f32), "")
+                              : LLVMBuildUIToFP(g->b, value, cg_type(g, g->unit->f32), "");
     }
     if (is_float(type) || (own != MR_PTX_TYPE_F32 && own != MR_PTX_TYPE_F64))
         return NULL;
-    LLVMValueRef value = cg_source(g, from, own == MR_PTX_TYPE_F32 ? g->unit->f32 : g->unit->f64), r = saturated(g, value, bits, false);
-    return own == MR_PTX_TYPE_F64 ? cg_select(g, cg_is_nan(g, value), cg_int(g, cg_int_type(g, bits), UINT64_C(1) << (bits - 1)), r) : r;
+    LLVMValueRef value = cg_source(g, from, own == MR_PTX_TYPE_F32 ? g->unit->f32 : g->unit->f64),
+                 r = saturated(g, value, bits, false);
+    return own == MR_PTX_TYPE_F64
+               ? cg_select(g, cg_is_nan(g, value), cg_int(g, cg_int_type(g, bits), UINT64_C(1) << (bits - 1)), r)
+               : r;
 }
 
 static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)
@@ -320,13 +337,14 @@ static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)
             LLVMValueRef low = LLVMBuildAnd(g->b, value, cg_int(g, g->unit->i64, 0xffff), "");
             LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntNE, low, cg_int(g, g->unit->i64, 0), "");
             LLVMValueRef big = LLVMBuildSub(g->b, value, low, "");
-            big = LLVMBuildOr(g->b, big, cg_select(g, any, cg_int(g, g->unit->i64, 0x1000), cg_int(g, g->unit->i64, 0)), "");
+            big = LLVMBuildOr(g->b, big, cg_select(g, any, cg_int(g, g->unit->i64, 0x1000), cg_int(g, g->unit->i64, 0)),
+                              "");
             LLVMValueRef shifted = sign ? LLVMBuildAShr(g->b, value, cg_int(g, g->unit->i64, 48), "")
                                         : LLVMBuildLShr(g->b, value, cg_int(g, g->unit->i64, 48), "");
             LLVMValueRef small = LLVMBuildICmp(g->b, LLVMIntEQ, shifted, cg_int(g, g->unit->i64, 0), "");
             if (sign)
-                small = LLVMBuildOr(g->b, small, LLVMBuildICmp(g->b, LLVMIntEQ, shifted,
-                                    cg_int(g, g->unit->i64, UINT64_MAX), ""), "");
+                small = LLVMBuildOr(
+                    g->b, small, LLVMBuildICmp(g->b, LLVMIntEQ, shifted, cg_int(g, g->unit->i64, UINT64_MAX), ""), "");
             value = cg_select(g, small, value, big);
         }
     }
@@ -334,7 +352,8 @@ static void integer_to_float(struct cg *g, const struct mr_ptx_inst *inst)
     if (!half && directed(inst->rounding))
         r = cg_rounded(g, sign ? "sitofp" : "uitofp", inst->rounding, cg_type(g, type), &value, 1);
     else
-        r = sign ? LLVMBuildSIToFP(g->b, value, cg_type(g, type), "") : LLVMBuildUIToFP(g->b, value, cg_type(g, type), "");
+        r = sign ? LLVMBuildSIToFP(g->b, value, cg_type(g, type), "")
+                 : LLVMBuildUIToFP(g->b, value, cg_type(g, type), "");
     if (!sign && directed(inst->rounding))
         r = cg_unary(g, "llvm.fabs", r); /* where LLVM subtracts halves of the number, rounding down makes -0 of 0 */
     if (half)
@@ -380,7 +399,8 @@ static void integer_to_integer(struct cg *g, const struct mr_ptx_inst *inst)
     cg_write_extended(g, &inst->operands[0], value, is_signed(to));
 }
 
-/* cvt.pack.sat: two numbers cut to 16 bits fill a register; smaller ones fill its low bits, and those of c come above. */
+/* cvt.pack.sat: two numbers cut to 16 bits fill a register; smaller ones fill its low bits, and those of c come above.
+ */
 static void emit_pack(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef i32 = g->unit->i32;
@@ -416,7 +436,8 @@ bool cg_emit_convert(struct cg *g, const struct mr_ptx_inst *inst)
     else if (to == MR_PTX_TYPE_F16X2 || to == MR_PTX_TYPE_BF16X2)
         emit_pair(g, inst);
     else if (to == MR_PTX_TYPE_TF32)
-        cg_write(g, &inst->operands[0], to_tf32(g, cg_source(g, &inst->operands[1], g->unit->f32), inst->rounding, inst->flags));
+        cg_write(g, &inst->operands[0],
+                 to_tf32(g, cg_source(g, &inst->operands[1], g->unit->f32), inst->rounding, inst->flags));
     else if (is_float(to))
         is_float(from) ? float_to_float(g, inst) : integer_to_float(g, inst);
     else

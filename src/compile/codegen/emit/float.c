@@ -81,14 +81,16 @@ static void emit_two(struct cg *g, const struct mr_ptx_inst *inst, const char *n
     result(g, inst, arithmetic(g, inst, name, op, args, 2));
 }
 
-/* mul.ftz.f32: hardware flushes a product that is below the least normal number before it is rounded. A double holds it whole. */
+/* mul.ftz.f32: hardware flushes a product that is below the least normal number before it is rounded. A double holds it
+ * whole. */
 static void emit_flushed_product(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef args[2] = {operand(g, inst, 1), operand(g, inst, 2)};
     LLVMTypeRef doubles = cg_type(g, g->unit->f64);
-    LLVMValueRef whole = LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, args[0], doubles, ""),
-                                       LLVMBuildFPExt(g->b, args[1], doubles, ""), "");
-    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", whole), cg_real(g, g->unit->f64, 0x1p-126), "");
+    LLVMValueRef whole =
+        LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, args[0], doubles, ""), LLVMBuildFPExt(g->b, args[1], doubles, ""), "");
+    LLVMValueRef tiny =
+        LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", whole), cg_real(g, g->unit->f64, 0x1p-126), "");
     LLVMValueRef product = arithmetic(g, inst, "fmul", LLVMFMul, args, 2);
     LLVMValueRef zero = cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), product);
     result(g, inst, cg_select(g, tiny, zero, product));
@@ -99,7 +101,8 @@ static void emit_approximate_quotient(struct cg *g, const struct mr_ptx_inst *in
 {
     LLVMValueRef a = operand(g, inst, 1), b = operand(g, inst, 2), size = cg_unary(g, "llvm.fabs", b);
     LLVMValueRef large = LLVMBuildFCmp(g->b, LLVMRealOGT, size, cg_real(g, g->unit->f32, 0x1p126), "");
-    large = LLVMBuildAnd(g->b, large, LLVMBuildFCmp(g->b, LLVMRealONE, size, cg_real(g, g->unit->f32, (double)INFINITY), ""), "");
+    large = LLVMBuildAnd(g->b, large,
+                         LLVMBuildFCmp(g->b, LLVMRealONE, size, cg_real(g, g->unit->f32, (double)INFINITY), ""), "");
     LLVMValueRef nothing = LLVMBuildFMul(g->b, a, cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), b), "");
     result(g, inst, cg_select(g, large, nothing, LLVMBuildFDiv(g->b, a, b, "")));
 }
@@ -121,8 +124,8 @@ static void emit_reciprocal(struct cg *g, const struct mr_ptx_inst *inst)
     if (inst->op == MR_PTX_OP_RSQRT)
         a = cg_unary(g, "llvm.sqrt", a);
     LLVMValueRef args[2] = {one, a};
-    LLVMValueRef r = inst->op == MR_PTX_OP_RSQRT ? LLVMBuildFDiv(g->b, one, a, "")
-                                                 : arithmetic(g, inst, "fdiv", LLVMFDiv, args, 2);
+    LLVMValueRef r =
+        inst->op == MR_PTX_OP_RSQRT ? LLVMBuildFDiv(g->b, one, a, "") : arithmetic(g, inst, "fdiv", LLVMFDiv, args, 2);
     if (halves)
         cg_write(g, &inst->operands[0], upper_half(g, cg_flush(g, r)));
     else
@@ -167,11 +170,12 @@ static void emit_sign(struct cg *g, const struct mr_ptx_inst *inst)
 
 static void emit_test(struct cg *g, const struct mr_ptx_inst *inst)
 {
-    static const struct { unsigned mode, mask; } classes[] = {
-        /* bits of llvm.is.fpclass: 0-1 NaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8 +normal, 9 +inf; PTX counts
-         * zeros as normal */
-        {MR_PTX_MODE_FINITE, 0x1f8}, {MR_PTX_MODE_INFINITE, 0x204}, {MR_PTX_MODE_NUMBER, 0x3fc},
-        {MR_PTX_MODE_NOTANUMBER, 0x003}, {MR_PTX_MODE_NORMAL, 0x168}, {MR_PTX_MODE_SUBNORMAL, 0x090}};
+    static const struct {
+        unsigned mode, mask;
+    } classes[] = {/* bits of llvm.is.fpclass: 0-1 NaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 +0, 7 +subnormal, 8
+                    * +normal, 9 +inf; PTX counts zeros as normal */
+                   {MR_PTX_MODE_FINITE, 0x1f8},     {MR_PTX_MODE_INFINITE, 0x204}, {MR_PTX_MODE_NUMBER, 0x3fc},
+                   {MR_PTX_MODE_NOTANUMBER, 0x003}, {MR_PTX_MODE_NORMAL, 0x168},   {MR_PTX_MODE_SUBNORMAL, 0x090}};
     unsigned mask = 0;
     for (unsigned i = 0; i < sizeof classes / sizeof *classes; i++)
         if (classes[i].mode == inst->mode)
@@ -186,11 +190,21 @@ static void emit_approximate(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMValueRef a = operand(g, inst, 1), r;
     switch (inst->op) {
-    case MR_PTX_OP_SIN: r = cg_sin(g, a, false); break;
-    case MR_PTX_OP_COS: r = cg_sin(g, a, true); break;
-    case MR_PTX_OP_EX2: r = cg_ex2(g, a); break;
-    case MR_PTX_OP_LG2: r = cg_lg2(g, a); break;
-    default: r = cg_tanh(g, a); break;
+    case MR_PTX_OP_SIN:
+        r = cg_sin(g, a, false);
+        break;
+    case MR_PTX_OP_COS:
+        r = cg_sin(g, a, true);
+        break;
+    case MR_PTX_OP_EX2:
+        r = cg_ex2(g, a);
+        break;
+    case MR_PTX_OP_LG2:
+        r = cg_lg2(g, a);
+        break;
+    default:
+        r = cg_tanh(g, a);
+        break;
     }
     result(g, inst, r);
 }
@@ -200,8 +214,12 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
     if (!inst->type_count || (inst->type[0] != MR_PTX_TYPE_F32 && inst->type[0] != MR_PTX_TYPE_F64))
         return false;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: emit_two(g, inst, "fadd", LLVMFAdd); return true;
-    case MR_PTX_OP_SUB: emit_two(g, inst, "fsub", LLVMFSub); return true;
+    case MR_PTX_OP_ADD:
+        emit_two(g, inst, "fadd", LLVMFAdd);
+        return true;
+    case MR_PTX_OP_SUB:
+        emit_two(g, inst, "fsub", LLVMFSub);
+        return true;
     case MR_PTX_OP_MUL:
         if ((inst->flags & MR_PTX_FLAG_FTZ) && inst->type[0] == MR_PTX_TYPE_F32)
             emit_flushed_product(g, inst);
@@ -214,7 +232,8 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
         else
             emit_two(g, inst, "fdiv", LLVMFDiv);
         return true;
-    case MR_PTX_OP_FMA: case MR_PTX_OP_MAD: {
+    case MR_PTX_OP_FMA:
+    case MR_PTX_OP_MAD: {
         LLVMValueRef args[3] = {operand(g, inst, 1), operand(g, inst, 2), operand(g, inst, 3)};
         if (cg_contracted(g, inst).product) {
             result(g, inst, LLVMBuildFAdd(g->b, args[2], args[2], ""));
@@ -228,19 +247,27 @@ bool cg_emit_float(struct cg *g, const struct mr_ptx_inst *inst)
         result(g, inst, arithmetic(g, inst, "sqrt", LLVMFAdd, &a, 1));
         return true;
     }
-    case MR_PTX_OP_RCP: case MR_PTX_OP_RSQRT:
+    case MR_PTX_OP_RCP:
+    case MR_PTX_OP_RSQRT:
         emit_reciprocal(g, inst);
         return true;
-    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
         emit_min_max(g, inst);
         return true;
-    case MR_PTX_OP_ABS: case MR_PTX_OP_NEG: case MR_PTX_OP_COPYSIGN:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
+    case MR_PTX_OP_COPYSIGN:
         emit_sign(g, inst);
         return true;
     case MR_PTX_OP_TESTP:
         emit_test(g, inst);
         return true;
-    case MR_PTX_OP_SIN: case MR_PTX_OP_COS: case MR_PTX_OP_EX2: case MR_PTX_OP_LG2: case MR_PTX_OP_TANH:
+    case MR_PTX_OP_SIN:
+    case MR_PTX_OP_COS:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_LG2:
+    case MR_PTX_OP_TANH:
         emit_approximate(g, inst);
         return true;
     default:

@@ -15,13 +15,23 @@ const char *cg_fold_name(const struct mr_ptx_inst *inst, uint64_t *neutral)
         return NULL;
     *neutral = 0;
     switch (inst->atom) {
-    case MR_PTX_ATOM_ADD: return "llvm.vector.reduce.add";
-    case MR_PTX_ATOM_OR: return "llvm.vector.reduce.or";
-    case MR_PTX_ATOM_XOR: return "llvm.vector.reduce.xor";
-    case MR_PTX_ATOM_AND: *neutral = UINT64_MAX; return "llvm.vector.reduce.and";
-    case MR_PTX_ATOM_MIN: *neutral = sign ? top - 1 : UINT64_MAX; return sign ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.umin";
-    case MR_PTX_ATOM_MAX: *neutral = sign ? top : 0; return sign ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
-    default: return NULL;
+    case MR_PTX_ATOM_ADD:
+        return "llvm.vector.reduce.add";
+    case MR_PTX_ATOM_OR:
+        return "llvm.vector.reduce.or";
+    case MR_PTX_ATOM_XOR:
+        return "llvm.vector.reduce.xor";
+    case MR_PTX_ATOM_AND:
+        *neutral = UINT64_MAX;
+        return "llvm.vector.reduce.and";
+    case MR_PTX_ATOM_MIN:
+        *neutral = sign ? top - 1 : UINT64_MAX;
+        return sign ? "llvm.vector.reduce.smin" : "llvm.vector.reduce.umin";
+    case MR_PTX_ATOM_MAX:
+        *neutral = sign ? top : 0;
+        return sign ? "llvm.vector.reduce.smax" : "llvm.vector.reduce.umax";
+    default:
+        return NULL;
     }
 }
 

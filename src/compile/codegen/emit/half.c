@@ -13,7 +13,8 @@
 static LLVMValueRef fused(struct cg *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c)
 {
     LLVMTypeRef doubles = cg_type(g, g->unit->f64), i64 = g->unit->i64;
-    LLVMValueRef x = LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, a, doubles, ""), LLVMBuildFPExt(g->b, b, doubles, ""), "");
+    LLVMValueRef x =
+        LLVMBuildFMul(g->b, LLVMBuildFPExt(g->b, a, doubles, ""), LLVMBuildFPExt(g->b, b, doubles, ""), "");
     LLVMValueRef y = LLVMBuildFPExt(g->b, c, doubles, "");
     LLVMValueRef sum = LLVMBuildFAdd(g->b, x, y, ""), part = LLVMBuildFSub(g->b, sum, x, "");
     LLVMValueRef left = LLVMBuildFSub(g->b, x, LLVMBuildFSub(g->b, sum, part, ""), "");
@@ -35,11 +36,20 @@ struct half_form {
 static bool half_form(unsigned type, struct half_form *form)
 {
     switch (type) {
-    case MR_PTX_TYPE_F16: *form = (struct half_form){false, 1}; return true;
-    case MR_PTX_TYPE_F16X2: *form = (struct half_form){false, 2}; return true;
-    case MR_PTX_TYPE_BF16: *form = (struct half_form){true, 1}; return true;
-    case MR_PTX_TYPE_BF16X2: *form = (struct half_form){true, 2}; return true;
-    default: return false;
+    case MR_PTX_TYPE_F16:
+        *form = (struct half_form){false, 1};
+        return true;
+    case MR_PTX_TYPE_F16X2:
+        *form = (struct half_form){false, 2};
+        return true;
+    case MR_PTX_TYPE_BF16:
+        *form = (struct half_form){true, 1};
+        return true;
+    case MR_PTX_TYPE_BF16X2:
+        *form = (struct half_form){true, 2};
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -77,12 +87,18 @@ static LLVMValueRef sign_change(struct cg *g, const struct mr_ptx_inst *inst, LL
 static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef *v)
 {
     switch (inst->op) {
-    case MR_PTX_OP_ADD: return LLVMBuildFAdd(g->b, v[0], v[1], "");
-    case MR_PTX_OP_SUB: return LLVMBuildFSub(g->b, v[0], v[1], "");
-    case MR_PTX_OP_MUL: return LLVMBuildFMul(g->b, v[0], v[1], "");
-    case MR_PTX_OP_FMA: return fused(g, v[0], v[1], v[2]);
-    case MR_PTX_OP_EX2: return cg_ex2(g, v[0]);
-    case MR_PTX_OP_TANH: return cg_tanh(g, v[0]);
+    case MR_PTX_OP_ADD:
+        return LLVMBuildFAdd(g->b, v[0], v[1], "");
+    case MR_PTX_OP_SUB:
+        return LLVMBuildFSub(g->b, v[0], v[1], "");
+    case MR_PTX_OP_MUL:
+        return LLVMBuildFMul(g->b, v[0], v[1], "");
+    case MR_PTX_OP_FMA:
+        return fused(g, v[0], v[1], v[2]);
+    case MR_PTX_OP_EX2:
+        return cg_ex2(g, v[0]);
+    case MR_PTX_OP_TANH:
+        return cg_tanh(g, v[0]);
     default: {
         bool maximum = inst->op == MR_PTX_OP_MAX, nan = inst->flags & MR_PTX_FLAG_NAN;
         LLVMValueRef a = v[0], b = v[1], sign = NULL;
@@ -104,7 +120,8 @@ static LLVMValueRef calculate(struct cg *g, const struct mr_ptx_inst *inst, LLVM
 static LLVMValueRef is_outside(struct cg *g, LLVMValueRef bits)
 {
     LLVMTypeRef i16 = g->unit->i16;
-    return LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x7fff), ""), cg_int(g, i16, 0x7ff7), "");
+    return LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildAnd(g->b, bits, cg_int(g, i16, 0x7fff), ""), cg_int(g, i16, 0x7ff7),
+                         "");
 }
 
 static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struct half_form form, unsigned part)
@@ -114,8 +131,9 @@ static LLVMValueRef one_part(struct cg *g, const struct mr_ptx_inst *inst, struc
     struct cg_contracted with = cg_contracted(g, inst);
     unsigned count = with.product ? 4 : inst->operand_count;
     for (unsigned i = 1; i < count && i < 4; i++) {
-        LLVMValueRef bits = !with.product ? part_bits(g, inst, form, i, part) : i < 3 ? part_bits(g, with.product, form, i, part)
-                                                                                      : part_bits(g, inst, form, 3 - with.index, part);
+        LLVMValueRef bits = !with.product ? part_bits(g, inst, form, i, part)
+                            : i < 3       ? part_bits(g, with.product, form, i, part)
+                                          : part_bits(g, inst, form, 3 - with.index, part);
         if (flush && !form.bfloat)
             bits = flush_half(g, bits);
         if ((inst->flags & MR_PTX_FLAG_OOB) && i < 3)
@@ -150,8 +168,16 @@ bool cg_emit_half(struct cg *g, const struct mr_ptx_inst *inst)
     if (!inst->type_count || !half_form(inst->type[0], &form))
         return false;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_FMA: case MR_PTX_OP_NEG:
-    case MR_PTX_OP_ABS: case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: case MR_PTX_OP_EX2: case MR_PTX_OP_TANH:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_FMA:
+    case MR_PTX_OP_NEG:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_TANH:
         break;
     default:
         return false;

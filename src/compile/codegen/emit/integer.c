@@ -28,7 +28,8 @@ static LLVMValueRef split_pairs(struct cg *g, LLVMValueRef value)
 static LLVMValueRef min_max(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef a, LLVMValueRef b)
 {
     bool sign = signed_type(inst->type[0]);
-    const char *name = inst->op == MR_PTX_OP_MIN ? (sign ? "llvm.smin" : "llvm.umin") : (sign ? "llvm.smax" : "llvm.umax");
+    const char *name =
+        inst->op == MR_PTX_OP_MIN ? (sign ? "llvm.smin" : "llvm.umin") : (sign ? "llvm.smax" : "llvm.umax");
     return cg_binary(g, name, a, b);
 }
 
@@ -71,8 +72,8 @@ static void emit_product(struct cg *g, const struct mr_ptx_inst *inst)
 {
     bool sign = signed_type(inst->type[0]);
     LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
-    LLVMValueRef r = product(g, cg_source(g, &inst->operands[1], type), cg_source(g, &inst->operands[2], type),
-                             inst->mode, sign);
+    LLVMValueRef r =
+        product(g, cg_source(g, &inst->operands[1], type), cg_source(g, &inst->operands[2], type), inst->mode, sign);
     if (inst->op == MR_PTX_OP_MAD) {
         LLVMValueRef c = cg_source(g, &inst->operands[3], cg_element(r));
         r = inst->flags & MR_PTX_FLAG_SAT ? cg_binary(g, "llvm.sadd.sat", r, c) : LLVMBuildAdd(g->b, r, c, "");
@@ -106,8 +107,8 @@ static void emit_product24(struct cg *g, const struct mr_ptx_inst *inst)
 static LLVMValueRef divide_vectors(struct cg *g, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMTypeRef doubles = cg_type(g, g->unit->f64);
-    LLVMValueRef q = LLVMBuildFDiv(g->b, LLVMBuildUIToFP(g->b, a, doubles, ""),
-                                   LLVMBuildUIToFP(g->b, b, doubles, ""), "");
+    LLVMValueRef q =
+        LLVMBuildFDiv(g->b, LLVMBuildUIToFP(g->b, a, doubles, ""), LLVMBuildUIToFP(g->b, b, doubles, ""), "");
     return LLVMBuildFPToUI(g->b, q, LLVMTypeOf(a), "");
 }
 
@@ -129,7 +130,7 @@ static void emit_division(struct cg *g, const struct mr_ptx_inst *inst)
     }
     divisor = cg_select(g, by_zero, cg_int(g, work, 1), divisor);
     LLVMValueRef q = g->now.lanes != 1 && cg_bits(work) == 32 ? divide_vectors(g, dividend, divisor)
-                                                          : LLVMBuildUDiv(g->b, dividend, divisor, "");
+                                                              : LLVMBuildUDiv(g->b, dividend, divisor, "");
     if (sign)
         q = cg_select(g, negative, LLVMBuildNeg(g->b, q, ""), q);
     LLVMValueRef r;
@@ -196,37 +197,45 @@ bool cg_emit_integer(struct cg *g, const struct mr_ptx_inst *inst)
         return false;
     bool pairs = inst->type[0] == MR_PTX_TYPE_U16X2 || inst->type[0] == MR_PTX_TYPE_S16X2;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
         pairs ? emit_pairs(g, inst) : emit_sum(g, inst);
         return true;
-    case MR_PTX_OP_MIN: case MR_PTX_OP_MAX: {
+    case MR_PTX_OP_MIN:
+    case MR_PTX_OP_MAX: {
         if (pairs) {
             emit_pairs(g, inst);
             return true;
         }
         LLVMTypeRef type = cg_int_type(g, mr_ptx_type_bits(inst->type[0]));
-        LLVMValueRef r = min_max(g, inst, cg_source(g, &inst->operands[1], type), cg_source(g, &inst->operands[2], type));
+        LLVMValueRef r =
+            min_max(g, inst, cg_source(g, &inst->operands[1], type), cg_source(g, &inst->operands[2], type));
         if (inst->flags & MR_PTX_FLAG_RELU)
             r = cg_binary(g, "llvm.smax", r, cg_int(g, type, 0));
         cg_write(g, &inst->operands[0], r);
         return true;
     }
-    case MR_PTX_OP_MUL: case MR_PTX_OP_MAD:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_MAD:
         emit_product(g, inst);
         return true;
-    case MR_PTX_OP_MUL24: case MR_PTX_OP_MAD24:
+    case MR_PTX_OP_MUL24:
+    case MR_PTX_OP_MAD24:
         emit_product24(g, inst);
         return true;
-    case MR_PTX_OP_DIV: case MR_PTX_OP_REM:
+    case MR_PTX_OP_DIV:
+    case MR_PTX_OP_REM:
         emit_division(g, inst);
         return true;
-    case MR_PTX_OP_DP4A: case MR_PTX_OP_DP2A:
+    case MR_PTX_OP_DP4A:
+    case MR_PTX_OP_DP2A:
         emit_dot(g, inst);
         return true;
     case MR_PTX_OP_SAD:
         emit_sad(g, inst);
         return true;
-    case MR_PTX_OP_ABS: case MR_PTX_OP_NEG:
+    case MR_PTX_OP_ABS:
+    case MR_PTX_OP_NEG:
         emit_one(g, inst);
         return true;
     default:
@@ -283,8 +292,8 @@ static bool affine_product(struct cg *g, const struct mr_ptx_inst *inst, struct 
         unsigned lanes = g->now.lanes;
         g->now.lanes = 1;
         LLVMValueRef x = base_of(g, &a, type);
-        *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0},
-            product(g, x, LLVMConstInt(type, factor, true), inst->mode, sign), NULL};
+        *out = (struct cg_affine){
+            {MR_CLASS_UNIFORM, 0, 0}, product(g, x, LLVMConstInt(type, factor, true), inst->mode, sign), NULL};
         g->now.lanes = lanes;
         return true;
     }
@@ -302,10 +311,18 @@ static bool affine_bits(struct cg *g, const struct mr_ptx_inst *inst, struct mr_
         return false;
     LLVMValueRef x = base_of(g, &a, type), y = base_of(g, &b, type);
     switch (inst->op) {
-    case MR_PTX_OP_AND: out->base = c.ones ? LLVMBuildAnd(g->b, x, y, "") : LLVMConstInt(type, 0, false); break;
-    case MR_PTX_OP_OR: out->base = LLVMBuildOr(g->b, x, y, ""); break;
-    case MR_PTX_OP_XOR: out->base = LLVMBuildXor(g->b, x, y, ""); break;
-    default: out->base = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, x, y, ""), LLVMConstInt(type, c.ones, false), ""); break;
+    case MR_PTX_OP_AND:
+        out->base = c.ones ? LLVMBuildAnd(g->b, x, y, "") : LLVMConstInt(type, 0, false);
+        break;
+    case MR_PTX_OP_OR:
+        out->base = LLVMBuildOr(g->b, x, y, "");
+        break;
+    case MR_PTX_OP_XOR:
+        out->base = LLVMBuildXor(g->b, x, y, "");
+        break;
+    default:
+        out->base = LLVMBuildAnd(g->b, LLVMBuildLShr(g->b, x, y, ""), LLVMConstInt(type, c.ones, false), "");
+        break;
     }
     return true;
 }
@@ -332,7 +349,8 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
             r.base = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, r.base, g->launch.shared, "")
                                                   : LLVMBuildAdd(g->b, r.base, g->launch.shared, "");
         break;
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
         if (!cg_affine_source(g, &operands[1], &a) || !cg_affine_source(g, &operands[2], &b))
             return false;
         r.base = inst->op == MR_PTX_OP_ADD ? LLVMBuildAdd(g->b, base_of(g, &a, type), base_of(g, &b, type), "")
@@ -351,7 +369,11 @@ static bool affine_result(struct cg *g, const struct mr_ptx_inst *inst, struct m
         r.base = LLVMBuildShl(g->b, base_of(g, &a, type), LLVMConstInt(type, (uint64_t)operands[2].value, false), "");
         r.brk = a.brk;
         break;
-    case MR_PTX_OP_AND: case MR_PTX_OP_OR: case MR_PTX_OP_XOR: case MR_PTX_OP_SHR: case MR_PTX_OP_BFE:
+    case MR_PTX_OP_AND:
+    case MR_PTX_OP_OR:
+    case MR_PTX_OP_XOR:
+    case MR_PTX_OP_SHR:
+    case MR_PTX_OP_BFE:
         if (!affine_bits(g, inst, c, &r))
             return false;
         break;

@@ -13,8 +13,7 @@
 
 static bool is_strong(const struct mr_ptx_inst *inst)
 {
-    return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK)
-        || inst->cache == MR_PTX_CACHE_CV;
+    return (inst->semantics != MR_PTX_SEM_NONE && inst->semantics != MR_PTX_SEM_WEAK) || inst->cache == MR_PTX_CACHE_CV;
 }
 
 static void compiler_fence(struct cg *g)
@@ -36,7 +35,8 @@ static bool is_lane_parameter(const struct mr_ptx_operand *address)
     return var->space == MR_PTX_SPACE_PARAM && mr_flow_is_per_lane(var) && !var->is_array && var->vector <= 1;
 }
 
-static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address, bool is_load)
+static void lane_parameter(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address,
+                           bool is_load)
 {
     const struct mr_ptx_var *var = address->var;
     unsigned whole = (unsigned)var->size * 8, bits = mr_ptx_type_bits(inst->type[0]);
@@ -105,9 +105,12 @@ static void emit_quad(struct cg *g, const struct mr_ptx_inst *inst, bool is_load
 
 static struct cg_access plain_access(struct cg *g, const struct mr_ptx_inst *inst, const struct mr_ptx_operand *address)
 {
-    struct cg_access a = {.inst = inst, .element = cg_memory_type(g, inst->type[0]), .bytes = mr_ptx_type_bytes(inst->type[0]),
-                       .count = inst->vector ? inst->vector : 1, .strong = is_strong(inst),
-                       .constant = inst->space == MR_PTX_SPACE_CONST};
+    struct cg_access a = {.inst = inst,
+                          .element = cg_memory_type(g, inst->type[0]),
+                          .bytes = mr_ptx_type_bytes(inst->type[0]),
+                          .count = inst->vector ? inst->vector : 1,
+                          .strong = is_strong(inst),
+                          .constant = inst->space == MR_PTX_SPACE_CONST};
     cg_access_address(g, address, &a);
     return a;
 }
@@ -151,7 +154,8 @@ static void emit_store(struct cg *g, const struct mr_ptx_inst *inst)
 
 void cg_emit_copy(struct cg *g, const struct mr_ptx_inst *inst, unsigned bytes)
 {
-    struct mr_ptx_inst load = {.op = MR_PTX_OP_LD, .space = inst->space2, .line = inst->line, .column = inst->column}, store = load;
+    struct mr_ptx_inst load = {.op = MR_PTX_OP_LD, .space = inst->space2, .line = inst->line, .column = inst->column},
+                       store = load;
     store.op = MR_PTX_OP_ST;
     store.space = inst->space;
     struct cg_access from = {.inst = &load, .element = g->unit->i32, .bytes = 4, .count = bytes / 4}, to = from;
@@ -168,7 +172,9 @@ bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst)
 {
     bool is_load = inst->op == MR_PTX_OP_LD || inst->op == MR_PTX_OP_LDU;
     switch (inst->op) {
-    case MR_PTX_OP_LD: case MR_PTX_OP_LDU: case MR_PTX_OP_ST:
+    case MR_PTX_OP_LD:
+    case MR_PTX_OP_LDU:
+    case MR_PTX_OP_ST:
         fence_for(g, inst, true);
         if (inst->type[0] == MR_PTX_TYPE_B128)
             emit_quad(g, inst, is_load);
@@ -178,14 +184,18 @@ bool cg_emit_memory(struct cg *g, const struct mr_ptx_inst *inst)
             emit_store(g, inst);
         fence_for(g, inst, false);
         return true;
-    case MR_PTX_OP_MEMBAR: case MR_PTX_OP_FENCE:
+    case MR_PTX_OP_MEMBAR:
+    case MR_PTX_OP_FENCE:
         if (inst->operand_count) { /* about a tensor map, which it does not look at */
             struct cg_address address;
             cg_address(g, &inst->operands[0], inst->space, &address);
             cg_check_alignment(g, &inst->operands[0], &address, 128);
         }
-        LLVMBuildFence(g->b, inst->scope == MR_PTX_SCOPE_CTA && inst->semantics != MR_PTX_SEM_SC
-                       ? LLVMAtomicOrderingAcquireRelease : LLVMAtomicOrderingSequentiallyConsistent, false, "");
+        LLVMBuildFence(g->b,
+                       inst->scope == MR_PTX_SCOPE_CTA && inst->semantics != MR_PTX_SEM_SC
+                           ? LLVMAtomicOrderingAcquireRelease
+                           : LLVMAtomicOrderingSequentiallyConsistent,
+                       false, "");
         return true;
     default:
         return false;

@@ -49,15 +49,17 @@ struct product {
     LLVMValueRef parts[3][ROOM_REGS][8]; /* of A, B and C, converted; made when first asked for */
 };
 
-/* Which tile of a fragment lies at a line and `along` it, in tiles of that many elements; `length` is that of the lines. */
-static unsigned tile_at(const struct product *p, unsigned name, unsigned line, unsigned along, unsigned depth, unsigned length)
+/* Which tile of a fragment lies at a line and `along` it, in tiles of that many elements; `length` is that of the
+ * lines. */
+static unsigned tile_at(const struct product *p, unsigned name, unsigned line, unsigned along, unsigned depth,
+                        unsigned length)
 {
     unsigned tall = mr_ptx_matrix_tall(&p->op, (enum mr_ptx_matrix_name)name), tile = line / 8;
     return tile % tall + tall * (along / depth + length / depth * (tile / tall));
 }
 
-/* An element of A (`line` is its row) or B (`line` is its column). A tile of eight lines and 128 bits of each is one register: four
- * lanes hold a line, each as many neighbours as fit. */
+/* An element of A (`line` is its row) or B (`line` is its column). A tile of eight lines and 128 bits of each is one
+ * register: four lanes hold a line, each as many neighbours as fit. */
 static struct place place_of_factor(const struct product *p, unsigned name, unsigned line, unsigned k, unsigned quad)
 {
     if (p->op.quads) {
@@ -65,7 +67,9 @@ static struct place place_of_factor(const struct product *p, unsigned name, unsi
         return (struct place){along / 2, along % 2, 4 * quad + across + 16 * (line / 4)};
     }
     unsigned parts = p->op.parts[name], depth = 4 * parts;
-    unsigned length = p->op.group && name == MR_PTX_MATRIX_A ? p->op.k / 2u : p->op.type[name] == MR_PTX_TYPE_B1 ? p->op.k / 32u : p->op.k;
+    unsigned length = p->op.group && name == MR_PTX_MATRIX_A ? p->op.k / 2u
+                      : p->op.type[name] == MR_PTX_TYPE_B1   ? p->op.k / 32u
+                                                             : p->op.k;
     return (struct place){tile_at(p, name, line, k, depth, length), k % parts, line % 8 * 4 + k % depth / parts};
 }
 
@@ -76,8 +80,10 @@ static struct place place_of_sum(const struct product *p, unsigned name, struct 
     if (p->op.quads && halves)
         return (struct place){e.col / 2, e.col % 2, 4 * e.quad + e.row % 4 + 16 * (e.row / 4)};
     if (p->op.quads)
-        return (struct place){(e.col & 4) + (e.row & 2) + (e.col & 1), 0, 4 * e.quad + (e.row & 1) + (e.col & 2) + 16 * (e.row / 4)};
-    unsigned line = p->op.turned ? e.col : e.row, along = p->op.turned ? e.row : e.col, lane = line % 8 * 4 + along % 8 / 2;
+        return (struct place){(e.col & 4) + (e.row & 2) + (e.col & 1), 0,
+                              4 * e.quad + (e.row & 1) + (e.col & 2) + 16 * (e.row / 4)};
+    unsigned line = p->op.turned ? e.col : e.row, along = p->op.turned ? e.row : e.col,
+             lane = line % 8 * 4 + along % 8 / 2;
     unsigned tile = tile_at(p, name, line, along, 8, p->op.turned ? p->op.m : p->op.n);
     return halves ? (struct place){tile, along % 2, lane} : (struct place){2 * tile + along % 2, 0, lane};
 }
@@ -101,7 +107,8 @@ static LLVMValueRef convert_part(struct product *p, unsigned name, unsigned reg,
     unsigned type = p->op.type[name], bits = mr_ptx_type_bits((enum mr_ptx_type)type);
     bool is_signed = type == MR_PTX_TYPE_S8 || type == MR_PTX_TYPE_S4;
     switch (type) {
-    case MR_PTX_TYPE_F32: case MR_PTX_TYPE_F64:
+    case MR_PTX_TYPE_F32:
+    case MR_PTX_TYPE_F64:
         return cg_cast_bits(g, whole, p->work);
     case MR_PTX_TYPE_F16:
         return cg_half_to_float(g, cg_resize(g, integer_part(p, whole, part, 16, false), g->unit->i16, false));
@@ -109,10 +116,13 @@ static LLVMValueRef convert_part(struct product *p, unsigned name, unsigned reg,
         return cg_bfloat_to_float(g, cg_resize(g, integer_part(p, whole, part, 16, false), g->unit->i16, false));
     case MR_PTX_TYPE_TF32:
         return cg_cast_bits(g, LLVMBuildAnd(g->b, whole, constant(p, 0xffffe000), ""), g->unit->f32);
-    case MR_PTX_TYPE_E4M3: case MR_PTX_TYPE_E5M2:
+    case MR_PTX_TYPE_E4M3:
+    case MR_PTX_TYPE_E5M2:
         return cg_half_to_float(g, cg_fp8_to_half(g, integer_part(p, whole, part, 8, false),
-            type == MR_PTX_TYPE_E4M3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2, false));
-    case MR_PTX_TYPE_B1: case MR_PTX_TYPE_S32:
+                                                  type == MR_PTX_TYPE_E4M3 ? MR_PTX_TYPE_E4M3X2 : MR_PTX_TYPE_E5M2X2,
+                                                  false));
+    case MR_PTX_TYPE_B1:
+    case MR_PTX_TYPE_S32:
         return whole;
     default:
         return integer_part(p, whole, part, bits, is_signed);
@@ -145,7 +155,8 @@ static LLVMValueRef gather(struct product *p, unsigned name, const struct place 
             takes[lane] = LLVMConstInt(g->unit->i1, same, false);
         }
         LLVMValueRef source = converted(p, name, places[first].reg, places[first].part);
-        LLVMValueRef some = LLVMBuildShuffleVector(g->b, source, LLVMGetPoison(LLVMTypeOf(source)), LLVMConstVector(from, CG_LANES), "");
+        LLVMValueRef some = LLVMBuildShuffleVector(g->b, source, LLVMGetPoison(LLVMTypeOf(source)),
+                                                   LLVMConstVector(from, CG_LANES), "");
         all = all ? LLVMBuildSelect(g->b, LLVMConstVector(takes, CG_LANES), some, all, "") : some;
     }
     return all;
@@ -155,7 +166,8 @@ static LLVMValueRef gather_factor(struct product *p, unsigned name, const struct
 {
     struct place places[CG_LANES];
     for (unsigned lane = 0; lane < CG_LANES; lane++)
-        places[lane] = place_of_factor(p, name, name == MR_PTX_MATRIX_A ? elements[lane].row : elements[lane].col, k, elements[lane].quad);
+        places[lane] = place_of_factor(p, name, name == MR_PTX_MATRIX_A ? elements[lane].row : elements[lane].col, k,
+                                       elements[lane].quad);
     return gather(p, name, places);
 }
 
@@ -174,8 +186,9 @@ static LLVMValueRef multiply_add(struct product *p, LLVMValueRef sum, LLVMValueR
     return cg_rounded(g, "fma", p->rounding, LLVMTypeOf(sum), (LLVMValueRef[]){a, b, sum}, 3);
 }
 
-/* Four bits of metadata for each lane's row, and more above them. A lane's register has those of four groups of two rows, which are eight apart; for elements of
- * 8 bits and less those of eight groups of one row, and the next lane those of the row eight below. */
+/* Four bits of metadata for each lane's row, and more above them. A lane's register has those of four groups of two
+ * rows, which are eight apart; for elements of 8 bits and less those of eight groups of one row, and the next lane
+ * those of the row eight below. */
 static LLVMValueRef metadata_of(struct product *p, const struct element *elements, unsigned group)
 {
     struct cg *g = p->g;
@@ -188,7 +201,8 @@ static LLVMValueRef metadata_of(struct product *p, const struct element *element
         from[lane] = LLVMConstInt(g->unit->i32, row % 8 * 4 + p->selector * lanes + which, false);
         shift[lane] = LLVMConstInt(g->unit->i32, nibble * 4, false);
     }
-    LLVMValueRef whole = LLVMBuildShuffleVector(g->b, p->metadata, LLVMGetPoison(LLVMTypeOf(p->metadata)), LLVMConstVector(from, CG_LANES), "");
+    LLVMValueRef whole = LLVMBuildShuffleVector(g->b, p->metadata, LLVMGetPoison(LLVMTypeOf(p->metadata)),
+                                                LLVMConstVector(from, CG_LANES), "");
     return LLVMBuildLShr(g->b, whole, LLVMConstVector(shift, CG_LANES), "");
 }
 
@@ -200,7 +214,8 @@ static LLVMValueRef metadata_bit(struct product *p, LLVMValueRef metadata, unsig
 }
 
 /* sum + the products of what is kept of a group. */
-static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, const struct element *elements, unsigned group)
+static LLVMValueRef multiply_add_group(struct product *p, LLVMValueRef sum, const struct element *elements,
+                                       unsigned group)
 {
     struct cg *g = p->g;
     unsigned size = p->op.group, kept = size / 2, first = group * size;
@@ -234,7 +249,8 @@ static LLVMValueRef multiply_add_all(struct product *p, LLVMValueRef sum, const 
     }
     unsigned depth = p->op.type[MR_PTX_MATRIX_A] == MR_PTX_TYPE_B1 ? p->op.k / 32u : p->op.k;
     for (unsigned k = 0; k < depth; k++)
-        sum = multiply_add(p, sum, gather_factor(p, MR_PTX_MATRIX_A, elements, k), gather_factor(p, MR_PTX_MATRIX_B, elements, k));
+        sum = multiply_add(p, sum, gather_factor(p, MR_PTX_MATRIX_A, elements, k),
+                           gather_factor(p, MR_PTX_MATRIX_B, elements, k));
     return sum;
 }
 
@@ -276,15 +292,16 @@ static LLVMValueRef register_place(struct cg *g, LLVMBuilderRef b, LLVMValueRef 
     return LLVMBuildGEP2(b, type, base, &at, 1, "");
 }
 
-/* A sum as f16, to the nearest. `.satfinite` of old wmma rounds a sum that began as f32 towards zero, so that none overflows, and does nothing else: a sum that
- * is infinite stays so. That is what hardware does. */
+/* A sum as f16, to the nearest. `.satfinite` of old wmma rounds a sum that began as f32 towards zero, so that none
+ * overflows, and does nothing else: a sum that is infinite stays so. That is what hardware does. */
 static LLVMValueRef half_of_sum(struct product *p, LLVMValueRef sum)
 {
     struct cg *g = p->g;
     LLVMValueRef half = cg_float_to_half(g, sum);
     if (!p->saturates || p->op.type[MR_PTX_MATRIX_C] != MR_PTX_TYPE_F32)
         return half;
-    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", cg_half_to_float(g, half)), cg_unary(g, "llvm.fabs", sum), "");
+    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", cg_half_to_float(g, half)),
+                                       cg_unary(g, "llvm.fabs", sum), "");
     return LLVMBuildSub(g->b, half, LLVMBuildZExt(g->b, above, LLVMTypeOf(half), ""), "");
 }
 
@@ -300,7 +317,8 @@ static void fill_function(struct product *p, LLVMValueRef fn)
     }
     if (p->op.group) {
         LLVMTypeRef type = register_type(g, MR_PTX_TYPE_B32);
-        LLVMValueRef place = register_place(g, g->b, LLVMGetParam(fn, MR_PTX_MATRIX_A), type, p->op.regs[MR_PTX_MATRIX_A]);
+        LLVMValueRef place =
+            register_place(g, g->b, LLVMGetParam(fn, MR_PTX_MATRIX_A), type, p->op.regs[MR_PTX_MATRIX_A]);
         p->metadata = LLVMBuildLoad2(g->b, type, place, "");
     }
     find_elements(p, elements);
@@ -322,9 +340,12 @@ static void fill_function(struct product *p, LLVMValueRef fn)
 static LLVMTypeRef work_type(const struct cg_unit *unit, const struct mr_ptx_matrix_op *op)
 {
     switch (op->type[MR_PTX_MATRIX_D]) {
-    case MR_PTX_TYPE_F64: return unit->f64;
-    case MR_PTX_TYPE_S32: return unit->i32;
-    default: return unit->f32;
+    case MR_PTX_TYPE_F64:
+        return unit->f64;
+    case MR_PTX_TYPE_S32:
+        return unit->i32;
+    default:
+        return unit->f32;
     }
 }
 
@@ -339,9 +360,9 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     struct cg_unit *unit = g->unit;
     bool saturates = inst->flags & MR_PTX_FLAG_SATFINITE;
     char name[128];
-    snprintf(name, sizeof name, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0], op->type[1],
-             op->type[2], op->type[3], saturates, inst->boolop, inst->rounding, op->quads ? inst->layout[0] : 0,
-             op->quads ? inst->layout[1] : 0, op->group, selector_of(inst, op));
+    snprintf(name, sizeof name, "mr.matrix.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u.%u", op->m, op->n, op->k, op->type[0],
+             op->type[1], op->type[2], op->type[3], saturates, inst->boolop, inst->rounding,
+             op->quads ? inst->layout[0] : 0, op->quads ? inst->layout[1] : 0, op->group, selector_of(inst, op));
     LLVMValueRef fn = LLVMGetNamedFunction(unit->module, name);
     if (fn)
         return fn;
@@ -354,8 +375,13 @@ static LLVMValueRef product_function(struct cg *g, const struct mr_ptx_inst *ins
     inner.fn = fn;
     inner.place = NULL;
     inner.now.lanes = CG_LANES;
-    struct product p = {.g = &inner, .op = *op, .saturates = saturates, .ands = inst->boolop == MR_PTX_BOOL_AND,
-                        .rounding = inst->rounding, .selector = selector_of(inst, op), .work = work_type(unit, op)};
+    struct product p = {.g = &inner,
+                        .op = *op,
+                        .saturates = saturates,
+                        .ands = inst->boolop == MR_PTX_BOOL_AND,
+                        .rounding = inst->rounding,
+                        .selector = selector_of(inst, op),
+                        .work = work_type(unit, op)};
     p.transposed[MR_PTX_MATRIX_A] = inst->layout[0] == MR_PTX_LAYOUT_COL;
     p.transposed[MR_PTX_MATRIX_B] = inst->layout[1] == MR_PTX_LAYOUT_ROW;
     fill_function(&p, fn);

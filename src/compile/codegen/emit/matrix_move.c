@@ -15,7 +15,8 @@
 
 #define TILE_ELEMENTS_MAX 128u
 
-/* One tile in memory: `pieces` runs of `length` elements, and for each place of a register the element of the long vector. */
+/* One tile in memory: `pieces` runs of `length` elements, and for each place of a register the element of the long
+ * vector. */
 struct tile {
     LLVMTypeRef element;
     unsigned bytes;           /* of an element */
@@ -56,7 +57,8 @@ static void load_tile(struct cg *g, const struct tile *tile, const LLVMValueRef 
     }
     LLVMValueRef all = cg_join(g, pieces, tile->pieces);
     for (unsigned r = 0; r < tile->registers; r++)
-        registers[r] = LLVMBuildBitCast(g->b, shuffled(g, all, NULL, tile->from[r], register_elements(tile)), register_type(g, tile), "");
+        registers[r] = LLVMBuildBitCast(g->b, shuffled(g, all, NULL, tile->from[r], register_elements(tile)),
+                                        register_type(g, tile), "");
 }
 
 static void store_tile(struct cg *g, const struct tile *tile, const LLVMValueRef *places, const LLVMValueRef *registers)
@@ -83,8 +85,11 @@ static void store_tile(struct cg *g, const struct tile *tile, const LLVMValueRef
 static struct tile factor_tile(const struct cg *g, unsigned bytes, unsigned parts, bool across)
 {
     unsigned depth = 4 * parts;
-    struct tile tile = {.element = cg_int_type(g, bytes * 8), .bytes = bytes, .pieces = across ? depth : 8,
-                        .length = across ? 8 : depth, .registers = 1};
+    struct tile tile = {.element = cg_int_type(g, bytes * 8),
+                        .bytes = bytes,
+                        .pieces = across ? depth : 8,
+                        .length = across ? 8 : depth,
+                        .registers = 1};
     for (unsigned line = 0; line < 8; line++)
         for (unsigned k = 0; k < depth; k++)
             tile.from[0][line * depth + k] = (uint8_t)(across ? k * 8 + line : line * depth + k);
@@ -191,7 +196,8 @@ static LLVMValueRef scalar_address(struct cg *g, const struct mr_ptx_inst *inst,
     if (address.c.kind == MR_CLASS_UNIFORM)
         return address.base[0];
     LLVMTypeRef type = g->unit->i32;
-    LLVMValueRef first = cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    LLVMValueRef first =
+        cg_intrinsic(g, "llvm.cttz", &type, 1, (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
     return LLVMBuildExtractElement(g->b, cg_address_vector(g, &address), first, "");
 }
 
@@ -202,8 +208,14 @@ static struct matrix describe(struct cg *g, const struct mr_ptx_inst *inst, unsi
     bool columns = is_b || (!is_a && op.turned); /* its lines */
     bool load = inst->mode == MR_PTX_MODE_MATRIX_LOAD;
     unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)op.type[name]);
-    struct matrix m = {.lines = mr_ptx_matrix_lines(&op, (enum mr_ptx_matrix_name)name), .tall = mr_ptx_matrix_tall(&op, (enum mr_ptx_matrix_name)name),
-                       .depth = is_a || is_b ? op.k : op.turned ? op.m : op.n, .bits = bits, .across = col != columns, .registers = op.regs[name]};
+    struct matrix m = {.lines = mr_ptx_matrix_lines(&op, (enum mr_ptx_matrix_name)name),
+                       .tall = mr_ptx_matrix_tall(&op, (enum mr_ptx_matrix_name)name),
+                       .depth = is_a || is_b ? op.k
+                                : op.turned  ? op.m
+                                             : op.n,
+                       .bits = bits,
+                       .across = col != columns,
+                       .registers = op.regs[name]};
     m.sums = !is_a && !is_b && op.type[name] != MR_PTX_TYPE_F16;
     m.tile_depth = m.sums ? 8 : 4 * (bits == 64 ? 1 : 32 / bits);
     unsigned bytes = bits < 8 ? 4 : bits / 8; /* elements below a byte move by the word */
@@ -212,8 +224,8 @@ static struct matrix describe(struct cg *g, const struct mr_ptx_inst *inst, unsi
     unsigned stride_at = 2;
     m.base = scalar_address(g, inst, &inst->operands[load ? 1 : 0]);
     LLVMValueRef stride = inst->operand_count > stride_at
-        ? LLVMBuildZExt(g->b, cg_scalar_source(g, &inst->operands[stride_at]), g->unit->i64, "")
-        : LLVMConstInt(g->unit->i64, m.across ? m.lines : m.depth, false);
+                              ? LLVMBuildZExt(g->b, cg_scalar_source(g, &inst->operands[stride_at]), g->unit->i64, "")
+                              : LLVMConstInt(g->unit->i64, m.across ? m.lines : m.depth, false);
     m.pitch = LLVMBuildLShr(g->b, LLVMBuildMul(g->b, stride, LLVMConstInt(g->unit->i64, bits, false), ""),
                             LLVMConstInt(g->unit->i64, 3, false), "");
     return m;
@@ -224,7 +236,8 @@ static void tile_places(struct cg *g, const struct matrix *m, unsigned index, LL
 {
     LLVMTypeRef i64 = g->unit->i64;
     unsigned wide = m->depth / m->tile_depth;
-    unsigned line = (index % m->tall + index / (m->tall * wide) * m->tall) * 8, k = index / m->tall % wide * m->tile_depth;
+    unsigned line = (index % m->tall + index / (m->tall * wide) * m->tall) * 8,
+             k = index / m->tall % wide * m->tile_depth;
     unsigned first = m->across ? k : line, along = m->across ? line : k;
     for (unsigned i = 0; i < m->tile.pieces; i++) {
         LLVMValueRef far = LLVMBuildMul(g->b, m->pitch, LLVMConstInt(i64, first + i, false), "");
@@ -261,18 +274,26 @@ static void emit_matrix_store(struct cg *g, const struct mr_ptx_inst *inst)
 static void emit_wmma(struct cg *g, const struct mr_ptx_inst *inst)
 {
     switch (inst->mode) {
-    case MR_PTX_MODE_MATRIX_LOAD: emit_matrix_load(g, inst); break;
-    case MR_PTX_MODE_MATRIX_STORE: emit_matrix_store(g, inst); break;
-    case MR_PTX_MODE_NONE: break; /* a shape of f64 of which no code is made */
-    default: cg_emit_product(g, inst); break;
+    case MR_PTX_MODE_MATRIX_LOAD:
+        emit_matrix_load(g, inst);
+        break;
+    case MR_PTX_MODE_MATRIX_STORE:
+        emit_matrix_store(g, inst);
+        break;
+    case MR_PTX_MODE_NONE:
+        break; /* a shape of f64 of which no code is made */
+    default:
+        cg_emit_product(g, inst);
+        break;
     }
 }
 
 bool cg_emit_matrix(struct cg *g, const struct mr_ptx_inst *inst)
 {
     static void (*const emitters[MR_PTX_OP_COUNT])(struct cg *, const struct mr_ptx_inst *) = {
-        [MR_PTX_OP_MMA] = cg_emit_product, [MR_PTX_OP_WMMA] = emit_wmma, [MR_PTX_OP_LDMATRIX] = emit_load_rows,
-        [MR_PTX_OP_STMATRIX] = emit_store_rows, [MR_PTX_OP_MOVMATRIX] = emit_transpose,
+        [MR_PTX_OP_MMA] = cg_emit_product,      [MR_PTX_OP_WMMA] = emit_wmma,
+        [MR_PTX_OP_LDMATRIX] = emit_load_rows,  [MR_PTX_OP_STMATRIX] = emit_store_rows,
+        [MR_PTX_OP_MOVMATRIX] = emit_transpose,
     };
     if (!emitters[inst->op])
         return false;

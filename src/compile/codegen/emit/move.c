@@ -11,8 +11,9 @@ static void emit_mov(struct cg *g, const struct mr_ptx_inst *inst)
 {
     bool predicate = inst->type[0] == MR_PTX_TYPE_PRED;
     unsigned bits = mr_ptx_type_bits(inst->type[0]);
-    LLVMTypeRef type = inst->type[0] == MR_PTX_TYPE_F32 ? g->unit->f32
-        : inst->type[0] == MR_PTX_TYPE_F64 ? g->unit->f64 : cg_int_type(g, bits);
+    LLVMTypeRef type = inst->type[0] == MR_PTX_TYPE_F32   ? g->unit->f32
+                       : inst->type[0] == MR_PTX_TYPE_F64 ? g->unit->f64
+                                                          : cg_int_type(g, bits);
     if (predicate && inst->operands[1].kind != MR_PTX_OPERAND_SPECIAL) {
         cg_write(g, &inst->operands[0], cg_predicate(g, &inst->operands[1]));
         return;
@@ -25,7 +26,8 @@ static void emit_cvta(struct cg *g, const struct mr_ptx_inst *inst)
 {
     LLVMTypeRef type = g->unit->i64;
     LLVMValueRef a = cg_source(g, &inst->operands[1], type);
-    bool number = (inst->flags & MR_PTX_FLAG_TO) && inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL; /* a variable's address is in its space already */
+    bool number = (inst->flags & MR_PTX_FLAG_TO) &&
+                  inst->operands[1].kind == MR_PTX_OPERAND_SYMBOL; /* a variable's address is in its space already */
     if (!number && (inst->space == MR_PTX_SPACE_SHARED || inst->space == MR_PTX_SPACE_SHARED_CLUSTER)) {
         LLVMValueRef base = g->now.lanes == 1 ? g->launch.shared : cg_splat(g, g->launch.shared);
         a = inst->flags & MR_PTX_FLAG_TO ? LLVMBuildSub(g->b, a, base, "") : LLVMBuildAdd(g->b, a, base, "");
@@ -56,8 +58,12 @@ bool cg_emit_move(struct cg *g, const struct mr_ptx_inst *inst)
     case MR_PTX_OP_CREATEPOLICY: /* what it stands for is never looked at */
         cg_write(g, &inst->operands[0], cg_int(g, g->unit->i64, 0));
         return true;
-    case MR_PTX_OP_PREFETCH: case MR_PTX_OP_PREFETCHU: case MR_PTX_OP_APPLYPRIORITY: case MR_PTX_OP_DISCARD:
-    case MR_PTX_OP_PMEVENT: case MR_PTX_OP_SETMAXNREG:
+    case MR_PTX_OP_PREFETCH:
+    case MR_PTX_OP_PREFETCHU:
+    case MR_PTX_OP_APPLYPRIORITY:
+    case MR_PTX_OP_DISCARD:
+    case MR_PTX_OP_PMEVENT:
+    case MR_PTX_OP_SETMAXNREG:
         return true; /* hints: to do nothing is one of the things that they allow */
     default:
         return false;

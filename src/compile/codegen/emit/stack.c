@@ -42,7 +42,8 @@ bool cg_emit_stack(struct cg *g, const struct mr_ptx_inst *inst)
     } else {
         uint64_t align = inst->operand_count > 2 ? (uint64_t)inst->operands[2].value : 8;
         LLVMValueRef size = cg_resize(g, cg_source(g, &inst->operands[1], given), type, false);
-        pointer = LLVMBuildAnd(g->b, LLVMBuildSub(g->b, top, size, ""), cg_int(g, type, ~((align < 8 ? 8 : align) - 1)), "");
+        pointer =
+            LLVMBuildAnd(g->b, LLVMBuildSub(g->b, top, size, ""), cg_int(g, type, ~((align < 8 ? 8 : align) - 1)), "");
         check_room(g, top, size, pointer);
         cg_write(g, &inst->operands[0], cg_resize(g, pointer, given, false));
     }

@@ -21,15 +21,18 @@ static unsigned break_shift(const struct cg *g)
 static bool source(struct cg *g, const struct mr_ptx_operand *operand, struct cg_stepped *out)
 {
     struct cg_affine a;
-    if (operand->kind == MR_PTX_OPERAND_REG && mr_flow_register_class(&g->flow, operand->reg).kind == MR_CLASS_STEPPED) {
+    if (operand->kind == MR_PTX_OPERAND_REG &&
+        mr_flow_register_class(&g->flow, operand->reg).kind == MR_CLASS_STEPPED) {
         *out = cg_stepped_read(g, operand->reg);
         return true;
     }
     if (!cg_affine_source(g, operand, &a))
         return false;
-    *out = (struct cg_stepped){.base = cg_resize(g, a.base, g->unit->i64, true), .step = i64_of(g, (uint64_t)a.c.stride)};
+    *out =
+        (struct cg_stepped){.base = cg_resize(g, a.base, g->unit->i64, true), .step = i64_of(g, (uint64_t)a.c.stride)};
     if (a.c.wrap) {
-        LLVMValueRef left = LLVMBuildSub(g->b, i64_of(g, g->unit->width), LLVMBuildZExt(g->b, a.brk, g->unit->i64, ""), "");
+        LLVMValueRef left =
+            LLVMBuildSub(g->b, i64_of(g, g->unit->width), LLVMBuildZExt(g->b, a.brk, g->unit->i64, ""), "");
         out->factor = i64_of(g, (uint64_t)a.c.wrap);
         out->place = LLVMBuildShl(g->b, left, i64_of(g, break_shift(g)), "");
         out->pace = i64_of(g, UINT64_C(1) << break_shift(g));
@@ -59,7 +62,8 @@ static struct cg_stepped scaled(struct cg *g, const struct cg_stepped *a, LLVMVa
  * sign-extended. */
 static struct cg_stepped wrapping(struct cg *g, LLVMValueRef base, LLVMValueRef step, bool is_signed)
 {
-    struct cg_stepped r = {.base = base, .step = step, .factor = i64_of(g, -(UINT64_C(1) << 32)), .place = base, .pace = step};
+    struct cg_stepped r = {
+        .base = base, .step = step, .factor = i64_of(g, -(UINT64_C(1) << 32)), .place = base, .pace = step};
     if (is_signed)
         r.place = LLVMBuildAdd(g->b, base, i64_of(g, UINT64_C(1) << 31), "");
     else
@@ -127,10 +131,12 @@ static bool result(struct cg *g, const struct mr_ptx_inst *inst, struct cg_stepp
     if (!source(g, &operands[1], &a))
         return false;
     switch (inst->op) {
-    case MR_PTX_OP_MOV: case MR_PTX_OP_CVTA:
+    case MR_PTX_OP_MOV:
+    case MR_PTX_OP_CVTA:
         *out = a;
         return true;
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
         if (!source(g, &operands[2], &b))
             return false;
         if (inst->op == MR_PTX_OP_SUB)

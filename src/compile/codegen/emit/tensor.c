@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Copies of parts of tensors: operands go into a record of rows of 32 lanes, the runtime (src/kernel/tensor.c) does the rest. There is one such record in a
- * function's frame. Like all copies they are done at once.
+ * Copies of parts of tensors: operands go into a record of rows of 32 lanes, the runtime (src/kernel/tensor.c) does the
+ * rest. There is one such record in a function's frame. Like all copies they are done at once.
  */
 #include "compile/codegen/emit/emit.h"
 
@@ -24,7 +24,8 @@ static void put(struct cg *g, size_t offset, LLVMValueRef value)
     LLVMBuildStore(g->b, value, LLVMBuildGEP2(g->b, g->unit->i8, record(g), &place, 1, ""));
 }
 
-static void put_address(struct cg *g, size_t offset, const struct mr_ptx_operand *operand, unsigned space, unsigned align)
+static void put_address(struct cg *g, size_t offset, const struct mr_ptx_operand *operand, unsigned space,
+                        unsigned align)
 {
     struct cg_address address;
     cg_address(g, operand, space, &address);
@@ -40,13 +41,16 @@ static void put_numbers(struct cg *g, size_t offset, const struct mr_ptx_operand
     }
 }
 
-/* Operands stand in the order shared memory, map, coordinates, barrier for loads, and map, coordinates, shared memory for the others. */
+/* Operands stand in the order shared memory, map, coordinates, barrier for loads, and map, coordinates, shared memory
+ * for the others. */
 void cg_emit_tensor(struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_operand *operands = inst->operands;
     bool loads = inst->space != MR_PTX_SPACE_GLOBAL, columns = inst->mode == MR_PTX_MODE_TENSOR_COLUMNS;
     unsigned own = inst->operand_count - ((inst->flags & MR_PTX_FLAG_CACHE_HINT) != 0), next = 4;
-    unsigned mode = columns ? MR_TENSOR_COLUMNS : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? MR_TENSOR_ROWS : MR_TENSOR_TILE;
+    unsigned mode = columns                                 ? MR_TENSOR_COLUMNS
+                    : inst->mode == MR_PTX_MODE_TENSOR_ROWS ? MR_TENSOR_ROWS
+                                                            : MR_TENSOR_TILE;
     unsigned rank = inst->geom >= MR_PTX_GEOM_4D ? inst->geom - MR_PTX_GEOM_4D + 4u : inst->geom - MR_PTX_GEOM_1D + 1u;
     g->unit->flags |= MR_CODE_ALIGNED; /* swizzles go by the address */
     const struct mr_ptx_operand *map = &operands[loads ? 1 : 0], *shared = &operands[loads ? 0 : 2];
@@ -60,8 +64,9 @@ void cg_emit_tensor(struct cg *g, const struct mr_ptx_inst *inst)
     LLVMValueRef mask = g->now.exec;
     if (loads && next < own)
         mask = LLVMBuildAnd(g->b, cg_mask_bits(g, cg_multicast(g, &operands[next])), mask, "");
-    uint32_t code = MR_TENSOR_PUT(OP, loads ? MR_TENSOR_LOAD : MR_TENSOR_STORE) | MR_TENSOR_PUT(MODE, mode) | MR_TENSOR_PUT(RANK, rank) |
-                    MR_TENSOR_PUT(REDUCE, cg_reduction(inst));
-    LLVMValueRef args[4] = {mask, LLVMConstInt(g->unit->i32, code, false), LLVMConstInt(g->unit->i32, inst->line, false), record(g)};
+    uint32_t code = MR_TENSOR_PUT(OP, loads ? MR_TENSOR_LOAD : MR_TENSOR_STORE) | MR_TENSOR_PUT(MODE, mode) |
+                    MR_TENSOR_PUT(RANK, rank) | MR_TENSOR_PUT(REDUCE, cg_reduction(inst));
+    LLVMValueRef args[4] = {mask, LLVMConstInt(g->unit->i32, code, false),
+                            LLVMConstInt(g->unit->i32, inst->line, false), record(g)};
     cg_runtime_call(g, offsetof(struct mr_runtime, copy_tensor), g->unit->void_type, args, 4);
 }

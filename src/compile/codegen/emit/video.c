@@ -29,7 +29,8 @@ static LLVMValueRef chosen(struct cg *g, LLVMIntPredicate predicate, LLVMValueRe
 }
 
 /* `bits` bits from `shift` on, extended to `wide`. */
-static LLVMValueRef part(struct cg *g, LLVMValueRef word, unsigned shift, unsigned bits, bool is_signed, LLVMTypeRef wide)
+static LLVMValueRef part(struct cg *g, LLVMValueRef word, unsigned shift, unsigned bits, bool is_signed,
+                         LLVMTypeRef wide)
 {
     if (shift)
         word = LLVMBuildLShr(g->b, word, cg_int(g, g->unit->i32, shift), "");
@@ -83,12 +84,18 @@ static bool is_shift(unsigned op)
 static LLVMIntPredicate comparison(unsigned cmp)
 {
     switch (cmp) {
-    case MR_PTX_CMP_EQ: return LLVMIntEQ;
-    case MR_PTX_CMP_NE: return LLVMIntNE;
-    case MR_PTX_CMP_LT: return LLVMIntSLT;
-    case MR_PTX_CMP_LE: return LLVMIntSLE;
-    case MR_PTX_CMP_GT: return LLVMIntSGT;
-    default: return LLVMIntSGE;
+    case MR_PTX_CMP_EQ:
+        return LLVMIntEQ;
+    case MR_PTX_CMP_NE:
+        return LLVMIntNE;
+    case MR_PTX_CMP_LT:
+        return LLVMIntSLT;
+    case MR_PTX_CMP_LE:
+        return LLVMIntSLE;
+    case MR_PTX_CMP_GT:
+        return LLVMIntSGT;
+    default:
+        return LLVMIntSGE;
     }
 }
 
@@ -96,7 +103,8 @@ static LLVMIntPredicate comparison(unsigned cmp)
 static LLVMValueRef shifted(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef a, LLVMValueRef count)
 {
     LLVMTypeRef wide = cg_element(a);
-    count = inst->mode2 == MR_PTX_MODE_WRAP ? LLVMBuildAnd(g->b, count, cg_int(g, wide, 31), "") : smaller(g, count, cg_int(g, wide, 32), false);
+    count = inst->mode2 == MR_PTX_MODE_WRAP ? LLVMBuildAnd(g->b, count, cg_int(g, wide, 31), "")
+                                            : smaller(g, count, cg_int(g, wide, 32), false);
     return inst->op == MR_PTX_OP_VSHL ? LLVMBuildShl(g->b, a, count, "") : LLVMBuildAShr(g->b, a, count, "");
 }
 
@@ -107,7 +115,8 @@ static LLVMValueRef shifted(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
  * Shifts keep 34 bits, and cut those at both ends, to the range of a word
  * wherever they go.
  */
-static LLVMValueRef scalar_saturated(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef r, unsigned bits, bool is_signed)
+static LLVMValueRef scalar_saturated(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef r, unsigned bits,
+                                     bool is_signed)
 {
     LLVMTypeRef wide = cg_element(r);
     if (is_shift(inst->op))
@@ -130,7 +139,8 @@ static LLVMValueRef second(struct cg *g, const struct mr_ptx_inst *inst, LLVMVal
     LLVMValueRef c = cg_resize(g, cg_source(g, &inst->operands[3], word), wide, is_signed);
     if (inst->atom == MR_PTX_ATOM_ADD)
         return LLVMBuildAdd(g->b, r, c, "");
-    if (inst->op == MR_PTX_OP_VADD || inst->op == MR_PTX_OP_VSUB || (is_shift(inst->op) && inst->flags & MR_PTX_FLAG_SAT))
+    if (inst->op == MR_PTX_OP_VADD || inst->op == MR_PTX_OP_VSUB ||
+        (is_shift(inst->op) && inst->flags & MR_PTX_FLAG_SAT))
         r = cg_resize(g, cg_resize(g, r, word, false), wide, true);
     if (inst->atom == MR_PTX_ATOM_MAX)
         return chosen(g, is_signed ? LLVMIntSGT : LLVMIntUGT, r, c);
@@ -143,22 +153,34 @@ static LLVMValueRef operate(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
     LLVMTypeRef wide = cg_element(a);
     LLVMValueRef sum;
     switch (inst->op) {
-    case MR_PTX_OP_VADD: case MR_PTX_OP_VADD2: case MR_PTX_OP_VADD4:
+    case MR_PTX_OP_VADD:
+    case MR_PTX_OP_VADD2:
+    case MR_PTX_OP_VADD4:
         return LLVMBuildAdd(g->b, a, b, "");
-    case MR_PTX_OP_VSUB: case MR_PTX_OP_VSUB2: case MR_PTX_OP_VSUB4:
+    case MR_PTX_OP_VSUB:
+    case MR_PTX_OP_VSUB2:
+    case MR_PTX_OP_VSUB4:
         return LLVMBuildSub(g->b, a, b, "");
-    case MR_PTX_OP_VABSDIFF: case MR_PTX_OP_VABSDIFF2: case MR_PTX_OP_VABSDIFF4:
+    case MR_PTX_OP_VABSDIFF:
+    case MR_PTX_OP_VABSDIFF2:
+    case MR_PTX_OP_VABSDIFF4:
         return LLVMBuildSub(g->b, smaller(g, a, b, true), smaller(g, a, b, false), "");
-    case MR_PTX_OP_VMIN: case MR_PTX_OP_VMIN2: case MR_PTX_OP_VMIN4:
+    case MR_PTX_OP_VMIN:
+    case MR_PTX_OP_VMIN2:
+    case MR_PTX_OP_VMIN4:
         return smaller(g, a, b, false);
-    case MR_PTX_OP_VMAX: case MR_PTX_OP_VMAX2: case MR_PTX_OP_VMAX4:
+    case MR_PTX_OP_VMAX:
+    case MR_PTX_OP_VMAX2:
+    case MR_PTX_OP_VMAX4:
         return smaller(g, a, b, true);
-    case MR_PTX_OP_VAVRG2: case MR_PTX_OP_VAVRG4:
+    case MR_PTX_OP_VAVRG2:
+    case MR_PTX_OP_VAVRG4:
         /* Halves are rounded away from zero. */
         sum = LLVMBuildAdd(g->b, a, b, "");
         a = cg_select(g, is_less(g, sum, cg_int(g, wide, 0)), cg_int(g, wide, 0), cg_int(g, wide, 1));
         return LLVMBuildAShr(g->b, LLVMBuildAdd(g->b, sum, a, ""), cg_int(g, wide, 1), "");
-    case MR_PTX_OP_VSHL: case MR_PTX_OP_VSHR:
+    case MR_PTX_OP_VSHL:
+    case MR_PTX_OP_VSHR:
         return shifted(g, inst, a, b);
     default:
         return cg_resize(g, LLVMBuildICmp(g->b, comparison(inst->cmp), a, b, ""), wide, false);
@@ -191,13 +213,15 @@ static void emit_scalar(struct cg *g, const struct mr_ptx_inst *inst)
         if (bits == 8)
             r = LLVMBuildShl(g->b, r, cg_int(g, word, shift), "");
         r = LLVMBuildAnd(g->b, r, cg_int(g, word, mask), "");
-        r = LLVMBuildOr(g->b, r, LLVMBuildAnd(g->b, cg_source(g, &inst->operands[3], word), cg_int(g, word, ~mask), ""), "");
+        r = LLVMBuildOr(g->b, r, LLVMBuildAnd(g->b, cg_source(g, &inst->operands[3], word), cg_int(g, word, ~mask), ""),
+                        "");
     }
     cg_write(g, &inst->operands[0], r);
 }
 
 /* One lane of a SIMD source, which chooses among the parts of both inputs. */
-static LLVMValueRef simd_source(struct cg *g, const struct mr_ptx_inst *inst, unsigned place, unsigned lane, unsigned lanes, bool is_signed)
+static LLVMValueRef simd_source(struct cg *g, const struct mr_ptx_inst *inst, unsigned place, unsigned lane,
+                                unsigned lanes, bool is_signed)
 {
     unsigned bits = 32 / lanes, digit = inst->operands[place].selector >> (4 * lane) & 15;
     const struct mr_ptx_operand *from = &inst->operands[digit < lanes ? 1 : 2];
@@ -232,7 +256,8 @@ static void emit_simd(struct cg *g, const struct mr_ptx_inst *inst, unsigned lan
     cg_write(g, &inst->operands[0], r);
 }
 
-/* A factor: hardware takes whole words for numbers with a sign, whatever their type, so that 64 bits are enough for all products and sums. */
+/* A factor: hardware takes whole words for numbers with a sign, whatever their type, so that 64 bits are enough for all
+ * products and sums. */
 static LLVMValueRef factor(struct cg *g, const struct mr_ptx_inst *inst, unsigned place)
 {
     const struct mr_ptx_operand *operand = &inst->operands[place];

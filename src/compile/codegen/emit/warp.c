@@ -3,12 +3,12 @@
 /*
  * What lanes of a warp do together: votes, shuffles, matches, reductions.
  *
- * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in groups. Lanes reconverge as
- * early as they can (flow.h), so in correct code that is every lane that the mask names; a lane that is elsewhere at the time is
- * left out rather than waited for.
+ * The lanes that take part are those that run the instruction at this moment; lanes that name different masks act in
+ * groups. Lanes reconverge as early as they can (flow.h), so in correct code that is every lane that the mask names; a
+ * lane that is elsewhere at the time is left out rather than waited for.
  *
- * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be there with one mask: there nobody looks
- * into it, and all lanes count. It is the same here, by what the flow knows.
+ * A mask that lacks the lane which names it is an illegal instruction on hardware, but where all lanes are known to be
+ * there with one mask: there nobody looks into it, and all lanes count. It is the same here, by what the flow knows.
  */
 #include "compile/codegen/emit/emit.h"
 
@@ -54,7 +54,8 @@ void cg_check_members(struct cg *g, const struct mr_ptx_inst *inst, const struct
     LLVMPositionBuilderAtEnd(g->b, good);
 }
 
-/* What an instruction gives to the lanes that act together: one value for all of them, or a vector. `flag` for the second destination, or NULL. */
+/* What an instruction gives to the lanes that act together: one value for all of them, or a vector. `flag` for the
+ * second destination, or NULL. */
 struct outcome {
     LLVMValueRef value, flag;
 };
@@ -115,18 +116,22 @@ static struct outcome elect(struct cg *g, const struct mr_ptx_inst *inst, LLVMVa
 static void merge(struct cg *g, LLVMValueRef slot, LLVMValueRef group, LLVMValueRef part)
 {
     LLVMTypeRef type = cg_vector_type(g->unit->i32, CG_LANES);
-    part = cg_resize(g, LLVMGetTypeKind(LLVMTypeOf(part)) == LLVMVectorTypeKind ? part : cg_splat(g, part), g->unit->i32, false);
+    part = cg_resize(g, LLVMGetTypeKind(LLVMTypeOf(part)) == LLVMVectorTypeKind ? part : cg_splat(g, part),
+                     g->unit->i32, false);
     LLVMValueRef before = LLVMBuildLoad2(g->b, type, slot, "");
     LLVMBuildStore(g->b, LLVMBuildSelect(g->b, cg_mask_vector(g, group), part, before, ""), slot);
 }
 
-/* The member mask differs from lane to lane, as with tiles of a warp: lanes with the same mask act together, one group after the other. */
-static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef masks, together *act_together)
+/* The member mask differs from lane to lane, as with tiles of a warp: lanes with the same mask act together, one group
+ * after the other. */
+static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LLVMValueRef masks,
+                                together *act_together)
 {
     struct cg_unit *unit = g->unit;
     LLVMTypeRef type = cg_vector_type(unit->i32, CG_LANES);
     LLVMValueRef value = cg_scratch(g, unit->i32), flag = cg_scratch(g, unit->i32);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), body = cg_new_block(g, "group"), done = cg_new_block(g, "groups.done");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), body = cg_new_block(g, "group"),
+                      done = cg_new_block(g, "groups.done");
     LLVMBuildBr(g->b, body);
     LLVMPositionBuilderAtEnd(g->b, body);
     LLVMValueRef rest = LLVMBuildPhi(g->b, unit->i32, "rest");
@@ -142,7 +147,8 @@ static struct outcome by_groups(struct cg *g, const struct mr_ptx_inst *inst, LL
     LLVMAddIncoming(rest, &next, &here, 1);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, next, number(g, 0), ""), body, done);
     LLVMPositionBuilderAtEnd(g->b, done);
-    struct outcome whole = {LLVMBuildLoad2(g->b, type, value, ""), part.flag ? LLVMBuildLoad2(g->b, type, flag, "") : NULL};
+    struct outcome whole = {LLVMBuildLoad2(g->b, type, value, ""),
+                            part.flag ? LLVMBuildLoad2(g->b, type, flag, "") : NULL};
     if (cg_bits(cg_element(part.value)) == 1)
         whole.value = cg_resize(g, whole.value, unit->i1, false);
     if (whole.flag)
@@ -200,8 +206,8 @@ static LLVMValueRef permute(struct cg *g, LLVMValueRef values, LLVMValueRef inde
                              LLVMBuildShuffleVector(g->b, values, poison, high, "")};
     for (unsigned i = 0; i < 2; i++) {
         LLVMValueRef part = LLVMBuildShuffleVector(g->b, index, poison, i ? high : low, "");
-        halves[i] = cg_intrinsic(g, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0,
-                                 (LLVMValueRef[]){table[0], part, table[1]}, 3);
+        halves[i] =
+            cg_intrinsic(g, "llvm.x86.avx512.vpermi2var.d.512", NULL, 0, (LLVMValueRef[]){table[0], part, table[1]}, 3);
     }
     return LLVMBuildShuffleVector(g->b, halves[0], halves[1], LLVMConstVector(both, CG_LANES), "");
 }

@@ -23,7 +23,7 @@ struct constants {
     struct {
         LLVMValueRef constant;
         uint32_t place;
-    } * buckets; /* all that have been met; place: in the table, plus 1; 0: it stays */
+    } *buckets; /* all that have been met; place: in the table, plus 1; 0: it stays */
     size_t bucket_count, count;
     LLVMValueRef *words; /* 64 bits each */
     size_t word_count, word_room;

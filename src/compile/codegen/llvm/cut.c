@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Long blocks are cut. Much of LLVM's code generator (selection, both schedulers) takes time by more than the number of a block's instructions, and a kernel
- * may be one block of a hundred thousand. Pieces of some hundred instructions take the same time each.
+ * Long blocks are cut. Much of LLVM's code generator (selection, both schedulers) takes time by more than the number of
+ * a block's instructions, and a kernel may be one block of a hundred thousand. Pieces of some hundred instructions take
+ * the same time each.
  *
- * LLVM would put the pieces together again if one just led to the next, and if one ended in a branch, it would move what only later pieces need down into the last of
- * them (MachineSink): all of it, in straight code. So between two pieces stands a loop, which ends when a zero that LLVM knows nothing about is zero; a piece leads to
- * it and nowhere else. This comes last, since passes over the whole function do better without.
+ * LLVM would put the pieces together again if one just led to the next, and if one ended in a branch, it would move
+ * what only later pieces need down into the last of them (MachineSink): all of it, in straight code. So between two
+ * pieces stands a loop, which ends when a zero that LLVM knows nothing about is zero; a piece leads to it and nowhere
+ * else. This comes last, since passes over the whole function do better without.
  */
 #include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/llvm/llvm.h"
@@ -14,7 +16,8 @@
 #define PIECE 500u       /* instructions of LLVM's language */
 #define SPARED 1000u     /* blocks that are not longer stay whole */
 
-/* How many instructions a block has, and how many there are up to the last that has to be in a function's first block. */
+/* How many instructions a block has, and how many there are up to the last that has to be in a function's first block.
+ */
 static uint32_t count_instructions(LLVMBasicBlockRef block, uint32_t *bound)
 {
     uint32_t count = 0;
@@ -37,8 +40,8 @@ static LLVMBasicBlockRef insert_loop(struct cg_unit *unit, LLVMBuilderRef builde
     return loop;
 }
 
-/* Moves the first `count` instructions of a block to a new one in front, which the block's predecessors then lead to. Phis stay in front of all else, and those of
- * successors go on naming the block that they named. */
+/* Moves the first `count` instructions of a block to a new one in front, which the block's predecessors then lead to.
+ * Phis stay in front of all else, and those of successors go on naming the block that they named. */
 static void cut_head(struct cg_unit *unit, LLVMBuilderRef builder, LLVMBasicBlockRef block, uint32_t count)
 {
     LLVMBasicBlockRef head = LLVMInsertBasicBlockInContext(unit->context, block, "");

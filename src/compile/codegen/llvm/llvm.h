@@ -21,8 +21,8 @@
 
 #include "compile/codegen/basics/unit.h"
 
-/* The machine that the request is for, which no other thread uses until it is given back; the module is then for it. False
- * with an error. */
+/* The machine that the request is for, which no other thread uses until it is given back; the module is then for it.
+ * False with an error. */
 bool cg_machine_take(struct cg_unit *unit);
 void cg_machine_give(struct cg_unit *unit);
 

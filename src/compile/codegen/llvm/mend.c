@@ -12,9 +12,10 @@
  * What LLVM takes for such a choice is wider than the pattern: an extended value is
  * one masked by a constant, and copysign is a choice by the sign's bit.
  *
- * Two masks that come from integers, of which each is used as a mask by itself as well: their and, or and xor (also as a selection) is calculated among integers by one of
- * LLVM's rules and among masks by another, in turn and for ever (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind
- * an assembly of no instructions, through which no rule looks.
+ * Two masks that come from integers, of which each is used as a mask by itself as well: their and, or and xor (also as
+ * a selection) is calculated among integers by one of LLVM's rules and among masks by another, in turn and for ever
+ * (LLVM's issue 123333 is of that kind). It is calculated among integers here, and behind an assembly of no
+ * instructions, through which no rule looks.
  */
 #include "compile/codegen/basics/nothing.h"
 #include "compile/codegen/llvm/llvm.h"
@@ -45,8 +46,8 @@ static bool is_choice(LLVMValueRef value)
         LLVMValueRef called = LLVMGetCalledValue(value);
         return LLVMIsAFunction(called) && strncmp(LLVMGetValueName2(called, &length), "llvm.copysign.", 14) == 0;
     }
-    return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMOr && by_constant(LLVMGetOperand(value, 0)) &&
-           by_constant(LLVMGetOperand(value, 1));
+    return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMOr &&
+           by_constant(LLVMGetOperand(value, 0)) && by_constant(LLVMGetOperand(value, 1));
 }
 
 /* A second use of the choice: a store that stays, in front of the selection. */
@@ -60,7 +61,8 @@ static void use_again(LLVMBuilderRef builder, LLVMValueRef function, LLVMValueRe
 
 static bool is_mask(LLVMTypeRef type)
 {
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind && LLVMGetElementType(type) == LLVMInt1TypeInContext(LLVMGetTypeContext(type));
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
+           LLVMGetElementType(type) == LLVMInt1TypeInContext(LLVMGetTypeContext(type));
 }
 
 static bool is_logic(LLVMValueRef value)
@@ -69,7 +71,8 @@ static bool is_logic(LLVMValueRef value)
     return opcode == LLVMAnd || opcode == LLVMOr || opcode == LLVMXor;
 }
 
-/* The and, or and xor of two masks; also the selection that is one, with all lanes or none in one arm. LLVMRet: none of these. */
+/* The and, or and xor of two masks; also the selection that is one, with all lanes or none in one arm. LLVMRet: none of
+ * these. */
 static LLVMOpcode joins_masks(LLVMValueRef value, LLVMValueRef *left, LLVMValueRef *right)
 {
     if (!is_logic(value) && !LLVMIsASelectInst(value))
@@ -87,7 +90,8 @@ static LLVMOpcode joins_masks(LLVMValueRef value, LLVMValueRef *left, LLVMValueR
 /* The integer of which a mask is made, or NULL. */
 static LLVMValueRef integer_of(LLVMValueRef mask)
 {
-    bool made = LLVMIsABitCastInst(mask) && is_mask(LLVMTypeOf(mask)) && LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(mask, 0))) == LLVMIntegerTypeKind;
+    bool made = LLVMIsABitCastInst(mask) && is_mask(LLVMTypeOf(mask)) &&
+                LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(mask, 0))) == LLVMIntegerTypeKind;
     return made ? LLVMGetOperand(mask, 0) : NULL;
 }
 
@@ -110,7 +114,8 @@ static void mend_masks(LLVMBuilderRef builder, LLVMValueRef i)
     if (opcode != LLVMRet && integer_of(left) && integer_of(right)) {
         LLVMValueRef made = LLVMBuildBinOp(builder, opcode, integer_of(left), integer_of(right), "");
         LLVMReplaceAllUsesWith(i, LLVMBuildBitCast(builder, cg_hidden(builder, made, false), LLVMTypeOf(i), ""));
-    } else if (from && is_logic(from) && is_used_as_mask(LLVMGetOperand(from, 0)) && is_used_as_mask(LLVMGetOperand(from, 1))) {
+    } else if (from && is_logic(from) && is_used_as_mask(LLVMGetOperand(from, 0)) &&
+               is_used_as_mask(LLVMGetOperand(from, 1))) {
         LLVMSetOperand(i, 0, cg_hidden(builder, from, false));
     }
 }

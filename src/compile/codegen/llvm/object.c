@@ -90,7 +90,8 @@ bool cg_object(struct cg_unit *unit, struct mr_codegen_result *result)
         cg_fail(unit, NULL, "memory is short");
         return false;
     }
-    /* The slots, as if all stayed in memory, so that recursion has room; but where more is spilled than they have, what LLVM says. It tells nothing of alloca's memory. */
+    /* The slots, as if all stayed in memory, so that recursion has room; but where more is spilled than they have, what
+     * LLVM says. It tells nothing of alloca's memory. */
     uint64_t frames = unit->frames > unit->frame_bytes ? unit->frames : unit->frame_bytes;
     result->stack_bytes = (size_t)(frames + unit->lane_stacks) + 16384 + (size_t)unit->entry->reachable_count * 4096;
     return stands_alone(unit, result->object, result->object_size);

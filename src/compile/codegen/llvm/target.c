@@ -29,11 +29,14 @@ struct target {
 
 static pthread_once_t initialised = PTHREAD_ONCE_INIT;
 
-/* LLVM's switches. Without the first, a pass follows the places of variables through each function, which costs a thirtieth of all compiling; this code has lines
- * for debuggers, but no variables. The second is how many accesses to memory its schedulers look back at for each, to see which may touch the same place: a thousand by default, in
- * time by the square of that. A struct of 256 words, copied to local memory, took 8 s. The third is how far the register allocator looks for a place to spill a value that lives
- * across many blocks: ten thousand steps for each by default, which is what a jump with many ways costs (1,500 of them 2.1 s, and 1.1 with a thousand, the code being the same). */
-static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false", "-dag-maps-huge-region=64", "-grow-region-complexity-budget=1000"};
+/* LLVM's switches. Without the first, a pass follows the places of variables through each function, which costs a
+ * thirtieth of all compiling; this code has lines for debuggers, but no variables. The second is how many accesses to
+ * memory its schedulers look back at for each, to see which may touch the same place: a thousand by default, in time by
+ * the square of that. A struct of 256 words, copied to local memory, took 8 s. The third is how far the register
+ * allocator looks for a place to spill a value that lives across many blocks: ten thousand steps for each by default,
+ * which is what a jump with many ways costs (1,500 of them 2.1 s, and 1.1 with a thousand, the code being the same). */
+static const char *const switches[] = {"millrace", "-experimental-debug-variable-locations=false",
+                                       "-dag-maps-huge-region=64", "-grow-region-complexity-budget=1000"};
 
 static void initialise(void)
 {
@@ -50,7 +53,8 @@ static LLVMTargetMachineRef create_machine(const struct target *target, LLVMCode
         LLVMDisposeMessage(message);
         return NULL;
     }
-    return LLVMCreateTargetMachine(found, target->triple, target->cpu, target->features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+    return LLVMCreateTargetMachine(found, target->triple, target->cpu, target->features, level, LLVMRelocPIC,
+                                   LLVMCodeModelSmall);
 }
 
 #if defined(__x86_64__)
@@ -82,12 +86,13 @@ static bool has_line(const char *text, const char *instruction, const char *reg)
 static void probe_target(struct target *target)
 {
     LLVMContextRef context = LLVMContextCreate();
-    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRange(probe, sizeof probe - 1, "probe", 1), assembly = NULL;
+    LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRange(probe, sizeof probe - 1, "probe", 1),
+                        assembly = NULL;
     LLVMTargetMachineRef machine = create_machine(target, LLVMCodeGenLevelDefault);
     LLVMModuleRef module = NULL;
     char *message = NULL;
-    if (machine && !LLVMParseIRInContext(context, text, &module, &message)
-        && !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &assembly)) {
+    if (machine && !LLVMParseIRInContext(context, text, &module, &message) &&
+        !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &message, &assembly)) {
         const char *code = LLVMGetBufferStart(assembly);
         target->wide = has_line(code, "vpmullq", "%ymm") && has_line(code, "vpaddb", "%zmm");
         LLVMDisposeMemoryBuffer(assembly);
@@ -107,8 +112,8 @@ static void find_abilities(struct target *target, bool named)
         return;
     }
     const char *features = target->features;
-    target->wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512bw")
-        && has_feature(features, "+avx512vl") && has_feature(features, "+avx512dq");
+    target->wide = has_feature(features, "+avx512f") && has_feature(features, "+avx512bw") &&
+                   has_feature(features, "+avx512vl") && has_feature(features, "+avx512dq");
 }
 #else
 static void find_abilities(struct target *target, bool named)
@@ -156,7 +161,7 @@ static struct {
     mr_lock lock;
     struct cg_machine *first;
     unsigned count;
-} idle = { .lock = MR_LOCK_INIT(TARGETS) };
+} idle = {.lock = MR_LOCK_INIT(TARGETS)};
 
 static bool same_text(const char *one, const char *other)
 {
@@ -167,7 +172,8 @@ static struct cg_machine *take_idle(const struct mr_codegen_request *request, LL
 {
     mr_lock_take(&idle.lock);
     struct cg_machine **place = &idle.first, *found;
-    while ((found = *place) && (found->level != level || !same_text(found->cpu, request->cpu) || !same_text(found->features, request->features)))
+    while ((found = *place) && (found->level != level || !same_text(found->cpu, request->cpu) ||
+                                !same_text(found->features, request->features)))
         place = &found->next;
     if (found) {
         *place = found->next;
@@ -214,7 +220,9 @@ static struct cg_machine *make_machine(struct cg_unit *unit, LLVMCodeGenOptLevel
 static LLVMCodeGenOptLevel level_of(const struct mr_codegen_request *request)
 {
     static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess};
-    return request->hurry ? LLVMCodeGenLevelNone : request->optimisation < 2 ? levels[request->optimisation] : LLVMCodeGenLevelDefault;
+    return request->hurry              ? LLVMCodeGenLevelNone
+           : request->optimisation < 2 ? levels[request->optimisation]
+                                       : LLVMCodeGenLevelDefault;
 }
 
 bool cg_machine_take(struct cg_unit *unit)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Products and sums without a rounding in their name. The PTX manual leaves it open whether mul and add (or sub) become one fma;
- * NVIDIA's assembler makes one wherever the product is wanted by that sum alone, and nvcc counts on it: of a * b - c it
- * makes mul and sub. So that results have hardware's bits, the same is done here: a sum whose operand is such a product of the
- * same block of instructions is emitted as fma of the product's operands. The product itself is left for LLVM to drop.
+ * Products and sums without a rounding in their name. The PTX manual leaves it open whether mul and add (or sub) become
+ * one fma; NVIDIA's assembler makes one wherever the product is wanted by that sum alone, and nvcc counts on it: of a *
+ * b - c it makes mul and sub. So that results have hardware's bits, the same is done here: a sum whose operand is such
+ * a product of the same block of instructions is emitted as fma of the product's operands. The product itself is left
+ * for LLVM to drop.
  *
- * The other way round: compilers make fma(a, c, a * c) of a * c + a * c, as of x / 2 * 2. If c is a power of two, the product is exact, or has
- * overflowed, or is subnormal: then what rounding took away or added, less than a unit, or half of one to the even neighbour, does not survive the fma's own
- * rounding either. So the product added to itself has the same bits, and takes less time.
+ * The other way round: compilers make fma(a, c, a * c) of a * c + a * c, as of x / 2 * 2. If c is a power of two, the
+ * product is exact, or has overflowed, or is subnormal: then what rounding took away or added, less than a unit, or
+ * half of one to the even neighbour, does not survive the fma's own rounding either. So the product added to itself has
+ * the same bits, and takes less time.
  */
 #include <math.h>
 #include <string.h>
@@ -49,11 +51,13 @@ static bool is_type(unsigned type)
 
 static bool is_plain(const struct mr_ptx_inst *inst)
 {
-    return inst->rounding == MR_PTX_ROUND_NONE && inst->guard == MR_PTX_NONE && inst->type_count == 1 && is_type(inst->type[0]);
+    return inst->rounding == MR_PTX_ROUND_NONE && inst->guard == MR_PTX_NONE && inst->type_count == 1 &&
+           is_type(inst->type[0]);
 }
 
 /* Operand `index` of a sum as the product that it holds; NULL if it holds none, or one that can't be taken along. */
-static const struct mr_ptx_inst *product_in(const struct cg *g, const struct count *counts, const struct mr_ptx_inst *sum, unsigned index, uint32_t first)
+static const struct mr_ptx_inst *product_in(const struct cg *g, const struct count *counts,
+                                            const struct mr_ptx_inst *sum, unsigned index, uint32_t first)
 {
     const struct mr_ptx_operand *operand = &sum->operands[index];
     if (operand->kind != MR_PTX_OPERAND_REG)
@@ -65,7 +69,8 @@ static const struct mr_ptx_inst *product_in(const struct cg *g, const struct cou
     if (product->type[0] != sum->type[0] || product->flags != (sum->flags & ~(uint32_t)MR_PTX_FLAG_SAT))
         return NULL;
     for (unsigned i = 1; i <= 2; i++)
-        if (product->operands[i].kind == MR_PTX_OPERAND_REG && counts[product->operands[i].reg].defined > count->product)
+        if (product->operands[i].kind == MR_PTX_OPERAND_REG &&
+            counts[product->operands[i].reg].defined > count->product)
             return NULL;
     return product;
 }
@@ -88,19 +93,22 @@ static bool is_same(const struct mr_ptx_operand *a, const struct mr_ptx_operand 
 {
     if (a->kind != b->kind)
         return false;
-    return a->kind == MR_PTX_OPERAND_REG ? a->reg == b->reg
-        : a->kind == MR_PTX_OPERAND_IMM_FLOAT && a->value == b->value && a->is_single == b->is_single;
+    return a->kind == MR_PTX_OPERAND_REG
+               ? a->reg == b->reg
+               : a->kind == MR_PTX_OPERAND_IMM_FLOAT && a->value == b->value && a->is_single == b->is_single;
 }
 
 /* f32 or f64, to nearest, in all lanes, with no flags. */
 static bool is_exactly(const struct mr_ptx_inst *inst, enum mr_ptx_op op)
 {
-    return inst->op == op && (inst->rounding == MR_PTX_ROUND_NONE || inst->rounding == MR_PTX_ROUND_RN) && inst->guard == MR_PTX_NONE
-        && inst->type_count == 1 && (inst->type[0] == MR_PTX_TYPE_F32 || inst->type[0] == MR_PTX_TYPE_F64) && inst->flags == 0;
+    return inst->op == op && (inst->rounding == MR_PTX_ROUND_NONE || inst->rounding == MR_PTX_ROUND_RN) &&
+           inst->guard == MR_PTX_NONE && inst->type_count == 1 &&
+           (inst->type[0] == MR_PTX_TYPE_F32 || inst->type[0] == MR_PTX_TYPE_F64) && inst->flags == 0;
 }
 
 /* The product by a power of two that this fma adds to itself, or NULL. */
-static const struct mr_ptx_inst *doubled_by(const struct cg *g, const struct count *counts, const struct mr_ptx_inst *fma, uint32_t first)
+static const struct mr_ptx_inst *doubled_by(const struct cg *g, const struct count *counts,
+                                            const struct mr_ptx_inst *fma, uint32_t first)
 {
     const struct mr_ptx_operand *with = &fma->operands[3];
     if (!is_exactly(fma, MR_PTX_OP_FMA) || with->kind != MR_PTX_OPERAND_REG || counts[with->reg].defined <= first)
@@ -111,8 +119,10 @@ static const struct mr_ptx_inst *doubled_by(const struct cg *g, const struct cou
         return NULL;
     for (unsigned k = 1; k <= 2; k++) {
         const struct mr_ptx_operand *a = &product->operands[k], *c = &product->operands[3 - k];
-        bool same = is_same(a, &fma->operands[1]) ? is_same(c, &fma->operands[2]) : is_same(a, &fma->operands[2]) && is_same(c, &fma->operands[1]);
-        if (same && is_power_of_two(c) && a->kind == MR_PTX_OPERAND_REG && a->reg != with->reg && counts[a->reg].defined < at)
+        bool same = is_same(a, &fma->operands[1]) ? is_same(c, &fma->operands[2])
+                                                  : is_same(a, &fma->operands[2]) && is_same(c, &fma->operands[1]);
+        if (same && is_power_of_two(c) && a->kind == MR_PTX_OPERAND_REG && a->reg != with->reg &&
+            counts[a->reg].defined < at)
             return product;
     }
     return NULL;
@@ -157,5 +167,6 @@ bool cg_contract_prepare(struct cg *g)
 struct cg_contracted cg_contracted(const struct cg *g, const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_inst *insts = g->func->insts;
-    return inst >= insts && inst < insts + g->func->inst_count ? g->regs.contracted[inst - insts] : (struct cg_contracted){NULL, 0};
+    return inst >= insts && inst < insts + g->func->inst_count ? g->regs.contracted[inst - insts]
+                                                               : (struct cg_contracted){NULL, 0};
 }

@@ -5,8 +5,8 @@
 
 #include "compile/codegen/basics/basics.h"
 
-/* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. Of an fma: the product, its third operand, that it adds to
- * the same product, so that it is twice that. */
+/* A product that a sum takes along, and which of the sum's operands it is; NULL if there is none. Of an fma: the
+ * product, its third operand, that it adds to the same product, so that it is twice that. */
 struct cg_contracted {
     const struct mr_ptx_inst *product;
     unsigned index;

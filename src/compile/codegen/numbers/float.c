@@ -18,7 +18,8 @@ LLVMValueRef cg_flush(struct cg *g, LLVMValueRef value)
     LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, size, cg_real(g, type, least), "");
     /* (The sign alone by a mask: copysign would be one of the choices that mend.c has to store.) */
     LLVMTypeRef bits = cg_int_type(g, cg_bits(type));
-    LLVMValueRef keep = cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
+    LLVMValueRef keep =
+        cg_select(g, tiny, cg_int(g, bits, UINT64_C(1) << (cg_bits(type) - 1)), cg_int(g, bits, UINT64_MAX));
     return cg_cast_bits(g, LLVMBuildAnd(g->b, cg_cast_bits(g, value, bits), keep, ""), type);
 }
 

@@ -39,7 +39,8 @@ LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value)
     LLVMTypeRef i32 = g->unit->i32;
     LLVMValueRef near = LLVMBuildFPTrunc(g->b, value, cg_type(g, g->unit->f32), "");
     LLVMValueRef back = LLVMBuildFPExt(g->b, near, cg_type(g, g->unit->f64), "");
-    LLVMValueRef above = LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", back), cg_unary(g, "llvm.fabs", value), "");
+    LLVMValueRef above =
+        LLVMBuildFCmp(g->b, LLVMRealOGT, cg_unary(g, "llvm.fabs", back), cg_unary(g, "llvm.fabs", value), "");
     LLVMValueRef inexact = LLVMBuildFCmp(g->b, LLVMRealONE, back, value, "");
     LLVMValueRef bits = LLVMBuildSub(g->b, cg_cast_bits(g, near, i32), cg_resize(g, above, i32, false), "");
     return cg_cast_bits(g, LLVMBuildOr(g->b, bits, cg_resize(g, inexact, i32, false), ""), g->unit->f32);
@@ -48,7 +49,8 @@ LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value)
 /* The smallest normal half is 2^-14. */
 LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value)
 {
-    LLVMValueRef tiny = LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", value), cg_real(g, g->unit->f32, 0x1p-14), "");
+    LLVMValueRef tiny =
+        LLVMBuildFCmp(g->b, LLVMRealOLT, cg_unary(g, "llvm.fabs", value), cg_real(g, g->unit->f32, 0x1p-14), "");
     return cg_select(g, tiny, cg_binary(g, "llvm.copysign", cg_real(g, g->unit->f32, 0.0), value), value);
 }
 

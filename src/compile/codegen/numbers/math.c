@@ -45,8 +45,14 @@ static LLVMValueRef power_of_two(struct cg *g, LLVMValueRef k)
 LLVMValueRef cg_ex2(struct cg *g, LLVMValueRef x)
 {
     /* 2^t on [-1/2, 1/2]: with eight Taylor terms of exp(t ln 2) what is left out is below 2^-27 of it. */
-    static const double c[] = {1.0, 0.693147180559945, 0.240226506959101, 0.0555041086648216, 0.00961812910762848,
-                               0.00133335581464284, 0.000154035303933816, 1.52527338040598e-05};
+    static const double c[] = {1.0,
+                               0.693147180559945,
+                               0.240226506959101,
+                               0.0555041086648216,
+                               0.00961812910762848,
+                               0.00133335581464284,
+                               0.000154035303933816,
+                               1.52527338040598e-05};
     LLVMValueRef low = LLVMBuildFCmp(g->b, LLVMRealOLT, x, f(g, -151.0), "");
     LLVMValueRef high = LLVMBuildFCmp(g->b, LLVMRealOGT, x, f(g, 129.0), "");
     LLVMValueRef y = cg_select(g, low, f(g, -151.0), cg_select(g, high, f(g, 129.0), x));

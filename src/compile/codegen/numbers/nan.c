@@ -22,9 +22,21 @@ bool cg_nan_is_arithmetic(const struct mr_ptx_inst *inst)
     if (!inst->type_count || inst->type[0] != MR_PTX_TYPE_F32)
         return false;
     switch (inst->op) {
-    case MR_PTX_OP_ADD: case MR_PTX_OP_SUB: case MR_PTX_OP_MUL: case MR_PTX_OP_DIV: case MR_PTX_OP_FMA: case MR_PTX_OP_MAD:
-    case MR_PTX_OP_SQRT: case MR_PTX_OP_RCP: case MR_PTX_OP_RSQRT: case MR_PTX_OP_SIN: case MR_PTX_OP_COS:
-    case MR_PTX_OP_EX2: case MR_PTX_OP_LG2: case MR_PTX_OP_TANH: case MR_PTX_OP_NEG:
+    case MR_PTX_OP_ADD:
+    case MR_PTX_OP_SUB:
+    case MR_PTX_OP_MUL:
+    case MR_PTX_OP_DIV:
+    case MR_PTX_OP_FMA:
+    case MR_PTX_OP_MAD:
+    case MR_PTX_OP_SQRT:
+    case MR_PTX_OP_RCP:
+    case MR_PTX_OP_RSQRT:
+    case MR_PTX_OP_SIN:
+    case MR_PTX_OP_COS:
+    case MR_PTX_OP_EX2:
+    case MR_PTX_OP_LG2:
+    case MR_PTX_OP_TANH:
+    case MR_PTX_OP_NEG:
         return true;
     case MR_PTX_OP_CVT:
         return inst->type[1] == MR_PTX_TYPE_F16;
@@ -41,7 +53,8 @@ static bool is_choice(const struct mr_ptx_inst *inst)
 
 static bool is_copy(const struct mr_ptx_inst *inst)
 {
-    return (inst->op == MR_PTX_OP_MOV || inst->op == MR_PTX_OP_SELP) && inst->type_count && inst->type[0] == MR_PTX_TYPE_F32;
+    return (inst->op == MR_PTX_OP_MOV || inst->op == MR_PTX_OP_SELP) && inst->type_count &&
+           inst->type[0] == MR_PTX_TYPE_F32;
 }
 
 /* Whether a copy's sources (the selecting predicate of selp aside) are all loose registers or constants. */

@@ -6,12 +6,11 @@
  * No fast-math flag is ever set, so LLVM's plain operations round to nearest and are neither fused nor reordered.
  * What is left to do is where PTX differs:
  *
- *   float.c     flushing (`.ftz`: subnormal numbers to zero of the same sign), saturation to [0, 1], the smaller and the larger of two
- *   half.c      formats of 16 bits and less, whose bits are in registers and whose arithmetic is done in f32
- *   nan.c       the one NaN of single precision; registers that are *loose* may hold any
- *   rounding.c  arithmetic that is rounded in another direction than to nearest
- *   contract.c  products that a sum takes along, as an fma
- *   math.c      functions that hardware approximates
+ *   float.c     flushing (`.ftz`: subnormal numbers to zero of the same sign), saturation to [0, 1], the smaller and
+ * the larger of two half.c      formats of 16 bits and less, whose bits are in registers and whose arithmetic is done
+ * in f32 nan.c       the one NaN of single precision; registers that are *loose* may hold any rounding.c  arithmetic
+ * that is rounded in another direction than to nearest contract.c  products that a sum takes along, as an fma math.c
+ * functions that hardware approximates
  */
 #ifndef MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
 #define MR_COMPILE_CODEGEN_NUMBERS_NUMBERS_H
@@ -31,9 +30,11 @@ LLVMValueRef cg_half_to_float(struct cg *g, LLVMValueRef bits);      /* i16 f16 
 LLVMValueRef cg_float_to_half(struct cg *g, LLVMValueRef value);     /* f32 -> i16, nearest even */
 LLVMValueRef cg_bfloat_to_float(struct cg *g, LLVMValueRef bits);
 LLVMValueRef cg_float_to_bfloat(struct cg *g, LLVMValueRef value);
-LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type, bool relu); /* the low 8 of 32 bits, of a pair's type -> i16 */
+LLVMValueRef cg_fp8_to_half(struct cg *g, LLVMValueRef bits, unsigned type,
+                            bool relu); /* the low 8 of 32 bits, of a pair's type -> i16 */
 LLVMValueRef cg_double_to_odd(struct cg *g, LLVMValueRef value);     /* f64 -> f32 rounded to odd */
-LLVMValueRef cg_flush_half_number(struct cg *g, LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */
+LLVMValueRef cg_flush_half_number(struct cg *g,
+                                  LLVMValueRef value); /* f32 that holds a half: subnormal halves to zero */
 
 /* ---- nan.c ---- */
 
@@ -48,7 +49,8 @@ LLVMValueRef cg_nan_mended(struct cg *g, LLVMValueRef value);
 /* ---- rounding.c ---- */
 
 /* An operation ("fadd", "fma", "fptrunc", ...) under a rounding direction other than nearest, exactly. */
-LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result, LLVMValueRef *args, unsigned count);
+LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result, LLVMValueRef *args,
+                        unsigned count);
 /* Attributes of a function that is called from many places of the object and stays one. */
 void cg_helper_attributes(const struct cg *g, LLVMValueRef fn);
 

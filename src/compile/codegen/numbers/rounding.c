@@ -14,10 +14,17 @@
 static unsigned direction(unsigned rounding)
 {
     switch (rounding) {
-    case MR_PTX_ROUND_RZ: case MR_PTX_ROUND_RZI: return 0;
-    case MR_PTX_ROUND_RP: case MR_PTX_ROUND_RPI: return 2;
-    case MR_PTX_ROUND_RM: case MR_PTX_ROUND_RMI: return 3;
-    default: return 1;
+    case MR_PTX_ROUND_RZ:
+    case MR_PTX_ROUND_RZI:
+        return 0;
+    case MR_PTX_ROUND_RP:
+    case MR_PTX_ROUND_RPI:
+        return 2;
+    case MR_PTX_ROUND_RM:
+    case MR_PTX_ROUND_RMI:
+        return 3;
+    default:
+        return 1;
     }
 }
 
@@ -45,8 +52,9 @@ static void copy_width_attributes(const struct cg *g, LLVMValueRef fn)
     static const char *const keys[] = {"prefer-vector-width", "min-legal-vector-width"};
     for (unsigned i = 0; i < 2; i++) {
         const char *value = i == 0 || g->unit->wide ? "512" : "256";
-        LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateStringAttribute(g->unit->context, keys[i],
-            (unsigned)strlen(keys[i]), value, (unsigned)strlen(value)));
+        LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+                                LLVMCreateStringAttribute(g->unit->context, keys[i], (unsigned)strlen(keys[i]), value,
+                                                          (unsigned)strlen(value)));
     }
 }
 
@@ -88,8 +96,8 @@ static LLVMValueRef make_function(struct cg *g, const char *name, const char *op
     return fn;
 }
 
-LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result,
-                        LLVMValueRef *args, unsigned count)
+LLVMValueRef cg_rounded(struct cg *g, const char *operation, unsigned rounding, LLVMTypeRef result, LLVMValueRef *args,
+                        unsigned count)
 {
     LLVMTypeRef types[3];
     unsigned lanes = LLVMGetTypeKind(result) == LLVMVectorTypeKind ? LLVMGetVectorSize(result) : 1;

@@ -28,7 +28,8 @@
 #include "compile/codegen/operands/operands.h"
 
 /* Behind the first way, which is written already: the other one in the block `slow`; both go on in `on`. */
-static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other, bool is_load, cg_access_way *way, LLVMBasicBlockRef slow, LLVMBasicBlockRef on)
+static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other, bool is_load, cg_access_way *way,
+                      LLVMBasicBlockRef slow, LLVMBasicBlockRef on)
 {
     LLVMBasicBlockRef fast = LLVMGetInsertBlock(g->b);
     LLVMBuildBr(g->b, on);
@@ -44,9 +45,11 @@ static void join_ways(struct cg *g, struct cg_access *a, struct cg_access *other
     }
 }
 
-/* Without AVX-512, masks are made element by element, a store under one costs as much as twenty others, and bytes have none at all. With it, AMD's fifth
- * EPYCs fetch nothing ahead for loads under a mask. So what follows asks whether all lanes run, which they mostly do. */
-static void by_mask(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *whole, cg_access_way *masked, cg_access_way *stepwise)
+/* Without AVX-512, masks are made element by element, a store under one costs as much as twenty others, and bytes have
+ * none at all. With it, AMD's fifth EPYCs fetch nothing ahead for loads under a mask. So what follows asks whether all
+ * lanes run, which they mostly do. */
+static void by_mask(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *whole, cg_access_way *masked,
+                    cg_access_way *stepwise)
 {
     if (g->unit->wide && !(is_load && cg_is_far(a->inst))) {
         masked(g, a);
@@ -80,7 +83,8 @@ static void either_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     LLVMBasicBlockRef fast = cg_new_block(g, "steady"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
     LLVMValueRef whole = NULL;
     for (unsigned row = 0; row < g->flow.rows; row++) {
-        LLVMValueRef one = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk[row], LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
+        LLVMValueRef one = LLVMBuildICmp(g->b, LLVMIntUGE, a->address.brk[row],
+                                         LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), "");
         whole = whole ? LLVMBuildAnd(g->b, whole, one, "") : one;
     }
     LLVMBuildCondBr(g->b, whole, fast, slow);
@@ -90,14 +94,16 @@ static void either_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
 
-/* Nobody could tell whether the addresses step by the access's size, but they often do: kernels take the strides of arrays as parameters (CuPy's and Numba's
- * all do). So that is tested when the code runs. What lanes that don't run hold doesn't count, but the first lane's is what the others are compared with. */
+/* Nobody could tell whether the addresses step by the access's size, but they often do: kernels take the strides of
+ * arrays as parameters (CuPy's and Numba's all do). So that is tested when the code runs. What lanes that don't run
+ * hold doesn't count, but the first lane's is what the others are compared with. */
 static bool may_be_contiguous(const struct cg *g, const struct cg_access *a)
 {
     return cg_is_far(a->inst) && a->address.c.kind == MR_CLASS_VARYING && g->flow.rows == 1 && !g->flow.dispatched;
 }
 
-static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous, cg_access_way *scattered)
+static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous,
+                       cg_access_way *scattered)
 {
     LLVMTypeRef i64 = g->unit->i64;
     LLVMValueRef addresses = cg_address_vector(g, &a->address), steps[CG_LANES_MAX];
@@ -105,26 +111,33 @@ static void tested_way(struct cg *g, struct cg_access *a, bool is_load, cg_acces
     for (unsigned lane = 0; lane < g->unit->width; lane++)
         steps[lane] = LLVMConstInt(i64, (uint64_t)lane * a->bytes * a->count, false);
     LLVMValueRef expected = LLVMBuildAdd(g->b, cg_splat(g, first), LLVMConstVector(steps, g->unit->width), "");
-    LLVMValueRef strays = LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->now.exec_vector, "");
-    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, strays, g->unit->mask, ""), LLVMConstInt(g->unit->mask, 0, false), "");
-    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMValueRef strays =
+        LLVMBuildAnd(g->b, LLVMBuildICmp(g->b, LLVMIntNE, addresses, expected, ""), g->now.exec_vector, "");
+    LLVMValueRef none = LLVMBuildICmp(g->b, LLVMIntEQ, LLVMBuildBitCast(g->b, strays, g->unit->mask, ""),
+                                      LLVMConstInt(g->unit->mask, 0, false), "");
+    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"),
+                      on = cg_new_block(g, "on");
     LLVMBuildCondBr(g->b, none, fast, slow);
     LLVMPositionBuilderAtEnd(g->b, fast);
     struct cg_access other = *a;
-    a->address = (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {first}};
+    a->address =
+        (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {first}};
     contiguous(g, a);
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
 
 /* A step that the running code knows. */
-static void stepped_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous, cg_access_way *scattered)
+static void stepped_way(struct cg *g, struct cg_access *a, bool is_load, cg_access_way *contiguous,
+                        cg_access_way *scattered)
 {
     LLVMTypeRef i64 = g->unit->i64;
-    LLVMValueRef steady = LLVMBuildICmp(g->b, LLVMIntEQ, a->stepped.step, LLVMConstInt(i64, (uint64_t)a->bytes * a->count, false), "");
+    LLVMValueRef steady =
+        LLVMBuildICmp(g->b, LLVMIntEQ, a->stepped.step, LLVMConstInt(i64, (uint64_t)a->bytes * a->count, false), "");
     LLVMValueRef even = cg_stepped_evenly(g, &a->stepped);
     if (even)
         steady = LLVMBuildAnd(g->b, steady, even, "");
-    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"), on = cg_new_block(g, "on");
+    LLVMBasicBlockRef fast = cg_new_block(g, "together"), slow = cg_new_block(g, "scattered"),
+                      on = cg_new_block(g, "on");
     LLVMBuildCondBr(g->b, steady, fast, slow);
     LLVMPositionBuilderAtEnd(g->b, slow);
     struct cg_access other = *a;
@@ -132,7 +145,8 @@ static void stepped_way(struct cg *g, struct cg_access *a, bool is_load, cg_acce
     other.address = (struct cg_address){.c = {.kind = MR_CLASS_VARYING}, .vector = cg_stepped_vector(g, &rare, i64)};
     slow = LLVMGetInsertBlock(g->b);
     LLVMPositionBuilderAtEnd(g->b, fast);
-    a->address = (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count}, .base = {a->stepped.base}};
+    a->address = (struct cg_address){.c = {.kind = MR_CLASS_AFFINE, .stride = (int64_t)a->bytes * a->count},
+                                     .base = {a->stepped.base}};
     contiguous(g, a);
     join_ways(g, a, &other, is_load, scattered, slow, on);
 }
@@ -144,9 +158,11 @@ static void check_stepped_alignment(struct cg *g, const struct mr_ptx_operand *o
     if (size == 1)
         return;
     LLVMTypeRef i64 = g->unit->i64;
-    LLVMValueRef low = LLVMBuildAnd(g->b, LLVMBuildOr(g->b, a->stepped.base, a->stepped.step, ""), LLVMConstInt(i64, size - 1, false), "");
+    LLVMValueRef low = LLVMBuildAnd(g->b, LLVMBuildOr(g->b, a->stepped.base, a->stepped.step, ""),
+                                    LLVMConstInt(i64, size - 1, false), "");
     LLVMBasicBlockRef look = cg_new_block(g, "look"), on = cg_new_block(g, "on");
-    cg_mark_unlikely(g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, low, LLVMConstInt(i64, 0, false), ""), look, on));
+    cg_mark_unlikely(
+        g, LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, low, LLVMConstInt(i64, 0, false), ""), look, on));
     LLVMPositionBuilderAtEnd(g->b, look);
     struct cg_stepped rare = cg_stepped_rarely(g, &a->stepped);
     struct cg_address address = {.c = {.kind = MR_CLASS_VARYING}, .vector = cg_stepped_vector(g, &rare, i64)};
@@ -171,11 +187,13 @@ static bool is_contiguous(const struct cg_access *a)
     return a->address.c.kind == MR_CLASS_AFFINE && a->address.c.stride == (int64_t)a->bytes * a->count;
 }
 
-/* Whether all of a lane's elements have to move at once: where other threads of the host may look. `.cg` is how it was asked for before there were orders. */
+/* Whether all of a lane's elements have to move at once: where other threads of the host may look. `.cg` is how it was
+ * asked for before there were orders. */
 static bool is_undivided(const struct cg_access *a)
 {
     unsigned bytes = a->count * a->bytes;
-    return cg_is_far(a->inst) && a->count > 1 && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) && (a->strong || a->inst->cache == MR_PTX_CACHE_CG);
+    return cg_is_far(a->inst) && a->count > 1 && (bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16) &&
+           (a->strong || a->inst->cache == MR_PTX_CACHE_CG);
 }
 
 static bool is_uniform(const struct cg_access *a)
@@ -194,8 +212,7 @@ void cg_access_load(struct cg *g, struct cg_access *a)
     else if (is_contiguous(a)) {
         cg_load_prefetch(g, a);
         either_way(g, a, true, load_contiguous, cg_load_stepwise);
-    }
-    else if (a->address.c.kind == MR_CLASS_AFFINE && !a->address.c.stride && !a->address.c.wrap)
+    } else if (a->address.c.kind == MR_CLASS_AFFINE && !a->address.c.stride && !a->address.c.wrap)
         cg_load_by_row(g, a);
     else if (may_be_contiguous(g, a))
         tested_way(g, a, true, load_contiguous, cg_load_scattered);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Accesses lane by lane: a gather or scatter where the processor has one of that width, else a loop over the lanes that run. */
+/* Accesses lane by lane: a gather or scatter where the processor has one of that width, else a loop over the lanes that
+ * run. */
 #include "compile/codegen/operands/access.h"
 #include "compile/codegen/operands/operands.h"
 
@@ -48,9 +49,9 @@ static LLVMValueRef stepping_address(struct cg *g, const struct cg_address *addr
 
 /* Where each lane's elements are: one of the three. */
 struct places {
-    LLVMValueRef same;                  /* for all lanes */
+    LLVMValueRef same; /* for all lanes */
     const struct cg_address *stepping;
-    LLVMValueRef array;                 /* addresses by lane, in memory */
+    LLVMValueRef array; /* addresses by lane, in memory */
 };
 
 static LLVMValueRef place_of(struct cg *g, const struct places *places, LLVMValueRef lane)
@@ -83,7 +84,8 @@ static void read_each(struct cg *g, const struct cg_access *a, LLVMValueRef addr
 static void write_each(struct cg *g, const struct cg_access *a, LLVMValueRef address, LLVMValueRef *elements)
 {
     for (unsigned i = 0; i < a->count; i++)
-        LLVMSetAlignment(LLVMBuildStore(g->b, elements[i], cg_offset_pointer(g, address, (uint64_t)i * a->bytes)), a->bytes);
+        LLVMSetAlignment(LLVMBuildStore(g->b, elements[i], cg_offset_pointer(g, address, (uint64_t)i * a->bytes)),
+                         a->bytes);
 }
 
 /* What the processor moves at once: an integer, or a vector of 16 bytes (two registers, if it were an integer). */
@@ -108,7 +110,8 @@ static void write_undivided(struct cg *g, const struct cg_access *a, LLVMValueRe
     LLVMValueRef whole = LLVMGetPoison(LLVMVectorType(a->element, a->count));
     for (unsigned i = 0; i < a->count; i++)
         whole = LLVMBuildInsertElement(g->b, whole, elements[i], LLVMConstInt(g->unit->i32, i, false), "");
-    LLVMValueRef store = LLVMBuildStore(g->b, LLVMBuildBitCast(g->b, whole, undivided_type(g, a), ""), cg_pointer(g, address));
+    LLVMValueRef store =
+        LLVMBuildStore(g->b, LLVMBuildBitCast(g->b, whole, undivided_type(g, a), ""), cg_pointer(g, address));
     LLVMSetAlignment(store, a->count * a->bytes);
     LLVMSetVolatile(store, true);
 }
@@ -162,7 +165,8 @@ void cg_load_scattered(struct cg *g, struct cg_access *a)
         load_by_lane(g, a, &places, read_each);
         return;
     }
-    LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width), types[2] = {type, LLVMVectorType(g->unit->ptr, g->unit->width)};
+    LLVMTypeRef type = LLVMVectorType(a->element, g->unit->width),
+                types[2] = {type, LLVMVectorType(g->unit->ptr, g->unit->width)};
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef args[4] = {cg_pointer(g, splat_offset(g, addresses, (uint64_t)i * a->bytes)),
                                 LLVMConstInt(g->unit->i32, a->bytes, false), g->now.exec_vector, LLVMGetPoison(type)};

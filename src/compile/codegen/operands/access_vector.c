@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Accesses by scalars and by whole vectors: one for all lanes, or one for each row where a warp is several rows. Pairs and quads of elements are loaded whole and shuffled. */
+/* Accesses by scalars and by whole vectors: one for all lanes, or one for each row where a warp is several rows. Pairs
+ * and quads of elements are loaded whole and shuffled. */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/basics/record.h"
 #include "compile/codegen/operands/access.h"
@@ -63,11 +64,12 @@ void cg_load_whole(struct cg *g, struct cg_access *a)
     take_rows(g, a, parts);
 }
 
-/* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides over a whole grid's
- * worth of memory in each round is never guessed right by the processor, since the block's other warps, which read what lies between, have their turn
- * only when this one is done. A wrong guess costs a few instructions and doesn't fault. The memory is asked for in the cache's second level: strides are
- * powers of two more often than not, and eight rounds of such a stride are all that one place of the first level holds.
- * Where warps take turns at barriers in the loop, the next round is far enough, and the first level near enough. */
+/* A load in a loop asks for what it will read some rounds later, if its address goes on as it did. A warp that strides
+ * over a whole grid's worth of memory in each round is never guessed right by the processor, since the block's other
+ * warps, which read what lies between, have their turn only when this one is done. A wrong guess costs a few
+ * instructions and doesn't fault. The memory is asked for in the cache's second level: strides are powers of two more
+ * often than not, and eight rounds of such a stride are all that one place of the first level holds. Where warps take
+ * turns at barriers in the loop, the next round is far enough, and the first level near enough. */
 #define PREFETCH_ROUNDS 8
 enum { TO_SECOND_LEVEL = 2, TO_FIRST_LEVEL = 3 }; /* LLVM's locality */
 
@@ -86,7 +88,8 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
 {
     LLVMTypeRef i32 = g->unit->i32, i64 = g->unit->i64;
     bool turns = cg_regions_turns_in_loop(g);
-    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched || g->flow.blocks[g->now.at].loop == MR_FLOW_NONE || (g->regions && g->launch.several))
+    if ((g->flow.rows > 1 && !turns) || !cg_is_far(a->inst) || g->flow.dispatched ||
+        g->flow.blocks[g->now.at].loop == MR_FLOW_NONE || (g->regions && g->launch.several))
         return; /* (where the warps of several blocks take turns, they read what lies side by side) */
     LLVMValueRef slot = cg_regions_step(g), here = a->address.base[0];
     if (!slot && turns)
@@ -100,7 +103,8 @@ void cg_load_prefetch(struct cg *g, const struct cg_access *a)
     for (unsigned row = 0; row < g->flow.rows; row++) {
         LLVMValueRef ahead = LLVMBuildAdd(g->b, a->address.base[row], step, "");
         for (unsigned line = 0; line < cg_row_lanes(g) * a->bytes * a->count; line += 64) {
-            LLVMValueRef args[4] = {cg_offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), level, LLVMConstInt(i32, 1, false)};
+            LLVMValueRef args[4] = {cg_offset_pointer(g, ahead, line), LLVMConstInt(i32, 0, false), level,
+                                    LLVMConstInt(i32, 1, false)};
             cg_intrinsic(g, "llvm.prefetch", &g->unit->ptr, 1, args, 4);
         }
     }
@@ -121,7 +125,8 @@ void cg_load_by_row(struct cg *g, struct cg_access *a)
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef values[CG_ROWS_MAX];
         for (unsigned row = 0; row < rows; row++) {
-            LLVMValueRef value = LLVMBuildLoad2(g->b, a->element, cg_offset_pointer(g, from[row], (uint64_t)i * a->bytes), "");
+            LLVMValueRef value =
+                LLVMBuildLoad2(g->b, a->element, cg_offset_pointer(g, from[row], (uint64_t)i * a->bytes), "");
             LLVMSetAlignment(value, a->bytes);
             LLVMSetVolatile(value, a->strong);
             if (a->constant)
@@ -136,14 +141,15 @@ void cg_store_uniform(struct cg *g, struct cg_access *a)
 {
     /* All lanes write to one place and any may win: the last one does. */
     LLVMTypeRef type = g->unit->mask;
-    LLVMValueRef zeros = cg_intrinsic(g, "llvm.ctlz", &type, 1,
-                                      (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
+    LLVMValueRef zeros =
+        cg_intrinsic(g, "llvm.ctlz", &type, 1, (LLVMValueRef[]){g->now.exec, LLVMConstInt(g->unit->i1, 1, false)}, 2);
     LLVMValueRef last = LLVMBuildSub(g->b, LLVMConstInt(type, g->unit->width - 1, false), zeros, "");
     for (unsigned i = 0; i < a->count; i++) {
         LLVMValueRef value = a->values[i];
         if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
             value = LLVMBuildExtractElement(g->b, value, last, "");
-        LLVMValueRef store = LLVMBuildStore(g->b, value, cg_offset_pointer(g, a->address.base[0], (uint64_t)i * a->bytes));
+        LLVMValueRef store =
+            LLVMBuildStore(g->b, value, cg_offset_pointer(g, a->address.base[0], (uint64_t)i * a->bytes));
         LLVMSetAlignment(store, a->bytes);
         LLVMSetVolatile(store, a->strong);
     }
@@ -160,7 +166,8 @@ static LLVMValueRef interleave(struct cg *g, struct cg_access *a)
     LLVMValueRef all = cg_join(g, parts, a->count);
     for (unsigned i = 0; i < g->unit->width * a->count; i++)
         lanes[i] = LLVMConstInt(g->unit->i32, (i % a->count) * g->unit->width + i / a->count, false);
-    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(lanes, g->unit->width * a->count), "");
+    return LLVMBuildShuffleVector(g->b, all, LLVMGetPoison(LLVMTypeOf(all)),
+                                  LLVMConstVector(lanes, g->unit->width * a->count), "");
 }
 
 /* The part of a store that belongs to a row. */
@@ -180,8 +187,8 @@ void cg_store_masked(struct cg *g, struct cg_access *a)
     LLVMTypeRef types[2] = {LLVMVectorType(a->element, cg_row_lanes(g) * a->count), g->unit->ptr};
     LLVMValueRef all = interleave(g, a);
     for (unsigned row = 0; row < g->flow.rows; row++) {
-        LLVMValueRef args[4] = {row_part(g, a, all, row), cg_pointer(g, a->address.base[row]), LLVMConstInt(g->unit->i32, a->bytes, false),
-                                row_mask(g, a->count, row)};
+        LLVMValueRef args[4] = {row_part(g, a, all, row), cg_pointer(g, a->address.base[row]),
+                                LLVMConstInt(g->unit->i32, a->bytes, false), row_mask(g, a->count, row)};
         cg_intrinsic(g, "llvm.masked.store", types, 2, args, 4);
     }
 }

@@ -17,8 +17,7 @@
 
 static bool register_is_narrow(struct cg *g, const struct mr_ptx_operand *operand)
 {
-    return operand->kind == MR_PTX_OPERAND_REG_ADDRESS
-        && mr_ptx_type_bits(g->func->regs[operand->reg].type) == 32;
+    return operand->kind == MR_PTX_OPERAND_REG_ADDRESS && mr_ptx_type_bits(g->func->regs[operand->reg].type) == 32;
 }
 
 /* Adds a scalar to all lanes. */
@@ -101,7 +100,8 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
     }
     /* A variable's name means its place, though the instruction names no space. */
     bool named = operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS && operand->var->space == MR_PTX_SPACE_SHARED;
-    if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER || (space == MR_PTX_SPACE_GENERIC && named))
+    if (space == MR_PTX_SPACE_SHARED || space == MR_PTX_SPACE_SHARED_CLUSTER ||
+        (space == MR_PTX_SPACE_GENERIC && named))
         move_address(g, out, g->launch.shared);
     if (space == MR_PTX_SPACE_CONST && operand->kind == MR_PTX_OPERAND_REG_ADDRESS && (g->unit->narrow & 1u << space))
         constant_address(g, out);
@@ -154,7 +154,8 @@ static LLVMValueRef has_low_bits(struct cg *g, const struct cg_address *address,
     return LLVMBuildICmp(g->b, LLVMIntNE, odd, cg_mask_zero(g), "");
 }
 
-void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes)
+void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address,
+                        uint64_t bytes)
 {
     cg_note_access(g, address, bytes);
     if (bytes == 1 || is_aligned(g, operand, bytes))

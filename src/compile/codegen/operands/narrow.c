@@ -18,14 +18,16 @@ unsigned cg_narrow_spaces(const struct mr_ptx_function *func)
     unsigned spaces = 0;
     for (uint32_t i = 0; i < func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &func->insts[i];
-        bool moves_stack = inst->op == MR_PTX_OP_ALLOCA || inst->op == MR_PTX_OP_STACKSAVE || inst->op == MR_PTX_OP_STACKRESTORE;
+        bool moves_stack =
+            inst->op == MR_PTX_OP_ALLOCA || inst->op == MR_PTX_OP_STACKSAVE || inst->op == MR_PTX_OP_STACKRESTORE;
         if (moves_stack && inst->type[0] == MR_PTX_TYPE_U32)
             spaces |= SPACE(LOCAL);
         for (uint32_t o = 0; o < inst->operand_count; o++) {
             const struct mr_ptx_operand *operand = &inst->operands[o];
             if (operand->kind == MR_PTX_OPERAND_REG_ADDRESS && mr_ptx_type_bits(func->regs[operand->reg].type) == 32)
                 spaces |= 1u << inst->space;
-            if (operand->kind == MR_PTX_OPERAND_SYMBOL && inst->op == MR_PTX_OP_MOV && mr_ptx_type_bits(inst->type[0]) < 64)
+            if (operand->kind == MR_PTX_OPERAND_SYMBOL && inst->op == MR_PTX_OP_MOV &&
+                mr_ptx_type_bits(inst->type[0]) < 64)
                 spaces |= 1u << operand->var->space;
         }
     }

@@ -12,7 +12,8 @@ unsigned cg_narrow_spaces(const struct mr_ptx_function *func);
 /* Whether these need stacks below 4 GiB. */
 bool cg_narrow_needs_stack(unsigned spaces);
 
-/* Where the addresses of parameters point: to `params`, or in a kernel with such addresses of 32 bits to a copy, which is made before the prologue's end. */
+/* Where the addresses of parameters point: to `params`, or in a kernel with such addresses of 32 bits to a copy, which
+ * is made before the prologue's end. */
 LLVMValueRef cg_narrow_parameters(struct cg *g, LLVMValueRef params);
 
 /* The address in .const that these 64 bits, or their lower half, are meant for. */

@@ -66,7 +66,8 @@ LLVMValueRef cg_source(struct cg *g, const struct mr_ptx_operand *operand, LLVMT
         if (g->now.looks && g->regs.loose[operand->reg])
             return cg_as_element(g, cg_nan_mended(g, cg_read(g, operand->reg)), element);
         return cg_as_element(g, cg_read(g, operand->reg), element);
-    case MR_PTX_OPERAND_IMM_INT: case MR_PTX_OPERAND_IMM_FLOAT:
+    case MR_PTX_OPERAND_IMM_INT:
+    case MR_PTX_OPERAND_IMM_FLOAT:
         return immediate(g, operand, element);
     case MR_PTX_OPERAND_VECTOR:
         return packed(g, operand, element);
@@ -97,13 +98,16 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
 {
     struct cg_unit *unit = g->unit;
     switch (operand->kind) {
-    case MR_PTX_OPERAND_REG: case MR_PTX_OPERAND_REG_ADDRESS:
+    case MR_PTX_OPERAND_REG:
+    case MR_PTX_OPERAND_REG_ADDRESS:
         if (mr_flow_register_class(&g->flow, operand->reg).kind >= MR_CLASS_STEPPED)
             return false;
         *out = cg_read_affine(g, operand->reg);
         return true;
-    case MR_PTX_OPERAND_IMM_INT: case MR_PTX_OPERAND_IMM_ADDRESS:
-        *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0}, LLVMConstInt(unit->i64, (uint64_t)operand->value, true), NULL};
+    case MR_PTX_OPERAND_IMM_INT:
+    case MR_PTX_OPERAND_IMM_ADDRESS:
+        *out =
+            (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0}, LLVMConstInt(unit->i64, (uint64_t)operand->value, true), NULL};
         return true;
     case MR_PTX_OPERAND_SPECIAL: {
         LLVMValueRef vector = cg_special(g, operand, out);
@@ -113,7 +117,8 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
             *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0}, vector, NULL};
         return true;
     }
-    case MR_PTX_OPERAND_SYMBOL: case MR_PTX_OPERAND_SYMBOL_ADDRESS:
+    case MR_PTX_OPERAND_SYMBOL:
+    case MR_PTX_OPERAND_SYMBOL_ADDRESS:
         out->c = mr_flow_operand_class(&g->flow, operand);
         out->base = LLVMBuildAdd(g->b, cg_symbol_address(g, operand->var),
                                  LLVMConstInt(unit->i64, (uint64_t)operand->value, true), "");
@@ -121,8 +126,10 @@ bool cg_affine_source(struct cg *g, const struct mr_ptx_operand *operand, struct
         out->brk = NULL;
         return true;
     case MR_PTX_OPERAND_FUNCTION:
-        *out = (struct cg_affine){{MR_CLASS_UNIFORM, 0, 0}, LLVMConstInt(unit->i64,
-            mr_layout_function_value(unit->request->layout, operand->func), false), NULL};
+        *out = (struct cg_affine){
+            {MR_CLASS_UNIFORM, 0, 0},
+            LLVMConstInt(unit->i64, mr_layout_function_value(unit->request->layout, operand->func), false),
+            NULL};
         return true;
     default:
         return false;
@@ -151,7 +158,8 @@ void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMV
 void cg_write(struct cg *g, const struct mr_ptx_operand *operand, LLVMValueRef value)
 {
     switch (operand->kind) {
-    case MR_PTX_OPERAND_REG: case MR_PTX_OPERAND_PAIR:
+    case MR_PTX_OPERAND_REG:
+    case MR_PTX_OPERAND_PAIR:
         if (operand->reg != MR_PTX_NONE)
             cg_write_reg(g, operand->reg, value);
         break;

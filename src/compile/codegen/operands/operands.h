@@ -52,7 +52,8 @@ void cg_write_extended(struct cg *g, const struct mr_ptx_operand *operand, LLVMV
 LLVMValueRef cg_read(struct cg *g, uint32_t reg);
 struct cg_affine cg_read_affine(struct cg *g, uint32_t reg); /* of the row at hand */
 void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value);
-/* For these lanes alone, whichever lanes run; a scalar value. A register that holds a scalar changes if there are any. */
+/* For these lanes alone, whichever lanes run; a scalar value. A register that holds a scalar changes if there are any.
+ */
 void cg_write_lanes(struct cg *g, uint32_t reg, LLVMValueRef value, LLVMValueRef lanes);
 void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows); /* g->flow.rows entries */
 
@@ -93,7 +94,8 @@ void cg_address(struct cg *g, const struct mr_ptx_operand *operand, unsigned spa
 LLVMValueRef cg_address_vector(struct cg *g, const struct cg_address *address);
 /* Ends the launch if an active lane's address is no multiple of `bytes` (a power of two). Notes the access, if that is
  * asked for. */
-void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address, uint64_t bytes);
+void cg_check_alignment(struct cg *g, const struct mr_ptx_operand *operand, const struct cg_address *address,
+                        uint64_t bytes);
 /* Notes an access of the lanes that run, for reports of faults. */
 void cg_note_access(struct cg *g, const struct cg_address *address, uint64_t bytes);
 /* Whether an instruction may reach memory that is not the block's own. */

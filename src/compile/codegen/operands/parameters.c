@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Loads of a kernel's parameters. Nobody writes to them while the kernel runs, so each is read once in a call, in the prologue, and what is calculated from
- * parameters alone leaves the loop over warps with it. Compilers name a parameter itself, or move its address to a register first, as for members of a
- * structure: such a register is known by having one definition, a move or a sum with a constant.
+ * Loads of a kernel's parameters. Nobody writes to them while the kernel runs, so each is read once in a call, in the
+ * prologue, and what is calculated from parameters alone leaves the loop over warps with it. Compilers name a parameter
+ * itself, or move its address to a register first, as for members of a structure: such a register is known by having
+ * one definition, a move or a sum with a constant.
  */
 #include "compile/codegen/basics/lines.h"
 #include "compile/codegen/operands/operands.h"
@@ -27,7 +28,8 @@ static void count_definitions(void *data, uint32_t reg, bool is_definition)
 static struct cg_parameter pointed_to(const struct cg *g, const struct mr_ptx_operand *operand)
 {
     struct cg_parameter at = {NULL, operand->value};
-    if ((operand->kind == MR_PTX_OPERAND_SYMBOL || operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS) && is_kernel_parameter(operand->var)) {
+    if ((operand->kind == MR_PTX_OPERAND_SYMBOL || operand->kind == MR_PTX_OPERAND_SYMBOL_ADDRESS) &&
+        is_kernel_parameter(operand->var)) {
         at.var = operand->var;
     } else if (operand->kind == MR_PTX_OPERAND_REG || operand->kind == MR_PTX_OPERAND_REG_ADDRESS) {
         at = g->regs.parameters[operand->reg];
@@ -63,7 +65,8 @@ bool cg_parameters_prepare(struct cg *g)
         mr_flow_registers(&g->flow, &func->insts[i], count_definitions, definitions);
     for (uint32_t i = 0; good && func->is_entry && i < func->inst_count; i++) {
         const struct mr_ptx_inst *inst = &func->insts[i];
-        if (inst->dst_count == 1 && inst->operands[0].kind == MR_PTX_OPERAND_REG && definitions[inst->operands[0].reg] == 1)
+        if (inst->dst_count == 1 && inst->operands[0].kind == MR_PTX_OPERAND_REG &&
+            definitions[inst->operands[0].reg] == 1)
             g->regs.parameters[inst->operands[0].reg] = moved(g, inst);
     }
     mr_free(definitions);
@@ -75,7 +78,8 @@ static LLVMValueRef read_once(struct cg *g, LLVMTypeRef type, uint64_t offset, u
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
     LLVMValueRef place = LLVMConstInt(g->unit->i64, offset, false);
     LLVMPositionBuilderBefore(g->b, g->prologue.end);
-    LLVMValueRef value = LLVMBuildLoad2(g->b, type, LLVMBuildInBoundsGEP2(g->b, g->unit->i8, g->launch.params, &place, 1, ""), "");
+    LLVMValueRef value =
+        LLVMBuildLoad2(g->b, type, LLVMBuildInBoundsGEP2(g->b, g->unit->i8, g->launch.params, &place, 1, ""), "");
     LLVMSetAlignment(value, bytes);
     cg_mark_invariant(g, value);
     LLVMPositionBuilderAtEnd(g->b, here);
@@ -95,7 +99,8 @@ bool cg_emit_parameter_load(struct cg *g, const struct mr_ptx_inst *inst)
     if (offset % (count * bytes))
         return false;
     for (unsigned i = 0; i < count; i++) {
-        const struct mr_ptx_operand *to = inst->operands[0].kind == MR_PTX_OPERAND_VECTOR ? &inst->operands[0].elements[i] : &inst->operands[0];
+        const struct mr_ptx_operand *to =
+            inst->operands[0].kind == MR_PTX_OPERAND_VECTOR ? &inst->operands[0].elements[i] : &inst->operands[0];
         if (to->kind != MR_PTX_OPERAND_SINK)
             cg_write_extended(g, to, read_once(g, cg_memory_type(g, inst->type[0]), offset + i * bytes, bytes),
                               mr_ptx_type_class(inst->type[0]) == 'S');

@@ -14,7 +14,8 @@ struct cg_parameter {
 /* Finds a kernel's registers that hold addresses of parameters, into g->regs.parameters; false when memory is short. */
 bool cg_parameters_prepare(struct cg *g);
 
-/* Emits an `ld` if it reads a kernel's parameter at a place that is known, and aligned; else emits nothing and says false. */
+/* Emits an `ld` if it reads a kernel's parameter at a place that is known, and aligned; else emits nothing and says
+ * false. */
 bool cg_emit_parameter_load(struct cg *g, const struct mr_ptx_inst *inst);
 
 #endif

@@ -21,7 +21,8 @@ static LLVMTypeRef place_type(LLVMValueRef slot)
 struct cg_affine cg_read_affine(struct cg *g, uint32_t reg)
 {
     LLVMValueRef slot = g->regs.slots[reg];
-    struct cg_affine value = {mr_flow_register_class(&g->flow, reg), LLVMBuildLoad2(g->b, place_type(slot), cg_row_place(g, slot), ""), NULL};
+    struct cg_affine value = {mr_flow_register_class(&g->flow, reg),
+                              LLVMBuildLoad2(g->b, place_type(slot), cg_row_place(g, slot), ""), NULL};
     if (value.c.wrap)
         value.brk = LLVMBuildLoad2(g->b, g->unit->i32, cg_row_place(g, g->regs.breaks[reg]), "");
     return value;
@@ -71,9 +72,11 @@ void cg_write_reg(struct cg *g, uint32_t reg, LLVMValueRef value)
 
 void cg_write_lanes(struct cg *g, uint32_t reg, LLVMValueRef value, LLVMValueRef lanes)
 {
-    value = cg_as_element(g, value, reg == g->flow.reg_count - 1 ? g->unit->i1 : cg_reg_type(g, g->func->regs[reg].type));
+    value =
+        cg_as_element(g, value, reg == g->flow.reg_count - 1 ? g->unit->i1 : cg_reg_type(g, g->func->regs[reg].type));
     if (mr_flow_register_class(&g->flow, reg).kind == MR_CLASS_VARYING)
-        store_blended(g, g->regs.slots[reg], cg_is_vector(value) ? value : cg_splat(g, value), cg_mask_vector(g, lanes));
+        store_blended(g, g->regs.slots[reg], cg_is_vector(value) ? value : cg_splat(g, value),
+                      cg_mask_vector(g, lanes));
     else
         store_blended(g, g->regs.slots[reg], value, LLVMBuildICmp(g->b, LLVMIntNE, lanes, cg_mask_zero(g), ""));
 }
@@ -92,7 +95,8 @@ void cg_write_affine(struct cg *g, uint32_t reg, const struct cg_affine *rows)
         store_blended(g, cg_row_place(g, g->regs.slots[reg]), rows[g->now.row].base, g->now.guard);
         LLVMValueRef brk = rows[g->now.row].c.wrap ? rows[g->now.row].brk : NULL;
         if (c.wrap)
-            store_blended(g, cg_row_place(g, g->regs.breaks[reg]), brk ? brk : LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), g->now.guard);
+            store_blended(g, cg_row_place(g, g->regs.breaks[reg]),
+                          brk ? brk : LLVMConstInt(g->unit->i32, cg_row_lanes(g), false), g->now.guard);
     }
     g->now.row = 0;
 }

@@ -51,7 +51,8 @@ LLVMValueRef cg_affine_vector(struct cg *g, const struct cg_affine *rows)
     if (c.stride)
         vector = LLVMBuildAdd(g->b, vector, steps_in_row(g, element, c.stride), "");
     if (c.wrap) {
-        LLVMValueRef past = LLVMBuildICmp(g->b, LLVMIntUGE, steps_in_row(g, g->unit->i32, 1), cg_row_spread(g, breaks), "");
+        LLVMValueRef past =
+            LLVMBuildICmp(g->b, LLVMIntUGE, steps_in_row(g, g->unit->i32, 1), cg_row_spread(g, breaks), "");
         LLVMValueRef by = cg_splat(g, LLVMConstInt(element, (uint64_t)c.wrap, true));
         LLVMValueRef moved = LLVMBuildAdd(g->b, vector, by, "");
         vector = LLVMBuildSelect(g->b, past, moved, vector, "");

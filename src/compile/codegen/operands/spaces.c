@@ -57,7 +57,8 @@ LLVMValueRef cg_in_space(struct cg *g, LLVMValueRef address, unsigned space)
 {
     LLVMValueRef shared = cg_in_shared(g, address);
     switch (space) {
-    case MR_PTX_SPACE_SHARED: case MR_PTX_SPACE_SHARED_CLUSTER:
+    case MR_PTX_SPACE_SHARED:
+    case MR_PTX_SPACE_SHARED_CLUSTER:
         return shared;
     case MR_PTX_SPACE_LOCAL:
         return in_local(g, address);

@@ -6,8 +6,9 @@
 
 #include "compile/codegen/operands/operands.h"
 
-/* Lane l holds base + step * l + factor * ((place + pace * l) >> 32), the shift being arithmetic. All are i64; of a 32-bit value the lower halves count.
- * `factor` is a multiple of 2^32. The last three are NULL where there is no such term. */
+/* Lane l holds base + step * l + factor * ((place + pace * l) >> 32), the shift being arithmetic. All are i64; of a
+ * 32-bit value the lower halves count. `factor` is a multiple of 2^32. The last three are NULL where there is no such
+ * term. */
 struct cg_stepped {
     LLVMValueRef base, step, factor, place, pace;
 };
@@ -23,7 +24,8 @@ struct cg_stepped cg_stepped_read(struct cg *g, uint32_t reg);
 void cg_stepped_write(struct cg *g, uint32_t reg, const struct cg_stepped *value); /* under the guard */
 LLVMValueRef cg_stepped_vector(struct cg *g, const struct cg_stepped *value, LLVMTypeRef element);
 
-/* The same value, for a block that hardly ever runs: LLVM does not take what is made of it to places that run more often. */
+/* The same value, for a block that hardly ever runs: LLVM does not take what is made of it to places that run more
+ * often. */
 struct cg_stepped cg_stepped_rarely(struct cg *g, const struct cg_stepped *value);
 
 /* Whether the last term is 0 in all lanes, so that they step evenly: an i1, NULL if it always is. */

@@ -22,7 +22,8 @@ LLVMValueRef cg_symbol_address(struct cg *g, const struct mr_ptx_var *var)
         if (!mr_layout_shared_find(unit->entry, var, &offset))
             cg_fail(unit, g->now.inst, "a shared variable that has no place");
         return LLVMConstInt(unit->i64, offset, false);
-    case MR_PTX_SPACE_GLOBAL: case MR_PTX_SPACE_CONST:
+    case MR_PTX_SPACE_GLOBAL:
+    case MR_PTX_SPACE_CONST:
         place = LLVMConstInt(unit->i64, mr_layout_symbol(unit->request->layout, var), false);
         LLVMPositionBuilderBefore(g->b, g->prologue.end);
         pointer = LLVMBuildGEP2(g->b, unit->i64, g->launch.symbols, &place, 1, "");

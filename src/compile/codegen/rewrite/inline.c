@@ -4,14 +4,16 @@
  * Functions with waiting loops become part of the kernel that calls them.
  *
  * Lanes of a warp that wait for each other have to be in one function: those parked in a caller can't
- * run before a call comes back, and a call comes back when all its lanes are done. So a lock taken in a function that the
- * compiler did not inline would never be handed on. Here the kernel's body is rewritten: a call of a function that waits, or calls one that does, is replaced by
- * the function's body with registers, labels and local variables of its own. Its parameters are the caller's .param variables, which is how calls
- * pass them anyway. A call through a pointer becomes a comparison with each function that waits and that it may lead to, with the body behind it, and stays for
+ * run before a call comes back, and a call comes back when all its lanes are done. So a lock taken in a function that
+ * the compiler did not inline would never be handed on. Here the kernel's body is rewritten: a call of a function that
+ * waits, or calls one that does, is replaced by the function's body with registers, labels and local variables of its
+ * own. Its parameters are the caller's .param variables, which is how calls pass them anyway. A call through a pointer
+ * becomes a comparison with each function that waits and that it may lead to, with the body behind it, and stays for
  * all others. A function that moves the stack pointer has it put back behind its body.
  *
- * Functions that may come back to themselves are recursion.c's; what is passed in registers is passing.c's. What can't be replaced stays a call: parameters
- * that are arrays of any size, and what would make the kernel larger than INSTS_MAX.
+ * Functions that may come back to themselves are recursion.c's; what is passed in registers is passing.c's. What can't
+ * be replaced stays a call: parameters that are arrays of any size, and what would make the kernel larger than
+ * INSTS_MAX.
  *
  * Everything is new but what does not change; the verified module is left alone.
  */
@@ -45,13 +47,16 @@ static uint32_t reg_of(const struct cg_splice *splice, uint32_t reg)
     return reg == MR_PTX_NONE ? reg : reg + splice->regs;
 }
 
-static struct mr_ptx_operand *operands_of(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_operand *from, uint32_t count)
+static struct mr_ptx_operand *operands_of(struct cg_work *work, const struct cg_splice *splice,
+                                          const struct mr_ptx_operand *from, uint32_t count)
 {
     struct mr_ptx_operand *to = count ? cg_take(work, count * sizeof *to) : NULL;
     for (uint32_t i = 0; i < count && to; i++) {
         to[i] = from[i];
         switch (from[i].kind) {
-        case MR_PTX_OPERAND_REG: case MR_PTX_OPERAND_REG_ADDRESS: case MR_PTX_OPERAND_PAIR:
+        case MR_PTX_OPERAND_REG:
+        case MR_PTX_OPERAND_REG_ADDRESS:
+        case MR_PTX_OPERAND_PAIR:
             to[i].reg = reg_of(splice, from[i].reg);
             to[i].reg2 = from[i].kind == MR_PTX_OPERAND_PAIR ? reg_of(splice, from[i].reg2) : from[i].reg2;
             break;
@@ -72,15 +77,17 @@ static struct mr_ptx_operand *operands_of(struct cg_work *work, const struct cg_
     return to;
 }
 
-static const struct mr_ptx_call *call_of(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_inst *inst)
+static const struct mr_ptx_call *call_of(struct cg_work *work, const struct cg_splice *splice,
+                                         const struct mr_ptx_inst *inst)
 {
     const struct mr_ptx_call *from = inst->call;
     struct mr_ptx_call *to = cg_take(work, sizeof *to);
-    struct mr_ptx_operand *args = operands_of(work, splice, from->args, from->arg_count), *returns = operands_of(work, splice, from->returns,
-        from->return_count);
+    struct mr_ptx_operand *args = operands_of(work, splice, from->args, from->arg_count),
+                          *returns = operands_of(work, splice, from->returns, from->return_count);
     if (!to || work->no_memory)
         return NULL;
-    if (splice->routine && (!cg_routine_call(work, splice, inst, args, from->arg_count) || !cg_routine_call(work, splice, inst, returns, from->return_count)))
+    if (splice->routine && (!cg_routine_call(work, splice, inst, args, from->arg_count) ||
+                            !cg_routine_call(work, splice, inst, returns, from->return_count)))
         return NULL;
     *to = *from;
     to->callee_reg = reg_of(splice, from->callee_reg);
@@ -102,7 +109,8 @@ static bool map_vars(struct cg_work *work, struct cg_splice *splice)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t param = i - callee->var_count, result = param - callee->param_count;
         if (i < callee->var_count)
-            splice->vars[i] = mr_flow_is_per_lane(callee->vars[i]) ? cg_new_var(work, callee->vars[i]) : callee->vars[i];
+            splice->vars[i] =
+                mr_flow_is_per_lane(callee->vars[i]) ? cg_new_var(work, callee->vars[i]) : callee->vars[i];
         else if (param < callee->param_count)
             memcpy(&splice->vars[i], &call->args[param].var, sizeof splice->vars[i]);
         else if (call->returns[result].kind == MR_PTX_OPERAND_SYMBOL)
@@ -149,7 +157,8 @@ static bool copy_inst(struct cg_work *work, const struct cg_splice *splice, cons
     return !from->call || !splice->routine || cg_routine_call_end(work, splice, from);
 }
 
-bool cg_copy_body(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_function *func, uint32_t first)
+bool cg_copy_body(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_function *func,
+                  uint32_t first)
 {
     uint32_t *places = cg_take(work, ((size_t)func->inst_count + 1) * sizeof *places);
     struct cg_splice here = splice ? *splice : (struct cg_splice){.callee = func};
@@ -175,7 +184,8 @@ bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struc
     splice->labels = body->label_count;
     splice->tables = body->table_count;
     splice->end = body->label_count + callee->label_count;
-    if (!CG_GROW(work, reg, callee->reg_count) || !CG_GROW(work, label, callee->label_count + 1) || !raise_tables(work, splice))
+    if (!CG_GROW(work, reg, callee->reg_count) || !CG_GROW(work, label, callee->label_count + 1) ||
+        !raise_tables(work, splice))
         return false;
     if (callee->reg_count)
         memcpy(body->regs + body->reg_count, callee->regs, callee->reg_count * sizeof *body->regs);
@@ -186,9 +196,11 @@ bool cg_splice_begin(struct cg_work *work, struct cg_splice *splice, const struc
     return cg_add_label(work, like) != MR_PTX_NONE;
 }
 
-static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst,
+                     const struct mr_ptx_function *callee)
 {
-    struct cg_splice splice = {.callee = callee, .call = inst->call, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
+    struct cg_splice splice = {
+        .callee = callee, .call = inst->call, .outer = inside, .depth = inside ? inside->depth + 1 : 1};
     bool moves = mr_flow_moves_stack(callee);
     if (!cg_splice_begin(work, &splice, inst) || !map_vars(work, &splice))
         return false;
@@ -197,7 +209,9 @@ static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const
     if (saved == MR_PTX_NONE)
         return false;
     struct mr_ptx_operand pointer = moves ? cg_reg_operand(work, saved, inst) : (struct mr_ptx_operand){0};
-    if (moves && !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &pointer))
+    if (moves &&
+        !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1},
+                    &pointer))
         return false;
     struct mr_ptx_var *const *passed = splice.vars + callee->var_count;
     if (!cg_enter_body(work, &splice, passed, inst) || !cg_copy_body(work, &splice, callee, splice.labels))
@@ -205,21 +219,25 @@ static bool put_copy(struct cg_work *work, const struct cg_splice *inside, const
     cg_set_label(work, splice.end);
     if (!cg_leave_body(work, &splice, passed, inst))
         return false;
-    return !moves || cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
+    return !moves ||
+           cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &pointer);
 }
 
 /* Puts the body of a function where its call was. The guard is looked at before. */
-static bool put_body(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+static bool put_body(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst,
+                     const struct mr_ptx_function *callee)
 {
     struct mr_ptx_inst passing = *inst;
     passing.call = cg_call_by_variables(work, inst, callee);
     if (!passing.call)
         return false;
-    return (work->rings[callee->index] ? cg_put_routine : put_copy)(work, inside, &passing, callee) && cg_take_results(work, inst, passing.call, callee);
+    return (work->rings[callee->index] ? cg_put_routine : put_copy)(work, inside, &passing, callee) &&
+           cg_take_results(work, inst, passing.call, callee);
 }
 
 /* Whether a body may take the call's place: it waits, and there is room, or it is there already. */
-static bool fits(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_call *call, const struct mr_ptx_function *callee)
+static bool fits(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_call *call,
+                 const struct mr_ptx_function *callee)
 {
     if (!callee->has_body || !work->waits[callee->index])
         return false;
@@ -234,18 +252,25 @@ static bool fits(struct cg_work *work, const struct cg_splice *inside, const str
 }
 
 /* For a call through a pointer: if it is this function's, its body, and on behind the call. */
-static bool put_target(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *target,
-    uint32_t over)
+static bool put_target(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst,
+                       const struct mr_ptx_function *target, uint32_t over)
 {
-    uint32_t address = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line), equal = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = cg_add_label(work, inst);
+    uint32_t address = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line),
+             equal = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line), next = cg_add_label(work, inst);
     if (address == MR_PTX_NONE || equal == MR_PTX_NONE || next == MR_PTX_NONE)
         return false;
-    struct mr_ptx_operand mov[2] = {cg_reg_operand(work, address, inst), {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE,
-        .reg2 = MR_PTX_NONE}};
-    struct mr_ptx_operand compare[3] = {cg_reg_operand(work, equal, inst), cg_reg_operand(work, inst->call->callee_reg, inst), mov[0]};
-    if (!cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov)
-        || !cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ}, compare)
-        || !cg_add_jump(work, next, inst, equal, true) || !put_body(work, inside, inst, target) || !cg_add_jump(work, over, inst, MR_PTX_NONE, false))
+    struct mr_ptx_operand mov[2] = {
+        cg_reg_operand(work, address, inst),
+        {.kind = MR_PTX_OPERAND_FUNCTION, .func = target, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE}};
+    struct mr_ptx_operand compare[3] = {cg_reg_operand(work, equal, inst),
+                                        cg_reg_operand(work, inst->call->callee_reg, inst), mov[0]};
+    if (!cg_add_new(work, inst, (struct mr_ptx_inst){.op = MR_PTX_OP_MOV, .dst_count = 1, .operand_count = 2}, mov) ||
+        !cg_add_new(
+            work, inst,
+            (struct mr_ptx_inst){.op = MR_PTX_OP_SETP, .dst_count = 1, .operand_count = 3, .cmp = MR_PTX_CMP_EQ},
+            compare) ||
+        !cg_add_jump(work, next, inst, equal, true) || !put_body(work, inside, inst, target) ||
+        !cg_add_jump(work, over, inst, MR_PTX_NONE, false))
         return false;
     cg_set_label(work, next);
     return true;
@@ -254,7 +279,8 @@ static bool put_target(struct cg_work *work, const struct cg_splice *inside, con
 /* A barrier at which each lane waits by itself: it arrives, and asks until it may go on. */
 static bool put_barrier(struct cg_work *work, const struct mr_ptx_inst *inst)
 {
-    uint32_t over = cg_add_label(work, inst), again = cg_add_label(work, inst), free = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line);
+    uint32_t over = cg_add_label(work, inst), again = cg_add_label(work, inst),
+             free = cg_add_reg(work, MR_PTX_TYPE_PRED, inst->line);
     if (over == MR_PTX_NONE || again == MR_PTX_NONE || free == MR_PTX_NONE)
         return false;
     if (inst->guard != MR_PTX_NONE && !cg_add_jump(work, over, inst, inst->guard, !inst->guard_negated))
@@ -294,7 +320,8 @@ static bool add_replaced(struct cg_work *work, const struct cg_splice *inside, c
         return put_barrier(work, inst);
     if (!inst->call)
         return cg_add_inst(work, inst);
-    const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee), *const *targets = callee ? &callee : work->targets;
+    const struct mr_ptx_function *callee = mr_layout_resolve(inst->call->callee), *const *targets =
+                                                                                      callee ? &callee : work->targets;
     uint32_t count = callee ? 1 : work->target_count, over = MR_PTX_NONE;
     if (!callee && mr_ptx_type_bits(work->body.regs[inst->call->callee_reg].type) != 64)
         count = 0;
@@ -303,7 +330,8 @@ static bool add_replaced(struct cg_work *work, const struct cg_splice *inside, c
             continue;
         if (over == MR_PTX_NONE) {
             over = cg_add_label(work, inst);
-            if (over == MR_PTX_NONE || (inst->guard != MR_PTX_NONE && !cg_add_jump(work, over, inst, inst->guard, !inst->guard_negated)))
+            if (over == MR_PTX_NONE ||
+                (inst->guard != MR_PTX_NONE && !cg_add_jump(work, over, inst, inst->guard, !inst->guard_negated)))
                 return false;
         }
         if (!(callee ? put_body(work, inside, inst, callee) : put_target(work, inside, inst, targets[i], over)))
@@ -317,7 +345,8 @@ static bool add_replaced(struct cg_work *work, const struct cg_splice *inside, c
 }
 
 /* Marks what a body calls; *pointers if through pointers. */
-static void mark_callees(const struct mr_ptx_function *func, bool *seen, uint32_t *stack, uint32_t *depth, bool *pointers)
+static void mark_callees(const struct mr_ptx_function *func, bool *seen, uint32_t *stack, uint32_t *depth,
+                         bool *pointers)
 {
     for (uint32_t i = 0; i < func->inst_count; i++) {
         const struct mr_ptx_call *call = func->insts[i].call;
@@ -339,7 +368,8 @@ static void look_from(struct cg_work *work, const struct mr_ptx_module *module, 
     stack[depth++] = f;
     while (depth) {
         const struct mr_ptx_function *at = module->functions[stack[--depth]];
-        work->waits[f] |= work->facts[at->index].waits || (work->barriers != CG_BARRIERS_STAY && work->facts[at->index].barriers);
+        work->waits[f] |=
+            work->facts[at->index].waits || (work->barriers != CG_BARRIERS_STAY && work->facts[at->index].barriers);
         mark_callees(at, seen, stack, &depth, &pointers);
         for (uint32_t t = 0; t < count && pointers && !followed; t++) {
             const struct mr_ptx_function *target = mr_layout_resolve(module->functions[t]);
@@ -376,7 +406,8 @@ static bool look_at_calls(struct cg_work *work, const struct mr_ptx_module *modu
     }
     for (uint32_t f = 0; f < count; f++) {
         const struct mr_ptx_function *target = mr_layout_resolve(module->functions[f]);
-        bool wanted = module->functions[f]->address_taken && target->has_body && !target->is_entry && work->waits[target->index];
+        bool wanted =
+            module->functions[f]->address_taken && target->has_body && !target->is_entry && work->waits[target->index];
         for (uint32_t t = 0; t < work->target_count && wanted; t++)
             wanted = work->targets[t] != target;
         if (wanted)
@@ -389,14 +420,15 @@ static bool look_at_calls(struct cg_work *work, const struct mr_ptx_module *modu
 static bool begin_body(struct cg_work *work, const struct mr_ptx_function *func)
 {
     struct cg_body *body = &work->body;
-    if (!CG_GROW(work, inst, func->inst_count) || !CG_GROW(work, reg, func->reg_count) || !CG_GROW(work, label, func->label_count) ||
-        !CG_GROW(work, table, func->table_count) || !CG_GROW(work, var, func->var_count))
+    if (!CG_GROW(work, inst, func->inst_count) || !CG_GROW(work, reg, func->reg_count) ||
+        !CG_GROW(work, label, func->label_count) || !CG_GROW(work, table, func->table_count) ||
+        !CG_GROW(work, var, func->var_count))
         return false;
-#define COPY(kind)                                                                                                                             \
-    do {                                                                                                                                       \
-        if (func->kind##_count)                                                                                                                \
-            memcpy(body->kind##s, func->kind##s, func->kind##_count * sizeof *body->kind##s);                                                  \
-        body->kind##_count = func->kind##_count;                                                                                               \
+#define COPY(kind) \
+    do { \
+        if (func->kind##_count) \
+            memcpy(body->kind##s, func->kind##s, func->kind##_count * sizeof *body->kind##s); \
+        body->kind##_count = func->kind##_count; \
     } while (0)
     COPY(reg);
     COPY(label);
@@ -417,7 +449,8 @@ static bool find_reachable(struct cg_work *work, const struct mr_layout_entry *e
     list[count++] = &in->func;
     for (uint32_t at = 0; at < count && !entry->calls_indirectly; at++)
         for (uint32_t i = 0; i < list[at]->inst_count; i++) {
-            const struct mr_ptx_function *callee = list[at]->insts[i].call ? mr_layout_resolve(list[at]->insts[i].call->callee) : NULL;
+            const struct mr_ptx_function *callee =
+                list[at]->insts[i].call ? mr_layout_resolve(list[at]->insts[i].call->callee) : NULL;
             bool known = !callee || !callee->has_body || count > entry->reachable_count;
             for (uint32_t k = 0; k < count && !known; k++)
                 known = list[k] == callee;
@@ -448,7 +481,8 @@ static bool make_module(struct cg_work *work, const struct mr_ptx_module *module
     return true;
 }
 
-bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts, enum cg_inline_barriers barriers)
+bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts,
+                     enum cg_inline_barriers barriers)
 {
     const struct mr_ptx_function *func = entry->func;
     struct cg_work work = {.in = in, .facts = facts, .barriers = barriers};

@@ -3,13 +3,16 @@
 /*
  * Functions that wait and may come back to themselves, as part of the kernel.
  *
- * A body in each call's place would never end. So functions that call each other in a ring become routines: each body stands in the kernel once for a
- * call from outside the ring, calls within the ring are jumps to it, and its end is a jump to where it was called, by number. What belongs to one call is
- * in a frame on the lane's stack (stack.c), which the routine takes when it begins: its parameters, results and local variables, and what it has to
- * get back when a call in it is over, for that call may have changed it: the registers that are live behind the call. So all lanes are in one function,
- * however deep each of them is, and those that wait for each other can. Parameters and results pass through variables of the kernel.
+ * A body in each call's place would never end. So functions that call each other in a ring become routines: each body
+ * stands in the kernel once for a call from outside the ring, calls within the ring are jumps to it, and its end is a
+ * jump to where it was called, by number. What belongs to one call is in a frame on the lane's stack (stack.c), which
+ * the routine takes when it begins: its parameters, results and local variables, and what it has to get back when a
+ * call in it is over, for that call may have changed it: the registers that are live behind the call. So all lanes are
+ * in one function, however deep each of them is, and those that wait for each other can. Parameters and results pass
+ * through variables of the kernel.
  *
- *     frame: where to return to | the caller's frame | the stack pointer before | variables | registers, as calls need them
+ *     frame: where to return to | the caller's frame | the stack pointer before | variables | registers, as calls need
+ * them
  */
 #include "compile/codegen/rewrite/splice.h"
 
@@ -90,7 +93,8 @@ static uint64_t take_place(struct cg_routine *routine, uint64_t bytes, uint64_t 
 }
 
 /* The routine of a function, which is new if it has none yet. NULL when memory is short. */
-static struct cg_routine *routine_of(struct cg_work *work, struct ring *ring, const struct mr_ptx_function *func, const struct mr_ptx_inst *like)
+static struct cg_routine *routine_of(struct cg_work *work, struct ring *ring, const struct mr_ptx_function *func,
+                                     const struct mr_ptx_inst *like)
 {
     for (struct cg_routine *routine = ring->first; routine; routine = routine->next)
         if (routine->func == func)
@@ -99,9 +103,16 @@ static struct cg_routine *routine_of(struct cg_work *work, struct ring *ring, co
     if (!routine || !CG_GROW(work, table, 1))
         return NULL;
     uint32_t count = var_count(func), passed = func->param_count + func->return_count;
-    *routine = (struct cg_routine){.func = func, .ring = ring, .start = cg_add_label(work, like), .table = work->body.table_count, .bytes = FRAME_HEAD,
-        .align = FRAME_ALIGN, .mail = cg_take(work, passed * sizeof *routine->mail), .temporary = cg_take(work, count * sizeof *routine->temporary),
-        .offsets = cg_take(work, count * sizeof *routine->offsets), .saved = cg_take(work, func->reg_count * sizeof *routine->saved)};
+    *routine = (struct cg_routine){.func = func,
+                                   .ring = ring,
+                                   .start = cg_add_label(work, like),
+                                   .table = work->body.table_count,
+                                   .bytes = FRAME_HEAD,
+                                   .align = FRAME_ALIGN,
+                                   .mail = cg_take(work, passed * sizeof *routine->mail),
+                                   .temporary = cg_take(work, count * sizeof *routine->temporary),
+                                   .offsets = cg_take(work, count * sizeof *routine->offsets),
+                                   .saved = cg_take(work, func->reg_count * sizeof *routine->saved)};
     work->body.tables[work->body.table_count++] = (struct mr_ptx_table){.name = "", .line = like->line};
     for (uint32_t i = 0; i < passed && !work->no_memory; i++)
         routine->mail[i] = cg_new_var(work, var_at(func, func->var_count + i));
@@ -115,14 +126,21 @@ static struct cg_routine *routine_of(struct cg_work *work, struct ring *ring, co
     return work->no_memory ? NULL : routine;
 }
 
-static struct mr_ptx_operand frame_address(const struct cg_routine *routine, uint64_t offset, const struct mr_ptx_inst *like)
+static struct mr_ptx_operand frame_address(const struct cg_routine *routine, uint64_t offset,
+                                           const struct mr_ptx_inst *like)
 {
-    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_REG_ADDRESS, .reg = routine->ring->frame, .reg2 = MR_PTX_NONE, .value = (int64_t)offset,
-                                   .type = MR_PTX_TYPE_U64, .line = like->line, .column = like->column};
+    return (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_REG_ADDRESS,
+                                   .reg = routine->ring->frame,
+                                   .reg2 = MR_PTX_NONE,
+                                   .value = (int64_t)offset,
+                                   .type = MR_PTX_TYPE_U64,
+                                   .line = like->line,
+                                   .column = like->column};
 }
 
 /* Copies a variable's bytes; both places are aligned as it is. */
-static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struct mr_ptx_operand to, struct mr_ptx_operand from, const struct mr_ptx_var *var)
+static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struct mr_ptx_operand to,
+                     struct mr_ptx_operand from, const struct mr_ptx_var *var)
 {
     for (uint64_t done = 0; done < var->size;) {
         uint64_t step = var->align < 8 ? var->align : 8;
@@ -130,7 +148,8 @@ static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struc
             step /= 2;
         enum mr_ptx_type type = cg_type_of_bytes(step);
         uint32_t through = cg_add_reg(work, step < 4 ? MR_PTX_TYPE_B32 : type, like->line);
-        if (through == MR_PTX_NONE || !cg_add_load(work, like, type, through, from) || !cg_add_store(work, like, type, to, through))
+        if (through == MR_PTX_NONE || !cg_add_load(work, like, type, through, from) ||
+            !cg_add_store(work, like, type, to, through))
             return false;
         to.value += (int64_t)step;
         from.value += (int64_t)step;
@@ -140,7 +159,8 @@ static bool add_copy(struct cg_work *work, const struct mr_ptx_inst *like, struc
 }
 
 /* One of the registers that a call in a routine may change: into the frame or back. */
-static bool keep_register(struct cg_work *work, const struct cg_splice *splice, uint32_t reg, const struct mr_ptx_inst *like, bool back)
+static bool keep_register(struct cg_work *work, const struct cg_splice *splice, uint32_t reg,
+                          const struct mr_ptx_inst *like, bool back)
 {
     struct cg_routine *routine = splice->routine;
     enum mr_ptx_type type = (enum mr_ptx_type)routine->func->regs[reg].type;
@@ -148,10 +168,12 @@ static bool keep_register(struct cg_work *work, const struct cg_splice *splice, 
     if (!routine->saved[reg])
         routine->saved[reg] = take_place(routine, bytes, bytes);
     struct mr_ptx_operand place = frame_address(routine, routine->saved[reg], like);
-    return back ? cg_add_get(work, like, type, splice->regs + reg, place) : cg_add_put(work, like, type, place, splice->regs + reg);
+    return back ? cg_add_get(work, like, type, splice->regs + reg, place)
+                : cg_add_put(work, like, type, place, splice->regs + reg);
 }
 
-static bool keep_registers(struct cg_work *work, const struct cg_splice *splice, const mr_word *live, const struct mr_ptx_inst *like, bool back)
+static bool keep_registers(struct cg_work *work, const struct cg_splice *splice, const mr_word *live,
+                           const struct mr_ptx_inst *like, bool back)
 {
     for (uint32_t reg = 0; reg < splice->callee->reg_count; reg++)
         if (mr_bit_get(live, reg) && !keep_register(work, splice, reg, like, back))
@@ -171,18 +193,30 @@ static bool add_place(struct cg_work *work, struct cg_routine *routine, uint32_t
 /* The frame of a call, with its parameters in it. */
 static bool begin_routine(struct cg_work *work, struct cg_routine *routine, const struct mr_ptx_inst *like)
 {
-    uint32_t stack = cg_add_reg(work, MR_PTX_TYPE_U64, like->line), frame = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
+    uint32_t stack = cg_add_reg(work, MR_PTX_TYPE_U64, like->line),
+             frame = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
     routine->taken = cg_take(work, 3 * sizeof *routine->taken);
     if (stack == MR_PTX_NONE || frame == MR_PTX_NONE || !routine->taken)
         return false;
     struct mr_ptx_operand save = cg_reg_operand(work, stack, like);
-    struct mr_ptx_inst take = {.op = MR_PTX_OP_ALLOCA, .dst_count = 1, .operand_count = 3, .operands = routine->taken, .type = {MR_PTX_TYPE_U64},
-        .type_count = 1,
-        .guard = MR_PTX_NONE, .vector = 1, .line = like->line, .column = like->column, .loc_file = like->loc_file, .loc_line = like->loc_line};
+    struct mr_ptx_inst take = {.op = MR_PTX_OP_ALLOCA,
+                               .dst_count = 1,
+                               .operand_count = 3,
+                               .operands = routine->taken,
+                               .type = {MR_PTX_TYPE_U64},
+                               .type_count = 1,
+                               .guard = MR_PTX_NONE,
+                               .vector = 1,
+                               .line = like->line,
+                               .column = like->column,
+                               .loc_file = like->loc_file,
+                               .loc_line = like->loc_line};
     routine->taken[0] = cg_reg_operand(work, frame, like);
     routine->taken[1] = routine->taken[2] = cg_number(0, like);
     cg_set_label(work, routine->start);
-    if (!cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1}, &save) || !cg_add_inst(work, &take))
+    if (!cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKSAVE, .dst_count = 1, .operand_count = 1},
+                    &save) ||
+        !cg_add_inst(work, &take))
         return false;
     struct mr_ptx_operand place = frame_address(routine, 0, like);
     const uint64_t offsets[3] = {FRAME_RETURN, FRAME_CALLER, FRAME_STACK};
@@ -197,7 +231,9 @@ static bool begin_routine(struct cg_work *work, struct cg_routine *routine, cons
         return false;
     const struct mr_ptx_function *func = routine->func;
     for (uint32_t i = 0; i < func->param_count; i++)
-        if (func->params[i]->reg == MR_PTX_NONE && !add_copy(work, like, frame_address(routine, routine->offsets[func->var_count + i], like), cg_var_address(routine->mail[i], like), func->params[i]))
+        if (func->params[i]->reg == MR_PTX_NONE &&
+            !add_copy(work, like, frame_address(routine, routine->offsets[func->var_count + i], like),
+                      cg_var_address(routine->mail[i], like), func->params[i]))
             return false;
     return true;
 }
@@ -207,35 +243,52 @@ static bool end_routine(struct cg_work *work, struct cg_routine *routine, const 
 {
     const struct mr_ptx_function *func = routine->func;
     for (uint32_t i = 0; i < func->return_count; i++)
-        if (func->returns[i]->reg == MR_PTX_NONE && !add_copy(work, like, cg_var_address(routine->mail[func->param_count + i], like),
-                frame_address(routine, routine->offsets[func->var_count + func->param_count + i], like), func->returns[i]))
+        if (func->returns[i]->reg == MR_PTX_NONE &&
+            !add_copy(work, like, cg_var_address(routine->mail[func->param_count + i], like),
+                      frame_address(routine, routine->offsets[func->var_count + func->param_count + i], like),
+                      func->returns[i]))
             return false;
-    uint32_t back = cg_add_reg(work, MR_PTX_TYPE_U32, like->line), stack = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
+    uint32_t back = cg_add_reg(work, MR_PTX_TYPE_U32, like->line),
+             stack = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
     uint32_t caller = cg_add_reg(work, MR_PTX_TYPE_U64, like->line);
     struct mr_ptx_operand *where = cg_take(work, 2 * sizeof *where);
     if (back == MR_PTX_NONE || stack == MR_PTX_NONE || caller == MR_PTX_NONE || !where)
         return false;
     struct mr_ptx_operand restore = cg_reg_operand(work, stack, like);
     where[0] = cg_reg_operand(work, back, like);
-    where[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_TABLE, .label = routine->table, .reg = MR_PTX_NONE, .reg2 = MR_PTX_NONE, .line = like->line,
-        .column = like->column};
-    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRX, .operand_count = 2, .operands = where, .guard = MR_PTX_NONE, .vector = 1, .line = like->line,
-        .column = like->column,
-        .loc_file = like->loc_file, .loc_line = like->loc_line};
-    return cg_add_load(work, like, MR_PTX_TYPE_B32, back, frame_address(routine, FRAME_RETURN, like))
-        && cg_add_load(work, like, MR_PTX_TYPE_B64, stack, frame_address(routine, FRAME_STACK, like))
-        && cg_add_load(work, like, MR_PTX_TYPE_B64, caller, frame_address(routine, FRAME_CALLER, like))
-        && cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &restore)
-        && cg_add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, caller, like)) && cg_add_inst(work, &jump);
+    where[1] = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_TABLE,
+                                       .label = routine->table,
+                                       .reg = MR_PTX_NONE,
+                                       .reg2 = MR_PTX_NONE,
+                                       .line = like->line,
+                                       .column = like->column};
+    struct mr_ptx_inst jump = {.op = MR_PTX_OP_BRX,
+                               .operand_count = 2,
+                               .operands = where,
+                               .guard = MR_PTX_NONE,
+                               .vector = 1,
+                               .line = like->line,
+                               .column = like->column,
+                               .loc_file = like->loc_file,
+                               .loc_line = like->loc_line};
+    return cg_add_load(work, like, MR_PTX_TYPE_B32, back, frame_address(routine, FRAME_RETURN, like)) &&
+           cg_add_load(work, like, MR_PTX_TYPE_B64, stack, frame_address(routine, FRAME_STACK, like)) &&
+           cg_add_load(work, like, MR_PTX_TYPE_B64, caller, frame_address(routine, FRAME_CALLER, like)) &&
+           cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_STACKRESTORE, .operand_count = 1}, &restore) &&
+           cg_add_move(work, like, MR_PTX_TYPE_U64, routine->ring->frame, cg_reg_operand(work, caller, like)) &&
+           cg_add_inst(work, &jump);
 }
 
-static bool put_routine_body(struct cg_work *work, const struct cg_splice *outside, struct cg_routine *routine, const struct mr_ptx_inst *like)
+static bool put_routine_body(struct cg_work *work, const struct cg_splice *outside, struct cg_routine *routine,
+                             const struct mr_ptx_inst *like)
 {
-    struct cg_splice splice = {.callee = routine->func, .routine = routine, .outer = outside, .depth = outside ? outside->depth + 1 : 1};
+    struct cg_splice splice = {
+        .callee = routine->func, .routine = routine, .outer = outside, .depth = outside ? outside->depth + 1 : 1};
     struct mr_flow flow = {.func = routine->func, .facts = work->facts, .reg_count = routine->func->reg_count + 1};
     routine->flow = &flow;
-    bool good = mr_flow_order(&flow) && mr_flow_liveness(&flow) && begin_routine(work, routine, like) && cg_splice_begin(work, &splice, like)
-        && cg_enter_body(work, &splice, routine->mail, like) && cg_copy_body(work, &splice, routine->func, splice.labels);
+    bool good = mr_flow_order(&flow) && mr_flow_liveness(&flow) && begin_routine(work, routine, like) &&
+                cg_splice_begin(work, &splice, like) && cg_enter_body(work, &splice, routine->mail, like) &&
+                cg_copy_body(work, &splice, routine->func, splice.labels);
     mr_flow_clear(&flow);
     routine->flow = NULL;
     if (!good)
@@ -245,7 +298,8 @@ static bool put_routine_body(struct cg_work *work, const struct cg_splice *outsi
 }
 
 /* All routines of a ring, those too that come up on the way. */
-static bool put_ring(struct cg_work *work, const struct cg_splice *outside, const struct ring *ring, const struct mr_ptx_inst *like)
+static bool put_ring(struct cg_work *work, const struct cg_splice *outside, const struct ring *ring,
+                     const struct mr_ptx_inst *like)
 {
     for (struct cg_routine *routine = ring->first; routine; routine = routine->next)
         if (!put_routine_body(work, outside, routine, like))
@@ -259,8 +313,10 @@ static bool put_ring(struct cg_work *work, const struct cg_splice *outside, cons
     return true;
 }
 
-/* A call of a routine. `within`: the splice of the routine of the same ring that it stands in; else NULL, and all of the ring is put behind the jump. */
-static bool put_call(struct cg_work *work, struct ring *ring, const struct cg_splice *inside, const struct cg_splice *within, const struct mr_ptx_inst *inst,
+/* A call of a routine. `within`: the splice of the routine of the same ring that it stands in; else NULL, and all of
+ * the ring is put behind the jump. */
+static bool put_call(struct cg_work *work, struct ring *ring, const struct cg_splice *inside,
+                     const struct cg_splice *within, const struct mr_ptx_inst *inst,
                      const struct mr_ptx_function *callee)
 {
     struct cg_routine *routine = routine_of(work, ring, callee, inst);
@@ -272,35 +328,43 @@ static bool put_call(struct cg_work *work, struct ring *ring, const struct cg_sp
         mr_flow_live_after(within->routine->flow, within->at, live);
     const struct mr_ptx_call *call = inst->call;
     for (uint32_t i = 0; i < call->arg_count; i++)
-        if (!add_copy(work, inst, cg_var_address(routine->mail[i], inst), cg_var_address(call->args[i].var, inst), routine->mail[i]))
+        if (!add_copy(work, inst, cg_var_address(routine->mail[i], inst), cg_var_address(call->args[i].var, inst),
+                      routine->mail[i]))
             return false;
-    if ((within && !keep_registers(work, within, live, inst, false)) || !cg_add_move(work, inst, MR_PTX_TYPE_U32, ring->back, cg_number(routine->place_count, inst))
-        || !add_place(work, routine, place) || !cg_add_jump(work, routine->start, inst, MR_PTX_NONE, false) || (!within && !put_ring(work, inside, ring, inst)))
+    if ((within && !keep_registers(work, within, live, inst, false)) ||
+        !cg_add_move(work, inst, MR_PTX_TYPE_U32, ring->back, cg_number(routine->place_count, inst)) ||
+        !add_place(work, routine, place) || !cg_add_jump(work, routine->start, inst, MR_PTX_NONE, false) ||
+        (!within && !put_ring(work, inside, ring, inst)))
         return false;
     cg_set_label(work, place);
     if (within && !keep_registers(work, within, live, inst, true))
         return false;
     for (uint32_t i = 0; i < call->return_count; i++)
-        if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL
-            && !add_copy(work, inst, cg_var_address(call->returns[i].var, inst), cg_var_address(routine->mail[callee->param_count + i], inst), routine->mail[callee->param_count + i]))
+        if (call->returns[i].kind == MR_PTX_OPERAND_SYMBOL &&
+            !add_copy(work, inst, cg_var_address(call->returns[i].var, inst),
+                      cg_var_address(routine->mail[callee->param_count + i], inst),
+                      routine->mail[callee->param_count + i]))
             return false;
     work->in->any = true;
     return true;
 }
 
-bool cg_put_routine(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst, const struct mr_ptx_function *callee)
+bool cg_put_routine(struct cg_work *work, const struct cg_splice *inside, const struct mr_ptx_inst *inst,
+                    const struct mr_ptx_function *callee)
 {
     if (cg_is_in_ring(work, inside, callee))
         return put_call(work, inside->routine->ring, inside, inside, inst, callee);
     struct ring *ring = cg_take(work, sizeof *ring);
     if (!ring)
         return false;
-    *ring = (struct ring){.number = work->rings[callee->index], .frame = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line),
+    *ring = (struct ring){.number = work->rings[callee->index],
+                          .frame = cg_add_reg(work, MR_PTX_TYPE_U64, inst->line),
                           .back = cg_add_reg(work, MR_PTX_TYPE_U32, inst->line)};
     ring->last = &ring->first;
     if (ring->frame == MR_PTX_NONE || ring->back == MR_PTX_NONE)
         return false;
-    return cg_add_move(work, inst, MR_PTX_TYPE_U64, ring->frame, cg_number(0, inst)) && put_call(work, ring, inside, NULL, inst, callee);
+    return cg_add_move(work, inst, MR_PTX_TYPE_U64, ring->frame, cg_number(0, inst)) &&
+           put_call(work, ring, inside, NULL, inst, callee);
 }
 
 /* An address that is wanted in 32 bits. */
@@ -311,11 +375,17 @@ static bool cut_address(struct cg_work *work, const struct mr_ptx_inst *like, st
         return false;
     struct mr_ptx_operand cut[2] = {cg_reg_operand(work, narrow, like), *operand};
     *operand = cut[0];
-    return cg_add_new(work, like, (struct mr_ptx_inst){.op = MR_PTX_OP_CVT, .dst_count = 1, .operand_count = 2, .type = {MR_PTX_TYPE_U32, MR_PTX_TYPE_U64},
-        .type_count = 2}, cut);
+    return cg_add_new(work, like,
+                      (struct mr_ptx_inst){.op = MR_PTX_OP_CVT,
+                                           .dst_count = 1,
+                                           .operand_count = 2,
+                                           .type = {MR_PTX_TYPE_U32, MR_PTX_TYPE_U64},
+                                           .type_count = 2},
+                      cut);
 }
 
-bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, struct mr_ptx_inst *to, struct mr_ptx_operand *operands)
+bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, struct mr_ptx_inst *to,
+                         struct mr_ptx_operand *operands)
 {
     const struct cg_routine *routine = splice->routine;
     for (uint32_t i = 0; i < to->operand_count; i++) {
@@ -332,7 +402,8 @@ bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, s
         uint32_t address = cg_add_reg(work, MR_PTX_TYPE_U64, to->line);
         if (address == MR_PTX_NONE)
             return false;
-        struct mr_ptx_operand sum[3] = {cg_reg_operand(work, address, to), cg_reg_operand(work, routine->ring->frame, to),
+        struct mr_ptx_operand sum[3] = {cg_reg_operand(work, address, to),
+                                        cg_reg_operand(work, routine->ring->frame, to),
                                         cg_number((int64_t)offset + operand->value, to)};
         if (!cg_add_new(work, to, (struct mr_ptx_inst){.op = MR_PTX_OP_ADD, .dst_count = 1, .operand_count = 3}, sum))
             return false;
@@ -343,7 +414,8 @@ bool cg_routine_operands(struct cg_work *work, const struct cg_splice *splice, s
     return true;
 }
 
-bool cg_routine_call(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_inst *like, struct mr_ptx_operand *passed, uint32_t count)
+bool cg_routine_call(struct cg_work *work, const struct cg_splice *splice, const struct mr_ptx_inst *like,
+                     struct mr_ptx_operand *passed, uint32_t count)
 {
     struct cg_routine *routine = splice->routine;
     for (uint32_t i = 0; i < count; i++) {
@@ -354,7 +426,8 @@ bool cg_routine_call(struct cg_work *work, const struct cg_splice *splice, const
         if (!routine->temporary[place])
             routine->temporary[place] = cg_new_var(work, var);
         passed[i].var = routine->temporary[place];
-        if (!passed[i].var || !add_copy(work, like, cg_var_address(passed[i].var, like), frame_address(routine, routine->offsets[place], like), var))
+        if (!passed[i].var || !add_copy(work, like, cg_var_address(passed[i].var, like),
+                                        frame_address(routine, routine->offsets[place], like), var))
             return false;
     }
     return true;
@@ -368,7 +441,8 @@ bool cg_routine_call_end(struct cg_work *work, const struct cg_splice *splice, c
         if (result->kind != MR_PTX_OPERAND_SYMBOL || !cg_owned(result->var, splice->callee))
             continue;
         uint32_t place = cg_var_place(result->var);
-        if (!add_copy(work, from, frame_address(routine, routine->offsets[place], from), cg_var_address(routine->temporary[place], from), result->var))
+        if (!add_copy(work, from, frame_address(routine, routine->offsets[place], from),
+                      cg_var_address(routine->temporary[place], from), result->var))
             return false;
     }
     return true;

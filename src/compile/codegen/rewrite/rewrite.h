@@ -37,8 +37,8 @@ enum cg_inline_barriers { CG_BARRIERS_STAY, CG_BARRIERS_INSIDE, CG_BARRIERS_APAR
 
 /* Puts the bodies of functions that wait into the kernel. `facts` are the module's; the copy's must be found anew.
  * False when memory is short. Call cg_inline_clear in any case; *in stays in its place till then. */
-bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts, enum cg_inline_barriers barriers)
-    __attribute__((warn_unused_result));
+bool cg_inline_waits(struct cg_inlined *in, const struct mr_layout_entry *entry, const struct mr_flow_facts *facts,
+                     enum cg_inline_barriers barriers) __attribute__((warn_unused_result));
 void cg_inline_clear(struct cg_inlined *in);
 
 #endif
