@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "libs/redirect/slots.h"
-
 enum { ATTRIBUTES_11 = 56, ATTRIBUTES_12 = 144 }; /* bytes of cudaFuncAttributes; the newer begins with the older */
 
 struct instantiate_params {
@@ -75,7 +73,7 @@ static int get_driver_entry_point_ptsz(const char *symbol, void **function, unsi
     return ((entry_point_12 *)twelve("cudaGetDriverEntryPoint_ptsz"))(symbol, function, flags, NULL);
 }
 
-uintptr_t mr_redirect_eleven(const char *name)
+uintptr_t mr_redirect_target(int name, enum mr_redirect_version version)
 {
     static const struct {
         const char *name;
@@ -87,8 +85,10 @@ uintptr_t mr_redirect_eleven(const char *name)
         {"cudaGraphExecUpdate", (uintptr_t)graph_exec_update},
         {"cudaGraphInstantiate", (uintptr_t)graph_instantiate},
     };
+    if (version != MR_REDIRECT_11)
+        return mr_redirect_stub(name, version);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (strcmp(functions[i].name, name) == 0)
+        if (mr_redirect_name(functions[i].name) == name)
             return functions[i].function;
-    return 0;
+    return mr_redirect_stub(name, MR_REDIRECT_12);
 }

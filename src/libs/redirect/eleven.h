@@ -7,8 +7,10 @@
 
 #include <stdint.h>
 
-/* The function that calls of `name`, as CUDA 11 has it, are to go to; 0 where version 12's can be called as it is.
- * Valid for the life of the process. */
-uintptr_t mr_redirect_eleven(const char *name);
+#include "libs/redirect/slots.h"
+
+/* Where calls of a name's function are to go, by the version of the library inside: the stub of the same version, or
+ * for version 11 that of 12 or a function that calls it. Valid for the life of the process. */
+uintptr_t mr_redirect_target(int name, enum mr_redirect_version version);
 
 #endif

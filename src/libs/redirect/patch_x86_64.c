@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "libs/redirect/eleven.h"
 #include "libs/redirect/maps.h"
 
 enum { JUMP = 5, LANDING = 4, BRIDGE = 16 };
@@ -100,7 +101,7 @@ static const char *make_bridges(struct patch *patch, const struct mr_mappings *m
     }
     memset(patch->bridges, 0xcc, patch->size);
     for (size_t i = 0; i < symbols->count; i++)
-        write_bridge(patch->bridges + i * BRIDGE, mr_redirect_stub(symbols->functions[i].name, version));
+        write_bridge(patch->bridges + i * BRIDGE, mr_redirect_target(symbols->functions[i].name, version));
     return mprotect(patch->bridges, patch->size, PROT_READ | PROT_EXEC) == 0 ? NULL : strerror(errno);
 }
 

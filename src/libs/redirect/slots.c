@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "libs/redirect/eleven.h"
 #include "libs/redirect/libraries.h"
 
 /* What a caller gets, by number: cudaErrorInsufficientDriver, cudaErrorNotSupported. */
@@ -43,12 +42,6 @@ void mr_redirect_slots_setup(void)
 
 uintptr_t mr_redirect_stub(int name, enum mr_redirect_version version)
 {
-    if (version == MR_REDIRECT_11) {
-        uintptr_t function = mr_redirect_eleven(names[name]);
-        if (function)
-            return function;
-        version = MR_REDIRECT_12;
-    }
     return (uintptr_t)mr_redirect_stubs + 16 * ((unsigned)name + MR_REDIRECT_NAMES * (unsigned)version);
 }
 

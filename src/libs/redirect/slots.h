@@ -26,8 +26,7 @@ int mr_redirect_name(const char *name);
 /* Makes the stubs ready. The loader's lock is held. */
 void mr_redirect_slots_setup(void);
 
-/* The stub of a name's number, or for version 11 the function to call in its place. Valid for the life of the process.
- */
+/* The stub of a name's number, for version 12 or 13. Valid for the life of the process. */
 uintptr_t mr_redirect_stub(int name, enum mr_redirect_version version);
 
 /* For the assembly: what the stub of slot `index` is to jump to. Opens the library if it is not open. A function that
