@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Extents: address space for memory pools (extent.h tells what they are).
  *
- * Chunks of the space are found first fit; a run is followed by one chunk that stays inaccessible. Private memory that
- * is decommitted is only sealed, and the system is free to take it: a pool that releases memory at every
- * synchronisation (the default threshold is 0) usually wants the same again. */
+ * Chunks of the space are found first fit, or with MILLRACE_GUARD next fit, so that addresses rest; a run is followed
+ * by one chunk that stays inaccessible. Private memory that is decommitted is only sealed, and the system is free to
+ * take it: a pool that releases memory at every synchronisation (the default threshold is 0) usually wants the same
+ * again. */
 #include "memory/extent.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "memory/guard.h"
 #include "memory/space.h"
 #include "object/device.h"
 
@@ -22,6 +24,13 @@ static mr_lock lock = MR_LOCK_INIT(EXTENTS);                          /* guards 
 static _Atomic(struct mr_extent *) *table;    /* by chunk; written under the lock */
 static uint8_t *taken;                        /* by chunk; 1: in use, or the hole behind a run */
 static size_t chunks, first_free;
+static size_t next;                           /* with MILLRACE_GUARD: the search goes on from here */
+static struct note {
+    uintptr_t base;
+    size_t size;                              /* 0: nothing was noted */
+    bool freed;
+} *notes;                                     /* with MILLRACE_GUARD, by first chunk */
+static size_t notes_end;
 static struct mr_list spare = {&spare, &spare};     /* records without address space */
 
 /* Lock held. */
@@ -35,6 +44,8 @@ static bool space_init(void)
         total += mr_device_get(i)->total_memory;
     while (size < total * 16 && size < (size_t)1 << 44)
         size *= 2;
+    if (mr_guard_on())
+        size = (size_t)1 << 44;               /* an allocation has whole chunks */
     void *space = MAP_FAILED;
     for (; size >= (size_t)1 << 30; size /= 2) {
         space = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -49,9 +60,11 @@ static bool space_init(void)
     chunks = (size - (base - (uintptr_t)space)) / MR_EXTENT_CHUNK;
     taken = mr_calloc(chunks, 1);
     table = mr_calloc(chunks, sizeof *table);
-    if (!taken || !table) {
+    notes = mr_guard_on() ? mr_calloc(chunks, sizeof *notes) : NULL;
+    if (!taken || !table || (mr_guard_on() && !notes)) {
         mr_free(taken);
         mr_free(table);
+        mr_free(notes);
         table = NULL;
         munmap(space, size);
         return false;
@@ -63,12 +76,12 @@ static bool space_init(void)
     return true;
 }
 
-/* The first chunk of a run of `run` and a hole; 0 if there is none. Lock held. */
-static size_t chunks_take(size_t run)
+/* The first chunk, from `from` on, of a run of `run` and a hole; 0 if there is none. Lock held. */
+static size_t chunks_take_from(size_t from, size_t run)
 {
     MR_HELD(&lock);
     size_t length = 0;
-    for (size_t i = first_free; i < chunks; i++) {
+    for (size_t i = from; i < chunks; i++) {
         length = taken[i] ? 0 : length + 1;
         if (length == run + 1) {
             memset(taken + i - run, 1, run + 1);
@@ -78,6 +91,21 @@ static size_t chunks_take(size_t run)
         }
     }
     return 0;
+}
+
+static size_t chunks_take(size_t run)
+{
+    MR_HELD(&lock);
+    if (!mr_guard_on())
+        return chunks_take_from(first_free, run);
+    size_t first = next > first_free ? chunks_take_from(next, run) : 0;
+    if (!first)
+        first = chunks_take_from(first_free, run);
+    if (!first)
+        return 0;
+    next = first + run + 1;
+    memset(notes + first, 0, run * sizeof *notes);
+    return first;
 }
 
 static size_t chunk_of(uintptr_t address)
@@ -119,6 +147,7 @@ struct mr_extent *mr_extent_take(size_t size)
         extent->size = size;
         extent->offset = 0;
         extent->is_file = false;
+        extent->pages = extent->shift = 0;
         publish(extent, extent);
     } else if (first) {
         chunks_give(first, size / MR_EXTENT_CHUNK);
@@ -174,6 +203,8 @@ void mr_extent_give(struct mr_extent *extent)
     }
     mr_lock_take(&lock);
     publish(extent, NULL);
+    if (notes)
+        notes[chunk_of(extent->base)].freed = true;
     chunks_give(chunk_of(extent->base), extent->size / MR_EXTENT_CHUNK);
     mr_list_append(&spare, &extent->link);
     mr_lock_drop(&lock);
@@ -182,4 +213,23 @@ void mr_extent_give(struct mr_extent *extent)
 struct mr_extent *mr_extent_at(uintptr_t address)
 {
     return atomic_load_explicit(&table[chunk_of(address)], memory_order_acquire);
+}
+
+void mr_extent_note(const struct mr_extent *extent, size_t size)
+{
+    mr_lock_take(&lock);
+    size_t first = chunk_of(extent->base);
+    notes[first] = (struct note){extent->base + extent->shift, size, false};
+    if (first >= notes_end)
+        notes_end = first + 1;
+    mr_lock_drop(&lock);
+}
+
+void mr_extents_visit(void (*visit)(uintptr_t base, size_t size, bool freed, void *data), void *data)
+{
+    mr_lock_take(&lock);
+    for (size_t i = 0; i < notes_end; i++)
+        if (notes[i].size)
+            visit(notes[i].base, notes[i].size, notes[i].freed, data);
+    mr_lock_drop(&lock);
 }

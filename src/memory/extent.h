@@ -30,6 +30,9 @@ struct mr_extent {
     size_t size;                           /* bytes; a multiple of MR_EXTENT_CHUNK */
     size_t offset;                         /* in the pool's file */
     bool is_file;                          /* the pages are a file's */
+    size_t pages;                          /* bytes of pages of one guarded allocation; 0: not guarded */
+    size_t shift;                          /* of it, where the allocation starts */
+    bool patterned;                        /* the rest of its pages has the pattern (guard.h) */
     uint64_t source;                       /* imported: what the exporter calls the allocation */
     struct mr_list link;                   /* the pool's extents, or spare ones */
 
@@ -58,6 +61,13 @@ void mr_extent_decommit(struct mr_extent *extent, size_t start, size_t bytes);
 
 /* Gives it back, with all its memory. It is in no list. */
 void mr_extent_give(struct mr_extent *extent);
+
+/* With MILLRACE_GUARD: remembers, for mr_extents_visit, which allocation is in a guarded extent. */
+void mr_extent_note(const struct mr_extent *extent, size_t size);
+
+/* Calls `visit` for each allocation that was noted, and for those that were freed and whose addresses rest. The lock of
+ * the extents is held during that. */
+void mr_extents_visit(void (*visit)(uintptr_t base, size_t size, bool freed, void *data), void *data);
 
 /* Bounds of the pools' address space; equal while there is none. */
 extern _Atomic uintptr_t mr_extents_base, mr_extents_end;

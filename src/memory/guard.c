@@ -29,6 +29,17 @@ bool mr_guard_on(void)
     return alignment != 0;
 }
 
+size_t mr_guard_shift(size_t mapped, size_t size, bool exact)
+{
+    return (mapped - size) & ~((exact ? alignment : ALIGNMENT) - 1);
+}
+
+void mr_guard_fill(uintptr_t pages, size_t mapped, size_t shift, size_t size)
+{
+    memset((void *)pages, PATTERN, shift);
+    memset((void *)(pages + shift + size), PATTERN, mapped - shift - size);
+}
+
 size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t size)
 {
     MR_HELD(&mr_memory_lock);
@@ -36,10 +47,9 @@ size_t mr_guard_place(struct mr_chunk *chunk, enum mr_memory_kind kind, size_t s
     if (!alignment)
         return 0;
     bool exact = kind == MR_MEMORY_DEVICE || kind == MR_MEMORY_MANAGED || kind == MR_MEMORY_PINNED;
-    size_t step = exact ? alignment : ALIGNMENT, shift = (chunk->mapped - size) & ~(step - 1);
+    size_t shift = mr_guard_shift(chunk->mapped, size, exact);
     chunk->guard_tail = (uint32_t)(chunk->mapped - size - shift);
-    memset((void *)chunk->base, PATTERN, shift);
-    memset((void *)(chunk->base + shift + size), PATTERN, chunk->guard_tail);
+    mr_guard_fill(chunk->base, chunk->mapped, shift, size);
     return shift;
 }
 
@@ -54,24 +64,30 @@ static size_t changed(uintptr_t start, size_t size, size_t *first)
     return count;
 }
 
-void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
+void mr_guard_compare(uintptr_t pages, size_t mapped, size_t shift, size_t size)
 {
-    MR_HELD(&mr_memory_lock);
-    if (!alignment || chunk->sharing)
-        return;   /* what others have mapped is theirs to change */
-    uintptr_t end = chunk->base + chunk->mapped - chunk->guard_tail;
-    size_t first = 0, count = changed(end, chunk->guard_tail, &first), size = end - base;
+    uintptr_t base = pages + shift;
+    size_t first = 0, count = changed(base + size, mapped - shift - size, &first);
     if (count)
         mr_log(MR_LOG_WARN,
                "%zu bytes behind the allocation of %zu bytes at %#zx were written to, "
                "the first %zu bytes behind its end; seen when it was freed",
                count, size, (size_t)base, first);
-    count = changed(chunk->base, base - chunk->base, &first);
+    count = changed(pages, shift, &first);
     if (count)
         mr_log(MR_LOG_WARN,
                "%zu bytes before the allocation of %zu bytes at %#zx were written to, "
                "the first %zu bytes before it; seen when it was freed",
-               count, size, (size_t)base, (size_t)(base - chunk->base - first));
+               count, size, (size_t)base, shift - first);
+}
+
+void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
+{
+    MR_HELD(&mr_memory_lock);
+    if (!alignment || chunk->sharing)
+        return;   /* what others have mapped is theirs to change */
+    size_t shift = base - chunk->base;
+    mr_guard_compare(chunk->base, chunk->mapped, shift, chunk->mapped - chunk->guard_tail - shift);
 }
 
 /* ---- where an address is ---- */
@@ -122,25 +138,33 @@ static void consider_zone(struct nearest *nearest, const struct mr_zone *zone)
     }
 }
 
+static void consider_visited(uintptr_t base, size_t size, bool freed, void *nearest)
+{
+    consider(nearest, base, size, freed);
+}
+
 void mr_memory_describe(uintptr_t address, char *text, size_t room)
 {
     struct nearest nearest = {.address = address};
     *text = '\0';
     if (mr_extents_have(address)) {
-        snprintf(text, room, ", where no pool has memory");
+        mr_extents_visit(consider_visited, &nearest);
+        if (!nearest.found)
+            snprintf(text, room, ", where no pool has memory");
+    } else if (mr_mapping_record(address)) {
+        snprintf(text, room, ", mapped memory without the right to that");
         return;
+    } else if (mr_mapping_reserved(address)) {
+        mr_mappings_visit(consider_visited, &nearest);
+        if (!nearest.found)
+            snprintf(text, room, ", among reserved addresses without memory");
+    } else {
+        mr_lock_take(&mr_memory_lock);
+        const struct mr_zone *zone = mr_zone_of(address);
+        if (zone)
+            consider_zone(&nearest, zone);
+        mr_lock_drop(&mr_memory_lock);
     }
-    if (mr_mapping_reserved(address)) {
-        snprintf(text, room,
-                 mr_mapping_record(address) ? ", mapped memory without the right to that"
-                                            : ", among reserved addresses without memory");
-        return;
-    }
-    mr_lock_take(&mr_memory_lock);
-    const struct mr_zone *zone = mr_zone_of(address);
-    if (zone)
-        consider_zone(&nearest, zone);
-    mr_lock_drop(&mr_memory_lock);
     if (!nearest.found)
         return;
     char where[48] = "inside";

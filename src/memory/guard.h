@@ -5,12 +5,13 @@
  * With the setting, an allocation's end is the end of its pages, so that the next byte faults. What its alignment
  * leaves free behind it, and what is left of its first page before it, is filled with a pattern that is looked at when
  * it is freed. Freed memory loses its pages at once, and its addresses rest before they are given out again.
- * Everything under mr_memory_lock. */
+ * mr_guard_place and mr_guard_check under mr_memory_lock; the others under what guards the memory. */
 #ifndef MR_MEMORY_GUARD_H
 #define MR_MEMORY_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "memory/space.h"
 
@@ -19,6 +20,16 @@ void mr_guard_init(void);
 
 /* Whether the setting is on. */
 bool mr_guard_on(void);
+
+/* Where an allocation of `size` bytes starts in `mapped` bytes of pages at `pages`: bytes from there. `exact`: with the
+ * setting's alignment, not the ordinary one. With the setting. */
+size_t mr_guard_shift(size_t mapped, size_t size, bool exact);
+
+/* Puts the pattern around an allocation of `size` bytes, `shift` bytes behind the start of its pages. */
+void mr_guard_fill(uintptr_t pages, size_t mapped, size_t shift, size_t size);
+
+/* A log line if the pattern is no longer what it was. */
+void mr_guard_compare(uintptr_t pages, size_t mapped, size_t shift, size_t size);
 
 /* Where an allocation of `size` bytes starts in its chunk, whose bytes before and behind it get the pattern:
  * bytes from the chunk's base. 0 without the setting. */

@@ -11,12 +11,14 @@
 #include "base/call.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "memory/guard.h"
 #include "memory/physical.h"
 #include "object/device.h"
 
 #define ZONE_MOST ((size_t)1 << 43)
 #define ZONE_LEAST ((size_t)1 << 32)
 #define RIGHT_BITS 2u
+#define REMEMBERED 256u        /* with MILLRACE_GUARD: mappings that are gone */
 
 struct mr_mapping {
     struct mr_record record;       /* flags hold the devices' rights, RIGHT_BITS each */
@@ -37,6 +39,9 @@ static struct range *reservations;
 static size_t reservation_count, reservation_room;
 static struct mr_mapping *free_mappings;
 static size_t mapping_count;
+static uintptr_t next_start;    /* with MILLRACE_GUARD: the search for free addresses goes on from here */
+static struct range gone[REMEMBERED];
+static size_t gone_count;
 
 /* ---- the zone ---- */
 
@@ -129,19 +134,32 @@ static bool is_free(uintptr_t start, size_t size)
     return at == reservation_count || reservations[at].start >= start + size;
 }
 
-/* The lowest free range of that size and alignment, or 0. */
-static uintptr_t find_free(size_t size, size_t alignment)
+/* The lowest free range, from `low` on, of that size and alignment, or 0. With MILLRACE_GUARD a unit before and a unit
+ * behind it are free, too. */
+static uintptr_t find_free_from(uintptr_t low, size_t size, size_t alignment)
 {
-    uintptr_t from = zone_base;
+    size_t hole = mr_guard_on() ? MR_VMM_UNIT : 0;
+    uintptr_t from = zone_base + hole;
     for (size_t i = 0; i <= reservation_count; i++) {
-        uintptr_t start = (from + alignment - 1) & ~(alignment - 1),
+        uintptr_t start = ((from > low ? from : low) + alignment - 1) & ~(alignment - 1),
                   end = i < reservation_count ? reservations[i].start : zone_end;
-        if (start >= from && start <= end && size <= end - start)
+        if (start >= from && start <= end && hole <= end - start && size <= end - start - hole)
             return start;
         if (i < reservation_count)
-            from = reservations[i].end;
+            from = reservations[i].end + hole;
     }
     return 0;
+}
+
+/* With MILLRACE_GUARD, addresses that were given back rest until the search has come round. */
+static uintptr_t find_free(size_t size, size_t alignment)
+{
+    uintptr_t start = mr_guard_on() && next_start ? find_free_from(next_start, size, alignment) : 0;
+    if (!start)
+        start = find_free_from(zone_base, size, alignment);
+    if (start)
+        next_start = start + size;
+    return start;
 }
 
 CUresult mr_vmm_reserve(size_t size, size_t alignment, uintptr_t hint, uintptr_t *out)
@@ -315,6 +333,8 @@ static CUresult unmap_one(struct mr_mapping *mapping, void *data)
     void *at = mmap((void *)start, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     if (at == MAP_FAILED)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (mr_guard_on())
+        gone[gone_count++ % REMEMBERED] = (struct range){start, start + size};
     table_set(start, size, NULL);
     mr_record_write(&mapping->record, NULL);
     mr_physical_drop(mapping->memory);
@@ -346,6 +366,20 @@ CUresult mr_vmm_retain(uintptr_t address, CUmemGenericAllocationHandle *out)
     }
     mr_lock_drop(&mr_vmm_lock);
     return status;
+}
+
+void mr_mappings_visit(void (*visit)(uintptr_t base, size_t size, bool freed, void *data), void *data)
+{
+    mr_lock_take(&mr_vmm_lock);
+    for (size_t i = 0; i < reservation_count; i++)
+        for (uintptr_t at = reservations[i].start; at < reservations[i].end; at += MR_VMM_UNIT) {
+            struct mr_mapping *mapping = mapping_at(at);
+            if (mapping && mapping->record.base == at)
+                visit(at, mapping->record.size, false, data);
+        }
+    for (size_t i = 0; i < gone_count && i < REMEMBERED; i++)
+        visit(gone[i].start, gone[i].end - gone[i].start, true, data);
+    mr_lock_drop(&mr_vmm_lock);
 }
 
 /* ---- rights ---- */

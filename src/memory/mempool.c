@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "memory/guard.h"
 #include "memory/mempool_private.h"
 
 #define SPACE ((size_t)1 << 30)       /* addresses that a pool gets at a time, if it doesn't need more */
@@ -55,6 +56,7 @@ static struct mr_mempool *pool_new(const CUmemPoolProps *properties, struct mr_d
     pool->name = mr_object_handle(pool);
     pool->device = device;
     pool->reuse_events = pool->reuse_opportunistic = pool->reuse_internal = true;
+    pool->guarded = mr_guard_on();
     if (device)
         pool->rights = (uint32_t)CU_MEM_ACCESS_FLAGS_PROT_READWRITE << device->ordinal * 2;
     mr_list_init(&pool->extents);
@@ -366,8 +368,9 @@ static bool extend(struct mr_mempool *pool, size_t bytes)
     return false;
 }
 
-static bool charge(struct mr_mempool *pool, size_t bytes)
+bool mr_mempool_charge(struct mr_mempool *pool, size_t bytes)
 {
+    MR_HELD(&pool->lock);
     return has_room(pool, bytes) && mr_memory_charge(pool->device, mr_mempool_kind(pool), bytes);
 }
 
@@ -381,12 +384,12 @@ CUresult mr_mempool_grow(struct mr_mempool *pool, uint32_t count)
     if (!empty)
         return CUDA_ERROR_OUT_OF_MEMORY;
     size_t bytes = chunks * MR_EXTENT_CHUNK;
-    if (!charge(pool, bytes)) {
+    if (!mr_mempool_charge(pool, bytes)) {
         /* What is idle in other places makes room; that may join this block with others. */
         release_idle(pool, 0);
         empty = mr_blocks_find_empty(pool, count, &chunks);
         bytes = chunks * MR_EXTENT_CHUNK;
-        if (!empty || !charge(pool, bytes)) {
+        if (!empty || !mr_mempool_charge(pool, bytes)) {
             mr_log(MR_LOG_INFO, "a memory pool that has %zu bytes (at most %zu, 0: no limit) cannot grow by %zu",
                    pool->reserved, pool->properties.maxSize, bytes);
             return CUDA_ERROR_OUT_OF_MEMORY;
@@ -411,7 +414,7 @@ void mr_mempool_note_slack(struct mr_mempool *pool)
 {
     MR_HELD(&pool->lock);
     bool slack = pool->waiting_count ? pool->reserved > pool->threshold || pool->destroyed || pool->imported ||
-                                           !pool->reuse_opportunistic
+                                           !pool->reuse_opportunistic || pool->guarded
                                      : pool->reserved > pool->threshold && !pool->imported && mr_blocks_find_idle(pool);
     if (slack == pool->slack)
         return;
@@ -510,9 +513,9 @@ bool mr_mempool_allocation(uintptr_t address, struct mr_allocation *out)
     if (block)
         *out = (struct mr_allocation){
             .kind = managed ? MR_MEMORY_MANAGED : mr_mempool_kind(pool),
-            .base = extent->base + (uintptr_t)block->start * MR_GRANULE,
+            .base = mr_block_address(block),
             .size = block->size,
-            .mapped = (size_t)block->count * MR_GRANULE,
+            .mapped = mr_block_bytes(block),
             .flags = managed ? (unsigned)CU_MEM_ATTACH_GLOBAL : pool->rights,
             .id = block->id,
             .device = pool->device ? pool->device : mr_device_get(0),
@@ -573,7 +576,7 @@ void mr_mempool_statistics_get(struct mr_mempool *pool, struct mr_mempool_statis
                 abort();
             at += block->count;
             used += block->state == MR_BLOCK_LIVE ? block->size : 0;
-            reserved += block->state == MR_BLOCK_EMPTY ? 0 : (size_t)block->count * MR_GRANULE;
+            reserved += block->state == MR_BLOCK_EMPTY ? 0 : mr_block_bytes(block) + extent->shift;
             live += block->state == MR_BLOCK_LIVE;
             waiting += block->state == MR_BLOCK_WAITING;
         }

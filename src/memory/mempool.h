@@ -16,6 +16,7 @@
  *
  * mempool.c        pools: making, ending, attributes, giving memory back
  * mempool_block.c  blocks: taking, freeing, joining, finding
+ * mempool_guard.c  allocations with guards
  * mempool_share.c  pools and allocations between processes
  *
  * Pools are of no context: their memory stays when contexts end. Every function may be called from any thread. */

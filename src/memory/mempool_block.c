@@ -98,8 +98,9 @@ static size_t start_before(const struct mr_extent *extent, size_t granule)
 
 struct mr_block *mr_block_at(struct mr_extent *extent, uintptr_t address)
 {
-    uintptr_t offset = address - extent->base;
-    struct mr_block *block = offset % MR_GRANULE || !extent->at ? NULL : extent->at[offset / MR_GRANULE];
+    uintptr_t offset = address - extent->base - extent->shift;
+    struct mr_block *block =
+        offset >= extent->size || offset % MR_GRANULE || !extent->at ? NULL : extent->at[offset / MR_GRANULE];
     return block && block->state == MR_BLOCK_LIVE ? block : NULL;
 }
 
@@ -107,7 +108,9 @@ struct mr_block *mr_block_around(struct mr_extent *extent, uintptr_t address)
 {
     if (!extent->at)
         return NULL;
-    uintptr_t offset = address - extent->base;
+    uintptr_t offset = address - extent->base - extent->shift;
+    if (offset >= extent->size)
+        return NULL;
     struct mr_block *block = extent->at[start_before(extent, offset / MR_GRANULE)];
     if (block->state != MR_BLOCK_LIVE || offset - (uintptr_t)block->start * MR_GRANULE >= block->size)
         return NULL;
@@ -226,6 +229,10 @@ static void absorb(struct mr_mempool *pool, struct mr_block *block, struct mr_bl
 /* A block that is in no list becomes free. */
 static void make_free(struct mr_mempool *pool, struct mr_block *block)
 {
+    if (__builtin_expect(block->extent->pages != 0, 0)) {
+        mr_guarded_end(pool, block);
+        return;
+    }
     if (block->after && block->after->state == MR_BLOCK_FREE) {
         bin_take(pool, block->after);
         absorb(pool, block, block->after);
@@ -345,9 +352,9 @@ static void make_waiting(struct mr_mempool *pool, struct mr_block *block)
         join_waiting(pool, before, block);
         block = before;
     }
-    struct mr_lane *lane = lane_provide(pool, block->fence.stream);
+    struct mr_lane *lane = block->extent->pages ? NULL : lane_provide(pool, block->fence.stream);
     block->state = MR_BLOCK_WAITING;
-    if (lane) /* without it, the block is found by age only */
+    if (lane) /* without it, as guarded ones are, the block is found by age only */
         mr_list_append(&lane->blocks, &block->link);
     mr_list_append(&pool->waiting, &block->age);
     pool->waiting_count++;
@@ -423,7 +430,7 @@ static struct mr_block *find_waiting(struct mr_mempool *pool, uint32_t count, co
     for (struct mr_list *link = pool->waiting.next; link != &pool->waiting && looked < VIEW_SEARCH;
          link = link->next, looked++) {
         struct mr_block *block = MR_CONTAINER(link, struct mr_block, age);
-        if (block->count < count)
+        if (block->count < count || block->extent->pages)
             continue;
         if (!view)
             return block;
@@ -431,6 +438,20 @@ static struct mr_block *find_waiting(struct mr_mempool *pool, uint32_t count, co
             found = better(found, block, count);
     }
     return found;
+}
+
+/* The guarded block that was freed first, with pages for `size` bytes: out of its lists, as a whole. */
+static struct mr_block *from_guarded(struct mr_mempool *pool, size_t size)
+{
+    for (struct mr_list *link = pool->waiting.next; link != &pool->waiting; link = link->next) {
+        struct mr_block *block = MR_CONTAINER(link, struct mr_block, age);
+        if (block->extent->pages < size)
+            continue;
+        unlist(pool, block);
+        mr_guarded_place_again(block, size);
+        return block;
+    }
+    return NULL;
 }
 
 /* ---- allocations ---- */
@@ -493,7 +514,9 @@ CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stre
         mr_lock_drop(&pool->lock);
         return CUDA_ERROR_INVALID_VALUE;
     }
-    struct mr_block *block = find(pool, count, stream, view, effort == MR_MEMPOOL_FULL);
+    struct mr_block *block = __builtin_expect(pool->guarded, 0) ? mr_guarded_take(pool, size) : NULL;
+    if (!block)
+        block = find(pool, count, stream, view, effort == MR_MEMPOOL_FULL);
     if (!block && effort == MR_MEMPOOL_QUICK && pool->waiting_count) {
         status = CUDA_ERROR_NOT_FOUND;
     } else if (!block) {
@@ -502,6 +525,8 @@ CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stre
             block = from_free(pool, count);
         else if (pool->reuse_internal && (block = from_waiting(pool, find_waiting(pool, count, NULL), count)) != NULL)
             status = CUDA_SUCCESS;
+        else if (pool->guarded && pool->reuse_internal && (block = from_guarded(pool, size)) != NULL)
+            status = CUDA_SUCCESS;
         if (block && block->fence.mark && block->fence.stream != stream) {
             out->wait = block->fence.mark;
             mr_mark_hooks->hold(out->wait);
@@ -509,7 +534,7 @@ CUresult mr_mempool_allocate(struct mr_mempool *pool, size_t size, uint64_t stre
     }
     if (block) {
         make_live(pool, block, size);
-        out->address = block->extent->base + (uintptr_t)block->start * MR_GRANULE;
+        out->address = mr_block_address(block);
     }
     mr_lock_drop(&pool->lock);
     return status;
@@ -540,7 +565,7 @@ CUresult mr_mempool_free(uintptr_t address, struct mr_fence fence, void **birth)
         return CUDA_ERROR_NOT_READY;
     }
     if (pool->properties.allocType == CU_MEM_ALLOCATION_TYPE_MANAGED)
-        mr_advice_forget(address, (size_t)block->count * MR_GRANULE);
+        mr_advice_forget(address, mr_block_bytes(block));
     pool->used -= block->size;
     pool->live_count--;
     fence_drop(&block->fence);

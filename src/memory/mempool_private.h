@@ -49,6 +49,7 @@ struct mr_mempool {
     CUmemoryPool name; /* the handle, also once it is retired */
     struct mr_device *device; /* NULL: host memory */
     bool is_default, imported;
+    bool guarded; /* MILLRACE_GUARD: each allocation has an extent of its own (mempool_guard.c) */
     struct mr_list all; /* in the list of all pools, under mr_mempools_lock */
     uint32_t rights; /* CUmemAccess_flags of each device, two bits each; under `lock` */
 
@@ -76,6 +77,17 @@ extern const struct mr_mark_hooks *mr_mark_hooks;
 static inline bool mr_fence_is_passed(const struct mr_fence *fence)
 {
     return !fence->mark || mr_mark_hooks->is_done(fence->mark);
+}
+
+/* Where a block's allocation starts, and how many bytes from there on are its own. */
+static inline uintptr_t mr_block_address(const struct mr_block *block)
+{
+    return block->extent->base + block->extent->shift + (uintptr_t)block->start * MR_GRANULE;
+}
+static inline size_t mr_block_bytes(const struct mr_block *block)
+{
+    const struct mr_extent *extent = block->extent;
+    return extent->pages ? extent->pages - extent->shift : (size_t)block->count * MR_GRANULE;
 }
 
 /* mempool_block.c. Lock held for all. */
@@ -120,7 +132,22 @@ struct mr_block *mr_block_around(struct mr_extent *extent, uintptr_t address);
 /* Gives a pool's spare records back, at its end. */
 void mr_blocks_end(struct mr_mempool *pool);
 
+/* mempool_guard.c. Lock held. */
+
+/* A block for `size` bytes that is in no list and has an extent of its own; NULL if there is no memory, or there are
+ * too many. */
+struct mr_block *mr_guarded_take(struct mr_mempool *pool, size_t size);
+
+/* Places another allocation of `size` bytes in the pages of a block whose earlier allocation is in use yet. */
+void mr_guarded_place_again(struct mr_block *block, size_t size);
+
+/* A guarded block that is in no list is free: its pages and addresses go. */
+void mr_guarded_end(struct mr_mempool *pool, struct mr_block *block);
+
 /* mempool.c */
+
+/* Counts `bytes` more against the pool's most and the memory of its device, not yet as reserved. Lock held. */
+bool mr_mempool_charge(struct mr_mempool *pool, size_t bytes) __attribute__((warn_unused_result));
 
 /* The pool of an address with its lock held, and the extent; NULL, and nothing held, if the address is in none. */
 struct mr_mempool *mr_mempool_lock_at(uintptr_t address, struct mr_extent **extent);

@@ -90,6 +90,7 @@ bool mr_mempool_share_begin(struct mr_mempool *pool)
     }
     share->size = FIRST;
     share->token = header.token;
+    pool->guarded = false;
     pool->share = share;
     return true;
 }
@@ -219,6 +220,7 @@ CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
     mr_lock_take(&pool->lock);
     pool->properties.handleTypes = (CUmemAllocationHandleType)header.handle_types;
     pool->imported = true;
+    pool->guarded = false;
     pool->share = share;
     mr_lock_drop(&pool->lock);
     *out = pool;

@@ -176,6 +176,10 @@ bool mr_mapping_reserved(uintptr_t address);
 bool mr_mapping_touches(uintptr_t start, size_t size);
 struct mr_record *mr_mapping_record(uintptr_t address);
 
+/* Calls `visit` for each mapping, and with MILLRACE_GUARD for the latest ones that are gone. mr_vmm_lock is held during
+ * that. */
+void mr_mappings_visit(void (*visit)(uintptr_t base, size_t size, bool freed, void *data), void *data);
+
 /* The next value of mr_allocation.id. */
 uint64_t mr_memory_next_id(void);
 

@@ -25,7 +25,9 @@ static const char kernels[] =
     "add.u64 %d2, %d1, %d2;\nst.local.u32 [%d2], %r0;\nbarrier.sync 0;\n@%p mov.u64 %d0, 0;\nadd.u64 %d2, %d2, %d0;\nst.local.u32 [%d2], %r0;\nbarrier.sync 0;\n"
     "ld.local.u32 %r2, [%d2];\nsetp.ne.u32 %p, %r2, %r0;\n@%p trap;\nret;\n}\n";
 
-enum what { LOCAL, DEVICE, MANAGED, PINNED, VARIABLE, CHURN };
+#define MANY 20000u   /* allocations: more than there are guards for */
+
+enum what { LOCAL, DEVICE, MANAGED, PINNED, VARIABLE, CHURN, ASYNC, POOL, MAPPED, POOL_CHURN };
 
 struct stray {
     enum what what;
@@ -37,6 +39,48 @@ struct stray {
     const char *log;             /* part of a log line; NULL: looked at no further */
 };
 
+/* The pool lives as long as the process. */
+static CUresult from_pool(CUdeviceptr *out, size_t size)
+{
+    CUmemoryPool pool;
+    CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                 .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUresult status = cuMemPoolCreate(&pool, &properties);
+    return status ? status : cuMemAllocFromPoolAsync(out, size, pool, NULL);
+}
+
+/* Memory in the middle one of three reservations of that size; each would be the other's neighbour. */
+static CUresult mapped(CUdeviceptr *out, size_t size)
+{
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr ranges[3];
+    CUmemAllocationProp properties = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
+    CUmemAccessDesc access = {.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE},
+                              .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    for (int i = 0; i < 3; i++) {
+        CUresult status = cuMemAddressReserve(&ranges[i], size, 0, 0, 0);
+        status = status ? status : cuMemCreate(&handle, size, &properties, 0);
+        status = status ? status : cuMemMap(ranges[i], size, 0, handle, 0);
+        status = status ? status : cuMemRelease(handle);
+        status = status ? status : cuMemSetAccess(ranges[i], size, &access, 1);
+        if (status)
+            return status;
+    }
+    *out = ranges[1];
+    return CUDA_SUCCESS;
+}
+
+/* Memory and addresses, and new ones in their place. */
+static CUresult unmapped(CUdeviceptr address, size_t size)
+{
+    CUdeviceptr other;
+    CUresult status = cuMemUnmap(address, size);
+    status = status ? status : cuMemAddressFree(address, size);
+    status = status ? status : mapped(&other, size);
+    return status;
+}
+
 static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr *out)
 {
     size_t bytes;
@@ -45,6 +89,12 @@ static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr
         return cuMemAllocManaged(out, stray->size, CU_MEM_ATTACH_GLOBAL);
     case PINNED:
         return cuMemHostAlloc((void **)out, stray->size, CU_MEMHOSTALLOC_DEVICEMAP);
+    case ASYNC:
+        return cuMemAllocAsync(out, stray->size, NULL);
+    case POOL:
+        return from_pool(out, stray->size);
+    case MAPPED:
+        return mapped(out, stray->size);
     case VARIABLE:
         return cuModuleGetGlobal(out, &bytes, module, "variable");
     default:
@@ -54,6 +104,14 @@ static CUresult allocate(const struct stray *stray, CUmodule module, CUdeviceptr
 
 static int give_back(const struct stray *stray, CUdeviceptr p)
 {
+    if (stray->what == ASYNC || stray->what == POOL) {
+        /* The second allocation would get the first one's place. */
+        CUdeviceptr other;
+        int status = (int)cuMemFreeAsync(p, NULL);
+        return status ? status : (int)cuMemAllocAsync(&other, stray->size, NULL);
+    }
+    if (stray->what == MAPPED)
+        return (int)unmapped(p, stray->size);
     return (int)(stray->what == PINNED ? cuMemFreeHost((void *)(uintptr_t)p) : cuMemFree(p));
 }
 
@@ -84,6 +142,59 @@ static int churn(void)
     return 0;
 }
 
+/* The same of a pool: also behind work, when the device's memory is used up, and when its allocations are many. */
+static int pool_churn(bool guarded)
+{
+    CUdeviceptr first, again, kept[64] = {0}, *many = calloc(MANY, sizeof *many);
+    CUmemoryPool pool;
+    CUstream streams[2];
+    uint64_t threshold = UINT64_MAX, used, reserved;
+    size_t available, total;
+    uint32_t seed = 1, value;
+    if (!many || cuMemAllocAsync(&first, 5000, NULL) || cuMemFreeAsync(first, NULL) ||
+        cuDeviceGetDefaultMemPool(&pool, 0) ||
+        cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold) || cuStreamCreate(&streams[0], 0) ||
+        cuStreamCreate(&streams[1], 0))
+        return 20;
+    for (unsigned i = 0; i < 6000; i++) {
+        unsigned slot = i % 64;
+        CUstream stream = streams[slot & 1];
+        seed = seed * 1664525u + 1013904223u;
+        size_t size = i % 50 ? 8 + (seed >> 16) % 9000 : 3u << 20;
+        if (kept[slot] &&
+            (cuMemcpyDtoHAsync(&value, kept[slot], 4, stream) || cuStreamSynchronize(stream) || value != i - 64 ||
+             cuMemsetD8Async(kept[slot], 1, 8, stream) || cuMemFreeAsync(kept[slot], stream)))
+            return 21;
+        if (cuMemAllocAsync(&kept[slot], size, stream) || kept[slot] % 512 ||
+            cuMemsetD32Async(kept[slot], i, 2, stream) || (guarded && i < 2000 && kept[slot] == first))
+            return 22;
+    }
+    for (unsigned i = 0; i < 64; i++)
+        if (cuMemFreeAsync(kept[i], streams[i & 1]))
+            return 23;
+    if (cuCtxSynchronize() || cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) || used)
+        return 24;
+    threshold = 0;
+    if (cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold))
+        return 29;
+    for (unsigned i = 0; i < 300; i++)
+        if (cuStreamSynchronize(streams[0]) || cuMemGetInfo(&available, &total) ||
+            cuMemAllocAsync(&again, available - (64u << 20), streams[0]) || cuMemsetD8Async(again, 0, 64, streams[0]) ||
+            cuMemFreeAsync(again, streams[0]))
+            return 25;
+    for (unsigned i = 0; i < MANY; i++)
+        if (cuMemAllocAsync(&many[i], 1000, NULL) || cuMemsetD32Async(many[i], i, 250, NULL))
+            return 26;
+    for (unsigned i = 0; i < MANY; i++)
+        if (cuMemcpyDtoH(&value, many[i] + 996, 4) || value != i || cuMemFreeAsync(many[i], NULL))
+            return 27;
+    free(many);
+    if (cuCtxSynchronize() || cuMemPoolTrimTo(pool, 0) ||
+        cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) || reserved)
+        return 28;
+    return 0;
+}
+
 /* In the child: 0 if all went as it must. */
 static int run(const struct stray *stray)
 {
@@ -95,6 +206,8 @@ static int run(const struct stray *stray)
         return 1;
     if (stray->what == CHURN)
         return churn();
+    if (stray->what == POOL_CHURN)
+        return pool_churn(*stray->guard == '1');
     if (cuModuleLoadData(&module, kernels) ||
         cuModuleGetFunction(&function, module, stray->what == LOCAL ? "local" : "poke"))
         return 2;
@@ -191,19 +304,57 @@ static void seen_when_freed(void **state)
                           "4 bytes behind the allocation of 1000 bytes at 0x"});
     check(&(struct stray){MANAGED, 1000, -12, false, "1", CUDA_SUCCESS,
                           "4 bytes before the allocation of 1000 bytes at 0x"});
+    check(&(struct stray){ASYNC, 1000, 1004, false, "1", CUDA_SUCCESS,
+                          "4 bytes behind the allocation of 1000 bytes at 0x"});
+    check(&(struct stray){POOL, 1000, -12, false, "1", CUDA_SUCCESS,
+                          "4 bytes before the allocation of 1000 bytes at 0x"});
+}
+
+/* The first byte behind, and a freed allocation. */
+static void in_pools(void **state)
+{
+    (void)state;
+    const enum what all[] = {ASYNC, POOL};
+    for (int i = 0; i < 2; i++) {
+        check(&(struct stray){all[i], 1024, 1020, false, "1", CUDA_SUCCESS, NULL});
+        check(&(struct stray){all[i], 1024, 1024, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", 0 bytes behind the end of an allocation of 1024 bytes at 0x"});
+        check(&(struct stray){all[i], 1000, 1000, false, "8", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", 0 bytes behind the end of an allocation of 1000 bytes at 0x"});
+        check(&(struct stray){all[i], 40 << 20, 40 << 20, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", 0 bytes behind the end of an allocation of 41943040 bytes at 0x"});
+        check(&(struct stray){all[i], 1000, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                              ", inside an allocation of 1000 bytes at 0x"});
+        check(&(struct stray){all[i], 900 << 20, 16, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS, " that was freed"});
+    }
+}
+
+static void in_mapped_memory(void **state)
+{
+    (void)state;
+    check(&(struct stray){MAPPED, 2 << 20, (2 << 20) - 4, false, "1", CUDA_SUCCESS, NULL});
+    check(&(struct stray){MAPPED, 2 << 20, 2 << 20, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", 0 bytes behind the end of an allocation of 2097152 bytes at 0x"});
+    check(&(struct stray){MAPPED, 4 << 20, -8, false, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", 8 bytes before an allocation of 4194304 bytes at 0x"});
+    check(&(struct stray){MAPPED, 4 << 20, 64, true, "1", CUDA_ERROR_ILLEGAL_ADDRESS,
+                          ", inside an allocation of 4194304 bytes at 0x"});
 }
 
 static void addresses_rest(void **state)
 {
     (void)state;
+    check(&(struct stray){POOL_CHURN, 0, 0, false, "0", CUDA_SUCCESS, NULL});
+    check(&(struct stray){POOL_CHURN, 0, 0, false, "1", CUDA_SUCCESS, NULL});
     check(&(struct stray){CHURN, 0, 0, false, "1", CUDA_SUCCESS, NULL});
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(local_memory),    cmocka_unit_test(behind_pages),   cmocka_unit_test(behind_the_last_byte),
-        cmocka_unit_test(seen_when_freed), cmocka_unit_test(addresses_rest),
+        cmocka_unit_test(local_memory),    cmocka_unit_test(behind_pages), cmocka_unit_test(behind_the_last_byte),
+        cmocka_unit_test(seen_when_freed), cmocka_unit_test(in_pools),     cmocka_unit_test(in_mapped_memory),
+        cmocka_unit_test(addresses_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
