@@ -90,6 +90,7 @@ static bool settle_fma(struct parser *parser, struct mr_ptx_inst *inst)
     return true;
 }
 
+/* The second operand of at least two. */
 static struct mr_ptx_operand *source_of(const struct mr_ptx_inst *inst)
 {
     return (struct mr_ptx_operand *)&inst->operands[1];
@@ -120,6 +121,8 @@ static void put_address(struct parser *parser, struct mr_ptx_operand *operand, u
  * float, which gets its bits, or a predicate, which is false. */
 static void settle_mov(struct parser *parser, struct mr_ptx_inst *inst)
 {
+    if (inst->operand_count != 2)
+        return;
     struct mr_ptx_operand *source = source_of(inst);
     bool function = source->kind == MR_PTX_OPERAND_FUNCTION;
     if (source->kind == MR_PTX_OPERAND_REG && source->is_element &&
@@ -127,7 +130,7 @@ static void settle_mov(struct parser *parser, struct mr_ptx_inst *inst)
         cut(parser, source, 16);
     unsigned bits = mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]);
     char cls = mr_ptx_type_class((enum mr_ptx_type)inst->type[0]);
-    if (inst->operand_count != 2 || (!function && source->kind != MR_PTX_OPERAND_SYMBOL))
+    if (!function && source->kind != MR_PTX_OPERAND_SYMBOL)
         return;
     if (function && cls == 'P') {
         *source = (struct mr_ptx_operand){.kind = MR_PTX_OPERAND_IMM_INT,
@@ -152,8 +155,10 @@ static void settle_mov(struct parser *parser, struct mr_ptx_inst *inst)
  * at multiples of that leave the lower half. */
 static void settle_number(struct parser *parser, struct mr_ptx_inst *inst)
 {
+    if (inst->operand_count != 2)
+        return;
     struct mr_ptx_operand *source = source_of(inst);
-    if (inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_SYMBOL || source->is_element || source->value == 0 ||
+    if (source->kind != MR_PTX_OPERAND_SYMBOL || source->is_element || source->value == 0 ||
         source->var->reg != MR_PTX_NONE)
         return;
     enum mr_ptx_space own = source->var->space;
@@ -226,9 +231,10 @@ static void settle_narrow(struct parser *parser, struct mr_ptx_inst *inst)
 /* 128 bits of an element's address, of which it fills the lower half. */
 static void settle_long_address(struct parser *parser, struct mr_ptx_inst *inst)
 {
+    if (inst->type[0] != MR_PTX_TYPE_B128 || inst->operand_count != 2)
+        return;
     struct mr_ptx_operand *source = source_of(inst);
-    if (inst->type[0] != MR_PTX_TYPE_B128 || inst->operand_count != 2 || source->kind != MR_PTX_OPERAND_REG ||
-        !source->is_element)
+    if (source->kind != MR_PTX_OPERAND_REG || !source->is_element)
         return;
     struct mr_ptx_operand *halves = mr_ptx_new(parser, 2, sizeof *halves);
     halves[0] = *source;
@@ -250,9 +256,11 @@ static void settle_long_address(struct parser *parser, struct mr_ptx_inst *inst)
 /* Of eight numbers of less than 32 bits NVIDIA's assembler stores the first. */
 static void settle_store(struct mr_ptx_inst *inst)
 {
+    if (inst->op != MR_PTX_OP_ST || inst->vector != 8 || inst->operand_count < 2 ||
+        mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) >= 32)
+        return;
     struct mr_ptx_operand *value = source_of(inst);
-    if (inst->op != MR_PTX_OP_ST || inst->vector != 8 || mr_ptx_type_bits((enum mr_ptx_type)inst->type[0]) >= 32 ||
-        value->kind != MR_PTX_OPERAND_VECTOR || value->count != 8 || (inst->flags & MR_PTX_FLAG_MMIO))
+    if (value->kind != MR_PTX_OPERAND_VECTOR || value->count != 8 || (inst->flags & MR_PTX_FLAG_MMIO))
         return;
     inst->vector = 1;
     *value = value->elements[0];
