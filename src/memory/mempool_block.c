@@ -9,6 +9,7 @@
  * The block of an inner address is found by walking back to the last granule where a block starts, in a bitmap with
  * summaries above it. */
 #include <assert.h>
+#include <sys/mman.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -19,8 +20,32 @@
 #define LANE_SEARCH 64      /* waiting blocks of the own stream to look at */
 #define VIEW_SEARCH 512     /* waiting blocks of other streams to look at */
 #define REAP_FEW 4
+#define AT_PAGES ((size_t)1 << 20) /* bytes from which a table is pages of its own */
 
 /* ---- where blocks start ---- */
+
+/* Bytes of extent->at. Fresh pages where they are many: those that no block starts in are never touched. */
+static size_t at_size(const struct mr_extent *extent)
+{
+    return extent->size / MR_GRANULE * sizeof(struct mr_block *);
+}
+
+static struct mr_block **at_new(const struct mr_extent *extent)
+{
+    if (at_size(extent) < AT_PAGES)
+        return mr_calloc(1, at_size(extent));
+    void *pages = mmap(NULL, at_size(extent), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+static void at_free(struct mr_extent *extent)
+{
+    if (extent->at && at_size(extent) >= AT_PAGES)
+        munmap(extent->at, at_size(extent));
+    else
+        mr_free(extent->at);
+    extent->at = NULL;
+}
 
 static bool starts_new(struct mr_extent *extent)
 {
@@ -31,12 +56,11 @@ static bool starts_new(struct mr_extent *extent)
         words[levels++] = bits;
         total += bits;
     } while (bits > 1 && levels < MR_EXTENT_LEVELS);
-    extent->at = mr_calloc(extent->size / MR_GRANULE, sizeof(struct mr_block *));
+    extent->at = at_new(extent);
     uint64_t *memory = mr_calloc(total, sizeof(uint64_t));
     if (!extent->at || !memory) {
-        mr_free(extent->at);
+        at_free(extent);
         mr_free(memory);
-        extent->at = NULL;
         return false;
     }
     extent->levels = levels;
@@ -49,9 +73,8 @@ static bool starts_new(struct mr_extent *extent)
 
 static void starts_free(struct mr_extent *extent)
 {
-    mr_free(extent->at);
+    at_free(extent);
     mr_free(extent->starts[0]);
-    extent->at = NULL;
     extent->starts[0] = NULL;
     extent->levels = 0;
 }
