@@ -124,9 +124,10 @@ static struct mr_tensor_map begun(const struct description *d)
     return map;
 }
 
-static void put(CUtensorMap *to, const struct mr_tensor_map *map)
+/* The place of a map may be aligned to less than its type, as on hardware. */
+static void put(void *to, const struct mr_tensor_map *map)
 {
-    memset(to, 0, sizeof *to);
+    memset(to, 0, sizeof(CUtensorMap));
     memcpy(to, map, sizeof *map);
 }
 
