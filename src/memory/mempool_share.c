@@ -77,6 +77,8 @@ bool mr_mempool_share_begin(struct mr_mempool *pool)
                             .usage = pool->properties.usage};
     if (!share)
         return false;
+    if (pool->device)
+        header.location.id = pool->device->number;
     share->fd = memfd_create("millrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (share->fd < 0 || !mr_share_random(&header.token, sizeof header.token) ||
         ftruncate(share->fd, (off_t)FIRST) != 0 ||
@@ -197,11 +199,14 @@ CUresult mr_mempool_import(int descriptor, struct mr_mempool **out)
         return CUDA_ERROR_UNKNOWN;
     }
     struct mr_device *device =
-        header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_get(header.location.id) : NULL;
+        header.location.type == CU_MEM_LOCATION_TYPE_DEVICE ? mr_device_numbered(header.location.id) : NULL;
     if (header.location.type == CU_MEM_LOCATION_TYPE_DEVICE && !device) {
-        mr_call_log(MR_LOG_INFO, "the pool belongs to device %d, which this process does not have", header.location.id);
+        mr_call_log(MR_LOG_INFO, "the pool belongs to device %d of the machine, which this process does not see",
+                    header.location.id);
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (device)
+        header.location.id = device->ordinal;
     CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                  .location = header.location,
                                  .maxSize = header.most,

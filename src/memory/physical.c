@@ -35,7 +35,7 @@ struct label {
     char magic[16];
     uint64_t size;
     uint32_t type, location_type, handle_types;
-    int32_t location;
+    int32_t location;           /* of a device: its number */
     uint8_t compression, rdma;
     uint16_t usage;
     uint32_t check;             /* sum of all words before */
@@ -95,7 +95,7 @@ static bool label_write(int descriptor, const struct mr_physical *memory)
     label.type = (uint32_t)properties->type;
     label.location_type = (uint32_t)properties->location.type;
     label.handle_types = (uint32_t)properties->requestedHandleTypes;
-    label.location = properties->location.id;
+    label.location = memory->device ? memory->device->number : properties->location.id;
     label.compression = properties->allocFlags.compressionType;
     label.rdma = properties->allocFlags.gpuDirectRDMACapable;
     label.usage = properties->allocFlags.usage;
@@ -336,8 +336,8 @@ static struct mr_physical *memory_from(int descriptor, const struct label *label
     memory->device = device;
     memory->size = label->size;
     memory->properties.type = (CUmemAllocationType)label->type;
-    memory->properties.location =
-        (CUmemLocation){.type = (CUmemLocationType)label->location_type, .id = label->location};
+    memory->properties.location = (CUmemLocation){.type = (CUmemLocationType)label->location_type,
+                                                  .id = device ? device->ordinal : label->location};
     memory->properties.allocFlags.compressionType = label->compression;
     memory->properties.allocFlags.gpuDirectRDMACapable = label->rdma;
     memory->properties.allocFlags.usage = label->usage;
@@ -361,8 +361,9 @@ CUresult mr_vmm_import(int descriptor, CUmemGenericAllocationHandle *out)
         mr_call_log(MR_LOG_INFO, "descriptor %d is not one that cuMemExportToShareableHandle gave", descriptor);
         return CUDA_ERROR_UNKNOWN;
     }
-    if (label.location_type == CU_MEM_LOCATION_TYPE_DEVICE && !(device = mr_device_get(label.location))) {
-        mr_call_log(MR_LOG_INFO, "the memory belongs to device %d, which this process does not have", label.location);
+    if (label.location_type == CU_MEM_LOCATION_TYPE_DEVICE && !(device = mr_device_numbered(label.location))) {
+        mr_call_log(MR_LOG_INFO, "the memory belongs to device %d of the machine, which this process does not see",
+                    label.location);
         return CUDA_ERROR_INVALID_DEVICE;
     }
     mr_lock_take(&mr_vmm_lock);

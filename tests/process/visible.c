@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA_VISIBLE_DEVICES as a program meets it, each time in a process of its own: which of three devices there are and
- * in which order; that a device keeps its identity, whatever its ordinal; and what calls answer when none is left. The
- * forms of the list are in tests/object/test_visible.c. */
+ * in which order; that a device keeps its identity, whatever its ordinal, also where memory of it goes to a process
+ * that sees the devices in another order; and what calls answer when none is left. The forms of the list are in
+ * tests/object/test_visible.c. */
 #include <cuda.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +87,53 @@ static void by_identity(void)
     expect((const int[]){1}, 1);
 }
 
+static const CUmemAllocationProp on_second = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                              .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+                                              .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 1}};
+
+/* Memory and a pool of the device with number 0, which is the second here and the first in the program that follows. */
+static void shares(void)
+{
+    const CUmemPoolProps pool_on_second = {
+        .allocType = on_second.type, .handleTypes = on_second.requestedHandleTypes, .location = on_second.location};
+    CUmemGenericAllocationHandle memory;
+    CUmemoryPool pool;
+    int files[2];
+    char texts[2][16];
+    setenv("CUDA_VISIBLE_DEVICES", "2,0", 1);
+    ANSWERS(CUDA_SUCCESS, cuInit(0));
+    ANSWERS(CUDA_SUCCESS, cuMemCreate(&memory, 2 << 20, &on_second, 0));
+    ANSWERS(CUDA_SUCCESS, cuMemExportToShareableHandle(&files[0], memory, on_second.requestedHandleTypes, 0));
+    ANSWERS(CUDA_SUCCESS, cuMemPoolCreate(&pool, &pool_on_second));
+    ANSWERS(CUDA_SUCCESS, cuMemPoolExportToShareableHandle(&files[1], pool, on_second.requestedHandleTypes, 0));
+    for (int i = 0; i < 2; i++)
+        snprintf(texts[i], sizeof texts[i], "%d", dup(files[i])); /* stays open in the program that follows */
+    setenv("CUDA_VISIBLE_DEVICES", "0,1,2", 1);
+    execl("/proc/self/exe", "visible", texts[0], texts[1], NULL);
+    exit(1);
+}
+
+static int takes(const char *memory_file, const char *pool_file)
+{
+    CUmemGenericAllocationHandle memory;
+    CUmemAllocationProp properties;
+    CUmemoryPool pool;
+    CUmemAccess_flags rights[2];
+    ANSWERS(CUDA_SUCCESS, cuInit(0));
+    ANSWERS(CUDA_SUCCESS, cuMemImportFromShareableHandle(&memory, (void *)(intptr_t)atoi(memory_file),
+                                                         on_second.requestedHandleTypes));
+    ANSWERS(CUDA_SUCCESS, cuMemGetAllocationPropertiesFromHandle(&properties, memory));
+    CHECK(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE && properties.location.id == 0);
+    ANSWERS(CUDA_SUCCESS, cuMemPoolImportFromShareableHandle(&pool, (void *)(intptr_t)atoi(pool_file),
+                                                             on_second.requestedHandleTypes, 0));
+    for (int i = 0; i < 2; i++) {
+        CUmemLocation location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = i};
+        ANSWERS(CUDA_SUCCESS, cuMemPoolGetAccess(&rights[i], pool, &location));
+    }
+    CHECK(rights[0] == CU_MEM_ACCESS_FLAGS_PROT_READWRITE && rights[1] == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    return 0;
+}
+
 static void none(void)
 {
     static const struct {
@@ -127,13 +176,16 @@ static void read_identities(void)
     wait(NULL);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3)
+        return takes(argv[1], argv[2]);
     setenv("MILLRACE_DEVICES", "3", 1);
     read_identities();
     in_child(all);
     in_child(two_in_another_order);
     in_child(by_identity);
+    in_child(shares);
     in_child(none);
     return 0;
 }
