@@ -128,7 +128,6 @@ static int attributes(void)
     for (size_t i = 0; i < sizeof room.behind; i++)
         CHECK(room.behind[i] == 0xa5);
     CHECK(cudaFuncGetAttributes(NULL, kernel) == 1);
-
     return 0;
 }
 

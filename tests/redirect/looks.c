@@ -90,12 +90,13 @@ static int look(int call, const char *path, const char **name)
 
 static void start(const char *path)
 {
-    char *const arguments[] = {"a name", "one", "two", NULL};
+    char *const arguments[] = {"a name", "--version", NULL};
     for (int call = 0; call < 7; call++) {
         pid_t child = -1;
         fflush(stdout);
         if (call < 2) {
-            if ((call == 0 ? posix_spawn : posix_spawnp)(&child, path, NULL, NULL, arguments, environ) != 0)
+            if ((call == 0 ? posix_spawn(&child, path, NULL, NULL, arguments, environ)
+                           : posix_spawnp(&child, path, NULL, NULL, arguments, environ)) != 0)
                 exit(1);
         } else if ((child = call == 6 ? vfork() : fork()) == 0) {
             switch (call) {
