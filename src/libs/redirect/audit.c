@@ -4,7 +4,7 @@
  * runtime library inside, or that name a folder of NVIDIA's libraries:
  *
  *   - a library that Millrace has is taken from Millrace's folder (libraries.h);
- *   - calls of a runtime library that an object carries go to Millrace's libcudart (object.h);
+ *   - calls of a runtime library that an object carries go to Millrace's libcudart (loaded.h);
  *   - files that a GPU's kernel module would have are there for the program (paths.h).
  *
  * The loader runs this library in a namespace of its own, with its own C library. The program's threads are not known

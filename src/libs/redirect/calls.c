@@ -7,18 +7,16 @@
 
 #include "libs/redirect/paths.h"
 
-#define MR_CALL(name, argument, use) {#name, argument, MR_PATH_##use},
+#define MR_CALL(name, argument, use) {#name, MR_PATH_##use},
 static const struct call {
     const char *name;
-    unsigned argument; /* number of the path among the arguments: 0, 1 or 2 */
     enum mr_path_use use;
 } calls[MR_CALLS] = {
 #include "libs/redirect/calls.def"
 };
 #undef MR_CALL
 
-/* The C library's functions, and for the assembly the number of each one's path. A function is set before its stub is
- * given out. */
+/* The C library's functions, which the stubs go on to. A function is set before its stub is given out. */
 uintptr_t mr_call_functions[MR_CALLS] __attribute__((visibility("hidden")));
 extern const char mr_call_stubs[] __attribute__((visibility("hidden")));
 
@@ -35,7 +33,7 @@ uintptr_t mr_call_for(const char *name, uintptr_t address)
     uintptr_t *function = &mr_call_functions[call - calls];
     if (!*function)
         __atomic_store_n(function, address, __ATOMIC_RELEASE);
-    /* posix_spawn has two versions; the first that is asked for gets the stub, and others their own function. */
+    /* posix_spawn has two versions: the first that is asked for gets the stub, the other stays as it is. */
     return *function == address ? (uintptr_t)mr_call_stubs + 32 * (uintptr_t)(call - calls) : address;
 }
 

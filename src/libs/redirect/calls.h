@@ -7,14 +7,14 @@
 #ifndef MR_REDIRECT_CALLS_H
 #define MR_REDIRECT_CALLS_H
 
+#include <stdint.h>
+
 #define MR_CALL(name, argument, use) MR_CALL_##name,
 enum mr_call {
 #include "libs/redirect/calls.def"
     MR_CALLS
 };
 #undef MR_CALL
-
-#include <stdint.h>
 
 /* Where the symbol `name`, defined at `address` in the C library, is to lead: a stub, or `address`. The loader's lock
  * is held. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that a GPU's kernel module or one of NVIDIA's packages would have, and what a program gets in their place:
  *
- *     /dev/nvidiactl, /dev/nvidia0 … (as many as MILLRACE_DEVICES says), /dev/nvidia-uvm    /dev/null
- *     /proc/driver/nvidia, /proc/driver/nvidia/version                                      a folder of Millrace's, and
- * the file in it …/nvidia/…/ptxas, …/nvidia/…/ptxas-blackwell, when started                            Millrace's ptxas
+ *     /dev/nvidiactl, /dev/nvidia-uvm,
+ *     /dev/nvidia0 … (as many as MILLRACE_DEVICES says)      /dev/null
+ *     /proc/driver/nvidia                                    a folder of Millrace's
+ *     /proc/driver/nvidia/version                            the file in it
+ *     …/nvidia/…/ptxas, …/nvidia/…/ptxas-blackwell,
+ *     when they are started                                  Millrace's ptxas
  *
  * Programs look for the first two before they ask the driver, and the assembler of a package makes machine code.
  * Nothing on the machine is changed: the process alone gets other answers. */
