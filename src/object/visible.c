@@ -53,13 +53,18 @@ static int find_identifier(const char *text, int count, const uint8_t (*uuids)[1
     return found;
 }
 
+static const char *behind_comma(const char *entry)
+{
+    const char *comma = strchr(entry, ',');
+    return comma ? comma + 1 : NULL;
+}
+
 CUresult mr_visible_devices(const char *list, int count, const uint8_t (*uuids)[16], int *chosen, int *chosen_count)
 {
     static const char prefix[] = "GPU-";
     bool by_identifier = strncmp(list, prefix, sizeof prefix - 1) == 0;
     *chosen_count = 0;
-    for (const char *entry = list; entry; entry = strchr(entry, ',')) {
-        entry += *entry == ',' && entry != list;
+    for (const char *entry = list; entry; entry = behind_comma(entry)) {
         int number = NONE;
         if (!by_identifier)
             number = find_number(entry, count);
