@@ -4,8 +4,6 @@
  * Of the extent's addresses, the first pages are accessible, and the allocation ends with them (guard.h). It counts
  * with its pages. A free takes effect when the work before it is complete: then the extent goes, and its addresses rest
  * (extent.c). A waiting block is not given out again unless there is no other memory. */
-#include <sys/mman.h>
-
 #include "memory/guard.h"
 #include "memory/mempool_private.h"
 
@@ -26,7 +24,7 @@ static struct mr_block *block_new(struct mr_mempool *pool, size_t bytes)
     struct mr_extent *extent = mr_extent_take((bytes + MR_EXTENT_CHUNK - 1) / MR_EXTENT_CHUNK * MR_EXTENT_CHUNK);
     if (!extent)
         return NULL;
-    if (mprotect((void *)extent->base, bytes, PROT_READ | PROT_WRITE) != 0 || !mr_blocks_add(pool, extent)) {
+    if (!mr_extent_commit(extent, 0, bytes) || !mr_blocks_add(pool, extent)) {
         mr_extent_give(extent);
         return NULL;
     }
