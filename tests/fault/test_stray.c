@@ -177,7 +177,7 @@ static int pool_churn(bool guarded)
     threshold = 0;
     if (cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold))
         return 29;
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 200; i++)
         if (cuStreamSynchronize(streams[0]) || cuMemGetInfo(&available, &total) ||
             cuMemAllocAsync(&again, available - (64u << 20), streams[0]) || cuMemsetD8Async(again, 0, 64, streams[0]) ||
             cuMemFreeAsync(again, streams[0]))
