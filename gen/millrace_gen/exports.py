@@ -7,11 +7,11 @@ from .text import GENERATED, wrap_call
 PROLOGUE = """/* SPDX-License-Identifier: Apache-2.0 */
 /* {generated}
  *
- * Every ELF symbol of libcuda. A wrapper looks at the driver's state, leaves the function's
- * name for messages (base/call.h) and calls the hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to stays
- * what it is for as long as the call lasts; a function that is not implemented checks what hardware
- * checks first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions
- * that might disturb a stream capture ask first whether they may. */
+ * Every ELF symbol of libcuda. A wrapper leaves the function's name for messages (base/call.h), looks at the
+ * driver's state and calls the hand-written mr_<SYMBOL> in a visit (base/visit.h), so that what a handle leads to
+ * stays what it is for as long as the call lasts. A function that is not implemented checks what hardware checks
+ * first (state, context, handles) and answers CUDA_ERROR_NOT_SUPPORTED. Functions that might disturb a stream
+ * capture ask first whether they may. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <cudaProfiler.h>
@@ -168,7 +168,7 @@ def _reorder(symbol, per_thread):
 def _wrapper_body(symbol, per_thread):
     before = []
     args = _arguments(symbol, per_thread, before)
-    body = _state_check(symbol, per_thread) + _naming(symbol)
+    body = _naming(symbol) + _state_check(symbol, per_thread)
     if symbol.first_interface:
         body += ["    if (!mr_stub_first_interface()) {", "        return CUDA_ERROR_INVALID_CONTEXT;", "    }"]
     if symbol.function.unsafe_in_capture:
@@ -182,7 +182,7 @@ def _wrapper_body(symbol, per_thread):
 
 def _stub_body(symbol, per_thread):
     function = symbol.function
-    body = _state_check(symbol, per_thread) + _naming(symbol)
+    body = _naming(symbol) + _state_check(symbol, per_thread)
     if function.unsafe_in_capture:
         body += _capture_check()
     checks = []

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/call.h"
 
 _Atomic int mr_driver_state = MR_DRIVER_NEW;
 
@@ -22,10 +22,10 @@ CUresult mr_driver_refuse(void)
     case MR_DRIVER_ENDED:
         return CUDA_ERROR_DEINITIALIZED;
     case MR_DRIVER_FORKED:
-        mr_log(MR_LOG_INFO, "a process forked after cuInit cannot use the driver");
+        mr_call_log(MR_LOG_INFO, "a process forked after cuInit cannot use the driver");
         return CUDA_ERROR_NOT_INITIALIZED;
     default:
-        mr_log(MR_LOG_INFO, "a call came before cuInit");
+        mr_call_log(MR_LOG_INFO, "the call came before cuInit");
         return CUDA_ERROR_NOT_INITIALIZED;
     }
 }

@@ -2,7 +2,7 @@
 /* The checks of refusing stubs, and the refusal. */
 #include "api/stub.h"
 
-#include "base/log.h"
+#include "base/call.h"
 #include "object/context.h"
 #include "object/object.h"
 
@@ -80,7 +80,7 @@ CUresult mr_stub_check_handle(const void *handle, int kind)
         return CUDA_SUCCESS;
     if (kind == MR_STUB_FUNCTION && mr_object_find(handle, MR_KIND_KERNEL))
         return CUDA_SUCCESS;
-    mr_log(MR_LOG_INFO, "%p is not a live handle of the kind that the call takes", handle);
+    mr_call_log(MR_LOG_INFO, "%p is not a live handle of the kind that the call takes", handle);
     return kinds[kind].bad;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiler control. Start and stop bracket what an attached profiler collects; with none attached there is nothing to
  * do, which is what the manual says and hardware does. */
+#include "api/stub.h"
 #include "api_impl.h"
 #include "base/call.h"
 #include "object/context.h"
@@ -11,8 +12,7 @@ CUresult mr_cuProfilerInitialize(const char *configFile, const char *outputFile,
     (void)configFile;
     (void)outputFile;
     (void)outputMode;
-    mr_log(MR_LOG_INFO, "%s is not supported", mr_call_name);
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return mr_stub_refuse(mr_call_name);
 }
 
 CUresult mr_cuProfilerStart(void)
