@@ -31,12 +31,11 @@ struct mr_pool {
     enum mr_pool_place place;
     size_t size;                                 /* bytes of a record; at least link + 2 pointers */
     size_t link;                                 /* where a free record may be overwritten */
-    unsigned (*refill)(struct mr_pool *pool,
-                       void *records[MR_POOL_BATCH]); /* makes up to a batch of new records, or returns 0; called
-                              with the lock held. NULL: zeroed slabs from mr_calloc */
+    /* Makes up to a batch of new records, or returns 0; the lock is held. NULL: zeroed slabs from mr_calloc. */
+    unsigned (*refill)(struct mr_pool *pool, void *records[MR_POOL_BATCH]);
     mr_lock lock;
-    void *batches;                               /* full batches, under lock */
-    void *loose;                                 /* single records, under lock */
+    void *batches; /* full batches, under lock */
+    void *loose; /* single records, under lock */
 };
 
 struct mr_pool_cache {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Visits: what lets records be looked at without a lock and without a reference.
  *
- * A thread looks at records that other threads may end inside a visit: every call of the driver is one. A record that
- * has ended is put aside. It is used again only when every visit is over that began before its end (mr_visit_now,
- * mr_visit_is_over). So what a visit finds never becomes something else while the visit lasts. (Epochs: Fraser,
- * Practical lock-freedom, 2004.)
+ * Inside a visit, a thread may look at records that other threads may end meanwhile. Every call of the driver is a
+ * visit. A record that has ended is put aside. It is used again only when every visit is over that began before its
+ * end (mr_visit_now, mr_visit_is_over). So what a visit finds never becomes something else while the visit lasts.
+ * (Epochs: Fraser, Practical lock-freedom, 2004.)
  *
  * A visit costs a few instructions and no fence. The thread that puts records aside asks the kernel to have every
  * thread of the process pass a fence (membarrier).
@@ -22,10 +22,10 @@
 
 /* What a thread's epoch says when it isn't the epoch of a visit. */
 #define MR_VISIT_OUTSIDE 0u
-#define MR_VISIT_STRANGER \
-    UINT64_MAX /* outside, and each visit takes the slow way: not listed yet, or without help from the kernel */
-#define MR_VISIT_COUNTED \
-    (UINT64_MAX - 1) /* the thread can't be listed, so its visits are counted: it is ending, or memory is short */
+/* Outside, and each visit takes the slow way: not listed yet, or without help from the kernel. */
+#define MR_VISIT_STRANGER UINT64_MAX
+/* The thread can't be listed, so its visits are counted: it is ending, or memory is short. */
+#define MR_VISIT_COUNTED (UINT64_MAX - 1)
 
 /* One for each thread, in a list of all. */
 struct mr_visitor {

@@ -83,8 +83,8 @@ struct mr_event {
     _Atomic uint64_t stamp; /* MR_STAMP_NONE: never recorded; MR_STAMP_PENDING: look at the mark; MR_STAMP_CAPTURED: at
                                the point; else complete: the timestamp, or MR_STAMP_UNTIMED */
     struct mr_mark *mark; /* latest pending recording; counted */
-    _Atomic(struct mr_shared_event *)
-        shared; /* counted; once set (shared.h), the stamp is MR_STAMP_PENDING and `mark` NULL for good */
+    /* Counted; once set (shared.h), the stamp is MR_STAMP_PENDING and `mark` NULL for good. */
+    _Atomic(struct mr_shared_event *) shared;
     struct mr_event_point *point; /* latest recording, in a captured stream; owned */
     mr_lock lock; /* guards `mark` and `point`, and the stamp's changes to and from MR_STAMP_PENDING and
                      MR_STAMP_CAPTURED */

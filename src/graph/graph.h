@@ -70,17 +70,15 @@ struct mr_work {
             CUevent event_handle;
         }; /* of a record or wait node; counted; the handle as given, though it may be dead */
         struct {
-            CUDA_MEM_ALLOC_NODE_PARAMS params;
-            struct mr_graph_memory *memory;
-        } alloc; /* params.dptr: the address, the same in every
-                   run; its accessDescs owned; memory counted */
+            CUDA_MEM_ALLOC_NODE_PARAMS params; /* dptr: the address, the same in every run; accessDescs owned */
+            struct mr_graph_memory *memory; /* counted */
+        } alloc;
         struct {
             CUdeviceptr address;
-            struct mr_graph_memory *memory;
-            uint64_t claimed_for;
-            uint32_t holder;
-        } free; /* memory counted; the graph that
-           it is claimed for, until a node has it */
+            struct mr_graph_memory *memory; /* counted */
+            uint64_t claimed_for; /* the graph that the memory is claimed for, until a node has this work */
+            uint32_t holder; /* whose memory it frees (graph_memory.h) */
+        } free;
         struct {
             CUstreamBatchMemOpParams *ops;
             unsigned count, flags;

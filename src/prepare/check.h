@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small checks that entry points share. Each logs what was wrong at level info and returns the documented status. */
-#ifndef MR_API_CHECK_H
-#define MR_API_CHECK_H
+#ifndef MR_PREPARE_CHECK_H
+#define MR_PREPARE_CHECK_H
 
 #include <cuda.h>
 #include <stdbool.h>

@@ -30,7 +30,7 @@
  *   2  mr_stream_put        short work, which the thread that submits runs itself (mr_stream_run_inline)
  *   3  mr_stream_task_run   a worker takes the task, or in mr_stream_help a thread that waits (own)
  *   4  mr_stream_put        a wait whose mark is pending is put into an idle stream (wait_is_over)
- *   5  let_go               the owner lets go in front of work for somebody else, or its turn is over (make_ready)
+ *   5  let_go               the owner lets go in front of work for another thread, or its turn is over (make_ready)
  *   6  let_go               the owner comes to a wait whose mark is pending (wait_is_over)
  *   7  mr_stream_released   the mark is complete: the thread that completed it becomes the owner (own)
  *   8  refill               the owner has completed its last command, and nothing was queued meanwhile
@@ -68,8 +68,8 @@ struct mr_stream {
     struct mr_command *head, *tail;    /* queued commands, oldest first */
     uint64_t submitted;                /* commands that were put in, ever */
     _Atomic uint64_t load;             /* their weights; changed under `lock` */
-    _Atomic uint64_t
-        load_seen;        /* what load_done was when a submitter looked last: it looks only where that isn't enough */
+    /* What load_done was when a submitter looked last: it looks again only where that isn't enough. */
+    _Atomic uint64_t load_seen;
     bool ended; /* destroyed: accepts nothing more; the handle's reference goes when the work is done */
     bool legacy_waits; /* the legacy stream already waits for all that is queued here */
     bool listed; /* in context->busy_blocking or legacy->busy_free; changed under order_lock and `lock` */
@@ -79,8 +79,8 @@ struct mr_stream {
     _Alignas(64) struct mr_command *mine, *mine_tail; /* taken off the queue, not yet run; oldest first */
     struct mr_command *running; /* what is being run */
     struct mr_turn turn; /* of the worker, while it is one that owns the stream */
-    _Atomic uint64_t
-        oldest; /* sequence of the first command that isn't done, or of an earlier one; meaningless when IDLE */
+    /* Sequence of the first command that isn't done, or of an earlier one; meaningless when IDLE. */
+    _Atomic uint64_t oldest;
     _Atomic uint64_t completed; /* commands that are done, of those that were submitted */
     _Atomic uint64_t load_done; /* the weights of these */
     _Atomic uint32_t pulse; /* futex of threads that sleep until `completed` moves */

@@ -21,8 +21,8 @@ static CUresult check_options(const CUlibraryOption *options, unsigned count, bo
         case CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE:
             mr_call_log(MR_LOG_INFO, "tables of universal functions are not supported");
             return CUDA_ERROR_NOT_SUPPORTED;
-        case CU_LIBRARY_BINARY_IS_PRESERVED: /* allows the driver not to copy the image; it copies what it needs anyhow
-                                              */
+        case CU_LIBRARY_BINARY_IS_PRESERVED:
+            /* It allows the driver not to copy the image, which copies what it needs anyhow. */
             if (from_file)
                 return mr_bad_value("CU_LIBRARY_BINARY_IS_PRESERVED is for images in memory");
             break;
