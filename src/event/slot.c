@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "event/slot.h"
 
-#include <assert.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -94,7 +93,6 @@ static void raise_to(_Atomic uint64_t *number, uint64_t to)
 /* Completes what the lane's dead owner left. Lock held. */
 static void lane_bury(struct mr_slot *slot, uint32_t index)
 {
-    assert(atomic_load_explicit(&slot->lock, memory_order_relaxed) != 0);
     struct mr_lane *lane = &slot->lanes[index];
     struct mr_ticket latest = mr_slot_latest(slot);
     if (latest.lane == index && !mr_slot_is_complete(slot, latest))
@@ -106,7 +104,6 @@ static void lane_bury(struct mr_slot *slot, uint32_t index)
 /* The lane that this stream records into, or a free one. Lock held. */
 static uint32_t lane_choose(struct mr_slot *slot, uint64_t self, const void *stream, const void *streams[MR_SLOT_LANES])
 {
-    assert(atomic_load_explicit(&slot->lock, memory_order_relaxed) == self);
     uint32_t free = MR_SLOT_NO_LANE;
     for (uint32_t i = 0; i < MR_SLOT_LANES; i++) {
         struct mr_lane *lane = &slot->lanes[i];
