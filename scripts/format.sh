@@ -12,13 +12,19 @@ cd "$(dirname "$0")/.."
 format=${CLANG_FORMAT:-clang-format-19}
 command -v "$format" >/dev/null || { echo "format: $format is not there; Debian's package is clang-format-19" >&2; exit 2; }
 
-# Sources of the product, its tests and its examples. Device headers and kernels in CUDA C++ have a form of their own.
+# list COMMAND…: what this command of git's names of the product's sources, its tests and its examples. Device headers and kernels in
+# CUDA C++ have a form of their own.
+list() {
+    git "$@" -- 'src/*.[ch]' 'tools/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' 'examples/*.[ch]'
+}
+
 all() {
-    git ls-files 'src/*.[ch]' 'tools/*.[ch]' 'tests/*.[ch]' 'bench/*.[ch]' 'examples/*.[ch]'
+    list ls-files
 }
 
 changed() {
-    { git diff --name-only HEAD -- $(all); git ls-files --others --exclude-standard -- '*.[ch]'; } | sort -u
+    list diff --name-only --diff-filter=d HEAD
+    list ls-files --others --exclude-standard
 }
 
 case ${1:-} in

@@ -15,12 +15,12 @@ build=${1:-build}
 [ $# -gt 0 ] || set -- $(git ls-files 'src/*.c' 'tools/*.c')
 
 # Only files that the build compiles: tools may be left out of it.
+set -- $(for file do grep -q "/$file\"\|\"file\": \"\.\./$file\"" "$build/compile_commands.json" && echo "$file"; done)
+[ $# -gt 0 ] || { echo "tidy: $build compiles none of these files" >&2; exit 2; }
+
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-known() { for file do grep -q "/$file\"\|\"file\": \"\.\./$file\"" "$build/compile_commands.json" && echo "$file"; done; }
-failed=no
-known "$@" | xargs -P "$(nproc)" -n 4 "$tidy" -p "$build" --quiet >"$log" 2>&1 || failed=yes
-if [ $failed = yes ]; then
+if ! printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 "$tidy" -p "$build" --quiet >"$log" 2>&1; then
     grep -v "warnings* generated\|^Suppressed\|^Use -header-filter" "$log" || true
     exit 1
 fi
