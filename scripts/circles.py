@@ -272,8 +272,10 @@ def main() -> int:
         print("\n".join([*problems, f"circles: {len(problems)} problems"]))
         return 1 if problems else 0
     if args.room:
-        for room in args.room:
-            print_room(graphs, room.removeprefix("src/").rstrip("/"), args.ties)
+        for room in (room.removeprefix("src/").rstrip("/") for room in args.room):
+            if not (src / room).is_dir():
+                sys.exit(f"circles: no folder src/{room}")
+            print_room(graphs, room, args.ties)
         return 0
     print_table(graphs, rooms)
     return 0

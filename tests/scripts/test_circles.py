@@ -110,6 +110,10 @@ class Circles(unittest.TestCase):
             self.assertIn("a -> b: b", text)
             self.assertIn("b -> a: a", text)
 
+    def test_a_room_that_is_not_there_fails(self) -> None:
+        with Tree({}) as tree:
+            self.assertEqual(tree.run("--room", "lwo"), (1, "circles: no folder src/lwo\n"))
+
     def test_a_folder_that_is_not_built_is_no_success(self) -> None:
         with Tree({}) as tree:
             for path in tree.root.glob("build/*.o"):
