@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/guard.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/settings.h"
-#include "memory/extent.h"
 
 #define PATTERN 0xB5
 /* What allocations are aligned to: textures may be bound to any of them. */
@@ -88,90 +86,4 @@ void mr_guard_check(const struct mr_chunk *chunk, uintptr_t base)
         return;   /* what others have mapped is theirs to change */
     size_t shift = base - chunk->base;
     mr_guard_compare(chunk->base, chunk->mapped, shift, chunk->mapped - chunk->guard_tail - shift);
-}
-
-/* ---- where an address is ---- */
-
-struct nearest {
-    uintptr_t address, base;
-    size_t size, distance;
-    bool freed, found;
-};
-
-static void consider(struct nearest *nearest, uintptr_t base, size_t size, bool freed)
-{
-    uintptr_t address = nearest->address;
-    if (!size)
-        return;
-    size_t distance = address < base ? base - address : address - base < size ? 0 : address - base - size + 1;
-    if (nearest->found && (distance > nearest->distance || (distance == nearest->distance && freed)))
-        return;
-    *nearest = (struct nearest){address, base, size, distance, freed, true};
-}
-
-static void consider_chunk(struct nearest *nearest, struct mr_chunk *chunk)
-{
-    struct mr_slab *slab = atomic_load_explicit(&chunk->slab, memory_order_relaxed);
-    struct mr_allocation found;
-    for (unsigned i = 0; slab && i < MR_SLAB_SLOTS; i++)
-        if (mr_record_read(&slab->records[i], &found))
-            consider(nearest, found.base, found.size, false);
-    if (!slab && mr_record_read(&chunk->record, &found))
-        consider(nearest, found.base, found.size, false);
-    else if (!slab)
-        consider(nearest, chunk->was_base, chunk->was_size, true);
-}
-
-/* Looks at every chunk there is: a fault may take its time. */
-static void consider_zone(struct nearest *nearest, const struct mr_zone *zone)
-{
-    struct mr_chunk *last = NULL;
-    for (size_t i = 0; i < zone->count; i++) {
-        uintptr_t word = atomic_load_explicit(&zone->table[i], memory_order_acquire);
-        struct mr_chunk *chunks = (struct mr_chunk *)(word & ~(uintptr_t)63);
-        size_t count = (word & 63) == MR_STRIDE_RUN ? 1 : (size_t)1 << (zone->shift - (word & 63));
-        if (!word || chunks == last)
-            continue;
-        last = chunks;
-        for (size_t j = 0; j < count && chunks[j].zone; j++)
-            consider_chunk(nearest, &chunks[j]);
-    }
-}
-
-static void consider_visited(uintptr_t base, size_t size, bool freed, void *nearest)
-{
-    consider(nearest, base, size, freed);
-}
-
-void mr_memory_describe(uintptr_t address, char *text, size_t room)
-{
-    struct nearest nearest = {.address = address};
-    *text = '\0';
-    if (mr_extents_have(address)) {
-        mr_extents_visit(consider_visited, &nearest);
-        if (!nearest.found)
-            snprintf(text, room, ", where no pool has memory");
-    } else if (mr_mapping_record(address)) {
-        snprintf(text, room, ", mapped memory without the right to that");
-        return;
-    } else if (mr_mapping_reserved(address)) {
-        mr_mappings_visit(consider_visited, &nearest);
-        if (!nearest.found)
-            snprintf(text, room, ", among reserved addresses without memory");
-    } else {
-        mr_lock_take(&mr_memory_lock);
-        const struct mr_zone *zone = mr_zone_of(address);
-        if (zone)
-            consider_zone(&nearest, zone);
-        mr_lock_drop(&mr_memory_lock);
-    }
-    if (!nearest.found)
-        return;
-    char where[48] = "inside";
-    if (address < nearest.base)
-        snprintf(where, sizeof where, "%zu bytes before", nearest.distance);
-    else if (nearest.distance)
-        snprintf(where, sizeof where, "%zu bytes behind the end of", nearest.distance - 1);
-    snprintf(text, room, ", %s an allocation of %zu bytes at %#zx%s", where, nearest.size, (size_t)nearest.base,
-             nearest.freed ? " that was freed" : "");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding stray accesses: MILLRACE_GUARD, and the words for an address where nothing is; private to src/memory except
- * for mr_memory_describe (memory.h).
+/* Finding stray accesses: MILLRACE_GUARD; private to src/memory.
  *
  * With the setting, an allocation's end is the end of its pages, so that the next byte faults. What its alignment
  * leaves free behind it, and what is left of its first page before it, is filled with a pattern that is looked at when
