@@ -4,7 +4,6 @@
  * The source and in-memory headers are spelt anew before clang sees them (api.c). What headers on disk hold, and what
  * macros put together, shows behind the preprocessor alone; variables in shared memory whose classes have constructors
  * are known once clang has named them (ptx/unmade.h). Both cost another compilation, of what would else be an error. */
-#include <errno.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -14,21 +13,8 @@
 #include "ptx/spelling.h"
 #include "ptx/unmade.h"
 
-/* Runs the compiler by other words and with another input than `run`'s. */
-static enum mr_run_status run_beside(const struct mr_run *run, struct mr_run *beside, const struct mr_words *words,
-                                     const struct mr_text *input)
-{
-    *beside = (struct mr_run){.words = words->items,
-                              .input = input ? input->data : run->input,
-                              .input_length = input ? input->length : run->input_length,
-                              .cancel = run->cancel,
-                              .cancel_data = run->cancel_data,
-                              .reason = ENOMEM};
-    return words->failed || (input && input->failed) ? MR_RUN_NOT_STARTED : mr_run(beside);
-}
-
 /* What the preprocessor makes of the program, with the list of what it includes. */
-static enum mr_run_status preprocess(const struct mr_run *run, const struct mr_words *words, struct mr_run *made)
+static enum mr_run_status preprocess(struct mr_run *run, const struct mr_words *words, struct mr_run *made)
 {
     static const char *const last[] = {"-w", "-E", "-MD", "-MF/dev/fd/3", "-o-", "-"};
     struct mr_words all = {.items = NULL};
@@ -36,7 +22,7 @@ static enum mr_run_status preprocess(const struct mr_run *run, const struct mr_w
         mr_words_add(&all, words->items[i], "");
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         mr_words_add(&all, last[i], "");
-    enum mr_run_status status = run_beside(run, made, &all, NULL);
+    enum mr_run_status status = mr_run_again(run, made, &all, NULL);
     mr_words_clear(&all);
     return status;
 }
@@ -67,7 +53,7 @@ enum mr_run_status mr_again(struct mr_run *run, struct mr_words *words, struct m
         if (!changes)
             break;
         mr_run_forget(&next);
-        status = run_beside(run, &next, &again, &text);
+        status = mr_run_again(run, &next, &again, &text);
         found = status == MR_RUN_FAILED ? mr_unmade_places(mr_text_chars(&next.messages), &places) : 0;
         changes = 0;
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed variables in a program: where the word `__managed__` was read, clang's IR says which variables are meant, and
  * their declarations in the PTX become managed ones (ptx/managed.h). */
-#include <errno.h>
 #include <string.h>
 
 #include "libs/nvrtc/prepare.h"
@@ -30,21 +29,14 @@ enum mr_run_status mr_managed_mark(const struct _nvrtcProgram *program, struct m
         mr_words_add(&all, words->items[i], "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         mr_words_add(&all, more[i], "");
-    struct mr_run second = {.words = all.items,
-                            .input = run->input,
-                            .input_length = run->input_length,
-                            .cancel = run->cancel,
-                            .cancel_data = run->cancel_data,
-                            .reason = ENOMEM};
-    enum mr_run_status status = all.failed ? MR_RUN_NOT_STARTED : mr_run(&second);
+    struct mr_run second;
+    enum mr_run_status status = mr_run_again(run, &second, &all, NULL);
     if (status == MR_RUN_DONE) {
         mr_ptx_managed_names(mr_text_chars(&second.output), &names);
         mr_ptx_managed_mark(mr_text_chars(&run->output), &names, &marked);
         marked.failed = marked.failed || names.failed || second.output.failed || run->output.failed;
         mr_text_clear(&run->output);
         run->output = marked;
-    } else {
-        run->reason = second.reason;
     }
     mr_run_forget(&second);
     mr_words_clear(&names);

@@ -189,3 +189,18 @@ void mr_run_forget(struct mr_run *run)
     mr_text_clear(&run->messages);
     mr_text_clear(&run->depends);
 }
+
+enum mr_run_status mr_run_again(struct mr_run *run, struct mr_run *next, const struct mr_words *words,
+                                const struct mr_text *input)
+{
+    *next = (struct mr_run){.words = words->items,
+                            .input = input ? mr_text_chars(input) : run->input,
+                            .input_length = input ? input->length : run->input_length,
+                            .cancel = run->cancel,
+                            .cancel_data = run->cancel_data,
+                            .reason = ENOMEM};
+    enum mr_run_status status = words->failed || (input && input->failed) ? MR_RUN_NOT_STARTED : mr_run(next);
+    if (status != MR_RUN_DONE)
+        run->reason = next->reason;
+    return status;
+}

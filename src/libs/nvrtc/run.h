@@ -38,4 +38,9 @@ int mr_run_start(char *const *words, const int *files, int count, pid_t *child);
 enum mr_run_status mr_run(struct mr_run *run);
 void mr_run_forget(struct mr_run *run);
 
+/* Runs the compiler as `run` was run, by other words and with another input (NULL: the same); what comes out is in
+ * `next`, which the caller forgets. Where the answer is not DONE, run->reason says why. */
+enum mr_run_status mr_run_again(struct mr_run *run, struct mr_run *next, const struct mr_words *words,
+                                const struct mr_text *input);
+
 #endif

@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables that are const, where they take more constant memory than there is: they go to global memory, as with NVRTC
  * (ptx/constants.h). */
-#include <errno.h>
 #include <string.h>
 
 #include "libs/nvrtc/prepare.h"
 #include "libs/nvrtc/run.h"
 #include "ptx/constants.h"
-
-/* Runs the compiler as `run` was run, with other words and another input. */
-static enum mr_run_status run_again(struct mr_run *run, struct mr_run *next, const struct mr_words *words,
-                                    const char *input, size_t length)
-{
-    *next = (struct mr_run){.words = words->items,
-                            .input = input,
-                            .input_length = length,
-                            .cancel = run->cancel,
-                            .cancel_data = run->cancel_data,
-                            .reason = ENOMEM};
-    enum mr_run_status status = words->failed ? MR_RUN_NOT_STARTED : mr_run(next);
-    if (status != MR_RUN_DONE)
-        run->reason = next->reason;
-    return status;
-}
 
 /* The words that make PTX of IR: those of the first compilation that are about code. */
 static void ir_words(const struct mr_words *first, unsigned capability, struct mr_words *words)
@@ -50,13 +33,13 @@ enum mr_run_status mr_tables_move(struct mr_run *run, const struct mr_words *wor
         mr_words_add(&all, words->items[i], "");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         mr_words_add(&all, more[i], "");
-    enum mr_run_status status = run_again(run, &second, &all, run->input, run->input_length);
+    enum mr_run_status status = mr_run_again(run, &second, &all, NULL);
     if (status == MR_RUN_DONE) {
         mr_ir_move_constants(mr_text_chars(&second.output), &names, &moved);
         mr_words_clear(&all);
         ir_words(words, capability, &all);
-        all.failed |= moved.failed || names.failed || second.output.failed;
-        status = run_again(run, &third, &all, mr_text_chars(&moved), moved.length);
+        all.failed |= names.failed || second.output.failed;
+        status = mr_run_again(run, &third, &all, &moved);
     }
     if (status == MR_RUN_DONE) {
         mr_text_clear(&run->output);
